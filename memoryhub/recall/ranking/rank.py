@@ -153,47 +153,31 @@ def explain_unchosen(
 ) -> list[DroppedMemory]:
     """Why these were not chosen; `in_full`: with the parts of their scores."""
     passed = set(map(id, result.relevant))  # the same objects: quicker than by the memories' ids
-    holder = _map_turns_to_chosen(result)
-    return [
-        _build_dropped(s, id(s) in passed, holder, result.links, found, s.parts if in_full else {})
-        for s in left
-    ]
-
-
-def _map_turns_to_chosen(result: Ranking) -> dict[UUID, UUID]:
-    """By turn, the first memory chosen that shows it."""
-    holder: dict[UUID, UUID] = {}
+    holder: dict[UUID, UUID] = {}  # by turn, the first memory chosen that shows it
     for scored in result.chosen:
         for turn in _list_turns_of(scored, result.links):
             holder.setdefault(turn, scored.candidate.id)
-    return holder
+    dropped = []
+    for scored in left:
+        own, place = scored.candidate, found.get(scored.candidate.id)
+        turns = _list_turns_of(scored, result.links)
+        has_passed = id(scored) in passed
+        told = own.kind != "fact" and has_passed and turns and holder.keys() >= set(turns)
+        dropped.append(
+            DroppedMemory(
+                kind=own.kind,
+                id=own.id,
+                text=own.text[:120],
+                why="duplicate" if told else "over_limit" if has_passed else "below_floor",
+                score=scored.score,
+                parts=scored.parts if in_full else {},
+                of=holder[turns[0]] if told else None,
+                found=[place] if place else [],
+            )
+        )
+    return dropped
 
 
 def _list_turns_of(scored: ScoredCandidate, links: SourceLinks) -> Sequence[UUID]:
     own = scored.candidate
     return [own.id] if own.kind == "turn" else list(links.get(own.id, ()))
-
-
-def _build_dropped(
-    scored: ScoredCandidate,
-    has_passed: bool,
-    holder: Mapping[UUID, UUID],
-    links: SourceLinks,
-    found: Mapping[UUID, ChannelRank],
-    parts: Mapping[str, float],
-) -> DroppedMemory:
-    own = scored.candidate
-    turns = _list_turns_of(scored, links)
-    of = next((holder[turn] for turn in turns if turn in holder), None)
-    told = own.kind != "fact" and has_passed and turns and holder.keys() >= set(turns)
-    place = found.get(own.id)
-    return DroppedMemory(
-        kind=own.kind,
-        id=own.id,
-        text=own.text[:120],
-        why="below_floor" if not has_passed else "duplicate" if told else "over_limit",
-        score=scored.score,
-        parts=parts,
-        of=of if told else None,
-        found=[place] if place else [],
-    )

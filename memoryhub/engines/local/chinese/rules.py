@@ -205,8 +205,7 @@ def classify_predicate(clause: str) -> Predicate:
 def _match_predicate(clause: str) -> Predicate:
     for rule in (
         _match_favourite,
-        _match_age,
-        _match_name,
+        _match_age_or_name,
         _match_home,
         _match_role,
         _match_employer,
@@ -222,19 +221,15 @@ def _match_favourite(clause: str) -> Predicate | None:
     match = _FAVOURITE.search(clause)
     if not match or not match["thing"]:
         return None
-    return Predicate(
-        f"favourite_{_FAVOURITE_THINGS.get(match['thing'], match['thing'])}", match["value"]
-    )
+    thing = _FAVOURITE_THINGS.get(match["thing"], match["thing"])
+    return Predicate(f"favourite_{thing}", match["value"])
 
 
-def _match_age(clause: str) -> Predicate | None:
-    match = _AGE.search(clause)
-    return Predicate("age", match["age"]) if match else None
-
-
-def _match_name(clause: str) -> Predicate | None:
-    match = _NAME.search(clause)
-    return Predicate("name", match["name"]) if match else None
+def _match_age_or_name(clause: str) -> Predicate | None:
+    for key, pattern in (("age", _AGE), ("name", _NAME)):
+        if match := pattern.search(clause):
+            return Predicate(key, match[key])
+    return None
 
 
 def _match_home(clause: str) -> Predicate | None:

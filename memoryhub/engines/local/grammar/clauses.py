@@ -22,9 +22,8 @@ _COMPLEMENT_DEPENDENCIES = frozenset({"attr", "acomp", "oprd"})
 # Prepositions of an object rather than of a circumstance, by the first choice.
 _OBJECT_PREPOSITIONS = split_words("to in at for as with on about from into of")
 _MAKING_VERBS = split_words("elect name call appoint make crown nickname vote")
-_TELLING_VERBS = frozenset(
-    {"say", "tell", "claim", "ask", "joke", "think"}
-)  # their words, not ours
+_TELLING_VERBS = split_words("say tell claim ask joke think")  # their words, not ours
+_OPEN_MARKS = split_words("if unless whether until till how why where")
 _CUT_DEPENDENCIES = frozenset({"intj", "parataxis", "discourse"})
 _LINKING_DEPENDENCIES = frozenset({"cc", "punct", "mark", "preconj"})
 
@@ -77,12 +76,8 @@ def _build_inner_clause(head: Token) -> Clause | None:
     own = subject is not None and (subject.lower_ in ("i", "we") or _is_mine(subject))
     if head.dep_ == "ccomp" and head.head.lemma_.lower() in _TELLING_VERBS:
         return None
-    open_marks = {c.lower_ for c in head.children if c.dep_ in ("mark", "advmod")}
-    if (
-        not own
-        or not _is_finite(head)
-        or open_marks & {"if", "unless", "whether", "until", "till", "how", "why", "where"}
-    ):
+    marks = {c.lower_ for c in head.children if c.dep_ in ("mark", "advmod")}
+    if not own or not _is_finite(head) or marks & _OPEN_MARKS:
         return None
     if head.dep_ != "relcl":
         return Clause(head, _build_verb_chain(head), subject)
@@ -257,11 +252,8 @@ def _fill_object_slots(clause: Clause, direct: Token, complement: Token | None) 
 def _find_prepositional_object(clause: Clause) -> tuple[Token | None, Token | None]:
     for prep in clause.children("prep", "agent"):
         thing = next((c for c in prep.children if c.dep_ in ("pobj", "pcomp")), None)
-        if (
-            thing is not None
-            and prep.lower_ in _OBJECT_PREPOSITIONS
-            and thing.ent_type_ not in ("DATE", "TIME")
-        ):
+        known = thing is not None and prep.lower_ in _OBJECT_PREPOSITIONS
+        if thing is not None and known and thing.ent_type_ not in ("DATE", "TIME"):
             return prep, thing
     return None, None
 
@@ -284,11 +276,8 @@ def _is_joining_word(token: Token, clause: Clause) -> bool:
     """ "when", "that" and the like before a side clause told on its own."""
     if clause.head.dep_ not in ("advcl", "relcl", "ccomp", "pcomp") or token.head != clause.head:
         return False
-    return (
-        token.tag_ in ("WDT", "WP")
-        or token.lower_ == "when"
-        or (token.dep_ == "mark" and token.i < clause.head.i)
-    )
+    marks = token.dep_ == "mark" and token.i < clause.head.i
+    return marks or token.tag_ in ("WDT", "WP") or token.lower_ == "when"
 
 
 def _unfront_noun(tokens: list[Token], clause: Clause) -> list[Token]:
@@ -345,6 +334,7 @@ _FILLERS = split_words("""
     really yeah yes no hey hi wow basically guess then btw anyways plus maybe absolutely
     definitely totally sure but and or fortunately thankfully hopefully though
 """)
+_FILLER_DEPENDENCIES = split_words("advmod intj cc mark discourse dep")
 
 
 def trim_tokens(tokens: list[Token]) -> list[Token]:
@@ -364,11 +354,4 @@ def _is_sign(token: Token) -> bool:
 
 
 def _is_filler(token: Token) -> bool:
-    return token.lower_ in _FILLERS and token.dep_ in (
-        "advmod",
-        "intj",
-        "cc",
-        "mark",
-        "discourse",
-        "dep",
-    )
+    return token.lower_ in _FILLERS and token.dep_ in _FILLER_DEPENDENCIES

@@ -22,6 +22,7 @@ from memoryhub.engines.types import (
     Knowledge,
     KnowledgeItem,
     Passage,
+    Role,
     TraitAssessment,
     TraitState,
     Utterance,
@@ -42,42 +43,36 @@ class PersonaRules:
         it is found to be held already; and what the assistant recommended. Pages whose claims
         are known are not read again."""
         unread = [page for page in pages if not page.claims]
-        built = (
-            self.extract_memories([_exchange_from_page(page, subject) for page in unread])
-            if unread
-            else []
-        )
-        user: dict[str, list[str]] = {}
-        agent: dict[str, list[str]] = {}
+        ready = [_exchange_from_page(page, subject) for page in unread]
+        built = self.extract_memories(ready) if ready else []
+        user: dict[str, list[str]] = defaultdict(list)
+        agent: dict[str, list[str]] = defaultdict(list)
         for page in pages:
             for text in (claim for claim in page.claims if claim.startswith(subject)):
-                user.setdefault(text, []).append(page.handle)
+                user[text].append(page.handle)
         for page, construction in zip(unread, built, strict=True):
             for fact in construction.facts:
+                kept = fact.kind in _KEPT_KINDS and fact.polarity == "holds"
                 if fact.kind == "recommendation":
-                    agent.setdefault(fact.text, []).append(page.handle)
-                elif (
-                    fact.owner == subject and fact.kind in _KEPT_KINDS and fact.polarity == "holds"
-                ):
-                    user.setdefault(fact.text, []).append(page.handle)
+                    agent[fact.text].append(page.handle)
+                elif kept and fact.owner == subject:
+                    user[fact.text].append(page.handle)
         return Knowledge(_rank_items(user), _rank_items(agent))
 
     def assess_traits(
         self, pages: Sequence[Passage], current: Sequence[TraitState], keys: Sequence[str]
     ) -> list[TraitAssessment]:
         """Interests that several pages touch. Character is not judged: words do not show it."""
-        liked, disliked = group_by_interest(
-            {page.handle: _select_first_speaker(page.text) for page in pages}
-        )
+        said = {page.handle: _select_first_speaker(page.text) for page in pages}
+        liked, disliked = group_by_interest(said)
         found = []
         for key in keys:
             likes, dislikes = liked.get(key, []), disliked.get(key, [])
             if len(dislikes) > len(likes):
                 found.append(_build_assessment(key, "low", dislikes))
             elif len(likes) >= OFTEN:
-                found.append(
-                    _build_assessment(key, "high" if len(likes) >= VERY_OFTEN else "medium", likes)
-                )
+                level = "high" if len(likes) >= VERY_OFTEN else "medium"
+                found.append(_build_assessment(key, level, likes))
         return found
 
     def choose_agent_step(self, context: AgentContext) -> AgentStep:
@@ -104,12 +99,10 @@ def _rank_items(found: dict[str, list[str]]) -> tuple[KnowledgeItem, ...]:
 
 
 def _exchange_from_page(page: Passage, subject: str) -> Exchange:
-    said = [
-        Utterance(
-            f"{page.handle}.{at}", name, "user" if name == subject else "assistant", text, page.at
-        )
-        for at, (name, text) in enumerate(_split_by_speaker(page.text))
-    ]
+    said = []
+    for at, (name, text) in enumerate(_split_by_speaker(page.text)):
+        role: Role = "user" if name == subject else "assistant"
+        said.append(Utterance(f"{page.handle}.{at}", name, role, text, page.at))
     names = tuple(dict.fromkeys(each.speaker for each in said))
     return Exchange(utterances=said, participants=names, subject=subject)
 
