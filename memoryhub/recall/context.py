@@ -243,9 +243,8 @@ def _pack_sections(
 ) -> tuple[pack.PackedContext, list[ContextSection], str, dict[UUID, str]]:
     """(what fits, its sections, the block of text, the handle of each memory in it)."""
     words = choose_prompt_words(item.text for items in (*always.values(), found) for item in items)
-    around, *titles = count_tokens(
-        ["\n".join(format_frame(words)), *(format_heading(name, words) for name in SECTION_ORDER)]
-    )
+    headings = [format_heading(name, words) for name in SECTION_ORDER]
+    around, *titles = count_tokens(["\n".join(format_frame(words)), *headings])
     packed = pack.pack_context(
         always,
         found,
@@ -255,9 +254,8 @@ def _pack_sections(
         line=lambda item: format_memory_line(item, "f99", words),
         whole=ask.policy.recall.whole,
     )
-    kept = [
-        ContextSection(name, packed.parts[name]) for name in SECTION_ORDER if packed.parts.get(name)
-    ]
+    there = [name for name in SECTION_ORDER if packed.parts.get(name)]
+    kept = [ContextSection(name, packed.parts[name]) for name in there]
     told = [(section.name, section.items) for section in kept]
     handles = build_handles(told)
     return packed, kept, format_block(told, handles, words), handles

@@ -43,9 +43,8 @@ def detect_language(text: str) -> LanguageCode:
     # One Chinese character carries about as much as a short word.
     if 3 * len(_HAN_CHARACTER.findall(text)) >= letters:
         return "zh"
-    return (
-        "en" if 2 * len(_LATIN_LETTER.findall(text)) >= letters and _is_english(text) else "other"
-    )
+    latin = 2 * len(_LATIN_LETTER.findall(text)) >= letters
+    return "en" if latin and _is_english(text) else "other"
 
 
 def _is_english(text: str) -> bool:

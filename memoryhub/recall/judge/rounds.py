@@ -123,9 +123,8 @@ def _find_related_turns(ask: PreparedQuestion, kept: Sequence[MemoryItem]) -> li
         *_list_ids(kept, "turn"),
         *(t for turns in load_source_links(derived).values() for t in turns),
     }
-    pages = Page.objects.filter(
-        _build_visible_filter(ask), id__in=find_pages_of_turns(ask.space, own)
-    )
+    there = find_pages_of_turns(ask.space, own)
+    pages = Page.objects.filter(_build_visible_filter(ask), id__in=there)
     paged = load_turns_of_pages(list(pages.values_list("id", flat=True)))
     around = [turn.id for turns in paged.values() for turn in turns]
     found = dict.fromkeys([*context, *around])

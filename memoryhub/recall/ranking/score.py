@@ -40,9 +40,8 @@ class ScoredCandidate(NamedTuple):
     def with_score(self, score: float, why: str) -> ScoredCandidate:
         """With another score: the difference is a part of it, called `why`."""
         more = score - self.score
-        return ScoredCandidate(
-            self.candidate, self.score + more, [*self.names, why], [*self.values, more]
-        )
+        names, values = [*self.names, why], [*self.values, more]
+        return ScoredCandidate(self.candidate, self.score + more, names, values)
 
 
 def score_candidates(

@@ -106,9 +106,8 @@ def find_hidden(ask: PreparedQuestion, channels: Sequence[Channel]) -> list[Drop
 
     Read only where an explanation is wanted: two statements and one a kind.
     """
-    kinds = [
-        rank.KIND_OF_CHANNEL[channel] for channel in channels if channel in rank.KIND_OF_CHANNEL
-    ]
+    known_kinds = rank.KIND_OF_CHANNEL
+    kinds = [known_kinds[channel] for channel in channels if channel in known_kinds]
     if not kinds:
         return []
     known = {c.id for c in retrieve_for_question(ask, kinds).visible}

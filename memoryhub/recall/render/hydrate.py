@@ -85,9 +85,9 @@ def hydrate_memories(chosen: Sequence[FoundMemory], links: SourceLinks) -> list[
     for each in chosen:
         ids[each.kind].append(each.id)
     rows = {kind: _ROW_LOADERS[kind](some) for kind, some in ids.items() if kind in _ROW_LOADERS}
-    turns = _load_turns(
-        [*ids["turn"], *(t for i in ids["fact"] + ids["note"] for t in links.get(i, ()))]
-    )
+    evidence = [turn for at in ids["fact"] + ids["note"] for turn in links.get(at, ())]
+    wanted = dict.fromkeys([*ids["turn"], *evidence])
+    turns = load_spoken_turns(wanted) if wanted else {}
     paged = load_turns_of_pages(ids["page"])
     made = []
     for each in chosen:
@@ -111,10 +111,6 @@ def _build_item(found: FoundMemory, fields: Mapping[str, Any]) -> MemoryItem:
         linked=found.linked,
         **fields,
     )
-
-
-def _load_turns(ids: Sequence[UUID]) -> dict[UUID, SpokenTurn]:
-    return load_spoken_turns(dict.fromkeys(ids)) if ids else {}
 
 
 _TURNS_OF_PAGES_SQL = """

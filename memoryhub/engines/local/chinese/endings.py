@@ -77,12 +77,10 @@ def find_ended_predicate(clause: str) -> Predicate | None:
 def _has_happened(clause: str, ending: re.Match[str]) -> bool:
     """Whether nothing before the ending says that it is not so, or not yet."""
     before, named = clause[: ending.start()], "".join(ending.groupdict(default="").values())
-    open_yet = (
-        _NOT_HAPPENED.search(before) or _SOON_WORDS.search(before) or _NOT_HAPPENED.search(named)
-    )
-    return not (
-        open_yet or is_about_others(before) or _ENDING_AS_NOUN.match(clause[ending.end() :])
-    )
+    open_yet = _NOT_HAPPENED.search(before) or _NOT_HAPPENED.search(named)
+    open_yet = open_yet or _SOON_WORDS.search(before)
+    noun = _ENDING_AS_NOUN.match(clause[ending.end() :])
+    return not (open_yet or noun or is_about_others(before))
 
 
 def is_about_others(words: str) -> bool:

@@ -44,9 +44,8 @@ class ClaimRules:
         found: list[ClaimVerdict] = []
         for candidate in comparison.candidates:
             if candidate.is_wish:
-                found += _match_forget_wish(
-                    candidate, [held[h] for h in candidate.offered if h in held]
-                )
+                offered = [held[h] for h in candidate.offered if h in held]
+                found += _match_forget_wish(candidate, offered)
             else:
                 found += _suspect_conflict(candidate, [(h, known[h]) for h in candidate.offered])
         return found
@@ -70,11 +69,8 @@ def _suspect_conflict(
 def _may_be_ended(candidate: ClaimCandidate, claim: HeldClaim | ClaimCandidate) -> bool:
     """A Chinese ending that may be about a claim it does not name by its predicate."""
     over = candidate.polarity == "ended" and claim.polarity == "holds"
-    return (
-        over
-        and detect_language(candidate.text) == "zh"
-        and may_end_claim(candidate.text, claim.text)
-    )
+    chinese = over and detect_language(candidate.text) == "zh"
+    return chinese and may_end_claim(candidate.text, claim.text)
 
 
 def _is_opposite(new: str, old: str) -> bool:

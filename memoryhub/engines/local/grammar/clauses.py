@@ -66,9 +66,8 @@ def extract_inner_clauses(clause: Clause) -> list[Clause]:
     "It has been calm since I moved" still says that I moved, "the bowl I made" that I made it.
     """
     inner = (t for t in clause.head.subtree if t.dep_ in ("advcl", "relcl", "ccomp", "pcomp"))
-    return [
-        c for t in inner if t.pos_ in ("VERB", "AUX") and (c := _build_inner_clause(t)) is not None
-    ]
+    built = (_build_inner_clause(t) for t in inner if t.pos_ in ("VERB", "AUX"))
+    return [found for found in built if found is not None]
 
 
 def _build_inner_clause(head: Token) -> Clause | None:
@@ -110,9 +109,8 @@ def _find_clause_heads(
 def _find_own_subject(verb: Token) -> Token | None:
     """Its subject, which the parser now and then hangs on the auxiliary."""
     places = [verb, *(c for c in verb.children if c.dep_ in ("aux", "auxpass"))]
-    return next(
-        (c for place in places for c in place.children if c.dep_ in SUBJECT_DEPENDENCIES), None
-    )
+    children = (child for place in places for child in place.children)
+    return next((child for child in children if child.dep_ in SUBJECT_DEPENDENCIES), None)
 
 
 def _is_clause(child: Token, head: Token) -> bool:
@@ -150,9 +148,8 @@ def _is_spliced(child: Token, head: Token) -> bool:
 
 
 def _is_opinion(token: Token) -> bool:
-    return token.lemma_.lower() in OPINION_VERBS and any(
-        c.dep_ == "ccomp" and c.i > token.i for c in token.children
-    )
+    about = any(c.dep_ == "ccomp" and c.i > token.i for c in token.children)
+    return about and token.lemma_.lower() in OPINION_VERBS
 
 
 def _is_own_opinion(token: Token) -> bool:
@@ -228,9 +225,8 @@ def _find_small_clause(clause: Clause) -> tuple[Token, Token] | None:
     if named.dep_ == "oprd":
         return (direct[0], named) if direct else _split_compound(named)
     inner = next((c for c in named.children if c.dep_ == "nsubj"), None)
-    nominal = named.pos_ in ("NOUN", "PROPN", "ADJ") and not any(
-        c.dep_ in ("mark", "cop", "aux") for c in named.children
-    )
+    verbal = any(c.dep_ in ("mark", "cop", "aux") for c in named.children)
+    nominal = named.pos_ in ("NOUN", "PROPN", "ADJ") and not verbal
     return (inner, named) if inner is not None and nominal else None
 
 

@@ -30,10 +30,8 @@ ENDING_VERBS = split_words("quit stop cease abandon drop")
 
 def is_subjectless_liking(head: Token) -> bool:
     """ "Love hiking!": a liking that opens its sentence is the speaker's, not an order."""
-    bare = (
-        head.lemma_.lower() in LIKING_VERBS and head.dep_ == "ROOT" and head.tag_ in ("VB", "VBP")
-    )
-    return bare and head.i - head.sent.start < 2
+    bare = head.dep_ == "ROOT" and head.tag_ in ("VB", "VBP")
+    return bare and head.lemma_.lower() in LIKING_VERBS and head.i - head.sent.start < 2
 
 
 @lru_cache(maxsize=20_000)

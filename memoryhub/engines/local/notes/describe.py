@@ -79,9 +79,8 @@ def build_note_draft(
 
 def extract_keywords(docs: Iterable[Doc], names: frozenset[str]) -> tuple[str, ...]:
     """Noun phrases, the most said and then the longest first, without names or times."""
-    counts = Counter(
-        p for doc in docs for chunk in doc.noun_chunks for p in _extract_phrase(chunk, names)
-    )
+    chunks = (chunk for doc in docs for chunk in doc.noun_chunks)
+    counts = Counter(phrase for chunk in chunks for phrase in _extract_phrase(chunk, names))
     order = {phrase: i for i, phrase in enumerate(counts)}
     ranked = sorted(counts, key=lambda p: (-counts[p], -p.count(" "), order[p]))
     return tuple(ranked[:_MAX_KEYWORDS])

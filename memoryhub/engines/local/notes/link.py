@@ -98,9 +98,8 @@ def _find_common_terms(others: Sequence[frozenset[str]]) -> frozenset[str]:
 
 
 def _build_link(note: NoteState, tie: NeighbourTie) -> LinkDraft:
-    return LinkDraft(
-        note.handle, tie.note.handle, "related", _format_reason(note, tie), tie.closeness
-    )
+    reason = _format_reason(note, tie)
+    return LinkDraft(note.handle, tie.note.handle, "related", reason, tie.closeness)
 
 
 def _format_reason(note: NoteState, tie: NeighbourTie) -> str:
@@ -160,6 +159,5 @@ class NoteRules:
         ties = [(near.note, find_ties(near)) for near in notes]
         found = (_build_link(note, tie) for note, close in ties for tie in close)
         grown = (each for note, close in ties for each in _evolve_tags(note, close))
-        return Association(
-            tuple(found) if links else (), _merge_evolutions(grown) if evolve else ()
-        )
+        evolutions = _merge_evolutions(grown) if evolve else ()
+        return Association(tuple(found) if links else (), evolutions)

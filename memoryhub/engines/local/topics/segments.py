@@ -89,9 +89,8 @@ def _continues_chain(before: Passage, page: Passage) -> bool:
     silence = page.at - before.at
     if silence > _MAX_CHAIN_GAP or opens_topic(_strip_speakers(page)[:400]):
         return False
-    return silence <= CHAIN_GAP or bool(
-        _collect_keyword_terms(before) & _collect_keyword_terms(page)
-    )
+    shared = _collect_keyword_terms(before) & _collect_keyword_terms(page)
+    return silence <= CHAIN_GAP or bool(shared)
 
 
 def _collect_keyword_terms(page: Passage) -> set[str]:
@@ -126,9 +125,8 @@ def select_keywords(page: Passage) -> tuple[str, ...]:
 
 def _is_telling_word(word: str) -> bool:
     """Short and common words name nothing; a Chinese word is two characters long."""
-    return word[0] >= "\u3400" or (
-        len(word) > 3 and word not in _COMMON_WORDS and word not in VAGUE_NOUNS
-    )
+    common = len(word) < 4 or word in _COMMON_WORDS or word in VAGUE_NOUNS
+    return word[0] >= "\u3400" or not common
 
 
 def _group_pages(pages: Sequence[Passage]) -> list[list[Passage]]:
@@ -160,9 +158,8 @@ def _build_theme(pages: Sequence[Passage]) -> Theme:
     counts = Counter(keyword for page in pages for keyword in select_keywords(page))
     keywords = _select_most_common(counts)
     told = [claim for page in pages for claim in _select_statements(page)]
-    text = (
-        summarise.summarise_texts(told, _THEME_SENTENCES) or _strip_speakers(pages[0])[:200].strip()
-    )
+    text = summarise.summarise_texts(told, _THEME_SENTENCES)
+    text = text or _strip_speakers(pages[0])[:200].strip()
     name = ", ".join(keywords[:2])[:_NAME]
     return Theme(name, keywords, text, tuple(page.handle for page in pages))
 

@@ -38,9 +38,8 @@ ORDER BY near DESC NULLS LAST, s.pinned DESC, s.place
 
 def find_shelf(ask: PreparedQuestion) -> list[ChannelHit]:
     """Of each shelf the ten facts most alike (MemoryOS). Nothing is too far."""
-    statement = _SHELF_SQL.format(
-        near=build_cosine_sql(ask, "fact", "s.id"), current=build_current_sql(ask, "f")
-    )
+    near, current = build_cosine_sql(ask, "fact", "s.id"), build_current_sql(ask, "f")
+    statement = _SHELF_SQL.format(near=near, current=current)
     taken: Counter[str] = Counter()
     found = []
     for at, shelf, near in load_rows(ask, statement, cap=ask.policy.shelf.cap):
