@@ -1,7 +1,7 @@
 """The recall log: what was asked, what was shown and why, for some days.
 
 An entry is made with the answer, out of what is at hand, and written down later with the counters
-(reinforcing.py): never in the request, and never twice for want of it.
+(reinforcement.py): never in the request, and never twice for want of it.
 """
 
 from __future__ import annotations
