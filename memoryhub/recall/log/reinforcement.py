@@ -1,6 +1,7 @@
 """What was recalled is remembered better: counted after the answer (spec §12.2 step 9).
 
-A read leaves word in this process; a thread of its own writes it down every few seconds (deferred_writes.py).
+A read leaves word in this process; a thread of its own writes it down every few seconds
+(deferred_writes.py).
 """
 
 from __future__ import annotations
