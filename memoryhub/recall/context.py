@@ -45,10 +45,10 @@ from memoryhub.recall.render.prompt import (
     format_memory_line,
 )
 from memoryhub.recall.render.results import (
+    ConflictingMemories,
     DroppedMemory,
     Explanation,
     MemoryItem,
-    SearchOutcome,
 )
 from memoryhub.recall.retrieve import RetrievalScope, load_items_of_hits
 from memoryhub.tenants.models import Space
@@ -70,7 +70,7 @@ class ContextSection:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryContext(SearchOutcome):
+class MemoryContext:
     """`text` is the block to put into a prompt, `tokens` of it at most those asked for.
 
     `handles`: what the block calls the memories. `ranked`: those that were found, best
@@ -83,8 +83,15 @@ class MemoryContext(SearchOutcome):
     ranked: Sequence[UUID] = ()
     handles: Mapping[str, UUID] = field(default_factory=dict)
     left_out: int = 0
+    insufficient: bool = False
+    degraded: Sequence[str] = ()
+    unverified: bool = False
+    conflicts: Sequence[ConflictingMemories] = ()
+    pending_turns: int = 0
     rounds: int = 1
+    took_ms: dict[str, float] = field(default_factory=dict)
     explain: Explanation | None = None
+    recall_id: UUID | None = None
 
     def items(self, *sections: str) -> list[MemoryItem]:
         """Those of the sections, or all."""
@@ -178,7 +185,7 @@ def build_context(
         }
         question = journal.AskedQuestion("context", query, options, asked_by, now)
         shown = [(section.name, section.items) for section in kept]
-        entry = journal.build_entry(told, result, result.tokens, shown, question)
+        entry = journal.build_entry(told, result, shown, question)
         unasked = [item for s in kept if s.name in _UNASKED_SECTIONS for item in s.items]
         reinforcement.record_search(space, asked, now, entry, inspected=inspect, beside=unasked)
     return result

@@ -119,7 +119,7 @@ def search_memories(
             **override.to_log_options(),
         }
         asked = journal.AskedQuestion("search", query, options, asked_by, now)
-        entry = journal.build_entry(told, result, tokens, [("", shown)], asked)
+        entry = journal.build_entry(told, result, [("", shown)], asked)
         reinforcement.record_search(space, shown, now, entry, inspected=inspect)
     return result
 

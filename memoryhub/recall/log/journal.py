@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.conf import settings
@@ -20,7 +20,7 @@ from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.question.prepare import strip_unstorable
 from memoryhub.recall.render.explanation import SearchTrace, build_route_taken
-from memoryhub.recall.render.results import ChannelRank, DroppedMemory, MemoryItem, SearchOutcome
+from memoryhub.recall.render.results import ChannelRank, DroppedMemory, MemoryItem
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.statements import insert_rows
@@ -50,6 +50,23 @@ class AskedQuestion:
     at: datetime
 
 
+class LoggableResult(Protocol):
+    """A search's result, or a context."""
+
+    @property
+    def took_ms(self) -> Mapping[str, float]: ...
+    @property
+    def insufficient(self) -> bool: ...
+    @property
+    def degraded(self) -> Sequence[str]: ...
+    @property
+    def pending_turns(self) -> int: ...
+    @property
+    def tokens(self) -> int | None: ...
+    @property
+    def recall_id(self) -> UUID | None: ...
+
+
 def generate_recall_id() -> UUID | None:
     """The id that the next entry will have, None where nothing is logged."""
     return new_id() if settings.RECALL_LOG_DAYS > 0 else None
@@ -57,8 +74,7 @@ def generate_recall_id() -> UUID | None:
 
 def build_entry(
     told: SearchTrace,
-    done: SearchOutcome,
-    tokens: int | None,
+    done: LoggableResult,
     sections: Sequence[tuple[str, Sequence[MemoryItem]]],
     asked: AskedQuestion,
 ) -> RecallEntry | None:
@@ -81,7 +97,7 @@ def build_entry(
         "dropped": [_render_dropped(each) for each in told.list_dropped()],
         "judged": told.judged.verdict[:200],
         "shown": sum(len(items) for _, items in sections),
-        "tokens": tokens,
+        "tokens": done.tokens,
         "took_ms": dict(done.took_ms),
         "milliseconds": round(sum(done.took_ms.values()), 2),
         "insufficient": done.insufficient,

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from memoryhub.engines.types import AnswerSupport, GroundedAnswer
-from memoryhub.recall.render.results import ItemKind, MemoryItem, SearchOutcome, TurnSource
+from memoryhub.recall.render.results import ConflictingMemories, ItemKind, MemoryItem, TurnSource
 
 Span = tuple[int, int]
 
@@ -51,7 +51,7 @@ class AnswerTokens:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerResult(SearchOutcome):
+class AnswerResult:
     """`quoted`: put together from memories word by word, no model wrote it. `abstained`: what is
     known does not answer the question, and `text` says so. `calls`: questions to models, routing
     and judging included. The other fields are those of a search; `degraded` may also hold
@@ -62,10 +62,17 @@ class AnswerResult(SearchOutcome):
     quoted: bool
     abstained: bool
     citations: Sequence[Citation] = ()
+    insufficient: bool = False
+    degraded: Sequence[str] = ()
+    unverified: bool = False
+    conflicts: Sequence[ConflictingMemories] = ()
+    pending_turns: int = 0
     query_truncated: bool = False
     tokens: AnswerTokens = AnswerTokens()
     calls: int = 0
+    took_ms: Mapping[str, float] = field(default_factory=dict)
     explain: Mapping[str, Any] = field(default_factory=dict)
+    recall_id: UUID | None = None
 
 
 _TAKEN_OVER = (

@@ -166,31 +166,25 @@ class Explanation:
     dropped: Sequence[DroppedMemory] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchOutcome:
-    """What a search, a context and an answer have in common.
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """`insufficient`: nothing in the space bears on the query (E32), or the judge wants more.
 
-    `insufficient`: nothing in the space bears on the query (E32), or the judge wants more.
     `degraded`: what was lost on the way (dense, router, judge). `unverified`: the judge could
-    not be asked, so everything found is there. `took_ms` by stage. `recall_id`: its entry in the
-    recall log, which is there some seconds later; None where nothing is logged.
+    not be asked, so everything found is there. `tokens` of the items' texts, counted where a
+    budget was given. `took_ms` by stage. `explain` is there on request. `recall_id`: its entry in
+    the recall log, which is there some seconds later; None where nothing is logged.
     """
 
-    insufficient: bool = False
+    items: Sequence[MemoryItem]
+    insufficient: bool
     degraded: Sequence[str] = ()
     unverified: bool = False
     conflicts: Sequence[ConflictingMemories] = ()
     pending_turns: int = 0
-    took_ms: Mapping[str, float] = field(default_factory=dict)
-    recall_id: UUID | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult(SearchOutcome):
-    """`tokens` of the items' texts, counted where a budget was given. `explain` on request."""
-
-    items: Sequence[MemoryItem]
     query_truncated: bool = False
     tokens: int | None = None
     rounds: int = 1
+    took_ms: Mapping[str, float] = field(default_factory=dict)
     explain: Explanation | None = None
+    recall_id: UUID | None = None
