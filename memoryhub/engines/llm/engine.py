@@ -11,12 +11,13 @@ from memoryhub.engines.llm.client.chat import ChatModel
 from memoryhub.engines.llm.client.probe import build_informed_chat
 from memoryhub.engines.llm.own_prompts import PromptSet
 from memoryhub.engines.llm.packaged_prompts import Purpose
-from memoryhub.engines.llm.purposes.episodes import SummaryPurposes
+from memoryhub.engines.llm.purposes.episodes import EpisodePurposes
 from memoryhub.engines.llm.purposes.extract import ExtractionPurposes
 from memoryhub.engines.llm.purposes.notes import NotePurposes
 from memoryhub.engines.llm.purposes.personas import PersonaPurposes
 from memoryhub.engines.llm.purposes.recall import RecallPurposes
 from memoryhub.engines.llm.purposes.resolve import ClaimPurposes
+from memoryhub.engines.llm.purposes.topics import TopicPurposes
 
 # Characters of a model and its prompt: with "llm/" and a stroke they fill a row's stamp, 60.
 _MAX_VERSION_LENGTH = 55
@@ -26,7 +27,8 @@ class LLMEngine(
     ExtractionPurposes,
     ClaimPurposes,
     NotePurposes,
-    SummaryPurposes,
+    TopicPurposes,
+    EpisodePurposes,
     PersonaPurposes,
     RecallPurposes,
 ):

@@ -15,7 +15,7 @@ from memoryhub.engines.llm.client.ladder import (
     build_strict_schema,
     parse_reply,
 )
-from memoryhub.engines.llm.replies.claims import (
+from memoryhub.engines.llm.replies import (
     AnswerReply,
     ConstructReply,
     NoteReply,

@@ -19,7 +19,7 @@ from memoryhub.engines.llm.client.probe import (
     read_capabilities,
     save_capabilities,
 )
-from memoryhub.engines.llm.replies.claims import SummaryReply
+from memoryhub.engines.llm.replies import SummaryReply
 from memoryhub.errors import EngineError
 from tests.support.openai_server import OpenAIServer, ScriptedReply
 

@@ -39,7 +39,7 @@ from memoryhub.console.pages.memories.views import (
     render_correction_form,
     wants_form_only,
 )
-from memoryhub.engines.types.claims import FactKind
+from memoryhub.engines.types import FactKind
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.facts.validity import build_current_q, build_future_q, build_past_q

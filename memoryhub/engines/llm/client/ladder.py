@@ -147,11 +147,11 @@ def build_strict_schema(shape: type[BaseModel]) -> dict[str, Any]:
     """The JSON schema as strict mode wants it: every property required, no others, no defaults."""
     schema = shape.model_json_schema(by_alias=True)
     for part in (schema, *schema.get("$defs", {}).values()):
-        _tighten_schema(part)
+        tighten_schema(part)
     return schema
 
 
-def _tighten_schema(part: dict[str, Any]) -> None:
+def tighten_schema(part: dict[str, Any]) -> None:
     if "properties" not in part:
         return
     part["required"] = list(part["properties"])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
-from memoryhub.engines.llm.replies.claims import AnswerReply
+from memoryhub.engines.llm.replies import AnswerReply
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import AnswerSupport, GroundedAnswer, Quote, TimeSpan
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -15,6 +16,7 @@ from memoryhub.engines.llm.client.chat import ChatModel
 from memoryhub.engines.llm.client.ladder import ask_model
 from memoryhub.engines.llm.own_prompts import PromptSet
 from memoryhub.engines.llm.packaged_prompts import Purpose, build_messages
+from memoryhub.engines.types import Passage, Utterance
 from memoryhub.errors import EngineError
 
 logger = logging.getLogger(__name__)
@@ -26,6 +28,8 @@ Result = TypeVar("Result")
 # The question was too large for one reply, for the model's context, or for a slow model to answer
 # in time: asked again as it is, that would end in the same way.
 TOO_LARGE_CODES = ("reply_cut", "context_exceeded", "timeout")
+MAX_CALL_TOKENS = 6000  # tokens read in one call (spec E4)
+MOST_WORDS, MOST_CHARACTERS = 12, 500  # keywords or tags; a text (spec §16)
 
 
 def ask_in_halves(ask: Callable[[Sequence[Item]], Result], items: Sequence[Item]) -> list[Result]:
@@ -57,6 +61,29 @@ def _normalise_words(text: str) -> str:
     """Words only: markup, case and line breaks are no difference."""
     words = re.findall(r"\w+", text.casefold())
     return f" {' '.join(words)} " if words else ""
+
+
+def clean_words(found: Iterable[str], longest: int = 64) -> tuple[str, ...]:
+    trimmed = (word.strip()[:longest] for word in found)
+    return tuple(dict.fromkeys(word for word in trimmed if word))[:MOST_WORDS]
+
+
+def select_offered(handles: Iterable[str], offered: Container[str]) -> tuple[str, ...]:
+    """Those that were offered, once each (E13)."""
+    return tuple(dict.fromkeys(handle for handle in handles if handle in offered))
+
+
+def render_minute(at: datetime) -> str:
+    return at.isoformat(timespec="minutes")
+
+
+def render_pages(pages: Iterable[Passage], most: int | None = None) -> list[dict[str, str]]:
+    """Under their handles, with the first `most` characters of each."""
+    return [{"handle": p.handle, "at": render_minute(p.at), "text": p.text[:most]} for p in pages]
+
+
+def render_utterances(said: Iterable[Utterance], most: int | None = None) -> list[dict[str, str]]:
+    return [{"speaker": u.speaker, "at": render_minute(u.at), "text": u.text[:most]} for u in said]
 
 
 class ModelPurposes:

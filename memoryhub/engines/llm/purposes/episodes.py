@@ -6,14 +6,26 @@ What exceeds one call is read in parts, and the parts' texts are read once more 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import TypeVar, cast
 
 from memoryhub.engines.embedding.model_files import count_tokens
-from memoryhub.engines.llm.purposes.base import TOO_LARGE_CODES, ModelPurposes, ask_in_halves
-from memoryhub.engines.llm.purposes.topics import TopicPurposes
-from memoryhub.engines.llm.replies.claims import SummaryReply
-from memoryhub.engines.llm.replies.topics import DigestReply, EpisodeReply, FoldReply, GateReply
+from memoryhub.engines.llm.purposes.base import (
+    MAX_CALL_TOKENS,
+    TOO_LARGE_CODES,
+    ModelPurposes,
+    ask_in_halves,
+    render_minute,
+    render_utterances,
+)
+from memoryhub.engines.llm.replies import (
+    DigestReply,
+    EpisodeReply,
+    FoldReply,
+    GateReply,
+    SummaryReply,
+)
 from memoryhub.engines.local.language import CJK
 from memoryhub.engines.types import (
     DigestKind,
@@ -26,7 +38,6 @@ from memoryhub.engines.types import (
 )
 from memoryhub.errors import EngineError
 
-_MAX_CALL_TOKENS = 6000  # tokens read in one call (spec E4)
 _GATE_CAUSES = ("shift", "request", "full")
 # What a reply may be at most (spec E14).
 _TITLE, _TEXT, _PART, _LINES, _LINE = 200, 4000, 1500, 12, 300
@@ -39,7 +50,7 @@ Read = TypeVar("Read", EpisodeText, DigestText)
 class EpisodePurposes(ModelPurposes):
     def detect_episode_end(self, window: Sequence[Passage], newest: Passage) -> EpisodeGate:
         """Raises EngineError. A cause nobody knows counts as a shift."""
-        data = {"window": [_render_passage(p) for p in window], "newest": _render_passage(newest)}
+        data = {"window": _render_passages(window), "newest": _render_passages([newest])[0]}
         reply = self.ask_purpose("episode_gate", data, GateReply)
         if not reply.open:
             return EpisodeGate(False, "none")
@@ -51,7 +62,7 @@ class EpisodePurposes(ModelPurposes):
         return _read_in_parts(span, self._ask_for_episode)
 
     def _ask_for_episode(self, span: Sequence[Passage]) -> EpisodeText:
-        data = {"exchanges": [_render_passage(p) for p in span]}
+        data = {"exchanges": _render_passages(span)}
         reply = self.ask_purpose("episode_write", data, EpisodeReply)
         return EpisodeText(_clean_line(reply.title, _TITLE), clip_text(reply.text))
 
@@ -64,11 +75,8 @@ class EpisodePurposes(ModelPurposes):
         return previous
 
     def _fold_part(self, previous: str, said: Sequence[Utterance], words: int) -> str:
-        data = {
-            "summary": previous,
-            "messages": [_render_utterance(u) for u in said],
-            "max_words": words,
-        }
+        told = render_utterances(said)
+        data = {"summary": previous, "messages": told, "max_words": words}
         try:
             reply = self.ask_purpose("fold_summary", data, FoldReply)
         except EngineError as error:
@@ -83,7 +91,7 @@ class EpisodePurposes(ModelPurposes):
         return _read_in_parts(parts, lambda some: self._ask_for_digest(kind, some))
 
     def _ask_for_digest(self, kind: DigestKind, parts: Sequence[Passage]) -> DigestText:
-        data = {"kind": kind, "parts": [_render_passage(p) for p in parts]}
+        data = {"kind": kind, "parts": _render_passages(parts)}
         reply = self.ask_purpose("digest", data, DigestReply)
         return DigestText(
             text=clip_text(reply.text),
@@ -93,6 +101,14 @@ class EpisodePurposes(ModelPurposes):
             mood=_clean_line(reply.mood, _TITLE),
             reply_strategy=_clean_line(reply.reply_strategy, 500),
         )
+
+    def summarise_texts(self, texts: Sequence[str], *, max_sentences: int = 3) -> str:
+        if not texts:
+            return ""
+        data = {"facts": list(texts), "max_sentences": max_sentences}
+        written = self.ask_purpose("summarise", data, SummaryReply).summary
+        found = re.finditer(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", written.strip(), re.S)
+        return "".join(match[0] for match in islice(found, max_sentences)).strip()
 
 
 def _read_in_parts(span: Sequence[Passage], read: Callable[[Sequence[Passage]], Read]) -> Read:
@@ -114,7 +130,7 @@ def _split_by_tokens(said: Sequence[Part]) -> list[Sequence[Part]]:
     parts: list[list[Part]] = []
     size = 0
     for each, tokens in zip(said, count_tokens([one.text for one in said]), strict=True):
-        if not parts or size + tokens > _MAX_CALL_TOKENS:
+        if not parts or size + tokens > MAX_CALL_TOKENS:
             parts.append([])
             size = 0
         parts[-1].append(each)
@@ -122,16 +138,8 @@ def _split_by_tokens(said: Sequence[Part]) -> list[Sequence[Part]]:
     return list(parts)
 
 
-def _render_passage(passage: Passage) -> dict[str, Any]:
-    return {"at": passage.at.isoformat(timespec="minutes"), "text": passage.text}
-
-
-def _render_utterance(utterance: Utterance) -> dict[str, str]:
-    return {
-        "speaker": utterance.speaker,
-        "at": utterance.at.isoformat(timespec="minutes"),
-        "text": utterance.text,
-    }
+def _render_passages(passages: Sequence[Passage]) -> list[dict[str, str]]:
+    return [{"at": render_minute(passage.at), "text": passage.text} for passage in passages]
 
 
 def clip_text(text: str, words: int | None = None) -> str:
@@ -152,20 +160,3 @@ def _clean_line(text: str, most: int) -> str:
 
 def _clean_lines(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(line for line in (_clean_line(text, _LINE) for text in texts) if line)[:_LINES]
-
-
-# Episodes and summaries of spans; chains, themes and segments are in `segments`.
-
-
-class SummaryPurposes(TopicPurposes, EpisodePurposes):
-    def summarise_texts(self, texts: Sequence[str], *, max_sentences: int = 3) -> str:
-        if not texts:
-            return ""
-        data = {"facts": list(texts), "max_sentences": max_sentences}
-        written = self.ask_purpose("summarise", data, SummaryReply).summary.strip()
-        return _cut_sentences(written, max_sentences)
-
-
-def _cut_sentences(text: str, most: int) -> str:
-    found: Iterable[re.Match[str]] = re.finditer(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", text, re.S)
-    return "".join(match[0] for match in list(found)[:most]).strip()

@@ -10,13 +10,13 @@ from typing import Any
 from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.engines.llm.grounding.extraction import MOST_FACTS, ExtractionReader
 from memoryhub.engines.llm.packaged_prompts import Purpose
-from memoryhub.engines.llm.purposes.base import TOO_LARGE_CODES, ModelPurposes
-from memoryhub.engines.llm.replies.claims import (
-    ConstructReply,
-    EntitiesReply,
-    FactsReply,
-    RelationsReply,
+from memoryhub.engines.llm.purposes.base import (
+    MAX_CALL_TOKENS,
+    TOO_LARGE_CODES,
+    ModelPurposes,
+    render_minute,
 )
+from memoryhub.engines.llm.replies import ConstructReply, EntitiesReply, FactsReply, RelationsReply
 from memoryhub.engines.types import (
     Exchange,
     Extraction,
@@ -27,7 +27,6 @@ from memoryhub.engines.types import (
 )
 from memoryhub.errors import EngineError
 
-_MAX_CALL_TOKENS = 6000  # tokens read in one call (spec E4)
 _OVERLAP_CHARACTERS = 600  # characters two halves of one text share
 _MIN_SPLIT_CHARACTERS = 1500  # characters; a shorter text is not split any further
 _READ_ROLES = frozenset({"user", "assistant"})
@@ -56,7 +55,7 @@ class ExtractionPurposes(ModelPurposes):
         self, group: Sequence[Exchange], whole: Mapping[str, Utterance], wanted: ExtractionOptions
     ) -> list[Extraction]:
         """`whole` are the utterances uncut: facts point into them, not into the parts read."""
-        fits = len(group) > 1 or _count_group_tokens(group) <= _MAX_CALL_TOKENS
+        fits = len(group) > 1 or _count_group_tokens(group) <= MAX_CALL_TOKENS
         if fits or not _halve_exchange(group[0]):
             try:
                 return self._ask_about_group(group, whole, wanted)
@@ -104,9 +103,8 @@ class ExtractionPurposes(ModelPurposes):
         reply = ConstructReply(facts=found.facts, speech_acts=found.speech_acts)
         if not (wanted.graph and found.facts):
             return reply
-        entities = self.ask_purpose(
-            "graph_entities", _select_graph_data(data), EntitiesReply
-        ).entities
+        shown = {name: data[name] for name in ("subject", "participants", "messages")}
+        entities = self.ask_purpose("graph_entities", shown, EntitiesReply).entities
         if len(entities) < 2:
             return reply.model_copy(update={"entities": entities})
         told = {
@@ -115,10 +113,6 @@ class ExtractionPurposes(ModelPurposes):
         }
         relations = self.ask_purpose("graph_relations", told, RelationsReply).relations
         return reply.model_copy(update={"entities": entities, "relations": relations})
-
-
-def _select_graph_data(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: data[name] for name in ("subject", "participants", "messages")}
 
 
 def _build_silent_extraction(exchange: Exchange) -> Extraction | None:
@@ -133,7 +127,7 @@ def _group_exchanges(exchanges: Sequence[Exchange], most: int) -> list[list[Exch
     groups: list[list[Exchange]] = []
     for exchange in exchanges:
         last = groups[-1] if groups else []
-        if last and len(last) < most and _count_group_tokens([*last, exchange]) <= _MAX_CALL_TOKENS:
+        if last and len(last) < most and _count_group_tokens([*last, exchange]) <= MAX_CALL_TOKENS:
             last.append(exchange)
         else:
             groups.append([exchange])
@@ -223,6 +217,6 @@ def _render_utterance(utterance: Utterance) -> dict[str, str]:
     return {
         "speaker": utterance.speaker,
         "role": utterance.role,
-        "at": utterance.at.isoformat(timespec="minutes"),
+        "at": render_minute(utterance.at),
         "text": utterance.text,
     }

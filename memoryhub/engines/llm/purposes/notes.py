@@ -7,8 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
-from memoryhub.engines.llm.purposes.base import TOO_LARGE_CODES, ModelPurposes, ask_in_halves
-from memoryhub.engines.llm.replies.notes import (
+from memoryhub.engines.llm.purposes.base import (
+    MOST_CHARACTERS,
+    TOO_LARGE_CODES,
+    ModelPurposes,
+    ask_in_halves,
+    clean_words,
+    render_minute,
+    render_pages,
+)
+from memoryhub.engines.llm.replies import (
     DescriptionReply,
     EvolutionReply,
     LinkEvolveReply,
@@ -27,7 +35,6 @@ from memoryhub.engines.types import (
 )
 from memoryhub.errors import EngineError
 
-MOST_WORDS, MOST_CHARACTERS, LONGEST_WORD = 12, 500, 64  # spec §16
 _NEW, _KNOWN = 2000, 600  # characters shown of a new note, of one held
 _SPEAKER_PREFIX = re.compile(r"^([^\n:：]{1,60}): ", re.M)
 
@@ -45,9 +52,7 @@ class NotePurposes(ModelPurposes):
         ]
 
     def _ask_for_descriptions(self, texts: Sequence[Passage]) -> list[NoteDraft | None]:
-        reply = self.ask_purpose(
-            "note_build", {"notes": [_render_passage(p) for p in texts]}, NoteBuildReply
-        )
+        reply = self.ask_purpose("note_build", {"notes": render_pages(texts)}, NoteBuildReply)
         offered = {passage.handle for passage in texts}
         found = {each.handle: each for each in reversed(reply.notes) if each.handle in offered}
         self.count_rejected_items("note_build", len(reply.notes) - len(found))
@@ -135,8 +140,8 @@ class _AssociationReader:
 def _build_evolution(handle: str, reply: EvolutionReply) -> NoteEvolution:
     return NoteEvolution(
         handle,
-        keywords=_clean_words(reply.keywords) or None,
-        tags=_clean_words(reply.tags) or None,
+        keywords=clean_words(reply.keywords) or None,
+        tags=clean_words(reply.tags) or None,
         context=reply.context.strip()[:MOST_CHARACTERS] or None,
         why=reply.why.strip()[:MOST_CHARACTERS],
     )
@@ -149,18 +154,8 @@ def _build_draft(reply: DescriptionReply | None, text: str) -> NoteDraft | None:
     speakers = {name.casefold() for name in _SPEAKER_PREFIX.findall(text)}
     keywords = [word for word in reply.keywords if word.strip().casefold() not in speakers]
     return NoteDraft(
-        _clean_words(keywords), _clean_words(reply.tags), reply.context.strip()[:MOST_CHARACTERS]
+        clean_words(keywords), clean_words(reply.tags), reply.context.strip()[:MOST_CHARACTERS]
     )
-
-
-def _clean_words(found: Sequence[str]) -> tuple[str, ...]:
-    trimmed = (word.strip()[:LONGEST_WORD] for word in found)
-    return tuple(dict.fromkeys(word for word in trimmed if word))[:MOST_WORDS]
-
-
-def _render_passage(passage: Passage) -> dict[str, str]:
-    at = passage.at.isoformat(timespec="minutes")
-    return {"handle": passage.handle, "at": at, "text": passage.text}
 
 
 def _build_request(notes: Sequence[Neighbourhood], wanted: Sequence[str]) -> dict[str, Any]:
@@ -179,7 +174,7 @@ def _build_request(notes: Sequence[Neighbourhood], wanted: Sequence[str]) -> dic
 def _render_note(note: NoteState, most: int) -> dict[str, Any]:
     return {
         "handle": note.handle,
-        "at": note.at.isoformat(timespec="minutes"),
+        "at": render_minute(note.at),
         "content": note.content[:most],
         "keywords": list(note.keywords),
         "tags": list(note.tags),

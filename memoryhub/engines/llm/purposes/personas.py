@@ -7,9 +7,14 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from memoryhub.engines.llm.packaged_prompts import Purpose
-from memoryhub.engines.llm.purposes.base import ModelPurposes, ask_in_halves
-from memoryhub.engines.llm.replies.personas import (
+from memoryhub.engines.llm.purposes.base import (
+    MOST_CHARACTERS,
+    ModelPurposes,
+    ask_in_halves,
+    render_pages,
+    select_offered,
+)
+from memoryhub.engines.llm.replies import (
     MAX_TRAITS,
     KnowledgeReply,
     KnowledgeReplyItem,
@@ -32,7 +37,6 @@ from memoryhub.engines.types import (
 
 MAX_ITEMS = 20  # of either side, a call
 _FEW_DIMENSIONS = 30  # dimensions that a small model can have a word on each of in one reply
-_MAX_TEXT = 500  # characters of an item or a reason
 _LEVELS: dict[str, TraitLevel] = {"high": "high", "medium": "medium", "low": "low"}
 
 
@@ -47,7 +51,7 @@ class PersonaPurposes(ModelPurposes):
         )
 
     def _extract_from_pages(self, subject: str, pages: Sequence[Passage]) -> Knowledge:
-        data = {"subject": subject, "pages": _render_pages(pages)}
+        data = {"subject": subject, "pages": render_pages(pages)}
         reply = self.ask_purpose("kb_extract", data, KnowledgeReply)
         offered = {page.handle for page in pages}
         user, agent = _select_items(reply.user, offered), _select_items(reply.agent, offered)
@@ -80,7 +84,7 @@ class PersonaPurposes(ModelPurposes):
         self, current: Sequence[TraitState], keys: Sequence[str], pages: Sequence[Passage]
     ) -> list[TraitAssessment]:
         held = [{"key": t.key, "level": t.level, "why": t.why} for t in current]
-        data = {"pages": _render_pages(pages), "current": held, "keys": list(keys)}
+        data = {"pages": render_pages(pages), "current": held, "keys": list(keys)}
         reply = self.ask_purpose("trait_update", data, TraitsReply)
         offered = {page.handle for page in pages}
         found = [
@@ -100,8 +104,7 @@ class PersonaPurposes(ModelPurposes):
                 for t in context.tools
             ],
         }
-        purpose: Purpose = "agent_step"
-        reply = self.ask_purpose(purpose, data, build_step_reply(list(context.tools)))
+        reply = self.ask_purpose("agent_step", data, build_step_reply(list(context.tools)))
         tool = reply.tool.strip()
         return AgentStep(
             tool="" if tool.casefold() in ("none", "null") else tool,
@@ -110,18 +113,11 @@ class PersonaPurposes(ModelPurposes):
         )
 
 
-def _render_pages(pages: Sequence[Passage]) -> list[dict[str, str]]:
-    return [
-        {"handle": page.handle, "at": page.at.isoformat(timespec="minutes"), "text": page.text}
-        for page in pages
-    ]
-
-
 def _select_items(said: Iterable[KnowledgeReplyItem], offered: set[str]) -> list[KnowledgeItem]:
     found: dict[str, KnowledgeItem] = {}
     for each in said:
-        text = each.text.strip()[:_MAX_TEXT]
-        evidence = tuple(dict.fromkeys(h for h in each.evidence if h in offered))
+        text = each.text.strip()[:MOST_CHARACTERS]
+        evidence = select_offered(each.evidence, offered)
         if text and evidence:
             found.setdefault(text.casefold(), KnowledgeItem(text, evidence))
     return list(found.values())[:MAX_ITEMS]
@@ -131,10 +127,12 @@ def _build_assessment(
     said: TraitReplyItem, keys: set[str], offered: set[str]
 ) -> TraitAssessment | None:
     key, level = said.key.strip().lower(), _LEVELS.get(said.level.strip().lower())
-    evidence = tuple(dict.fromkeys(h for h in said.evidence if h in offered))
+    evidence = select_offered(said.evidence, offered)
     if key not in keys or level is None or not evidence:
         return None
-    return TraitAssessment(key, level, said.why.strip()[:_MAX_TEXT], evidence, said.confidence)
+    return TraitAssessment(
+        key, level, said.why.strip()[:MOST_CHARACTERS], evidence, said.confidence
+    )
 
 
 def _render_message(message: AgentMessage) -> dict[str, Any]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from memoryhub.engines.llm.grounding.answers import build_abstention, ground_answer, render_memories
-from memoryhub.engines.llm.purposes.base import ModelPurposes
-from memoryhub.engines.llm.replies.claims import AnswerReply
-from memoryhub.engines.llm.replies.recall import (
+from memoryhub.engines.llm.purposes.base import (
+    MOST_CHARACTERS,
+    ModelPurposes,
+    render_utterances,
+    select_offered,
+)
+from memoryhub.engines.llm.replies import (
+    AnswerReply,
     ConflictReply,
     GradeReply,
     JudgeReply,
@@ -48,7 +52,7 @@ class RecallPurposes(ModelPurposes):
 
     def route_question(self, question: str, window: Sequence[Utterance]) -> RoutedQuestion:
         """A rewrite that stands alone, and what it asks for."""
-        data = {"question": question[:_QUESTION], "window": _render_window(window)}
+        data = {"question": question[:_QUESTION], "window": render_utterances(window, _ENTRY)}
         reply = self.ask_purpose("route", data, RouteReply)
         return RoutedQuestion(
             query=reply.query.strip()[:_QUESTION] or question,
@@ -68,11 +72,11 @@ class RecallPurposes(ModelPurposes):
         data = {
             "question": question[:_QUESTION],
             "entries": [_render_entry(entry) for entry in entries],
-            "window": _render_window(window),
+            "window": render_utterances(window, _ENTRY),
         }
         reply = self.ask_purpose("judge", data, JudgeReply)
         offered = {entry.handle for entry in entries}
-        relevant = tuple(dict.fromkeys(h for h in reply.relevant if h in offered))
+        relevant = select_offered(reply.relevant, offered)
         self.count_rejected_items("judge", sum(h not in offered for h in reply.relevant))
         return Judgement(relevant, self._read_conflicts(reply.conflicts, offered), reply.enough)
 
@@ -80,8 +84,8 @@ class RecallPurposes(ModelPurposes):
         self, replies: Sequence[ConflictReply], offered: set[str]
     ) -> list[MemoryConflict]:
         named = [
-            MemoryConflict(tuple(dict.fromkeys(h for h in r.handles if h in offered)), r.why[:500])
-            for r in replies
+            MemoryConflict(select_offered(each.handles, offered), each.why[:MOST_CHARACTERS])
+            for each in replies
         ]
         found = [conflict for conflict in named if conflict.handles][:_MOST_CONFLICTS]
         self.count_rejected_items("judge", len(replies) - len(found))
@@ -101,17 +105,6 @@ class RecallPurposes(ModelPurposes):
         return self.ask_purpose("grade", data, GradeReply).correct
 
 
-def _render_window(said: Sequence[Utterance]) -> list[dict[str, str]]:
-    return [
-        {"speaker": u.speaker, "at": u.at.isoformat(timespec="minutes"), "text": u.text[:_ENTRY]}
-        for u in said
-    ]
-
-
 def _render_entry(entry: JudgeEntry) -> dict[str, str]:
     shown = {"handle": entry.handle, "text": entry.text[:_ENTRY]}
-    return shown | ({"at": _format_day(entry.at)} if entry.at else {})
-
-
-def _format_day(moment: datetime) -> str:
-    return moment.date().isoformat()
+    return shown | ({"at": entry.at.date().isoformat()} if entry.at else {})

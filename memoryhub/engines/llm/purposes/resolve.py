@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
-from memoryhub.engines.llm.purposes.base import ModelPurposes, ask_in_halves
-from memoryhub.engines.llm.replies.claims import MergeReply, ResolveReply, VerdictReply
+from memoryhub.engines.llm.purposes.base import MOST_CHARACTERS, ModelPurposes, ask_in_halves
+from memoryhub.engines.llm.replies import MergeReply, ResolveReply, VerdictReply
 from memoryhub.engines.types import (
     ClaimCandidate,
     ClaimComparison,
@@ -16,9 +16,6 @@ from memoryhub.engines.types import (
     NamePair,
     VerdictOp,
 )
-
-_MAX_MERGED_TEXT = 500  # characters of a merged text
-_OPS_WITHOUT_TARGET = frozenset({"add"})
 
 
 class ClaimPurposes(ModelPurposes):
@@ -57,8 +54,11 @@ class ClaimPurposes(ModelPurposes):
         return {handle: same for part in found for handle, same in part.items()}
 
     def _ask_about_names(self, pairs: Sequence[NamePair]) -> dict[str, bool]:
-        data = {"pairs": [_render_pair(pair) for pair in pairs]}
-        reply = self.ask_purpose("merge_check", data, MergeReply)
+        told = [
+            {"handle": p.handle, "names": [p.left, p.right], "known": [p.left_facts, p.right_facts]}
+            for p in pairs
+        ]
+        reply = self.ask_purpose("merge_check", {"pairs": told}, MergeReply)
         offered = {pair.handle for pair in pairs}
         known = [each for each in reply.decisions if each.pair.strip() in offered]
         self.count_rejected_items("merge_check", len(reply.decisions) - len(known))
@@ -72,12 +72,12 @@ def _build_verdict(
     op, target = reply.op.strip().lower(), reply.target.strip()
     if op not in get_args(VerdictOp) or (op == "forget") != candidate.is_wish:
         return None, True
-    if op in _OPS_WITHOUT_TARGET:
+    if op == "add":
         return ClaimVerdict(candidate.handle, "add", reason=reply.reason[:200]), False
     if target not in candidate.offered:
         return (None if op == "forget" else ClaimVerdict(candidate.handle, "add")), True
     chosen: Any = op
-    text = reply.text.strip()[:_MAX_MERGED_TEXT] if op == "augment" else ""
+    text = reply.text.strip()[:MOST_CHARACTERS] if op == "augment" else ""
     return ClaimVerdict(candidate.handle, chosen, target, text, reply.reason[:200]), False
 
 
@@ -130,11 +130,3 @@ def _render_candidate(candidate: ClaimCandidate) -> dict[str, Any]:
     if candidate.event_from:
         shown["about"] = candidate.event_from.date().isoformat()
     return shown | ({"wish": True} if candidate.is_wish else {})
-
-
-def _render_pair(pair: NamePair) -> Mapping[str, Any]:
-    return {
-        "handle": pair.handle,
-        "names": [pair.left, pair.right],
-        "known": [list(pair.left_facts), list(pair.right_facts)],
-    }

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from memoryhub.engines.llm.purposes.base import ModelPurposes, ask_in_halves
-from memoryhub.engines.llm.replies.topics import ChainReply, SegmentReply, ThemeReply, ThemesReply
+from memoryhub.engines.llm.purposes.base import (
+    MOST_CHARACTERS,
+    ModelPurposes,
+    ask_in_halves,
+    clean_words,
+    render_pages,
+    select_offered,
+)
+from memoryhub.engines.llm.replies import ChainReply, SegmentReply, ThemeReply, ThemesReply
 from memoryhub.engines.types import ChainJudgement, Passage, SegmentText, Theme
 
-# Caps of spec §16, and of a page's share of a prompt.
-_KEYWORDS, _THEMES, _TEXT, _PAGE = 12, 2, 500, 1500
+_MAX_THEMES = 2  # spec §16
+_MAX_PAGE, _MAX_KEYWORD = 1500, 120  # characters of a page shown, of a keyword
 
 
 class TopicPurposes(ModelPurposes):
@@ -39,9 +45,9 @@ class TopicPurposes(ModelPurposes):
         self, pages: Sequence[Passage], previous: Passage | None, summary: str
     ) -> ChainJudgement:
         data = {
-            "previous": _render_page(previous) if previous else None,
+            "previous": render_pages([previous], _MAX_PAGE)[0] if previous else None,
             "summary": summary,
-            "pages": [_render_page(page) for page in pages],
+            "pages": render_pages(pages, _MAX_PAGE),
         }
         reply = self.ask_purpose("chain", data, ChainReply)
         offered = {page.handle for page in pages}
@@ -50,7 +56,7 @@ class TopicPurposes(ModelPurposes):
         found = [judged.get(page.handle) for page in pages]
         return ChainJudgement(
             tuple(page.continues if page else None for page in found),
-            tuple(page.summary.strip()[:_TEXT] if page else "" for page in found),
+            tuple(page.summary.strip()[:MOST_CHARACTERS] if page else "" for page in found),
         )
 
     def extract_themes(self, pages: Sequence[Passage]) -> list[Theme]:
@@ -59,13 +65,12 @@ class TopicPurposes(ModelPurposes):
         return [theme for part in parts for theme in part]
 
     def _ask_for_themes(self, pages: Sequence[Passage]) -> list[Theme]:
-        reply = self.ask_purpose(
-            "themes", {"pages": [_render_page(page) for page in pages]}, ThemesReply
-        )
+        data = {"pages": render_pages(pages, _MAX_PAGE)}
+        reply = self.ask_purpose("themes", data, ThemesReply)
         offered = {page.handle for page in pages}
         found = [_build_theme(theme, offered) for theme in reply.themes]
         claimed = [handle for theme in reply.themes for handle in theme.pages]
-        kept = [theme for theme in found if theme.pages][:_THEMES]
+        kept = [theme for theme in found if theme.pages][:_MAX_THEMES]
         invented = sum(handle not in offered for handle in claimed)
         self.count_rejected_items("themes", invented + len(found) - len(kept))
         return kept
@@ -86,23 +91,14 @@ class TopicPurposes(ModelPurposes):
         data = {
             "summary": known.text,
             "keywords": list(known.keywords),
-            "pages": [_render_page(page) for page in pages],
+            "pages": render_pages(pages, _MAX_PAGE),
         }
         reply = self.ask_purpose("segment_refresh", data, SegmentReply)
-        return SegmentText(reply.text.strip()[:_TEXT], _clean_keywords(reply.keywords))
-
-
-def _render_page(page: Passage) -> dict[str, Any]:
-    at = page.at.isoformat(timespec="minutes")
-    return {"handle": page.handle, "at": at, "text": page.text[:_PAGE]}
+        keywords = clean_words(reply.keywords, _MAX_KEYWORD)
+        return SegmentText(reply.text.strip()[:MOST_CHARACTERS], keywords)
 
 
 def _build_theme(theme: ThemeReply, offered: set[str]) -> Theme:
-    pages = tuple(dict.fromkeys(handle for handle in theme.pages if handle in offered))
-    text = theme.text.strip()[:_TEXT]
-    return Theme(theme.name.strip()[:120], _clean_keywords(theme.keywords), text, pages)
-
-
-def _clean_keywords(keywords: Sequence[str]) -> tuple[str, ...]:
-    kept = (keyword.strip()[:120] for keyword in keywords)
-    return tuple(dict.fromkeys(keyword for keyword in kept if keyword))[:_KEYWORDS]
+    keywords, text = clean_words(theme.keywords, _MAX_KEYWORD), theme.text.strip()
+    pages = select_offered(theme.pages, offered)
+    return Theme(theme.name.strip()[:120], keywords, text[:MOST_CHARACTERS], pages)

@@ -1,0 +1,401 @@
+"""What the model is asked to send. Lists must be there; what is in them is judged one by one,
+so that one bad item costs that item and not the reply (spec E13).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    create_model,
+    model_validator,
+)
+
+from memoryhub.engines.llm.client.ladder import tighten_schema
+from memoryhub.engines.types import AgentTool
+
+MAX_TRAITS = 20  # of one reply
+ItemT = TypeVar("ItemT")
+
+
+def _coerce_text(value: Any) -> Any:
+    if value is None:
+        return ""
+    if isinstance(value, dict) and len(value) == 1:
+        return _coerce_text(next(iter(value.values())))
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _coerce_list(value: Any) -> Any:
+    if value is None:
+        return []
+    return [value] if isinstance(value, str | dict) else value
+
+
+def _coerce_share(value: Any) -> Any:
+    try:
+        return min(1.0, max(0.0, float(value)))
+    except (TypeError, ValueError):
+        return 0.5
+
+
+def _coerce_count(value: Any) -> Any:
+    try:
+        return max(0, int(float(value)))
+    except (TypeError, ValueError, OverflowError):
+        return 0
+
+
+def _coerce_flag(value: Any) -> Any:
+    return bool(value) if value is None or isinstance(value, int | float) else value
+
+
+def _coerce_conflicts(value: Any) -> Any:
+    """One conflict for a list of them; what is no object is none."""
+    listed = value if isinstance(value, list) else [value]
+    return [each for each in listed if isinstance(each, dict)]
+
+
+def _coerce_knowledge(value: Any) -> Any:
+    return {"text": value} if isinstance(value, str) else value
+
+
+def _check_not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("it must not be empty")
+    return text.strip()
+
+
+def limit_items(count: int) -> Any:
+    """Told to the model only: a small one repeats itself until it is cut off. What sends more all
+    the same is cut by whoever reads it, and never costs the reply."""
+    return Field(json_schema_extra={"maxItems": count})
+
+
+Text = Annotated[str, BeforeValidator(_coerce_text)]
+WrittenText = Annotated[Text, AfterValidator(_check_not_blank)]
+Summary = Annotated[Text, Field(min_length=1)]
+Share = Annotated[float, BeforeValidator(_coerce_share)]
+Flag = Annotated[bool, BeforeValidator(_coerce_flag)]
+Items = Annotated[list[ItemT], BeforeValidator(_coerce_list)]
+Texts = Items[Text]
+Words = Annotated[Texts, limit_items(12)]  # spec §16
+
+
+class _Aliased(BaseModel):
+    model_config = ConfigDict(populate_by_name=True)
+
+
+# Claims, entities, relations and speech acts.
+
+
+class FactReply(_Aliased):
+    text: Text = ""
+    source: Text = ""
+    quote: Text = ""
+    owner: Text = ""
+    subject: Text = ""
+    verb: Text = ""
+    object: Text = ""
+    second_object: Text = ""
+    complement: Text = ""
+    predicate: Text = ""
+    kind: Text = "state"
+    polarity: Text = "holds"
+    correction: bool = False
+    first: Text = Field("", alias="from")
+    last: Text = Field("", alias="to")
+    when: Text = ""
+    confidence: Share = 0.8
+
+
+class EntityReply(BaseModel):
+    name: Text = ""
+    type: Text = ""
+    aliases: Annotated[Texts, limit_items(5)] = []
+
+
+class RelationReply(BaseModel):
+    source: Text = ""
+    label: Text = ""
+    target: Text = ""
+    fact: int = -1
+
+
+class ActReply(BaseModel):
+    handle: Text = ""
+    act: Text = ""
+
+
+class NoteReply(BaseModel):
+    keywords: Words = []
+    tags: Words = []
+    context: Text = ""
+
+
+class ExchangeReply(NoteReply):
+    exchange: Text = ""
+    continues: bool | None = None
+    new_topic: bool = False
+    related: Texts = []
+
+
+class FactsReply(BaseModel):
+    facts: Items[FactReply]
+    speech_acts: Items[ActReply] = []
+
+
+class EntitiesReply(BaseModel):
+    entities: Items[EntityReply]
+
+
+class RelationsReply(BaseModel):
+    relations: Items[RelationReply]
+
+
+class ConstructReply(BaseModel):
+    facts: Items[FactReply]
+    entities: Items[EntityReply] = []
+    relations: Items[RelationReply] = []
+    speech_acts: Items[ActReply] = []
+    exchanges: Items[ExchangeReply] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _adopt_single_exchange(cls, value: Any) -> Any:
+        """Models asked about one exchange like to say of the whole what is its own."""
+        if not isinstance(value, dict) or value.get("exchanges"):
+            return value
+        note: dict[str, Any] = value["note"] if isinstance(value.get("note"), dict) else {}
+        own = {name: value[name] for name in ("new_topic", "continues", "related") if name in value}
+        return value | ({"exchanges": [note | own]} if note or own else {})
+
+
+class VerdictReply(BaseModel):
+    candidate: Text = ""
+    op: Text = ""
+    target: Text = ""
+    text: Text = ""
+    reason: Text = ""
+
+
+class ResolveReply(BaseModel):
+    decisions: Items[VerdictReply]
+
+
+class PairReply(BaseModel):
+    pair: Text = ""
+    same: bool | None = None
+
+
+class MergeReply(BaseModel):
+    decisions: Items[PairReply]
+
+
+# Notes: descriptors, links, and what neighbours learn (spec §4.4).
+
+
+class DescriptionReply(BaseModel):
+    handle: Text = ""
+    keywords: Words = []
+    tags: Words = []
+    context: Text = ""
+
+
+class NoteBuildReply(BaseModel):
+    notes: Items[DescriptionReply]
+
+
+class LinkReply(_Aliased):
+    first: Text = Field("", alias="from")
+    to: Text = ""
+    kind: Text = "related"
+    reason: Text = ""
+
+
+class EvolutionReply(DescriptionReply):
+    why: Text = ""
+
+
+class LinkEvolveReply(BaseModel):
+    """Either list may be left out when it was not asked for, but not both: that is no reply."""
+
+    links: Items[LinkReply] = []
+    neighbours: Items[EvolutionReply] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_not_empty(cls, given: Any) -> Any:
+        if isinstance(given, dict) and not given.keys() & {"links", "neighbours"}:
+            raise ValueError("it has neither `links` nor `neighbours`")
+        return given
+
+
+# Spans of dialogue: chains, themes, segments, episodes, digests.
+
+
+class ChainedPage(BaseModel):
+    handle: Text = ""
+    continues: bool = False
+    summary: Text = ""
+
+
+class ChainReply(BaseModel):
+    pages: Items[ChainedPage]
+
+
+class ThemeReply(BaseModel):
+    name: Text = ""
+    keywords: Words = []
+    text: Text = ""
+    pages: Texts = []
+
+
+class ThemesReply(BaseModel):
+    themes: Items[ThemeReply]
+
+
+class SegmentReply(BaseModel):
+    text: Summary
+    keywords: Words = []
+
+
+class GateReply(BaseModel):
+    open: bool
+    cause: Text = "none"
+
+
+class EpisodeReply(BaseModel):
+    title: Text = ""
+    text: WrittenText
+
+
+class FoldReply(BaseModel):
+    text: WrittenText
+
+
+class DigestReply(BaseModel):
+    text: WrittenText
+    title: Text = ""
+    points: Texts = []
+    traits: Texts = []
+    mood: Text = ""
+    reply_strategy: Text = ""
+
+
+class SummaryReply(BaseModel):
+    summary: Summary
+
+
+# A person, and an agent's own steps.
+
+
+class KnowledgeReplyItem(BaseModel):
+    text: Text = ""
+    evidence: Texts = []
+
+
+LenientItem = Annotated[KnowledgeReplyItem, BeforeValidator(_coerce_knowledge)]
+
+
+class KnowledgeReply(BaseModel):
+    user: Items[LenientItem]
+    agent: Items[LenientItem] = []
+
+
+class TraitReplyItem(BaseModel):
+    key: Text = ""
+    level: Text = ""
+    why: Text = ""
+    evidence: Texts = []
+    confidence: Share = 0.7
+
+
+class TraitsReply(BaseModel):
+    traits: Annotated[Items[TraitReplyItem], limit_items(MAX_TRAITS)]
+
+
+class StepReply(BaseModel):
+    """`arguments` are kept as they came: the tool's executor says what is wrong with them."""
+
+    tool: Text = ""
+    text: Text = ""
+    arguments: Any = None
+
+
+_PYTHON_TYPES: dict[str, Any] = {
+    "array": list[str],
+    "string": str,
+    "integer": int,
+    "boolean": bool,
+    "number": float,
+}
+
+
+def build_step_reply(tools: list[AgentTool]) -> type[StepReply]:
+    """A step's shape for these tools: their parameters together, so that an endpoint that
+    decodes by schema can write arguments at all. Only its schema differs; it reads alike."""
+    fields: dict[str, Any] = {}
+    for tool in tools:
+        for name, about in tool.parameters.get("properties", {}).items():
+            known = _PYTHON_TYPES.get(str(about.get("type")), str)
+            fields.setdefault(name, (known | None, None))
+    schema = create_model("Arguments", **fields).model_json_schema()
+    tighten_schema(schema)
+    told = Field(json_schema_extra={"anyOf": [schema, {"type": "null"}]})
+    return create_model("StepReply", __base__=StepReply, arguments=(Annotated[Any, told], None))
+
+
+def serialize_arguments(arguments: Any) -> str:
+    """Arguments as JSON text, without parameters left null; text stays the text it was."""
+    if arguments is None:
+        return "{}"
+    if isinstance(arguments, str):
+        return arguments
+    if isinstance(arguments, dict):
+        arguments = {name: value for name, value in arguments.items() if value is not None}
+    return json.dumps(arguments, ensure_ascii=False)
+
+
+# Questions.
+
+
+class AnswerReply(BaseModel):
+    answer: Text
+    used: Texts = []
+    known: bool
+
+
+class RouteReply(BaseModel):
+    query: Text
+    fine: Flag = False
+    abstract: Flag = False
+    event: Flag = False
+    atomic: Flag = True
+    want: Annotated[int, BeforeValidator(_coerce_count)] = 0
+
+
+class ConflictReply(BaseModel):
+    handles: Texts = []
+    why: Text = ""
+
+
+class JudgeReply(BaseModel):
+    relevant: Texts
+    conflicts: Annotated[list[ConflictReply], BeforeValidator(_coerce_conflicts)] = []
+    enough: Flag
+
+
+class NamesReply(BaseModel):
+    names: Texts
+
+
+class GradeReply(BaseModel):
+    correct: Flag
+    why: Text = ""

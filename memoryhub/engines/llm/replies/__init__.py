@@ -1,1 +1,0 @@
-"""The shapes of the model's replies, lenient item by item."""
