@@ -14,7 +14,7 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.stand_in import StandInModel
-from memoryhub.dialogues.formats import Conversation, NamedSession
+from memoryhub.dialogues.formats import Conversation
 from memoryhub.dialogues.messages import Message
 from memoryhub.engines import registry
 from memoryhub.engines.llm.engine import LLMEngine
@@ -57,9 +57,9 @@ def measure_model_calls(
         set_policy(tenant.id, actor="benchmark", preset=preset, overrides=overrides)
         end = None
         for session in talk.sessions:
-            end = _deliver_session(
-                tenant, talk.subject, session, by_turn=by_turn, pace=pace, before=end
-            )
+            messages = _pace_messages(session.messages, pace)
+            parts = [[m] for m in messages] if by_turn else [messages]
+            end = _deliver_session(tenant, talk.subject, session.name, parts, before=end)
         if end is not None:
             _run_due_jobs(tenant, talk.subject, end + timedelta(days=2))
         return _build_tally(tenant, model)
@@ -78,23 +78,21 @@ def use_stand_in_model(tenant: Tenant) -> Iterator[StandInModel]:
 def _deliver_session(
     tenant: Tenant,
     subject: str,
-    session: NamedSession,
+    name: str,
+    parts: Sequence[list[Message]],
     *,
-    by_turn: bool,
-    pace: float,
     before: datetime | None,
 ) -> datetime:
     """Returns when the session ended. What fell due since the one before is read first."""
-    messages = _pace_messages(session.messages, pace)
-    start = messages[0].timestamp
-    assert start is not None  # _paced gives every message its time
+    start = parts[0][0].timestamp
+    assert start is not None  # _pace_messages gives every message its time
     if before is not None and before < start:
         _run_due_jobs(tenant, subject, start)
     end = start
-    for said in [[m] for m in messages] if by_turn else [messages]:
+    for said in parts:
         end = said[-1].timestamp or end
         _run_due_jobs(tenant, subject, end)
-        ingest_messages(tenant.id, IngestRequest(subject, said, session.name), end)
+        ingest_messages(tenant.id, IngestRequest(subject, said, name), end)
     _run_due_jobs(tenant, subject, end + timedelta(hours=1))
     return end
 

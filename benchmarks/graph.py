@@ -100,26 +100,20 @@ def fill_graph_space(space: Any, memories: int, links: int) -> None:
 
     now, dice = timezone.now(), random.Random(7)
     keys = {"tenant_id": space.tenant_id, "space": space, "engine": "local/1"}
-    at = {"occurred_at": now, "created_at": now}
+    at = {"occurred_at": now, "created_at": now, **keys}
     topics = max(1, memories // 60)
     notes = [
-        Note(
-            content=f"Topic {n % topics}: note {n}",
-            recall_count=_draw_small_count(dice),
-            **keys,
-            **at,
-        )
+        Note(content=f"Topic {n % topics}: note {n}", recall_count=_draw_small_count(dice), **at)
         for n in range(memories * 5 // 10)
     ]
-    spoken = {"owner": "ana", "speaker": "ana", "valid_from": now, "asserted_at": now}
+    spoken = {"owner": "ana", "speaker": "ana", **keys}
+    spoken |= dict.fromkeys(("valid_from", "asserted_at", "recorded_at"), now)
     facts = [
         Fact(
             text=f"Topic {n % topics}: fact {n}",
             text_key=f"{n}",
-            recorded_at=now,
             mention_count=1 + _draw_small_count(dice),
             **spoken,
-            **keys,
         )
         for n in range(memories * 4 // 10)
     ]

@@ -133,13 +133,9 @@ def measure_facts(dialogues: Sequence[LocomoDialogue], sample: int, seed: int) -
     print(f"{len(facts)} facts of {turns} turns = {len(facts) / turns:.3f} a turn")
     print(f"{turns / seconds:.0f} turns a second")
     for fact, turn in random.Random(seed).sample(facts, min(sample, len(facts))):
-        about = [
-            fact.predicate_key,
-            fact.kind,
-            fact.polarity,
-            fact.event.text if fact.event else "",
-        ]
-        print(f"- {fact.text} | {' '.join(filter(None, about))}\n      {turn.speaker}: {turn.text}")
+        event = fact.event.text if fact.event else ""
+        about = filter(None, (fact.predicate_key, fact.kind, fact.polarity, event))
+        print(f"- {fact.text} | {' '.join(about)}\n      {turn.speaker}: {turn.text}")
 
 
 def main() -> None:

@@ -118,14 +118,6 @@ def _answer_resolve(data: Data) -> Data:
     return {"decisions": decisions}
 
 
-def _answer_merge_check(data: Data) -> Data:
-    return {"decisions": [{"pair": pair["handle"], "same": False} for pair in data["pairs"]]}
-
-
-def _answer_note_build(data: Data) -> Data:
-    return {"notes": [{"handle": n["handle"]} | _describe_note(n["text"]) for n in data["notes"]]}
-
-
 def _describe_note(text: str) -> Data:
     words = _pick_keywords([text])
     return {"keywords": words, "tags": words[:3], "context": _get_first_sentence(text)}
@@ -152,18 +144,11 @@ def _answer_chain(data: Data) -> Data:
     before = (data["previous"] or {}).get("text", "")
     told = []
     for page in data["pages"]:
-        continues = (
-            bool(before)
-            and _compute_word_overlap(_extract_words(before), _extract_words(page["text"])) > 0.04
-        )
-        told.append(
-            {
-                "handle": page["handle"],
-                "continues": continues,
-                "summary": _get_first_sentence(page["text"]),
-            }
-        )
-        before = page["text"]
+        text = page["text"]
+        overlap = _compute_word_overlap(_extract_words(before), _extract_words(text))
+        answer = {"handle": page["handle"], "continues": bool(before) and overlap > 0.04}
+        told.append(answer | {"summary": _get_first_sentence(text)})
+        before = text
     return {"pages": told}
 
 
@@ -189,25 +174,16 @@ def _answer_episode_gate(data: Data) -> Data:
     return {"open": shift, "cause": "shift" if shift else "none"}
 
 
-def _answer_episode_write(data: Data) -> Data:
-    texts = [page["text"] for page in data["exchanges"]]
-    return {
-        "title": _pick_keywords(texts)[0],
-        "text": " ".join(map(_get_first_sentence, texts[:6])),
-    }
+def _summarise(parts: Sequence[Data], most: int) -> Data:
+    """A title, and the first sentences of the first parts."""
+    texts = [part["text"] for part in parts]
+    sentences = map(_get_first_sentence, texts[:most])
+    return {"title": _pick_keywords(texts)[0], "text": " ".join(sentences)}
 
 
 def _answer_fold_summary(data: Data) -> Data:
     said = " ".join([data["summary"], *(_get_first_sentence(m["text"]) for m in data["messages"])])
     return {"text": " ".join(said.split()[-data["max_words"] :])}
-
-
-def _answer_digest(data: Data) -> Data:
-    texts = [part["text"] for part in data["parts"]]
-    return {
-        "title": _pick_keywords(texts)[0],
-        "text": " ".join(map(_get_first_sentence, texts[:8])),
-    }
 
 
 def _answer_kb_extract(data: Data) -> Data:
@@ -230,16 +206,20 @@ def _answer_trait_update(data: Data) -> Data:
 _ANSWER_BY_PURPOSE: Mapping[str, Callable[[Data], Data]] = {
     "construct": _answer_construct,
     "resolve": _answer_resolve,
-    "merge_check": _answer_merge_check,
-    "note_build": _answer_note_build,
+    "merge_check": lambda data: {
+        "decisions": [{"pair": pair["handle"], "same": False} for pair in data["pairs"]]
+    },
+    "note_build": lambda data: {
+        "notes": [{"handle": n["handle"]} | _describe_note(n["text"]) for n in data["notes"]]
+    },
     "link_evolve": _answer_link_evolve,
     "chain": _answer_chain,
     "themes": _answer_themes,
     "segment_refresh": _answer_segment_refresh,
     "episode_gate": _answer_episode_gate,
-    "episode_write": _answer_episode_write,
+    "episode_write": lambda data: _summarise(data["exchanges"], 6),
     "fold_summary": _answer_fold_summary,
-    "digest": _answer_digest,
+    "digest": lambda data: _summarise(data["parts"], 8),
     "kb_extract": _answer_kb_extract,
     "trait_update": _answer_trait_update,
 }

@@ -16,15 +16,10 @@ from memoryhub.dialogues.formats import Conversation, read_dialogues
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
 from memoryhub.pipeline.jobs import runner
+from memoryhub.tenants import services as tenants
 from memoryhub.tenants.models import ApiKey, Membership, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import (
-    add_member,
-    create_key,
-    create_tenant,
-    ensure_space,
-    find_tenant,
-)
+from memoryhub.tenants.services import ensure_space, find_tenant
 
 DEMO_SLUG = "demo"
 DEMO_DIALOGUES = Path(__file__).parent / "demo" / "dialogues"
@@ -43,17 +38,12 @@ ReportProgress = Callable[[int, int], None]
 
 def bootstrap_hub(stdout: Output) -> None:
     """Make what a hub needs to be used, if it is not there. Prints new secrets, once."""
-    operator = _ensure_operator(stdout)
-    tenant = find_tenant(DEMO_SLUG) or create_tenant("Demo", DEMO_SLUG)
-    add_member(tenant, operator, Membership.Role.ADMIN)
-    _ensure_demo_key(tenant, stdout)
-
-
-def _ensure_operator(stdout: Output) -> User:
     operator = User.objects.filter(is_superuser=True).order_by("id").first()
-    if operator is not None:
-        return operator
-    return ensure_operator_named(env.read_text("MEMORYHUB_OPERATOR", "operator"), stdout)
+    if operator is None:
+        operator = ensure_operator_named(env.read_text("MEMORYHUB_OPERATOR", "operator"), stdout)
+    tenant = find_tenant(DEMO_SLUG) or tenants.create_tenant("Demo", DEMO_SLUG)
+    tenants.add_member(tenant, operator, Membership.Role.ADMIN)
+    _ensure_demo_key(tenant, stdout)
 
 
 def ensure_operator_named(name: str, stdout: Output) -> User:
@@ -74,7 +64,7 @@ def _ensure_demo_key(tenant: Tenant, stdout: Output) -> None:
         if ApiKey.objects.exists():
             return
     given = env.read_text("MEMORYHUB_DEMO_KEY")
-    _, key = create_key(tenant, "demo", ["read", "write"], secret=given or None)
+    _, key = tenants.create_key(tenant, "demo", ["read", "write"], secret=given or None)
     shown = "(from MEMORYHUB_DEMO_KEY)" if given else key
     stdout.write(f"API key   {shown}\nThese are shown only now: keep them.\n")
 
@@ -114,9 +104,8 @@ def ingest_conversations(
         done = ingest_messages(tenant.id, request)
         turns, new = turns + len(request.messages), new + len(done.new)
         if done.job is not None and any(t.state == Turn.State.PENDING for t in done.turns):
-            failed += (
-                runner.run_until_done(tenant.id, done.job, MAX_SESSION_SECONDS).state != "done"
-            )
+            job = runner.run_until_done(tenant.id, done.job, MAX_SESSION_SECONDS)
+            failed += job.state != "done"
         progress(turns, total)
     return IngestSummary(turns, new, failed)
 
@@ -127,10 +116,6 @@ def _build_session_requests(
     for conversation in conversations:
         for session in conversation.sessions:
             for at in range(0, len(session.messages), settings.MAX_MESSAGES):
-                messages = session.messages[at : at + settings.MAX_MESSAGES]
-                yield (
-                    IngestRequest(
-                        conversation.subject, messages, session=session.name, channel="import"
-                    ),
-                    conversation.name,
-                )
+                said, name = session.messages[at : at + settings.MAX_MESSAGES], session.name
+                request = IngestRequest(conversation.subject, said, name, channel="import")
+                yield request, conversation.name

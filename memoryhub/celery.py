@@ -102,17 +102,12 @@ def create_app() -> Celery:
             "sweep": {
                 "task": "memoryhub.pipeline.tasks.ring_due_spaces",
                 "schedule": settings.SWEEP_SECONDS,
-            },
+            }
         },
         timezone="UTC",
     )
     hub.autodiscover_tasks(
-        [
-            "memoryhub.pipeline",
-            "memoryhub.importers",
-            "memoryhub.webhooks",
-            "memoryhub.lab",
-        ]
+        ["memoryhub.pipeline", "memoryhub.importers", "memoryhub.webhooks", "memoryhub.lab"]
     )
     return hub
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 from django.apps import apps
@@ -30,32 +31,28 @@ _REQUIRED_EXTENSIONS = {"vector", "btree_gin"}
 
 @register
 def check_model_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    found: list[CheckMessage] = []
+    return list(_check_model_settings())
+
+
+def _check_model_settings() -> Iterator[CheckMessage]:
     if settings.EMBEDDER == "openai" and not settings.OPENAI_BASE_URL:
-        found.append(
-            Error(
-                "MEMORYHUB_EMBEDDER=openai needs an endpoint.",
-                hint="Set OPENAI_BASE_URL (and OPENAI_API_KEY), or MEMORYHUB_EMBEDDER=onnx.",
-                id="memoryhub.E001",
-            )
+        yield Error(
+            "MEMORYHUB_EMBEDDER=openai needs an endpoint.",
+            hint="Set OPENAI_BASE_URL (and OPENAI_API_KEY), or MEMORYHUB_EMBEDDER=onnx.",
+            id="memoryhub.E001",
         )
     if settings.EMBEDDER == "openai" and not settings.EMBEDDING_MODEL:
-        found.append(
-            Error(
-                "MEMORYHUB_EMBEDDER=openai needs a model.",
-                hint="Set MEMORYHUB_EMBEDDING_MODEL to its name.",
-                id="memoryhub.E002",
-            )
+        yield Error(
+            "MEMORYHUB_EMBEDDER=openai needs a model.",
+            hint="Set MEMORYHUB_EMBEDDING_MODEL to its name.",
+            id="memoryhub.E002",
         )
     if settings.OPENAI_BASE_URL and not settings.LLM_MODEL:
-        found.append(
-            Caution(
-                "OPENAI_BASE_URL is set, but no model to talk to.",
-                hint='Set MEMORYHUB_LLM_MODEL; until then jobs of tenants with engine "llm" fail.',
-                id="memoryhub.W001",
-            )
+        yield Caution(
+            "OPENAI_BASE_URL is set, but no model to talk to.",
+            hint='Set MEMORYHUB_LLM_MODEL; until then jobs of tenants with engine "llm" fail.',
+            id="memoryhub.W001",
         )
-    return found
 
 
 @register
@@ -195,15 +192,8 @@ def _check_role() -> list[CheckMessage]:
     with connection.cursor() as cursor:
         cursor.execute(_ROLE_SQL)
         name, is_super, bypasses, owns = cursor.fetchone()
-    why = [
-        word
-        for word, true in (
-            ("a superuser", is_super),
-            ("BYPASSRLS", bypasses),
-            ("the tables' owner", owns),
-        )
-        if true
-    ]
+    words = ("a superuser", "BYPASSRLS", "the tables' owner")
+    why = list(compress(words, (is_super, bypasses, owns)))
     if not why:
         return []
     return [

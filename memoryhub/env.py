@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import secrets
+import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -79,11 +82,9 @@ def read_parsed(name: str, parse: Callable[[str], T]) -> T:
     return _read_variable(name, parse(""), parse)
 
 
-# From a postgresql:// address to Django's DATABASES entry.
-
-
 def parse_database_url(url: str, **options: Any) -> dict[str, Any]:
-    """Parse with libpq's own rules, so that sockets, ports and options work as in psql."""
+    """From a postgresql:// address to Django's DATABASES entry: with libpq's own rules, so that
+    sockets, ports and options work as in psql."""
     parts = {key: str(value) for key, value in conninfo_to_dict(url).items() if value is not None}
     return {
         "ENGINE": "django.db.backends.postgresql",
@@ -95,3 +96,19 @@ def parse_database_url(url: str, **options: Any) -> dict[str, Any]:
         "OPTIONS": {**parts, **options.pop("OPTIONS", {})},
         **options,
     }
+
+
+def ensure_secret_key(data_dir: Path) -> str:
+    """The signing key of an installation that was not given one: made on first use and kept under
+    `data_dir`, in a 0600 file."""
+    file = data_dir / "secret_key"
+    if not file.exists():
+        data_dir.mkdir(parents=True, exist_ok=True)
+        # A hard link appears whole or not at all, and the first of several makers wins.
+        descriptor, name = tempfile.mkstemp(dir=file.parent)
+        with os.fdopen(descriptor, "w") as target:
+            target.write(secrets.token_urlsafe(48))
+        with suppress(FileExistsError):
+            os.link(name, file)
+        os.unlink(name)
+    return file.read_text()

@@ -21,7 +21,8 @@ _SHARED_PROCESSORS: list[Any] = [
 
 def configure_logging(config: dict[str, Any]) -> None:
     """Called by Django with settings.LOGGING: {"level", "json"}."""
-    render = structlog.processors.JSONRenderer() if config["json"] else _build_console_renderer()
+    plain = structlog.dev.ConsoleRenderer(colors=False)
+    render = structlog.processors.JSONRenderer() if config["json"] else plain
     structlog.configure(
         processors=[*_SHARED_PROCESSORS, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
@@ -41,10 +42,6 @@ def configure_logging(config: dict[str, Any]) -> None:
             "root": {"handlers": ["stderr"], "level": config["level"]},
         }
     )
-
-
-def _build_console_renderer() -> Any:
-    return structlog.dev.ConsoleRenderer(colors=False)
 
 
 class RequestIdMiddleware:

@@ -10,9 +10,7 @@ from typing import Any
 
 from memoryhub import env
 from memoryhub.embedded import EmbeddedPostgres
-from memoryhub.env import parse_database_url
 from memoryhub.inference.prices import parse_prices
-from memoryhub.secret_key import ensure_secret_key
 from memoryhub.webhooks.targets import parse_networks
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -24,7 +22,7 @@ PORT = env.read_integer("MEMORYHUB_PORT", 8000, least=1)
 ALLOWED_HOSTS = env.read_names("MEMORYHUB_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]", HOST))
 CSRF_TRUSTED_ORIGINS = env.read_names("MEMORYHUB_TRUSTED_ORIGINS")
 HTTPS = env.read_flag("MEMORYHUB_HTTPS", False)
-SECRET_KEY = env.read_text("MEMORYHUB_SECRET_KEY") or ensure_secret_key(DATA_DIR)
+SECRET_KEY = env.read_text("MEMORYHUB_SECRET_KEY") or env.ensure_secret_key(DATA_DIR)
 
 # --- database: the app's role sees only its tenant, the owner migrates ---
 DATABASE_URL = env.read_text("DATABASE_URL")
@@ -41,15 +39,11 @@ IS_WEB = env.read_choice("MEMORYHUB_PROCESS", "command", ("web", "worker", "comm
 _options: dict[str, Any] = (
     {"OPTIONS": {"prepare_threshold": 0, "pool": {"min_size": 1, "max_size": 16}}}
     if IS_WEB
-    else {
-        "OPTIONS": {"prepare_threshold": 0},
-        "CONN_MAX_AGE": 600,
-        "CONN_HEALTH_CHECKS": True,
-    }
+    else {"OPTIONS": {"prepare_threshold": 0}, "CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
 )
 DATABASES = {
-    "default": parse_database_url(_app_url, **_options),
-    "owner": parse_database_url(_owner_url),
+    "default": env.parse_database_url(_app_url, **_options),
+    "owner": env.parse_database_url(_owner_url),
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "tenants.User"
@@ -176,7 +170,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "memoryhub.console.frame.context.build_frame_context",
-            ],
+            ]
         },
     }
 ]

@@ -167,11 +167,7 @@ PassageScore = tuple[UUID, float | None, float | None]
 
 
 def _load_scores(
-    space: Space,
-    ids: Sequence[UUID],
-    query: str,
-    vector: NDArray[np.float32] | None,
-    model: str,
+    space: Space, ids: Sequence[UUID], query: str, vector: NDArray[np.float32] | None, model: str
 ) -> list[PassageScore]:
     """(passage, cosine, rank of its words), None where there is none. In the order of `ids`."""
     values: dict[str, Any] = {

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 from uuid import UUID
 
@@ -211,12 +212,8 @@ def replace_in_block(
     """Put `new` in the place of `old`, which must be there exactly once unless `everywhere`."""
     if not old:
         raise InvalidInput(gettext("`old` is empty: say which words to replace"), field="old")
-    return _edit_value(
-        writer,
-        block_id,
-        version,
-        lambda value: replace_text(value, old, new, everywhere=everywhere),
-    )
+    replace = partial(replace_text, old=old, new=new, everywhere=everywhere)
+    return _edit_value(writer, block_id, version, replace)
 
 
 def insert_into_block(
@@ -377,13 +374,11 @@ def _save_version(block: CoreBlock, writer: BlockWriter, **values: Any) -> None:
     _save_changes(changes, writer)
 
 
-_EVENT_KINDS = {"pipeline": EvolutionEvent.Kind.REFRESH}
-
-
 def _build_change_set(writer: BlockWriter) -> ChangeSet:
+    kinds = EvolutionEvent.Kind
     return ChangeSet(
         writer.space,
-        _EVENT_KINDS.get(writer.kind, EvolutionEvent.Kind.MANUAL),
+        kinds.REFRESH if writer.kind == "pipeline" else kinds.MANUAL,
         writer.actor[:120],
         writer.now,
         writer.reason[:500],
@@ -396,15 +391,11 @@ def _save_changes(changes: ChangeSet, writer: BlockWriter) -> None:
     """The event, and the version that is part of it."""
     changes.save()
     writer.events.append(changes.event)
-    _create_versions(changes.revisions, writer.turn_id)
+    follow_revisions(changes.revisions, writer.turn_id)
 
 
-def follow_revisions(revisions: Sequence[Revision]) -> None:
-    """The versions that undoing made."""
-    _create_versions(revisions)
-
-
-def _create_versions(revisions: Sequence[Revision], turn_id: UUID | None = None) -> None:
+def follow_revisions(revisions: Sequence[Revision], turn_id: UUID | None = None) -> None:
+    """The versions that events made, undoing among them."""
     BlockVersion.objects.bulk_create(
         BlockVersion(
             tenant_id=revision.tenant_id,

@@ -124,10 +124,6 @@ def _parse_dimensions(lines: str, category: DimensionCategory) -> list[Dimension
     return made
 
 
-def _build_interests() -> list[Dimension]:
-    return [_build_interest(key) for key in _INTERESTS.split()]
-
-
 def _build_interest(marked: str) -> Dimension:
     key = marked.rstrip("*")
     topic = key.replace("_", " ")
@@ -140,7 +136,7 @@ CANONICAL_DIMENSIONS: dict[str, Dimension] = {
     for each in [
         *_parse_dimensions(_PERSONALITY, "personality"),
         *_parse_dimensions(_ALIGNMENT, "alignment"),
-        *_build_interests(),
+        *map(_build_interest, _INTERESTS.split()),
     ]
 }
 EXTRA_DIMENSIONS: dict[str, Dimension] = {

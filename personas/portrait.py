@@ -13,6 +13,7 @@ from uuid import UUID
 
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
+from notes.episodes.store import find_newest
 from notes.history.change_set import TurnEvidence
 from notes.models import Derivation, Episode
 from personas import blocks
@@ -121,13 +122,7 @@ class PortraitParts:
 
 def _load_parts(space: Space, policy: Policy, now: datetime) -> PortraitParts:
     offered = set(list_allowed_keys(extras=policy.traits.extras, sensitive=policy.traits.sensitive))
-    persona = (
-        Episode.objects.filter(
-            space=space, kind=Episode.Kind.GLOBAL_PERSONA, retired_at=None, stale=False
-        )
-        .order_by("-to_seq")
-        .first()
-    )
+    persona = find_newest(space, Episode.Kind.GLOBAL_PERSONA, stale=False)
     held = [each for each in load_open_traits(space) if each.key in offered]
     return PortraitParts(load_profile(space, now), held, persona)
 
@@ -137,7 +132,7 @@ def _format_text(space: Space, parts: PortraitParts, policy: Policy) -> str:
     return format_portrait(
         get_owner_name(space),
         {each.key: each.value for each in parts.profile},
-        [_build_trait_line(each) for each in parts.traits],
+        [(each.key, each.level, each.confidence, each.rationale) for each in parts.traits],
         persona.text if persona else "",
         str(persona.details.get("reply_strategy", "")) if persona else "",
         policy.core.char_limit,
@@ -154,7 +149,3 @@ def _list_new_sources(parts: PortraitParts, held: CoreBlock | None) -> list[Turn
     return [
         TurnEvidence(turn, via_type=e.child_type, via_id=e.child_id) for turn, e in found.items()
     ]
-
-
-def _build_trait_line(trait: Trait) -> tuple[str, str, float, str]:
-    return trait.key, trait.level, trait.confidence, trait.rationale

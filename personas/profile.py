@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from memoryhub.errors import InvalidInput
@@ -48,15 +49,15 @@ def read_fact_value(fact: Fact) -> str:
     return (fact.object or fact.complement or fact.text)[:500]
 
 
+def _filter_held(rows: QuerySet[ProfileAttribute], space: Space) -> QuerySet[ProfileAttribute]:
+    return rows.filter(space=space, owner=get_owner_name(space), retired_at=None)
+
+
 def load_profile(space: Space, at: datetime) -> list[ProfileAttribute]:
     """The subject's profile at `at`, without what rests on a fact that no longer holds."""
-    rows = ProfileAttribute.objects.filter(
-        space=space, owner=get_owner_name(space), retired_at=None
-    )
+    rows = _filter_held(ProfileAttribute.objects.select_related("fact"), space)
     return [
-        each
-        for each in rows.select_related("fact").order_by("key")
-        if each.fact is None or is_fact_current(each.fact, at)
+        each for each in rows.order_by("key") if each.fact is None or is_fact_current(each.fact, at)
     ]
 
 
@@ -78,10 +79,7 @@ def mirror_profile(space: Space, changes: ChangeSet, *, sensitive: bool) -> int:
     What a person wrote stays. Call in a transaction that saves `changes`.
     """
     wanted = find_source_facts(space, changes.at, sensitive=sensitive)
-    rows = ProfileAttribute.objects.filter(
-        space=space, owner=get_owner_name(space), retired_at=None
-    )
-    held = {each.key: each for each in rows}
+    held = {each.key: each for each in _filter_held(ProfileAttribute.objects.all(), space)}
     changed = 0
     for key, fact in wanted.items():
         changed += _mirror_attribute(changes, key, held.get(key), fact)
@@ -130,13 +128,7 @@ def _load_fact_sources(fact: Fact) -> Iterable[TurnEvidence]:
 
 
 def write_attribute(
-    space: Space,
-    key: str,
-    value: str,
-    actor: str,
-    now: datetime,
-    *,
-    reason: str = "",
+    space: Space, key: str, value: str, actor: str, now: datetime, *, reason: str = ""
 ) -> tuple[ChangeSet, ProfileAttribute | None]:
     """A person's own word on the profile; "" takes the attribute away, if no fact says it.
 
@@ -150,10 +142,8 @@ def write_attribute(
         raise InvalidInput(_("at most 500 characters"), field="value")
     why = reason or "written by hand"
     changes = ChangeSet(space, EvolutionEvent.Kind.MANUAL, actor, now, why)
-    rows = ProfileAttribute.objects.select_for_update().filter(
-        space=space, owner=get_owner_name(space), key=key, retired_at=None
-    )
-    row = old = rows.first()
+    rows = _filter_held(ProfileAttribute.objects.select_for_update(), space)
+    row = old = rows.filter(key=key).first()
     if old is None and value:
         row = _create_attribute(changes, key, value, actor=actor)
     elif old is not None and not value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from math import inf
 from typing import Any
@@ -29,7 +29,8 @@ def scrub_blocks(
         return 0, []
     erased, review, changed = {turn.id: turn for turn in turns}, [], 0
     changes = ChangeSet(space, EvolutionEvent.Kind.ERASE, actor, now, trigger="erase")
-    for block in _load_reached_blocks(space, set(erased)):
+    reached = Q(space=space) | Q(attachments__space=space) | Q(versions__turn_id__in=erased)
+    for block in CoreBlock.objects.filter(reached).distinct():
         if not _scrub_block(block, erased, changes):
             continue
         changed += 1
@@ -39,14 +40,11 @@ def scrub_blocks(
     return changed, review
 
 
-def _load_reached_blocks(space: Space, turns: set[UUID]) -> list[CoreBlock]:
-    reached = Q(space=space) | Q(attachments__space=space) | Q(versions__turn_id__in=turns)
-    return list(CoreBlock.objects.filter(reached).distinct())
-
-
 def _scrub_block(block: CoreBlock, erased: dict[UUID, Turn], changes: ChangeSet) -> bool:
     versions = list(BlockVersion.objects.filter(block=block).order_by("version"))
-    since = _find_first_tainted_version(block, set(erased))
+    # Of a generated block, the first version that rests on one of the turns.
+    rests = Derivation.objects.filter(child_id=block.id, turn__in=erased)
+    since = min(rests.values_list("child_version", flat=True), default=inf)
     told = [
         v
         for v in versions
@@ -64,12 +62,6 @@ def _scrub_block(block: CoreBlock, erased: dict[UUID, Turn], changes: ChangeSet)
     if shown:
         _restore_value(block, "" if block.generated or not kept else kept[-1].value, changes)
     return True
-
-
-def _find_first_tainted_version(block: CoreBlock, turns: Iterable[UUID]) -> float:
-    """The first version of a generated block that rests on one of the turns."""
-    rows = Derivation.objects.filter(child_id=block.id, turn__in=turns)
-    return min(rows.values_list("child_version", flat=True), default=inf)
 
 
 def _purge_revisions(block: CoreBlock, told: set[int]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -112,10 +113,9 @@ def _open_trait(changes: ChangeSet, old: Trait | None, one: JudgedTrait) -> None
     start = max(one.at, old.valid_from) if old else one.at
     if old is not None:
         _close_trait(changes, old, start)
-    made = Trait.objects.create(
-        tenant_id=changes.space.tenant_id,
-        space=changes.space,
-        owner=get_owner_name(changes.space),
+    _create_trait(
+        changes,
+        one.sources,
         key=one.assessment.key,
         level=one.assessment.level,
         confidence=one.assessment.confidence,
@@ -123,7 +123,15 @@ def _open_trait(changes: ChangeSet, old: Trait | None, one: JudgedTrait) -> None
         valid_from=start,
         engine=changes.engine,
     )
-    changes.record_creation(made, one.sources)
+
+
+def _create_trait(changes: ChangeSet, sources: Iterable[TurnEvidence], **values: Any) -> Trait:
+    space = changes.space
+    made = Trait.objects.create(
+        tenant_id=space.tenant_id, space=space, owner=get_owner_name(space), **values
+    )
+    changes.record_creation(made, sources)
+    return made
 
 
 def _close_trait(changes: ChangeSet, old: Trait, at: datetime, actor: str = "") -> None:
@@ -152,13 +160,7 @@ def _propose_trait(changes: ChangeSet, old: Trait, one: JudgedTrait) -> None:
 
 
 def correct_trait(
-    space: Space,
-    key: str,
-    level: str,
-    actor: str,
-    now: datetime,
-    *,
-    reason: str = "",
+    space: Space, key: str, level: str, actor: str, now: datetime, *, reason: str = ""
 ) -> tuple[ChangeSet, Trait | None]:
     """A person's own word on a trait: "" withdraws it. The pipeline only proposes against it.
 
@@ -180,22 +182,7 @@ def correct_trait(
         return changes, old
     if old is not None:
         _close_trait(changes, old, max(now, old.valid_from), actor)
-    made = _create_manual_trait(changes, key, level, actor) if level else None
+    said = {"key": key, "level": level, "confidence": 1.0, "corrected_by": actor[:120]}
+    made = _create_trait(changes, [], valid_from=now, **said) if level else None
     changes.save()
     return changes, made
-
-
-def _create_manual_trait(changes: ChangeSet, key: str, level: str, actor: str) -> Trait:
-    made = Trait.objects.create(
-        tenant_id=changes.space.tenant_id,
-        space=changes.space,
-        owner=get_owner_name(changes.space),
-        key=key,
-        level=level,
-        confidence=1.0,
-        rationale="",
-        valid_from=changes.at,
-        corrected_by=actor[:120],
-    )
-    changes.record_creation(made, [])
-    return made

@@ -59,7 +59,9 @@ def find_cut(queue: Sequence[QueuedMessage], share: float, keep_last: int, room:
     total = sum(each.tokens for each in queue)
     wanted = _count_reaching(queue, max(ceil(total * share), total - room))
     last = max(0, len(queue) - keep_last)
-    for places in (_list_exchange_cuts(queue, last), _list_safe_cuts(queue, last)):
+    safe = _list_safe_cuts(queue, last)
+    # In front of a user's message an exchange begins.
+    for places in ([at for at in safe if queue[at].role == "user"], safe):
         after = [at for at in places if at >= wanted]
         if after or places:
             return min(after) if after else max(places)
@@ -74,11 +76,6 @@ def _count_reaching(queue: Sequence[QueuedMessage], tokens: int) -> int:
             return at
         gone += each.tokens
     return len(queue)
-
-
-def _list_exchange_cuts(queue: Sequence[QueuedMessage], last: int) -> list[int]:
-    """Places in front of a user's message: an exchange begins there."""
-    return [at for at in _list_safe_cuts(queue, last) if queue[at].role == "user"]
 
 
 def _list_safe_cuts(queue: Sequence[QueuedMessage], last: int) -> list[int]:
@@ -331,16 +328,13 @@ def _build_composed(
 ) -> ComposedWindow:
     shown = fit_messages(view.queue, room, aid.count)
     messages = [AgentMessage("system", text) for text in fixed]
-    messages += [_build_message(each) for each in shown]
+    for each in shown:
+        role: Any = each.role
+        messages.append(AgentMessage(role, each.text, call_id=each.answers))
     if warn:
         messages.insert(max(len(fixed), len(messages) - 1), AgentMessage("system", WARNING_TEXT))
     used = sum(each.tokens for each in shown) + sum(aid.count(fixed))
     return ComposedWindow(messages, used, limit, warn, evicted, len(view.uncovered), view.blocks)
-
-
-def _build_message(queued: QueuedMessage) -> AgentMessage:
-    role: Any = queued.role
-    return AgentMessage(role, queued.text, call_id=queued.answers)
 
 
 def _mark_alerted(window: Window) -> bool:

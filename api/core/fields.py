@@ -166,6 +166,13 @@ class VerbatimKeyField(TextField):
         return text
 
 
+class ListField(serializers.ListField):
+    """A list of what one field takes."""
+
+    def __init__(self, child: serializers.Field[Any, Any, Any, Any], **kwargs: Any) -> None:
+        super().__init__(child=child, **kwargs)
+
+
 class StrictBooleanField(serializers.BooleanField):
     """True or false as JSON has them: not "yes", not 1."""
 
@@ -205,6 +212,8 @@ class StrictIdField(serializers.UUIDField):
         return found
 
 
+# What may be null, and is where it is left out.
+NULL: Any = {"allow_null": True, "default": None}
 # What writes may carry beside what they change.
 REASON_FIELD = "reason"
 # As `api.schema.complete` has it: any JSON without NULs.
@@ -241,6 +250,11 @@ class AtLeastOneSerializer(serializers.Serializer[Any]):
             told = f"something to change: one or more of {', '.join(names)}"
             raise serializers.ValidationError({names[0]: told})
         return attrs
+
+
+def list_names(spaced: str) -> tuple[str, ...]:
+    """Names of fields, told in one text with spaces between them."""
+    return tuple(spaced.split())
 
 
 def list_choice_fields(several: serializers.Serializer[Any]) -> list[str]:

@@ -74,20 +74,23 @@ def run_once_in_own_transactions(
             _take_over_record(record)
             fresh = True
     if not fresh:
-        return _get_earlier_answer(record), True
+        if record.body == _ERASED_ANSWER:
+            told = "This was done, and what it told of has been erased since."
+            raise MemoryHubError(told, code="answer_erased", status=410)
+        return dict(record.body), True
     try:
         answer = write()
     except BaseException:
         with tenant_scope(tenant_id):
             IdempotentRequest.objects.filter(id=record.id).delete()
         raise
-    told: StoredAnswer = json.loads(json.dumps(answer, cls=JSONEncoder))
+    kept: StoredAnswer = json.loads(json.dumps(answer, cls=JSONEncoder))
     with tenant_scope(tenant_id):
         rows = IdempotentRequest.objects.filter(id=record.id)
         # Erased in the meantime: nothing of it is kept.
-        (rows if keeps else rows.filter(body={})).update(body=told, created_at=timezone.now())
+        (rows if keeps else rows.filter(body={})).update(body=kept, created_at=timezone.now())
         rows.update(status=200)
-    return told, False
+    return kept, False
 
 
 def _claim_record(
@@ -119,14 +122,9 @@ def _take_over_record(record: IdempotentRequest) -> None:
         )
 
 
-def _get_earlier_answer(record: IdempotentRequest) -> StoredAnswer:
-    if record.body == _ERASED_ANSWER:
-        raise MemoryHubError(
-            "This was done, and what it told of has been erased since.",
-            code="answer_erased",
-            status=410,
-        )
-    return dict(record.body)
+def mark_replayed(replayed: bool) -> dict[str, str]:
+    """The headers that say so."""
+    return {"Idempotent-Replayed": "true"} if replayed else {}
 
 
 def read_idempotency_key(request: Request) -> str:

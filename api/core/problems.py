@@ -42,10 +42,8 @@ def _build_problem_response(error: Exception, context: dict[str, Any]) -> Respon
         return build_problem(404, "not_found", "Not found.")
     if isinstance(error, PermissionDenied):
         return build_problem(403, "forbidden", str(error) or "Not allowed.")
-    return _build_drf_problem(error, context) or _build_internal_error(error)
-
-
-def _build_internal_error(error: Exception) -> Response:
+    if known := _build_drf_problem(error, context):
+        return known
     set_rollback()
     log.error("request.failed", exc_info=error)
     return build_problem(500, "internal_error", "Something went wrong here; the log says what.")
@@ -88,23 +86,14 @@ def _build_drf_problem(error: Exception, context: dict[str, Any]) -> Response | 
         return response
     if isinstance(error, exceptions.ValidationError):
         errors = list(_flatten_field_errors(error.detail, ""))
-        made = build_problem(422, "invalid", _format_field_errors(errors), errors=errors)
+        told = (f"{e['field']}: {e['message']}" if e["field"] else e["message"] for e in errors)
+        made = build_problem(422, "invalid", "; ".join(told), errors=errors)
     else:
-        made = build_problem(response.status_code, _get_error_code(error), str(error.detail))
+        made = build_problem(response.status_code, str(error.default_code), str(error.detail))
     for header in ("WWW-Authenticate", "Retry-After", "Allow"):
         if header in response:
             made[header] = response[header]
     return made
-
-
-def _get_error_code(error: exceptions.APIException) -> str:
-    return str(error.default_code)
-
-
-def _format_field_errors(errors: list[dict[str, str]]) -> str:
-    return "; ".join(
-        f"{e['field']}: {e['message']}" if e["field"] else e["message"] for e in errors
-    )
 
 
 def _flatten_field_errors(detail: Any, path: str) -> list[dict[str, str]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -27,20 +26,6 @@ from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 
 
-@dataclass(frozen=True, slots=True)
-class RequestEntry:
-    """A row of LoggedRequest, and whose it is."""
-
-    key: KeyRow
-    at: datetime
-    method: str
-    route: str
-    status: int
-    milliseconds: float
-    request_id: str
-    error: str
-
-
 class RequestLogMiddleware:
     """Leaves an entry for each request that came with a valid key. Of a streamed answer it tells
     the time until it began."""
@@ -53,18 +38,18 @@ class RequestLogMiddleware:
         response = self.get_response(request)
         key = getattr(request, "auth", None)
         if isinstance(key, KeyRow) and settings.REQUEST_LOG_DAYS:
-            _entry_buffer.add(
-                _build_entry(request, response, key, (time.perf_counter() - started) * 1000)
-            )
+            milliseconds = (time.perf_counter() - started) * 1000
+            _entry_buffer.add(_build_entry(request, response, key, milliseconds))
         return response
 
 
 def _build_entry(
     request: HttpRequest, response: HttpResponseBase, key: KeyRow, milliseconds: float
-) -> RequestEntry:
+) -> LoggedRequest:
     match = request.resolver_match
-    return RequestEntry(
-        key=key,
+    return LoggedRequest(
+        tenant_id=key.tenant_id,
+        key_id=key.id,
         at=timezone.now(),
         method=(request.method or "")[:10],
         route=(match.route if match else "")[:200],
@@ -80,31 +65,17 @@ def flush_entries() -> int:
     return _entry_buffer.flush()
 
 
-def _write_entries(entries: Sequence[RequestEntry]) -> None:
+def _write_entries(entries: Sequence[LoggedRequest]) -> None:
     """Three statements a tenant."""
-    by_tenant: dict[UUID, list[RequestEntry]] = {}
+    by_tenant: dict[UUID, list[LoggedRequest]] = {}
     for entry in entries:
-        by_tenant.setdefault(entry.key.tenant_id, []).append(entry)
+        by_tenant.setdefault(entry.tenant_id, []).append(entry)
     for tenant_id, theirs in by_tenant.items():
         with tenant_scope(tenant_id):
             if not Tenant.objects.filter(id=tenant_id).exists():
                 continue  # gone meanwhile
-            LoggedRequest.objects.bulk_create(map(_build_row, theirs), batch_size=1000)
+            LoggedRequest.objects.bulk_create(theirs, batch_size=1000)
             filter_expired(theirs[-1].at).delete()
-
-
-def _build_row(entry: RequestEntry) -> LoggedRequest:
-    return LoggedRequest(
-        tenant_id=entry.key.tenant_id,
-        key_id=entry.key.id,
-        at=entry.at,
-        method=entry.method,
-        route=entry.route,
-        status=entry.status,
-        milliseconds=entry.milliseconds,
-        request_id=entry.request_id,
-        error=entry.error,
-    )
 
 
 def filter_expired(now: datetime) -> QuerySet[LoggedRequest]:

@@ -48,13 +48,7 @@ class HubView(APIView):
             raise InvalidInput(f"no such parameter; {told}", field=unknown[0][:60])
 
     def read_body(self, request: Request) -> Any:
-        """The JSON object sent. Raises MemoryHubError 411 for a body of unknown length.
-
-        A WSGI request without a length reads as empty, which would blame the caller's fields.
-        """
-        if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
-            raise MemoryHubError("Send a Content-Length.", code="length_required", status=411)
-        return request.data
+        return read_body(request)
 
     def finalize_response(self, *args: Any, **kwargs: Any) -> Any:
         """With what the key has left of its minute."""
@@ -65,6 +59,16 @@ class HubView(APIView):
         return response
 
 
+def read_body(request: Request) -> Any:
+    """The JSON object sent. Raises MemoryHubError 411 for a body of unknown length.
+
+    A WSGI request without a length reads as empty, which would blame the caller's fields.
+    """
+    if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
+        raise MemoryHubError("Send a Content-Length.", code="length_required", status=411)
+    return request.data
+
+
 def get_bound_space(request: Request) -> Space | None:
     """The only space that a key of one subject reaches: for it, the others do not exist (E30)."""
     key = get_request_key(request)
@@ -72,6 +76,22 @@ def get_bound_space(request: Request) -> Space | None:
         return None
     with tenant_scope(key.tenant_id):
         return Space.objects.get(id=key.space_id)
+
+
+def get_whole_tenant_id(request: Request) -> UUID:
+    """The key's tenant. Raises NotFound for a key of one subject."""
+    key = get_request_key(request)
+    if key.space_id is not None:
+        raise NotFound("A key of one subject sees nothing of the tenant.")
+    return key.tenant_id
+
+
+def check_subjects_visible(request: Request, *subjects: str) -> Space | None:
+    """The only space that the key reaches, if it is of one. Raises NotFound for other subjects."""
+    bound = get_bound_space(request)
+    if bound is not None and any(clean_subject(each) != bound.subject for each in subjects):
+        raise NotFound("There is no such subject.")
+    return bound
 
 
 def get_space_by_subject(request: Request, subject: str) -> Space:
@@ -96,12 +116,18 @@ def get_session_id(space: Space, name: str) -> UUID | None:
     return session.id
 
 
-class NotFoundView(HubView):
-    """Paths that do not exist answer like everything else: problem+json."""
+class NoSuchPath(APIView):
+    """Of views of paths that do not exist."""
 
     authentication_classes = ()
     permission_classes = ()
-    schema = None
+    refusal = "There is no such resource."
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        raise NotFound("There is no such resource.")
+        raise NotFound(self.refusal)
+
+
+class NotFoundView(NoSuchPath, HubView):
+    """Answers like everything else: problem+json."""
+
+    schema = None

@@ -14,23 +14,17 @@ from django.urls import Resolver404, resolve
 from rest_framework.request import Request
 
 from api.core.authentication import get_request_key
+from api.core.fields import list_names
 from api.core.rate_limit import COUNTED_MARK
+from api.core.views import get_bound_space
 from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.tenants.keys import KeyRow
-from memoryhub.tenants.models import Space
-from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import clean_subject
 
 # Of the outer request, what says who calls, from where and under which name.
-_FORWARDED_VARIABLES = (
-    "HTTP_AUTHORIZATION",
-    "HTTP_HOST",
-    "HTTP_X_REQUEST_ID",
-    "REMOTE_ADDR",
-    "SERVER_NAME",
-    "SERVER_PORT",
-    "SERVER_PROTOCOL",
-    "wsgi.url_scheme",
+_FORWARDED_VARIABLES = list_names(
+    "HTTP_AUTHORIZATION HTTP_HOST HTTP_X_REQUEST_ID REMOTE_ADDR SERVER_NAME SERVER_PORT "
+    "SERVER_PROTOCOL wsgi.url_scheme"
 )
 
 
@@ -112,11 +106,7 @@ def build_caller(request: Request) -> Caller:
     """Of an authenticated request: its key, and the subject that its address or its key names."""
     key = get_request_key(request)
     named = request.query_params.get("subject") or request.query_params.get("user_id") or ""
-    return Caller(request.META, key, named.strip() or _find_bound_subject(key))
-
-
-def _find_bound_subject(key: KeyRow) -> str:
-    if key.space_id is None:
-        return ""
-    with tenant_scope(key.tenant_id):
-        return Space.objects.values_list("subject", flat=True).get(id=key.space_id)
+    default = named.strip()
+    if not default and (bound := get_bound_space(request)):
+        default = bound.subject
+    return Caller(request.META, key, default)

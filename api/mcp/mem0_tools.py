@@ -17,7 +17,7 @@ from api.mcp.arguments import Text, ToolArguments
 from api.mcp.caller import Caller
 from api.mcp.hub_tools import DATA_NOTICE
 from api.mcp.render import render_json
-from api.mcp.tool import TEXT, Tool, ToolResult, build_array_schema, build_object_schema
+from api.mcp.tool import DESTROYS, TEXT, Tool, ToolResult, build_array_schema, build_object_schema
 from api.mem0.ids import ID_KINDS, ID_LIMITS, ID_NAMES
 from memoryhub.errors import InvalidInput
 
@@ -205,7 +205,6 @@ MEM0_TOOLS = (
         "Add a memory",
         "Store a preference, a fact or a conversation. Read in the background: the event tells "
         "what became of it.",
-        AddMemoryArguments,
         _run_add,
         build_object_schema({"status": TEXT}),
         scope="write",
@@ -214,7 +213,6 @@ MEM0_TOOLS = (
         "search_memories",
         "Search memories",
         "Find memories by meaning, narrowed by filters." + DATA_NOTICE,
-        SearchMemoriesArguments,
         _run_search,
         _RESULTS_SCHEMA,
     ),
@@ -222,7 +220,6 @@ MEM0_TOOLS = (
         "get_memories",
         "List memories",
         "List memories page by page, narrowed by filters." + DATA_NOTICE,
-        GetMemoriesArguments,
         _run_list,
         _RESULTS_SCHEMA,
     ),
@@ -230,7 +227,6 @@ MEM0_TOOLS = (
         "get_memory",
         "One memory",
         "One memory by its id." + DATA_NOTICE,
-        MemoryArguments,
         _build_memory_runner("GET"),
         build_object_schema({"id": TEXT, "memory": TEXT}),
     ),
@@ -238,40 +234,33 @@ MEM0_TOOLS = (
         "update_memory",
         "Update a memory",
         "Overwrite a memory's words or metadata.",
-        UpdateMemoryArguments,
         _run_update,
         build_object_schema({"id": TEXT, "memory": TEXT}),
-        scope="write",
-        destroys=True,
+        **DESTROYS,
         repeatable=True,
     ),
     Tool(
         "delete_memory",
         "Delete a memory",
         "Delete one memory by its id.",
-        MemoryArguments,
         _build_memory_runner("DELETE"),
         _MESSAGE_SCHEMA,
-        scope="write",
-        destroys=True,
+        **DESTROYS,
     ),
     Tool(
         "delete_all_memories",
         "Delete all memories",
         "Delete every memory of a user, agent, app or run, and keep the entity. Can be undone in "
         "the console.",
-        ScopedArguments,
         _run_delete_all,
         _MESSAGE_SCHEMA,
-        scope="write",
-        destroys=True,
+        **DESTROYS,
         repeatable=True,
     ),
     Tool(
         "delete_entities",
         "Erase an entity",
         "Erase a user, agent, app or run with all that was said, for good.",
-        EntityArguments,
         _run_delete_entities,
         _MESSAGE_SCHEMA,
         scope="admin",
@@ -281,7 +270,6 @@ MEM0_TOOLS = (
         "list_entities",
         "List entities",
         "The users, agents, apps and runs that hold memories." + DATA_NOTICE,
-        PageArguments,
         _run_list_entities,
         _RESULTS_SCHEMA,
     ),
@@ -289,7 +277,6 @@ MEM0_TOOLS = (
         "list_events",
         "List adds",
         "What was added, the latest first." + DATA_NOTICE,
-        PageArguments,
         _run_list_events,
         _RESULTS_SCHEMA,
     ),
@@ -297,7 +284,6 @@ MEM0_TOOLS = (
         "get_event_status",
         "State of an add",
         "What became of an add." + DATA_NOTICE,
-        EventArguments,
         _run_get_event,
         build_object_schema({"status": TEXT}),
     ),
@@ -312,11 +298,9 @@ OPENMEMORY_TOOLS = (
         "delete_memories",
         "Delete memories",
         "Delete memories by their ids.",
-        MemoriesArguments,
         _run_delete_many,
         _MESSAGE_SCHEMA,
-        scope="write",
-        destroys=True,
+        **DESTROYS,
     ),
     _TOOL_BY_NAME["delete_all_memories"],
 )

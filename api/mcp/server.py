@@ -96,24 +96,17 @@ def run_tool(caller: Caller, name: str, given: dict[str, Any]) -> types.CallTool
     if tool is None:
         raise MCPError(types.INVALID_PARAMS, f"There is no tool {name[:100]}.")
     try:
-        _check_scope(caller, tool)
+        if not has_scope(caller.key.scopes, tool.scope):
+            refused = f"{tool.name} takes a key with the scope {tool.scope}."
+            raise MemoryHubError(refused, code="permission_denied", status=403)
         told = tool.run(caller, tool.arguments_type.model_validate(given))
-    except CallRefused as refused:
-        return _build_failure(refused.problem)
+    except CallRefused as error:
+        return _build_failure(error.problem)
     except (ValidationError, MemoryHubError) as error:
         return _build_failure(render_problem(error))
     return types.CallToolResult(
         content=[types.TextContent(text=told.text)], structured_content=told.structured
     )
-
-
-def _check_scope(caller: Caller, tool: Tool) -> None:
-    if not has_scope(caller.key.scopes, tool.scope):
-        raise MemoryHubError(
-            f"{tool.name} takes a key with the scope {tool.scope}.",
-            code="permission_denied",
-            status=403,
-        )
 
 
 def _build_failure(problem: dict[str, Any]) -> types.CallToolResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_type_hints
 
 from mcp_types import Tool as Shown
 from mcp_types import ToolAnnotations
@@ -30,12 +30,17 @@ class Tool:
     name: str
     title: str
     about: str
-    arguments_type: type[ToolArguments]
     run: Callable[[Caller, Any], ToolResult]
     output_schema: JSONSchema
     scope: str = "read"
     destroys: bool = False
     repeatable: bool = False
+
+    @property
+    def arguments_type(self) -> type[ToolArguments]:
+        """What `run` says that it takes."""
+        taken: type[ToolArguments] = get_type_hints(self.run)["asked"]
+        return taken
 
     def to_protocol(self) -> Shown:
         reads = self.scope == "read"
@@ -60,6 +65,10 @@ NUMBER: JSONSchema = {"type": "number"}
 FLAG: JSONSchema = {"type": "boolean"}
 NULLABLE_TEXT: JSONSchema = {"type": ["string", "null"]}
 ANYTHING: JSONSchema = {}
+
+
+# Of tools whose changes may be missed.
+DESTROYS: dict[str, Any] = {"scope": "write", "destroys": True}
 
 
 def build_array_schema(of: JSONSchema) -> JSONSchema:

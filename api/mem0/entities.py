@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, ClassVar
 from uuid import UUID
@@ -12,9 +13,10 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.core.authentication import get_request_key
+from api.core.authentication import filter_reached, get_request_key
 from api.mem0.ids import ID_KINDS, is_user_subject
 from api.mem0.views import Mem0View, build_page, format_actor
+from api.rows.read_views import parse_uuid
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import NotFound
 from memoryhub.pipeline.erasure import erase_targets
@@ -41,17 +43,12 @@ class EntitiesView(Mem0View):
         with tenant_scope(key.tenant_id):
             everybody = list(_list_entities(key))
             page = build_page(request, everybody, list)
-        totals = {f"total_{kind}s": _count_entities(everybody, kind) for kind in ID_KINDS}
-        return Response(page | totals)
-
-
-def _count_entities(entities: list[dict[str, Any]], kind: str) -> int:
-    return sum(entity["type"] == kind for entity in entities)
+        kinds = Counter(entity["type"] for entity in everybody)
+        return Response(page | {f"total_{kind}s": kinds[kind] for kind in ID_KINDS})
 
 
 def _select_turns(key: KeyRow) -> QuerySet[Turn]:
-    rows = Turn.objects.exclude(state=Turn.State.REDACTED)
-    return rows.filter(space_id=key.space_id) if key.space_id else rows
+    return filter_reached(Turn.objects.exclude(state=Turn.State.REDACTED), key)
 
 
 def _list_entities(key: KeyRow) -> Iterator[dict[str, Any]]:
@@ -60,8 +57,7 @@ def _list_entities(key: KeyRow) -> Iterator[dict[str, Any]]:
         spans = rows.values_list("called").annotate(Min("received_at"), Max("received_at"))
         for name, first, last in spans.order_by("called"):
             yield _render_entity(kind, name, name, first, last)
-    spaces = Space.objects.filter(id=key.space_id) if key.space_id else Space.objects.all()
-    for space in spaces.order_by("subject"):
+    for space in filter_reached(Space.objects.order_by("subject"), key, "id"):
         if is_user_subject(space.subject):
             at = space.last_activity_at or space.created_at
             yield _render_entity("user", str(space.id), space.subject, space.created_at, at)
@@ -107,9 +103,8 @@ def _find_erasure_targets(
         return
     if kind == "user":
         if is_user_subject(name):
-            spaces = Space.objects.filter(Q(subject=name) | Q(id=_parse_uuid(name)))
-            spaces = spaces.filter(id=key.space_id) if key.space_id else spaces
-            for space in spaces:
+            spaces = Space.objects.filter(Q(subject=name) | Q(id=parse_uuid(name)))
+            for space in filter_reached(spaces, key, "id"):
                 yield space, ErasureTarget("subject")
     elif kind in _NAME_BY_KIND:
         named = _select_turns(key).annotate(called=_NAME_BY_KIND[kind]).filter(called=name)
@@ -118,10 +113,3 @@ def _find_erasure_targets(
             by_space.setdefault(turn.space, []).append(turn.id)
         for space, ids in by_space.items():
             yield space, ErasureTarget("turns", tuple(ids))
-
-
-def _parse_uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

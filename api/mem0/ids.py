@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memoryhub.dialogues.messages import clean_text
+from memoryhub.dialogues.messages import clean_text, encode_text
 from memoryhub.errors import InvalidInput
 
 ID_KINDS = ("user", "agent", "app", "run")
@@ -56,10 +56,7 @@ def _read_id(value: object, name: str) -> str:
         return ""
     if not isinstance(value, str):
         raise InvalidInput("text", field=name)
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise InvalidInput("half a surrogate pair is no character", field=name) from None
+    encode_text(value, name)
     text = clean_text(value).strip()
     if len(text) > ID_LIMITS[name]:
         raise InvalidInput(f"at most {ID_LIMITS[name]} characters", field=name)

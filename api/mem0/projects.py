@@ -9,8 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.core.authentication import get_request_key
-from api.core.fields import MetadataField, NameField
-from api.mem0.requests import validate_body
+from api.core.fields import MetadataField, NameField, list_names, validate_body
 from api.mem0.views import Mem0View, get_own_key
 from api.models import Mem0Project
 from memoryhub.errors import InvalidInput
@@ -18,17 +17,9 @@ from memoryhub.tenants.models import Membership, Tenant
 from memoryhub.tenants.scope import tenant_scope
 
 # Kept and given back. What they steer at mem0 is the policy's business here.
-PROJECT_SETTINGS = (
-    "custom_instructions",
-    "agent_custom_instructions",
-    "custom_categories",
-    "multilingual",
-    "decay",
-    "memory_depth",
-    "enable_graph",
-    "usecase_setting",
-    "retrieval_criteria",
-    "version",
+PROJECT_SETTINGS = list_names(
+    "custom_instructions agent_custom_instructions custom_categories multilingual decay "
+    "memory_depth enable_graph usecase_setting retrieval_criteria version"
 )
 _ROLE_NAMES = {Membership.Role.ADMIN: "OWNER"}
 # Sent with every change by the clients themselves.

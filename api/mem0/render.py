@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -86,33 +86,36 @@ def render_decisions(job: Job, lineages: Mapping[str, UUID]) -> list[dict[str, A
         target = each.get("target") or {}
         fact_id = each["fact_id"] or target.get("id", "")
         if event and fact_id in lineages:
-            memory_id = str(lineages[fact_id])
-            told = {"id": memory_id, "event": event, "memory": each["text"]}
             old = {"old_memory": target["text"]} if target and event != "NONE" else {}
-            made.append(told | {"data": {"memory": each["text"]}} | old)
+            made.append(render_decision(lineages[fact_id], event, each["text"]) | old)
     return made
 
 
-def render_job_event(job: Job, results: list[dict[str, Any]]) -> dict[str, Any]:
+def render_decision(lineage: UUID, event: str, text: str) -> dict[str, Any]:
+    return {"id": str(lineage), "event": event, "memory": text, "data": {"memory": text}}
+
+
+def render_job_event(job: Job, results: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+    begun, start, end = job.created_at, job.started_at, job.finished_at
     return {
         "id": str(job.id),
         "event_type": "ADD",
         "status": STATUS_BY_STATE[Job.State(job.state)],
         "payload": {},
-        "results": results,
+        "results": list(results),
         "metadata": {},
-        "latency": _compute_milliseconds(job.created_at, job.finished_at),
+        "latency": round((end - begun).total_seconds() * 1000, 1) if end else None,
         "error": job.error or None,
-        "created_at": job.created_at.isoformat(),
-        "started_at": job.started_at.isoformat() if job.started_at else None,
-        "completed_at": job.finished_at.isoformat() if job.finished_at else None,
-        "updated_at": (job.finished_at or job.started_at or job.created_at).isoformat(),
+        "created_at": begun.isoformat(),
+        "started_at": start.isoformat() if start else None,
+        "completed_at": end.isoformat() if end else None,
+        "updated_at": (end or start or begun).isoformat(),
     }
 
 
 def render_change_event(event: EvolutionEvent | Receipt) -> dict[str, Any]:
     """A change that was done when it was asked for."""
-    at = event.created_at.isoformat()
+    times = ("created_at", "started_at", "completed_at", "updated_at")
     return {
         "id": str(event.id),
         "event_type": "DELETE" if isinstance(event, Receipt) else "UPDATE",
@@ -122,15 +125,8 @@ def render_change_event(event: EvolutionEvent | Receipt) -> dict[str, Any]:
         "metadata": {},
         "latency": 0,
         "error": None,
-        "created_at": at,
-        "started_at": at,
-        "completed_at": at,
-        "updated_at": at,
+        **dict.fromkeys(times, event.created_at.isoformat()),
     }
-
-
-def _compute_milliseconds(start: datetime, end: datetime | None) -> float | None:
-    return round((end - start).total_seconds() * 1000, 1) if end else None
 
 
 def render_history(
@@ -178,13 +174,11 @@ def _group_by_event(revisions: Iterable[Revision]) -> list[tuple[EvolutionEvent,
 
 def _find_standing_revision(changed: list[Revision]) -> Revision | None:
     """The version that stands after an event."""
-    held = [r for r in changed if _is_held(r.after)]
-    return held[-1] if held else None
-
-
-def _is_held(values: Mapping[str, Any] | None) -> bool:
-    is_gone = not values or values["retired_at"] or values["status"] == Fact.Status.RETRACTED
-    return not is_gone
+    for revision in reversed(changed):
+        values = revision.after
+        if values and not values["retired_at"] and values["status"] != Fact.Status.RETRACTED:
+            return revision
+    return None
 
 
 def _has_visible_change(changed: list[Revision]) -> bool:

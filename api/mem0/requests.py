@@ -10,7 +10,15 @@ from typing import Any
 from django.utils.dateparse import parse_date
 from rest_framework import serializers
 
-from api.core.fields import MetadataField, NameField, TextField, TimestampField
+from api.core.fields import (
+    NULL,
+    MetadataField,
+    NameField,
+    TextField,
+    TimestampField,
+    list_names,
+    validate_body,
+)
 from api.mem0.ids import Mem0Ids, read_ids
 from memoryhub.dialogues.messages import Message, check_time, to_utc
 from memoryhub.dialogues.models import Turn
@@ -19,14 +27,9 @@ from memoryhub.pipeline.corrections import UNSET, FactCorrection, Unset
 from memoryhub.pipeline.ingest.services import IngestRequest
 
 # Told to a model that extracts: this hub has its own policy for that, and says what it passed over.
-IGNORED_FIELDS = (
-    "custom_instructions",
-    "agent_custom_instructions",
-    "custom_categories",
-    "structured_data_schema",
-    "includes",
-    "excludes",
-    "enable_graph",
+IGNORED_FIELDS = list_names(
+    "custom_instructions agent_custom_instructions custom_categories structured_data_schema "
+    "includes excludes enable_graph"
 )
 
 
@@ -57,16 +60,16 @@ class ContentField(TextField):
 class Mem0MessageSerializer(serializers.Serializer[Message]):
     role = serializers.ChoiceField(choices=Turn.Role.values, default=Turn.Role.USER)
     content = ContentField()
-    name = NameField(required=False, allow_null=True, default="", max_length=120)
+    name = NameField(allow_null=True, default="", max_length=120)
 
 
 class AddMemoriesSerializer(serializers.Serializer[Any]):
-    metadata = MetadataField(required=False, allow_null=True, default=dict)
-    timestamp = TimestampField(required=False, allow_null=True, default=None)
-    infer = serializers.BooleanField(required=False, default=True)
-    immutable = serializers.BooleanField(required=False, allow_null=True, default=False)
-    async_mode = serializers.BooleanField(required=False, default=True)
-    output_format = serializers.CharField(required=False, allow_null=True, default="v1.1")
+    metadata = MetadataField(allow_null=True, default=dict)
+    timestamp = TimestampField(**NULL)
+    infer = serializers.BooleanField(default=True)
+    immutable = serializers.BooleanField(allow_null=True, default=False)
+    async_mode = serializers.BooleanField(default=True)
+    output_format = serializers.CharField(allow_null=True, default="v1.1")
 
 
 def read_add(body: Mapping[str, Any]) -> AddRequest:
@@ -90,12 +93,6 @@ def read_add(body: Mapping[str, Any]) -> AddRequest:
     passed_over = [name for name in IGNORED_FIELDS if body.get(name)]
     is_list = data["output_format"] == "v1.0"
     return AddRequest(ids, request, data["infer"], not data["async_mode"], is_list, passed_over)
-
-
-def validate_body(serializer: type[serializers.Serializer[Any]], body: Mapping[str, Any]) -> Any:
-    read = serializer(data=body)
-    read.is_valid(raise_exception=True)
-    return read.validated_data
 
 
 def _read_messages(given: object, at: datetime | None, metadata: dict[str, Any]) -> list[Message]:
@@ -138,9 +135,9 @@ def _compute_day_end(day: date) -> datetime:
 
 
 class UpdateMemorySerializer(serializers.Serializer[Any]):
-    text = TextField(required=False, allow_null=True, default=None)
-    metadata = MetadataField(required=False, allow_null=True, default=None)
-    timestamp = TimestampField(required=False, allow_null=True, default=None)
+    text = TextField(**NULL)
+    metadata = MetadataField(**NULL)
+    timestamp = TimestampField(**NULL)
 
 
 def read_update(body: Mapping[str, Any]) -> FactCorrection:
@@ -159,33 +156,27 @@ def read_update(body: Mapping[str, Any]) -> FactCorrection:
 
 class SearchMemoriesSerializer(serializers.Serializer[Any]):
     query = TextField()
-    top_k = serializers.IntegerField(required=False, allow_null=True, default=10, min_value=1)
-    limit = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1)
-    threshold = serializers.FloatField(
-        required=False, allow_null=True, default=0.1, min_value=0, max_value=1
-    )
-    reference_date = TimestampField(required=False, allow_null=True, default=None)
-    show_expired = serializers.BooleanField(required=False, allow_null=True, default=False)
+    top_k = serializers.IntegerField(allow_null=True, default=10, min_value=1)
+    limit = serializers.IntegerField(**NULL, min_value=1)
+    threshold = serializers.FloatField(allow_null=True, default=0.1, min_value=0, max_value=1)
+    reference_date = TimestampField(**NULL)
+    show_expired = serializers.BooleanField(allow_null=True, default=False)
 
 
 class ListMemoriesSerializer(serializers.Serializer[Any]):
-    show_expired = serializers.BooleanField(required=False, allow_null=True, default=False)
+    show_expired = serializers.BooleanField(allow_null=True, default=False)
 
 
 def build_extra_filters(body: Mapping[str, Any]) -> dict[str, object]:
     """Parameters beside the filters that narrow them, each as a filter of its own."""
-    more: dict[str, object] = {}
-    if body.get("categories"):
-        more["categories"] = {"categories": {"in": body["categories"]}}
-    if body.get("metadata"):
-        more["metadata"] = {"metadata": body["metadata"]}
-    if body.get("start_date"):
-        more["start_date"] = {"created_at": {"gte": body["start_date"]}}
-    if body.get("end_date"):
-        more["end_date"] = {"created_at": {"lte": body["end_date"]}}
-    if body.get("keywords"):
-        more["keywords"] = {"text": {"icontains": body["keywords"]}}
-    return more
+    more: dict[str, object] = {
+        "categories": {"categories": {"in": body.get("categories")}},
+        "metadata": {"metadata": body.get("metadata")},
+        "start_date": {"created_at": {"gte": body.get("start_date")}},
+        "end_date": {"created_at": {"lte": body.get("end_date")}},
+        "keywords": {"text": {"icontains": body.get("keywords")}},
+    }
+    return {name: narrowed for name, narrowed in more.items() if body.get(name)}
 
 
 def select_fields(items: list[dict[str, Any]], fields: object) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, TextField, V
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, Coalesce, NullIf
 
+from api.core.authentication import filter_reached
 from api.mem0 import categories
 from api.mem0.ids import ID_NAMES, SUBJECT_PREFIXES, is_user_subject
 from api.rows.filter_conditions import build_condition
@@ -68,26 +69,23 @@ def annotate_mem0_names(rows: QuerySet[Fact]) -> QuerySet[Fact]:
     """With `memory_id`, `user_id`, `agent_id`, `app_id`, `run_id` and `category`, None where there
     is none. Agent, app and run are those of the message it was first read from, or those it had
     where it was imported from."""
-    first = Derivation.objects.filter(
-        child_type="fact", child_id=OuterRef("id"), role=Derivation.Role.SUPPORT
-    ).order_by("turn__seq")
+    supports = Derivation.objects.filter(child_type="fact", role=Derivation.Role.SUPPORT)
+    first = supports.filter(child_id=OuterRef("id")).order_by("turn__seq")
     app = first.annotate(app=KeyTextTransform("app", "turn__terms")).values("app")
     others = reduce(or_, (Q(space__subject__startswith=prefix) for prefix in SUBJECT_PREFIXES))
     return rows.select_related("space").annotate(
         memory_id=Cast("lineage", TextField()),
         user_id=Case(When(others, then=None), default="space__subject", output_field=TextField()),
-        agent_id=_build_imported_fallback("agent_id", Subquery(first.values("turn__agent")[:1])),
-        run_id=_build_imported_fallback(
-            "run_id", Subquery(first.values("turn__session__external_id")[:1])
-        ),
-        app_id=_build_imported_fallback("app_id", Subquery(app[:1])),
+        agent_id=_build_imported_fallback("agent_id", first.values("turn__agent")),
+        run_id=_build_imported_fallback("run_id", first.values("turn__session__external_id")),
+        app_id=_build_imported_fallback("app_id", app),
         category=_build_category(),
     )
 
 
-def _build_imported_fallback(name: str, told: Subquery) -> Coalesce:
+def _build_imported_fallback(name: str, told: QuerySet[Any, Any]) -> Coalesce:
     kept = KeyTextTransform(name, KeyTransform("imported_from", "metadata"))
-    return Coalesce(NullIf(told, Value("")), kept, output_field=TextField())
+    return Coalesce(NullIf(Subquery(told[:1]), Value("")), kept, output_field=TextField())
 
 
 def _build_category() -> Case:
@@ -117,14 +115,12 @@ def select_memories(
     extra = [parse_filter(raw, FILTER_FIELDS, field=name) for name, raw in (more or {}).items()]
     users = [part for part in parts if _is_user_test(part)]
     rest = [part for part in parts if not _is_user_test(part)] + extra
-    spaces = Space.objects.filter(id=key.space_id) if key.space_id else Space.objects.all()
+    spaces = filter_reached(Space.objects.all(), key, "id")
     for part in users:
         spaces = spaces.filter(subject__in=_list_users(part))
-    rows = annotate_mem0_names(Fact.objects.filter(shown))
+    rows = annotate_mem0_names(Fact.objects.filter(shown)).order_by("-asserted_at", "-id")
     rows = rows.filter(space__in=spaces) if users or key.space_id else rows
-    rows = rows.filter(build_condition(And(tuple(rest)), FILTER_FIELDS)).order_by(
-        "-asserted_at", "-id"
-    )
+    rows = rows.filter(build_condition(And(tuple(rest)), FILTER_FIELDS))
     if users:
         return MemorySelection(list(spaces), rows, covers_whole_spaces=not rest)
     ids = rows.order_by().values("space_id").distinct()
@@ -132,9 +128,8 @@ def select_memories(
 
 
 def _is_naming_test(test: FieldTest, negated: bool) -> bool:
-    return (
-        test.name in ID_NAMES and test.op in _NAMING_OPERATORS and test.value != () and not negated
-    )
+    names = test.name in ID_NAMES and test.op in _NAMING_OPERATORS
+    return names and test.value != () and not negated
 
 
 def _list_conjuncts(node: FilterNode) -> Iterator[FilterNode]:
@@ -160,11 +155,10 @@ def get_versions(key: KeyRow, memory_id: str) -> QuerySet[Fact]:
     """All rows of one memory, the latest first: by the memory's id, or by a version's own.
     Call inside the tenant's scope. Raises NotFound."""
     wanted = _parse_memory_id(memory_id)
-    rows = Fact.objects.filter(space_id=key.space_id) if key.space_id else Fact.objects.all()
+    rows = filter_reached(Fact.objects.all(), key)
     lineages = rows.filter(Q(lineage=wanted) | Q(id=wanted)).values("lineage")
-    found = annotate_mem0_names(rows.filter(lineage__in=lineages)).order_by(
-        "-lineage_version", "-recorded_at"
-    )
+    found = annotate_mem0_names(rows.filter(lineage__in=lineages))
+    found = found.order_by("-lineage_version", "-recorded_at")
     if not found.exists():
         raise NotFound("There is no such memory.")
     return found
@@ -174,7 +168,7 @@ def get_standing_versions(key: KeyRow, memory_ids: Collection[str]) -> dict[str,
     """By memory asked for, the versions that stand, also for times that are over; the latest
     first, never empty. Call inside the tenant's scope. Raises NotFound."""
     wanted = {each: _parse_memory_id(each) for each in memory_ids}
-    rows = Fact.objects.filter(space_id=key.space_id) if key.space_id else Fact.objects.all()
+    rows = filter_reached(Fact.objects.all(), key)
     asked = Q(lineage__in=wanted.values()) | Q(id__in=wanted.values())
     known = dict(rows.filter(asked).values_list("id", "lineage"))
     known |= {lineage: lineage for lineage in known.values()}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from api.mem0 import entities, projects, views, webhooks
-from api.mem0.memories import add, change, exports, feedback, search
+from api.mem0 import add, change, entities, exports, projects, search, views, webhooks
 
 app_name = "mem0"
-_WEBHOOKS_ROUTE = "api/v1/webhooks/"
-_PROJECTS_ROUTE = "api/v1/orgs/organizations/<str:org_id>/projects/"
+_WEBHOOKS = "api/v1/webhooks/"
+_PROJECTS = "api/v1/orgs/organizations/<str:org_id>/projects/"
+_PROJECT = f"{_PROJECTS}<str:project_id>/"
 
 urlpatterns = [
     path("v1/ping/", projects.PingView.as_view(), name="ping"),
@@ -32,22 +32,16 @@ urlpatterns = [
     path("v2/entities/<str:kind>/<path:name>/", entities.EntityView.as_view(), name="entity"),
     path("v1/exports/", exports.CreateExportView.as_view(), name="exports"),
     path("v1/exports/get/", exports.FetchExportView.as_view(), name="export"),
-    path("v1/feedback/", feedback.MemoryFeedbackView.as_view(), name="feedback"),
+    path("v1/feedback/", change.MemoryFeedbackView.as_view(), name="feedback"),
     path("v1/summary/", exports.SummaryView.as_view(), name="summary"),
-    path(_PROJECTS_ROUTE, projects.ProjectsView.as_view(), name="projects"),
-    path(f"{_PROJECTS_ROUTE}<str:project_id>/", projects.ProjectView.as_view(), name="project"),
+    path(_PROJECTS, projects.ProjectsView.as_view(), name="projects"),
+    path(_PROJECT, projects.ProjectView.as_view(), name="project"),
+    path(f"{_PROJECT}members/", projects.ProjectMembersView.as_view(), name="members"),
     path(
-        f"{_PROJECTS_ROUTE}<str:project_id>/members/",
-        projects.ProjectMembersView.as_view(),
-        name="members",
-    ),
-    path(
-        f"{_WEBHOOKS_ROUTE}projects/<str:project_id>/",
+        f"{_WEBHOOKS}projects/<str:project_id>/",
         webhooks.ProjectWebhooksView.as_view(),
         name="hooks",
     ),
-    path(
-        f"{_WEBHOOKS_ROUTE}<uuid:webhook_id>/", webhooks.ProjectWebhookView.as_view(), name="hook"
-    ),
+    path(f"{_WEBHOOKS}<uuid:webhook_id>/", webhooks.ProjectWebhookView.as_view(), name="hook"),
     re_path(r"^v[123]/", views.Mem0NotFoundView.as_view(), name="not-found"),
 ]

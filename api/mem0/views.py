@@ -11,7 +11,8 @@ from rest_framework.views import APIView
 
 from api.core.authentication import get_request_key
 from api.core.problems import exception_handler
-from memoryhub.errors import InvalidInput, MemoryHubError, NotFound
+from api.core.views import NoSuchPath, read_body
+from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.tenants.keys import KeyRow
 
 MAX_PAGE_SIZE = 200
@@ -29,9 +30,7 @@ class Mem0View(APIView):
 
     def read_body(self, request: Request) -> dict[str, Any]:
         """The JSON object sent; an empty one where nothing was. Raises MemoryHubError 411."""
-        if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
-            raise MemoryHubError("Send a Content-Length.", code="length_required", status=411)
-        return dict(request.data)
+        return dict(read_body(request))
 
 
 def _handle_error(error: Exception, context: dict[str, Any]) -> Response:
@@ -61,11 +60,8 @@ def build_page(
     request: Request, rows: Any, show: Callable[[list[Any]], list[Any]]
 ) -> dict[str, Any]:
     """{"count", "next", "previous", "results"} of a queryset or a list."""
-    page, size = (
-        _read_number(request, "page", 1, 1_000_000),
-        _read_number(request, "page_size", 100, None),
-    )
-    size = min(size, MAX_PAGE_SIZE)
+    page = _read_number(request, "page", 1, 1_000_000)
+    size = min(_read_number(request, "page_size", 100, None), MAX_PAGE_SIZE)
     count = len(rows) if isinstance(rows, list) else rows.count()
     start = (page - 1) * size
     return {
@@ -89,11 +85,5 @@ def _build_page_link(request: Request, page: int, size: int) -> str:
     return request.build_absolute_uri(f"{request.path}?page={page}&page_size={size}")
 
 
-class Mem0NotFoundView(Mem0View):
+class Mem0NotFoundView(NoSuchPath, Mem0View):
     """Paths of these versions that do not exist."""
-
-    authentication_classes = ()
-    permission_classes = ()
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        raise NotFound("There is no such resource.")

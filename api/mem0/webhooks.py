@@ -10,13 +10,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.core.authentication import get_request_key
-from api.core.fields import NameField, TextField
-from api.mem0.requests import validate_body
+from api.core.authentication import filter_reached, get_request_key
+from api.core.fields import ListField, NameField, TextField, validate_body
+from api.core.views import get_bound_space
 from api.mem0.views import Mem0View, format_actor, get_own_key
 from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.tenants.keys import KeyRow
-from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.webhooks import services
 from memoryhub.webhooks.models import Webhook
@@ -27,19 +26,24 @@ MEM0_STYLE = Webhook.Style.MEM0
 class NewProjectWebhookSerializer(serializers.Serializer[Any]):
     name = NameField(max_length=services.NAME_LENGTH)
     url = TextField()
-    event_types = serializers.ListField(child=NameField(max_length=60), max_length=100)
+    event_types = ListField(NameField(max_length=60), max_length=100)
 
 
 class ChangeProjectWebhookSerializer(serializers.Serializer[Any]):
     name = NameField(required=False, max_length=services.NAME_LENGTH)
     url = TextField(required=False)
-    event_types = serializers.ListField(
-        child=NameField(max_length=60), required=False, max_length=100
-    )
+    event_types = ListField(NameField(max_length=60), required=False, max_length=100)
     is_active = serializers.BooleanField(required=False)
 
 
-class ProjectWebhooksView(Mem0View):
+class _WebhookView(Mem0View):
+    def read_fields(self, request: Request, kind: type[serializers.Serializer[Any]]) -> Any:
+        """What was sent, as the service calls it."""
+        given = validate_body(kind, self.read_body(request))
+        return {"events" if name == "event_types" else name: each for name, each in given.items()}
+
+
+class ProjectWebhooksView(_WebhookView):
     scopes: ClassVar = {"GET": "admin", "POST": "admin"}
 
     def get(self, request: Request, project_id: str) -> Response:
@@ -51,13 +55,9 @@ class ProjectWebhooksView(Mem0View):
     def post(self, request: Request, project_id: str) -> Response:
         """With the secret that signs, which these clients pass on to their caller."""
         key = get_own_key(request, project_id)
-        given = _rename_event_types(
-            validate_body(NewProjectWebhookSerializer, self.read_body(request))
-        )
-        with tenant_scope(key.tenant_id):
-            space = Space.objects.filter(id=key.space_id).first() if key.space_id else None
+        given = self.read_fields(request, NewProjectWebhookSerializer)
         wanted = services.WebhookDraft(
-            **given, space=space, style=MEM0_STYLE, content=Webhook.Content.TEXT
+            **given, space=get_bound_space(request), style=MEM0_STYLE, content=Webhook.Content.TEXT
         )
         hook, secret = _translate_event_errors(
             lambda: services.create_webhook(
@@ -69,14 +69,12 @@ class ProjectWebhooksView(Mem0View):
         )
 
 
-class ProjectWebhookView(Mem0View):
+class ProjectWebhookView(_WebhookView):
     scopes: ClassVar = {"PUT": "admin", "DELETE": "admin"}
 
     def put(self, request: Request, webhook_id: UUID) -> Response:
         key = get_request_key(request)
-        given = _rename_event_types(
-            validate_body(ChangeProjectWebhookSerializer, self.read_body(request))
-        )
+        given = self.read_fields(request, ChangeProjectWebhookSerializer)
         _check_own_webhook(key, webhook_id)
         hook = _translate_event_errors(
             lambda: services.update_webhook(
@@ -92,10 +90,6 @@ class ProjectWebhookView(Mem0View):
         return Response({"message": "Webhook deleted successfully"})
 
 
-def _rename_event_types(given: dict[str, Any]) -> dict[str, Any]:
-    return {"events" if name == "event_types" else name: each for name, each in given.items()}
-
-
 def _translate_event_errors(write: Any) -> Any:
     """What a service refuses, by the name of the field as these clients sent it."""
     try:
@@ -108,8 +102,7 @@ def _translate_event_errors(write: Any) -> Any:
 
 def _select_webhooks(key: KeyRow) -> Any:
     """Call inside the scope."""
-    rows = Webhook.objects.filter(style=MEM0_STYLE)
-    return rows.filter(space_id=key.space_id) if key.space_id else rows
+    return filter_reached(Webhook.objects.filter(style=MEM0_STYLE), key)
 
 
 def _check_own_webhook(key: KeyRow, webhook_id: UUID) -> None:

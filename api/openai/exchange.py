@@ -138,9 +138,8 @@ class ChatExchange:
     def finish_exchange(self, said: AccumulatedAnswer) -> dict[str, Any]:
         """It was answered: account for it, learn from it, and say so."""
         erased = self._record_call(said)
-        return render_report(
-            self.recalled_context, LearnResult("erased") if erased else self._learn_answer(said)
-        )
+        learned = LearnResult("erased") if erased else self._learn_answer(said)
+        return render_report(self.recalled_context, learned)
 
     def abandon_exchange(self, said: AccumulatedAnswer) -> None:
         """The client hung up in the middle. What was said so far was said (docs/decisions.md)."""
@@ -152,9 +151,8 @@ class ChatExchange:
     ) -> dict[str, Any]:
         """The endpoint failed: whoever asked will ask again, and nothing is learned by then."""
         self._record_call(said or AccumulatedAnswer(), f"{error.code}: {error.message}")
-        return render_report(
-            self.recalled_context, LearnResult("failed", trouble="The model did not answer.")
-        )
+        learned = LearnResult("failed", trouble="The model did not answer.")
+        return render_report(self.recalled_context, learned)
 
     def _record_call(self, said: AccumulatedAnswer, error: str = "") -> bool:
         """Account for it. Returns whether something was erased meanwhile: then no word is kept."""
@@ -222,20 +220,14 @@ def start_exchange(
     model = choose_model(asker, body.get("model"))
     ledger = TenantLedger(key.tenant_id, asker.space.id if asker.space else None)
     ledger.check_allowed(PROXY_PURPOSE, model)
-    found = _recall_context(asker, wishes, messages)
+    found = None
+    if asker.space is not None and wishes.recalls:
+        found = recall_context(asker.space, wishes, messages, key.id)
     told = insert_memory(messages, found.text if found else "")
     sent = remove_options(body) | {"model": model, "messages": told}
     return ChatExchange(
         asker, wishes, messages, sent, found, _build_delivery_id(once, messages), ledger, began
     )
-
-
-def _recall_context(
-    asker: ChatCaller, wishes: MemoryOptions, messages: Sequence[ChatMessage]
-) -> MemoryContext | None:
-    if asker.space is None or not wishes.recalls:
-        return None
-    return recall_context(asker.space, wishes, messages, asker.key.id)
 
 
 def _build_delivery_id(once: str, messages: Sequence[ChatMessage]) -> str:

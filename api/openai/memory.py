@@ -136,12 +136,11 @@ def _read_name(message: ChatMessage) -> str:
 
 def render_report(found: MemoryContext | None, learned: LearnResult) -> dict[str, Any]:
     """What an answer tells of the hub's part, as JSON."""
+    counts = ("tokens", "left_out", "pending_turns")
     return {
         "recall_id": _format_id(found.recall_id) if found else None,
         "items": _render_items(found) if found else [],
-        "tokens": found.tokens if found else 0,
-        "left_out": found.left_out if found else 0,
-        "pending_turns": found.pending_turns if found else 0,
+        **{name: getattr(found, name) if found else 0 for name in counts},
         "degraded": list(found.degraded) if found else [],
         "learned": learned.state,
         "job_id": _format_id(learned.job_id),

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from memoryhub.dialogues.messages import encode_text
 from memoryhub.errors import InvalidInput
 
 ChatMessage = Mapping[str, Any]
@@ -19,16 +20,9 @@ def read_messages(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     for at, message in enumerate(given):
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
             raise InvalidInput("an object with a role", field=f"messages[{at}]")
-    _check_encodable(body)
+    # What is handed on has to be JSON in UTF-8.
+    encode_text(json.dumps(body, ensure_ascii=False), "messages")
     return given
-
-
-def _check_encodable(body: Mapping[str, Any]) -> None:
-    """What is handed on has to be JSON in UTF-8."""
-    try:
-        json.dumps(body, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise InvalidInput("half a surrogate pair is no character", field="messages") from None
 
 
 def extract_text(message: ChatMessage) -> str:

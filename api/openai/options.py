@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from memoryhub.dialogues.messages import clean_text
+from memoryhub.dialogues.messages import clean_text, encode_text
 from memoryhub.errors import InvalidInput
 from memoryhub.recall.render.pack import LEAST_TOKENS, MOST_TOKENS
 
@@ -58,16 +58,14 @@ def remove_options(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_name(headers: Mapping[str, str], header: str, given: Any, field: str, limit: int) -> str:
-    field, value = (
-        (header, _decode_header(headers[header])) if headers.get(header) else (field, given)
-    )
-    if value in (None, ""):
+    if headers.get(header):
+        field, given = header, _decode_header(headers[header])
+    if given in (None, ""):
         return ""
-    if not isinstance(value, str):
+    if not isinstance(given, str):
         raise InvalidInput("must be text", field=field)
-    name = clean_text(value).strip()
-    if not _is_encodable(name):
-        raise InvalidInput("half a surrogate pair is no character", field=field)
+    name = clean_text(given).strip()
+    encode_text(name, field)
     if len(name) > limit:
         raise InvalidInput(f"at most {limit} characters", field=field)
     return name
@@ -79,14 +77,6 @@ def _decode_header(header: str) -> str:
         return unquote_to_bytes(header.encode("latin-1")).decode()
     except UnicodeError:
         return header
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _read_budget(given: str) -> int:

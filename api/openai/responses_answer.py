@@ -98,10 +98,8 @@ class ResponseBuilder:
 
     def _add_tool_call(self, call: Body) -> Iterator[dict[str, Any]]:
         """A call, or a piece of one: the first has its name."""
-        key, function = (
-            f"call {call.get('index', call.get('id'))}",
-            _read_object(call.get("function")),
-        )
+        key = f"call {call.get('index', call.get('id'))}"
+        function = _read_object(call.get("function"))
         if key not in self._items:
             named = {"call_id": call.get("id", ""), "name": function.get("name", "")}
             head = {"id": f"fc_{call.get('id', '')}", **named, "arguments": ""}

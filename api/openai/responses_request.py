@@ -5,37 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from api.core.fields import list_names
 from memoryhub.errors import InvalidInput
 
 Body = Mapping[str, Any]
-_COPIED_FIELDS = (
-    "model",
-    "user",
-    "metadata",
-    "stream",
-    "temperature",
-    "top_p",
-    "parallel_tool_calls",
-)
+_COPIED_FIELDS = list_names("model user metadata stream temperature top_p parallel_tool_calls")
 # What decides nothing about the words of the answer. The hub keeps no responses.
-IGNORED_FIELDS = (
-    "store",
-    "include",
-    "prompt_cache_key",
-    "safety_identifier",
-    "service_tier",
-    "stream_options",
-    "truncation",
+IGNORED_FIELDS = list_names(
+    "store include prompt_cache_key safety_identifier service_tier stream_options truncation"
 )
-_MAPPED_FIELDS = (
-    "input",
-    "instructions",
-    "max_output_tokens",
-    "reasoning",
-    "text",
-    "tools",
-    "tool_choice",
-)
+_MAPPED_FIELDS = list_names("input instructions max_output_tokens reasoning text tools tool_choice")
 _ROLE_BY_NAME = {
     "user": "user",
     "assistant": "assistant",

@@ -7,11 +7,12 @@ a chunk more would be one that clients do not expect.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, Protocol
 
 from django.http import StreamingHttpResponse
 
-from api.core.server_events import format_event
+from api.core.server_events import build_event_response, format_event
 from api.openai.errors import render_engine_error
 from api.openai.exchange import ChatExchange
 from api.openai.memory import LEARN_OFF, build_headers, render_report
@@ -70,7 +71,7 @@ class EventStream:
         self._upstream = exchange.stream_answer()
         self._chunks = iter(self._upstream)
         try:
-            self._first = next(self._chunks, None)
+            self._first: Any = next(self._chunks, None)
             if self._first is None:
                 raise EngineError("The model endpoint sent an empty answer")
         except EngineError as error:
@@ -102,36 +103,20 @@ class EventStream:
                 told = self._exchange.fail_exchange(error, self._said)
                 yield from self._telling.format_failure(render_engine_error(error), told)
                 return
-        last = held or _build_empty_chunk(self._first)
-        yield from self._telling.format_end(
-            last, self._said, self._exchange.finish_exchange(self._said)
-        )
+        # Else a chunk without words, of the same answer.
+        last = held or {**self._first, "choices": []}
+        told = self._exchange.finish_exchange(self._said)
+        yield from self._telling.format_end(last, self._said, told)
 
     def _read_chunks(self) -> Iterator[dict[str, Any]]:
         """Every chunk to be told, in order. Tokens are counted for the hub whoever asked for it."""
-        for chunk in _chain_chunks(self._first, self._chunks):
+        for chunk in chain([self._first], self._chunks):
             self._said.add_chunk(chunk)
             if list_choices(chunk) or self._telling.includes_usage or not chunk.get("usage"):
                 yield chunk
 
 
-def _chain_chunks(first: Any, others: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    yield first
-    yield from others
-
-
-def _build_empty_chunk(first: Any) -> dict[str, Any]:
-    """A chunk without words, of the same answer."""
-    return {**first, "choices": []}
-
-
 def build_stream_response(exchange: ChatExchange, telling: EventWriter) -> StreamingHttpResponse:
     """Raises EngineError before anything is sent."""
-    response = StreamingHttpResponse(
-        EventStream(exchange, telling), content_type="text/event-stream"
-    )
-    response["Cache-Control"] = "no-store"
-    response["X-Accel-Buffering"] = "no"
-    for name, value in build_headers(render_report(exchange.recalled_context, LEARN_OFF)).items():
-        response[name] = value
-    return response
+    told = build_headers(render_report(exchange.recalled_context, LEARN_OFF))
+    return build_event_response(EventStream(exchange, telling), **told)

@@ -11,17 +11,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.core.authentication import get_request_key
-from api.core.idempotency import read_idempotency_key, run_once_in_own_transactions
-from api.core.views import HubView
+from api.core.idempotency import mark_replayed, read_idempotency_key, run_once_in_own_transactions
+from api.core.server_events import AnyAcceptNegotiation
+from api.core.views import HubView, NoSuchPath
 from api.openai import responses_answer
 from api.openai.errors import handle_error
 from api.openai.exchange import start_exchange
 from api.openai.memory import build_headers
-from api.openai.options import MemoryOptions, read_options
+from api.openai.options import read_options
 from api.openai.responses_request import build_chat_request
 from api.openai.stream import ChatEventWriter, EventWriter, build_stream_response
-from api.v1.jobs.progress import AnyAcceptNegotiation
-from memoryhub.errors import InvalidInput, NotFound
+from memoryhub.errors import InvalidInput
 
 
 class OpenAIView(HubView):
@@ -49,18 +49,18 @@ class ChatView(OpenAIView):
             return build_stream_response(
                 start_exchange(key, wishes, chat, once), self.build_event_writer(body)
             )
+
+        def ask() -> dict[str, Any]:
+            answer = start_exchange(key, wishes, chat, once).complete_answer()
+            return self.render_answer(body, answer)
+
+        # Wishes stand beside the body, which alone is compared: other wishes are another request.
+        told = sha256(f"{key.id}{wishes}".encode(errors="replace")).hexdigest()[:32]
         answer, replayed = run_once_in_own_transactions(
-            key.tenant_id,
-            request,
-            _build_route(self.route, wishes, str(key.id)),
-            lambda: self.render_answer(
-                body, start_exchange(key, wishes, chat, once).complete_answer()
-            ),
+            key.tenant_id, request, f"{self.route}-{told}", ask
         )
-        response = Response(answer, headers=build_headers(answer["memoryhub"]))
-        if replayed:
-            response["Idempotent-Replayed"] = "true"
-        return response
+        headers = build_headers(answer["memoryhub"]) | mark_replayed(replayed)
+        return Response(answer, headers=headers)
 
     def read_chat(self, body: dict[str, Any]) -> dict[str, Any]:
         """What is asked, as a chat completion."""
@@ -96,16 +96,7 @@ def _read_stream_flag(body: dict[str, Any]) -> bool:
     return bool(given)
 
 
-def _build_route(path: str, wishes: MemoryOptions, key: str) -> str:
-    """Wishes stand beside the body, which alone is compared: other wishes are another request."""
-    return f"{path}-{sha256(f'{key}{wishes}'.encode(errors='replace')).hexdigest()[:32]}"
-
-
-class OpenAINotFoundView(OpenAIView):
+class OpenAINotFoundView(NoSuchPath, OpenAIView):
     """Paths of this protocol that the hub does not have."""
 
-    authentication_classes = ()
-    permission_classes = ()
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        raise NotFound("There is no such path: see docs/reference/openai.md.")
+    refusal = "There is no such path: see docs/reference/openai.md."

@@ -5,17 +5,15 @@ From them the OpenAPI description takes its named components (`api.schema.compon
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any, Literal, NotRequired, get_type_hints
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
-from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 from typing_extensions import TypedDict
 
-from api.rows.columns import Column, Resource
+from api.rows.columns import Column, Resource, find_field
 
 _make_typed_dict: Any = TypedDict  # its members are known at run time only
 _TYPES_BY_KIND: dict[str, Any] = {
@@ -70,6 +68,11 @@ def build_page_type(resource: Resource) -> Any:
     return define_answer(f"{row.__name__}Page", about, **members)
 
 
+def build_bare_page_type(row: Any, following: Any = str | None) -> Any:
+    """A page of what is no resource's row. `following`: the type of the next one's cursor."""
+    return define_answer(f"{row.__name__}Page", items=list[row], total=int, next=following)
+
+
 def build_written_type(resource: Resource) -> Any:
     """A row after a write, under its name, and the event by which it is taken back."""
     row = build_row_type(resource)
@@ -92,42 +95,19 @@ def get_answer_key(resource: Resource) -> str:
 
 def _build_column_type(resource: Resource, name: str) -> Any:
     column = resource.columns[name]
-    field, nullable = _find_field(resource.model, resource.get_lookup_path(name))
+    field, nullable = find_field(resource.model, resource.get_lookup_path(name))
     kind = column.type or _infer_type(column, field)
     return kind | None if nullable and column.null_value is None and kind is not Any else kind
-
-
-def _find_field(model: Any, path: str) -> tuple[Any, bool]:
-    """(the field of the database that a lookup ends at, whether it may be NULL): of what is no
-    field, as an annotation, (None, True)."""
-    nullable, field = False, None
-    for part in path.split("__"):
-        if isinstance(field, models.JSONField):
-            return None, True
-        try:
-            field = model._meta.get_field(part)
-        except FieldDoesNotExist:
-            return None, True
-        nullable = nullable or field.null
-        model = field.related_model
-    return field, nullable
 
 
 def _infer_type(column: Column, field: Any) -> Any:
     if isinstance(field, models.IntegerField):
         return int
     if isinstance(field, ArrayField):
-        return list[_infer_element_type(field.base_field)]  # type: ignore[misc]  # known at run time
+        return list[UUID] if isinstance(field.base_field, models.UUIDField) else list[str]
     if isinstance(field, models.JSONField) and column.kind == "object":
         return {dict: dict[str, Any], list: list[Any]}.get(field.default, Any)
     if column.kind == "text" and getattr(field, "choices", None):
-        return _build_literal([*([""] if field.blank else []), *(v for v, _ in field.flatchoices)])
+        values = [*([""] if field.blank else []), *(value for value, _ in field.flatchoices)]
+        return Literal.__getitem__(tuple(dict.fromkeys(values)))
     return _TYPES_BY_KIND[column.kind]
-
-
-def _infer_element_type(field: Any) -> Any:
-    return UUID if isinstance(field, models.UUIDField) else str
-
-
-def _build_literal(values: Sequence[str]) -> Any:
-    return Literal.__getitem__(tuple(dict.fromkeys(values)))

@@ -9,11 +9,16 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 from django.db.models import Field, Model, Q, QuerySet
 
+from api.core.authentication import filter_reached
 from api.rows.filters import FieldKind
+from memoryhub.errors import NotFound
+from memoryhub.tenants.keys import KeyRow
 from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
 from notes.models.fields import MemoryFields
 
 
@@ -38,8 +43,9 @@ class Resource:
 
     `current_condition`: which rows a list shows unless `?status=all`. `version`: the column an
     ETag and `If-Match` go by, if rows are written. `load_details`: what a single row shows besides
-    its columns; called inside the tenant's scope with the space, the id and what is shown already.
-    What it returns by its annotation is described with the row; `details` where another does it.
+    its columns, by its id; called inside the tenant's scope. What it returns by its annotation is
+    described with the row; `details` where another does it. `select_in_space`: the rows of a space
+    where they are not those that have it. `space_path`: whose a row is; "" of no single subject's.
     `component`: what OpenAPI calls a row, where it is not the name.
     """
 
@@ -50,14 +56,32 @@ class Resource:
     order: tuple[str, ...]
     current_condition: Callable[[datetime], Q] | None = None
     version: str = ""
-    load_details: Callable[[Space, UUID, dict[str, Any]], Mapping[str, Any]] | None = None
+    load_details: Callable[[UUID], Mapping[str, Any]] | None = None
     build_annotations: Callable[[], dict[str, Any]] | None = None
     details: Any = None
+    select_in_space: Callable[[Space], QuerySet[Any]] | None = None
+    space_path: str = "space_id"
     component: str = ""
 
     def select_space_rows(self, space: Space) -> QuerySet[Any]:
-        """The rows of a space."""
+        if self.select_in_space:
+            return self.select_in_space(space)
         return self.select_rows().filter(space=space)
+
+    def select_visible_rows(self, key: KeyRow) -> QuerySet[Any]:
+        """The tenant's rows, as far as the key may see them."""
+        rows = self.select_rows()
+        if key.space_id and not self.space_path:
+            return rows.none()
+        return filter_reached(rows, key, self.space_path)
+
+    def get_visible_row(self, key: KeyRow, row_id: UUID) -> Any:
+        """Opens the tenant's scope. Raises NotFound."""
+        with tenant_scope(key.tenant_id):
+            found = self.select_visible_rows(key).filter(id=row_id).first()
+        if found is None:
+            raise NotFound(f"There is no such {self.name}.")
+        return found
 
     def select_rows(self) -> QuerySet[Any]:
         found: QuerySet[Any] = self.model._default_manager.all()
@@ -67,19 +91,13 @@ class Resource:
         return self.columns[name].path or name
 
 
-def add_id_column(**columns: Column) -> dict[str, Column]:
-    """These columns after the id."""
-    return {"id": Column("id"), **columns}
-
-
-ID, TEXT, NUMBER, TIME = Column("id"), Column("text"), Column("number"), Column("time")
-DAY, FLAG, LIST, OBJECT = Column("day"), Column("flag"), Column("list"), Column("object")
 _KIND_BY_FIELD: tuple[tuple[type[Field[Any, Any]], FieldKind], ...] = (
     (models.UUIDField, "id"),
     (models.ForeignKey, "id"),
     (models.BooleanField, "flag"),
     (models.IntegerField, "number"),
     (models.FloatField, "number"),
+    (models.DecimalField, "number"),
     (models.DateTimeField, "time"),
     (models.DateField, "day"),
     (ArrayField, "list"),
@@ -100,7 +118,34 @@ def build_columns(model: type[Model]) -> dict[str, Column]:
     }
 
 
-def _find_kind(field: Field[Any, Any]) -> FieldKind:
+def pick_columns(model: type[Model], names: str) -> dict[str, Column]:
+    """Columns of a model by their names, with spaces: `id actor subject=space__subject`, the last
+    one called otherwise than in the database."""
+    picked = {}
+    for each in names.split():
+        name, _, path = each.partition("=")
+        field, _ = find_field(model, path or name)
+        picked[name] = Column(_find_kind(field), path)
+    return picked
+
+
+def find_field(model: Any, path: str) -> tuple[Any, bool]:
+    """(the field of the database that a lookup ends at, whether it may be NULL): of what is no
+    field, as an annotation, (None, True)."""
+    nullable, field = False, None
+    for part in path.split("__"):
+        if isinstance(field, models.JSONField):
+            return None, True
+        try:
+            field = model._meta.get_field(part)
+        except FieldDoesNotExist:
+            return None, True
+        nullable = nullable or field.null
+        model = field.related_model
+    return field, nullable
+
+
+def _find_kind(field: Any) -> FieldKind:
     return next((kind for of, kind in _KIND_BY_FIELD if isinstance(field, of)), "text")
 
 

@@ -157,22 +157,18 @@ def _parse_object_tests(name: str, value: object, where: str) -> FilterNode:
         raise InvalidInput("an object of at least one key", field=where)
     if fault := find_metadata_fault(value):
         raise InvalidInput(fault, field=where)
-    return And(
-        tuple(
-            _parse_tests(name, key, "object", each, f"{where}.{key}") for key, each in value.items()
-        )
-    )
+    tests = (_parse_tests(name, k, "object", each, f"{where}.{k}") for k, each in value.items())
+    return And(tuple(tests))
 
 
 def _parse_tests(name: str, key: str, kind: FieldKind, value: object, where: str) -> FilterNode:
     if value == ANY_VALUE and "any" in OPERATORS[kind]:
         return FieldTest(name, "any", None, key)
-    return And(
-        tuple(
-            FieldTest(name, op, _parse_operand(op, each, kind, f"{where}.{op}"), key)
-            for op, each in _parse_operators(value, kind).items()
-        )
+    tests = (
+        FieldTest(name, op, _parse_operand(op, each, kind, f"{where}.{op}"), key)
+        for op, each in _parse_operators(value, kind).items()
     )
+    return And(tuple(tests))
 
 
 def _parse_operators(value: object, kind: FieldKind) -> Mapping[str, object]:
@@ -213,7 +209,9 @@ def _parse_value(value: object, kind: FieldKind, where: str, op: str = "eq") -> 
     if kind == "flag" and is_flag:
         return value
     if kind == "number" and isinstance(value, (int, float)) and not is_flag:
-        return _check_storable(value, where)
+        if not abs(value) < 2**63:
+            raise InvalidInput("a number that can be stored", field=where)
+        return value
     raise InvalidInput("true or false" if kind == "flag" else "a number", field=where)
 
 
@@ -222,14 +220,9 @@ def _parse_text(value: object, where: str) -> str:
         raise InvalidInput("text", field=where)
     if len(value) > MOST_CHARACTERS:
         raise InvalidInput(f"at most {MOST_CHARACTERS} characters", field=where)
-    if "\0" in value or not _is_encodable(value):
+    # Surrogates are halves of characters.
+    if "\0" in value or any("\ud800" <= each <= "\udfff" for each in value):
         raise InvalidInput("NULs and halves of characters are in no text", field=where)
-    return value
-
-
-def _check_storable(value: float, where: str) -> float:
-    if not abs(value) < 2**63:
-        raise InvalidInput("a number that can be stored", field=where)
     return value
 
 
@@ -242,19 +235,10 @@ def _parse_id_or_day(value: object, kind: Literal["id", "day"], where: str) -> U
         raise InvalidInput(wanted, field=where) from None
 
 
-def _is_encodable(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _parse_json_value(value: object, where: str, op: str) -> Any:
     """A value of the caller's own JSON: any for equality, text or a number to be ordered."""
-    if op in _ORDER_OPERATORS and (
-        isinstance(value, bool) or not isinstance(value, (str, int, float))
-    ):
+    ordered = isinstance(value, (str, int, float)) and not isinstance(value, bool)
+    if op in _ORDER_OPERATORS and not ordered:
         raise InvalidInput("text or a number", field=where)
     return _parse_text(value, where) if isinstance(value, str) else value
 

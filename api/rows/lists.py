@@ -16,15 +16,14 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.utils.encoders import JSONEncoder
 
-from api.rows.columns import Column, Resource
+from api.rows.columns import Resource
 from api.rows.filter_conditions import build_condition
 from api.rows.filters import FilterField, parse_filter
 from memoryhub.errors import InvalidInput, NotFound
 
-# `?filter=` of a list: the filter grammar over a resource's columns.
-
-
 MAX_FILTER_CHARACTERS = 8000
+MAX_PAGE_SIZE = 200
+DEFAULT_PAGE_SIZE = 50
 
 
 def parse_filter_parameter(given: str, resource: Resource) -> Q:
@@ -52,10 +51,6 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
-MAX_PAGE_SIZE = 200
-DEFAULT_PAGE_SIZE = 50
-
-
 def list_rows(request: Request, resource: Resource, *sources: QuerySet[Any]) -> dict[str, Any]:
     """{"items", "total", "next"}: two queries. Raises InvalidInput that names the parameter.
 
@@ -67,14 +62,10 @@ def list_rows(request: Request, resource: Resource, *sources: QuerySet[Any]) -> 
         sources = tuple(rows.filter(kept) for rows in sources)
     order = _read_order(request, resource)
     after = _build_cursor_condition(request, resource, order)
-    columns = [name.lstrip("-") for name in order]
-    found = _load_values(
-        [rows.filter(after) for rows in sources],
-        resource,
-        [*names, *columns],
-        limit + 1,
-        _build_order_paths(resource, order),
-    )
+    columns = [*names, *(name.lstrip("-") for name in order)]
+    paths = [f"{'-' * n.startswith('-')}{resource.get_lookup_path(n.lstrip('-'))}" for n in order]
+    behind = [rows.filter(after) for rows in sources]
+    found = _load_values(behind, resource, columns, limit + 1, paths)
     shown = [row[: len(names)] for row in found[:limit]]
     more = len(found) > limit
     return {
@@ -82,13 +73,6 @@ def list_rows(request: Request, resource: Resource, *sources: QuerySet[Any]) -> 
         "total": sum(rows.count() for rows in sources),
         "next": _build_cursor(order, found[limit - 1][len(names) :]) if more else None,
     }
-
-
-def get_row(
-    request: Request, resource: Resource, rows: QuerySet[Any], row_id: UUID
-) -> dict[str, Any]:
-    """The row. Raises NotFound, InvalidInput."""
-    return render_row(resource, rows, row_id, read_fields_parameter(request, resource))
 
 
 def render_row(
@@ -131,11 +115,10 @@ def _load_values(
     paths = [resource.get_lookup_path(name) for name in names]
     first, *rest = [rows.order_by().values_list(*paths) for rows in sources]
     rows = (first.union(*rest, all=True) if rest else first).order_by(*order)[:most]
-    return [[_replace_null(c, v) for c, v in zip(columns, row, strict=True)] for row in rows]
-
-
-def _replace_null(column: Column, value: Any) -> Any:
-    return column.null_value if value is None else value
+    return [
+        [c.null_value if v is None else v for c, v in zip(columns, row, strict=True)]
+        for row in rows
+    ]
 
 
 def build_status_condition(request: Request, resource: Resource) -> Q:
@@ -143,18 +126,28 @@ def build_status_condition(request: Request, resource: Resource) -> Q:
     status = request.query_params.get("status", "held")
     if status not in ("held", "all"):
         raise InvalidInput("held or all", field="status")
-    return (
-        resource.current_condition(timezone.now())
-        if resource.current_condition and status == "held"
-        else Q()
-    )
+    shown = resource.current_condition if status == "held" else None
+    return shown(timezone.now()) if shown else Q()
 
 
 def read_limit(request: Request) -> int:
-    raw = request.query_params.get("limit", str(DEFAULT_PAGE_SIZE))
-    if not (raw.isascii() and raw.isdecimal() and len(raw) < 8 and 1 <= int(raw) <= MAX_PAGE_SIZE):
-        raise InvalidInput(f"a whole number from 1 to {MAX_PAGE_SIZE}", field="limit")
+    return read_whole_number(request, "limit", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
+
+
+def read_whole_number(request: Request, name: str, usual: int, most: int) -> int:
+    """Of the query string. Raises InvalidInput."""
+    raw = request.query_params.get(name, str(usual))
+    if not (raw.isascii() and raw.isdecimal() and len(raw) < 8 and 1 <= int(raw) <= most):
+        raise InvalidInput(f"a whole number from 1 to {most}", field=name)
     return int(raw)
+
+
+def filter_by_state(request: Request, rows: QuerySet[Any], states: Sequence[str]) -> QuerySet[Any]:
+    """Those in the state that `?state=` names, if it names one. Raises InvalidInput."""
+    state = request.query_params.get("state")
+    if state is not None and state not in states:
+        raise InvalidInput(f"must be one of {', '.join(states)}", field="state")
+    return rows if state is None else rows.filter(state=state)
 
 
 def read_flag(request: Request, name: str) -> bool:
@@ -170,10 +163,6 @@ def _read_order(request: Request, resource: Resource) -> tuple[str, ...]:
     if not read_flag(request, "reverse"):
         return resource.order
     return tuple(n[1:] if n.startswith("-") else f"-{n}" for n in resource.order)
-
-
-def _build_order_paths(resource: Resource, order: Sequence[str]) -> list[str]:
-    return [f"{'-' * n.startswith('-')}{resource.get_lookup_path(n.lstrip('-'))}" for n in order]
 
 
 def _build_cursor(order: Sequence[str], values: Sequence[Any]) -> str:
@@ -227,10 +216,8 @@ def _parse_cursor_value(resource: Resource, name: str, value: Any) -> Any:
     value.encode()
     if kind == "text":
         return value
-    return UUID(value) if kind == "id" else _parse_cursor_time(value)
-
-
-def _parse_cursor_time(value: str) -> datetime:
+    if kind == "id":
+        return UUID(value)
     found = datetime.fromisoformat(value)
     if found.tzinfo is None:
         raise ValueError("without a zone")

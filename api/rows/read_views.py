@@ -10,10 +10,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.core.authentication import get_request_key, get_request_tenant_id
-from api.core.views import HubView, get_bound_space
+from api.core.views import HubView, get_bound_space, get_whole_tenant_id
 from api.rows.answers import build_page_type, build_row_type
 from api.rows.columns import Resource
-from api.rows.lists import build_etag, build_status_condition, get_row, list_rows
+from api.rows.lists import (
+    build_etag,
+    build_status_condition,
+    list_rows,
+    read_fields_parameter,
+    render_row,
+)
 from api.schema.openapi import PAGE_PARAMETERS, ROW_PARAMETERS
 from memoryhub.errors import NotFound
 from memoryhub.tenants.models import Space
@@ -30,7 +36,7 @@ def get_space_at_path(request: Request, subject: str) -> Space:
     """
     key, name = get_request_key(request), clean_subject(subject)
     named = Q(subject=name)
-    if row_id := _parse_uuid(name):
+    if row_id := parse_uuid(name):
         named |= Q(id=row_id)
     with tenant_scope(key.tenant_id):
         found = list(Space.objects.filter(named))
@@ -45,9 +51,9 @@ def get_reached_space(request: Request, subject: str) -> Space | None:
     return get_space_at_path(request, subject) if subject else get_bound_space(request)
 
 
-def _parse_uuid(name: str) -> UUID | None:
+def parse_uuid(text: str) -> UUID | None:
     try:
-        return UUID(name)
+        return UUID(text)
     except ValueError:
         return None
 
@@ -62,96 +68,80 @@ class ResourceView(HubView):
         return self.resource.about
 
 
-class SpaceListView(ResourceView):
-    """A list of one kind of row of a space."""
-
+class RowListView(ResourceView):
     parameters: ClassVar = PAGE_PARAMETERS
+
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_page_type(self.resource)
+
+
+class SpaceListView(RowListView):
+    """A list of one kind of row of a space."""
 
     def get(self, request: Request, subject: str, **more: Any) -> Response:
         space = get_space_at_path(request, subject)
         with tenant_scope(space.tenant_id):
-            rows = self.select_rows(request, space).filter(
-                self.build_status_condition(request, space)
-            )
+            rows = self.select_rows(space).filter(self.build_status_condition(request, space))
             return Response(list_rows(request, self.resource, rows))
 
-    def select_rows(self, request: Request, space: Space) -> QuerySet[Any]:
+    def select_rows(self, space: Space) -> QuerySet[Any]:
         return self.resource.select_space_rows(space)
 
     def build_status_condition(self, request: Request, space: Space) -> Q:
         return build_status_condition(request, self.resource)
 
-    def get_answer_type(self, method: str, status: int) -> Any:
-        return build_page_type(self.resource)
 
+class TenantListView(RowListView):
+    """A list over all spaces of the tenant. A key of one subject sees that one's; of what belongs
+    to the tenant as a whole there is nothing for it."""
 
-class SpaceRowView(ResourceView):
-    """One row of a space."""
+    of_whole_tenant = False
 
-    parameters: ClassVar = ROW_PARAMETERS
-
-    def get(self, request: Request, subject: str, row_id: UUID) -> Response:
-        space = get_space_at_path(request, subject)
-        with tenant_scope(space.tenant_id):
-            shown = get_row(request, self.resource, self.select_rows(space), row_id)
-            if self.resource.load_details and "fields" not in request.query_params:
-                shown |= self.resource.load_details(space, row_id, shown)
-        return build_row_response(request, self.resource, shown)
-
-    def select_rows(self, space: Space) -> QuerySet[Any]:
-        return self.resource.select_space_rows(space)
-
-    def get_answer_type(self, method: str, status: int) -> Any:
-        return build_row_type(self.resource)
-
-
-class TenantListView(ResourceView):
-    """A list over all spaces of the tenant; a key of one subject sees that one's."""
-
-    parameters: ClassVar = PAGE_PARAMETERS
-
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request, **ids: UUID) -> Response:
+        if self.of_whole_tenant:
+            get_whole_tenant_id(request)
         with tenant_scope(get_request_tenant_id(request)):
             rows = self.select_rows(request).filter(build_status_condition(request, self.resource))
             return Response(list_rows(request, self.resource, rows))
 
     def select_rows(self, request: Request) -> QuerySet[Any]:
-        return select_visible_rows(request, self.resource)
-
-    def get_answer_type(self, method: str, status: int) -> Any:
-        return build_page_type(self.resource)
+        return self.resource.select_visible_rows(get_request_key(request))
 
 
-class TenantRowView(ResourceView):
-    """A row of the tenant, found by its id alone."""
-
+class SingleRowView(ResourceView):
     parameters: ClassVar = ROW_PARAMETERS
 
-    def get(self, request: Request, row_id: UUID) -> Response:
+    def build_row_response(self, request: Request, rows: QuerySet[Any], row_id: UUID) -> Response:
+        """With its ETag; 304 without a body where the caller has it already."""
+        resource = self.resource
         with tenant_scope(get_request_tenant_id(request)):
-            shown = get_row(request, self.resource, self.select_rows(request), row_id)
-        return build_row_response(request, self.resource, shown)
-
-    def select_rows(self, request: Request) -> QuerySet[Any]:
-        return select_visible_rows(request, self.resource)
+            names = read_fields_parameter(request, resource)
+            shown = render_row(resource, rows, row_id, names)
+            if resource.load_details and "fields" not in request.query_params:
+                shown |= resource.load_details(row_id)
+        etag = build_etag(shown.get(resource.version, 0) if resource.version else 0, shown)
+        known = [each.strip() for each in request.headers.get("If-None-Match", "").split(",")]
+        if etag in known or known == ["*"]:
+            return Response(status=304, headers={"ETag": etag})
+        return Response(shown, headers={"ETag": etag})
 
     def get_answer_type(self, method: str, status: int) -> Any:
         return build_row_type(self.resource)
 
 
-def select_visible_rows(request: Request, resource: Resource) -> QuerySet[Any]:
-    """The tenant's rows, as far as the key may see them."""
-    bound = get_request_key(request).space_id
-    rows = resource.select_rows()
-    if bound is None:
-        return rows
-    return rows.filter(**{"id" if resource.model is Space else "space_id": bound})
+class SpaceRowView(SingleRowView):
+    """One row of a space."""
+
+    def get(self, request: Request, subject: str, row_id: UUID) -> Response:
+        space = get_space_at_path(request, subject)
+        with tenant_scope(space.tenant_id):
+            return self.build_row_response(request, self.resource.select_space_rows(space), row_id)
 
 
-def build_row_response(request: Request, resource: Resource, shown: dict[str, Any]) -> Response:
-    """With its ETag; 304 without a body where the caller has it already."""
-    etag = build_etag(shown.get(resource.version, 0) if resource.version else 0, shown)
-    known = [each.strip() for each in request.headers.get("If-None-Match", "").split(",")]
-    if etag in known or known == ["*"]:
-        return Response(status=304, headers={"ETag": etag})
-    return Response(shown, headers={"ETag": etag})
+class TenantRowView(SingleRowView):
+    """A row of the tenant, found by its id alone."""
+
+    def get(self, request: Request, row_id: UUID) -> Response:
+        with tenant_scope(get_request_tenant_id(request)):
+            rows = self.resource.select_visible_rows(get_request_key(request))
+            return self.build_row_response(request, rows, row_id)

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from typing_extensions import TypedDict
 
-from memoryhub.tenants.models import Space
 from notes.models import Derivation
 
 MAX_SOURCES = 100
@@ -40,7 +39,7 @@ class SourceDetails(TypedDict):
 def build_source_loader(kind: str) -> Any:
     """For `Resource.load_details`: `sources` of a row of this kind, in the order they were said."""
 
-    def load_row_sources(space: Space, row_id: UUID, shown: dict[str, Any]) -> SourceDetails:
+    def load_row_sources(row_id: UUID) -> SourceDetails:
         return {"sources": load_sources(kind, row_id)}
 
     return load_row_sources

@@ -15,33 +15,31 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.core.authentication import get_request_key
-from api.core.fields import REASON_FIELD, NameField
-from api.core.idempotency import run_once_in_own_transactions
-from api.core.views import HubView
+from api.core.fields import REASON_FIELD, NameField, validate_body
+from api.core.idempotency import mark_replayed, run_once_in_own_transactions
+from api.core.views import HubView, get_whole_tenant_id
 from api.rows.answers import build_written_type, get_answer_key
 from api.rows.columns import Resource
 from api.rows.lists import build_etag, render_row
-from api.rows.read_views import get_space_at_path
+from api.rows.read_views import NO_RESOURCE, get_space_at_path
 from api.schema.openapi import (
     IF_MATCH_PARAMETER,
     VERSION_TAG_PATTERN,
     VERSIONED_PARAMETERS,
     WRITE_PARAMETERS,
 )
-from memoryhub.errors import InvalidInput, NotFound
-from memoryhub.pipeline.corrections import Correction, CorrectionOptions
+from memoryhub.errors import InvalidInput
+from memoryhub.pipeline.corrections import Correction
 from memoryhub.tenants.keys import KeyRow
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Revision
 
-NO_RESOURCE: Any = None
-
 
 class ReasonSerializer(serializers.Serializer[Any]):
     """`reason` stands in the history beside the change."""
 
-    reason = NameField(required=False, default="", max_length=500)
+    reason = NameField(default="", max_length=500)
 
 
 class EmptySerializer(serializers.Serializer[Any]):
@@ -74,6 +72,15 @@ class TenantWriteRequest:
         """What is given but for the reason."""
         return {name: value for name, value in self.given.items() if name != REASON_FIELD}
 
+    def render_row(self, resource: Resource, row_id: UUID) -> dict[str, Any]:
+        """The row as it is now."""
+        with tenant_scope(self.tenant_id):
+            return render_row(resource, resource.select_rows(), row_id)
+
+    def render_named_row(self, resource: Resource, row_id: UUID) -> dict[str, Any]:
+        """The same under its name."""
+        return {get_answer_key(resource): self.render_row(resource, row_id)}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpaceWriteRequest(TenantWriteRequest):
@@ -81,10 +88,13 @@ class SpaceWriteRequest(TenantWriteRequest):
 
     space: Space
 
-    @property
-    def options(self) -> CorrectionOptions:
-        """What every operation on a row takes: its reason, and the version that was read."""
-        return {"reason": self.reason, "version": self.version}
+    def correct(
+        self, operation: Callable[..., Correction[Any]], *about: Any, **values: Any
+    ) -> Correction[Any]:
+        """Carry out an operation on a row, as all of them are told of: where, by whom and when,
+        for which reason, and of which version."""
+        told = {"reason": self.reason, "version": self.version}
+        return operation(self.space, *about, self.actor, self.now, **values, **told)
 
 
 class BaseWriteView(HubView):
@@ -100,24 +110,24 @@ class BaseWriteView(HubView):
     # The answer tells nothing that could be erased.
     answer_outlives_erasure = False
     secret_field = ""
+    # What a repetition is looked for by; "": the view's own name.
+    repetition_route = ""
 
     def read_write_fields(self, request: Request) -> dict[str, Any]:
         """What a deed is made of. Raises ValidationError, InvalidInput."""
-        body = self.serializer_class(data=self.read_body(request))
-        body.is_valid(raise_exception=True)
+        given = validate_body(self.serializer_class, self.read_body(request))
         version = read_if_match_version(request)
         if version is not None and IF_MATCH_PARAMETER not in self.parameters:
             raise InvalidInput("none: what this writes has no version", field="If-Match")
-        given = dict(body.validated_data)
-        return {
-            "given": given,
-            "key": get_request_key(request),
-            "now": timezone.now(),
-            "version": version,
-        }
+        key = get_request_key(request)
+        return {"given": given, "key": key, "now": timezone.now(), "version": version}
+
+    def read_deed(self, request: Request) -> TenantWriteRequest:
+        return TenantWriteRequest(**self.read_write_fields(request))
 
     def run_once(self, request: Request, write: Callable[[], dict[str, Any]]) -> Response:
-        name, tenant_id = type(self).__name__, get_request_key(request).tenant_id
+        name = self.repetition_route or type(self).__name__
+        tenant_id = get_request_key(request).tenant_id
         told: dict[str, Any] = {}
 
         def write_without_secret() -> dict[str, Any]:
@@ -149,26 +159,21 @@ class SpaceWriteView(BaseWriteView):
 
 
 class TenantWriteView(BaseWriteView):
-    """A write on what belongs to the tenant as a whole: for a key of one subject there is none."""
+    """A write on what belongs to the tenant as a whole: for a key of one subject there is none,
+    unless `of_whole_tenant` says otherwise."""
 
     scopes: ClassVar = {"POST": "admin"}
     answer_outlives_erasure = True
+    of_whole_tenant = True
 
     def post(self, request: Request, **ids: Any) -> Response:
-        get_whole_tenant_id(request)
-        deed = TenantWriteRequest(**self.read_write_fields(request))
+        if self.of_whole_tenant:
+            get_whole_tenant_id(request)
+        deed = self.read_deed(request)
         return self.run_once(request, lambda: self.run_write(deed, **ids))
 
     def run_write(self, deed: TenantWriteRequest, **ids: Any) -> dict[str, Any]:
         raise NotImplementedError
-
-
-def get_whole_tenant_id(request: Request) -> UUID:
-    """The key's tenant. Raises NotFound for a key of one subject."""
-    key = get_request_key(request)
-    if key.space_id is not None:
-        raise NotFound("A key of one subject sees nothing of the tenant.")
-    return key.tenant_id
 
 
 class RowWriteView(SpaceWriteView):
@@ -195,11 +200,10 @@ def render_written_row(
     space: Space, resource: Resource, row_id: UUID, event_id: UUID | None = None
 ) -> dict[str, Any]:
     """A row after a write: {"event_id", its name: the row}. Without an event, the row's last."""
-    kind = str(resource.model._meta.model_name)
     with tenant_scope(space.tenant_id):
         row = render_row(resource, resource.select_rows(), row_id)
         if event_id is None:
-            rows = Revision.objects.filter(row_type=kind, row_id=row_id)
+            rows = Revision.objects.filter(row_type=resource.model._meta.model_name, row_id=row_id)
             newest = rows.order_by("-version_after", "-id")
             event_id = newest.values_list("event_id", flat=True).first()
     return {"event_id": event_id, get_answer_key(resource): row}
@@ -207,12 +211,10 @@ def render_written_row(
 
 def build_write_response(answer: dict[str, Any], *, replayed: bool = False) -> Response:
     """With the ETag of the row that is in it."""
-    response = Response(answer)
+    response = Response(answer, headers=mark_replayed(replayed))
     for row in answer.values():
         if isinstance(row, dict) and "version" in row and "id" in row:
             response["ETag"] = build_etag(row["version"], row)
-    if replayed:
-        response["Idempotent-Replayed"] = "true"
     return response
 
 

@@ -113,7 +113,8 @@ def build_example(schema: Schema, shapes: Schema, name: str = "", *, whole: bool
 
 def _build_typed_example(schema: Schema, shapes: Schema, name: str, *, whole: bool) -> Any:
     kind = schema.get("type", "object")
-    kind = next((each for each in kind if each != "null"), "null") if _is_list(kind) else kind
+    if isinstance(kind, list):
+        kind = next((each for each in kind if each != "null"), "null")
     if kind == "object":
         return _build_object_example(schema, shapes, whole=whole)
     if kind == "array" and "prefixItems" in schema:
@@ -125,10 +126,6 @@ def _build_typed_example(schema: Schema, shapes: Schema, name: str, *, whole: bo
     if kind in ("integer", "number"):
         return schema.get("minimum", 1)
     return True if kind == "boolean" else None
-
-
-def _is_list(kind: Any) -> bool:
-    return isinstance(kind, list)
 
 
 def _build_object_example(schema: Schema, shapes: Schema, *, whole: bool) -> Schema:

@@ -41,9 +41,7 @@ def describe_answer(answer: Any, registry: ComponentRegistry) -> Schema:
             for key, each in answer.items()
         }
     made = TypeAdapter(answer).json_schema(
-        mode="serialization",
-        schema_generator=_AnswerSchemas,
-        ref_template=f"{_REFERENCE}{{model}}",
+        mode="serialization", schema_generator=_AnswerSchemas, ref_template=f"{_REFERENCE}{{model}}"
     )
     for name, schema in made.pop("$defs", {}).items():
         _register(name, schema, registry)

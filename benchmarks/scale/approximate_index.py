@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -49,20 +48,12 @@ def measure_approximate_index(
         searched = search_times.measure_searches(served, space.subject, asked)
     finally:
         approximate.drop_indexes(space)
-    return {
-        "vectors": count,
-        "build_seconds": round(seconds, 1),
-        "megabytes": round(size / 1e6),
-        **found,
-        "searched": searched,
-    }
+    built = {"vectors": count, "build_seconds": round(seconds, 1), "megabytes": round(size / 1e6)}
+    return built | found | {"searched": searched}
 
 
 def _measure_recall(
-    app: Connection,
-    embedder: Embedder,
-    place: Mapping[str, Any],
-    asked: Sequence[tuple[str, str]],
+    app: Connection, embedder: Embedder, place: Mapping[str, Any], asked: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
     vectors = embedder.embed([query for _, query in asked])
     shares: dict[str, list[float]] = {kind: [] for kind in search_times.KIND_SHARES}
@@ -74,7 +65,7 @@ def _measure_recall(
     return {
         "recall": {kind: round(float(np.mean(each)), 3) for kind, each in shares.items()},
         "statements": {
-            name: asdict(search_times.compute_percentiles(each)) for name, each in times.items()
+            name: search_times.compute_percentiles(each) for name, each in times.items()
         },
     }
 

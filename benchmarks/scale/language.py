@@ -82,23 +82,18 @@ class Language:
     def draw_question(self, kind: str, said: Sequence[str]) -> str:
         """`kind`: topic, off, rare or frequent. `said` is what was said in the space."""
         if kind == "frequent":
-            words = [self._draw_word(60, 300) for _ in range(4)]
-            return f"What about the {' '.join(words)}?"
+            often = [str(self.words[self.random.integers(60, 300)]) for _ in range(4)]
+            return f"What about the {' '.join(often)}?"
         if kind == "off":
             topic = self.random.integers(USED_TOPICS, TOPICS)
             drawn = np.searchsorted(self._within, self.random.random(3))
             first, *others = map(str, self.topics[topic][drawn])
             return f"What did Ana say about the {first} and {' '.join(others)}?"
-        own = sorted(set(str(self.random.choice(said)).split()), key=self._get_rank, reverse=True)
+        words = set(str(self.random.choice(said)).split())
+        own = sorted(words, key=lambda w: self._ranks.get(w, len(self._ranks)), reverse=True)
         if kind == "rare":
             return f"What was that about {own[0]}?"
         return f"What did Ana say about the {' and '.join(own[1:3])} {' '.join(own[3:5])}?"
-
-    def _get_rank(self, word: str) -> int:
-        return self._ranks.get(word, len(self._ranks))
-
-    def _draw_word(self, first: int, last: int) -> str:
-        return str(self.words[self.random.integers(first, last)])
 
     def embed_topic_centres(self, embedder: Embedder) -> Vectors:
         """(TOPICS, dimension) of length 1: where the embedder puts the topics' words."""

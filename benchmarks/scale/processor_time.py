@@ -14,12 +14,16 @@ def measure_milliseconds(roots: Collection[int]) -> float | None:
     where the system doesn't tell."""
     if not (_PROC / "self" / "stat").exists():
         return None
+    return sum(find_ticks_below(roots).values()) * 1000 / os.sysconf("SC_CLK_TCK")
+
+
+def find_ticks_below(roots: Collection[int]) -> dict[int, int]:
+    """What each of these processes and of all below them has used so far."""
     known = dict(_list_processes())
     below = set(roots)
     while more := {pid for pid, (parent, _) in known.items() if parent in below} - below:
         below |= more
-    ticks = sum(known[pid][1] for pid in below if pid in known)
-    return ticks * 1000 / os.sysconf("SC_CLK_TCK")
+    return {pid: known[pid][1] for pid in below if pid in known}
 
 
 def _list_processes() -> Iterator[tuple[int, tuple[int, int]]]:

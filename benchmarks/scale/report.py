@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import starmap
 from typing import Any
 
 _SEARCH_COLUMNS = (
-    "memories",
-    "p50",
-    "p95",
-    "p99",
-    "4 at once: p50",
-    "p95",
-    "vectors alone",
-    "candidates",
+    *("memories", "p50", "p95", "p99", "4 at once: p50", "p95"),
+    *("vectors alone", "candidates", "processor"),
 )
 
 
@@ -21,18 +16,11 @@ def format_report(figures: Mapping[str, Any]) -> str:
     """Search over HTTP beside the bare statement, and what the kinds of question took."""
     spaces = figures["spaces"]
     lines = [f"Search in one space, {figures['memories']:,} memories in all, milliseconds"]
-    lines += _align_rows(
-        [
-            (*_SEARCH_COLUMNS, "processor"),
-            *(_format_search_row(subject, found) for subject, found in spaces.items()),
-        ]
-    )
+    lines += _align_rows([_SEARCH_COLUMNS, *starmap(_format_search_row, spaces.items())])
     first = next(iter(spaces.values()))
     head = ("memories", *first["stages"], *first["kinds"], "answered")
     lines += ["", "p50 by stage, and p50 / p95 by kind of question"]
-    lines += _align_rows(
-        [head, *(_format_parts_row(subject, found) for subject, found in spaces.items())]
-    )
+    lines += _align_rows([head, *starmap(_format_parts_row, spaces.items())])
     if "approximate" in figures:
         lines += ["", *_format_approximate(figures["approximate"])]
     return "\n".join(lines)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +128,4 @@ def _measure_space(
     asked: QuestionSet,
 ) -> dict[str, Any]:
     searched = search_times.measure_searches(served, subject, asked)
-    return {
-        **searched,
-        "bare": asdict(search_times.measure_bare_statement(app, embedder, place, asked)),
-    }
+    return searched | {"bare": search_times.measure_bare_statement(app, embedder, place, asked)}

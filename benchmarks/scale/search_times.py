@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from pgvector import HalfVector
 
 from benchmarks.scale import processor_time
 from benchmarks.scale.language import Language
-from benchmarks.scale.server import HubClient, ServedHub, TimedAnswer
+from benchmarks.scale.server import HubClient, ServedHub
 from memoryhub.engines.types import Embedder
 
 # How often each kind of question is asked, of ten.
@@ -24,19 +23,13 @@ WARM_UP, PARALLEL = 50, 4
 STAGES = ("route", "embed", "candidates", "rank", "hydrate", "judge")
 
 
-@dataclass(frozen=True, slots=True)
-class Percentiles:
-    """Milliseconds."""
-
-    p50: float
-    p95: float
-    p99: float
-    of: int
+Percentiles = dict[str, float]
 
 
 def compute_percentiles(times: Sequence[float]) -> Percentiles:
-    p50, p95, p99 = np.percentile(times, [50, 95, 99]).round(2)
-    return Percentiles(float(p50), float(p95), float(p99), len(times))
+    """Milliseconds, and of how many times."""
+    p50, p95, p99 = np.percentile(times, [50, 95, 99]).round(2).tolist()
+    return {"p50": p50, "p95": p95, "p99": p99, "of": len(times)}
 
 
 def draw_questions(language: Language, said: Sequence[str], count: int) -> list[tuple[str, str]]:
@@ -77,22 +70,17 @@ def measure_searches(served: ServedHub, subject: str, asked: QuestionSet) -> dic
     return {
         "processor": used,
         "answered": sum(bool(answer.body["items"]) for answer in alone),
-        "alone": asdict(compute_percentiles(times)),
-        "parallel": asdict(compute_percentiles(_search_in_parallel(served.port, together))),
+        "alone": compute_percentiles(times),
+        "parallel": compute_percentiles(_search_in_parallel(served.port, together)),
         "kinds": {
-            kind: asdict(
-                compute_percentiles([t for t, k in zip(times, kinds, strict=True) if k == kind])
-            )
+            kind: compute_percentiles([t for t, k in zip(times, kinds, strict=True) if k == kind])
             for kind in KIND_SHARES
         },
         "stages": {
-            stage: asdict(compute_percentiles(_get_stage_times(alone, stage))) for stage in STAGES
+            stage: compute_percentiles([a.body["took_ms"].get(stage, 0.0) for a in alone])
+            for stage in STAGES
         },
     }
-
-
-def _get_stage_times(answers: Sequence[TimedAnswer], stage: str) -> list[float]:
-    return [answer.body["took_ms"].get(stage, 0.0) for answer in answers]
 
 
 def _search_in_parallel(port: int, bodies: Sequence[dict[str, Any]]) -> list[float]:
@@ -105,15 +93,6 @@ def _search_in_parallel(port: int, bodies: Sequence[dict[str, Any]]) -> list[flo
     with ThreadPoolExecutor(PARALLEL) as clients:
         shares = clients.map(ask, [bodies[at::PARALLEL] for at in range(PARALLEL)])
     return [took for share in shares for took in share]
-
-
-def time_calls(calls: Sequence[Callable[[], object]]) -> Percentiles:
-    times = []
-    for call in calls:
-        start = time.perf_counter()
-        call()
-        times.append((time.perf_counter() - start) * 1000)
-    return compute_percentiles(times)
 
 
 _NEAREST_QUERY = """
@@ -130,28 +109,16 @@ def measure_bare_statement(
     asked: QuestionSet,
 ) -> Percentiles:
     """The ten nearest of each kind by vectors alone, in the tenant's scope, nothing around it."""
-    rows = embedder.embed([query for _, query in [*asked.first, *asked.alone]])
-    vectors = [HalfVector(row).to_text() for row in rows]
-
-    def nearest(vector: str) -> Callable[[], object]:
-        def call() -> None:
-            with connection.transaction():
-                connection.execute(
-                    "SELECT set_config('memoryhub.tenant', %s, true)", [str(place["tenant"])]
-                )
-                for kind in ("turn", "fact", "note"):
-                    values = {
-                        "tenant": place["tenant"],
-                        "space": place["space"],
-                        "kind": kind,
-                        "model": embedder.name,
-                        "vector": vector,
-                    }
-                    connection.execute(_NEAREST_QUERY, values).fetchall()
-
-        return call
-
-    calls = [nearest(vector) for vector in vectors]
-    for call in calls[:WARM_UP]:
-        call()
-    return time_calls(calls[WARM_UP:])
+    tenant = place["tenant"]
+    values = {"tenant": tenant, "space": place["space"], "model": embedder.name}
+    times = []
+    for row in embedder.embed([query for _, query in [*asked.first, *asked.alone]]):
+        vector = HalfVector(row).to_text()
+        start = time.perf_counter()
+        with connection.transaction():
+            connection.execute("SELECT set_config('memoryhub.tenant', %s, true)", [str(tenant)])
+            for kind in ("turn", "fact", "note"):
+                asking = values | {"kind": kind, "vector": vector}
+                connection.execute(_NEAREST_QUERY, asking).fetchall()
+        times.append((time.perf_counter() - start) * 1000)
+    return compute_percentiles(times[WARM_UP:])

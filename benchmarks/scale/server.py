@@ -6,7 +6,6 @@ import http.client
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from django.conf import settings
 
 from benchmarks.scale import processor_time
 from memoryhub.embedded import EmbeddedPostgres
+from tests.support.processes import find_free_port
 
 # Of a database that is made up and thrown away.
 API_KEY = "mh_benchmarking_" + "k" * 32
@@ -70,17 +70,14 @@ def run_hub() -> Iterator[ServedHub]:
         )
     try:
         wait_until_healthy(process, port, log)
-        served = ServedHub(port, (process.pid, _find_postgres_pid()))
+        database = EmbeddedPostgres(settings.DATA_DIR).read_pid()
+        assert database is not None
+        served = ServedHub(port, (process.pid, database))
         wait_until_idle(served)
         yield served
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(30)
-
-
-def _find_postgres_pid() -> int:
-    held = EmbeddedPostgres(settings.DATA_DIR).places.cluster / "postmaster.pid"
-    return int(held.read_text().splitlines()[0])
 
 
 def wait_until_healthy(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
@@ -102,9 +99,3 @@ def wait_until_idle(served: ServedHub, most_seconds: float = 60.0) -> None:
         after = processor_time.measure_milliseconds(served.processes)
         if before is None or after is None or after - before < _IDLE_SHARE * 2000:
             return
-
-
-def find_free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -1,8 +1,7 @@
 """Sessions as the hub stores them, made once: rows that spaces are then put together from.
 
 What is indexed is made by `notes.index.indexer`, as for any dialogue; only the vectors are drawn,
-since
-embedding a million texts would take hours.
+since embedding a million texts would take hours.
 """
 
 from __future__ import annotations
@@ -15,13 +14,7 @@ import numpy as np
 
 from benchmarks.scale.language import EXCHANGES, Language, PatternSession, Vectors, draw_around
 from memoryhub.dialogues.models import Turn
-from notes.index.indexer import (
-    EntryDraft,
-    build_fact_entries,
-    build_note_entries,
-    build_page_entries,
-    build_turn_entries,
-)
+from notes.index import indexer
 from notes.models import Fact, Note, Page
 
 SPEAKERS = ("Ana", "Ben")
@@ -60,20 +53,20 @@ def draw_session_vectors(
     return draw_around(language.random, np.repeat(of_sessions, EXCHANGES, axis=0), 0.8)
 
 
-def _build_entries(session: PatternSession) -> tuple[dict[int, str], dict[int, EntryDraft]]:
+def _build_entries(session: PatternSession) -> tuple[dict[int, str], dict[int, indexer.EntryDraft]]:
     """(texts, index entries), both by place."""
     turns = list(_build_turns(session))
     places = {turn.id: at // 2 * ROWS_PER_EXCHANGE + at % 2 for at, turn in enumerate(turns)}
     texts = {places[turn.id]: turn.text for turn in turns}
-    made = build_turn_entries(turns, SPEAKERS)
+    made = indexer.build_turn_entries(turns, SPEAKERS)
     for at, text in enumerate(session.facts):
         said, when = turns[2 * at], turns[2 * at].occurred_at
         fact = Fact(owner=SPEAKERS[0], speaker=SPEAKERS[0], text=text, asserted_at=when)
         page = Page(first_seq=2 * at, last_seq=2 * at + 1)
         note = Note(content=said.text, keywords=text.split()[-3:], occurred_at=when)
         notes = [note] if at % 2 == 0 else []
-        made += build_fact_entries([fact]) + build_note_entries(notes)
-        made += build_page_entries([(page, turns[2 * at : 2 * at + 2])], SPEAKERS)
+        made += indexer.build_fact_entries([fact]) + indexer.build_note_entries(notes)
+        made += indexer.build_page_entries([(page, turns[2 * at : 2 * at + 2])], SPEAKERS)
         for row, code, shown in ((fact, FACT, text), (page, PAGE, ""), (note, NOTE, said.text)):
             places[row.id] = at * ROWS_PER_EXCHANGE + code
             texts[at * ROWS_PER_EXCHANGE + code] = shown

@@ -23,10 +23,7 @@ def main() -> None:
     given = _parse_arguments()
     with tempfile.TemporaryDirectory(prefix="memoryhub-ways-") as made:
         # The settings are read when Django is set up: from here on they are those of this database.
-        os.environ |= {
-            "DJANGO_SETTINGS_MODULE": "memoryhub.settings",
-            "MEMORYHUB_DATA_DIR": made,
-        }
+        os.environ |= {"DJANGO_SETTINGS_MODULE": "memoryhub.settings", "MEMORYHUB_DATA_DIR": made}
         os.environ.pop("DATABASE_URL", None)
         import django
 

@@ -17,6 +17,7 @@ from random import Random
 from django.utils import timezone
 from langgraph.store.base import PutOp
 
+from benchmarks.scale import processor_time
 from benchmarks.scale.server import API_KEY, run_hub
 from benchmarks.ways.clients import NAMESPACE, SUBJECT, Call, build_chats, open_ways
 from benchmarks.ways.sentences import QUESTIONS, build_sentences
@@ -28,56 +29,18 @@ from memoryhub_client import MemoryHub
 from memoryhub_client.langgraph import MemoryHubStore
 from tests.support.openai_server import OpenAIServer
 
-# The processor time of the hub's web server, as Linux counts it.
 
-
-_TICK = os.sysconf("SC_CLK_TCK")
-
-
-def read_server_seconds() -> float:
-    """Of its processes together, since they began. In steps of a hundredth of a second, so that
-    only sums over many requests mean something."""
-    return (
-        sum(_parse_ticks(Path(f"/proc/{each}/stat").read_text()) for each in _find_server_pids())
-        / _TICK
-    )
-
-
-def _parse_ticks(stat: str) -> int:
-    """Ticks in the user's and the system's mode: the 14th and the 15th value, of which the second
-    is a name in parentheses."""
-    values = stat.rpartition(")")[2].split()
-    return int(values[11]) + int(values[12])
+def read_server_milliseconds() -> float:
+    """Processor time of the hub's web server, of all its processes since they began. In steps of a
+    hundredth of a second, so that only sums over many requests mean something."""
+    return processor_time.measure_milliseconds(_find_server_pids()) or 0.0
 
 
 @cache
 def _find_server_pids() -> tuple[int, ...]:
     """granian and its workers, of this process's hub."""
-    parents = {
-        int(p.name): _read_parent_pid(p) for p in Path("/proc").iterdir() if p.name.isdecimal()
-    }
-    return tuple(one for one in parents if _is_descendant(one, parents) and _is_granian(one))
-
-
-def _read_parent_pid(process: Path) -> int:
-    try:
-        return int((process / "stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:  # it has ended
-        return 0
-
-
-def _is_descendant(one: int, parents: dict[int, int]) -> bool:
-    while one := parents.get(one, 0):
-        if one == os.getpid():
-            return True
-    return False
-
-
-def _is_granian(one: int) -> bool:
-    return "granian" in Path(f"/proc/{one}/cmdline").read_text()
-
-
-# What was measured, as a table.
+    below = processor_time.find_ticks_below([os.getpid()])
+    return tuple(pid for pid in below if "granian" in Path(f"/proc/{pid}/cmdline").read_text())
 
 
 @dataclass(slots=True)
@@ -92,17 +55,13 @@ class CallTimes:
 def format_table(title: str, took: Mapping[str, CallTimes]) -> str:
     """Markdown; the median of what was waited, its 95th percentile, and means of processor time."""
     rows = [
-        f"| {name} | {statistics.median(one.waited):.1f} | {compute_p95(one.waited):.1f} "
+        f"| {name} | {statistics.median(one.waited):.1f} "
+        f"| {sorted(one.waited)[int(len(one.waited) * 0.95)]:.1f} "
         f"| {statistics.mean(one.client):.1f} | {statistics.mean(one.served):.1f} |"
         for name, one in took.items()
     ]
     heads = f"| {title} | p50 ms | p95 ms | client's processor ms | web server's |"
     return "\n".join(["", heads, "|---|---|---|---|---|", *rows])
-
-
-def compute_p95(values: list[float]) -> float:
-    """The 95th percentile: of 40 values the third largest."""
-    return sorted(values)[int(len(values) * 0.95)]
 
 
 REPLY = "I see. That is good to know."
@@ -183,8 +142,8 @@ async def _run_rounds(
 
 
 async def _time_call(call: Call, text: str, took: CallTimes) -> None:
-    served, own, start = read_server_seconds(), time.process_time(), time.perf_counter()
+    served, own, start = read_server_milliseconds(), time.process_time(), time.perf_counter()
     await call(text)
     took.waited.append((time.perf_counter() - start) * 1000)
     took.client.append((time.process_time() - own) * 1000)
-    took.served.append((read_server_seconds() - served) * 1000)
+    took.served.append(read_server_milliseconds() - served)

@@ -1,60 +1,17 @@
-"""The console's addresses: each feature's stand below its views. Every view is a link."""
+"""The console's addresses: each stands above its view, in the views of its feature. Every view is
+a link."""
 
 from __future__ import annotations
 
 from importlib import import_module
+from pkgutil import iter_modules
 
 from django.urls import path
 from django.views.i18n import set_language
 
-FEATURES = (
-    "account",
-    "changes",
-    "chat",
-    "data",
-    "embeddings",
-    "entities",
-    "episodes",
-    "erasure",
-    "exchange",
-    "facts",
-    "feedback",
-    "golden",
-    "graph",
-    "heat",
-    "history",
-    "imports",
-    "jobs",
-    "keys",
-    "lab",
-    "map",
-    "models",
-    "notes",
-    "overview",
-    "people",
-    "person_links",
-    "persona",
-    "policies",
-    "quality",
-    "recalls",
-    "replays",
-    "requests",
-    "review",
-    "rules",
-    "search",
-    "segments",
-    "settings",
-    "spaces",
-    "timeline",
-    "usage",
-    "webhooks",
-)
+from memoryhub.console import pages
+from memoryhub.console.frame.access import ADDRESSES
 
-urlpatterns = [
-    path("language", set_language, name="language"),
-    *(
-        pattern
-        for feature in FEATURES
-        for pattern in import_module(f"memoryhub.console.pages.{feature}.views").urlpatterns
-    ),
-]
+for feature in iter_modules(pages.__path__):
+    import_module(f"{pages.__name__}.{feature.name}.views")
+urlpatterns = [path("language", set_language, name="language"), *ADDRESSES]

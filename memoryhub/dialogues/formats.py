@@ -48,12 +48,9 @@ def read_dialogues(path: Path, form: str) -> list[Conversation]:
     try:
         return list(PARSERS[form](text))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise InvalidInput(
-            _("%(path)s is not in the format %(form)s (%(reason)s)")
-            % {"path": path, "form": form, "reason": reason},
-            field="path",
-        ) from error
+        told = {"path": path, "form": form, "reason": f"{type(error).__name__}: {error}"}
+        message = _("%(path)s is not in the format %(form)s (%(reason)s)")
+        raise InvalidInput(message % told, field="path") from error
 
 
 def _parse_locomo(text: str) -> Iterator[Conversation]:
@@ -124,11 +121,8 @@ def _parse_memorybank_day(name: str, day: str, talk: list[dict[str, str]]) -> Na
 
 def _parse_jsonl(text: str) -> Iterator[Conversation]:
     """A message a line: subject, content; role, speaker, session, timestamp, external_id."""
-    rows = [
-        _parse_line(number, line)
-        for number, line in enumerate(text.splitlines(), 1)
-        if line.strip()
-    ]
+    lines = enumerate(text.splitlines(), 1)
+    rows = [_parse_line(number, line) for number, line in lines if line.strip()]
     for subject, mine in _group_rows(rows, "subject"):
         sessions = [
             NamedSession(name, [_build_message(row) for row in said])

@@ -9,8 +9,5 @@ DECLARATION = AppDeclaration(
         "session": "notes.erasure.erase.erase_session_name",
         "turn": "notes.erasure.erase.redact_turns",
     },
-    export_kinds={
-        "session": ExportKind(order=("ordinal",)),
-        "turn": ExportKind(order=("seq",)),
-    },
+    export_kinds={"session": ExportKind(order=("ordinal",)), "turn": ExportKind(order=("seq",))},
 )

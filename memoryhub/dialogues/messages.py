@@ -51,10 +51,9 @@ def hash_text(text: str) -> str:
 
 def check_text(text: str, *, field: str) -> str:
     """Raise TooLarge over 1 MiB (E4) and InvalidInput when nothing is left (E1)."""
-    if len(_encode_text(text, field)) > settings.MAX_TEXT_BYTES:
+    if len(encode_text(text, field)) > settings.MAX_TEXT_BYTES:
         raise TooLarge(
-            _("at most %(limit)s bytes of text") % {"limit": settings.MAX_TEXT_BYTES},
-            field=field,
+            _("at most %(limit)s bytes of text") % {"limit": settings.MAX_TEXT_BYTES}, field=field
         )
     cleaned = clean_text(text)
     if not cleaned.strip():
@@ -62,7 +61,8 @@ def check_text(text: str, *, field: str) -> str:
     return cleaned
 
 
-def _encode_text(text: str, field: str) -> bytes:
+def encode_text(text: str, field: str) -> bytes:
+    """Raises InvalidInput for what is no text in UTF-8."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -146,7 +146,7 @@ def _check_message(message: Message, where: str) -> Message:
 
 
 def _check_short_text(text: str, limit: int, where: str) -> str:
-    _encode_text(text, where)
+    encode_text(text, where)
     text = clean_text(text).strip()
     if len(text) > limit:
         raise InvalidInput(_("at most %(limit)s characters") % {"limit": limit}, field=where)

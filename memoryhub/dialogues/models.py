@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Index, Q, UniqueConstraint
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -23,8 +23,8 @@ class Session(SpaceModel):
     class Meta:
         ordering = ["ordinal"]
         constraints = [
-            models.UniqueConstraint(fields=["space", "ordinal"], name="session_ordinal"),
-            models.UniqueConstraint(
+            UniqueConstraint(fields=["space", "ordinal"], name="session_ordinal"),
+            UniqueConstraint(
                 fields=["space", "external_id"],
                 condition=~Q(external_id=""),
                 name="session_external_id",
@@ -80,24 +80,22 @@ class Turn(SpaceModel):
     class Meta:
         ordering = ["seq"]
         constraints = [
-            models.UniqueConstraint(fields=["space", "seq"], name="turn_seq"),
-            models.UniqueConstraint(
+            UniqueConstraint(fields=["space", "seq"], name="turn_seq"),
+            UniqueConstraint(
                 fields=["session", "external_id"],
                 condition=~Q(external_id=""),
                 name="turn_external_id",
             ),
             # The same words said again later are a new turn (E7); delivered again, they are not.
-            models.UniqueConstraint(
+            UniqueConstraint(
                 fields=["session", "role", "speaker", "content_hash", "occurred_at"],
                 condition=Q(external_id=""),
                 name="turn_content",
             ),
         ]
         indexes = [
-            models.Index(fields=["session", "ordinal"], name="turn_in_session"),
-            models.Index(
-                fields=["space", "seq"], condition=Q(state="pending"), name="turn_pending"
-            ),
+            Index(fields=["session", "ordinal"], name="turn_in_session"),
+            Index(fields=["space", "seq"], condition=Q(state="pending"), name="turn_pending"),
         ]
 
     def __str__(self) -> str:

@@ -55,7 +55,8 @@ def append_turns(
     Raises Conflict while the space is paused.
     """
     messages = check_messages(messages)
-    _check_session_id(session_id)
+    if len(session_id) > 200:
+        raise InvalidInput(_("at most 200 characters"), field="session")
     lock_space(space)
     if space.paused_at and not despite_pause:
         raise Conflict(_(PAUSED_MESSAGE), code="memory_paused")
@@ -66,14 +67,15 @@ def append_turns(
     ]
     known = _load_delivered(space, session_id, drafts)
     new = _filter_unseen(drafts, known)
-    session = (
-        _ensure_session(space, session_id, new)
-        if new
-        else known[_build_identity(drafts[0])].session
-    )
-    if new:
+    if not new:
+        session = known[_build_identity(drafts[0])].session
+    else:
+        session = _ensure_session(space, session_id, new)
         session.channel = session.channel or channel
-        _number_turns(space, session, new)
+        for at, turn in enumerate(new):
+            turn.session = session
+            turn.seq, turn.ordinal = space.next_seq + at, session.turn_count + at + 1
+        space.next_seq += len(new)
         Turn.objects.bulk_create(new)
         _update_bounds(space, session, new, received)
         notify_listeners(space.tenant_id, lambda: [_build_news(session, new, received)])
@@ -86,11 +88,6 @@ def _build_news(session: Session, new: Sequence[Turn], at: datetime) -> News:
     data |= {"first_seq": new[0].seq, "last_seq": new[-1].seq}
     data["turn_ids"] = [str(turn.id) for turn in new]
     return News("turns.added", at, data, session.space_id)
-
-
-def _check_session_id(session_id: str) -> None:
-    if len(session_id) > 200:
-        raise InvalidInput(_("at most 200 characters"), field="session")
 
 
 def _ensure_session(space: Space, external_id: str, new: list[Turn]) -> Session:
@@ -114,11 +111,13 @@ def _build_turn(
     space: Space, message: Message, agent: str, received: datetime, terms: Mapping[str, Any]
 ) -> Turn:
     occurred_at, flag = resolve_time(message.timestamp, space.timezone, received)
+    subject = (space.name or space.subject)[:120]
+    usual = subject if message.role == Turn.Role.USER else agent or message.role
     return Turn(
         tenant_id=space.tenant_id,
         space=space,
         role=message.role,
-        speaker=message.speaker or _get_default_speaker(space, message.role, agent),
+        speaker=message.speaker or usual,
         agent=agent,
         text=message.content,
         metadata=message.metadata,
@@ -129,10 +128,6 @@ def _build_turn(
         external_id=message.external_id,
         content_hash=hashlib.sha256(message.content.encode()).hexdigest(),
     )
-
-
-def _get_default_speaker(space: Space, role: str, agent: str) -> str:
-    return (space.name or space.subject)[:120] if role == Turn.Role.USER else (agent or role)
 
 
 TurnIdentity = tuple[str, ...]
@@ -158,15 +153,6 @@ def _load_delivered(space: Space, session_id: str, drafts: list[Turn]) -> dict[T
 def _filter_unseen(drafts: list[Turn], known: dict[TurnIdentity, Turn]) -> list[Turn]:
     first = {_build_identity(draft): draft for draft in reversed(drafts)}
     return [d for d in drafts if _build_identity(d) not in known and first[_build_identity(d)] is d]
-
-
-def _number_turns(space: Space, session: Session, new: list[Turn]) -> None:
-    seq = space.next_seq
-    space.next_seq += len(new)
-    for at, turn in enumerate(new):
-        turn.session = session
-        turn.seq = seq + at
-        turn.ordinal = session.turn_count + at + 1
 
 
 def _update_bounds(space: Space, session: Session, new: list[Turn], received: datetime) -> None:

@@ -9,9 +9,4 @@ from __future__ import annotations
 from memoryhub.embedded.errors import EmbeddedError
 from memoryhub.embedded.server import EmbeddedPostgres, Role, ensure_running
 
-__all__ = [
-    "EmbeddedError",
-    "EmbeddedPostgres",
-    "Role",
-    "ensure_running",
-]
+__all__ = ["EmbeddedError", "EmbeddedPostgres", "Role", "ensure_running"]

@@ -78,10 +78,7 @@ class ServerPaths:
         a link that was not there when it looked, or a folder that is still root's."""
         if self.home.parent != self.data_dir and not (self.data_dir / "postgres").is_symlink():
             (self.data_dir / "postgres").symlink_to(self.home)
-        self.create_socket_folder()
-
-    def create_socket_folder(self) -> None:
-        """In a folder others write to, a name somebody else has taken is refused."""
+        # In a folder others write to, a name somebody else has taken is refused.
         try:
             self.socket.mkdir(mode=0o700)
             self.account.take_ownership(self.socket)

@@ -47,9 +47,7 @@ def provision_cluster(superuser: Conninfo, passwords: Mapping[str, str]) -> None
 def create_role(connection: psycopg.Connection, role: str, password: str) -> None:
     """The password is only asked for over TCP."""
     known = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone()
-    statement = "{} ROLE {{}} {} PASSWORD {{}}".format(
-        "ALTER" if known else "CREATE", ROLE_ATTRIBUTES
-    )
+    statement = f"{'ALTER' if known else 'CREATE'} ROLE {{}} {ROLE_ATTRIBUTES} PASSWORD {{}}"
     connection.execute(sql.SQL(statement).format(sql.Identifier(role), sql.Literal(password)))
 
 

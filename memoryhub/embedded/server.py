@@ -15,25 +15,17 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Literal
 from urllib.parse import quote
 
+from memoryhub.embedded import provision
 from memoryhub.embedded.errors import EmbeddedError, explain_os_errors, find_advice
 from memoryhub.embedded.locks import hold_lock, is_locked, relock, try_lock
 from memoryhub.embedded.paths import ServerPaths
-from memoryhub.embedded.provision import (
-    APP,
-    DATABASE,
-    OWNER,
-    SUPERUSER,
-    create_database,
-    ensure_role_passwords,
-    provision_cluster,
-)
-from memoryhub.embedded.sizing import compute_shared_buffers, read_available_memory
+from memoryhub.embedded.provision import APP, DATABASE, OWNER, SUPERUSER, ensure_role_passwords
 from memoryhub.embedded.software import find_program, prepare_server_programs
 
 Role = Literal["app", "owner", "superuser"]
@@ -43,6 +35,33 @@ PORT = 5432  # names the socket; nothing listens on it unless TCP was asked for
 START_PATIENCE_SECONDS = 120.0  # seconds; recovery after a crash may replay much
 MAX_LOG_BYTES = 5_000_000
 MIN_FREE_BYTES = 1_000_000  # bytes; with less the server can't write what it needs to begin
+# What a container may use, by its control group, version 2 and 1: "max" and huge numbers say all.
+CGROUP_LIMIT_FILES = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
+_MEMORY_SHARE = 8
+# With less the server is slow; with more it keeps what the system would keep for it as well.
+_LEAST_BUFFERS, _MOST_BUFFERS = 128, 2048  # megabytes
+
+
+def compute_shared_buffers(memory: int) -> str:
+    """What PostgreSQL keeps of its tables and indexes, of so many bytes of memory: an eighth, for
+    the hub's own processes need some, too. Pages that are not here are read from disk, or from
+    what the system happens to hold. Taken up as it is used, not at the start."""
+    megabytes = memory // _MEMORY_SHARE // 2**20
+    return f"{min(max(megabytes, _LEAST_BUFFERS), _MOST_BUFFERS)}MB"
+
+
+def read_available_memory(limits: Iterable[Path] = CGROUP_LIMIT_FILES) -> int:
+    """Bytes of this machine, or of the container around the hub."""
+    known = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    for limit in limits:
+        with suppress(OSError, ValueError):
+            known.append(int(limit.read_text()))
+    return min(filter(None, known))
+
+
 INITDB_OPTIONS = (
     "--locale-provider=builtin",
     "--builtin-locale=C.UTF-8",
@@ -136,28 +155,24 @@ class EmbeddedPostgres:
             self.places.create_home()
             with hold_lock(self.places.home / "start.lock", seconds=START_PATIENCE_SECONDS):
                 self.places.create_link_and_socket()
-                started = self.start_under_lock()
+                self.join_users()
+                started = not self.is_answering()
+                if started:
+                    self.boot_server()
+                if not (self.places.home / "prepared").exists():
+                    self.provision_roles()
                 if started and keep:
                     (self.places.home / "keep").touch()
                 return started
 
-    def start_under_lock(self) -> bool:
-        self.join_users()
-        started = not self.is_answering()
-        if started:
-            self.boot_server()
-        if not (self.places.home / "prepared").exists():
-            self.provision_roles()
-        return started
-
     def provision_roles(self) -> None:
         passwords = ensure_role_passwords(self.places.home / "passwords.json")
-        provision_cluster(self.conninfo("superuser"), passwords)
+        provision.provision_cluster(self.conninfo("superuser"), passwords)
         (self.places.home / "prepared").touch()
 
     def create_database(self, name: str) -> None:
         """A further database like the hub's own, on a running server; one there is kept."""
-        create_database(self.conninfo("superuser"), name)
+        provision.create_database(self.conninfo("superuser"), name)
 
     def boot_server(self) -> None:
         programs = prepare_server_programs(self.places.account, self.places.home / "software")
@@ -196,10 +211,11 @@ class EmbeddedPostgres:
             "listen_addresses": "127.0.0.1" if self.tcp_port else "",
             "unix_socket_directories": f'"{folder}"',
         }
+        quoted = {
+            key: value.replace("\\", "\\\\").replace("'", "''") for key, value in lines.items()
+        }
         path = self.places.home / "memoryhub.conf"
-        path.write_text(
-            "".join(f"{key} = {quote_setting(value)}\n" for key, value in lines.items())
-        )
+        path.write_text("".join(f"{key} = '{value}'\n" for key, value in quoted.items()))
         path.chmod(0o644)
         (self.places.home / "port").write_text(str(self.tcp_port))
 
@@ -344,11 +360,6 @@ def find_process_folder(pid: int) -> Path | None:
         return Path(f"/proc/{pid}/cwd").readlink()
     except OSError:
         return None
-
-
-def quote_setting(value: str) -> str:
-    """A value for postgresql.conf."""
-    return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
 _servers: dict[Path, EmbeddedPostgres] = {}

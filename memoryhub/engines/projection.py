@@ -30,7 +30,8 @@ def project_to_plane(
     are compared, not lengths. van der Maaten and Hinton 2008; started from principal components,
     so that far groups keep their order (Kobak and Berens 2019).
     """
-    directions = _normalise_rows(vectors)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    directions: FloatArray = vectors / np.maximum(lengths, 1e-9)
     if len(vectors) < 2 or not np.ptp(directions, axis=0).any():
         told(ROUNDS)  # what can't be told apart has one place, and no components
         return np.zeros((len(vectors), 2), np.float32)
@@ -41,12 +42,6 @@ def project_to_plane(
             places = _refine_places(reduced, places, early=done == 1)
         told(done)
     return _scale_to_unit(places)
-
-
-def _normalise_rows(vectors: FloatArray) -> FloatArray:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    found: FloatArray = vectors / np.maximum(lengths, 1e-9)
-    return found
 
 
 def _reduce_dimensions(vectors: FloatArray) -> FloatArray:

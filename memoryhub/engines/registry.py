@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Generic, Literal, NoReturn, TypeVar
+from typing import Literal, TypeVar, get_args
 
 from memoryhub.engines.embedding.cache import CachedEmbedder
 from memoryhub.engines.types import Embedder, Engine
@@ -15,11 +15,10 @@ from memoryhub.errors import EngineError
 
 EmbedderName = Literal["onnx", "sentence-transformers", "openai"]
 EngineName = Literal["local", "llm"]
-EMBEDDER_NAMES: tuple[EmbedderName, ...] = ("onnx", "sentence-transformers", "openai")
-ENGINE_NAMES: tuple[EngineName, ...] = ("local", "llm")
+EMBEDDER_NAMES: tuple[EmbedderName, ...] = get_args(EmbedderName)
+ENGINE_NAMES: tuple[EngineName, ...] = get_args(EngineName)
 
-PartT = TypeVar("PartT", covariant=True)
-
+PartT = TypeVar("PartT")
 _LOCK = Lock()
 
 
@@ -83,72 +82,45 @@ def get_engine(name: str, settings: EngineSettings) -> Engine:
 
 @cache
 def _build_embedder(settings: EngineSettings) -> Embedder:
-    maker = _EMBEDDER_FACTORIES.get(
-        settings.embedder, _build_refusing_factory(settings.embedder, EMBEDDER_NAMES)
-    )
-    return CachedEmbedder(maker.build_part(settings))
+    return CachedEmbedder(_choose_maker(_EMBEDDER_MAKERS, settings.embedder)(settings))
 
 
 @cache
 def _build_engine(name: str, settings: EngineSettings) -> Engine:
-    return _ENGINE_FACTORIES.get(name, _build_refusing_factory(name, ENGINE_NAMES)).build_part(
-        settings
-    )
+    return _choose_maker(_ENGINE_MAKERS, name)(settings)
 
 
-@dataclass(frozen=True, slots=True)
-class _PartFactory(Generic[PartT]):
-    """`check` raises what is missing; `make` imports its library, heavy and needed by few."""
-
-    check: Callable[[EngineSettings], None]
-    make: Callable[[EngineSettings], PartT]
-
-    def build_part(self, settings: EngineSettings) -> PartT:
-        self.check(settings)
-        return self.make(settings)
-
-
-def _build_refusing_factory(name: str, known: Sequence[str]) -> _PartFactory[NoReturn]:
-    def refuse(settings: EngineSettings) -> NoReturn:
+def _choose_maker(known: Mapping[str, PartT], name: str) -> PartT:
+    if name not in known:
         raise EngineError(f"There is no {name!r}; known: {', '.join(known)}", permanent=True)
+    return known[name]
 
-    return _PartFactory(refuse, refuse)
+
+# Each asks for what it needs before it imports its library, heavy and needed by few.
 
 
-def _check_onnx(settings: EngineSettings) -> None:
+def _build_onnx(settings: EngineSettings) -> Embedder:
     from memoryhub.engines.embedding.model_files import MINILM_MODEL, MINILM_TOKENIZER
 
     MINILM_MODEL.locate()
     MINILM_TOKENIZER.locate()
-
-
-def _build_onnx(settings: EngineSettings) -> Embedder:
     from memoryhub.engines.embedding.onnx import OnnxMiniLM
 
     return OnnxMiniLM(threads=settings.threads)
 
 
-def _check_sentence_transformers(settings: EngineSettings) -> None:
-    from memoryhub.engines.embedding.sentence_transformers import check_extra_installed
-
-    check_extra_installed()
-
-
 def _build_sentence_transformers(settings: EngineSettings) -> Embedder:
-    from memoryhub.engines.embedding.sentence_transformers import SentenceTransformerEmbedder
+    from memoryhub.engines.embedding import sentence_transformers as extra
 
-    return SentenceTransformerEmbedder(
-        settings.embedding_model, settings.embedding_dimension or None
-    )
-
-
-def _check_openai(settings: EngineSettings) -> None:
-    _check_setting(settings.openai_base_url, "OPENAI_BASE_URL")
-    _check_setting(settings.embedding_model, "MEMORYHUB_EMBEDDING_MODEL")
-    _check_setting(settings.embedding_dimension, "MEMORYHUB_EMBEDDING_DIMENSION")
+    extra.check_extra_installed()
+    dimension = settings.embedding_dimension or None
+    return extra.SentenceTransformerEmbedder(settings.embedding_model, dimension)
 
 
 def _build_openai(settings: EngineSettings) -> Embedder:
+    _check_setting(settings.openai_base_url, "OPENAI_BASE_URL")
+    _check_setting(settings.embedding_model, "MEMORYHUB_EMBEDDING_MODEL")
+    _check_setting(settings.embedding_dimension, "MEMORYHUB_EMBEDDING_DIMENSION")
     from memoryhub.engines.embedding.openai import OpenAIEmbedder
 
     return OpenAIEmbedder(
@@ -160,22 +132,15 @@ def _build_openai(settings: EngineSettings) -> Embedder:
     )
 
 
-def _check_local(settings: EngineSettings) -> None:
-    """Always there: its libraries are the hub's own dependencies."""
-
-
 def _build_local(settings: EngineSettings) -> Engine:
     from memoryhub.engines.local.engine import LocalEngine
 
     return LocalEngine()
 
 
-def _check_llm(settings: EngineSettings) -> None:
+def _build_llm(settings: EngineSettings) -> Engine:
     _check_setting(settings.openai_base_url, "OPENAI_BASE_URL")
     _check_setting(settings.llm_model, "MEMORYHUB_LLM_MODEL")
-
-
-def _build_llm(settings: EngineSettings) -> Engine:
     from memoryhub.engines.llm.engine import LLMEngine
     from memoryhub.engines.llm.own_prompts import PromptSet
 
@@ -196,14 +161,12 @@ def _check_setting(value: object, setting: str) -> None:
         raise EngineError(f"{setting} is not set", permanent=True, code="engine_not_configured")
 
 
-_EMBEDDER_FACTORIES: dict[str, _PartFactory[Embedder]] = {
-    "onnx": _PartFactory(_check_onnx, _build_onnx),
-    "sentence-transformers": _PartFactory(
-        _check_sentence_transformers, _build_sentence_transformers
-    ),
-    "openai": _PartFactory(_check_openai, _build_openai),
+_EMBEDDER_MAKERS: dict[str, Callable[[EngineSettings], Embedder]] = {
+    "onnx": _build_onnx,
+    "sentence-transformers": _build_sentence_transformers,
+    "openai": _build_openai,
 }
-_ENGINE_FACTORIES: dict[str, _PartFactory[Engine]] = {
-    "local": _PartFactory(_check_local, _build_local),
-    "llm": _PartFactory(_check_llm, _build_llm),
+_ENGINE_MAKERS: dict[str, Callable[[EngineSettings], Engine]] = {
+    "local": _build_local,
+    "llm": _build_llm,
 }

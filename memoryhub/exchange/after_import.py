@@ -67,12 +67,9 @@ def check_policy(space: Space) -> None:
         if layers.own:
             check_prompts_known(policy, layers.own.overrides)
     except InvalidInput as error:
-        raise Conflict(
-            _("the policy of %(subject)s can't be followed here: %(message)s")
-            % {"subject": space.subject, "message": error.message},
-            code="policy_unusable",
-            field=error.field,
-        ) from error
+        told = {"subject": space.subject, "message": error.message}
+        message = _("the policy of %(subject)s can't be followed here: %(message)s") % told
+        raise Conflict(message, code="policy_unusable", field=error.field) from error
 
 
 def record_import(space: Space, actor: str, now: datetime, reason: str) -> None:
@@ -96,9 +93,8 @@ def plan_jobs(space: Space, now: datetime) -> int:
     for first, last in _group_unread_turns(space):
         queue.enqueue_derivation(space, first, last, now)
     pending = Note.objects.filter(space=space, enrichment="pending", retired_at=None)
-    for notes in _split_into_batches(
-        pending.values_list("id", flat=True).iterator(BATCH), MAX_NOTES_PER_JOB
-    ):
+    ids = pending.values_list("id", flat=True).iterator(BATCH)
+    for notes in _split_into_batches(ids, MAX_NOTES_PER_JOB):
         payload: dict[str, object] = {"notes": [str(note) for note in notes]}
         queue.plan_step(space, Job.Step.ASSOCIATE, f"{key}-{notes[0]}", now, payload=payload)
     waiting = IndexEntry.objects.filter(space=space, embedding=None).count()

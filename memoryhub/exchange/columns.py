@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import connection, models
-from django.db.models import Field, Model
+from django.db.models import Model
 from pgvector.django import HalfVectorField
 
 from notes.models.fields import MemoryFields
@@ -77,21 +77,18 @@ def _get_value_field(field: Any) -> Any:
 
 
 def _build_reader(field: Any) -> ReadValue:
-    read = _build_value_reader(_get_value_field(field))
-    if isinstance(field, ArrayField):
-        return _allow_null(field, lambda value: [read(each) for each in _check_type(value, list)])
-    return _allow_null(field, read)
+    read_one = _build_value_reader(_get_value_field(field))
 
-
-def _allow_null(field: Field[Any, Any], read: ReadValue) -> ReadValue:
-    def reading(value: Any) -> Any:
-        if value is None:
-            if not field.null:
-                raise ValueError("is null")
+    def read(value: Any) -> Any:
+        if value is None and field.null:
             return None
-        return read(value)
+        if value is None:
+            raise ValueError("is null")
+        if isinstance(field, ArrayField):
+            return [read_one(each) for each in _check_type(value, list)]
+        return read_one(value)
 
-    return reading
+    return read
 
 
 def _build_value_reader(field: Any) -> ReadValue:
@@ -108,7 +105,9 @@ def _build_value_reader(field: Any) -> ReadValue:
     if isinstance(field, models.UUIDField):
         return lambda value: UUID(_check_type(value, str))
     if isinstance(field, models.JSONField):
-        return _build_json_reader(field)
+        # A JSON column holds what its default is one of, a list or an object; else either.
+        is_list = field.has_default() and isinstance(field.get_default(), list)
+        return lambda value: _check_type(value, list if is_list else dict)
     return _build_text_reader(field)
 
 
@@ -138,13 +137,6 @@ def _parse_moment(value: Any) -> datetime:
     if not _FIRST_YEAR <= at.year <= _LAST_YEAR:
         raise ValueError(f"is not within the years {_FIRST_YEAR} to {_LAST_YEAR}")
     return at.astimezone(UTC)
-
-
-def _build_json_reader(field: Any) -> ReadValue:
-    """A JSON column holds what its default is one of, a list or an object; else either."""
-    default = field.get_default() if field.has_default() else {}
-    kind = list if isinstance(default, list) else dict
-    return lambda value: _check_type(value, kind)
 
 
 def _build_text_reader(field: Any) -> ReadValue:

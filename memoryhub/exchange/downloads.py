@@ -28,10 +28,5 @@ def build_download(
     except BaseException:
         file.close()
         raise
-    stem = slugify(name) or "subject"
-    return FileResponse(
-        file,
-        as_attachment=True,
-        filename=f"memoryhub-{stem[:60]}.{suffix}",
-        content_type=media_type,
-    )
+    named = f"memoryhub-{(slugify(name) or 'subject')[:60]}.{suffix}"
+    return FileResponse(file, as_attachment=True, filename=named, content_type=media_type)

@@ -40,8 +40,10 @@ def check_rows_not_erased(
     known: Digests = {}
     if kind.model is Turn:
         known = _digest_turns(lines, back)
-    elif kind.model is Fact:
-        known = _digest_claims(lines, space_id)
+    elif kind.model is Fact:  # told again after it was erased, a claim is a new one
+        for number, fact in lines:
+            digest = hash_with_secret("claim", space_id, fact.text_key)
+            known[digest] = (number, fact.recorded_at)
     found = Tombstone.objects.filter(digest__in=known) if known else ()
     for stone in found:
         number, recorded = known[stone.digest]
@@ -61,21 +63,10 @@ def _digest_turns(lines: Sequence[tuple[int, Any]], back: IdShift) -> Digests:
     return known
 
 
-def _digest_claims(lines: Sequence[tuple[int, Any]], space_id: UUID) -> Digests:
-    """Told again after it was erased, a claim is a new one."""
-    return {
-        hash_with_secret("claim", space_id, fact.text_key): (number, fact.recorded_at)
-        for number, fact in lines
-    }
-
-
 def _build_refusal(number: int, what: str, at: datetime) -> Conflict:
-    return Conflict(
-        _(
-            "line %(number)s: %(what)s was erased here on %(day)s, after it was exported: it comes"
-            " back only if you ask for that"
-        )
-        % {"number": f"{number:,}", "what": what, "day": date_format(at, _("j F Y"))},
-        code="erased_since",
-        line=number,
+    told = {"number": f"{number:,}", "what": what, "day": date_format(at, _("j F Y"))}
+    message = _(
+        "line %(number)s: %(what)s was erased here on %(day)s, after it was exported: it comes"
+        " back only if you ask for that"
     )
+    return Conflict(message % told, code="erased_since", line=number)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import IO, Any
 from uuid import UUID
@@ -29,40 +28,31 @@ ROWS_IN_MEMORY = 1_000  # rows in memory
 EditRow = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class ExportCounts:
-    """How many rows of each kind a file has."""
-
-    counts: Mapping[str, int]
-
-
 def export_space(
     tenant_id: UUID, space_id: UUID, out: IO[bytes], now: datetime, *, embeddings: bool = False
-) -> ExportCounts:
+) -> Mapping[str, int]:
     """Everything of a space. Opens its own scope; nobody's writes are waited for or held up.
 
     `embeddings`: also the vectors it is searched by; else whoever imports it makes them anew.
-    Raises NotFound.
+    Returns how many rows of each kind the file has. Raises NotFound.
     """
     with _open_snapshot(tenant_id):
         space = Space.objects.filter(id=space_id).first()
         if space is None:
             raise NotFound(_("there is no such space"))
         writer = LineWriter(out)
-        counts = _count_rows([space], embeddings=embeddings)
-        writer.write_header(
-            "space", counts, **_build_header_fields([space], now, embeddings=embeddings)
-        )
+        about = _describe_spaces([space], now, embeddings=embeddings)
+        writer.write_header("space", _count_rows([space], embeddings=embeddings), **about)
         _write_space(writer, space, _hide_shared_block_changes(space), embeddings=embeddings)
         writer.write_end()
-    return ExportCounts(writer.counts)
+    return writer.counts
 
 
 def export_tenant(
     tenant_id: UUID, out: IO[bytes], now: datetime, *, embeddings: bool = False
-) -> ExportCounts:
+) -> Mapping[str, int]:
     """Every space of a tenant, then what is of no space: its policy, shared blocks, and what is
-    left of erasures. Opens its own scope."""
+    left of erasures. Opens its own scope. Returns how many rows of each kind the file has."""
     with _open_snapshot(tenant_id):
         spaces = Space.objects.order_by("subject")
         writer = LineWriter(out)
@@ -70,9 +60,8 @@ def export_tenant(
         for kind in TENANT_TABLES.values():
             counts[kind.name] += kind.select_tenant_rows().count()
         counts["tenant"] = 1
-        writer.write_header(
-            "tenant", counts, **_build_header_fields(spaces, now, embeddings=embeddings)
-        )
+        about = _describe_spaces(spaces, now, embeddings=embeddings)
+        writer.write_header("tenant", counts, **about)
         for space in spaces:
             _write_space(writer, space, {}, embeddings=embeddings)
         tenant = Tenant.objects.get(id=tenant_id)
@@ -81,7 +70,7 @@ def export_tenant(
         for kind in TENANT_TABLES.values():
             _write_rows(writer, kind, kind.select_tenant_rows())
         writer.write_end()
-    return ExportCounts(writer.counts)
+    return writer.counts
 
 
 @contextmanager
@@ -97,7 +86,7 @@ def _open_snapshot(tenant_id: UUID) -> Iterator[None]:
             yield
 
 
-def _build_header_fields(spaces: Any, now: datetime, *, embeddings: bool) -> dict[str, Any]:
+def _describe_spaces(spaces: Any, now: datetime, *, embeddings: bool) -> dict[str, Any]:
     """What else the header says; `embedding_models` are those whose vectors spaces are searched
     by, so that an importing hub can look for them before it begins."""
     models = sorted({space.embedding_model for space in spaces} - {""})
@@ -108,49 +97,35 @@ def _count_rows(spaces: Any, *, embeddings: bool) -> Counter[str]:
     counts: Counter[str] = Counter()
     for space in spaces:
         counts[SPACE_ROW] += 1
-        counts.update(
-            {kind.name: kind.select_rows(space).count() for kind in SPACE_TABLES.values()}
-        )
+        for kind in SPACE_TABLES.values():
+            counts[kind.name] += kind.select_rows(space).count()
         if embeddings:
             counts[vectors.VECTOR_ROW] += vectors.select_entries(space).count()
     return +counts
 
 
 _SPACE_COLUMNS = (
-    "id",
-    "subject",
-    "name",
-    "timezone",
-    "speakers",
-    "next_seq",
-    "embedding_model",
-    "created_at",
-    "last_activity_at",
-    "paused_at",
-    "paused_by",
+    *("id", "subject", "name", "timezone", "speakers", "next_seq", "embedding_model"),
+    *("created_at", "last_activity_at", "paused_at", "paused_by"),
 )
 
 
 def _write_space(
     writer: LineWriter, space: Space, edits: dict[str, EditRow], *, embeddings: bool
 ) -> None:
-    writer.write_row(
-        SPACE_ROW, {name: render_value(getattr(space, name)) for name in _SPACE_COLUMNS}
-    )
+    own = {name: render_value(getattr(space, name)) for name in _SPACE_COLUMNS}
+    writer.write_row(SPACE_ROW, own)
+    edits = {"turn": _reset_failed_turn, **edits}
     for kind in SPACE_TABLES.values():
-        _write_rows(writer, kind, kind.select_rows(space), _ROW_EDITS | edits)
+        _write_rows(writer, kind, kind.select_rows(space), edits.get(kind.name))
     if embeddings:
         for told in vectors.render_vectors(space):
             writer.write_row(vectors.VECTOR_ROW, told)
 
 
 def _write_rows(
-    writer: LineWriter,
-    kind: ExportTable,
-    rows: QuerySet[Any],
-    edits: Mapping[str, EditRow] | None = None,
+    writer: LineWriter, kind: ExportTable, rows: QuerySet[Any], edit: EditRow | None = None
 ) -> None:
-    edit = (edits or {}).get(kind.name)
     names = [column.name for column in kind.columns]
     for values in rows.values_list(*names).iterator(chunk_size=ROWS_IN_MEMORY):
         told = {name: render_value(value) for name, value in zip(names, values, strict=True)}
@@ -162,18 +137,13 @@ def _reset_failed_turn(turn: dict[str, Any]) -> dict[str, Any]:
     return turn | {"state": Turn.State.PENDING} if turn["state"] == Turn.State.FAILED else turn
 
 
-_ROW_EDITS: dict[str, EditRow] = {"turn": _reset_failed_turn}
-
-
 def _hide_shared_block_changes(space: Space) -> dict[str, EditRow]:
     """What was changed from this space of blocks that are the tenant's is not its own: that it
     was is told, and no word of it. As after an erasure, it can't be undone then."""
     shared = CoreBlock.objects.filter(space=None).values("id")
     changed = Revision.objects.filter(space=space, row_type="coreblock", row_id__in=shared)
-    ids, events = set(), set()
-    for row_id, event_id in changed.values_list("id", "event_id"):
-        ids.add(str(row_id))
-        events.add(str(event_id))
+    found = list(changed.values_list("id", "event_id"))
+    ids, events = {str(row) for row, _ in found}, {str(event) for _, event in found}
 
     def revision(told: dict[str, Any]) -> dict[str, Any]:
         return told | {"before": None, "after": None} if told["id"] in ids else told

@@ -33,20 +33,14 @@ class IdShift:
         return cls(1 + secrets.randbits(40))
 
     def shift_id(self, row_id: UUID) -> UUID:
+        if not self.step:
+            return row_id
         value = row_id.int
-        return (
-            UUID(int=(value & ~_RANDOM_BITS) | ((value + self.step) & _RANDOM_BITS))
-            if self.step
-            else row_id
-        )
+        return UUID(int=(value & ~_RANDOM_BITS) | ((value + self.step) & _RANDOM_BITS))
 
     def shift_key(self, text: str) -> str:
         """A key that is made of ids and other parts ("merge:…:…")."""
-        return (
-            _UUID_PATTERN.sub(lambda found: str(self.shift_id(UUID(found[0]))), text)
-            if self.step
-            else text
-        )
+        return _UUID_PATTERN.sub(lambda found: str(self.shift_id(UUID(found[0]))), text)
 
     def shift_json(self, value: Any, key: str = "") -> Any:
         """JSON the hub keeps for itself (values of revisions, payloads), with the ids it names."""

@@ -21,20 +21,12 @@ from typing_extensions import TypedDict
 
 from memoryhub.engines.types import Embedder
 from memoryhub.errors import InvalidInput
-from memoryhub.exchange import after_import, erasure_check, file_format, target_space, vectors
+from memoryhub.exchange import after_import, erasure_check, file_format, rows, target_space, vectors
 from memoryhub.exchange.file_format import FileHeader, build_line_error
 from memoryhub.exchange.id_shift import IdShift
-from memoryhub.exchange.rows import (
-    ROWS_PER_BATCH,
-    IdTaken,
-    NumberedRow,
-    RowBuilder,
-    check_self_references,
-    update_line,
-    write_rows,
-)
+from memoryhub.exchange.rows import ROWS_PER_BATCH, IdTaken, NumberedRow, RowBuilder
 from memoryhub.exchange.tables import SPACE_ROW, SPACE_TABLES, TENANT_TABLES, ExportTable
-from memoryhub.inference.selection import embed_or_none, find_embedder, get_current_embedder
+from memoryhub.inference.selection import embed_or_none, find_embedder
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.tenants.scope import tenant_scope
 
@@ -86,12 +78,21 @@ def import_file(
     if wanted.subject and header.scope == _TENANT_ROW:
         raise InvalidInput(_("a file of a whole tenant names its own subjects"), field="subject")
     embedders = _find_embedders(header)
+
+    def import_shifted(shift: IdShift) -> SpaceImportReport:
+        shape = RowBuilder(tenant_id, shift)
+        made = SpaceImportReport(wanted.dry_run, header.version, header.scope)
+        with tenant_scope(tenant_id), _roll_back_dry_run(wanted.dry_run):
+            coming = _FileImport(shape, header, embedders, actor, now, wanted, made)
+            for number, told in file_format.read_lines(file):
+                coming.import_line(number, told)
+            coming.finish_import()
+        return made
+
     try:
-        report = _import_once(tenant_id, file, header, IdShift(), embedders, actor, now, wanted)
+        report = import_shifted(IdShift())
     except IdTaken:
-        report = _import_once(
-            tenant_id, file, header, IdShift.from_random_step(), embedders, actor, now, wanted
-        )
+        report = import_shifted(IdShift.from_random_step())
         report.ids = "new"
     if not wanted.dry_run:
         log.info("exchange.imported", actor=actor, spaces=len(report.spaces), ids=report.ids)
@@ -103,48 +104,15 @@ def _find_embedders(header: FileHeader) -> Mapping[str, Embedder | None]:
     the one in use."""
     told = header.fields.get("embedding_models")
     names = [name for name in told if isinstance(name, str)] if isinstance(told, list) else []
-    return (
-        embed_or_none(
-            lambda: {"": get_current_embedder(), **{name: find_embedder(name) for name in names}}
-        )
-        or {}
-    )
-
-
-class _DryRunRollback(Exception):
-    """Takes the transaction back."""
+    return embed_or_none(lambda: {name: find_embedder(name) for name in ("", *names)}) or {}
 
 
 @contextmanager
 def _roll_back_dry_run(dry_run: bool) -> Iterator[None]:
-    try:
-        with transaction.atomic():
-            yield
-            if dry_run:
-                raise _DryRunRollback
-    except _DryRunRollback:
-        return
-
-
-def _import_once(
-    tenant_id: UUID,
-    file: IO[bytes],
-    header: FileHeader,
-    renaming: IdShift,
-    embedders: Mapping[str, Embedder | None],
-    actor: str,
-    now: datetime,
-    wanted: SpaceImportOptions,
-) -> SpaceImportReport:
-    report = SpaceImportReport(wanted.dry_run, header.version, header.scope)
-    with tenant_scope(tenant_id), _roll_back_dry_run(wanted.dry_run):
-        coming = _FileImport(
-            RowBuilder(tenant_id, renaming), header, embedders, actor, now, wanted, report
-        )
-        for number, told in file_format.read_lines(file):
-            coming.import_line(number, told)
-        coming.finish_import()
-    return report
+    with transaction.atomic():
+        yield
+        if dry_run:
+            transaction.set_rollback(True)
 
 
 @dataclass
@@ -169,7 +137,7 @@ class _FileImport:
 
     def import_line(self, number: int, told: dict[str, Any]) -> None:
         if self.header.major == 1:
-            told = update_line(told)
+            told = rows.update_line(told)
         name = told.get("row")
         if not isinstance(name, str):
             raise build_line_error(number, 'has no "row"')
@@ -217,7 +185,7 @@ class _FileImport:
                 erasure_check.check_rows_not_erased(
                     self.kind, self.pending_rows, self.space.file_id, back
                 )
-            write_rows(self.kind, self.pending_rows, space, self.shape.id_shift)
+            rows.write_rows(self.kind, self.pending_rows, space, self.shape.id_shift)
         self.pending_rows = []
 
     def _is_accepted(self, kind: ExportTable) -> bool:
@@ -265,7 +233,7 @@ class _FileImport:
             self._index_space()
         self._write_vectors()
         for kind in SPACE_TABLES.values():
-            check_self_references(kind, self.space.row, self.shape.id_shift)
+            rows.check_self_references(kind, self.space.row, self.shape.id_shift)
         self.space = None
 
     def finish_import(self) -> None:
@@ -280,7 +248,13 @@ class _FileImport:
                 about = self.header.describe_origin(arrival.file_subject)
                 after_import.record_import(arrival.row, self.actor, self.now, about)
                 waiting += after_import.plan_jobs(arrival.row, self.now)
-        self._fill_report(waiting)
+        self.report.counts = dict(self.counts)
+        self.report.ignored = dict(self.shape.ignored)
+        self.report.vectors = {"taken": self.vectors_written, "to_make": waiting}
+        self.report.spaces = [
+            {"id": str(each.row.id), "subject": each.row.subject, "existed": each.existed}
+            for each in self.all_spaces
+        ]
 
     def _check_counts(self) -> None:
         """What the header promised came. Raises InvalidInput."""
@@ -289,12 +263,3 @@ class _FileImport:
             if kind in known and self.counts[kind] != told:
                 what = f"the header counts {told:,} of {kind[:60]}; there are {self.counts[kind]:,}"
                 raise build_line_error(1, what)
-
-    def _fill_report(self, waiting: int) -> None:
-        self.report.counts = dict(self.counts)
-        self.report.ignored = dict(self.shape.ignored)
-        self.report.vectors = {"taken": self.vectors_written, "to_make": waiting}
-        self.report.spaces = [
-            {"id": str(each.row.id), "subject": each.row.subject, "existed": each.existed}
-            for each in self.all_spaces
-        ]

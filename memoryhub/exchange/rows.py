@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
-from django.db import DatabaseError, DataError, IntegrityError, models, transaction
-from django.db.models import Model
+from django.db import DataError, IntegrityError, models, transaction
 from django.utils.translation import gettext as _
 
 from memoryhub.errors import InvalidInput
@@ -80,7 +79,12 @@ class RowBuilder:
             values[column.name] = self._read_value(kind, column, number, told)
         for name in told.keys() - names:
             self.ignored[f"{kind.name}.{name[:60]}"] += 1
-        return _normalise_row(kind.model(**values))
+        row: Any = kind.model(**values)
+        if isinstance(row, Link) and row.a_id > row.b_id:
+            row.a_id, row.b_id = row.b_id, row.a_id  # undirected: the smaller id first
+        if isinstance(row, Tombstone):
+            row.id = new_id()  # it is known by its digest
+        return row
 
     def _read_value(
         self, kind: ExportTable, column: FileColumn, number: int, told: Mapping[str, Any]
@@ -100,25 +104,14 @@ class RowBuilder:
             found = self.spaces.get(value)
             return found.id if found else None
         if column.holds_ids:
-            known = self.id_shift
-            return (
-                [known.shift_id(v) for v in value]
-                if isinstance(value, list)
-                else known.shift_id(value)
-            )
+            many = isinstance(value, list)
+            shift = self.id_shift.shift_id
+            return [shift(each) for each in value] if many else shift(value)
         if column.name in kind.keys:
             return self.id_shift.shift_key(value)
         if isinstance(column.field, (models.JSONField, ArrayField)):
             return self.id_shift.shift_json(value, column.name)
         return value
-
-
-def _normalise_row(row: Any) -> Any:
-    if isinstance(row, Link) and row.a_id > row.b_id:
-        row.a_id, row.b_id = row.b_id, row.a_id  # undirected: the smaller id first
-    if isinstance(row, Tombstone):
-        row.id = new_id()  # it is known by its digest
-    return row
 
 
 def write_rows(
@@ -131,18 +124,15 @@ def write_rows(
         return
     try:
         with transaction.atomic():
-            _insert_rows(kind, [row for _, row in lines])
+            kind.model._default_manager.bulk_create(
+                [row for _, row in lines],
+                batch_size=ROWS_PER_BATCH,
+                ignore_conflicts=kind.model is Tombstone,
+            )
     except (IntegrityError, DataError) as error:
-        if _is_primary_key_error(error) and not renaming.step:
+        if _get_constraint_name(error).endswith("_pkey") and not renaming.step:
             raise IdTaken from error
         raise _find_failing_line(kind, lines) from error
-
-
-def _insert_rows(kind: ExportTable, rows: Sequence[Model]) -> None:
-    ignore = kind.model is Tombstone
-    kind.model._default_manager.bulk_create(
-        rows, batch_size=ROWS_PER_BATCH, ignore_conflicts=ignore
-    )
 
 
 def _drop_known_receipts(kind: ExportTable, lines: Sequence[NumberedRow]) -> Sequence[NumberedRow]:
@@ -153,10 +143,6 @@ def _drop_known_receipts(kind: ExportTable, lines: Sequence[NumberedRow]) -> Seq
     rows = Receipt.objects.filter(target_digest__in=digests)
     held = set(rows.values_list("target_digest", "created_at"))
     return [each for each in lines if (each[1].target_digest, each[1].created_at) not in held]
-
-
-def _is_primary_key_error(error: DatabaseError) -> bool:
-    return _get_constraint_name(error).endswith("_pkey")
 
 
 def _get_constraint_name(error: BaseException) -> str:
@@ -172,12 +158,9 @@ def _find_failing_line(kind: ExportTable, lines: Sequence[NumberedRow]) -> Inval
                 row.save(force_insert=True)
         except IntegrityError as error:
             rule = _get_constraint_name(error) or str(error).splitlines()[0]
-            twice = (
-                "its id was given before"
-                if _is_primary_key_error(error)
-                else f"breaks the rule {rule}"
-            )
-            return build_line_error(number, f"{kind.name}: {twice}")
+            twice = rule.endswith("_pkey")
+            said = "its id was given before" if twice else f"breaks the rule {rule}"
+            return build_line_error(number, f"{kind.name}: {said}")
         except DataError as error:
             said = str(error).splitlines()[0]
             return build_line_error(number, f"{kind.name}: {said}")
@@ -191,16 +174,12 @@ def _check_references(kind: ExportTable, lines: Sequence[NumberedRow], space: Sp
         if parent is kind.model:
             continue
         wanted = {getattr(row, name) for _, row in lines} - {None}
-        there = _load_existing_ids(parent, wanted, space)
+        held = parent._default_manager.filter(id__in=wanted, space=space)
+        there = set(held.values_list("id", flat=True))
         for number, row in lines:
             if (named := getattr(row, name)) is not None and named not in there:
                 what = parent._meta.model_name
                 raise build_line_error(number, f"{kind.name}: {name} names no {what} before it")
-
-
-def _load_existing_ids(model: type[Model], ids: Collection[UUID], space: Space | None) -> set[UUID]:
-    rows = model._default_manager.filter(id__in=ids, space=space) if ids else None
-    return set(rows.values_list("id", flat=True)) if rows is not None else set()
 
 
 def check_self_references(kind: ExportTable, space: Space, renaming: IdShift) -> None:

@@ -70,11 +70,8 @@ class TargetSpace:
         self.row.embedding_model = self.model if self.embedding_model else ""
 
     def _create_space(self, shape: RowBuilder) -> Space:
-        made = Space(
-            id=shape.id_shift.shift_id(self.file_id),
-            tenant_id=shape.tenant_id,
-            subject=self.subject,
-        )
+        space_id = shape.id_shift.shift_id(self.file_id)
+        made = Space(id=space_id, tenant_id=shape.tenant_id, subject=self.subject)
         try:
             with transaction.atomic():
                 made.save(force_insert=True)
@@ -101,10 +98,9 @@ def read_target_space(number: int, told: Mapping[str, Any], subject: str) -> Tar
     columns = {column.name: column for column in list_columns(Space)}
     values: dict[str, Any] = {}
     for name in ("id", "subject", "embedding_model", *_IMPORTED_COLUMNS):
+        column = columns[name]
         try:
-            values[name] = (
-                columns[name].read(told[name]) if name in told else columns[name].get_default()
-            )
+            values[name] = column.read(told[name]) if name in told else column.get_default()
         except (ValueError, OverflowError) as error:
             raise build_line_error(number, f"space: {name} {error}") from error
     try:
@@ -127,13 +123,9 @@ def _check_is_empty(space: Space) -> None:
     there = {kind.name: kind.select_rows(space).count() for kind in SPACE_TABLES.values()}
     there["job"] = Job.objects.filter(space=space).count()
     if held := {name: count for name, count in there.items() if count}:
-        raise Conflict(
-            _(
-                "%(subject)s has memories here already: import under another subject, or erase"
-                " these first"
-            )
-            % {"subject": space.subject},
-            code="not_empty",
-            field="subject",
-            held=held,
+        message = _(
+            "%(subject)s has memories here already: import under another subject, or erase"
+            " these first"
         )
+        told = {"subject": space.subject}
+        raise Conflict(message % told, code="not_empty", field="subject", held=held)

@@ -5,5 +5,4 @@ from django.apps import AppConfig
 
 class GoldenConfig(AppConfig):
     name = "memoryhub.golden"
-    label = "golden"
     verbose_name = "Golden questions"

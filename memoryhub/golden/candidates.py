@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 from memoryhub.engines.llm.own_prompts import PromptSet
 from memoryhub.engines.llm.packaged_prompts import Purpose
-from memoryhub.errors import InvalidInput
 from memoryhub.golden.models import ReplayRun
 from memoryhub.inference.selection import get_current_embedder
 from memoryhub.policies.compose import compose_policy, compute_differences
@@ -20,6 +18,7 @@ from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import PolicyLayers, check_prompts_known, load_layers
 from memoryhub.policies.switches import SWITCH_FAMILIES
 from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.services import check_engine_known
 
 # The prompts that a search asks models by, and the switches it obeys. The others act on what is
 # read from now on: no replay can show them.
@@ -42,15 +41,6 @@ class CandidateSetting:
     engine: str = ""
     embedder: str = ""
 
-    def to_columns(self) -> dict[str, Any]:
-        return {
-            "preset": self.preset,
-            "overrides": None if self.overrides is None else dict(self.overrides),
-            "base": self.base,
-            "engine": self.engine,
-            "embedder": self.embedder,
-        }
-
     def describe_sides(
         self, tenant: Tenant, space: Space | None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -58,13 +48,8 @@ class CandidateSetting:
 
         Raises InvalidInput for switches, engines and embedders there are none of.
         """
-        if self.engine and self.engine not in Tenant.Engine.values:
-            known = ", ".join(Tenant.Engine.values)
-            raise InvalidInput(
-                _("there is no engine %(engine)s; known: %(known)s")
-                % {"engine": repr(self.engine), "known": known},
-                field="engine",
-            )
+        if self.engine:
+            check_engine_known(self.engine)
         layers = load_layers(tenant.id, space)
         now = {
             "switches": {},

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from time import perf_counter
+from types import MappingProxyType
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -21,14 +22,13 @@ from memoryhub.golden.expectations import (
     RECALL_CUTOFFS,
     Expectation,
     QuestionOutcome,
-    Rank,
     compare_outcomes,
     compute_overlap,
     compute_percentile,
     find_rank,
 )
 from memoryhub.golden.models import GoldenQuestion
-from memoryhub.golden.replay_runs import load_lineages
+from memoryhub.golden.replay_runs import ReplayStep, load_lineages
 from memoryhub.pipeline.embeddings import cutover
 from memoryhub.pipeline.ingest.services import ring_on_commit
 from memoryhub.pipeline.jobs import queue
@@ -37,7 +37,6 @@ from memoryhub.pipeline.models import EmbeddingMigration, Job, Lane
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.recall.models import RecallLog
-from memoryhub.recall.render.results import SearchResult
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -61,10 +60,8 @@ def plan_comparison(migration: EmbeddingMigration, now: datetime) -> None:
         ring_on_commit(row.tenant_id, row.space_id)
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonQuestion:
-    text: str
-    expected: tuple[Expectation, ...] = ()
+# What is asked, and what it should find.
+ComparisonQuestion = tuple[str, tuple[Expectation, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,50 +102,39 @@ class CompareStep(Step[ComparisonWork, dict[str, Any]]):
 
 @dataclass(frozen=True, slots=True)
 class EmbedderResult:
-    """What one embedder found: ids in order, the ranks of what was expected, milliseconds."""
+    """What one embedder found: ids in order, and what that is of what was expected."""
 
     ids: tuple[str, ...]
-    ranks: tuple[Rank, ...]
-    milliseconds: float
+    outcome: QuestionOutcome
 
 
-@dataclass(frozen=True, slots=True)
-class EmbedderResults:
-    old: EmbedderResult
-    new: EmbedderResult
+# Of one question, what the old one found and what the new one.
+ResultPair = tuple[EmbedderResult, EmbedderResult]
 
 
-def compute_figures(pairs: Sequence[EmbedderResults]) -> dict[str, Any]:
+def compute_figures(pairs: Sequence[ResultPair]) -> dict[str, Any]:
     """Means over the questions; recall over those that expect something. Pure."""
-    expecting = [pair for pair in pairs if pair.old.ranks]
-    verdicts = [
-        compare_outcomes(QuestionOutcome(pair.old.ranks), QuestionOutcome(pair.new.ranks))
-        for pair in expecting
-    ]
+    expecting = [(a.outcome, b.outcome) for a, b in pairs if a.outcome.ranks]
+    verdicts = [compare_outcomes(old, new) for old, new in expecting]
     return {
         "questions": len(pairs),
         "golden": len(expecting),
         **{said: verdicts.count(said) for said in ("better", "worse", "same")},
-        "overlap": _compute_mean(compute_overlap(pair.old.ids, pair.new.ids) for pair in pairs),
-        "first_same": _compute_mean(float(pair.old.ids[:1] == pair.new.ids[:1]) for pair in pairs),
-        "old": _summarise_side([pair.old for pair in pairs], [pair.old for pair in expecting]),
-        "new": _summarise_side([pair.new for pair in pairs], [pair.new for pair in expecting]),
+        "overlap": _compute_mean(compute_overlap(a.ids, b.ids) for a, b in pairs),
+        "first_same": _compute_mean(float(a.ids[:1] == b.ids[:1]) for a, b in pairs),
+        "old": _summarise_side([old for old, _ in pairs]),
+        "new": _summarise_side([new for _, new in pairs]),
     }
 
 
-def _summarise_side(
-    found: Sequence[EmbedderResult], expecting: Sequence[EmbedderResult]
-) -> dict[str, Any]:
-    took = sorted(each.milliseconds for each in found)
-    recall = {
-        str(k): _compute_mean(
-            sum(rank is not None and rank <= k for rank in each.ranks) / len(each.ranks)
-            for each in expecting
-        )
-        for k in RECALL_CUTOFFS
-    }
+def _summarise_side(found: Sequence[EmbedderResult]) -> dict[str, Any]:
+    took = sorted(each.outcome.milliseconds for each in found)
+    expecting = [each.outcome for each in found if each.outcome.ranks]
     return {
-        "recall": recall,
+        "recall": {
+            str(k): _compute_mean(each.compute_recall(k) for each in expecting)
+            for k in RECALL_CUTOFFS
+        },
         "p50": compute_percentile(took, 0.5),
         "p95": compute_percentile(took, 0.95),
     }
@@ -165,13 +151,11 @@ def _sample_questions(space: Space) -> list[ComparisonQuestion]:
     Where the recall log is off or empty: the last questions in what people said.
     """
     rows = GoldenQuestion.objects.filter(space=space, retired_at=None)
-    golden = [
-        ComparisonQuestion(row.text, tuple(map(Expectation.from_stored, row.expected)))
-        for row in rows.order_by("-changed_at")[:MOST_GOLDEN]
-    ]
-    known = {each.text for each in golden}
+    newest = rows.order_by("-changed_at")[:MOST_GOLDEN]
+    golden = [(row.text, tuple(map(Expectation.from_stored, row.expected))) for row in newest]
+    known = {text for text, _ in golden}
     recent = [text for text in _list_recent_queries(space) if text not in known]
-    return golden + [ComparisonQuestion(text) for text in recent[:MOST_ASKED]]
+    return golden + [(text, ()) for text in recent[:MOST_ASKED]]
 
 
 def _list_recent_queries(space: Space) -> list[str]:
@@ -200,28 +184,24 @@ def _search_with_both(
     policy: Policy,
     now: datetime,
     place: int,
-) -> EmbedderResults:
+) -> ResultPair:
     """They take turns in being first: whoever is second finds warm caches."""
-    found: dict[str, EmbedderResult] = {}
+    (text, expected), found = asked, dict[str, EmbedderResult]()
     for model in (row.old, row.new) if place % 2 else (row.new, row.old):
         began = perf_counter()
         result = search_memories(
-            space,
-            asked.text,
-            limit=RESULT_LIMIT,
-            policy=policy,
-            vectors=model,
-            now=now,
-            reinforce=False,
+            space, text, limit=RESULT_LIMIT, policy=policy, vectors=model, now=now, reinforce=False
         )
         took = round((perf_counter() - began) * 1000, 2)
-        found[model] = _build_result(space, asked, result, took)
-    return EmbedderResults(found[row.old], found[row.new])
+        lineages = load_lineages(space, result) if expected else {}
+        ranks = tuple(find_rank(each, result.items, lineages) for each in expected)
+        outcome = QuestionOutcome(ranks, milliseconds=took)
+        found[model] = EmbedderResult(tuple(str(item.id) for item in result.items), outcome)
+    return found[row.old], found[row.new]
 
 
-def _build_result(
-    space: Space, asked: ComparisonQuestion, result: SearchResult, took: float
-) -> EmbedderResult:
-    lineages = load_lineages(space, result) if asked.expected else {}
-    ranks = tuple(find_rank(each, result.items, lineages) for each in asked.expected)
-    return EmbedderResult(tuple(str(item.id) for item in result.items), ranks, took)
+class GoldenStep(ReplayStep):
+    """The step of the pipeline that asks golden questions: of a replay, unless the job is to
+    compare embedders."""
+
+    variants = MappingProxyType({"compare": CompareStep})

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from memoryhub.declarations import AppDeclaration, ExportKind
+from memoryhub.golden.embedder_comparison import GoldenStep
 from memoryhub.golden.models import GoldenQuestion
 from memoryhub.golden.services import trace_erased_questions
-from memoryhub.golden.step import GoldenStep
 from notes.history.row_kinds import RowKind
 
 DECLARATION = AppDeclaration(

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.models import Space, SpaceModel, TenantModel
@@ -45,7 +45,7 @@ class GoldenQuestion(Derived):
 
     class Meta:
         ordering = ["-changed_at", "-id"]
-        indexes = [models.Index(fields=["tenant", "space", "-changed_at"], name="golden_recent")]
+        indexes = [Index(fields=["tenant", "space", "-changed_at"], name="golden_recent")]
 
     def __str__(self) -> str:
         return self.text[:80]
@@ -91,7 +91,7 @@ class ReplayRun(TenantModel):
 
     class Meta:
         ordering = ["-created_at", "-id"]
-        indexes = [models.Index(fields=["tenant", "-created_at"], name="replay_recent")]
+        indexes = [Index(fields=["tenant", "-created_at"], name="replay_recent")]
 
     def __str__(self) -> str:
         return f"replay of {len(self.questions)} questions"
@@ -123,8 +123,8 @@ class ReplayAnswer(SpaceModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["run", "question", "side"], name="one_answer_a_side"),
-            models.CheckConstraint(
+            UniqueConstraint(fields=["run", "question", "side"], name="one_answer_a_side"),
+            CheckConstraint(
                 condition=Q(side__in=["current", "candidate"]), name="replay_side_known"
             ),
         ]

@@ -1,4 +1,4 @@
-"""Replaying a changed setting on golden questions before it goes live.
+"""Replaying a changed setting on golden questions before it goes live, or is dropped.
 
 A run is work in the space's own queue, a few seconds at a time, so that dialogue that comes in is
 read in between, and a worker that dies loses no more than those seconds. Each question is asked
@@ -9,8 +9,8 @@ is strengthened, logged or written but the run's own answers, and the calls that
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -29,10 +29,12 @@ from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import JobResult, NothingToDo, Step
 from memoryhub.pipeline.models import Job, Lane
 from memoryhub.policies.schema import Policy
+from memoryhub.policies.services import set_policy
 from memoryhub.recall.render.results import SearchResult
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import set_tenant_engine
 from notes.models import Fact
 
 RESULT_LIMIT = 10
@@ -68,7 +70,7 @@ def start_replay(
             questions=[q.id for q in questions],
             actor=actor[:120],
             created_at=now,
-            **candidate.to_columns(),
+            **asdict(candidate),
         )
         run.current, run.candidate = candidate.describe_sides(tenant, space)
         if run.current == run.candidate:
@@ -93,14 +95,6 @@ def _plan_job(run: ReplayRun, space: Space, done: int, now: datetime) -> None:
     ring_on_commit(run.tenant_id, space.id)
 
 
-def _filter_erased(answers: Iterable[ReplayAnswer]) -> list[ReplayAnswer]:
-    """Without those whose question or run was erased or called off meanwhile."""
-    made = list(answers)
-    there = GoldenQuestion.objects.filter(id__in={a.question_id for a in made})
-    ids = set(there.select_for_update().values_list("id", flat=True))
-    return [answer for answer in made if answer.question_id in ids]
-
-
 @dataclass(frozen=True, slots=True)
 class _SpaceReplay:
     """One run in one space, with both settings at hand, and the questions still to be asked."""
@@ -114,24 +108,23 @@ class _SpaceReplay:
     def answer_both_sides(self, question: GoldenQuestion, now: datetime) -> list[ReplayAnswer]:
         """Both sides in turn: whoever is asked second finds warm caches, so they take turns."""
         sides = SIDES if question.id.int % 2 else SIDES[::-1]
-        return [
-            self._answer_question(question, side, now)
-            for side in sides
-            if (question.id, side) not in self.done
-        ]
+        left = [side for side in sides if (question.id, side) not in self.done]
+        return [self._answer_question(question, side, now) for side in left]
 
     def _answer_question(self, question: GoldenQuestion, side: str, now: datetime) -> ReplayAnswer:
         before, began = _read_model_usage(), time.perf_counter()
         result = self._search_side(question.text, side, now)
         took = (time.perf_counter() - began) * 1000
         tokens, calls = (b - a for a, b in zip(before, _read_model_usage(), strict=True))
+        lineages = load_lineages(self.space, result)
+        expected = map(Expectation.from_stored, question.expected)
         return ReplayAnswer(
             tenant_id=self.space.tenant_id,
             space=self.space,
             run=self.run,
             question=question,
             side=side,
-            ranks=list(self._find_ranks(question, result)),
+            ranks=[find_rank(each, result.items, lineages) for each in expected],
             shown=[[item.kind, str(item.id)] for item in result.items],
             insufficient=result.insufficient,
             degraded=list(result.degraded),
@@ -154,11 +147,6 @@ class _SpaceReplay:
             reinforce=False,
         )
 
-    def _find_ranks(self, question: GoldenQuestion, result: SearchResult) -> Iterable[int | None]:
-        lineages = load_lineages(self.space, result)
-        for stored in question.expected:
-            yield find_rank(Expectation.from_stored(stored), result.items, lineages)
-
 
 class ReplayStep(Step[_SpaceReplay, list[ReplayAnswer]]):
     """Ask the next questions of the job's space."""
@@ -178,12 +166,22 @@ class ReplayStep(Step[_SpaceReplay, list[ReplayAnswer]]):
     def write(self, replay: _SpaceReplay, answers: list[ReplayAnswer]) -> JobResult:
         # One space after the other comes to its end: the last one sees that it is.
         ReplayRun.objects.select_for_update(of=("self",)).get(id=replay.run.id)
-        kept = _filter_erased(answers)
+        # Without those whose question was erased meanwhile.
+        there = GoldenQuestion.objects.filter(id__in={a.question_id for a in answers})
+        ids = set(there.select_for_update().values_list("id", flat=True))
+        kept = [answer for answer in answers if answer.question_id in ids]
         ReplayAnswer.objects.bulk_create(kept, ignore_conflicts=True)
         return {"answered": len(kept)}
 
     def plan(self, replay: _SpaceReplay, answers: list[ReplayAnswer]) -> None:
-        _continue_run(replay.run, replay.space, bool(replay.todo), self.now)
+        """The next questions of the space; with the last of all, the run is done."""
+        run, space = replay.run, replay.space
+        if replay.todo:
+            done = ReplayAnswer.objects.filter(run=run, space=space).count()
+            _plan_job(run, space, done, self.now)
+        elif not find_jobs_of_run(run).filter(state__in=_UNFINISHED_STATES).exists():
+            open_runs = ReplayRun.objects.filter(id=run.id, state=ReplayRun.State.RUNNING)
+            open_runs.update(state=ReplayRun.State.DONE, finished_at=self.now)
 
 
 def load_lineages(space: Space, result: SearchResult) -> dict[str, str]:
@@ -220,16 +218,6 @@ def _open_run(job: Job) -> _SpaceReplay | None:
     return _SpaceReplay(run, space, policies, done, todo)
 
 
-def _continue_run(run: ReplayRun, space: Space, more: bool, now: datetime) -> None:
-    """The next questions of the space; with the last of all, the run is done."""
-    if more:
-        _plan_job(run, space, ReplayAnswer.objects.filter(run=run, space=space).count(), now)
-        return
-    if not find_jobs_of_run(run).filter(state__in=_UNFINISHED_STATES).exists():
-        open_runs = ReplayRun.objects.filter(id=run.id, state=ReplayRun.State.RUNNING)
-        open_runs.update(state=ReplayRun.State.DONE, finished_at=now)
-
-
 def find_jobs_of_run(run: ReplayRun) -> Any:
     return Job.objects.filter(step=Job.Step.REPLAY, payload__run=str(run.id))
 
@@ -256,12 +244,59 @@ def load_outcomes(run: ReplayRun) -> dict[UUID, dict[str, QuestionOutcome]]:
 
 
 def build_outcome(row: ReplayAnswer) -> QuestionOutcome:
-    return QuestionOutcome(
-        ranks=tuple(row.ranks),
-        insufficient=row.insufficient,
-        degraded=tuple(row.degraded),
-        milliseconds=row.milliseconds,
-        tokens=row.tokens,
-        calls=row.calls,
-        handed=row.handed,
-    )
+    figures = {name: getattr(row, name) for name in ("milliseconds", "tokens", "calls", "handed")}
+    return QuestionOutcome(tuple(row.ranks), row.insufficient, tuple(row.degraded), **figures)
+
+
+def put_candidate_live(run: ReplayRun, actor: str, now: datetime) -> None:
+    """Put the candidate in force, all of it or nothing. Opens its own scope.
+
+    Raises Conflict when the replay is not done, was decided, or the policy has changed since it
+    began: then the comparison is no longer about what is in force.
+    """
+    with tenant_scope(run.tenant_id):
+        row = _lock_undecided_run(run)
+        if row.state != ReplayRun.State.DONE:
+            raise Conflict(gettext("the replay is not done yet"), code="replay_state")
+        if row.embedder:
+            raise Conflict(
+                gettext("vectors go live on the page of the embedding migration"),
+                code="replay_state",
+            )
+        if row.overrides is not None:
+            set_policy(
+                row.tenant_id,
+                actor=actor,
+                preset=row.preset,
+                overrides=row.overrides,
+                space=row.space,
+                reason=f"tried on {len(row.questions)} golden questions",
+                now=now,
+                expected=row.base,
+            )
+        if row.engine:
+            set_tenant_engine(row.tenant_id, row.engine, actor=actor)
+        _save_decision(row, ReplayRun.Decision.LIVE, actor, now)
+
+
+def drop_candidate(run: ReplayRun, actor: str, now: datetime) -> None:
+    """The candidate is not wanted; the comparison stays. Opens its own scope. Raises Conflict."""
+    with tenant_scope(run.tenant_id):
+        row = _lock_undecided_run(run)
+        if row.state == ReplayRun.State.RUNNING:
+            raise Conflict(gettext("the replay is not done yet"), code="replay_state")
+        _save_decision(row, ReplayRun.Decision.DROPPED, actor, now)
+
+
+def _lock_undecided_run(run: ReplayRun) -> ReplayRun:
+    row: ReplayRun = ReplayRun.objects.select_for_update(of=("self",)).get(id=run.id)
+    if row.decision:
+        raise Conflict(
+            gettext("this was decided by %(name)s") % {"name": row.decided_by}, code="replay_state"
+        )
+    return row
+
+
+def _save_decision(row: ReplayRun, decision: str, actor: str, now: datetime) -> None:
+    row.decision, row.decided_by, row.decided_at = decision, actor[:120], now
+    row.save(update_fields=["decision", "decided_by", "decided_at"])

@@ -106,11 +106,7 @@ def update_question(
 
 
 def remove_question(
-    space: Space,
-    question_id: UUID,
-    actor: str,
-    now: datetime,
-    **options: Unpack[CorrectionOptions],
+    space: Space, question_id: UUID, actor: str, now: datetime, **options: Unpack[CorrectionOptions]
 ) -> Correction[GoldenQuestion]:
     """It is asked no more; undo brings it back. Raises NotFound, Conflict if it is gone, Outdated
     where it is not in the `version` that was read."""
@@ -142,22 +138,23 @@ def build_expectations(space: Space, named: Sequence[MemoryReference]) -> list[E
     if missing := [each for each in chosen if each not in rows]:
         raise NotFound(gettext("there is no such %(kind)s in this space") % {"kind": missing[0][0]})
     turns = _load_sources([row_id for _, row_id in chosen])
-    return [_build_expectation(kind, rows[kind, i], turns.get(i, ())) for kind, i in chosen]
+    return [
+        Expectation(
+            kind,
+            str(row_id),
+            str(rows[kind, row_id].lineage) if kind == "fact" else "",
+            (str(row_id),) if kind == "turn" else tuple(turns.get(row_id, ())),
+        )
+        for kind, row_id in chosen
+    ]
 
 
-def _build_expectation(kind: str, row: Any, turns: Sequence[str]) -> Expectation:
-    lineage = str(row.lineage) if kind == "fact" else ""
-    return Expectation(kind, str(row.id), lineage, (str(row.id),) if kind == "turn" else (*turns,))
-
-
-def _load_sources(ids: Iterable[UUID]) -> dict[UUID, list[str]]:
-    """The supporting turns of facts and notes. One statement."""
+def _load_sources(ids: Iterable[UUID]) -> dict[UUID, dict[str, None]]:
+    """The supporting turns of facts and notes, each once. One statement."""
     links = Derivation.objects.filter(child_id__in=list(ids), role=Derivation.Role.SUPPORT)
-    sources: dict[UUID, list[str]] = {}
+    sources: dict[UUID, dict[str, None]] = {}
     for child, turn in links.order_by("turn__seq").values_list("child_id", "turn_id"):
-        turns = sources.setdefault(child, [])
-        if str(turn) not in turns:
-            turns.append(str(turn))
+        sources.setdefault(child, {})[str(turn)] = None
     return sources
 
 
@@ -178,8 +175,7 @@ def _clean_question_text(text: str) -> str:
     words = check_text(text.replace("\0", ""), field="text").strip()
     if len(words) > TEXT_LENGTH:
         raise InvalidInput(
-            gettext("at most %(limit)s characters") % {"limit": f"{TEXT_LENGTH:,}"},
-            field="text",
+            gettext("at most %(limit)s characters") % {"limit": f"{TEXT_LENGTH:,}"}, field="text"
         )
     return words
 
@@ -193,11 +189,11 @@ def _clean_tags(tags: Iterable[str]) -> list[str]:
     return labels
 
 
-# Golden questions go with what they name (spec §11.9): their words may tell of it.
-
-
 def trace_erased_questions(found: ErasureTrace) -> None:
-    """Add the questions that name a turn or memory that goes. Call inside the scope."""
+    """Golden questions go with what they name (spec §11.9): their words may tell of it.
+
+    Adds those that name a turn or memory that goes. Call inside the scope.
+    """
     gone = {str(turn) for turn in found.erased_turn_ids}
     gone |= {str(row) for _, row in (*found.doomed_rows, *found.tainted_rows)}
     rows = GoldenQuestion.objects.filter(space=found.space, names__overlap=sorted(gone))

@@ -5,5 +5,4 @@ from django.apps import AppConfig
 
 class ImportersConfig(AppConfig):
     name = "memoryhub.importers"
-    label = "importers"
     verbose_name = "Imports"

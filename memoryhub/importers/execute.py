@@ -2,14 +2,15 @@
 
 The file is read through before anything is written: a broken one is refused whole. Then what was
 said goes to `ingest`, as through the API, and is read by the pipeline; what is ready-made is
-written by `storing`. Importing a file again adds nothing, and goes on where a crash broke it off.
+written by `write`. Importing a file again adds nothing, and goes on where a crash broke it off.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from django.conf import settings
@@ -19,25 +20,26 @@ from django.utils.translation import gettext_noop
 
 from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.importers import write
-from memoryhub.importers.json_stream import JsonItem, OpenFile, stream_items
+from memoryhub.importers.fields import ImportSource
+from memoryhub.importers.json_stream import OpenFile, stream_items
 from memoryhub.importers.records import (
     RECORD_KINDS,
     BlockRecord,
+    ContentRecord,
     MemoryRecord,
     PassageRecord,
     Record,
     RecordKind,
     SessionRecord,
     SkippedRecord,
-    UnknownFields,
 )
-from memoryhub.importers.report import ImportReport, count_record_entries, get_record_kind
-from memoryhub.importers.sources.base import ImportSource
+from memoryhub.importers.report import ImportReport
 from memoryhub.importers.write import ImportOrigin
 from memoryhub.pipeline.ingest.services import IngestRequest, append_messages, ingest_messages
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import clean_subject, ensure_space
+from personas.blocks import MAX_CHAR_LIMIT
 
 # Ready-made memories written in one event.
 BATCH_SIZE = 200
@@ -57,21 +59,13 @@ class ImportRequest:
     only: frozenset[RecordKind] = frozenset(RECORD_KINDS)
     dry_run: bool = False
 
-    def open_items(self) -> Iterator[JsonItem]:
-        return stream_items(self.open_file, self.source.sections)
-
     def read_records(self) -> Iterator[Record]:
-        """What is wanted of what the source reads."""
-        for record in self.source.read(self.open_items):
-            if (
-                isinstance(record, (SkippedRecord, UnknownFields))
-                or get_record_kind(record) in self.only
-            ):
+        """What is wanted of what the source reads, about whom it was asked for."""
+        for record in self.source.read(partial(stream_items, self.open_file, self.source.sections)):
+            if not isinstance(record, ContentRecord):
                 yield record
-
-    def get_subject(self, record: Record) -> str:
-        named = "" if isinstance(record, (SkippedRecord, UnknownFields)) else record.subject
-        return self.subject or named
+            elif record.kind in self.only:
+                yield replace(record, subject=self.subject or record.subject)
 
 
 def import_file(
@@ -85,11 +79,9 @@ def import_file(
     report = check_file(wanted)
     if not report.total:
         return report
-    origin = ImportOrigin(
-        wanted.source.name, wanted.source.title, wanted.file[:200], wanted.actor[:120], now
-    )
-    loader = _FileImporter(tenant_id, wanted, origin, report, progress)
-    loader.run()
+    source = wanted.source
+    origin = ImportOrigin(source.name, source.title, wanted.file[:200], wanted.actor[:120], now)
+    _FileImporter(tenant_id, wanted, origin, report, progress).run()
     return report
 
 
@@ -100,12 +92,16 @@ def check_file(wanted: ImportRequest) -> ImportReport:
         clean_subject(wanted.subject)
     ownerless = 0
     for record in wanted.read_records():
-        subject = wanted.get_subject(record)
-        if not subject and not isinstance(record, (SkippedRecord, UnknownFields)):
-            ownerless += count_record_entries(record)
-            report.add_skipped(_build_ownerless_skip(record))
+        if not isinstance(record, ContentRecord):
+            report.count_record(record, "")
+        elif record.subject:
+            report.count_record(record, record.subject)
         else:
-            report.count_record(record, subject)
+            ownerless += record.count
+            reason = gettext_noop("it does not say whose it is: name a subject")
+            own_id = record.id if isinstance(record, (MemoryRecord, PassageRecord)) else ""
+            skipped = SkippedRecord(record.where, reason, record.kind, own_id, record.count)
+            report.add_skipped(skipped)
     if ownerless and not report.total:
         message = _("the file does not say whose memories these are: name a subject")
         raise InvalidInput(message, field="subject")
@@ -113,16 +109,6 @@ def check_file(wanted: ImportRequest) -> ImportReport:
         message = _("nothing of %(source)s is in the file")
         raise InvalidInput(message % {"source": wanted.source.title}, field="file")
     return report
-
-
-def _build_ownerless_skip(
-    record: SessionRecord | MemoryRecord | PassageRecord | BlockRecord,
-) -> SkippedRecord:
-    reason = gettext_noop("it does not say whose it is: name a subject")
-    own_id = record.id if isinstance(record, (MemoryRecord, PassageRecord)) else ""
-    return SkippedRecord(
-        record.where, reason, get_record_kind(record), own_id, count_record_entries(record)
-    )
 
 
 @dataclass
@@ -140,36 +126,30 @@ class _FileImporter:
 
     def run(self) -> None:
         for record in self.request.read_records():
-            if isinstance(record, (SkippedRecord, UnknownFields)):
-                continue  # counted when the file was checked
-            subject = self.request.get_subject(record)
-            if subject:
-                self._import_record(record, subject)
+            # What is none of these was counted when the file was checked.
+            if isinstance(record, ContentRecord) and record.subject:
+                self._import_record(record)
         self._write_batch()
 
-    def _import_record(
-        self, record: SessionRecord | MemoryRecord | PassageRecord | BlockRecord, subject: str
-    ) -> None:
+    def _import_record(self, record: ContentRecord) -> None:
         if isinstance(record, SessionRecord):
-            self._import_session(record, subject)
+            self._import_session(record)
         elif isinstance(record, BlockRecord):
-            self._import_block(record, subject)
-        elif self._is_new_in_file(record, subject):
+            self._import_block(record)
+        elif self._is_new_in_file(record):
             if isinstance(record, MemoryRecord):
-                self.memories.setdefault(subject, []).append(record)
+                self.memories.setdefault(record.subject, []).append(record)
             else:
-                self.passages.setdefault(subject, []).append(record)
+                self.passages.setdefault(record.subject, []).append(record)
             held = sum(len(each) for each in self.memories.values())
             if held + sum(len(each) for each in self.passages.values()) >= BATCH_SIZE:
                 self._write_batch()
 
-    def _is_new_in_file(self, record: MemoryRecord | PassageRecord, subject: str) -> bool:
-        key = (subject, get_record_kind(record), record.id)
+    def _is_new_in_file(self, record: MemoryRecord | PassageRecord) -> bool:
+        key = (record.subject, record.kind, record.id)
         if record.id and key in self.seen:
             reason = gettext_noop("an earlier item of the file has this id")
-            self._add_skipped(
-                SkippedRecord(record.where, reason, get_record_kind(record), record.id)
-            )
+            self._add_skipped(SkippedRecord(record.where, reason, record.kind, record.id))
             return False
         self.seen.add(key)
         return True
@@ -187,23 +167,17 @@ class _FileImporter:
         self.report.already[kind] += already
         self._advance_progress(taken + already)
 
-    def _import_session(self, talk: SessionRecord, subject: str) -> None:
+    def _import_session(self, talk: SessionRecord) -> None:
         for at in range(0, len(talk.messages), settings.MAX_MESSAGES):
             messages = talk.messages[at : at + settings.MAX_MESSAGES]
             request = IngestRequest(
-                subject,
-                messages,
-                session=talk.session,
-                agent=talk.agent,
-                channel=self.origin.engine,
+                talk.subject, messages, talk.session, talk.agent, channel=self.origin.engine
             )
             try:
                 new = self._ingest_messages(request)
             except MemoryHubError as error:
-                reason = f"{error.field or 'messages'}: {error.message}"
-                self._add_skipped(
-                    SkippedRecord(talk.where, reason, "turn", talk.session, len(messages))
-                )
+                reason, count = f"{error.field or 'messages'}: {error.message}", len(messages)
+                self._add_skipped(SkippedRecord(talk.where, reason, "turn", talk.session, count))
             else:
                 self._count_imported("turn", new, len(messages) - new)
 
@@ -252,14 +226,18 @@ class _FileImporter:
             write.write_notes(space, new, self.origin)
         self._count_imported("note", len(new), len(passages) - len(new))
 
-    def _import_block(self, block: BlockRecord, subject: str) -> None:
-        space = self._find_space(subject)
+    def _import_block(self, block: BlockRecord) -> None:
+        space = self._find_space(block.subject)
         there = write.find_block(space, block)
         if there is not None and there.value == block.value:
             self._count_imported("block", 0, 1)
             return
-        reason = write.explain_block_refusal(there, block)
-        if not reason and space is not None and not self.request.dry_run:
+        reason = ""
+        if len(block.value) > MAX_CHAR_LIMIT:
+            reason = f"value: at most {MAX_CHAR_LIMIT} characters"
+        elif there is not None and there.value.strip():
+            reason = gettext_noop("a block of this label is there, with other words")
+        elif space is not None and not self.request.dry_run:
             reason = write.write_block(space, there, block, self.origin)
         if reason:
             self._add_skipped(SkippedRecord(block.where, reason, "block", block.label))
@@ -273,9 +251,6 @@ def parse_kinds(names: Iterable[str]) -> frozenset[RecordKind]:
     found = frozenset(kind for kind in RECORD_KINDS if kind in given)
     if unknown := [name for name in given if name not in RECORD_KINDS]:
         known = ", ".join(RECORD_KINDS)
-        raise InvalidInput(
-            _("%(unknown)s is none of %(known)s")
-            % {"unknown": repr(unknown[0][:40]), "known": known},
-            field="only",
-        )
+        told = {"unknown": repr(unknown[0][:40]), "known": known}
+        raise InvalidInput(_("%(unknown)s is none of %(known)s") % told, field="only")
     return found or frozenset(RECORD_KINDS)

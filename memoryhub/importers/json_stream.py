@@ -11,6 +11,7 @@ import codecs
 import json
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import IO, Any
 
 from django.utils.translation import gettext as _
@@ -38,6 +39,7 @@ class JsonItem:
 
 
 OpenFile = Callable[[], IO[bytes]]
+BrokenFile = partial(InvalidInput, field="file")
 
 
 def stream_items(open_file: OpenFile, sections: Collection[str] = ()) -> Iterator[JsonItem]:
@@ -67,15 +69,13 @@ def _stream_lines(file: IO[bytes]) -> Iterator[JsonItem]:
     for number, line in enumerate(iter(lambda: file.readline(LONGEST_ITEM), b""), 1):
         read += len(line)
         bare = line.removeprefix(codecs.BOM_UTF8).strip() if number == 1 else line.strip()
-        if bare:
-            yield JsonItem(f"line {number}", "", _parse_line(bare, f"line {number}"), read)
-
-
-def _parse_line(line: bytes, where: str) -> Any:
-    try:
-        return json.loads(line.decode(), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise _build_json_error(where, error) from error
+        if not bare:
+            continue
+        try:
+            value = json.loads(bare.decode(), parse_constant=_refuse_constant)
+        except (ValueError, RecursionError) as error:
+            raise _build_json_error(f"line {number}", error) from error
+        yield JsonItem(f"line {number}", "", value, read)
 
 
 def _stream_document(text: _TextBuffer) -> Iterator[JsonItem]:
@@ -85,11 +85,9 @@ def _stream_document(text: _TextBuffer) -> Iterator[JsonItem]:
     elif first == "{":
         yield from _stream_object(text)
     else:
-        raise InvalidInput(
-            _("the file is neither a JSON array, an object, nor JSON lines"), field="file"
-        )
+        raise BrokenFile(_("the file is neither a JSON array, an object, nor JSON lines"))
     if text.peek_or_end():
-        raise InvalidInput(_("there is something behind the end of the JSON"), field="file")
+        raise BrokenFile(_("there is something behind the end of the JSON"))
 
 
 def _stream_object(text: _TextBuffer) -> Iterator[JsonItem]:
@@ -101,7 +99,7 @@ def _stream_object(text: _TextBuffer) -> Iterator[JsonItem]:
     while True:
         name = text.parse_value("a member of the file")
         if not isinstance(name, str):
-            raise InvalidInput(_("the name of a member of the file is no text"), field="file")
+            raise BrokenFile(_("the name of a member of the file is no text"))
         shown = name[:80]
         text.take_character(":", shown)
         if text.peek(shown) == "[":
@@ -142,20 +140,16 @@ class _TextBuffer:
             return False
         held = len(self._buffer) - self._at
         if held > LONGEST_ITEM:
-            raise InvalidInput(
-                _("%(where)s is longer than %(limit)s MB")
-                % {"where": where, "limit": LONGEST_ITEM // 1024**2},
-                field="file",
-            )
+            told = {"where": where, "limit": LONGEST_ITEM // 1024**2}
+            raise BrokenFile(_("%(where)s is longer than %(limit)s MB") % told)
         data = self._file.read(max(CHUNK_BYTES, held))
         self.read += len(data)
         self._ended = not data
         try:
             text = self._decoder.decode(data, final=self._ended)
         except UnicodeDecodeError as error:
-            raise InvalidInput(
-                _("the file is no UTF-8, at or behind %(where)s") % {"where": where}, field="file"
-            ) from error
+            message = _("the file is no UTF-8, at or behind %(where)s")
+            raise BrokenFile(message % {"where": where}) from error
         self._buffer, self._at = self._buffer[self._at :] + text, 0
         return True
 
@@ -173,18 +167,15 @@ class _TextBuffer:
         """Raises InvalidInput at the end."""
         if found := self.peek_or_end():
             return found
-        raise InvalidInput(_("the file breaks off at %(where)s") % {"where": where}, field="file")
+        raise BrokenFile(_("the file breaks off at %(where)s") % {"where": where})
 
     def take_character(self, wanted: str, where: str) -> str:
         """The next character, which is to be one of `wanted`."""
         found = self.peek(where)
         if found not in wanted:
-            known = " or ".join(wanted)
-            raise InvalidInput(
-                _("no JSON behind %(where)s: %(found)s in the place of %(known)s")
-                % {"where": where, "found": repr(found), "known": known},
-                field="file",
-            )
+            told = {"where": where, "found": repr(found), "known": " or ".join(wanted)}
+            message = _("no JSON behind %(where)s: %(found)s in the place of %(known)s")
+            raise BrokenFile(message % told)
         self._at += 1
         return found
 
@@ -211,8 +202,6 @@ def _refuse_constant(name: str) -> None:
 
 def _build_json_error(where: str, error: Exception) -> InvalidInput:
     if isinstance(error, RecursionError):
-        return InvalidInput(_("%(where)s is nested too deeply") % {"where": where}, field="file")
-    return InvalidInput(
-        _("%(where)s is no JSON: %(error)s") % {"where": where, "error": str(error)[:200]},
-        field="file",
-    )
+        return BrokenFile(_("%(where)s is nested too deeply") % {"where": where})
+    told = {"where": where, "error": str(error)[:200]}
+    return BrokenFile(_("%(where)s is no JSON: %(error)s") % told)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Index, UniqueConstraint
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.models import Space, TenantModel
@@ -31,7 +32,7 @@ class ImportPart(TenantModel):
     data = models.BinaryField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["file", "number"], name="one_import_part")]
+        constraints = [UniqueConstraint(fields=["file", "number"], name="one_import_part")]
 
     def __str__(self) -> str:
         return f"{self.file_id}: {self.number}"
@@ -78,7 +79,7 @@ class ImportRun(TenantModel):
 
     class Meta:
         ordering = ["-created_at", "-id"]
-        indexes = [models.Index(fields=["tenant", "-created_at"], name="import_recent")]
+        indexes = [Index(fields=["tenant", "-created_at"], name="import_recent")]
 
     def __str__(self) -> str:
         return f"{self.source}: {self.file_name}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from memoryhub.dialogues.messages import Message
 
@@ -21,11 +21,17 @@ RECORD_KINDS: tuple[RecordKind, ...] = ("turn", "fact", "note", "block")
 class SessionRecord:
     """Messages of one session, in order. `external_id` of each tells it from all others there."""
 
+    kind: ClassVar[RecordKind] = "turn"
     where: str
     subject: str
     session: str
     messages: Sequence[Message]
     agent: str = ""
+
+    @property
+    def count(self) -> int:
+        """How many things of its kind it is; the others are one each."""
+        return len(self.messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,8 @@ class MemoryRecord:
     other system kept beside it, by its own names.
     """
 
+    kind: ClassVar[RecordKind] = "fact"
+    count: ClassVar[int] = 1
     where: str
     subject: str
     id: str
@@ -78,6 +86,8 @@ class MemoryRecord:
 class PassageRecord:
     """A text that an agent kept: a free note. `at`: when, None if unknown."""
 
+    kind: ClassVar[RecordKind] = "note"
+    count: ClassVar[int] = 1
     where: str
     subject: str
     id: str
@@ -91,6 +101,8 @@ class PassageRecord:
 class BlockRecord:
     """Text in front of an agent. `limit` in characters, 0 if the file has none."""
 
+    kind: ClassVar[RecordKind] = "block"
+    count: ClassVar[int] = 1
     where: str
     subject: str
     label: str
@@ -120,4 +132,5 @@ class UnknownFields:
     fields: Sequence[str]
 
 
-Record = SessionRecord | MemoryRecord | PassageRecord | BlockRecord | SkippedRecord | UnknownFields
+ContentRecord = SessionRecord | MemoryRecord | PassageRecord | BlockRecord
+Record = ContentRecord | SkippedRecord | UnknownFields

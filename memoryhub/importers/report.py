@@ -8,11 +8,7 @@ from typing import Any
 
 from memoryhub.importers.records import (
     RECORD_KINDS,
-    BlockRecord,
-    MemoryRecord,
-    PassageRecord,
     Record,
-    RecordKind,
     SessionRecord,
     SkippedRecord,
     UnknownFields,
@@ -21,21 +17,6 @@ from memoryhub.importers.records import (
 # Of what is skipped, each is shown up to here; beyond it the reasons are counted.
 MOST_LISTED_SKIPS = 200
 MOST_FIELDS, MOST_SUBJECTS = 200, 200
-_KIND_BY_RECORD: dict[type, RecordKind] = {
-    MemoryRecord: "fact",
-    PassageRecord: "note",
-    BlockRecord: "block",
-}
-
-
-def get_record_kind(
-    record: SessionRecord | MemoryRecord | PassageRecord | BlockRecord,
-) -> RecordKind:
-    return "turn" if isinstance(record, SessionRecord) else _KIND_BY_RECORD[type(record)]
-
-
-def count_record_entries(record: SessionRecord | MemoryRecord | PassageRecord | BlockRecord) -> int:
-    return len(record.messages) if isinstance(record, SessionRecord) else 1
 
 
 @dataclass
@@ -62,28 +43,21 @@ class ImportReport:
         if isinstance(record, SkippedRecord):
             self.add_skipped(record)
         elif isinstance(record, UnknownFields):
-            self._count_unknown_fields(record)
+            for name in record.fields:
+                if name in self.unknown_fields or len(self.unknown_fields) < MOST_FIELDS:
+                    self.unknown_fields[name] += 1
         else:
-            self.found[get_record_kind(record)] += count_record_entries(record)
+            self.found[record.kind] += record.count
             self.sessions += isinstance(record, SessionRecord)
             if subject in self.subjects or len(self.subjects) < MOST_SUBJECTS:
-                self.subjects[subject] += count_record_entries(record)
+                self.subjects[subject] += record.count
 
     def add_skipped(self, record: SkippedRecord) -> None:
-        self.reasons[record.reason[:200]] += record.count
+        reason = record.reason[:200]
+        self.reasons[reason] += record.count
         if len(self.skipped) < MOST_LISTED_SKIPS:
-            shown = {
-                "where": record.where,
-                "kind": record.kind,
-                "id": record.id,
-                "reason": record.reason[:200],
-            }
+            shown = {"where": record.where, "kind": record.kind, "id": record.id, "reason": reason}
             self.skipped.append(shown | ({"count": str(record.count)} if record.count > 1 else {}))
-
-    def _count_unknown_fields(self, record: UnknownFields) -> None:
-        for name in record.fields:
-            if name in self.unknown_fields or len(self.unknown_fields) < MOST_FIELDS:
-                self.unknown_fields[name] += 1
 
     @property
     def total(self) -> int:

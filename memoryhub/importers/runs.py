@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import structlog
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -61,24 +62,18 @@ def start_import(tenant_id: UUID, sent: ImportUpload, now: datetime) -> ImportRu
 
     Raises InvalidInput and TooLarge for what can be told at once; the run itself tells the rest.
     """
-    source, only = get_source(sent.source), sorted(parse_kinds(sent.only))
-    subject = clean_subject(sent.subject) if sent.subject else ""
+    asked = {
+        "source": get_source(sent.source).name,
+        "only": sorted(parse_kinds(sent.only)),
+        "subject": clean_subject(sent.subject) if sent.subject else "",
+        "space": sent.space,
+        "dry_run": sent.dry_run,
+    }
+    if sent.space:
+        asked["subject"] = sent.space.subject
     delete_old_files(tenant_id, now)
     file = storage.store_file(tenant_id, sent.name, sent.chunks, now)
-    run = ImportRun(
-        tenant_id=tenant_id,
-        source=source.name,
-        file=file,
-        file_name=file.name,
-        size=file.size,
-        subject=sent.space.subject if sent.space else subject,
-        space=sent.space,
-        only=only,
-        dry_run=sent.dry_run,
-        actor=sent.actor[:120],
-        created_at=now,
-    )
-    return _start_run(run)
+    return _start_run(file, sent.actor, now, **asked)
 
 
 def import_tried_file(tried: ImportRun, actor: str, now: datetime) -> ImportRun:
@@ -88,19 +83,8 @@ def import_tried_file(tried: ImportRun, actor: str, now: datetime) -> ImportRun:
     file = find_kept_file(tried)
     if file is None:
         raise Conflict(_("the file is not kept any more: send it again"), code="import_file_gone")
-    run = ImportRun(
-        tenant_id=tried.tenant_id,
-        source=tried.source,
-        file=file,
-        file_name=tried.file_name,
-        size=tried.size,
-        subject=tried.subject,
-        space_id=tried.space_id,
-        only=tried.only,
-        actor=actor[:120],
-        created_at=now,
-    )
-    return _start_run(run)
+    asked = {name: getattr(tried, name) for name in ("source", "subject", "space_id", "only")}
+    return _start_run(file, actor, now, **asked)
 
 
 def find_kept_file(run: ImportRun) -> ImportFile | None:
@@ -112,7 +96,9 @@ def find_kept_file(run: ImportRun) -> ImportFile | None:
     return file
 
 
-def _start_run(run: ImportRun) -> ImportRun:
+def _start_run(file: ImportFile, actor: str, now: datetime, **asked: Any) -> ImportRun:
+    about = {"tenant_id": file.tenant_id, "file_name": file.name, "size": file.size}
+    run = ImportRun(file=file, actor=actor[:120], created_at=now, **about, **asked)
     at_once = run.size <= (AT_ONCE_TRIED if run.dry_run else AT_ONCE)
     with tenant_scope(run.tenant_id):
         run.save(force_insert=True)
@@ -134,19 +120,16 @@ def ring_worker(tenant_id: UUID, run_id: UUID) -> None:
 def ring_for_waiting_runs() -> None:
     """Of a sweep: what was not heard, and what a dead worker left."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT tenant_id, run_id FROM memoryhub_waiting_imports(%s)", [_get_now()])
+        statement = "SELECT tenant_id, run_id FROM memoryhub_waiting_imports(%s)"
+        cursor.execute(statement, [timezone.now()])
         waiting = cursor.fetchall()
     for tenant_id, run_id in waiting:
         ring_worker(tenant_id, run_id)
 
 
-def _get_now() -> datetime:
-    return timezone.now()
-
-
 def work_on_run(tenant_id: UUID, run_id: UUID) -> bool:
     """Carry out the run. False when another worker has it, or it is over."""
-    run = _claim_run(tenant_id, run_id, _get_now())
+    run = _claim_run(tenant_id, run_id, timezone.now())
     if run is None:
         return False
     try:
@@ -161,21 +144,13 @@ def work_on_run(tenant_id: UUID, run_id: UUID) -> bool:
 
 def _claim_run(tenant_id: UUID, run_id: UUID, now: datetime) -> ImportRun | None:
     """Lease the run, if nobody else has."""
+    unleased = Q(lease_until=None) | Q(lease_until__lte=now)
+    free = Q(state=State.QUEUED) | (Q(state=State.RUNNING) & unleased)
+    claim = {"state": State.RUNNING, "attempts": F("attempts") + 1, "lease_until": now + LEASE_TIME}
     with tenant_scope(tenant_id):
-        run: ImportRun | None = ImportRun.objects.filter(id=run_id).first()
-        if run is None or run.state not in ImportRun.ACTIVE_STATES:
+        if not ImportRun.objects.filter(free, id=run_id).update(**claim):
             return None
-        if run.state == State.RUNNING and run.lease_until and run.lease_until > now:
-            return None
-        rows = ImportRun.objects.filter(id=run.id, state=run.state, attempts=run.attempts)
-        claim = {
-            "state": State.RUNNING,
-            "attempts": run.attempts + 1,
-            "lease_until": now + LEASE_TIME,
-        }
-        if rows.update(**claim) != 1:
-            return None
-        run.refresh_from_db()
+        run: ImportRun = ImportRun.objects.get(id=run_id)
     if run.attempts > MOST_TRIES:
         _finish_run(run, State.FAILED, error=gettext_noop("its worker died every time"))
         return None
@@ -195,17 +170,17 @@ def _execute_run(run: ImportRun) -> None:
         only=parse_kinds(run.only),
         dry_run=run.dry_run,
     )
-    report = import_file(run.tenant_id, wanted, _get_now(), _build_progress_reporter(run))
+    report = import_file(run.tenant_id, wanted, timezone.now(), _build_progress_reporter(run))
     _finish_run(run, State.DONE, report=report)
 
 
 def _build_progress_reporter(run: ImportRun) -> Callable[[int, int], None]:
     """Says how far it is, and that somebody is at it; a few times a second at most."""
-    last = _get_now() - LEASE_TIME
+    last = timezone.now() - LEASE_TIME
 
     def report_progress(done: int, total: int) -> None:
         nonlocal last
-        now = _get_now()
+        now = timezone.now()
         if now - last < timedelta(seconds=0.5):
             return
         last = now
@@ -233,7 +208,7 @@ def _finish_run(
             state=state,
             report=report.to_dict() if report else {},
             error=error[:2000],
-            finished_at=_get_now(),
+            finished_at=timezone.now(),
             lease_until=None,
             **told,
         )

@@ -68,29 +68,20 @@ class _PartReader(io.RawIOBase):
 
     def readinto(self, into: Any) -> int:
         if not self._held:
-            self._held = self._load_part()
+            with tenant_scope(self._file.tenant_id):
+                rows = ImportPart.objects.filter(file=self._file.id, number=self._next)
+                data = rows.values_list("data", flat=True).first()
+            self._next += 1
+            self._held = memoryview(b"" if data is None else data)
         size = min(len(into), len(self._held))
         into[:size] = self._held[:size]
         self._held = self._held[size:]
         return size
 
-    def _load_part(self) -> memoryview:
-        with tenant_scope(self._file.tenant_id):
-            rows = ImportPart.objects.filter(file=self._file.id, number=self._next)
-            data = rows.values_list("data", flat=True).first()
-        self._next += 1
-        return memoryview(b"" if data is None else data)
-
-
-# What imports keep beside memories goes when something is erased (spec §11.9).
-
-
-RunState = ImportRun.State
-
 
 def erase_kept_files(space: Space, since: datetime) -> int:
-    """Drop the tenant's kept files, which may hold what is erased, and the names in reports of
-    the subject. Call inside the tenant's scope. Returns 0: no answer is among them."""
+    """Drop the tenant's kept files, which may hold what is erased (spec §11.9), and the names in
+    reports of the subject. Call inside the tenant's scope. Returns 0: no answer is among them."""
     active = ImportRun.objects.filter(state__in=ImportRun.ACTIVE_STATES)
     ImportFile.objects.exclude(id__in=active.exclude(file=None).values("file_id")).delete()
     for run in ImportRun.objects.filter(report__subjects__has_key=space.subject):

@@ -6,6 +6,7 @@ Functions open their own scopes and embed with nothing open: call them outside o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,11 +14,11 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from django.db.models import Q
-from django.utils.translation import gettext_noop as _
 
 from memoryhub.dialogues.messages import hash_text
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import MemoryHubError
+from memoryhub.importers.fields import parse_uuid
 from memoryhub.importers.records import BlockRecord, MemoryRecord, PassageRecord
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.corrections import UnitOfWork
@@ -59,13 +60,6 @@ class ImportOrigin:
         return uuid5(space.id, f"{self.source}:{kind}:{own_id}")
 
 
-def _parse_uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
-
-
 @dataclass(frozen=True, slots=True)
 class LineageMatch:
     """A memory and the lineage it has, or gets: its own id where that is a UUID that no other
@@ -86,13 +80,13 @@ def match_lineages(
     if space is None:
         return [LineageMatch(memory, UUID(int=0), False) for memory in memories]
     made = {id(m): origin.build_id(space, "fact", m.id or hash_text(m.text)) for m in memories}
-    own = {id(m): _parse_uuid(m.id) for m in memories}
+    own = {id(m): parse_uuid(m.id) for m in memories}
     wanted = {*made.values(), *(each for each in own.values() if each)}
     keys = {compute_text_key(space, m.text) for m in memories}
+    spaces: dict[UUID, set[UUID]] = {}
     with tenant_scope(space.tenant_id):
-        rows = Fact.objects.filter(lineage__in=wanted).values_list("lineage", "space_id")
-        spaces: dict[UUID, set[UUID]] = {}
-        for lineage, space_id in rows:
+        rows = Fact.objects.filter(lineage__in=wanted)
+        for lineage, space_id in rows.values_list("lineage", "space_id"):
             spaces.setdefault(lineage, set()).add(space_id)
         current = Q(retired_at=None, status=Fact.Status.ACTIVE, text_key__in=keys)
         said = set(Fact.objects.filter(current, space=space).values_list("text_key", flat=True))
@@ -123,38 +117,30 @@ def write_facts(space: Space, places: Sequence[LineageMatch], origin: ImportOrig
 
     def write_all(bench: UnitOfWork, changes: ChangeSet) -> None:
         changes.event.trigger, changes.event.engine = "import", origin.engine
-        sources = _load_sources(space, places)
-        told = [
-            FactTriples(
-                fact, [(t.source, t.label, t.target) for t in place.memory.triples], rests_on
-            )
-            for place in places
-            for fact, rests_on in _add_versions(bench, changes, place, sources, origin)
-        ]
-        _add_relations(bench, changes, space, told, _collect_entity_types(places), origin.engine)
+        named = {name for place in places for name in place.memory.said_in}
+        turns = Turn.objects.filter(space=space, external_id__in=named)
+        sources = {name: TurnEvidence(id_) for name, id_ in turns.values_list("external_id", "id")}
+        told = []
+        for place in places:
+            memory = place.memory
+            rests_on = [sources[name] for name in memory.said_in if name in sources]
+            fact = _add_versions(bench, changes, place, rests_on, origin)
+            triples = [(t.source, t.label, t.target) for t in memory.triples]
+            told.append(FactTriples(fact, triples, rests_on))
+        _add_relations(bench, changes, told, _collect_entity_types(places), origin.engine)
 
     corrections.edit_rows(space, write_all, origin.actor, origin.now, reason=origin.reason)
-
-
-def _load_sources(space: Space, places: Sequence[LineageMatch]) -> dict[str, TurnEvidence]:
-    """By external id, the messages that memories rest on, as far as they are there."""
-    named = {name for place in places for name in place.memory.said_in}
-    if not named:
-        return {}
-    rows = Turn.objects.filter(space=space, external_id__in=named)
-    return {name: TurnEvidence(turn) for name, turn in rows.values_list("external_id", "id")}
 
 
 def _add_versions(
     bench: UnitOfWork,
     changes: ChangeSet,
     place: LineageMatch,
-    sources: dict[str, TurnEvidence],
+    rests_on: list[TurnEvidence],
     origin: ImportOrigin,
-) -> list[tuple[Fact, list[TurnEvidence]]]:
+) -> Fact:
     """Put the memory and its former versions on the bench; returns the one that stands last."""
     memory, before = place.memory, None
-    rests_on = [sources[name] for name in memory.said_in if name in sources]
     for number, version in enumerate(memory.earlier, 1):
         fact = _build_fact(bench.space, place, origin, version.text, version.since)
         fact.lineage_version, fact.supersedes = number, before
@@ -166,7 +152,7 @@ def _add_versions(
     fact.lineage_version, fact.supersedes = len(memory.earlier) + 1, before
     until = {"until": memory.valid_to.isoformat()} if memory.valid_to else {}
     bench.add_row(changes, apply_terms(fact, {"pinned": memory.pinned} | until), rests_on)
-    return [(fact, rests_on)]
+    return fact
 
 
 def _build_fact(
@@ -203,19 +189,18 @@ def _collect_entity_types(places: Sequence[LineageMatch]) -> dict[str, str]:
 def _add_relations(
     bench: UnitOfWork,
     changes: ChangeSet,
-    space: Space,
     told: Sequence[FactTriples],
     types: dict[str, str],
     stamp: str,
 ) -> None:
     """The entities and relations the facts tell of, known entities among them."""
-    drawn = graphs.build_graph(space, told, types, stamp)
+    drawn = graphs.build_graph(bench.space, told, types, stamp)
     for name, entity in drawn.new_entities.items():
         entity.mention_count = drawn.mentions.get(name, 1)
         bench.add_row(changes, entity, drawn.sources.get(entity.id, []))
-    mentions: dict[UUID, int] = {}
+    mentions: Counter[UUID] = Counter()
     for name, entity in drawn.known.items():
-        mentions[entity.id] = mentions.get(entity.id, 0) + drawn.mentions.get(name, 0)
+        mentions[entity.id] += drawn.mentions.get(name, 0)
     for entity_id, times in mentions.items():
         row: Any = bench.get_row("entity", entity_id)
         bench.edit_row(changes, row, mention_count=row.mention_count + times, retired_at=None)
@@ -271,15 +256,6 @@ def find_block(space: Space | None, block: BlockRecord) -> CoreBlock | None:
         rows = CoreBlock.objects.filter(space=space, label=block.label, agent=block.agent)
         found: CoreBlock | None = rows.filter(retired_at=None).first()
     return found
-
-
-def explain_block_refusal(there: CoreBlock | None, block: BlockRecord) -> str:
-    """Why a block is not taken, "" if it can be."""
-    if len(block.value) > MAX_CHAR_LIMIT:
-        return f"value: at most {MAX_CHAR_LIMIT} characters"
-    if there is not None and there.value.strip() and there.value != block.value:
-        return _("a block of this label is there, with other words")
-    return ""
 
 
 def write_block(

@@ -71,28 +71,23 @@ class TenantLedger:
         if said := describe_spent_budget(
             known.spent, limits.budget_tokens_per_day, limits.budget_money_per_day
         ):
-            self._notify_budget_reached(known, now)
-            raise ModelsPaused(
-                gettext("Today's budget for models is spent: %(said)s") % {"said": said},
-                compute_next_day(now),
-                code="budget_spent",
+            until = compute_next_day(now)
+            self._notify_budget_reached(known, now, until)
+            message = gettext("Today's budget for models is spent: %(said)s") % {"said": said}
+            raise ModelsPaused(message, until, code="budget_spent")
+        end = self._find_breaker_end(purpose, model)
+        if end and end > now:
+            told = {"model": model, "purpose": purpose, "code": known.outcomes[0].code}
+            message = gettext(
+                "%(model)s keeps failing at %(purpose)s in the same way (%(code)s): it is left"
+                " alone for a while"
             )
-        until = self._find_breaker_end(purpose, model)
-        if until and until > now:
-            raise ModelsPaused(
-                gettext(
-                    "%(model)s keeps failing at %(purpose)s in the same way (%(code)s): it is left"
-                    " alone for a while"
-                )
-                % {"model": model, "purpose": purpose, "code": known.outcomes[0].code},
-                until,
-                code="breaker_open",
-            )
+            raise ModelsPaused(message % told, end, code="breaker_open")
 
-    def _notify_budget_reached(self, known: _LedgerState, now: datetime) -> None:
+    def _notify_budget_reached(self, known: _LedgerState, now: datetime, until: datetime) -> None:
         """Once a day, when the first question is refused."""
-        data = {"tokens": known.spent.tokens, "money": str(known.spent.money)}
-        data |= {"until": compute_next_day(now).isoformat()}
+        spent = known.spent
+        data = {"tokens": spent.tokens, "money": str(spent.money), "until": until.isoformat()}
         once = f"budget:{compute_day_start(now):%Y-%m-%d}"
         with tenant_scope(self.tenant_id):
             notify_listeners(self.tenant_id, lambda: [News("budget.reached", now, data, once=once)])
@@ -158,25 +153,14 @@ class TenantLedger:
     def _load_state(self) -> _LedgerState:
         if self._state is None:
             with tenant_scope(self.tenant_id):
-                limits = load_tenant_policy(self.tenant_id).policy.llm
-                self._state = _LedgerState(
-                    limits, self._load_spending(limits), self._load_outcomes()
-                )
+                now, limits = self._current_time(), load_tenant_policy(self.tenant_id).policy.llm
+                budgets = (limits.budget_tokens_per_day, limits.budget_money_per_day)
+                spent = Spending() if budgets == (None, None) else load_spending(now)
+                made = ModelCall.objects.filter(created_at__range=(now - _BREAKER_HISTORY, now))
+                told = made.values_list("purpose", "model", "error", "created_at")[:_MAX_OUTCOMES]
+                outcomes = [CallOutcome(p, m, _parse_error_code(e), at) for p, m, e, at in told]
+            self._state = _LedgerState(limits, spent, outcomes)
         return self._state
-
-    def _load_spending(self, limits: LlmPolicy) -> Spending:
-        if limits.budget_tokens_per_day is None and limits.budget_money_per_day is None:
-            return Spending()
-        return load_spending(self._current_time())
-
-    def _load_outcomes(self) -> list[CallOutcome]:
-        now = self._current_time()
-        rows = ModelCall.objects.filter(created_at__gte=now - _BREAKER_HISTORY, created_at__lte=now)
-        found = rows.values_list("purpose", "model", "error", "created_at")[:_MAX_OUTCOMES]
-        return [
-            CallOutcome(purpose, model, _parse_error_code(error), at)
-            for purpose, model, error, at in found
-        ]
 
     def _build_row(self, call: CallRecord, at: datetime) -> ModelCall:
         keeps = settings.MODEL_CALLS_KEEP_TEXT
@@ -206,10 +190,9 @@ def load_spending(now: datetime) -> Spending:
     today = ModelCall.objects.filter(
         created_at__gte=compute_day_start(now), created_at__lt=compute_next_day(now)
     )
-    found = today.order_by().aggregate(
-        tokens=Sum(F("prompt_tokens") + F("completion_tokens")), money=Sum("cost")
-    )
-    return Spending(found["tokens"] or 0, found["money"] or Spending().money)
+    tokens = Sum(F("prompt_tokens") + F("completion_tokens"), default=0)
+    money = Sum("cost", default=Spending().money)
+    return Spending(**today.order_by().aggregate(tokens=tokens, money=money))
 
 
 def _price_call(call: CallRecord) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import Index
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.models import Space, TenantModel
@@ -39,8 +40,8 @@ class ModelCall(TenantModel):
     class Meta:
         ordering = ["-created_at", "-id"]
         indexes = [
-            models.Index(fields=["tenant", "-created_at"], name="call_recent"),
-            models.Index(fields=["space", "-created_at"], name="call_of_space"),
+            Index(fields=["tenant", "-created_at"], name="call_recent"),
+            Index(fields=["space", "-created_at"], name="call_of_space"),
         ]
 
     def __str__(self) -> str:

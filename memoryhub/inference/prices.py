@@ -18,10 +18,6 @@ class Price:
     prompt: Decimal
     completion: Decimal
 
-    def compute_cost(self, prompt_tokens: int, completion_tokens: int) -> Decimal:
-        money = self.prompt * prompt_tokens + self.completion * completion_tokens
-        return (money / MILLION).quantize(Decimal("0.000001"))
-
 
 Prices = Mapping[str, Price]
 
@@ -53,4 +49,7 @@ def compute_call_cost(
 ) -> Decimal:
     """0 for a model without a price."""
     price = prices.get(model)
-    return price.compute_cost(prompt_tokens, completion_tokens) if price else Decimal(0)
+    if price is None:
+        return Decimal(0)
+    money = price.prompt * prompt_tokens + price.completion * completion_tokens
+    return (money / MILLION).quantize(Decimal("0.000001"))

@@ -65,9 +65,8 @@ def list_proxied_models(tenant: Tenant, policy: Policy) -> list[str]:
     A tenant whose dialogue is read by rules is given those that the operator lists, and no others.
     """
     if not settings.OPENAI_BASE_URL:
-        raise _build_unset_error(
-            _("No OpenAI-compatible endpoint is configured: set OPENAI_BASE_URL")
-        )
+        message = _("No OpenAI-compatible endpoint is configured: set OPENAI_BASE_URL")
+        raise EngineError(message, permanent=True, code="engine_not_configured")
     listed, own = settings.PROXY_MODELS, policy.llm.model.get(PROXY_PURPOSE, "")
     if tenant.engine == Tenant.Engine.LLM:
         listed = [own or settings.LLM_MODEL, *listed]
@@ -75,17 +74,12 @@ def list_proxied_models(tenant: Tenant, policy: Policy) -> list[str]:
         listed = [own, *listed]
     names = list(dict.fromkeys(name for name in listed if name))
     if not names:
-        raise _build_unset_error(
-            _(
-                "No model is configured for this tenant: set MEMORYHUB_LLM_MODEL and switch the "
-                "tenant to the engine llm, or list models in MEMORYHUB_PROXY_MODELS"
-            )
+        message = _(
+            "No model is configured for this tenant: set MEMORYHUB_LLM_MODEL and switch the "
+            "tenant to the engine llm, or list models in MEMORYHUB_PROXY_MODELS"
         )
+        raise EngineError(message, permanent=True, code="engine_not_configured")
     return names
-
-
-def _build_unset_error(message: str) -> EngineError:
-    return EngineError(message, permanent=True, code="engine_not_configured")
 
 
 def get_proxy_relay() -> ChatRelay:

@@ -13,10 +13,10 @@ from memoryhub.inference.models import ModelCall
 
 _USAGE_AGGREGATES: dict[str, Any] = {
     "calls": Count("pk"),
-    "tokens": Sum(F("prompt_tokens") + F("completion_tokens")),
-    "money": Sum("cost"),
+    "tokens": Sum(F("prompt_tokens") + F("completion_tokens"), default=0),
+    "money": Sum("cost", default=Decimal(0)),
     "failed": Count("pk", filter=Q(status=ModelCall.Status.FAILED)),
-    "rejected": Sum("rejected"),
+    "rejected": Sum("rejected", default=0),
 }
 
 
@@ -33,28 +33,17 @@ class UsageSums:
 
 
 def sum_usage(rows: QuerySet[ModelCall]) -> UsageSums:
-    return _build_figures(rows.order_by().aggregate(**_USAGE_AGGREGATES))
+    return UsageSums(**rows.order_by().aggregate(**_USAGE_AGGREGATES))
 
 
 def sum_usage_by(rows: QuerySet[ModelCall], field: str) -> list[UsageSums]:
     """Per value of a column ("purpose", "model"), the most expensive in tokens first."""
     found: Any = rows.order_by().values(key=F(field)).annotate(**_USAGE_AGGREGATES)
-    return sorted(map(_build_figures, found), key=lambda f: (-f.tokens, f.key))
+    return sorted((UsageSums(**row) for row in found), key=lambda f: (-f.tokens, f.key))
 
 
 def sum_usage_by_day(rows: QuerySet[ModelCall]) -> list[UsageSums]:
     """Per day (UTC) with a call, the first one first."""
     found: Any = rows.order_by().annotate(key=TruncDate("created_at"))
-    sums = map(_build_figures, found.values("key").annotate(**_USAGE_AGGREGATES))
+    sums = (UsageSums(**row) for row in found.values("key").annotate(**_USAGE_AGGREGATES))
     return sorted(sums, key=lambda f: f.key)
-
-
-def _build_figures(row: dict[str, Any]) -> UsageSums:
-    return UsageSums(
-        row["calls"],
-        row["tokens"] or 0,
-        row["money"] or Decimal(0),
-        row["failed"],
-        row["rejected"] or 0,
-        row.get("key", ""),
-    )

@@ -74,8 +74,7 @@ def add_value_conditions(where: WhereClause, wanted: Mapping[str, Any]) -> None:
     _add_member_conditions(where, "i.value", [], wanted, "filter")
     if len(where.parts) > MAX_CONDITIONS:
         raise InvalidInput(
-            _("at most %(limit)s conditions") % {"limit": MAX_CONDITIONS},
-            field="filter",
+            _("at most %(limit)s conditions") % {"limit": MAX_CONDITIONS}, field="filter"
         )
 
 
@@ -85,7 +84,7 @@ def _add_member_conditions(
     for name, value in wanted.items():
         inner, keys, at = f"{column} -> %s::text", [*path, name], f"{field}.{name}"
         if not isinstance(value, dict):
-            where.add(f"{inner} = %s::jsonb", *keys, _serialize_json(value))
+            where.add(f"{inner} = %s::jsonb", *keys, json.dumps(value))
         elif any(str(each).startswith("$") for each in value):
             for operator, operand in value.items():
                 _add_comparison(where, inner, keys, operator, operand, at)
@@ -98,29 +97,17 @@ def _add_comparison(
     where: WhereClause, column: str, keys: list[Any], operator: str, operand: Any, field: str
 ) -> None:
     if operator == "$eq":
-        where.add(f"{column} = %s::jsonb", *keys, _serialize_json(operand))
+        where.add(f"{column} = %s::jsonb", *keys, json.dumps(operand))
     elif operator == "$ne":
-        where.add(f"{column} IS DISTINCT FROM %s::jsonb", *keys, _serialize_json(operand))
+        where.add(f"{column} IS DISTINCT FROM %s::jsonb", *keys, json.dumps(operand))
     elif operator in _ORDER_OPERATORS:
         if isinstance(operand, bool) or not isinstance(operand, (int, float, str)):
             raise InvalidInput(_("a number or a text to compare with"), field=f"{field}.{operator}")
         kind = "string" if isinstance(operand, str) else "number"
         sign = _ORDER_OPERATORS[operator]
-        where.add(
-            f"(jsonb_typeof({column}) = %s AND {column} {sign} %s::jsonb)",
-            *keys,
-            kind,
-            *keys,
-            _serialize_json(operand),
-        )
+        part = f"(jsonb_typeof({column}) = %s AND {column} {sign} %s::jsonb)"
+        where.add(part, *keys, kind, *keys, json.dumps(operand))
     else:
         known = ", ".join(["$eq", "$ne", *_ORDER_OPERATORS])
-        raise InvalidInput(
-            _("no operator %(operator)s; known: %(known)s")
-            % {"operator": repr(operator[:20]), "known": known},
-            field=field,
-        )
-
-
-def _serialize_json(value: Any) -> str:
-    return json.dumps(value)
+        told = {"operator": repr(operator[:20]), "known": known}
+        raise InvalidInput(_("no operator %(operator)s; known: %(known)s") % told, field=field)

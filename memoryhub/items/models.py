@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Index, UniqueConstraint
 from pgvector.django import HalfVectorField
 
 from memoryhub.tenants.models import SpaceModel
@@ -27,13 +28,11 @@ class Item(SpaceModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "space", "namespace", "key"], name="one_item_a_key"
-            )
+            UniqueConstraint(fields=["tenant", "space", "namespace", "key"], name="one_item_a_key")
         ]
         indexes = [
-            models.Index(fields=["tenant", "namespace", "key"], name="item_by_namespace"),
-            models.Index(
+            Index(fields=["tenant", "namespace", "key"], name="item_by_namespace"),
+            Index(
                 fields=["tenant", "expires_at"],
                 name="item_expiry",
                 condition=models.Q(expires_at__isnull=False),
@@ -57,8 +56,8 @@ class ItemText(SpaceModel):
     embedding = HalfVectorField(null=True, blank=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["item", "place"], name="one_text_a_place")]
-        indexes = [models.Index(fields=["tenant", "model"], name="item_text_by_model")]
+        constraints = [UniqueConstraint(fields=["item", "place"], name="one_text_a_place")]
+        indexes = [Index(fields=["tenant", "model"], name="item_text_by_model")]
 
     def __str__(self) -> str:
         return self.text[:80]

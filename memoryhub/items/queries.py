@@ -49,16 +49,12 @@ class ItemHit:
 def load_items(wanted: Collection[ItemPlace], now: datetime) -> dict[ItemPlace, Item]:
     """Those that there are, in one statement. Call inside the tenant's scope."""
     rows = Item.objects.filter(
-        _build_alive_q(now),
+        Q(expires_at=None) | Q(expires_at__gt=now),
         space__in={space for space, _, _ in wanted},
         key__in={key for _, _, key in wanted},
     )
     found = {(row.space_id, tuple(row.namespace), row.key): row for row in rows}
     return {place: found[place] for place in wanted if place in found}
-
-
-def _build_alive_q(now: datetime) -> Q:
-    return Q(expires_at=None) | Q(expires_at__gt=now)
 
 
 def extend_lifetimes(ids: Sequence[UUID], now: datetime) -> None:

@@ -141,19 +141,15 @@ def _upsert_items(items: Sequence[Item]) -> list[UUID]:
     """Ids of the rows that hold them now, in one statement."""
     if not items:
         return []
-    columns: list[Any] = [
-        [new_id() for _ in items],
-        [item.tenant_id for item in items],
-        [item.space_id for item in items],
-        [json.dumps(item.namespace) for item in items],
-        [item.key for item in items],
-        [json.dumps(item.value) for item in items],
-        [item.updated_at for item in items],
-        [item.ttl_minutes for item in items],
-        [item.expires_at for item in items],
+    rows = [
+        (
+            *(new_id(), item.tenant_id, item.space_id, json.dumps(item.namespace), item.key),
+            *(json.dumps(item.value), item.updated_at, item.ttl_minutes, item.expires_at),
+        )
+        for item in items
     ]
     with connection.cursor() as cursor:
-        cursor.execute(_UPSERT_SQL, columns)
+        cursor.execute(_UPSERT_SQL, [list(column) for column in zip(*rows, strict=True)])
         held = {(space, tuple(labels), key): row for row, space, labels, key in cursor.fetchall()}
     return [held[item.space_id, tuple(item.namespace), item.key] for item in items]
 
@@ -166,12 +162,7 @@ def _delete_items(puts: Sequence[ItemWrite]) -> int:
         space__subject__in={subject for subject, _, _ in wanted},
         key__in={key for _, _, key in wanted},
     )
-    ids = [
-        row
-        for row, subject, labels, key in rows.values_list(
-            "id", "space__subject", "namespace", "key"
-        )
-        if (subject, tuple(labels), key) in wanted
-    ]
+    held = rows.values_list("id", "space__subject", "namespace", "key")
+    ids = [row for row, whose, labels, key in held if (whose, tuple(labels), key) in wanted]
     Item.objects.filter(id__in=ids).delete()
     return len(ids)

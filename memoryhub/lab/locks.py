@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -26,35 +27,39 @@ class ProcessLocks:
     def acquire(self, name: str) -> bool:
         """False when somebody has it, this process included."""
         with self._turn:
-            return self._acquire(name)
-
-    def _acquire(self, name: str) -> bool:
-        if name in self._held:
-            return False
-        if self._connection is None:
-            self._connection = connection.copy()
-            self._connection.inc_thread_sharing()
-        with self._connection.cursor() as cursor:
-            cursor.execute("SELECT pg_try_advisory_lock(%s)", [_compute_lock_key(name)])
-            (taken,) = cursor.fetchone()
-        if taken:
-            self._held.add(name)
-        return bool(taken)
+            if name in self._held:
+                return False
+            if self._connection is None:
+                self._connection = connection.copy()
+                self._connection.inc_thread_sharing()
+            with self._connection.cursor() as cursor:
+                cursor.execute("SELECT pg_try_advisory_lock(%s)", [_compute_lock_key(name)])
+                (taken,) = cursor.fetchone()
+            if taken:
+                self._held.add(name)
+            return bool(taken)
 
     def release(self, name: str) -> None:
         """Let go of it. The last one closes the connection."""
         with self._turn:
-            self._release(name)
+            if name not in self._held or self._connection is None:
+                return
+            self._held.discard(name)
+            with suppress(Error), self._connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [_compute_lock_key(name)])
+            if not self._held:
+                self._connection.close()
+                self._connection = None
 
-    def _release(self, name: str) -> None:
-        if name not in self._held or self._connection is None:
-            return
-        self._held.discard(name)
-        with suppress(Error), self._connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [_compute_lock_key(name)])
-        if not self._held:
-            self._connection.close()
-            self._connection = None
+    @contextmanager
+    def hold(self, name: str) -> Iterator[bool]:
+        """Until the end of a block. Inside: whether it was free."""
+        taken = self.acquire(name)
+        try:
+            yield taken
+        finally:
+            if taken:
+                self.release(name)
 
 
 def _compute_lock_key(name: str) -> int:

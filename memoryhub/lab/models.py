@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Index, UniqueConstraint
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.models import TenantModel
@@ -53,7 +54,7 @@ class LabRun(TenantModel):
 
     class Meta:
         ordering = ["-created_at", "-id"]
-        indexes = [models.Index(fields=["tenant", "-created_at"], name="lab_run_recent")]
+        indexes = [Index(fields=["tenant", "-created_at"], name="lab_run_recent")]
 
     def __str__(self) -> str:
         return f"{self.dataset.get('name', '')}: {', '.join(s['name'] for s in self.systems)}"
@@ -88,9 +89,7 @@ class LabDerivation(LabRunModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["run", "signature", "dialogue"], name="one_lab_derivation"
-            )
+            UniqueConstraint(fields=["run", "signature", "dialogue"], name="one_lab_derivation")
         ]
 
     def __str__(self) -> str:
@@ -135,7 +134,7 @@ class LabOutcome(LabRunModel):
     class Meta:
         ordering = ["created_at", "id"]
         constraints = [
-            models.UniqueConstraint(
+            UniqueConstraint(
                 fields=["run", "system", "dialogue", "number"], name="lab_asks_nothing_twice"
             )
         ]

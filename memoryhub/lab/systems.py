@@ -13,11 +13,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
 from memoryhub.errors import InvalidInput
-from memoryhub.lab.readers.agent import AgentReader
 from memoryhub.lab.readers.base import MemoryReader, ReaderInputs
 from memoryhub.lab.readers.chunks import ChunkReader
 from memoryhub.lab.readers.gists import GistReader
-from memoryhub.lab.readers.hub import HubReader
+from memoryhub.lab.readers.hub import AgentReader, HubReader
 from memoryhub.lab.readers.thoughts import ThoughtReader
 from memoryhub.policies.compose import compose_policy
 from memoryhub.policies.presets import PRESETS
@@ -70,16 +69,9 @@ class System:
         return READERS[self.reader](place)
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "title": self.title,
-            "what": self.what,
-            "paper": self.paper,
-            "signature": self.signature,
-            "reader": self.reader,
-            "options": dict(self.options),
-            "policy": self.switches,
-        }
+        plain = {name: getattr(self, name) for name in ("name", "title", "what", "paper")}
+        described = {"signature": self.signature, "reader": self.reader}
+        return plain | described | {"options": dict(self.options), "policy": self.switches}
 
 
 def _build_preset_system(name: str, called: str = "", **of: Any) -> System:
@@ -110,12 +102,7 @@ _ALL_SYSTEMS = (
         what=_("MemoryBank as its published code runs unless told otherwise: nothing fades."),
     ),
     _build_preset_system("memgpt", reader="agent", options={"k": 10}),
-    _build_preset_system("amem"),
-    _build_preset_system("mem0"),
-    _build_preset_system("mem0g"),
-    _build_preset_system("ama"),
-    _build_preset_system("memoryos"),
-    _build_preset_system("balanced"),
+    *map(_build_preset_system, ("amem", "mem0", "mem0g", "ama", "memoryos", "balanced")),
     System(
         "readagent",
         "ReadAgent",
@@ -182,12 +169,9 @@ def get_system(name: str) -> System:
         size, k = map(int, sized.groups())
         if size and k:
             return _build_rag_system(name, size, k)
-    known = ", ".join(SYSTEMS)
-    raise InvalidInput(
-        gettext("there is no preset %(name)r; there are: %(known)s, rag-<tokens>x<k>")
-        % {"name": name, "known": known},
-        field="presets",
-    )
+    told = {"name": name, "known": ", ".join(SYSTEMS)}
+    message = gettext("there is no preset %(name)r; there are: %(known)s, rag-<tokens>x<k>")
+    raise InvalidInput(message % told, field="presets")
 
 
 def get_systems(names: Iterable[str]) -> list[System]:

@@ -8,10 +8,4 @@ from __future__ import annotations
 from memoryhub.launcher.children import LauncherError, Program
 from memoryhub.launcher.hub import Hub, LaunchPlan, is_data_dir_in_use
 
-__all__ = [
-    "Hub",
-    "LaunchPlan",
-    "LauncherError",
-    "Program",
-    "is_data_dir_in_use",
-]
+__all__ = ["Hub", "LaunchPlan", "LauncherError", "Program", "is_data_dir_in_use"]

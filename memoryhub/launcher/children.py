@@ -7,17 +7,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 
 from memoryhub.errors import MemoryHubError
 from memoryhub.launcher import guard as guard_script
-from memoryhub.launcher.interrupts import Interrupts
 
 STOP_GRACE_SECONDS = 6.0  # seconds a child has between SIGTERM and SIGKILL
 STEADY_SECONDS = 30.0  # seconds after which a child's former failures are forgotten
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 RESTART_PAUSES = (0.5, 1.0, 2.0, 4.0)  # seconds before each new try in a row
 
 
@@ -62,6 +63,39 @@ class Guard:
         with suppress(BrokenPipeError):
             self.process.stdin.close()
         self.process.wait()
+
+
+class Interrupts:
+    """Ctrl-C, SIGTERM and a closed terminal all mean: stop in good order. Raises KeyboardInterrupt
+    in the main thread until `ending`, but not while held."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.ending = False
+        self.holds = 0
+
+    def install(self) -> None:
+        for number in STOP_SIGNALS:
+            signal.signal(number, self.handle_signal)
+
+    def handle_signal(self, number: int, frame: FrameType | None) -> None:
+        self.asked = True
+        self.raise_pending()
+
+    def raise_pending(self) -> None:
+        """Raises what is due; call it in loops, as an exception in a callback may be lost."""
+        if self.asked and not self.ending and not self.holds:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def hold_interrupts(self) -> Iterator[None]:
+        """An interrupt that arrives inside is raised at the end."""
+        self.holds += 1
+        try:
+            yield
+        finally:
+            self.holds -= 1
+        self.raise_pending()
 
 
 class ChildProcess:

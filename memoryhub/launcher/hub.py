@@ -21,8 +21,14 @@ from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.embedded.errors import explain_os_errors
 from memoryhub.embedded.locks import is_locked, wait_for_lock
 from memoryhub.errors import MemoryHubError
-from memoryhub.launcher.children import ChildProcess, Guard, LauncherError, Program, stop_children
-from memoryhub.launcher.interrupts import Interrupts
+from memoryhub.launcher.children import (
+    ChildProcess,
+    Guard,
+    Interrupts,
+    LauncherError,
+    Program,
+    stop_children,
+)
 
 HEALTH_SECONDS = 60.0
 DATABASE_SECONDS = 2.0  # between looks at the database
@@ -186,10 +192,10 @@ def acquire_locks(plan: LaunchPlan, stack: ExitStack) -> int:
         plan.data_dir.mkdir(parents=True, exist_ok=True)
         own = wait_for_lock(build_lock_path(plan.data_dir), 0.2)
         if own is None:
-            raise LauncherError(
-                f"MemoryHub already runs with {plan.data_dir}: {read_lock_owner(plan.data_dir)}"
-            )
-        stack.callback(release_lock, own)
+            owner = build_lock_path(plan.data_dir).read_text().strip() or "unknown"
+            raise LauncherError(f"MemoryHub already runs with {plan.data_dir}: {owner}")
+        stack.callback(os.close, own)
+        stack.callback(os.truncate, own, 0)
         os.truncate(own, 0)
         os.pwrite(own, f"process {os.getpid()}, {plan.url}\n".encode(), 0)
         shared = wait_for_lock(build_guard_lock_path(plan.data_dir), GUARD_SECONDS)
@@ -199,22 +205,12 @@ def acquire_locks(plan: LaunchPlan, stack: ExitStack) -> int:
     return shared
 
 
-def release_lock(lock: int) -> None:
-    os.truncate(lock, 0)
-    os.close(lock)
-
-
 def build_lock_path(data_dir: Path) -> Path:
     return data_dir / "hub.lock"
 
 
 def build_guard_lock_path(data_dir: Path) -> Path:
     return data_dir / "hub.guard.lock"
-
-
-def read_lock_owner(data_dir: Path) -> str:
-    """What the holder of the lock wrote down about itself."""
-    return build_lock_path(data_dir).read_text().strip() or "unknown"
 
 
 def is_data_dir_in_use(data_dir: Path) -> bool:

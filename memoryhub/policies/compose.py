@@ -52,12 +52,9 @@ def select_house_rules(overrides: Overrides) -> dict[str, Any]:
 @lru_cache(maxsize=256)
 def _build_policy(preset: str, layers: str) -> Policy:
     if preset not in PRESETS:
-        known = ", ".join(PRESETS)
-        raise InvalidInput(
-            gettext("there is no preset %(preset)s; there are: %(known)s")
-            % {"preset": repr(preset), "known": known},
-            field="preset",
-        )
+        told = {"preset": repr(preset), "known": ", ".join(PRESETS)}
+        message = gettext("there is no preset %(preset)s; there are: %(known)s")
+        raise InvalidInput(message % told, field="preset")
     values = dict(PRESETS[preset].overrides)
     for layer in json.loads(layers):
         values |= layer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import UniqueConstraint
 
 from memoryhub.tenants.models import Space, TenantModel
 
@@ -25,8 +26,8 @@ class PolicyVersion(TenantModel):
     class Meta:
         ordering = ["-version"]
         constraints = [
-            models.UniqueConstraint(fields=["space", "version"], name="one_policy_a_version"),
-            models.UniqueConstraint(
+            UniqueConstraint(fields=["space", "version"], name="one_policy_a_version"),
+            UniqueConstraint(
                 fields=["tenant", "version"],
                 condition=models.Q(space=None),
                 name="one_tenant_policy_a_version",

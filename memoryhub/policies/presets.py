@@ -23,18 +23,11 @@ class Preset:
 
 # Stores what is said and nothing else: what every preset but `balanced` starts from.
 _BARE_OVERRIDES: Mapping[str, Any] = {
-    "facts.enabled": False,
-    "graph.enabled": False,
-    "notes.enabled": False,
-    "notes.links": False,
-    "notes.evolution": False,
-    "segments.enabled": False,
-    "chain.enabled": False,
-    "traits.enabled": False,
-    "shelf.enabled": False,
-    "episodes.topic": False,
-    "episodes.day": False,
-    "episodes.rolling": False,
+    **dict.fromkeys(("facts.enabled", "graph.enabled"), False),
+    **dict.fromkeys(("notes.enabled", "notes.links", "notes.evolution"), False),
+    **dict.fromkeys(("segments.enabled", "chain.enabled"), False),
+    **dict.fromkeys(("traits.enabled", "shelf.enabled"), False),
+    **dict.fromkeys(("episodes.topic", "episodes.day", "episodes.rolling"), False),
     "forget.mode": "off",
     "window.mode": "off",
     "core.tools": False,

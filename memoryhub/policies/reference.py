@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 from memoryhub.engines.llm.own_prompts import PURPOSES
 from memoryhub.policies.presets import PRESETS, Preset
-from memoryhub.policies.switches import GROUP_TITLES, MODEL, PROMPT, PROXY_PURPOSE, SWITCHES, Switch
+from memoryhub.policies.switches import GROUP_TITLES, MODEL, PROMPT, PROXY_PURPOSE, SWITCHES
 
 _INTRODUCTION = """# Policies
 
@@ -26,14 +25,14 @@ def render_reference() -> str:
 
 
 def _render_group(name: str) -> str:
-    rows = "".join(_render_row(switch) for switch in SWITCHES.values() if switch.group == name)
+    rows = "".join(
+        f"| `{switch.name}` | {format_switch_value(switch.default)} | {switch.bounds} "
+        f"| {switch.help} |\n"
+        for switch in SWITCHES.values()
+        if switch.group == name
+    )
     head = "| Switch | Default | Allowed | |\n|---|---|---|---|\n"
     return f"### {GROUP_TITLES[name]}\n\n{head}{rows}"
-
-
-def _render_row(switch: Switch) -> str:
-    default = format_switch_value(switch.default)
-    return f"| `{switch.name}` | {default} | {switch.bounds} | {switch.help} |\n"
 
 
 def _render_purposes() -> str:
@@ -49,14 +48,13 @@ def _render_purposes() -> str:
 
 def _render_preset(preset: Preset) -> str:
     source = f" After {preset.paper}." if preset.paper else ""
-    lines = list(_list_changes(preset)) or ["Every switch has its default.\n"]
-    return f"### {preset.name}\n\n{preset.summary}{source}\n\n{''.join(lines)}"
-
-
-def _list_changes(preset: Preset) -> Iterator[str]:
-    for name, value in preset.overrides.items():
-        if value != SWITCHES[name].default:
-            yield f"- `{name}`: {format_switch_value(value)}\n"
+    lines = [
+        f"- `{name}`: {format_switch_value(value)}\n"
+        for name, value in preset.overrides.items()
+        if value != SWITCHES[name].default
+    ]
+    changes = "".join(lines) or "Every switch has its default.\n"
+    return f"### {preset.name}\n\n{preset.summary}{source}\n\n{changes}"
 
 
 def format_switch_value(value: Any) -> str:

@@ -83,12 +83,8 @@ def load_layers(tenant_id: UUID, space: Space | None) -> PolicyLayers:
 
 
 def _compose_layers(tenant: PolicyVersion | None, own: PolicyVersion | None) -> Policy:
-    return compose_policy(
-        tenant.preset if tenant else DEFAULT_PRESET,
-        tenant.overrides if tenant else {},
-        own.preset if own else "",
-        own.overrides if own else {},
-    )
+    given = (tenant.preset, tenant.overrides) if tenant else (DEFAULT_PRESET, {})
+    return compose_policy(*given, *((own.preset, own.overrides) if own else ()))
 
 
 def set_policy(
@@ -161,8 +157,10 @@ def _build_proposed_version(
     space = asked.space
     if space is not None and space.tenant_id != tenant_id:
         raise NotFound(gettext("there is no such space"))
-    if space is not None:
-        _check_space_overrides(asked.overrides)
+    budget = next((name for name in asked.overrides if name.startswith("llm.budget_")), "")
+    if space is not None and budget:
+        message = gettext("%(name)s is the tenant's: a space has no budget")
+        raise InvalidInput(message % {"name": budget}, field=budget)
     layers = load_layers(tenant_id, space)
     before = layers.own if space else layers.tenant
     version = before.version if before else 0
@@ -186,17 +184,6 @@ def check_prompts_known(policy: Policy, names: Iterable[str]) -> None:
         found = there.get(name.rpartition(".")[2], [])
         if wanted and wanted not in found:
             listed = ", ".join(found) or "none"
-            raise InvalidInput(
-                gettext("%(name)s: there is no prompt %(wanted)s; there are: %(listed)s")
-                % {"name": name, "wanted": repr(wanted[:60]), "listed": listed},
-                field=name,
-            )
-
-
-def _check_space_overrides(overrides: dict[str, Any]) -> None:
-    for name in overrides:
-        if name.startswith("llm.budget_"):
-            raise InvalidInput(
-                gettext("%(name)s is the tenant's: a space has no budget") % {"name": name},
-                field=name,
-            )
+            told = {"name": name, "wanted": repr(wanted[:60]), "listed": listed}
+            message = gettext("%(name)s: there is no prompt %(wanted)s; there are: %(listed)s")
+            raise InvalidInput(message % told, field=name)

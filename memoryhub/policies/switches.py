@@ -74,16 +74,12 @@ def _list_switches() -> Iterator[Switch]:
     for group, reference in schema["properties"].items():
         if group == "preset":
             continue
-        part = schema["$defs"][_get_definition_name(reference)]
+        place = reference.get("$ref") or reference["allOf"][0]["$ref"]
+        part = schema["$defs"][str(place).rpartition("/")[2]]
         for name, described in part["properties"].items():
             full = f"{group}.{name}"
             if full not in SWITCH_FAMILIES:
                 yield _build_switch(full, described)
-
-
-def _get_definition_name(reference: Mapping[str, Any]) -> str:
-    found = reference.get("$ref") or reference["allOf"][0]["$ref"]
-    return str(found).rpartition("/")[2]
 
 
 def _build_switch(name: str, described: Mapping[str, Any]) -> Switch:
@@ -91,7 +87,8 @@ def _build_switch(name: str, described: Mapping[str, Any]) -> Switch:
     shape: Mapping[str, Any] = options[0] if options else described
     least = shape.get("minimum", shape.get("exclusiveMinimum"))
     choices = shape.get("enum") or shape.get("items", {}).get("enum") or ()
-    kind = _get_kind(shape)
+    kinds = {"boolean": "bool", "integer": "int", "number": "float", "array": "list"}
+    kind = "choice" if shape.get("enum") else kinds.get(str(shape.get("type")), "text")
     nullable = bool(options)
     return Switch(
         name=name,
@@ -104,13 +101,6 @@ def _build_switch(name: str, described: Mapping[str, Any]) -> Switch:
         most=shape.get("maximum"),
         nullable=nullable,
     )
-
-
-def _get_kind(shape: Mapping[str, Any]) -> str:
-    if shape.get("enum"):
-        return "choice"
-    kinds = {"boolean": "bool", "integer": "int", "number": "float", "array": "list"}
-    return kinds.get(str(shape.get("type")), "text")
 
 
 def _format_bounds(kind: str, shape: Mapping[str, Any], choices: Any, *, nullable: bool) -> str:
@@ -127,14 +117,9 @@ def _format_bounds(kind: str, shape: Mapping[str, Any], choices: Any, *, nullabl
 
 def _format_range(shape: Mapping[str, Any]) -> str:
     over, least, most = (shape.get(k) for k in ("exclusiveMinimum", "minimum", "maximum"))
-    low = (
-        f"over {_format_number(over)}" if over is not None else f"at least {_format_number(least)}"
-    )
-    return low if most is None else f"{_format_number(least)} to {_format_number(most)}"
-
-
-def _format_number(number: Any) -> str:
-    return f"{number:.12g}"
+    if most is not None:
+        return f"{least:.12g} to {most:.12g}"
+    return f"over {over:.12g}" if over is not None else f"at least {least:.12g}"
 
 
 SWITCHES: Mapping[str, Switch] = {switch.name: switch for switch in _list_switches()}

@@ -15,13 +15,12 @@ from zoneinfo import ZoneInfo
 
 import structlog
 from django.utils import timezone
-from django.utils.translation import gettext
 
 from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.engines.local.answers import extractive
 from memoryhub.engines.local.claims.predicates import find_question_predicates
 from memoryhub.engines.types import GroundedAnswer, Quote
-from memoryhub.errors import EngineError, InvalidInput
+from memoryhub.errors import EngineError
 from memoryhub.inference import selection
 from memoryhub.inference.ledger import TenantLedger, open_ledger
 from memoryhub.policies.schema import Policy
@@ -29,7 +28,7 @@ from memoryhub.policies.services import load_effective_policy
 from memoryhub.recall.question.caller import ANONYMOUS_CALLER, SearchCaller
 from memoryhub.recall.question.prepare import StageTimer
 from memoryhub.recall.render.citations import AnswerResult, AnswerTokens, build_citations
-from memoryhub.recall.render.pack import LEAST_TOKENS, MOST_TOKENS
+from memoryhub.recall.render.pack import check_token_budget
 from memoryhub.recall.render.prompt import format_memory_line
 from memoryhub.recall.render.quotes import build_quote, load_quote_details, score_bearings
 from memoryhub.recall.render.results import MemoryItem, SearchResult
@@ -76,11 +75,7 @@ def answer_question(
     arguments are those of `search`. Raises InvalidInput as it does, and for a budget out of
     bounds. A model that fails degrades the answer. Opens its own scopes.
     """
-    if not LEAST_TOKENS <= budget_tokens <= MOST_TOKENS:
-        raise InvalidInput(
-            gettext("from %(least)s to %(most)s") % {"least": LEAST_TOKENS, "most": MOST_TOKENS},
-            field="budget_tokens",
-        )
+    check_token_budget(budget_tokens)
     now, clock = now or timezone.now(), StageTimer()
     with open_ledger(space.tenant_id, space_id=space.id, at=now) as ledger:
         before = len(ledger.calls)
@@ -134,22 +129,17 @@ def compose_answer(
         policy = policy or load_effective_policy(space).policy
         tenant = Tenant.objects.get(id=space.tenant_id)
         tenant.engine = engine or tenant.engine
-        details = load_quote_details(
-            items, at, find_question_predicates(question[:_MAX_QUESTION_CHARACTERS])
-        )
+        asked_for = find_question_predicates(question[:_MAX_QUESTION_CHARACTERS])
+        details = load_quote_details(items, at, asked_for)
     zone = ZoneInfo(space.timezone)
     bearing = zip(items, score_bearings(items), strict=True)
     quoted = [(item, build_quote(item, details, zone, worth)) for item, worth in bearing]
-    holding = [(i, q) for i, q in quoted if include_past or not _has_ended(q, at)]
+    holding = [(i, q) for i, q in quoted if include_past or q.until is None or q.until > at]
     kept, tokens = _fit_token_budget(holding, budget_tokens)
     quotes, subject = [quote for _, quote in kept], space.name or space.subject
     with open_ledger(space.tenant_id, space_id=space.id, at=now):
         made, failed = _ask_engine(tenant, policy, question, quotes, subject)
     return ComposedAnswer(made, [item for item, _ in kept], tokens, failed)
-
-
-def _has_ended(quote: Quote, at: datetime) -> bool:
-    return quote.until is not None and quote.until <= at
 
 
 def _fit_token_budget(
@@ -191,7 +181,8 @@ def _build_result(
     clock: StageTimer,
     explain: bool,
 ) -> AnswerResult:
-    shown: dict[str, Any] = {"memories": [_render_memory(item) for item in made.items]}
+    memories = [{"kind": i.kind, "id": str(i.id), "text": i.text} for i in made.items]
+    shown: dict[str, Any] = {"memories": memories}
     if found.explain is not None:
         shown = asdict(found.explain) | shown
     return AnswerResult(
@@ -211,7 +202,3 @@ def _build_result(
         explain=shown if explain else {},
         recall_id=found.recall_id,
     )
-
-
-def _render_memory(item: MemoryItem) -> dict[str, Any]:
-    return {"kind": item.kind, "id": str(item.id), "text": item.text}

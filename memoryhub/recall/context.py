@@ -18,7 +18,7 @@ from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.policies.schema import Channel, Policy, SelectMode
 from memoryhub.recall import retrieve
 from memoryhub.recall.candidates import channels as finding
-from memoryhub.recall.candidates.channels import core
+from memoryhub.recall.candidates.channels import at_hand
 from memoryhub.recall.candidates.channels.hits import ChannelHit
 from memoryhub.recall.judge import conflicts
 from memoryhub.recall.log import journal, reinforcement
@@ -44,7 +44,12 @@ from memoryhub.recall.render.prompt import (
     format_heading,
     format_memory_line,
 )
-from memoryhub.recall.render.results import ConflictingMemories, Explanation, MemoryItem
+from memoryhub.recall.render.results import (
+    ConflictingMemories,
+    DroppedMemory,
+    Explanation,
+    MemoryItem,
+)
 from memoryhub.recall.retrieve import RetrievalScope, load_items_of_hits
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -140,21 +145,18 @@ def build_context(
         with clock.measure_stage("always"):
             parts = _load_unasked_items(ask, agent)
         there = frozenset(item.id for items in parts.values() for item in items)
-        wanted = RetrievalScope(
-            chosen,
-            _MAX_FINDINGS,
-            limit_per_kind=_compute_limit_per_kind(ask),
-            seen=there,
-            explain=explain,
-        )
+        most = _compute_limit_per_kind(ask)
+        wanted = RetrievalScope(chosen, _MAX_FINDINGS, most, seen=there, explain=explain)
         first = retrieve.retrieve_memories(ask, wanted, clock)
         clashing = conflicts.find_conflicts([*parts.get("shelf", ()), *first.items], visibility.at)
         hidden = explanation.find_hidden(ask, chosen) if explain else []
     judged = retrieve.judge_retrieval(ask, consultant, first, wanted, clock)
     with clock.measure_stage("pack"):
         packed, kept, text, handles = _pack_sections(ask, parts, judged.items, budget_tokens)
-    first.dropped += [retrieve.build_duplicate(item, of) for item, of in packed.duplicates]
-    judged.items = _exclude_duplicates(judged.items, packed.duplicates)
+    twice = packed.duplicates
+    first.dropped += [DroppedMemory.from_item(item, "duplicate", of.id) for item, of in twice]
+    gone = {item.id for item, _ in twice}
+    judged.items = [item for item in judged.items if item.id not in gone]
     asked = [item for s in kept if s.name not in _UNASKED_SECTIONS for item in s.items]
     told = explanation.SearchTrace(ask, chosen, first, judged, asked, hidden, _MAX_FINDINGS)
     result = MemoryContext(
@@ -176,16 +178,14 @@ def build_context(
     )
     if reinforce or inspect:
         options = {
-            "as_of": as_of.isoformat() if as_of else "",
-            "include_past": include_past,
-            "deep": deep,
             "budget_tokens": budget_tokens,
             "agent": agent,
+            **visibility.to_log_options(),
             **override.to_log_options(),
         }
-        done = journal.RecallOutcome.from_result("context", query, options, result)
+        question = journal.AskedQuestion("context", query, options, asked_by, now)
         shown = [(section.name, section.items) for section in kept]
-        entry = journal.build_entry(told, done, shown, asked_by, now)
+        entry = journal.build_entry(told, result, shown, question)
         unasked = [item for s in kept if s.name in _UNASKED_SECTIONS for item in s.items]
         reinforcement.record_search(space, asked, now, entry, inspected=inspect, beside=unasked)
     return result
@@ -194,18 +194,15 @@ def build_context(
 def _load_unasked_items(ask: PreparedQuestion, agent: str) -> dict[str, list[MemoryItem]]:
     """What is there whatever is asked, as far as its channel is on."""
     on = ask.policy.recall.channels
-    hits = finding.find_hits_by_channel(
-        ask, [channel for channel in on if channel in ("shelf", "stm")]
-    )
+    own = [channel for channel in on if channel in ("shelf", "stm")]
+    hits = finding.find_hits_by_channel(ask, own)
     if "episodes" in on and ask.visibility.as_of is None:
         hits["episodes"] = _find_global_digest(ask)
-    items = {
-        item.id: item
-        for item in load_items_of_hits([hit for some in hits.values() for hit in some])
-    }
+    loaded = load_items_of_hits([hit for some in hits.values() for hit in some])
+    items = {item.id: item for item in loaded}
     parts = {name: [items[h.id] for h in some if h.id in items] for name, some in hits.items()}
     if "core" in on:
-        parts["core"] = core.load_core_items(ask, agent)
+        parts["core"] = at_hand.load_core_items(ask, agent)
     window = _load_window_items(ask)
     if window:
         parts["window"] = window
@@ -234,17 +231,8 @@ def _load_window_items(ask: PreparedQuestion) -> list[MemoryItem]:
     summary = load_rolling_text(ask.space, window.session)
     if not summary:
         return said
-    return [
-        MemoryItem(
-            "core",
-            window.id,
-            f"{choose_prompt_words([summary]).so_far} {summary}",
-            1.0,
-            {},
-            ask.visibility.at,
-        ),
-        *said,
-    ]
+    text = f"{choose_prompt_words([summary]).so_far} {summary}"
+    return [MemoryItem("core", window.id, text, 1.0, {}, ask.visibility.at), *said]
 
 
 def _compute_limit_per_kind(ask: PreparedQuestion) -> int:
@@ -252,13 +240,6 @@ def _compute_limit_per_kind(ask: PreparedQuestion) -> int:
     together as many as K_max, since it is the budget that decides what of them is shown."""
     recall = ask.policy.recall
     return recall.k_max if recall.select == "fused" else ask.k
-
-
-def _exclude_duplicates(
-    items: Sequence[MemoryItem], told: Sequence[tuple[MemoryItem, MemoryItem]]
-) -> list[MemoryItem]:
-    gone = {item.id for item, _ in told}
-    return [item for item in items if item.id not in gone]
 
 
 def _pack_sections(
@@ -269,9 +250,8 @@ def _pack_sections(
 ) -> tuple[pack.PackedContext, list[ContextSection], str, dict[UUID, str]]:
     """(what fits, its sections, the block of text, the handle of each memory in it)."""
     words = choose_prompt_words(item.text for items in (*always.values(), found) for item in items)
-    around, *titles = count_tokens(
-        ["\n".join(format_frame(words)), *(format_heading(name, words) for name in SECTION_ORDER)]
-    )
+    headings = [format_heading(name, words) for name in SECTION_ORDER]
+    around, *titles = count_tokens(["\n".join(format_frame(words)), *headings])
     packed = pack.pack_context(
         always,
         found,
@@ -281,9 +261,8 @@ def _pack_sections(
         line=lambda item: format_memory_line(item, "f99", words),
         whole=ask.policy.recall.whole,
     )
-    kept = [
-        ContextSection(name, packed.parts[name]) for name in SECTION_ORDER if packed.parts.get(name)
-    ]
+    there = [name for name in SECTION_ORDER if packed.parts.get(name)]
+    kept = [ContextSection(name, packed.parts[name]) for name in there]
     told = [(section.name, section.items) for section in kept]
     handles = build_handles(told)
     return packed, kept, format_block(told, handles, words), handles

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from memoryhub.policies.schema import Channel
 from memoryhub.recall.candidates import channels as finding
-from memoryhub.recall.candidates.channels import notes
+from memoryhub.recall.candidates.channels import similar
 from memoryhub.recall.candidates.channels.hits import ChannelHit
 from memoryhub.recall.judge import judge
 from memoryhub.recall.judge.rounds import FurtherRounds
@@ -102,12 +102,8 @@ def select_channels_for_kinds(
     chosen = select_channels(ask)
     if kinds is not None:
         own = [channel for channel in chosen if _KIND_OF_CHANNEL[channel] in kinds]
-        given = {
-            _KIND_OF_CHANNEL[channel]
-            for channel in own
-            if _CHANNEL_OF_KIND[_KIND_OF_CHANNEL[channel]] == channel
-        }
-        chosen = own + [_CHANNEL_OF_KIND[kind] for kind in kinds if kind not in given]
+        missing = [_CHANNEL_OF_KIND[kind] for kind in kinds]
+        chosen = own + [channel for channel in missing if channel not in own]
     return chosen or ["facts", "raw", "notes"]
 
 
@@ -147,12 +143,11 @@ def _find_memories(
     ask: PreparedQuestion, wanted: RetrievalScope, clock: StageTimer
 ) -> tuple[list[FoundMemory], RetrievalResult]:
     recall = ask.policy.recall
-    if recall.select != "fused" or recall.whole:
+    fused = recall.select == "fused"
+    if not fused or recall.whole:
         with clock.measure_stage("candidates"):
             lists = finding.find_hits_by_channel(ask, wanted.channels)
-        weights = (
-            intents.compute_channel_weights(ask.routed_question) if recall.select == "fused" else {}
-        )
+        weights = intents.compute_channel_weights(ask.routed_question) if fused else {}
         return fusion.fuse_channels(lists, weights), RetrievalResult(counts=_count_hits(lists))
     result = rank.rank_candidates(ask, wanted.channels, wanted.most, wanted.limit_per_kind, clock)
     with clock.measure_stage("candidates"):
@@ -176,11 +171,8 @@ def _find_memories(
 
 
 def _weigh_other_channels(ask: PreparedQuestion) -> Mapping[str, float]:
-    return {
-        k: v
-        for k, v in intents.compute_channel_weights(ask.routed_question).items()
-        if k not in rank.KIND_OF_CHANNEL
-    }
+    weights = intents.compute_channel_weights(ask.routed_question)
+    return {name: weight for name, weight in weights.items() if name not in rank.KIND_OF_CHANNEL}
 
 
 def _count_hits(lists: Mapping[str, Sequence[ChannelHit]]) -> dict[str, int]:
@@ -191,7 +183,7 @@ def _find_linked_notes(ask: PreparedQuestion, result: rank.Ranking) -> list[Chan
     """Notes linked to those chosen, with a budget of their own (A10)."""
     known = [s.candidate for s in result.order if s.candidate.kind == "note"]
     direct = [s.candidate.id for s in result.chosen if s.candidate.kind == "note"]
-    return notes.find_linked_hits(ask, known, direct[: ask.k])
+    return similar.find_linked_hits(ask, known, direct[: ask.k])
 
 
 def judge_retrieval(
@@ -213,13 +205,7 @@ def judge_retrieval(
 
     known = {*wanted.seen, *(item.id for item in first.items)}
     further = FurtherRounds(
-        ask,
-        find,
-        tried=wanted.channels,
-        barren=first.exhausted_channels,
-        seen=known,
-        last=rounds,
-        kinds=wanted.kinds,
+        ask, find, wanted.channels, first.exhausted_channels, known, rounds, wanted.kinds
     )
     with clock.measure_stage("judge"):
         if mode == "rules":
@@ -236,9 +222,8 @@ def load_items(found: Sequence[FoundMemory], known: SourceLinks) -> list[MemoryI
 
 def load_items_of_hits(hits: Sequence[ChannelHit]) -> list[MemoryItem]:
     """What a channel holds out, read. Call inside the tenant's scope."""
-    return load_items(
-        [FoundMemory(hit.kind, hit.id, hit.score, {}, hit.linked, hit.reason) for hit in hits], {}
-    )
+    found = [FoundMemory(h.kind, h.id, h.score, {}, h.linked, h.reason) for h in hits]
+    return load_items(found, {})
 
 
 def remove_duplicates(items: Sequence[MemoryItem]) -> tuple[list[MemoryItem], list[DroppedMemory]]:
@@ -256,7 +241,7 @@ def remove_duplicates(items: Sequence[MemoryItem]) -> tuple[list[MemoryItem], li
         if teller is None:
             kept.setdefault(item.id, item)
             continue
-        told.append(build_duplicate(item, teller))
+        told.append(DroppedMemory.from_item(item, "duplicate", teller.id))
         if teller.id not in kept:
             kept[teller.id] = _raise_to_score(teller, item)
     return list(kept.values()), told
@@ -289,16 +274,3 @@ def _raise_to_score(item: MemoryItem, instead: MemoryItem) -> MemoryItem:
     """At the place of what it stands for: the difference is shown as a part of its score."""
     parts = {**item.parts, "source": instead.score - item.score}
     return replace(item, score=instead.score, parts=parts)
-
-
-def build_duplicate(item: MemoryItem, of: MemoryItem) -> DroppedMemory:
-    return DroppedMemory(
-        kind=item.kind,
-        id=item.id,
-        text=item.text[:120],
-        why="duplicate",
-        score=item.score,
-        parts=item.parts,
-        of=of.id,
-        found=item.found,
-    )

@@ -93,9 +93,8 @@ def search_memories(
         clashing = conflicts.find_conflicts(first.items, visibility.at)
         hidden = explanation.find_hidden(ask, wanted.channels) if explain else []
     judged = retrieve.judge_retrieval(ask, consultant, first, wanted, clock)
-    shown, tokens = pack.fit_token_budget(
-        wanted.cut_to_limit(judged.items), budget_tokens, count_tokens
-    )
+    best = wanted.cut_to_limit(judged.items)
+    shown, tokens = pack.fit_token_budget(best, budget_tokens, count_tokens)
     told = explanation.SearchTrace(ask, wanted.channels, first, judged, shown, hidden, wanted.most)
     result = SearchResult(
         items=shown,
@@ -115,14 +114,12 @@ def search_memories(
         options = {
             "limit": limit,
             "kinds": list(kinds or ()),
-            "as_of": as_of.isoformat() if as_of else "",
-            "include_past": include_past,
-            "deep": deep,
             "budget_tokens": budget_tokens,
+            **visibility.to_log_options(),
             **override.to_log_options(),
         }
-        done = journal.RecallOutcome.from_result("search", query, options, result)
-        entry = journal.build_entry(told, done, [("", shown)], asked_by, now)
+        asked = journal.AskedQuestion("search", query, options, asked_by, now)
+        entry = journal.build_entry(told, result, [("", shown)], asked)
         reinforcement.record_search(space, shown, now, entry, inspected=inspect)
     return result
 

@@ -56,17 +56,14 @@ def extract_prefix(key: str) -> str:
 
 def find_live_key(key: str, now: datetime) -> KeyRow | None:
     """The live key this text is, or None: unknown, wrong, expired and revoked look alike."""
-    row = _load_key_row(extract_prefix(key))
-    if row is None or not hmac.compare_digest(row.digest, hash_key(key)):
-        return None
-    live = row.revoked_at is None and (row.expires_at is None or row.expires_at > now)
-    return row if live else None
-
-
-def _load_key_row(prefix: str) -> KeyRow | None:
+    prefix = extract_prefix(key)
     if not prefix:
         return None
     with open_prepared_cursor() as cursor:
         cursor.execute("SELECT * FROM memoryhub_api_key(%s)", [prefix])
-        row = cursor.fetchone()
-    return KeyRow(prefix, *row) if row else None
+        found = cursor.fetchone()
+    row = KeyRow(prefix, *found) if found else None
+    if row is None or not hmac.compare_digest(row.digest, hash_key(key)):
+        return None
+    live = row.revoked_at is None and (row.expires_at is None or row.expires_at > now)
+    return row if live else None

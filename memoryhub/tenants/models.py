@@ -7,6 +7,7 @@ from typing import TypeVar
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Index, UniqueConstraint
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -86,9 +87,7 @@ class Space(TenantModel):
 
     class Meta:
         ordering = ["subject"]
-        constraints = [
-            models.UniqueConstraint(fields=["tenant", "subject"], name="space_per_subject")
-        ]
+        constraints = [UniqueConstraint(fields=["tenant", "subject"], name="space_per_subject")]
 
     def __str__(self) -> str:
         return self.name or self.subject
@@ -114,7 +113,7 @@ class Membership(TenantModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["tenant", "user"], name="one_membership_per_tenant")
+            UniqueConstraint(fields=["tenant", "user"], name="one_membership_per_tenant")
         ]
 
     def __str__(self) -> str:
@@ -169,7 +168,7 @@ class PersonLink(SpaceModel):
 
     class Meta:
         ordering = ["-created_at"]
-        indexes = [models.Index(fields=["space", "-created_at"], name="person_link_recent")]
+        indexes = [Index(fields=["space", "-created_at"], name="person_link_recent")]
 
     def __str__(self) -> str:
         return f"until {self.expires_at:%Y-%m-%d}"
@@ -203,7 +202,7 @@ class AuditEntry(TenantModel):
 
     class Meta:
         ordering = ["-at", "-id"]
-        indexes = [models.Index(fields=["tenant", "-at"], name="audit_recent")]
+        indexes = [Index(fields=["tenant", "-at"], name="audit_recent")]
 
     def __str__(self) -> str:
         return f"{self.get_action_display()}: {self.about}"

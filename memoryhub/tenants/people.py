@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from memoryhub.errors import Conflict, NotFound
-from memoryhub.tenants import audit
+from memoryhub.tenants.audit import HUB_ACTOR, Action, record_audit_entry
 from memoryhub.tenants.models import Membership, Tenant, User
 from memoryhub.tenants.scope import tenant_scope, user_scope
 
@@ -17,7 +17,7 @@ _ADMIN_ROLE = Membership.Role.ADMIN
 
 
 def add_person(
-    tenant_id: UUID, username: str, role: str, *, email: str = "", actor: str = audit.HUB_ACTOR
+    tenant_id: UUID, username: str, role: str, *, email: str = "", actor: str = HUB_ACTOR
 ) -> tuple[Membership, str]:
     """(membership, password): a new person with a password that can't be shown again.
 
@@ -33,15 +33,11 @@ def add_person(
             raise Conflict(_("this name is taken: choose another"), code="name_taken") from None
         tenant = Tenant.objects.get(id=tenant_id)
         made = Membership.objects.create(tenant=tenant, user=user, role=role)
-        audit.record_audit_entry(
-            tenant_id, audit.Action.PERSON_ADDED, actor, username, f"as {role}"
-        )
+        record_audit_entry(tenant_id, Action.PERSON_ADDED, actor, username, f"as {role}")
     return made, password
 
 
-def set_member_role(
-    tenant_id: UUID, member_id: UUID, role: str, *, actor: str = audit.HUB_ACTOR
-) -> None:
+def set_member_role(tenant_id: UUID, member_id: UUID, role: str, *, actor: str = HUB_ACTOR) -> None:
     """Raises NotFound, and Conflict for the last admin's. Opens its own scope."""
     with tenant_scope(tenant_id):
         member = _lock_member(tenant_id, member_id)
@@ -49,12 +45,10 @@ def set_member_role(
             _check_other_admin(member)
         Membership.objects.filter(id=member.id).update(role=role)
         words = f"{member.role} before, now {role}"
-        audit.record_audit_entry(
-            tenant_id, audit.Action.PERSON_CHANGED, actor, member.user.username, words
-        )
+        record_audit_entry(tenant_id, Action.PERSON_CHANGED, actor, member.user.username, words)
 
 
-def remove_person(tenant_id: UUID, member_id: UUID, *, actor: str = audit.HUB_ACTOR) -> None:
+def remove_person(tenant_id: UUID, member_id: UUID, *, actor: str = HUB_ACTOR) -> None:
     """Take the person out of the tenant; whoever belongs to no other is forgotten.
 
     Raises NotFound, and Conflict for the last admin. Opens its own scopes.
@@ -64,7 +58,7 @@ def remove_person(tenant_id: UUID, member_id: UUID, *, actor: str = audit.HUB_AC
         _check_other_admin(member)
         name, role = member.user.username, member.role
         member.delete()
-        audit.record_audit_entry(tenant_id, audit.Action.PERSON_REMOVED, actor, name, f"was {role}")
+        record_audit_entry(tenant_id, Action.PERSON_REMOVED, actor, name, f"was {role}")
         with user_scope(member.user_id):
             elsewhere = Membership._base_manager.filter(user_id=member.user_id).exists()
         if not elsewhere:

@@ -10,7 +10,8 @@ from django.db import connection
 from django.utils.translation import gettext
 
 from memoryhub.errors import Conflict, InvalidInput
-from memoryhub.tenants import audit, keys
+from memoryhub.tenants import keys
+from memoryhub.tenants.audit import HUB_ACTOR, Action, record_audit_entry
 from memoryhub.tenants.models import ApiKey, Membership, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 
@@ -28,23 +29,23 @@ def create_tenant(
     return tenant
 
 
-def set_tenant_engine(tenant_id: UUID, engine: str, *, actor: str = audit.HUB_ACTOR) -> None:
-    """Have another engine read and answer for the tenant, from the next job on."""
+def check_engine_known(engine: str) -> None:
+    """Raises InvalidInput."""
     if engine not in Tenant.Engine.values:
-        known = ", ".join(Tenant.Engine.values)
-        raise InvalidInput(
-            gettext("there is no engine %(engine)s; known: %(known)s")
-            % {"engine": repr(engine), "known": known},
-            field="engine",
-        )
+        told = {"engine": repr(engine), "known": ", ".join(Tenant.Engine.values)}
+        message = gettext("there is no engine %(engine)s; known: %(known)s")
+        raise InvalidInput(message % told, field="engine")
+
+
+def set_tenant_engine(tenant_id: UUID, engine: str, *, actor: str = HUB_ACTOR) -> None:
+    """Have another engine read and answer for the tenant, from the next job on."""
+    check_engine_known(engine)
     with tenant_scope(tenant_id):
         Tenant.objects.filter(id=tenant_id).update(engine=engine)
-        audit.record_audit_entry(
-            tenant_id, audit.Action.TENANT_CHANGED, actor, "engine", f"now {engine}"
-        )
+        record_audit_entry(tenant_id, Action.TENANT_CHANGED, actor, "engine", f"now {engine}")
 
 
-def rename_tenant(tenant_id: UUID, name: str, *, actor: str = audit.HUB_ACTOR) -> None:
+def rename_tenant(tenant_id: UUID, name: str, *, actor: str = HUB_ACTOR) -> None:
     """Raises InvalidInput."""
     name = " ".join(name.replace("\0", "").split())
     if not 1 <= len(name) <= MAX_NAME_LENGTH:
@@ -53,22 +54,16 @@ def rename_tenant(tenant_id: UUID, name: str, *, actor: str = audit.HUB_ACTOR) -
         )
     with tenant_scope(tenant_id):
         Tenant.objects.filter(id=tenant_id).update(name=name)
-        audit.record_audit_entry(
-            tenant_id, audit.Action.TENANT_CHANGED, actor, "name", f"now {name}"
-        )
+        record_audit_entry(tenant_id, Action.TENANT_CHANGED, actor, "name", f"now {name}")
 
 
-def add_member(
-    tenant: Tenant, user: User, role: str, *, actor: str = audit.HUB_ACTOR
-) -> Membership:
+def add_member(tenant: Tenant, user: User, role: str, *, actor: str = HUB_ACTOR) -> Membership:
     """Give a person this role, in place of the one they had."""
     with tenant_scope(tenant.id):
         membership, _ = Membership.objects.update_or_create(
             tenant=tenant, user=user, defaults={"role": role}
         )
-        audit.record_audit_entry(
-            tenant.id, audit.Action.PERSON_ADDED, actor, user.username, f"as {role}"
-        )
+        record_audit_entry(tenant.id, Action.PERSON_ADDED, actor, user.username, f"as {role}")
     return membership
 
 
@@ -80,7 +75,7 @@ def create_key(
     space: Space | None = None,
     expires_at: datetime | None = None,
     secret: str | None = None,
-    actor: str = audit.HUB_ACTOR,
+    actor: str = HUB_ACTOR,
     replaces: ApiKey | None = None,
 ) -> tuple[ApiKey, str]:
     """(row, key). The key can't be shown again. `secret`: a key chosen by the operator;
@@ -90,7 +85,15 @@ def create_key(
             gettext("unknown scopes: %(known)s") % {"known": ", ".join(sorted(unknown))},
             field="scopes",
         )
-    key, prefix, digest = _parse_chosen_key(secret) if secret else keys.generate_key()
+    if secret:
+        key, prefix, digest = secret, keys.extract_prefix(secret), keys.hash_key(secret)
+    else:
+        key, prefix, digest = keys.generate_key()
+    if not prefix:
+        message = gettext(
+            "a key looks like mh_<12 letters or digits>_<32 to 64 url-safe characters>"
+        )
+        raise InvalidInput(message, field="secret")
     with tenant_scope(tenant.id):
         row = ApiKey.objects.create(
             tenant=tenant,
@@ -101,25 +104,15 @@ def create_key(
             space=space,
             expires_at=expires_at,
         )
-        action = audit.Action.KEY_ROTATED if replaces else audit.Action.KEY_MADE
+        action = Action.KEY_ROTATED if replaces else Action.KEY_MADE
         reach = f"{', '.join(row.scopes)}; {'one space' if space else 'all spaces'}"
         before = f"; in place of {replaces}" if replaces else ""
-        audit.record_audit_entry(tenant.id, action, actor, str(row), reach + before, space=space)
+        record_audit_entry(tenant.id, action, actor, str(row), reach + before, space=space)
     return row, key
 
 
-def _parse_chosen_key(secret: str) -> tuple[str, str, str]:
-    prefix = keys.extract_prefix(secret)
-    if not prefix:
-        raise InvalidInput(
-            gettext("a key looks like mh_<12 letters or digits>_<32 to 64 url-safe characters>"),
-            field="secret",
-        )
-    return secret, prefix, keys.hash_key(secret)
-
-
 def rotate_key(
-    key: ApiKey, now: datetime, overlap: timedelta, *, actor: str = audit.HUB_ACTOR
+    key: ApiKey, now: datetime, overlap: timedelta, *, actor: str = HUB_ACTOR
 ) -> tuple[ApiKey, str]:
     """(row, key): another with the same rights and end. The old one works until `overlap` is
     over, if it does not end before. Raises Conflict for one that is revoked or over."""
@@ -142,13 +135,11 @@ def rotate_key(
     return made
 
 
-def revoke_key(key: ApiKey, now: datetime, *, actor: str = audit.HUB_ACTOR) -> None:
+def revoke_key(key: ApiKey, now: datetime, *, actor: str = HUB_ACTOR) -> None:
     with tenant_scope(key.tenant_id):
         if ApiKey.objects.filter(id=key.id, revoked_at=None).update(revoked_at=now):
             space = Space.objects.filter(id=key.space_id).first() if key.space_id else None
-            audit.record_audit_entry(
-                key.tenant_id, audit.Action.KEY_REVOKED, actor, str(key), space=space
-            )
+            record_audit_entry(key.tenant_id, Action.KEY_REVOKED, actor, str(key), space=space)
 
 
 def ensure_space(tenant_id: UUID, subject: str, *, name: str = "") -> Space:
@@ -193,8 +184,7 @@ def clean_subject(subject: str) -> str:
         )
     if len(subject) > MAX_SUBJECT_LENGTH:
         raise InvalidInput(
-            gettext("at most %(limit)s characters") % {"limit": MAX_SUBJECT_LENGTH},
-            field="subject",
+            gettext("at most %(limit)s characters") % {"limit": MAX_SUBJECT_LENGTH}, field="subject"
         )
     return subject
 

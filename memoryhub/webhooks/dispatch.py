@@ -70,8 +70,10 @@ def send_due_deliveries(tenant_id: UUID, webhook_id: UUID, at: datetime | None =
         tried += 1
         if not attempt_delivery(delivery, at).is_ok:
             break
-    if tried:
-        _delete_old_events(tenant_id, at or timezone.now())
+    if tried:  # events and their deliveries go when the log's days are over
+        oldest = (at or timezone.now()) - timedelta(days=settings.WEBHOOK_LOG_DAYS)
+        with tenant_scope(tenant_id):
+            WebhookEvent.objects.filter(created_at__lt=oldest).delete()
     return tried
 
 
@@ -86,18 +88,15 @@ def attempt_delivery(delivery: Delivery, at: datetime | None = None) -> http_cli
 
 def _post_delivery(delivery: Delivery, now: datetime) -> http_client.ReceiverReply:
     hook, allowed = delivery.webhook, settings.WEBHOOK_PRIVATE_NETWORKS
+    http, secrets = settings.WEBHOOK_ALLOW_HTTP, list_valid_secrets(hook, now)
     try:
         # Judged again with each try: what is allowed may have changed since it was entered.
-        target = targets.check_target_url(
-            hook.url, http=settings.WEBHOOK_ALLOW_HTTP, allowed=allowed
-        )
+        target = targets.check_target_url(hook.url, http=http, allowed=allowed)
     except InvalidInput as error:
         return http_client.ReceiverReply(None, error=f"refused: {error.message}")
     with tenant_scope(delivery.tenant_id):
         body = build_body(delivery)
-    signed = build_headers(
-        delivery.event_id, int(now.timestamp()), body, list_valid_secrets(hook, now)
-    )
+    signed = build_headers(delivery.event_id, int(now.timestamp()), body, secrets)
     head = {"Content-Type": "application/json", "User-Agent": "MemoryHub-Webhooks/1"}
     timeout = settings.WEBHOOK_TIMEOUT_SECONDS
     return http_client.post_body(target, {**head, **signed}, body, timeout=timeout, allowed=allowed)
@@ -112,13 +111,6 @@ def list_valid_secrets(hook: Webhook, now: datetime) -> list[str]:
 
 def derive_webhook_secret(hook: Webhook, generation: int) -> str:
     return derive_secret(settings.SECRET_KEY, hook.tenant_id, hook.id, generation)
-
-
-def _delete_old_events(tenant_id: UUID, now: datetime) -> None:
-    """Events and their deliveries go when the log's days are over."""
-    oldest = now - timedelta(days=settings.WEBHOOK_LOG_DAYS)
-    with tenant_scope(tenant_id):
-        WebhookEvent.objects.filter(created_at__lt=oldest).delete()
 
 
 def sweep_due_webhooks() -> None:

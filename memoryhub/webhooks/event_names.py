@@ -50,11 +50,9 @@ def clean_events(style: str, events: Iterable[str]) -> list[str]:
     given = list(dict.fromkeys(events))
     names = list_events(style)
     if unknown := [each for each in given if each not in names]:
-        raise InvalidInput(
-            _("there is no event %(unknown)s; known: %(known)s")
-            % {"unknown": repr(unknown[0][:60]), "known": ", ".join(names)},
-            field="events",
-        )
+        told = {"unknown": repr(unknown[0][:60]), "known": ", ".join(names)}
+        message = _("there is no event %(unknown)s; known: %(known)s")
+        raise InvalidInput(message % told, field="events")
     if not given:
         raise InvalidInput(_("at least one event"), field="events")
     return [name for name in names if name in given]

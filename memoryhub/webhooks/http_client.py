@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 
 from django.utils.translation import gettext_noop as _
@@ -57,11 +57,9 @@ def post_body(
     except TargetRefused as error:
         reply = ReceiverReply(None, error=f"refused: {error.message}")
     except (OSError, HTTPException, ValueError) as error:
-        reply = ReceiverReply(
-            None, error=_describe_error(error, time.monotonic() - started >= timeout)
-        )
-    spent = round((time.monotonic() - started) * 1000, 1)
-    return ReceiverReply(reply.status, reply.text, reply.error, spent, reply.retry_after)
+        late = time.monotonic() - started >= timeout
+        reply = ReceiverReply(None, error=_describe_error(error, late))
+    return replace(reply, milliseconds=round((time.monotonic() - started) * 1000, 1))
 
 
 def _describe_error(error: Exception, late: bool) -> str:
@@ -80,19 +78,16 @@ def _send_request(
     connection = HTTPConnection(target.host, target.port, timeout=timeout)
     sock = socket.create_connection((address, target.port), timeout)
     with _limit_time(sock, timeout) as plain:
-        connection.sock = _wrap_in_tls(plain, target) if target.scheme == "https" else plain
+        connection.sock = plain
+        if target.scheme == "https":  # the certificate has to be the name's, not the address's
+            tls = ssl.create_default_context()
+            connection.sock = tls.wrap_socket(plain, server_hostname=target.host)
         try:
             named = {"Host": target.authority, "Connection": "close", **headers}
             connection.request("POST", target.path, body, named)
             return _read_response(connection.getresponse())
         finally:
             connection.close()
-
-
-def _wrap_in_tls(sock: socket.socket, target: RequestTarget) -> socket.socket:
-    """The certificate has to be the name's, not the address's."""
-    context = ssl.create_default_context()
-    return context.wrap_socket(sock, server_hostname=target.host)
 
 
 @contextmanager
@@ -124,11 +119,6 @@ def _read_response(response: HTTPResponse) -> ReceiverReply:
     error = "" if 200 <= response.status < 300 else f"answered {response.status}"
     if 300 <= response.status < 400:
         error += ": redirects are not followed"
-    return ReceiverReply(
-        response.status, text, error, 0.0, _parse_retry_after(response.headers.get("Retry-After"))
-    )
-
-
-def _parse_retry_after(value: str | None) -> int:
-    given = (value or "").strip()
-    return int(given) if given.isascii() and given.isdecimal() and len(given) < 7 else 0
+    given = (response.headers.get("Retry-After") or "").strip()
+    wait = int(given) if given.isascii() and given.isdecimal() and len(given) < 7 else 0
+    return ReceiverReply(response.status, text, error, retry_after=wait)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import Index, Q, UniqueConstraint
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.models import Space, TenantModel
@@ -48,7 +48,7 @@ class Webhook(TenantModel):
 
     class Meta:
         ordering = ["-created_at", "-id"]
-        indexes = [models.Index(fields=["tenant", "-created_at"], name="webhook_recent")]
+        indexes = [Index(fields=["tenant", "-created_at"], name="webhook_recent")]
 
     def __str__(self) -> str:
         return self.name
@@ -70,11 +70,11 @@ class WebhookEvent(TenantModel):
     class Meta:
         ordering = ["-created_at", "-id"]
         constraints = [
-            models.UniqueConstraint(
+            UniqueConstraint(
                 fields=["tenant", "once"], condition=~Q(once=""), name="webhook_event_once"
             )
         ]
-        indexes = [models.Index(fields=["tenant", "created_at"], name="webhook_event_age")]
+        indexes = [Index(fields=["tenant", "created_at"], name="webhook_event_age")]
 
     def __str__(self) -> str:
         return self.kind
@@ -115,19 +115,19 @@ class Delivery(TenantModel):
         ordering = ["-created_at", "-id"]
         verbose_name_plural = "deliveries"
         constraints = [
-            models.UniqueConstraint(fields=["webhook", "event"], name="delivered_once"),
+            UniqueConstraint(fields=["webhook", "event"], name="delivered_once"),
             # A receiver gets one request at a time, whatever the workers think.
-            models.UniqueConstraint(
+            UniqueConstraint(
                 fields=["webhook"], condition=Q(state="sending"), name="one_sending_a_webhook"
             ),
         ]
         indexes = [
-            models.Index(
+            Index(
                 fields=["webhook", "run_after"],
                 condition=Q(state__in=["waiting", "retry", "sending"]),
                 name="delivery_due",
             ),
-            models.Index(fields=["webhook", "-created_at", "-id"], name="delivery_recent"),
+            Index(fields=["webhook", "-created_at", "-id"], name="delivery_recent"),
         ]
 
     def __str__(self) -> str:

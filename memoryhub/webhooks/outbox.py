@@ -42,14 +42,8 @@ def record_news(tenant_id: UUID, make: NewsFactory) -> None:
 
 def build_delivery(hook: Webhook, event: WebhookEvent, name: str, now: datetime) -> Delivery:
     """A delivery that is due now, not yet stored."""
-    return Delivery(
-        tenant_id=hook.tenant_id,
-        webhook_id=hook.id,
-        event=event,
-        name=name,
-        run_after=now,
-        created_at=now,
-    )
+    due = {"run_after": now, "created_at": now}
+    return Delivery(tenant_id=hook.tenant_id, webhook_id=hook.id, event=event, name=name, **due)
 
 
 def _find_subscribers(news: News, hooks: Sequence[Webhook]) -> list[tuple[Webhook, str]]:

@@ -28,12 +28,9 @@ _MEM0_OPERATIONS = {"memory_add": "ADD", "memory_update": "UPDATE", "memory_dele
 
 def build_body(delivery: Delivery) -> bytes:
     """What is sent. Call inside the tenant's scope."""
-    words = (
-        load_event_words(delivery.event) if delivery.webhook.content == Webhook.Content.TEXT else {}
-    )
-    return json.dumps(render_payload(delivery, words), ensure_ascii=False).encode(
-        "utf-8", "replace"
-    )
+    told = delivery.webhook.content == Webhook.Content.TEXT
+    payload = render_payload(delivery, load_event_words(delivery.event) if told else {})
+    return json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def render_payload(delivery: Delivery, words: dict[str, Any]) -> dict[str, Any]:

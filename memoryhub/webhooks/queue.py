@@ -18,9 +18,6 @@ from memoryhub.webhooks.event_names import TEST_EVENT
 from memoryhub.webhooks.http_client import ReceiverReply
 from memoryhub.webhooks.models import Delivery, Webhook
 
-# How long is waited before another try. Pure.
-
-
 BACKOFF_FACTOR = 4
 LONGEST_BACKOFF = timedelta(hours=6)
 # While a receiver fails, nothing is sent to it by itself for this long at most.
@@ -66,9 +63,8 @@ def claim_delivery(webhook_id: UUID, now: datetime) -> Delivery | None:
     if found is None:
         return None
     if found.tries >= settings.WEBHOOK_MAX_ATTEMPTS:
-        finish_attempt(
-            found, ReceiverReply(None, error=found.error or _("its worker died every time")), now
-        )
+        said = found.error or _("its worker died every time")
+        finish_attempt(found, ReceiverReply(None, error=said), now)
         return claim_delivery(webhook_id, now)
     return lease_delivery(found, now)
 
@@ -109,6 +105,8 @@ def finish_attempt(delivery: Delivery, reply: ReceiverReply, now: datetime) -> b
     asked = reply.retry_after if reply.status in (429, 503) else 0
     base = settings.WEBHOOK_BACKOFF_SECONDS
     wait = compute_backoff(delivery.tries, base, random.random(), asked)  # noqa: S311  # no secret
+    line = {"at": now.isoformat(), "status": reply.status, "ms": reply.milliseconds}
+    line["error"] = reply.error[:200]
     written = _match_unchanged(delivery).update(
         state=state,
         run_after=now + wait if state == State.RETRY else delivery.run_after,
@@ -118,31 +116,16 @@ def finish_attempt(delivery: Delivery, reply: ReceiverReply, now: datetime) -> b
         milliseconds=reply.milliseconds,
         error=reply.error[:500],
         reply=reply.text[:500],
-        log=[*delivery.log, _render_log_line(reply, now)][-MAX_LOGGED_TRIES:],
+        log=[*delivery.log, line][-MAX_LOGGED_TRIES:],
     )
     if written != 1:
         return False
     if reply.is_ok:
-        _record_success(delivery.webhook_id, now)
+        fine = {"failures": 0, "given_up": 0, "quiet_until": None, "last_success_at": now}
+        Webhook.objects.filter(id=delivery.webhook_id).update(**fine)
     elif not is_test:
         _record_failure(delivery.webhook_id, reply, now, given_up=state == State.DEAD)
     return True
-
-
-def _render_log_line(reply: ReceiverReply, now: datetime) -> dict[str, object]:
-    error = reply.error[:200]
-    return {
-        "at": now.isoformat(),
-        "status": reply.status,
-        "ms": reply.milliseconds,
-        "error": error,
-    }
-
-
-def _record_success(webhook_id: UUID, now: datetime) -> None:
-    Webhook.objects.filter(id=webhook_id).update(
-        failures=0, given_up=0, quiet_until=None, last_success_at=now
-    )
 
 
 def _record_failure(
@@ -163,10 +146,7 @@ def _record_failure(
 
 def _disable_webhook(hook: Webhook, now: datetime, because: str) -> None:
     Webhook.objects.filter(id=hook.id, is_active=True).update(
-        is_active=False,
-        disabled_because=because[:500],
-        version=F("version") + 1,
-        changed_at=now,
+        is_active=False, disabled_because=because[:500], version=F("version") + 1, changed_at=now
     )
 
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_noop
 from memoryhub.dialogues.messages import clean_text
 from memoryhub.errors import Conflict, InvalidInput, NotFound, VersionOutdated
 from memoryhub.languages import use_stored_language
-from memoryhub.tenants import audit
+from memoryhub.tenants.audit import HUB_ACTOR, Action, record_audit_entry
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.webhooks import dispatch, event_names, outbox, queue, targets
@@ -58,11 +58,10 @@ def create_webhook(
     with tenant_scope(tenant_id):
         if Webhook.objects.count() >= MOST_WEBHOOKS:
             raise InvalidInput(
-                _("at most %(limit)s webhooks a tenant") % {"limit": MOST_WEBHOOKS},
-                field="url",
+                _("at most %(limit)s webhooks a tenant") % {"limit": MOST_WEBHOOKS}, field="url"
             )
         hook.save(force_insert=True)
-        audit.record_audit_entry(tenant_id, audit.Action.WEBHOOK_MADE, actor, hook.name, hook.url)
+        record_audit_entry(tenant_id, Action.WEBHOOK_MADE, actor, hook.name, hook.url)
     return hook, dispatch.derive_webhook_secret(hook, hook.generation)
 
 
@@ -71,7 +70,7 @@ def update_webhook(
     webhook_id: UUID,
     now: datetime,
     *,
-    actor: str = audit.HUB_ACTOR,
+    actor: str = HUB_ACTOR,
     version: int | None = None,
     **given: Any,
 ) -> Webhook:
@@ -81,15 +80,18 @@ def update_webhook(
     InvalidInput, and Outdated where it is not in the `version` that was read.
     """
     with tenant_scope(tenant_id):
-        hook = _lock_webhook(webhook_id, version)
+        hook = get_webhook(webhook_id, lock=True)
+        if version not in (None, hook.version):
+            message = _("the webhook was changed since it was read")
+            raise VersionOutdated(message, version=hook.version)
         values = {name: _check_value(hook, name, value) for name, value in given.items()}
         if values.get("is_active") and not hook.is_active:
             values |= {"disabled_because": "", "failures": 0, "given_up": 0, "quiet_until": None}
         elif values.get("is_active") is False and hook.is_active:
             values["disabled_because"] = DISABLED_BY_HAND
         _update_columns(hook, now, **values)
-        audit.record_audit_entry(
-            tenant_id, audit.Action.WEBHOOK_CHANGED, actor, hook.name, ", ".join(sorted(given))
+        record_audit_entry(
+            tenant_id, Action.WEBHOOK_CHANGED, actor, hook.name, ", ".join(sorted(given))
         )
         if hook.is_active:
             outbox.ring_on_commit(tenant_id, [hook.id])
@@ -97,32 +99,24 @@ def update_webhook(
 
 
 def rotate_secret(
-    tenant_id: UUID,
-    webhook_id: UUID,
-    now: datetime,
-    overlap: timedelta,
-    *,
-    actor: str = audit.HUB_ACTOR,
+    tenant_id: UUID, webhook_id: UUID, now: datetime, overlap: timedelta, *, actor: str = HUB_ACTOR
 ) -> tuple[Webhook, str]:
     """(row, secret): another secret. Until `overlap` is over both sign. Raises NotFound."""
     if not timedelta(0) <= overlap <= MOST_OVERLAP:
-        raise InvalidInput(
-            _("0 to %(hours)s hours") % {"hours": MOST_OVERLAP.days * 24}, field="overlap_hours"
-        )
+        message = _("0 to %(hours)s hours") % {"hours": MOST_OVERLAP.days * 24}
+        raise InvalidInput(message, field="overlap_hours")
     with tenant_scope(tenant_id):
-        hook = _lock_webhook(webhook_id, None)
+        hook = get_webhook(webhook_id, lock=True)
         _update_columns(hook, now, generation=hook.generation + 1, previous_until=now + overlap)
-        audit.record_audit_entry(tenant_id, audit.Action.WEBHOOK_ROTATED, actor, hook.name)
+        record_audit_entry(tenant_id, Action.WEBHOOK_ROTATED, actor, hook.name)
     return hook, dispatch.derive_webhook_secret(hook, hook.generation)
 
 
-def delete_webhook(tenant_id: UUID, webhook_id: UUID, *, actor: str = audit.HUB_ACTOR) -> None:
+def delete_webhook(tenant_id: UUID, webhook_id: UUID, *, actor: str = HUB_ACTOR) -> None:
     """With its deliveries. Raises NotFound."""
     with tenant_scope(tenant_id):
         hook = get_webhook(webhook_id)
-        audit.record_audit_entry(
-            tenant_id, audit.Action.WEBHOOK_DELETED, actor, hook.name, hook.url
-        )
+        record_audit_entry(tenant_id, Action.WEBHOOK_DELETED, actor, hook.name, hook.url)
         hook.delete()
 
 
@@ -170,9 +164,10 @@ def replay_delivery(tenant_id: UUID, delivery_id: UUID, now: datetime) -> Delive
     return get_delivery(tenant_id, delivery_id)
 
 
-def get_webhook(webhook_id: UUID) -> Webhook:
+def get_webhook(webhook_id: UUID, *, lock: bool = False) -> Webhook:
     """Call inside the scope. Raises NotFound."""
-    hook: Webhook | None = Webhook.objects.filter(id=webhook_id).first()
+    rows = Webhook.objects.select_for_update() if lock else Webhook.objects.all()
+    hook: Webhook | None = rows.filter(id=webhook_id).first()
     if hook is None:
         raise NotFound(_("There is no such webhook."))
     return hook
@@ -186,15 +181,6 @@ def get_delivery(tenant_id: UUID, delivery_id: UUID) -> Delivery:
     if found is None:
         raise NotFound(_("There is no such delivery."))
     return found
-
-
-def _lock_webhook(webhook_id: UUID, version: int | None) -> Webhook:
-    hook: Webhook | None = Webhook.objects.select_for_update().filter(id=webhook_id).first()
-    if hook is None:
-        raise NotFound(_("There is no such webhook."))
-    if version not in (None, hook.version):
-        raise VersionOutdated(_("the webhook was changed since it was read"), version=hook.version)
-    return hook
 
 
 def _update_columns(hook: Webhook, now: datetime, **values: Any) -> None:
@@ -227,11 +213,9 @@ def _check_url(given: str) -> str:
     return given
 
 
-# What an erasure drops here: replies, in which a receiver may have said our words back.
-
-
 def erase_replies(space: Space, since: datetime) -> int:
-    """Of the tenant's deliveries from then on, whatever space they are of: a reply may tell of
-    another one. Call inside the scope."""
+    """What an erasure drops here: replies, in which a receiver may have said our words back, of
+    the tenant's deliveries from then on, whatever space they are of: a reply may tell of another
+    one. Call inside the scope."""
     told = Delivery.objects.filter(created_at__gte=since).exclude(reply="")
     return told.update(reply="")

@@ -10,14 +10,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import (
-    IPv4Address,
-    IPv4Network,
-    IPv6Address,
-    IPv6Network,
-    ip_address,
-    ip_network,
-)
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import urlsplit
 
 from django.utils.translation import gettext as _
@@ -32,15 +25,12 @@ _DEFAULT_PORTS = {"https": 443, "http": 80}
 _METADATA_ADDRESSES = frozenset({ip_address("168.63.129.16")})
 # Registered for special use, and not known as such to every release of Python.
 _RESERVED_NETWORKS = tuple(
-    ip_network(each)
-    for each in (
-        "192.0.0.0/24",
-        "192.88.99.0/24",
-        "100::/64",
-        "2001::/23",
-        "2001:db8::/32",
-        "3fff::/20",
-        "5f00::/16",
+    map(
+        ip_network,
+        (
+            *("192.0.0.0/24", "192.88.99.0/24", "100::/64", "2001::/23", "2001:db8::/32"),
+            *("3fff::/20", "5f00::/16"),
+        ),
     )
 )
 _TRANSLATED_NETWORKS = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"))

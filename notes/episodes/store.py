@@ -12,8 +12,8 @@ from django.db.models import Q
 
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.tenants.models import Space
-from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
-from notes.models import Derivation, Episode
+from notes.history.change_set import ChangeSet, TurnEvidence, filter_supports, serialize_row
+from notes.models import Episode
 
 EpisodeKind = Episode.Kind
 # Spans that are searched. The summary so far and the portraits are handed over whole.
@@ -151,8 +151,6 @@ def save_episode(changes: ChangeSet, draft: EpisodeDraft) -> Episode:
 
 
 def _list_new_sources(draft: EpisodeDraft) -> list[TurnEvidence]:
-    known = Derivation.objects.filter(
-        child_type="episode", child_id=draft.row.id, role=Derivation.Role.SUPPORT
-    )
+    known = filter_supports("episode", child_id=draft.row.id)
     pairs = set(known.values_list("turn_id", "via_id"))
     return [s for s in draft.coverage.sources if (s.turn_id, s.via_id) not in pairs]

@@ -16,7 +16,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.dialogues.queries import load_turns_around
@@ -64,9 +64,7 @@ def erase_traced(found: ErasureTrace, actor: str, now: datetime, *, strict: bool
     _blank_summaries(found, changes)
     counts["revisions"] = _purge_revisions(found.space, purged)
     counts.update(_delete_index_entries(found, purged))
-    counts["proposals"] = _delete_proposals(found)
-    counts["fingerprints"] = _delete_fingerprints(found)
-    counts["feedback"] = _delete_feedback(found)
+    counts.update(_delete_what_tells_of_it(found))
     counts.update(_delete_rows(found, changes))
     for fact, values in reopened:
         changes.update_row(fact, **values)
@@ -221,26 +219,21 @@ def _rewrite_windows(found: ErasureTrace) -> None:
         indexer.write_entries(found.space, model, entries, None)
 
 
-def _delete_proposals(found: ErasureTrace) -> int:
-    about = Q(turn_ids__overlap=list(found.erased_turn_ids)) if found.turns else Q(pk=None)
-    about |= Q(row_id__in=[row for _, row in found.doomed_rows])
-    count, _ = Proposal.objects.filter(about, space=found.space).delete()
-    return count
-
-
-def _delete_feedback(found: ErasureTrace) -> int:
-    about = {row for _, row in [*found.doomed_rows, *found.rewritten_rows]} | found.erased_turn_ids
-    count, _ = Feedback.objects.filter(space=found.space, row_id__in=about).delete()
-    return count
-
-
-def _delete_fingerprints(found: ErasureTrace) -> int:
-    """Of what was given out since the oldest of the turns came in."""
-    if not found.turns:
-        return 0
-    oldest = min(turn.received_at for turn in found.turns)
-    count, _ = Fingerprint.objects.filter(space=found.space, seen_at__gte=oldest).delete()
-    return count
+def _delete_what_tells_of_it(found: ErasureTrace) -> dict[str, int]:
+    """Proposals and feedback about it; fingerprints of what was given out since the oldest of the
+    turns came in."""
+    turns, doomed = found.erased_turn_ids, {row for _, row in found.doomed_rows}
+    about = Q(turn_ids__overlap=list(turns)) if turns else Q(pk=None)
+    proposals = Proposal.objects.filter(about | Q(row_id__in=doomed))
+    oldest = min((turn.received_at for turn in found.turns), default=None)
+    given = Fingerprint.objects.filter(Q(seen_at__gte=oldest) if oldest else Q(pk=None))
+    rated = doomed | {row for _, row in found.rewritten_rows} | turns
+    gone: dict[str, QuerySet[Any]] = {
+        "proposals": proposals,
+        "fingerprints": given,
+        "feedback": Feedback.objects.filter(row_id__in=rated),
+    }
+    return {name: rows.filter(space=found.space).delete()[0] for name, rows in gone.items()}
 
 
 # Deleted in this order, a row never goes before one that points at it.

@@ -75,8 +75,10 @@ def _trace_derivations(found: ErasureTrace) -> None:
         Q(turn__in=found.erased_turn_ids) | Q(via_id__in=[row for _, row in found.doomed_rows])
     )
     against = touching.filter(role=Derivation.Role.CONTRADICTION)
-    found.released_ids = set(against.values_list("child_id", flat=True)) - _load_ended_by_others(
-        found
+    links = Derivation.objects.filter(space=found.space, role=Derivation.Role.CONTRADICTION)
+    left = links.exclude(turn__in=found.erased_turn_ids)  # by which they ended all the same
+    found.released_ids = {*against.values_list("child_id", flat=True)}.difference(
+        left.values_list("child_id", flat=True)
     )
     made = touching.exclude(role=Derivation.Role.CONTRADICTION)
     children = set(made.values_list("child_type", "child_id")) - set(found.doomed_rows)
@@ -86,7 +88,8 @@ def _trace_derivations(found: ErasureTrace) -> None:
         if link.role == Derivation.Role.SUPPORT:
             support[link.child_type, link.child_id].add(link.turn_id)
     rows = load_rows_by_key(children)
-    texts = _load_turn_texts({turn for turns in support.values() for turn in turns})
+    said = Turn.objects.filter(id__in={turn for turns in support.values() for turn in turns})
+    texts = dict(said.values_list("id", "text"))
     names = _load_entity_words(found.space)
     for key, row in rows.items():
         others = support[key] - found.erased_turn_ids
@@ -103,11 +106,6 @@ def _trace_derivations(found: ErasureTrace) -> None:
             found.remaining_turn_ids |= others
 
 
-def _load_ended_by_others(found: ErasureTrace) -> set[UUID]:
-    links = Derivation.objects.filter(space=found.space, role=Derivation.Role.CONTRADICTION)
-    return set(links.exclude(turn__in=found.erased_turn_ids).values_list("child_id", flat=True))
-
-
 def load_rows_by_key(keys: Iterable[RowKey]) -> dict[RowKey, Any]:
     """The rows that are still there. One statement a kind."""
     wanted: dict[str, list[UUID]] = defaultdict(list)
@@ -120,10 +118,6 @@ def load_rows_by_key(keys: Iterable[RowKey]) -> dict[RowKey, Any]:
         if kind in known
         for row_id, row in known[kind]._default_manager.in_bulk(ids).items()
     }
-
-
-def _load_turn_texts(turns: set[UUID]) -> dict[UUID, str]:
-    return dict(Turn.objects.filter(id__in=turns).values_list("id", "text"))
 
 
 def _load_entity_words(space: Space) -> set[str]:
@@ -195,11 +189,10 @@ def _trace_summaries(found: ErasureTrace) -> None:
         if any(inside):
             found.rewritten_rows["episode", episode.id] = episode
     pages = [row for kind, row in found.doomed_rows if kind == "page"]
+    left = Page.objects.exclude(id__in=pages)
+    lookups = {"segment": "memberships__segment", "chain": "chain"}
     for (kind, row_id), row in list(found.rewritten_rows.items()):
-        left = Page.objects.exclude(id__in=pages)
-        if kind == "segment" and not left.filter(memberships__segment=row_id).exists():
-            found.doomed_rows[kind, row_id] = row
-        if kind == "chain" and not left.filter(chain=row_id).exists():
+        if kind in lookups and not left.filter(**{lookups[kind]: row_id}).exists():
             found.doomed_rows[kind, row_id] = row
 
 
@@ -255,12 +248,12 @@ def _trace_entities(found: ErasureTrace) -> None:
 def _trace_entity_names(found: ErasureTrace) -> None:
     """Of the entities that stay, what to rewrite: a summary, or names that nothing but the turns
     says. One whose names were all of that kind goes."""
-    found.entities |= Entity.objects.exclude(id__in=_list_ids(found.doomed_rows)).in_bulk(
-        {e.merged_into_id for e in _list_all_entities(found) if e.merged_into_id}
-    )
-    unsaid = _find_unsaid_names(
-        found, {n for e in found.entities.values() for n in (e.name, *e.aliases)}
-    )
+    gone = [row for (kind, _), row in found.doomed_rows.items() if kind == "entity"]
+    merged = {e.merged_into_id for e in [*found.entities.values(), *gone] if e.merged_into_id}
+    left = Entity.objects.exclude(id__in=[row_id for _, row_id in found.doomed_rows])
+    found.entities |= left.in_bulk(merged)
+    names = {name for e in found.entities.values() for name in (e.name, *e.aliases)}
+    unsaid = _find_unsaid_names(found, names)
     for entity in list(found.entities.values()):
         said = [name for name in (entity.name, *entity.aliases) if name not in unsaid]
         if not said:
@@ -269,15 +262,6 @@ def _trace_entity_names(found: ErasureTrace) -> None:
             found.names[entity.id] = said
     _trace_dependents(found)
     found.entities = {i: e for i, e in found.entities.items() if i in found.names}
-
-
-def _list_ids(keys: Iterable[RowKey]) -> list[UUID]:
-    return [row_id for _, row_id in keys]
-
-
-def _list_all_entities(found: ErasureTrace) -> list[Entity]:
-    gone = [row for (kind, _), row in found.doomed_rows.items() if kind == "entity"]
-    return [*found.entities.values(), *gone]
 
 
 def _find_unsaid_names(found: ErasureTrace, names: set[str]) -> set[str]:

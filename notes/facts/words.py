@@ -31,13 +31,12 @@ def extract_stems(text: str, owner: str = "") -> frozenset[str]:
     """What a text speaks of, roughly stemmed, without its owner and words that say nothing."""
     left_out = {*_split_words(owner), *(f"{token}'s" for token in _split_words(owner))}
     words = [w for w in _split_words(text) if w not in _STOP_WORDS and w not in left_out]
-    return frozenset(stem_word(word) for word in words if not _HAN.search(word)) | _extract_han(
-        text, owner
-    )
+    stems = frozenset(stem_word(word) for word in words if not _HAN.search(word))
+    return stems | frozenset(_find_telling_han(text, owner))
 
 
-def _extract_han(text: str, owner: str) -> frozenset[str]:
-    return frozenset(_HAN.findall(_ENDING_HAN.sub("", text.replace(owner, ""))))
+def _find_telling_han(text: str, owner: str) -> list[str]:
+    return _HAN.findall(_ENDING_HAN.sub("", text.replace(owner, "")))
 
 
 def stem_word(word: str) -> str:
@@ -55,15 +54,11 @@ _MIN_NAMED_HAN = 3  # characters in a row that name a thing: fewer stand in othe
 
 def is_about_same_thing(new: str, owner: str, held: str) -> bool:
     """Whether what a text denies is said by one that is held, in the same words."""
-    said = "".join(_HAN.findall(_ENDING_HAN.sub("", new.replace(owner, ""))))
+    said = "".join(_find_telling_han(new, owner))
     if said and (len(said) < _MIN_NAMED_HAN or said not in held):
         return False
-    return has_all_stems(extract_stems(new, owner), held)
-
-
-def has_all_stems(thing: frozenset[str], text: str) -> bool:
-    """Whether a text has every word of a thing that has ended."""
-    return bool(thing) and thing <= extract_stems(text)
+    thing = extract_stems(new, owner)
+    return bool(thing) and thing <= extract_stems(held)
 
 
 def is_small_correction(new: str, old: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -39,10 +40,29 @@ class FactTriples:
     sources: Sequence[TurnEvidence]
 
 
+@dataclass(frozen=True, slots=True)
+class EntityPair:
+    """An entity, and the better known one it may be. `is_one`: code may say so by itself."""
+
+    entity: Entity
+    into: Entity
+    cosine: float
+    is_one: bool
+
+    @property
+    def key(self) -> str:
+        return build_merge_key(self.entity.id, self.into.id)
+
+    def build_question(self, number: int, said: Mapping[UUID, Sequence[str]]) -> NamePair:
+        """As an engine is asked about it, with some of what is said of each."""
+        one, other = (tuple(said.get(each.id, ())[:3]) for each in (self.entity, self.into))
+        return NamePair(f"p{number}", self.entity.name, self.into.name, one, other)
+
+
 @dataclass
 class GraphDraft:
-    """Entities and relations to be written. `merges` are (new entity, the one it is), `doubts`
-    pairs for a person to decide, `apart` those that an engine found to be two."""
+    """Entities and relations to be written. Of pairs with new entities, `merges` are one, `doubts`
+    are for a person to decide, and an engine found `distinct` ones to be two."""
 
     space: Space
     known: dict[str, Entity]
@@ -50,9 +70,9 @@ class GraphDraft:
     relations: list[Relation] = field(default_factory=list)
     sources: dict[UUID, list[TurnEvidence]] = field(default_factory=dict)
     mentions: dict[str, int] = field(default_factory=dict)
-    merges: list[tuple[Entity, Entity]] = field(default_factory=list)
-    doubts: list[tuple[Entity, Entity, float]] = field(default_factory=list)
-    distinct: list[tuple[Entity, Entity, float]] = field(default_factory=list)
+    merges: list[EntityPair] = field(default_factory=list)
+    doubts: list[EntityPair] = field(default_factory=list)
+    distinct: list[EntityPair] = field(default_factory=list)
 
     def get_entity(self, name: str) -> Entity:
         return self.known.get(name) or self.new_entities[name]
@@ -65,15 +85,15 @@ class GraphDraft:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class EntityPair:
-    """A new entity, the known one nearest to it, and whether code may say that they are one."""
-
-    new: Entity
-    known: Entity
-    cosine: float
-    is_one: bool
-    question: NamePair
+def pair_if_near(
+    entity: Entity, into: Entity, cosine: float, merge_at: float, ask_at: float
+) -> EntityPair | None:
+    """The two where they are near enough to be one (GR5)."""
+    kind = decide_name_merge(cosine, merge_at=merge_at, ask_at=ask_at)
+    may_be_one = may_be_same_entity(entity.name, into.name, entity.type, into.type)
+    if kind == "apart" or not may_be_one:
+        return None
+    return EntityPair(entity, into, cosine, kind == "merge")
 
 
 def build_entity_pairs(
@@ -82,34 +102,21 @@ def build_entity_pairs(
     near: Mapping[int, tuple[Entity, float]],
     merge_at: float,
     ask_at: float,
-) -> list[EntityPair]:
-    """The pairs near enough to be one entity, with what is said of each (GR5).
+) -> list[tuple[EntityPair, NamePair]]:
+    """The pairs near enough to be one entity, and the question about each.
 
     Call inside the tenant's scope.
     """
-    found = []
-    for place, (known, cosine) in near.items():
-        entity = new[place]
-        kind = decide_name_merge(cosine, merge_at=merge_at, ask_at=ask_at)
-        if kind != "apart" and may_be_same_entity(entity.name, known.name, entity.type, known.type):
-            found.append((entity, known, cosine, kind == "merge"))
-    said = load_entity_texts({known.id for _, known, _, _ in found})
-    return [
-        EntityPair(
-            entity,
-            known,
-            cosine,
-            is_one,
-            NamePair(
-                f"p{number}",
-                entity.name,
-                known.name,
-                tuple(r.fact.text for r in graph.relations if entity in (r.src, r.dst))[:3],
-                tuple(said.get(known.id, [])[:3]),
-            ),
-        )
-        for number, (entity, known, cosine, is_one) in enumerate(found, 1)
+    pairs = [
+        pair
+        for place, (known, cosine) in near.items()
+        if (pair := pair_if_near(new[place], known, cosine, merge_at, ask_at))
     ]
+    said = load_entity_texts({pair.into.id for pair in pairs})
+    for pair in pairs:
+        told = [r.fact.text for r in graph.relations if pair.entity in (r.src, r.dst)]
+        said[pair.entity.id] = told
+    return [(pair, pair.build_question(number, said)) for number, pair in enumerate(pairs, 1)]
 
 
 def load_entity_texts(ids: set[UUID]) -> dict[UUID, list[str]]:
@@ -124,23 +131,19 @@ def load_entity_texts(ids: set[UUID]) -> dict[UUID, list[str]]:
     return said
 
 
-def list_undecided_pairs(pairs: Sequence[EntityPair]) -> list[NamePair]:
+def list_undecided_pairs(pairs: Sequence[tuple[EntityPair, NamePair]]) -> list[NamePair]:
     """Those that code leaves to an engine."""
-    return [pair.question for pair in pairs if not pair.is_one]
+    return [question for pair, question in pairs if not pair.is_one]
 
 
 def apply_pair_answers(
-    graph: GraphDraft, pairs: Sequence[EntityPair], answers: Mapping[str, bool]
+    graph: GraphDraft, pairs: Sequence[tuple[EntityPair, NamePair]], answers: Mapping[str, bool]
 ) -> None:
     """Merge what is one, leave apart what is not, and ask a person about the rest."""
-    for pair in pairs:
-        one = True if pair.is_one else answers.get(pair.question.handle)
-        if one:
-            graph.merges.append((pair.new, pair.known))
-        elif one is None:
-            graph.doubts.append((pair.new, pair.known, pair.cosine))
-        else:
-            graph.distinct.append((pair.new, pair.known, pair.cosine))
+    for pair, question in pairs:
+        one = True if pair.is_one else answers.get(question.handle)
+        kind = graph.doubts if one is None else graph.merges if one else graph.distinct
+        kind.append(pair)
 
 
 def build_graph(
@@ -158,24 +161,18 @@ def build_graph(
     graph = GraphDraft(space, load_known_entities(space, names))
     for canonical, name in names.items():
         if canonical not in graph.known:
-            graph.new_entities[canonical] = _build_entity(
-                space, name, types.get(canonical, ""), stamp
+            graph.new_entities[canonical] = Entity(
+                tenant_id=space.tenant_id,
+                space=space,
+                name=name[:MAX_NAME_LENGTH],
+                canonical_key=canonical,
+                type=types.get(canonical, "")[:20],
+                mention_count=0,
+                engine=stamp,
             )
     for each in told:
         _add_relations(graph, each, stamp)
     return graph
-
-
-def _build_entity(space: Space, name: str, kind: str, stamp: str) -> Entity:
-    return Entity(
-        tenant_id=space.tenant_id,
-        space=space,
-        name=name[:MAX_NAME_LENGTH],
-        canonical_key=normalise_name(name),
-        type=kind[:20],
-        mention_count=0,
-        engine=stamp,
-    )
 
 
 def _add_relations(graph: GraphDraft, told: FactTriples, stamp: str) -> None:
@@ -233,13 +230,18 @@ def save_graph(graph: GraphDraft, changes: ChangeSet) -> None:
         entity.mention_count = graph.mentions.get(name, 1)
         unit.add_row(changes, entity, graph.sources.get(entity.id, []))
     _count_mentions(graph, unit)
-    for entity, into in graph.merges:
-        merge_entity(unit, merging, entity, into, graph.sources.get(entity.id, []))
+    for pair in graph.merges:
+        sources = graph.sources.get(pair.entity.id, [])
+        merge_entity(unit, merging, pair.entity, pair.into, sources)
     for relation in graph.relations:
         unit.add_row(changes, relation, graph.sources[relation.id])
     unit.write_rows()
     merging.save()
-    _propose_merges(graph, changes)
+    for pair in [*graph.doubts, *graph.distinct]:
+        turns = {source.turn_id for source in graph.sources.get(pair.entity.id, [])}
+        # That two are apart is noted, so that it is not asked again.
+        declined = changes.engine or "pipeline" if pair in graph.distinct else ""
+        propose_merge(graph.space, pair, turns, changes.at, declined_by=declined)
 
 
 def _count_mentions(graph: GraphDraft, unit: UnitOfWork) -> None:
@@ -248,10 +250,7 @@ def _count_mentions(graph: GraphDraft, unit: UnitOfWork) -> None:
         names = [name for name, known in graph.known.items() if known is entity]
         mentions = sum(graph.mentions.get(name, 0) for name in names)
         unit.edit_row(
-            unit.changes,
-            entity,
-            mention_count=entity.mention_count + mentions,
-            retired_at=None,
+            unit.changes, entity, mention_count=entity.mention_count + mentions, retired_at=None
         )
         unit.changes.record_support(entity, graph.sources.get(entity.id, []))
 
@@ -270,22 +269,22 @@ def merge_entity(
     unit.edit_row(merging, into, aliases=list(dict.fromkeys([*into.aliases, entity.name])))
 
 
-def _propose_merges(graph: GraphDraft, changes: ChangeSet) -> None:
-    """About doubts; that two are apart is noted, so that it is not asked again."""
-    for entity, other, cosine in [*graph.doubts, *graph.distinct]:
-        turns = {source.turn_id for source in graph.sources.get(entity.id, [])}
-        declined = (entity, other, cosine) in graph.distinct
-        propose_change(
-            graph.space,
-            "merge",
-            build_merge_key(entity.id, other.id),
-            f'"{entity.name}" may be "{other.name}"',
-            changes.at,
-            payload={"entity": str(entity.id), "into": str(other.id), "cosine": round(cosine, 3)},
-            row=entity,
-            turn_ids=turns,
-            declined_by=changes.engine or "pipeline" if declined else "",
-        )
+def propose_merge(
+    space: Space, pair: EntityPair, turns: set[UUID], now: datetime, *, declined_by: str = ""
+) -> None:
+    """Put the pair before a person; or note who found it to be two, so that nobody is asked."""
+    ids = {"entity": str(pair.entity.id), "into": str(pair.into.id)}
+    propose_change(
+        space,
+        "merge",
+        pair.key,
+        f'"{pair.entity.name}" may be "{pair.into.name}"',
+        now,
+        payload={**ids, "cosine": round(pair.cosine, 3)},
+        row=pair.entity,
+        turn_ids=turns,
+        declined_by=declined_by,
+    )
 
 
 def find_nearest_entities(

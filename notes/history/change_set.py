@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 
 from memoryhub.news import News, notify_listeners
 from memoryhub.policies.services import load_effective_policy
@@ -33,15 +33,17 @@ class TurnEvidence:
     via_id: UUID | None = None
 
 
+def filter_supports(row_type: str, **of: Any) -> QuerySet[Derivation]:
+    rows: QuerySet[Derivation] = Derivation.objects.filter(child_type=row_type, **of)
+    return rows.filter(role=Derivation.Role.SUPPORT)
+
+
 def load_supports(row_type: str, row_ids: Iterable[UUID]) -> dict[UUID, list[TurnEvidence]]:
     """What supports each row, in the order in which it was said. One statement, none for no
     rows. Call inside the tenant's scope."""
     found: dict[UUID, list[TurnEvidence]] = {}
     if ids := list(row_ids):
-        rows = Derivation.objects.filter(
-            child_type=row_type, child_id__in=ids, role=Derivation.Role.SUPPORT
-        )
-        for row in rows.order_by("turn__seq", "id"):
+        for row in filter_supports(row_type, child_id__in=ids).order_by("turn__seq", "id"):
             found.setdefault(row.child_id, []).append(
                 TurnEvidence(
                     row.turn_id, row.span_start, row.span_end, row.role, row.via_type, row.via_id

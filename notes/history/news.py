@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from django.apps import apps
@@ -70,12 +70,13 @@ def build_news(
             yield News(f"{name}.{how}", at, data, space_id)
 
 
-class _ChangeContext:
+class _ChangeContext(NamedTuple):
     """What else the change-set did: ids that new facts supersede, lineages with a new version,
     and lineages of which a version was put away."""
 
-    def __init__(self, replaced: set[str], renewed: set[str], put_away: set[str]) -> None:
-        self.replaced, self.renewed, self.put_away = replaced, renewed, put_away
+    replaced: set[str]
+    renewed: set[str]
+    put_away: set[str]
 
 
 def _is_reworded(change: RevisionChange) -> bool:

@@ -13,17 +13,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import (
-    CharField,
-    Expression,
-    F,
-    Field,
-    JSONField,
-    Model,
-    Q,
-    QuerySet,
-    TextField,
-)
+from django.db import models
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast
 from django.utils.translation import gettext
@@ -86,13 +76,13 @@ def load_state_at(
     return {(kind, row): after for kind, row, after in latest if after and is_row_held(kind, after)}
 
 
-def _build_shared_q() -> Q:
+def _build_shared_q() -> models.Q:
     """Revisions of rows that belong to the tenant and to no space."""
-    found = Q(pk=None)
+    found = models.Q(pk=None)
     for kind in row_kinds.list_row_kinds():
         if kind.may_be_shared:
             rows = kind.model._default_manager.filter(space=None)
-            found |= Q(row_type=kind.name, row_id__in=rows.values("pk"))
+            found |= models.Q(row_type=kind.name, row_id__in=rows.values("pk"))
     return found
 
 
@@ -176,7 +166,9 @@ def preview_changes(bench: UnitOfWork) -> list[RowChange]:
 _REVISION_COLUMNS = frozenset({"id", "tenant_id", "space_id", "version"}) | COUNTER_COLUMNS
 
 
-def select_rows_held_at(space: Space, model: type[Model], at: datetime) -> QuerySet[Any]:
+def select_rows_held_at(
+    space: Space, model: type[models.Model], at: datetime
+) -> models.QuerySet[Any]:
     """The last revision until `at` of each row of the model that was held then, with the row's
     columns under their own names, so that filters of the model's rows fit. What reading counts is
     not among them, and `id` is the revision's. Call inside the tenant's scope.
@@ -186,23 +178,23 @@ def select_rows_held_at(space: Space, model: type[Model], at: datetime) -> Query
     )
     latest = known.order_by("row_id", "-version_after", "-id").distinct("row_id")
     rows = Revision.objects.filter(id__in=latest.values("id"), after__isnull=False)
-    held: QuerySet[Any] = rows.annotate(**_build_columns(model))
+    held: models.QuerySet[Any] = rows.annotate(**_build_columns(model))
     return held.filter(retired_at=None)
 
 
-def _build_columns(model: type[Model]) -> dict[str, Any]:
+def _build_columns(model: type[models.Model]) -> dict[str, Any]:
     fields = [
         field for field in model._meta.concrete_fields if field.attname not in _REVISION_COLUMNS
     ]
     columns = {field.attname: _build_column(field) for field in fields}
-    return columns | {field.name: F(field.attname) for field in fields if field.is_relation}
+    return columns | {field.name: models.F(field.attname) for field in fields if field.is_relation}
 
 
-def _build_column(field: Field[Any, Any]) -> Expression | Any:
-    if isinstance(field, (ArrayField, JSONField)):
+def _build_column(field: models.Field[Any, Any]) -> models.Expression | Any:
+    if isinstance(field, (ArrayField, models.JSONField)):
         return KeyTransform(field.attname, "after")
     text = KeyTextTransform(field.attname, "after")
-    if isinstance(field, (CharField, TextField)):
+    if isinstance(field, (models.CharField, models.TextField)):
         return text
     kind: Any = getattr(field, "target_field", field)  # a foreign key's is what it points to
     return Cast(text, output_field=type(kind)())

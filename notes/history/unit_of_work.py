@@ -165,7 +165,7 @@ class UnitOfWork:
         if row is None:
             raise Conflict(gettext("a row of this event is gone"), code="not_undoable")
         if before is None:
-            self._retire_with_links(changes, key)
+            self.retire_row(changes, row)
             return
         changed = {n: v for n, v in before.items() if n != "version" and (after or {}).get(n) != v}
         self._apply_values(changes, row, changed)
@@ -212,10 +212,7 @@ class UnitOfWork:
 
     def retire_row(self, changes: ChangeSet, row: Any) -> None:
         """The row is not held any more; a note's links go with it."""
-        self._retire_with_links(changes, get_row_key(row))
-
-    def _retire_with_links(self, changes: ChangeSet, key: RowKey) -> None:
-        row = self.rows[key]
+        key = get_row_key(row)
         gone = {"retired_at": self.now} | ({"active": False} if key[0] == "link" else {})
         if not row.retired_at:
             self._apply_values(changes, row, gone)
@@ -269,30 +266,24 @@ class UnitOfWork:
 
     def write_rows(self) -> None:
         """Write the rows alone, which the caller has locked; it saves the change-sets as well."""
-        self._record_tracked()
-        for kind, ids in self._list_ids_by_kind().items():
-            self._write_kind(kind, ids)
-        self._record_sources()
-
-    def _record_tracked(self) -> None:
         for key, before in self._tracked.items():
             if before is None:
                 self.changes.record_creation(self.rows[key], [])
             else:
                 self.changes.record_change(self.rows[key], before)
+        for kind, ids in self._list_ids_by_kind().items():
+            self._write_kind(kind, ids)
+        self._record_sources()
 
     def _record_sources(self) -> None:
-        known = self._load_known_sources()
-        for key, sources in self._sources.items():
-            fresh = {s.turn_id: s for s in sources if (key[1], s.turn_id) not in known}
-            self.changes.record_support(self.rows[key], fresh.values())
-
-    def _load_known_sources(self) -> set[tuple[UUID, UUID]]:
         held = Derivation.objects.filter(
             child_id__in=[key[1] for key in self._sources if key not in self._new],
             role=Derivation.Role.SUPPORT,
         )
-        return set(held.values_list("child_id", "turn_id"))
+        known = set(held.values_list("child_id", "turn_id"))
+        for key, sources in self._sources.items():
+            fresh = {s.turn_id: s for s in sources if (key[1], s.turn_id) not in known}
+            self.changes.record_support(self.rows[key], fresh.values())
 
     def _write_kind(self, kind: str, ids: Sequence[UUID]) -> None:
         """What makes room goes first: one claim is open at a time."""
@@ -351,9 +342,8 @@ class UnitOfWork:
 
     def _is_changed_or_new(self, kind: str, row_id: UUID) -> bool:
         """Differs from what it was, or is new."""
-        return self._is_changed_row(kind, row_id) or (
-            self.rows[kind, row_id] is not None and self.original_values[kind, row_id] is None
-        )
+        row, first = self.rows[kind, row_id], self.original_values[kind, row_id]
+        return row is not None and (first is None or serialize_row(row) != first)
 
     def _list_changed_fields(self, kind: str, changed: Iterable[tuple[Any, Values]]) -> list[str]:
         names = set(self._counters[kind])
@@ -362,17 +352,15 @@ class UnitOfWork:
         columns = row_kinds.get_row_kind(kind).model._meta.concrete_fields
         return [column.name for column in columns if {column.attname, column.name} & names]
 
-    def _list_retired_ids(self) -> list[UUID]:
-        return [
+    def _delete_entries(self) -> None:
+        """What was never to be is not found, nor is a page that is back in the short-term queue;
+        undone again, it is embedded again."""
+        retired = [
             key[1]
             for key, row in self.rows.items()
             if self._is_changed_or_new(*key) and getattr(row, "retired_at", None)
         ]
-
-    def _delete_entries(self) -> None:
-        """What was never to be is not found, nor is a page that is back in the short-term queue;
-        undone again, it is embedded again."""
-        gone = [*self._list_retired_ids(), *self._find_unsearched_ids()]
+        gone = [*retired, *self._find_unsearched_ids()]
         IndexEntry.objects.filter(space=self.space, owner_id__in=gone).delete()
 
     def _find_unsearched_ids(self) -> set[UUID]:

@@ -135,13 +135,11 @@ def drop_orphan_indexes() -> int:
 
 
 def _drop_by_name(names: Sequence[str]) -> int:
-    there = {each.name for each in list_indexes()} & set(names)
+    drop = sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}")
     with _open_owner_cursor() as cursor:
-        for name in sorted(there):
-            cursor.execute(
-                sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier(name))
-            )
-    return len(there)
+        for name in names:
+            cursor.execute(drop.format(sql.Identifier(name)))
+    return len(names)
 
 
 def list_indexes() -> list[ApproximateIndex]:

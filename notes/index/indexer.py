@@ -38,14 +38,10 @@ MAX_CHUNK_TOKENS = 256
 MAX_NOTE_CHUNKS = 4
 MAX_EPISODE_CHUNKS = 4
 NEIGHBOUR_WEIGHT = 0.5
-# About one token each: a CJK character, or a stretch of other script.
+_KINDS = Episode.Kind
 # Episodes of other kinds are read by name.
-_SEARCHED_EPISODES = (
-    Episode.Kind.TOPIC,
-    Episode.Kind.SESSION,
-    Episode.Kind.DAY,
-    Episode.Kind.GLOBAL,
-)
+_SEARCHED_EPISODES = (_KINDS.TOPIC, _KINDS.SESSION, _KINDS.DAY, _KINDS.GLOBAL)
+# About one token each: a CJK character, or a stretch of other script.
 _TOKEN_UNIT = re.compile(rf"[{CJK}]|[^\s{CJK}]{{1,12}}")
 
 
@@ -60,9 +56,9 @@ class EntryDraft:
     owner_id: UUID
     chunk: int
     text_to_embed: str
-    beside: tuple[str, ...]
-    words: str
-    window_words: str
+    beside: tuple[str, ...] = ()
+    words: str = ""
+    window_words: str = ""
 
     @property
     def text_hash(self) -> str:
@@ -87,11 +83,9 @@ def build_turn_entries(
     made: list[EntryDraft] = []
     for at, turn in enumerate(turns):
         if only is None or turn.id in only:
-            near = _TurnNeighbours(turns, at, max_tokens)
-            dated = f"{format_date_words(turn.occurred_at.astimezone(zone), turn.text)} " + (
-                (time_words or {}).get(turn.id, "")
-            )
-            made += _build_turn_chunks(turn, near, dated, names, max_tokens)
+            date = format_date_words(turn.occurred_at.astimezone(zone), turn.text)
+            dated = f"{date} {(time_words or {}).get(turn.id, '')}"
+            made += _build_turn_chunks(turns, at, dated, names, max_tokens)
     return made
 
 
@@ -104,40 +98,28 @@ def find_touched_turns(turns: Sequence[Turn], new: Collection[UUID]) -> set[UUID
     return {turns[near].id for at in places for near in range(max(0, at - AFTER), at + 1)}
 
 
-@dataclass(frozen=True, slots=True)
-class _TurnNeighbours:
-    turns: Sequence[Turn]
-    at: int
-    max_tokens: int
-
-    def before(self, count: int) -> list[str]:
-        texts = self._texts(range(max(0, self.at - count), self.at))
-        return [split_into_chunks(text, self.max_tokens)[-1] for text in texts]
-
-    def after(self, count: int) -> list[str]:
-        texts = self._texts(range(self.at + 1, min(len(self.turns), self.at + 1 + count)))
-        return [split_into_chunks(text, self.max_tokens)[0] for text in texts]
-
-    def _texts(self, places: Iterable[int]) -> list[str]:
-        session = self.turns[self.at].session_id
-        return [self.turns[at].text for at in places if self.turns[at].session_id == session]
-
-
 def _build_turn_chunks(
-    turn: Turn, near: _TurnNeighbours, dated: str, names: Sequence[str], max_tokens: int
+    turns: Sequence[Turn], at: int, dated: str, names: Sequence[str], max_tokens: int
 ) -> Iterator[EntryDraft]:
-    before, after = near.before(BESIDE), near.after(BESIDE)
-    wide_before, wide_after = near.before(BEFORE), near.after(AFTER)
+    turn = turns[at]
+
+    def list_pieces(near: Sequence[Turn], place: int) -> list[str]:
+        own = [each for each in near if each.session_id == turn.session_id]
+        return [split_into_chunks(each.text, max_tokens)[place] for each in own]
+
+    before, after = turns[max(0, at - BEFORE) : at], turns[at + 1 : at + 1 + AFTER]
+    wide_before, wide_after = list_pieces(before, -1), list_pieces(after, 0)
     pieces = split_into_chunks(turn.text, max_tokens)
+    # A chunk of a long text stands in the company of its own text.
+    close = [before[-BESIDE:], after[:BESIDE]] if len(pieces) == 1 else [(), ()]
+    beside = [*list_pieces(close[0], -1), *list_pieces(close[1], 0)]
     for number, text in enumerate(pieces):
-        # A chunk of a long text stands in the company of its own text.
-        beside = [*before, *after] if len(pieces) == 1 else []
         yield EntryDraft(
             kind="turn",
             owner_id=turn.id,
             chunk=number,
             text_to_embed=strip_names(text, names),
-            beside=tuple(strip_names(text, names) for text in beside),
+            beside=tuple(strip_names(other, names) for other in beside),
             words=build_lexical_text(f"{dated} {text}"),
             window_words=build_lexical_text(" ".join([dated, *wide_before, text, *wide_after])),
         )
@@ -154,7 +136,7 @@ def _build_fact_entry(fact: Fact, zone: tzinfo) -> EntryDraft:
     predicate = get_search_words(fact.predicate_key)
     words = f"{dated} {fact.event_text} {fact.text} {predicate}"
     text = strip_names(fact.text, (fact.owner, fact.speaker))
-    return EntryDraft("fact", fact.id, 0, text, (), build_lexical_text(words), "")
+    return EntryDraft("fact", fact.id, 0, text, words=build_lexical_text(words))
 
 
 def build_note_entries(notes: Iterable[Note], zone: tzinfo = UTC) -> list[EntryDraft]:
@@ -173,7 +155,7 @@ def _build_note_chunks(note: Note, zone: tzinfo) -> Iterator[EntryDraft]:
     for number, text in enumerate(split_into_chunks(note.content)[:MAX_NOTE_CHUNKS]):
         words = build_lexical_text(f"{dated} {text} {described}")
         beside = (described,) if described else ()
-        yield EntryDraft("note", note.id, number, text, beside, words, "")
+        yield EntryDraft("note", note.id, number, text, beside, words)
 
 
 def build_page_entries(
@@ -196,15 +178,12 @@ def _build_page_chunks(
     dated = format_date_words(turns[0].occurred_at.astimezone(zone), text) if turns else ""
     if turns and all(len(split_into_chunks(turn.text)) == 1 for turn in turns):
         first, *others = (strip_names(turn.text, names) for turn in turns)
-        yield EntryDraft(
-            "page", page.id, 0, first, tuple(others), build_lexical_text(f"{dated} {text}"), ""
-        )
+        words = build_lexical_text(f"{dated} {text}")
+        yield EntryDraft("page", page.id, 0, first, tuple(others), words)
         return
     for number, part in enumerate(split_into_chunks(text)[:MAX_NOTE_CHUNKS]):
-        bare = strip_names(part, names)
-        yield EntryDraft(
-            "page", page.id, number, bare, (), build_lexical_text(f"{dated} {part}"), ""
-        )
+        words = build_lexical_text(f"{dated} {part}")
+        yield EntryDraft("page", page.id, number, strip_names(part, names), words=words)
 
 
 def build_segment_entries(segments: Iterable[Segment]) -> list[EntryDraft]:
@@ -214,7 +193,7 @@ def build_segment_entries(segments: Iterable[Segment]) -> list[EntryDraft]:
 
 def build_segment_entry(segment_id: UUID, summary: str, keywords: Sequence[str]) -> EntryDraft:
     text = format_segment_text(summary, keywords)
-    return EntryDraft("segment", segment_id, 0, text, (), build_lexical_text(text), "")
+    return EntryDraft("segment", segment_id, 0, text, words=build_lexical_text(text))
 
 
 def format_segment_text(summary: str, keywords: Sequence[str]) -> str:
@@ -239,7 +218,7 @@ def build_relation_entries(relations: Iterable[Relation]) -> list[EntryDraft]:
 
 def _build_graph_entry(kind: EntryKind, owner: UUID, text: str, words: str) -> EntryDraft:
     known = build_lexical_text(f"{text.replace('_', ' ')} {words}")
-    return EntryDraft(kind, owner, 0, text, (), known, "")
+    return EntryDraft(kind, owner, 0, text, words=known)
 
 
 def build_episode_entries(rows: Iterable[Episode], zone: tzinfo = UTC) -> list[EntryDraft]:
@@ -256,7 +235,7 @@ def _build_episode_chunks(row: Episode, zone: tzinfo) -> list[EntryDraft]:
     dated = format_date_words(row.from_at.astimezone(zone), row.text)
     pieces = split_into_chunks(f"{row.title}\n{row.text}".strip())[:MAX_EPISODE_CHUNKS]
     return [
-        EntryDraft("episode", row.id, at, text, (), build_lexical_text(f"{dated} {text}"), "")
+        EntryDraft("episode", row.id, at, text, words=build_lexical_text(f"{dated} {text}"))
         for at, text in enumerate(pieces)
     ]
 
@@ -425,9 +404,10 @@ def _adopt_model(space: Space, model_name: str) -> None:
         space.embedding_model = adopted[0]
 
 
-def serialize_vector(vector: NDArray[np.float32]) -> str:
+def serialize_vector(vector: NDArray[np.float32] | HalfVector) -> str:
     """The vector as SQL takes it, for `::halfvec`."""
-    return str(HalfVector(vector).to_text())
+    half = vector if isinstance(vector, HalfVector) else HalfVector(vector)
+    return str(half.to_text())
 
 
 # The dates that a turn's facts speak of, in words that the turn is then found by.

@@ -25,11 +25,7 @@ _STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
 
 def build_lexical_text(text: str) -> str:
     """`text` folded, with Chinese cut into words and stripped of function words."""
-    return _HAN_RUN.sub(_space_out_run, normalise_text(text))
-
-
-def _space_out_run(run: re.Match[str]) -> str:
-    return f" {' '.join(_split_run(run[0]))} "
+    return _HAN_RUN.sub(lambda run: f" {' '.join(_split_run(run[0]))} ", normalise_text(text))
 
 
 def _split_run(run: str) -> list[str]:

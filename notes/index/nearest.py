@@ -43,7 +43,7 @@ def find_nearest_owners(
     found: list[list[tuple[UUID, float]]] = [[] for _ in asked]
     if not asked:
         return found
-    given = {
+    given: dict[str, Any] = {
         "numbers": list(range(len(asked))),
         "vectors": [serialize_vector(vector) for _, vector in asked],
         "keys": [key for key, _ in asked],

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -18,7 +17,8 @@ from numpy.typing import NDArray
 
 from memoryhub.tenants.models import Space
 from notes.facts.validity import build_current_q
-from notes.models import Derivation, Fact, IndexEntry, Proposal
+from notes.history.change_set import filter_supports
+from notes.models import Fact, IndexEntry, Proposal
 from notes.quality import signals
 from notes.quality.signals import ComparedFact
 
@@ -62,9 +62,7 @@ def find_row_signals(space: Space, now: datetime) -> list[QualityFinding]:
     """All signals but those that vectors tell. Thirteen statements."""
     facts = filter_held_facts(space, now)
     of = facts.count()
-    support = Derivation.objects.filter(
-        child_type="fact", child_id=OuterRef("pk"), role=Derivation.Role.SUPPORT
-    )
+    support = filter_supports("fact", child_id=OuterRef("pk"))
     free = facts.filter(pinned=False)
     single = {
         "fragments": facts.filter(text__regex=signals.SHORT_TEXT_PATTERN)
@@ -105,20 +103,17 @@ def _find_denied_pairs(facts: QuerySet[Fact]) -> Iterable[tuple[UUID, UUID]]:
     """A denial, and what holds in its words all the same. Two statements."""
     denials = facts.filter(polarity__in=("denied", "ended")).exclude(predicate_key="")
     said = list(denials.order_by("-recorded_at")[: signals.MAX_COMPARED_FACTS])
-    held_by = {_build_matter_key(fact): fact.id for fact in _filter_same_matters(facts, said)}
+    same = facts.filter(
+        polarity="holds",
+        owner__in={fact.owner for fact in said},
+        predicate_key__in={fact.predicate_key for fact in said},
+    )
+    held_by = {_build_matter_key(fact): fact.id for fact in same}
     return [
         (fact.id, held_by[_build_matter_key(fact)])
         for fact in said
         if _build_matter_key(fact) in held_by
     ]
-
-
-def _filter_same_matters(facts: QuerySet[Fact], said: Sequence[Fact]) -> QuerySet[Fact]:
-    return facts.filter(
-        polarity="holds",
-        owner__in={fact.owner for fact in said},
-        predicate_key__in={fact.predicate_key for fact in said},
-    )
 
 
 def _build_matter_key(fact: Fact) -> tuple[str, str, str]:
@@ -138,32 +133,28 @@ def load_fact_vectors(space: Space, model: str, now: datetime) -> FactVectors:
     ids = [row for row in reversed(rows) if row in known]
     people = _filter_said_by_people(ids)
     vectors = np.array([known[row] for row in ids], np.float32)
-    return FactVectors(
-        ids, [_build_compared_fact(rows[row], row in people) for row in ids], vectors
-    )
+    compared = [
+        ComparedFact(
+            fact.owner,
+            fact.polarity,
+            fact.text,
+            fact.recorded_at,
+            fact.event_from,
+            fact.recall_count > 0,
+            fact.id in people,
+        )
+        for fact in (rows[row] for row in ids)
+    ]
+    return FactVectors(ids, compared, vectors)
 
 
 def _filter_said_by_people(ids: Sequence[UUID]) -> set[UUID]:
     """Also those whose sources are not known: nobody says that an assistant said them."""
-    support = Derivation.objects.filter(
-        child_type="fact", child_id__in=ids, role=Derivation.Role.SUPPORT
-    )
+    support = filter_supports("fact", child_id__in=ids)
     roles: dict[UUID, set[str]] = {}
     for row, role in support.values_list("child_id", "turn__role").distinct():
         roles.setdefault(row, set()).add(role)
     return {row for row in ids if "user" in roles.get(row, {"user"})}
-
-
-def _build_compared_fact(fact: Any, by_a_person: bool) -> ComparedFact:
-    return ComparedFact(
-        fact.owner,
-        fact.polarity,
-        fact.text,
-        fact.recorded_at,
-        fact.event_from,
-        fact.recall_count > 0,
-        by_a_person,
-    )
 
 
 def find_vector_signals(given: FactVectors) -> list[QualityFinding]:
@@ -180,13 +171,11 @@ def find_vector_signals(given: FactVectors) -> list[QualityFinding]:
         if signals.is_echo(other, one, cosine):
             echoes.setdefault(newer, sample)
     return [
-        _build_pair_finding("duplicates", twins, given),
-        _build_pair_finding("loops", echoes, given),
+        QualityFinding(
+            name,
+            len(found),
+            len(given.ids),
+            [found[place] for place in sorted(found, reverse=True)[:MAX_SAMPLES]],
+        )
+        for name, found in (("duplicates", twins), ("loops", echoes))
     ]
-
-
-def _build_pair_finding(
-    name: str, found: dict[int, FindingSample], given: FactVectors
-) -> QualityFinding:
-    newest = [found[place] for place in sorted(found, reverse=True)[:MAX_SAMPLES]]
-    return QualityFinding(name, len(found), len(given.ids), newest)

@@ -27,6 +27,7 @@ UNUSED_AFTER = timedelta(days=30)
 MIN_WORDS = 3
 MAX_COMPARED_FACTS = 3000  # facts of a space, the newest
 _BLOCK_SIZE = 500
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 # As PostgreSQL and Python both read them.
 SHORT_TEXT_PATTERN = r"^\s*[^\s一-鿿]+(\s+[^\s一-鿿]+)?\s*$|^[一-鿿，。]{1,3}$"
@@ -134,9 +135,7 @@ class ComparedFact:
 
 
 def are_duplicates(one: ComparedFact, other: ComparedFact, cosine: float) -> bool:
-    mattering = [
-        (c.owner, c.polarity, c.event_from, _extract_numbers(c.text)) for c in (one, other)
-    ]
+    mattering = [(c.owner, c.polarity, c.event_from, _NUMBER.findall(c.text)) for c in (one, other)]
     return round(cosine, 6) >= DUPLICATE_COSINE and mattering[0] == mattering[1]
 
 
@@ -148,10 +147,6 @@ def is_echo(newer: ComparedFact, older: ComparedFact, cosine: float) -> bool:
         and older.recalled
         and older.recorded_at < newer.recorded_at
     )
-
-
-def _extract_numbers(text: str) -> list[str]:
-    return re.findall(r"\d+(?:[.,:]\d+)*", text)
 
 
 def find_alike_pairs(

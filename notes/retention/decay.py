@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from django.db import connection
+from django.db.backends.utils import CursorWrapper
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
@@ -132,23 +133,38 @@ def set_forget_dates(space: Space, forget: ForgetPolicy, *, anew: bool = False) 
         found = annotate_since(rows if anew else rows.filter(forget_at=None))
         columns = found.values_list("id", "since", "strength", "recall_count")
         dates = [(i, compute_forget_at(forget, i, since, s, n)) for i, since, s, n in columns]
-        _write_dates(model, dates)
+        for some in _split_batches(dates):
+            with connection.cursor() as cursor:
+                _write_columns(model, ["forget_at"], some, cursor)
 
 
 def _split_batches(rows: Sequence[T]) -> Iterator[Sequence[T]]:
     return (rows[at : at + _BATCH_SIZE] for at in range(0, len(rows), _BATCH_SIZE))
 
 
-def _write_dates(model: Any, dates: Sequence[tuple[UUID, datetime | None]]) -> None:
-    for some in _split_batches(dates):
-        ids, times = zip(*some, strict=True)
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"UPDATE {model._meta.db_table} SET forget_at = given.at"  # noqa: S608  # own table
-                " FROM unnest(%s::uuid[], %s::timestamptz[]) AS given(id, at)"
-                f" WHERE {model._meta.db_table}.id = given.id",
-                [list(ids), list(times)],
-            )
+# Columns of book-keeping, as the database knows them.
+_COLUMN_TYPES = {
+    "strength": "int",
+    "recall_count": "int",
+    "last_recall_at": "timestamptz",
+    "forget_at": "timestamptz",
+    "visibility": "text",
+    "version": "int",
+}
+
+
+def _write_columns(
+    model: Any, names: Collection[str], rows: Sequence[Sequence[Any]], cursor: CursorWrapper
+) -> None:
+    """Rows of an id and the values of these columns, in one statement."""
+    table = model._meta.db_table
+    changed = ", ".join(f"{name} = given.{name}" for name in names)
+    arrays = ", ".join(f"%s::{_COLUMN_TYPES[name]}[]" for name in names)
+    cursor.execute(
+        f"UPDATE {table} SET {changed} FROM unnest(%s::uuid[], {arrays})"  # noqa: S608  # own names
+        f" AS given(id, {', '.join(names)}) WHERE {table}.id = given.id",
+        [list(column) for column in zip(*rows, strict=True)],
+    )
 
 
 # Recall
@@ -188,18 +204,12 @@ _RECALLED_ROWS_SQL = "tenant_id = %s AND space_id = %s AND id = ANY(%s) ORDER BY
 def _load_answer_pages(space: Space, answers: Sequence[RecalledContext]) -> list[set[UUID]]:
     turns = {each for answer in answers for kind, each in answer.items if kind == "turn"}
     on = _load_pages_by_turn(space, turns)
-    return [set(_list_answer_pages(answer, on)) for answer in answers]
-
-
-def _list_answer_pages(
-    answer: RecalledContext, on: Mapping[UUID, Sequence[UUID]]
-) -> Iterator[UUID]:
-    """Its pages, and those that its turns are on."""
-    for kind, each in answer.items:
-        if kind == "page":
-            yield each
-        elif kind == "turn":
-            yield from on.get(each, ())
+    # Its pages, and those that its turns are on.
+    return [
+        {page for kind, each in answer.items if kind == "turn" for page in on.get(each, ())}
+        | {each for kind, each in answer.items if kind == "page"}
+        for answer in answers
+    ]
 
 
 def _group_by_model(
@@ -256,32 +266,9 @@ def _strengthen_rows(
         if row.visibility == DORMANT:
             changes.edit_row(row, visibility=ACTIVE)
     for some in _split_batches(found):
-        _write_recall_counters(model, some)
-
-
-_RECALL_COLUMNS = {
-    "strength": "int",
-    "recall_count": "int",
-    "last_recall_at": "timestamptz",
-    "forget_at": "timestamptz",
-    "visibility": "text",
-    "version": "int",
-}
-
-
-def _write_recall_counters(model: Any, found: Sequence[Any]) -> None:
-    changed = ", ".join(f"{name} = given.{name}" for name in _RECALL_COLUMNS)
-    arrays = ", ".join(f"%s::{kind}[]" for kind in _RECALL_COLUMNS.values())
-    table = model._meta.db_table
-    with open_prepared_cursor() as cursor:
-        cursor.execute(
-            f"UPDATE {table} SET {changed} FROM unnest(%s::uuid[], {arrays})"  # noqa: S608  # own names
-            f" AS given(id, {', '.join(_RECALL_COLUMNS)}) WHERE {table}.id = given.id",
-            [
-                [row.id for row in found],
-                *([getattr(row, name) for row in found] for name in _RECALL_COLUMNS),
-            ],
-        )
+        counters = [[getattr(row, name) for name in ("id", *_COLUMN_TYPES)] for row in some]
+        with open_prepared_cursor() as cursor:
+            _write_columns(model, _COLUMN_TYPES, counters, cursor)
 
 
 # Fading
@@ -367,17 +354,10 @@ def find_sole_evidence(page_ids: Iterable[UUID], now: datetime) -> list[UUID]:
 
 def _set_visibility(model: Any, rows: QuerySet[Any], visibility: str, changes: ChangeSet) -> int:
     count = 0
-    for some in _load_in_batches(rows):
-        for row in some:
+    for some in _split_batches(list(rows.order_by("id").values_list("id", flat=True))):
+        held = model.objects.filter(id__in=some)
+        for row in held.order_by("id"):
             changes.edit_row(row, visibility=visibility)
-        model.objects.filter(id__in=[row.id for row in some]).update(
-            visibility=visibility, version=F("version") + 1
-        )
-        count += len(some)
+            count += 1
+        held.update(visibility=visibility, version=F("version") + 1)
     return count
-
-
-def _load_in_batches(rows: QuerySet[Any]) -> Iterator[list[Any]]:
-    ids = list(rows.order_by("id").values_list("id", flat=True))
-    for some in _split_batches(ids):
-        yield list(rows.model.objects.filter(id__in=some).order_by("id"))

@@ -159,11 +159,11 @@ def annotate_heat(
 ) -> QuerySet[Any]:
     """Each row with its `recency`, `heat` (of eviction) and `promotion`, worked out by the
     database so that a page of a list can be sorted by them."""
+    last = F("last_visited_at")
     return segments.annotate(
-        recency=build_recency_expression(F("last_visited_at"), weights, as_of)
-    ).annotate(
-        heat=_build_heat_expression("visits_total", "pages_total", weights),
-        promotion=_build_heat_expression("promo_visits", "promo_pages", weights),
+        recency=build_recency_expression(last, weights, as_of),
+        heat=build_warmth_expression("visits_total", "pages_total", last, weights, as_of),
+        promotion=build_warmth_expression("promo_visits", "promo_pages", last, weights, as_of),
     )
 
 
@@ -181,11 +181,3 @@ def build_warmth_expression(
     last. Expressions of the database."""
     seen = weights.alpha * Cast(visits, FloatField()) + weights.beta * Cast(pages, FloatField())
     return seen + weights.gamma * build_recency_expression(last, weights, as_of)
-
-
-def _build_heat_expression(visits: str, pages: str, weights: HeatPolicy) -> Any:
-    return (
-        weights.alpha * Cast(visits, FloatField())
-        + weights.beta * Cast(pages, FloatField())
-        + weights.gamma * F("recency")
-    )

@@ -68,7 +68,9 @@ def write_memberships(
         unit.add_support(segment, [TurnEvidence(turn.id) for turn in said])
         _update_segment_words(unit, segment, join, said)
         for member in fresh:
-            unit.track_row(_build_membership(unit, segment, member))
+            row = SegmentPage(segment=segment, added_at=unit.changes.at, **member._asdict())
+            row.tenant_id, row.space = unit.space.tenant_id, unit.space
+            unit.track_row(row)
     return [join.segment for join in joins if join.is_new]
 
 
@@ -78,19 +80,6 @@ def _load_known_memberships(joins: Sequence[SegmentJoin]) -> set[tuple[UUID, UUI
         segment__in=[join.segment for join in joins], page_id__in=pages
     )
     return set(rows.values_list("segment_id", "page_id"))
-
-
-def _build_membership(unit: UnitOfWork, segment: Segment, member: SegmentMember) -> SegmentPage:
-    space = unit.changes.space
-    return SegmentPage(
-        tenant_id=space.tenant_id,
-        space=space,
-        segment=segment,
-        page=member.page,
-        theme=member.theme,
-        score=member.score,
-        added_at=unit.changes.at,
-    )
 
 
 def _update_segment_words(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 from uuid import UUID
 
@@ -22,15 +23,6 @@ from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from personas import blocks
 from personas.agent import tools
-from personas.agent.tools import (
-    SEARCH_TOOLS,
-    TOOLS,
-    WRITE_TOOLS,
-    AgentMemory,
-    AgentToolArguments,
-    cap_text,
-    format_hit_page,
-)
 from personas.blocks import BlockWriter
 from personas.models import CoreBlock
 
@@ -67,7 +59,7 @@ class Toolbox:
 
     space: Space
     agent: str
-    memory: AgentMemory
+    memory: tools.AgentMemory
     now: datetime
     turn_id: UUID | None = None
     seen_versions: dict[UUID, int] = field(default_factory=dict)
@@ -126,32 +118,28 @@ def run_tool_call(box: Toolbox, tool: str, arguments: str) -> tuple[StepOutcome,
 
 def _needs_another_step(step: StepOutcome) -> bool:
     asked = isinstance(step.arguments, dict) and bool(step.arguments.get("heartbeat"))
-    return asked or step.tool in SEARCH_TOOLS
+    return asked or step.tool in tools.SEARCH_TOOLS
 
 
 def _run_step(step: AgentStep, box: Toolbox, turned: AgentTurn) -> StepOutcome:
     if not step.tool:
         return _say_text(step, turned)
-    if step.tool not in TOOLS:
-        known = ", ".join(TOOLS)
-        return StepOutcome(
-            step.tool, step.arguments, step.text, False, f"no such tool; there are: {known}"
-        )
+    outcome = partial(StepOutcome, step.tool, step.arguments, step.text)
+    if step.tool not in tools.TOOLS:
+        return outcome(False, f"no such tool; there are: {', '.join(tools.TOOLS)}")
     try:
-        given = TOOLS[step.tool][0].model_validate(_parse_arguments(step.arguments))
+        given = tools.TOOLS[step.tool][0].model_validate(_parse_arguments(step.arguments))
     except (ValueError, ValidationError) as error:
-        return StepOutcome(step.tool, step.arguments, step.text, False, _format_fault(error))
+        return outcome(False, _format_fault(error))
     arguments = given.model_dump(mode="json", exclude_defaults=True)
+    outcome = partial(StepOutcome, step.tool, arguments, step.text)
     try:
         with use_stored_language():  # a model reads why it was refused
-            if box.space.paused_at and step.tool in WRITE_TOOLS:
+            if box.space.paused_at and step.tool in tools.WRITE_TOOLS:
                 raise Conflict(PAUSED_MESSAGE, code="memory_paused")
-            result = cap_text(_run_tool(given, box, turned))
+            return outcome(True, tools.cap_text(_run_tool(given, box, turned)))
     except MemoryHubError as error:
-        return StepOutcome(
-            step.tool, arguments, step.text, False, cap_text(_format_refusal(error, box))
-        )
-    return StepOutcome(step.tool, arguments, step.text, True, result)
+        return outcome(False, tools.cap_text(_format_refusal(error)))
 
 
 def _say_text(step: AgentStep, turned: AgentTurn) -> StepOutcome:
@@ -176,13 +164,13 @@ def _format_fault(error: Exception) -> str:
     return f"the arguments are not readable: {error}"
 
 
-def _format_refusal(error: MemoryHubError, box: Toolbox) -> str:
+def _format_refusal(error: MemoryHubError) -> str:
     if isinstance(error, Conflict) and "value" in error.extra:
         return f"{error.message}. It says now:\n{error.extra['value']}"
     return error.message
 
 
-def _run_tool(given: AgentToolArguments, box: Toolbox, turned: AgentTurn) -> str:
+def _run_tool(given: tools.AgentToolArguments, box: Toolbox, turned: AgentTurn) -> str:
     match given:
         case tools.SendMessage(text=text):
             turned.messages.append(text)
@@ -191,14 +179,14 @@ def _run_tool(given: AgentToolArguments, box: Toolbox, turned: AgentTurn) -> str
             turned.paused_minutes = minutes
             return f"resting for {minutes} minutes"
         case tools.RecallSearch(query=query, page=page):
-            return format_hit_page(box.memory.search_turns(query, page))
+            return tools.format_hit_page(box.memory.search_turns(query, page))
         case tools.RecallSearchDates(start=start, end=end, page=page):
-            return format_hit_page(box.memory.list_turns_by_date(start, end, page))
+            return tools.format_hit_page(box.memory.list_turns_by_date(start, end, page))
         case tools.ArchivalInsert(text=text, tags=tags):
             box.memory.archive_text(text, tags)
             return "kept in archival memory"
         case tools.ArchivalSearch():
-            return format_hit_page(
+            return tools.format_hit_page(
                 box.memory.search_archive(
                     given.query, given.page, given.tags, given.tag_mode, given.start, given.end
                 )
@@ -207,7 +195,7 @@ def _run_tool(given: AgentToolArguments, box: Toolbox, turned: AgentTurn) -> str
             return _edit_block_by_label(given, box)
 
 
-def _edit_block_by_label(given: AgentToolArguments, box: Toolbox) -> str:
+def _edit_block_by_label(given: tools.AgentToolArguments, box: Toolbox) -> str:
     with tenant_scope(box.space.tenant_id):
         block = blocks.get_block_by_label(box.space, given.label, box.agent)  # type: ignore[attr-defined]  # every block tool has one
         version = box.seen_versions.get(block.id, block.version)
@@ -220,7 +208,7 @@ def _edit_block_by_label(given: AgentToolArguments, box: Toolbox) -> str:
 
 
 def _edit_block(
-    given: AgentToolArguments, writer: BlockWriter, block: CoreBlock, version: int
+    given: tools.AgentToolArguments, writer: BlockWriter, block: CoreBlock, version: int
 ) -> CoreBlock:
     match given:
         case tools.CoreAppend(text=text):

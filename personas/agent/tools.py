@@ -19,16 +19,8 @@ MAX_PAUSE_MINUTES = 360  # minutes
 
 
 def _parse_flag(value: Any) -> Any:
-    words = {
-        "true": True,
-        "yes": True,
-        "1": True,
-        "false": False,
-        "no": False,
-        "0": False,
-        "": False,
-    }
-    return words.get(value.strip().lower(), value) if isinstance(value, str) else value
+    """Pydantic knows the words for yes and no; nothing said is no."""
+    return (value.strip() or False) if isinstance(value, str) else value
 
 
 def _parse_list(value: Any) -> Any:

@@ -371,7 +371,7 @@ def test_an_unforeseen_error_is_a_problem_that_tells_nothing(
     def broken(*args: Any) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("api.v1.memories.add.ingest_messages", broken)
+    monkeypatch.setattr("api.v1.memories.ingest_messages", broken)
     answer = api.post(URL, make_add_body("Hello there."), format="json")
     assert answer.status_code == 500
     assert answer["Content-Type"] == "application/problem+json"

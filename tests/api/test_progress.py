@@ -9,7 +9,7 @@ from typing import Any
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no types
 from rest_framework.test import APIClient
 
-from api.v1.jobs.progress import ALIVE, LONGEST, load_progress, stream_progress
+from api.v1.jobs import ALIVE, LONGEST, load_progress, stream_progress
 from memoryhub.errors import NotFound
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope

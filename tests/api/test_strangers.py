@@ -267,7 +267,7 @@ def test_every_route_states_its_scope() -> None:
         callback: Any = pattern.callback  # as_view() gives it these two attributes
         view, options = callback.view_class, callback.view_initkwargs
         opened = options.get("permission_classes") == []
-        found[pattern.name] = {"GET": None} if opened else dict(view.scopes)
+        found[pattern.name] = {"GET": None} if opened else dict(options.get("scopes", view.scopes))
     assert found == ROUTES
 
 

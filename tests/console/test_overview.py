@@ -14,7 +14,12 @@ from django.utils import timezone
 
 from memoryhub import health
 from memoryhub.console.frame.day_ranges import compute_range_start
-from memoryhub.console.pages.overview import quality_figures, queries
+from memoryhub.console.pages.overview import queries
+from memoryhub.console.pages.overview.queries import (
+    count_answer_signals,
+    count_decisions,
+    count_requests,
+)
 from memoryhub.inference.models import ModelCall
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import set_tenant_engine
@@ -81,12 +86,12 @@ def test_decisions_are_counted_by_kind_within_the_days(
         read(now, "end", step="episode")
         read(now, result={})
         read(now, result={"decisions": "odd"})
-        assert quality_figures.count_decisions(now - timedelta(days=1)) == [
+        assert count_decisions(now - timedelta(days=1)) == [
             ("add", 2),
             ("supersede", 1),
         ]
     with tenant_scope(other.tenant.id):
-        assert quality_figures.count_decisions(now - timedelta(days=1)) == []
+        assert count_decisions(now - timedelta(days=1)) == []
     assert "Held back" in get_overview(browser, "7")
     assert "Held back" not in get_overview(browser, "1")
     page = get_overview(browser, "1")
@@ -159,11 +164,11 @@ def test_quality_requests_and_money_are_those_of_the_days(
         for status in (200, 404, 500, 503):
             make_request(world.tenant, status=status)
         make_call(world.space, cost=3, created_at=now - timedelta(days=5))
-        found = quality_figures.count_answer_signals(now - timedelta(days=1))
-        asked = quality_figures.count_requests(now)
-    assert (found.questions, found.insufficient, found.degraded) == (3, 2, 1)
-    assert (found.unfit, found.waiting) == (1, 1)
-    assert (asked.count, asked.refused, asked.failed) == (4, 1, 2)
+        found = count_answer_signals(now - timedelta(days=1))
+        asked = count_requests(now)
+    assert (found["questions"], found["insufficient"], found["degraded"]) == (3, 2, 1)
+    assert (found["unfit"], found["waiting"]) == (1, 1)
+    assert (asked["count"], asked["refused"], asked["failed"]) == (4, 1, 2)
     page = get_overview(browser, "1")
     assert f"{reverse('recalls')}?days=1&amp;outcome=insufficient" in page
     assert f"{reverse('requests')}?outcome=5" in page

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from memoryhub.console.pages.segments.queries import load_segment_pages
+from memoryhub.console.pages.segments.views import load_segment_pages
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.services import append_turns
 from memoryhub.pipeline.models import Job

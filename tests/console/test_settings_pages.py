@@ -9,7 +9,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from memoryhub.console.pages.models import endpoint_check, endpoint_errors
+from memoryhub.console.pages.models import endpoint_check
+from memoryhub.console.pages.models.endpoint_check import ModelProbe, format_endpoint_address
 from memoryhub.engines.llm.client.probe import ModelCapabilities
 from memoryhub.errors import EngineError
 from memoryhub.policies.services import load_tenant_policy
@@ -130,7 +131,7 @@ def operator(browser: Client, world: ConsoleWorld, settings: Any, tmp_path: Path
 @pytest.fixture(autouse=True)
 def no_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its model takes long to load."""
-    tested = endpoint_errors.ModelProbe("Embedder", None, [("Dimensions", "384")])
+    tested = ModelProbe("Embedder", None, [("Dimensions", "384")])
     monkeypatch.setattr(endpoint_check, "probe_embedding_model", lambda: tested)
 
 
@@ -286,4 +287,4 @@ def test_every_space_is_erased_when_the_short_name_is_typed(
     ],
 )
 def test_an_address_is_shown_without_secrets(given: str, shown: str) -> None:
-    assert endpoint_errors.format_endpoint_address(given) == shown
+    assert format_endpoint_address(given) == shown

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from api.openai.embeddings import MAX_INPUTS
 from api.openai.memory import LEARN_OFF, render_report
+from api.openai.model_views import MAX_INPUTS
 from api.openai.options import DEFAULT_BUDGET, METADATA_OPTIONS, OPTION_HEADERS
 from api.openai.urls import urlpatterns
 from memoryhub.recall.render.pack import LEAST_TOKENS, MOST_TOKENS

@@ -41,8 +41,8 @@ def test_every_route_with_a_key_says_which_scope_it_needs() -> None:
 
 
 def test_every_field_of_a_request_is_described() -> None:
-    from api.v1.memories.serializers import AddSerializer, MessageSerializer
-    from api.v1.search.serializers import ContextSerializer, SearchSerializer
+    from api.v1.memories import AddSerializer, MessageSerializer
+    from api.v1.search import ContextSerializer, SearchSerializer
 
     for heading, serializers in {
         "memories": (AddSerializer, MessageSerializer),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memoryhub.embedded import EmbeddedPostgres
-from memoryhub.embedded.sizing import compute_shared_buffers, read_available_memory
+from memoryhub.embedded.server import compute_shared_buffers, read_available_memory
 
 GIB = 2**30
 

@@ -9,7 +9,7 @@ import pytest
 
 from memoryhub.engines.llm.packaged_prompts import read_template
 from memoryhub.errors import InvalidInput
-from memoryhub.golden import decisions, replay_runs, services
+from memoryhub.golden import replay_runs, services
 from memoryhub.golden.candidates import CandidateSetting, list_ineffective_switches
 from memoryhub.golden.expectations import compare_outcomes
 from memoryhub.golden.models import GoldenQuestion, ReplayRun
@@ -92,7 +92,7 @@ def test_made_live_it_is_what_the_model_is_asked_by(
     scene.hub.run_due_jobs()
     search_memories(scene.space, "Ana kayak", now=scene.hub.now)
     assert "Keep boats" not in get_last_system_prompt(scene)
-    decisions.put_candidate_live(run, "ida", scene.hub.now)
+    replay_runs.put_candidate_live(run, "ida", scene.hub.now)
     search_memories(scene.space, "Ana kayak", now=scene.hub.now)
     assert "Keep boats" in get_last_system_prompt(scene)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memoryhub.errors import Conflict, EngineError, InvalidInput
-from memoryhub.golden import decisions, replay_runs, services
+from memoryhub.golden import replay_runs, services
 from memoryhub.golden.candidates import CandidateSetting, list_ineffective_switches
 from memoryhub.golden.expectations import compare_outcomes
 from memoryhub.golden.models import GoldenQuestion, ReplayAnswer, ReplayRun
@@ -183,14 +183,14 @@ def test_made_live_it_is_the_policy_and_says_why(
 ) -> None:
     run = start_replay(scene, FACTS_ONLY, space=scene.space)
     with pytest.raises(Conflict, match="not done"):
-        decisions.put_candidate_live(run, "ida", scene.hub.now)
+        replay_runs.put_candidate_live(run, "ida", scene.hub.now)
     scene.hub.run_due_jobs()
-    decisions.put_candidate_live(run, "ida", scene.hub.now)
+    replay_runs.put_candidate_live(run, "ida", scene.hub.now)
     with tenant_scope(scene.hub.tenant.id):
         assert load_effective_policy(scene.space).policy.recall.channels == ("facts",)
         assert PolicyVersion.objects.get(space=scene.space).reason == "tried on 3 golden questions"
     with pytest.raises(Conflict, match="decided by ida"):
-        decisions.drop_candidate(run, "bob", scene.hub.now)
+        replay_runs.drop_candidate(run, "bob", scene.hub.now)
 
 
 def test_a_policy_changed_meanwhile_is_not_overwritten(
@@ -200,11 +200,11 @@ def test_a_policy_changed_meanwhile_is_not_overwritten(
     scene.hub.run_due_jobs()
     scene.hub.set_policy("mem0")
     with pytest.raises(Conflict, match="changed since"):
-        decisions.put_candidate_live(run, "ida", scene.hub.now)
+        replay_runs.put_candidate_live(run, "ida", scene.hub.now)
     with tenant_scope(scene.hub.tenant.id):
         run.refresh_from_db()
     assert run.decision == ""
-    decisions.drop_candidate(run, "ida", scene.hub.now)
+    replay_runs.drop_candidate(run, "ida", scene.hub.now)
 
 
 def test_an_engine_is_tried_and_made_live(scene: RecallScene, asked: list[GoldenQuestion]) -> None:
@@ -215,7 +215,7 @@ def test_an_engine_is_tried_and_made_live(scene: RecallScene, asked: list[Golden
     with tenant_scope(scene.hub.tenant.id):
         run.refresh_from_db()
     assert (run.current["engine"], run.candidate["engine"]) == ("local", "llm")
-    decisions.put_candidate_live(run, "ida", scene.hub.now)
+    replay_runs.put_candidate_live(run, "ida", scene.hub.now)
     with tenant_scope(scene.hub.tenant.id):
         assert Tenant.objects.get(id=scene.hub.tenant.id).engine == "llm"
 

@@ -13,7 +13,7 @@ from memoryhub.lab.metrics.rankings import (
     compute_recall_at,
     compute_recall_within,
     count_tokens_at,
-    group_by_category,
+    group_by_key,
 )
 
 
@@ -86,7 +86,9 @@ def test_the_summary_is_the_mean_over_questions() -> None:
 
 
 def test_categories_come_in_order() -> None:
-    groups = group_by_category([make_ranking([], {"a"}, category=n) for n in (4, 1, 4)])
+    groups = group_by_key(
+        [make_ranking([], {"a"}, category=n) for n in (4, 1, 4)], lambda outcome: outcome.category
+    )
     assert {number: len(rows) for number, rows in groups.items()} == {1: 1, 4: 2}
     assert list(groups) == [1, 4]
 

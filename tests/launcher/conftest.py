@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from memoryhub.embedded import EmbeddedPostgres
+from tests.support.processes import find_free_port
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -88,9 +88,7 @@ def is_gone(pid: int) -> bool:
 
 @pytest.fixture
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    return port
+    return find_free_port()
 
 
 @pytest.fixture

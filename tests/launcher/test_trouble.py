@@ -12,9 +12,8 @@ import pytest
 
 from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.launcher import LauncherError, LaunchPlan, is_data_dir_in_use
-from memoryhub.launcher.children import RESTART_PAUSES
+from memoryhub.launcher.children import RESTART_PAUSES, Interrupts
 from memoryhub.launcher.hub import build_lock_path, check_port, describe_port_problem, is_healthy
-from memoryhub.launcher.interrupts import Interrupts
 from tests.launcher.conftest import HubProcess, is_gone
 
 Start = Callable[..., HubProcess]

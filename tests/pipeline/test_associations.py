@@ -233,11 +233,11 @@ def test_AM3_a_link_that_exists_is_not_made_twice_and_a_withdrawn_one_comes_back
     with tenant_scope(hub.tenant.id):
         changes = ChangeSet(hub.space, "manual", "ana", hub.now)
         again = NotePair(new.id, old.id, "related", "again")
-        assert link_up(hub.space, [again], {}, changes, hub.now) == []
+        assert link_up([again], {}, changes) == []
         assert changes.revisions == []
         Link.objects.update(active=False)
         assert list(filter_links_of_notes([old.id])) == []
-        (back,) = link_up(hub.space, [again, again], {}, changes, hub.now)
+        (back,) = link_up([again, again], {}, changes)
         changes.save()
         back.refresh_from_db()
         assert (back.id, back.active, back.reason, back.version) == (link.id, True, "again", 2)

@@ -11,17 +11,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from memoryhub.recall.candidates.channels import (
-    FINDERS,
-    episodes,
-    facts,
-    graph,
-    notes,
-    pages,
-    raw,
-    shelf,
-    stm,
-)
+from memoryhub.recall.candidates.channels import FINDERS, graph, pages
 from memoryhub.recall.candidates.channels.hits import (
     ChannelHit,
     compute_reciprocal_rank,
@@ -53,7 +43,7 @@ def test_AM7_linked_notes_have_a_budget_of_their_own(scene: RecallScene) -> None
     a, b = scene.add_note("I bought a kayak"), scene.add_note("A paddle came too")
     c, d = scene.add_note("The tent is green"), scene.add_note("The stove is old")
     scene.add_link(a, c)
-    found = run_channel(notes.find_hits, scene.prepare_ask("kayak"))
+    found = run_channel(FINDERS["notes"], scene.prepare_ask("kayak"))
     assert list_ids(found) == [a.id, b.id, c.id]
     assert [hit.linked for hit in found] == [False, False, True]
     assert found[2].score < found[1].score
@@ -72,7 +62,7 @@ def test_AM7_linked_notes_are_scored_anew_and_damped(scene: RecallScene) -> None
     a, c, d = scene.add_note("a kayak"), scene.add_note("a tent"), scene.add_note("a stove")
     scene.add_link(a, d)
     scene.add_link(a, c)
-    direct, linked = run_channel(notes.find_hits, scene.prepare_ask("kayak"))
+    direct, linked = run_channel(FINDERS["notes"], scene.prepare_ask("kayak"))
     assert (direct.id, linked.id) == (a.id, c.id)
     # Second of three by meaning, in no list by words; of which nine tenths.
     assert linked.score == pytest.approx(0.9 * (1 / 62) / (2 / 61), abs=1e-6)
@@ -85,7 +75,7 @@ def test_a_link_that_is_no_more_leads_nowhere(scene: RecallScene, how: dict[str,
     scene.set_vectors(kayak=[1, 0], tent=[0, 1])
     a, c = scene.add_note("a kayak"), scene.add_note("a tent")
     scene.add_link(a, c, **{k: scene.hub.now if v == "now" else v for k, v in how.items()})
-    assert list_ids(run_channel(notes.find_hits, scene.prepare_ask("kayak"))) == [a.id]
+    assert list_ids(run_channel(FINDERS["notes"], scene.prepare_ask("kayak"))) == [a.id]
 
 
 def make_alice_graph(scene: RecallScene) -> dict[str, Any]:
@@ -109,7 +99,7 @@ def test_GR7_two_hops_from_the_entity_named_scores_decrease_by_hop(scene: Recall
     told = make_alice_graph(scene)
     scene.set_vectors(told=[0.5, 0.866])
     found = run_channel(
-        graph.find_hits, scene.prepare_ask("What is told of Bakery and what belongs to it?")
+        FINDERS["graph"], scene.prepare_ask("What is told of Bakery and what belongs to it?")
     )
     score = {hit.id: hit.score for hit in found}
     # In and out at one hop; the sister of who works there at two; her town would be the third.
@@ -122,7 +112,7 @@ def test_GR7_beyond_two_hops_nothing_is_reached(scene: RecallScene) -> None:
         owns=[1, 0], works_at=[1, 0], sister_of=[1, 0], lives_in=[1, 0], asked=[0.1, 0.995]
     )
     told = make_alice_graph(scene)
-    found = run_channel(graph.find_hits, scene.prepare_ask("asked of Bakery"))
+    found = run_channel(FINDERS["graph"], scene.prepare_ask("asked of Bakery"))
     assert set(list_ids(found)) == {told[label].id for label in ("owns", "works_at", "sister_of")}
 
 
@@ -140,11 +130,11 @@ def test_GR7_a_relation_is_there_as_long_as_its_fact_holds(scene: RecallScene) -
     scene.add_relation(old, ana, "lives_in", lisbon)
     scene.add_relation(new, ana, "lives_in", porto)
     question = "Which town is Ana in?"
-    assert list_ids(run_channel(graph.find_hits, scene.prepare_ask(question))) == [new.id]
+    assert list_ids(run_channel(FINDERS["graph"], scene.prepare_ask(question))) == [new.id]
     then = scene.prepare_ask(question, as_of=moved - timedelta(days=30))
-    assert list_ids(run_channel(graph.find_hits, then)) == [old.id]
+    assert list_ids(run_channel(FINDERS["graph"], then)) == [old.id]
     assert set(
-        list_ids(run_channel(graph.find_hits, scene.prepare_ask(question, include_past=True)))
+        list_ids(run_channel(FINDERS["graph"], scene.prepare_ask(question, include_past=True)))
     ) == {old.id, new.id}
 
 
@@ -156,7 +146,7 @@ def test_GR8_relations_alike_are_found_without_an_entity_above_the_floor(
     home, dish = scene.add_fact("she dwells by the river"), scene.add_fact("she cooks it daily")
     scene.add_relation(home, ana, "lives_in", porto)
     scene.add_relation(dish, ana, "cooks", soup)
-    (hit,) = run_channel(graph.find_hits, scene.prepare_ask("Which is the residence?"))
+    (hit,) = run_channel(FINDERS["graph"], scene.prepare_ask("Which is the residence?"))
     assert hit.id == home.id
     assert hit.score == pytest.approx(0.8, abs=1e-3)
     assert "Ana -lives_in-> Porto" in hit.reason
@@ -198,7 +188,7 @@ def test_MO13_five_topics_by_F_then_at_most_ten_pages_each_once(scene: RecallSce
     ask = scene.prepare_ask("question")
     with tenant_scope(ask.space.tenant_id):
         assert pages.select_segments(ask) == [s.id for s in segments[:5]]
-    found = run_channel(pages.find_hits, ask)
+    found = run_channel(FINDERS["pages"], ask)
     assert len(found) == len(set(list_ids(found))) == 10
     assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
     made = build_context(scene.space, "question", now=scene.hub.now, budget_tokens=5000)
@@ -229,8 +219,8 @@ def test_cold_stale_and_retired_topics_are_left_out(
     scene.set_vectors(kayak=[1, 0])
     values: dict[str, Any] = {k: scene.hub.now if v == "now" else v for k, v in how.items()}
     scene.add_segment("kayak", *scene.say("kayak trip"), **values)
-    assert run_channel(pages.find_hits, scene.prepare_ask("kayak")) == []
-    deep = run_channel(pages.find_hits, scene.prepare_ask("kayak", deep=True))
+    assert run_channel(FINDERS["pages"], scene.prepare_ask("kayak")) == []
+    deep = run_channel(FINDERS["pages"], scene.prepare_ask("kayak", deep=True))
     assert bool(deep) == (how.get("tier") == "cold")
 
 
@@ -241,7 +231,7 @@ def test_the_shelf_is_always_considered_ten_of_each_owner(scene: RecallScene) ->
     best = scene.add_fact("likes tea", shelf="user_kb", shelved_at=scene.hub.now)
     agent = scene.add_fact("promised coffee", shelf="agent", shelved_at=scene.hub.now)
     over = scene.add_fact("tea", shelf="user_kb", shelved_at=scene.hub.now, valid_to=scene.hub.now)
-    found = list_ids(run_channel(shelf.find_hits, scene.prepare_ask("tea")))
+    found = list_ids(run_channel(FINDERS["shelf"], scene.prepare_ask("tea")))
     assert found[0] == best.id
     assert (len(found), agent.id in found, over.id in found) == (11, True, False)
 
@@ -255,19 +245,19 @@ def test_what_fell_off_the_shelf_is_found_as_a_fact(scene: RecallScene) -> None:
     )
     new = scene.add_fact("tea at five", shelf="user_kb", shelved_at=scene.hub.now)
     ask = scene.prepare_ask("tea")
-    assert set(list_ids(run_channel(shelf.find_hits, ask))) == {new.id, pinned.id}
-    assert old.id in list_ids(run_channel(facts.find_hits, ask))
+    assert set(list_ids(run_channel(FINDERS["shelf"], ask))) == {new.id, pinned.id}
+    assert old.id in list_ids(run_channel(FINDERS["facts"], ask))
 
 
 def test_E11_unread_turns_are_always_in_short_term_memory(scene: RecallScene) -> None:
     said = scene.say(*(f"word {n}" for n in range(9)))
     (waiting,) = scene.say("not read so far", read=False, session="s2")
-    found = run_channel(stm.find_hits, scene.prepare_ask("something else"))
+    found = run_channel(FINDERS["stm"], scene.prepare_ask("something else"))
     assert list_ids(found) == [turn.id for turn in said[-6:]] + [waiting.id]
     assert found[-1].reason == "not read yet"
     # However far back, what is not read yet is there.
     scene.say(*(f"later {n}" for n in range(9)))
-    assert waiting.id in list_ids(run_channel(stm.find_hits, scene.prepare_ask("something else")))
+    assert waiting.id in list_ids(run_channel(FINDERS["stm"], scene.prepare_ask("something else")))
     made = build_context(scene.space, "something else", now=scene.hub.now)
     assert waiting.id in [item.id for item in made.items("stm")]
 
@@ -279,7 +269,7 @@ def test_episodes_without_the_stale_and_what_is_handed_over_whole(scene: RecallS
     scene.add_episode("rolling", "lake so far")
     scene.add_episode("topic", "lake faded", visibility="dormant")
     scene.hub.set_policy(forget__mode="sample")
-    assert list_ids(run_channel(episodes.find_hits, scene.prepare_ask("the lake"))) == [day.id]
+    assert list_ids(run_channel(FINDERS["episodes"], scene.prepare_ask("the lake"))) == [day.id]
 
 
 def test_facts_of_whom_the_question_names_come_first(scene: RecallScene) -> None:
@@ -287,7 +277,7 @@ def test_facts_of_whom_the_question_names_come_first(scene: RecallScene) -> None
     scene.say("hi")
     other = scene.add_fact("plays chess on Sundays", owner="Ben", speaker="Ben")
     mine = scene.add_fact("plays chess on Mondays")
-    found = run_channel(facts.find_hits, scene.prepare_ask("Does Ana play chess?"))
+    found = run_channel(FINDERS["facts"], scene.prepare_ask("Does Ana play chess?"))
     assert list_ids(found)[0] == mine.id
     assert other.id in list_ids(found)
 
@@ -300,12 +290,12 @@ def test_E32_channels_have_a_floor(scene: RecallScene) -> None:
     scene.add_episode("day", "tea")
     ask = scene.prepare_ask("kayak")
     for find in (
-        facts.find_hits,
-        raw.find_hits,
-        notes.find_hits,
-        episodes.find_hits,
-        pages.find_hits,
-        graph.find_hits,
+        FINDERS["facts"],
+        FINDERS["raw"],
+        FINDERS["notes"],
+        FINDERS["episodes"],
+        FINDERS["pages"],
+        FINDERS["graph"],
     ):
         assert run_channel(find, ask) == []
 

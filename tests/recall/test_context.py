@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from memoryhub.errors import InvalidInput
-from memoryhub.recall.candidates.channels import core
-from memoryhub.recall.candidates.sql import retrieve_candidates
+from memoryhub.recall.candidates.channels import at_hand
+from memoryhub.recall.candidates.sql import retrieve_for_question
 from memoryhub.recall.context import MemoryContext, build_context
 from memoryhub.recall.log import reinforcement
 from memoryhub.recall.render.pack import pack_context
@@ -314,8 +314,8 @@ def test_the_core_is_blocks_profile_and_traits_of_now(scene: RecallScene) -> Non
     scene._save_row(Trait(owner="Ana", key="order", level="low", valid_from=past, valid_to=now))
     ask = scene.prepare_ask("anything")
     with tenant_scope(ask.space.tenant_id):
-        texts = [each.text for each in core.load_core_items(ask)]
-        theirs = [each.text for each in core.load_core_items(ask, "Bo")]
+        texts = [each.text for each in at_hand.load_core_items(ask)]
+        theirs = [each.text for each in at_hand.load_core_items(ask, "Bo")]
     assert texts == ["human: Likes tea.", "Ana, birth year: 1990", "Ana, openness: high"]
     assert "mine: Be kind." in theirs
 
@@ -332,11 +332,11 @@ def test_a_context_looks_at_what_it_may_show_not_at_the_whole_space(
 ) -> None:
     looked_at = list[int]()
 
-    def spy(*args: Any, **values: Any) -> Any:
-        looked_at.append(values["per_arm"])
-        return retrieve_candidates(*args, **values)
+    def spy(ask: Any, kinds: Any, per_arm: int) -> Any:
+        looked_at.append(per_arm)
+        return retrieve_for_question(ask, kinds, per_arm)
 
-    monkeypatch.setattr("memoryhub.recall.ranking.rank.retrieve_candidates", spy)
+    monkeypatch.setattr("memoryhub.recall.ranking.rank.retrieve_for_question", spy)
     scene.say("my kayak leaks")
     get_context(scene)
     assert looked_at == [120]

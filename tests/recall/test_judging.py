@@ -14,7 +14,7 @@ from memoryhub.engines.types import RoutedQuestion
 from memoryhub.errors import EngineError, InvalidInput
 from memoryhub.policies.schema import Channel
 from memoryhub.policies.services import load_effective_policy
-from memoryhub.recall.candidates.sql import retrieve_candidates
+from memoryhub.recall.candidates.sql import retrieve_for_question
 from memoryhub.recall.context import build_context
 from memoryhub.recall.judge.judge import is_satisfied
 from memoryhub.recall.log import reinforcement
@@ -328,11 +328,11 @@ def test_MB6_what_nothing_bears_on_is_looked_for_again_only_where_something_has_
 ) -> None:
     looked_for = list[tuple[str, ...]]()
 
-    def spy(*args: Any, **values: Any) -> Any:
-        looked_for.append(tuple(sorted(values["kinds"])))
-        return retrieve_candidates(*args, **values)
+    def spy(ask: Any, kinds: Any, per_arm: int) -> Any:
+        looked_for.append(tuple(sorted(kinds)))
+        return retrieve_for_question(ask, kinds, per_arm)
 
-    monkeypatch.setattr("memoryhub.recall.ranking.rank.retrieve_candidates", spy)
+    monkeypatch.setattr("memoryhub.recall.ranking.rank.retrieve_for_question", spy)
     scene.set_vectors(kayak=[1, 0], hello=[0, 1])
     scene.say("hello there")
     found = search_memories(scene.space, "kayak", now=scene.hub.now)

@@ -4,7 +4,7 @@ import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from memoryhub.secret_key import ensure_secret_key
+from memoryhub.env import ensure_secret_key
 
 
 def test_it_is_made_once_and_only_the_owner_reads_it(tmp_path: Path) -> None:

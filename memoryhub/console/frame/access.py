@@ -1,16 +1,18 @@
-"""Who may see a page. Every view of the console goes through one of these."""
+"""Where a page is found and who may see it. Every view of the console goes through one of these."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec, cast
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_POST
 
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.tenants.models import Membership
@@ -19,6 +21,25 @@ from memoryhub.tenants.scope import tenant_scope
 P = ParamSpec("P")
 View = Callable[Concatenate[ConsoleRequest, P], HttpResponseBase]
 WrappedView = Callable[..., HttpResponseBase]
+V = TypeVar("V", bound=WrappedView)
+ADMIN, EDITOR = Membership.Role.ADMIN, Membership.Role.EDITOR
+# Of every view that was imported.
+ADDRESSES: list[URLPattern] = []
+
+
+def page_at(route: str, name: str) -> Callable[[V], V]:
+    """The address of a view, and the name by which links call it."""
+
+    def place(view: V) -> V:
+        ADDRESSES.append(path(route, view, name=name))
+        return view
+
+    return place
+
+
+def action_at(route: str, name: str) -> Callable[[V], V]:
+    """The same of a view that is only sent to."""
+    return lambda view: page_at(route, name)(require_POST(view))
 
 
 def check_role(request: ConsoleRequest, role: str) -> None:
@@ -75,4 +96,4 @@ def operator_view(view: View[P]) -> WrappedView:
             raise PermissionDenied("Only an operator of the hub may do this.")
         return view(request, *args, **kwargs)
 
-    return tenant_view(Membership.Role.ADMIN)(checked)
+    return tenant_view(ADMIN)(checked)

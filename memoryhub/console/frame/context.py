@@ -1,33 +1,93 @@
-"""What every page's frame needs."""
+"""What every page's frame needs: where the navigation leads, and which of its entries is open."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
-from memoryhub.console.frame.navigation import _list_further_entries, _list_navigation
 from memoryhub.console.frame.requests import Seat
 from memoryhub.pipeline.review.answer_proposals import count_open_cases
 from memoryhub.tenants.scope import tenant_scope
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
 THEMES = ("light", "dark")
 
 
+@dataclass(frozen=True, slots=True)
+class NavigationEntry:
+    """An entry of the navigation. `names` are the URL names that belong to it; on a narrow screen
+    the `spare` ones stand behind "More"."""
+
+    label: StrOrPromise
+    icon: str
+    url_name: str
+    names: tuple[str, ...] = ()
+    spare: bool = False
+
+    def is_current(self, here: str) -> bool:
+        return here == self.url_name or here.startswith((*self.names, f"{self.url_name}-"))
+
+
+_SETTINGS_PAGES = ("policy", "models", "people", "key", "webhook", "data")
+NAVIGATION = (
+    NavigationEntry(_("Overview"), "overview", "overview"),
+    NavigationEntry(_("Spaces"), "spaces", "spaces", ("space", "search", "import")),
+    NavigationEntry(_("Inbox"), "review", "review", ("receipt",)),
+    NavigationEntry(_("Quality"), "good", "quality", spare=True),
+    NavigationEntry(_("Chat"), "chat", "chat"),
+    NavigationEntry(
+        _("Activity"),
+        "jobs",
+        "requests",
+        ("job", "recall", "usage", "feedback", "changes"),
+        spare=True,
+    ),
+    NavigationEntry(_("Lab"), "lab", "lab", ("golden", "replay", "embedding"), spare=True),
+    NavigationEntry(_("Settings"), "policy", "settings", _SETTINGS_PAGES, spare=True),
+)
+# Where the tabs of those lead, for who goes there by name.
+FURTHER_ENTRIES = (
+    NavigationEntry(_("Jobs"), "jobs", "jobs"),
+    NavigationEntry(_("Model calls"), "jobs", "usage"),
+    NavigationEntry(_("Recalls"), "jobs", "recalls"),
+    NavigationEntry(_("Feedback"), "jobs", "feedback"),
+    NavigationEntry(_("Policy"), "policy", "policy"),
+    NavigationEntry(_("Models and budgets"), "policy", "models"),
+    NavigationEntry(_("Golden questions"), "lab", "golden"),
+    NavigationEntry(_("Replays"), "lab", "replays"),
+    NavigationEntry(_("Embeddings"), "lab", "embeddings"),
+)
+ADMIN_ENTRIES = (
+    NavigationEntry(_("Changes"), "jobs", "changes"),
+    NavigationEntry(_("People"), "policy", "people"),
+    NavigationEntry(_("API keys"), "key", "keys"),
+    NavigationEntry(_("Webhooks"), "policy", "webhooks"),
+    NavigationEntry(_("Data"), "policy", "data"),
+)
+
+
 def build_frame_context(request: HttpRequest) -> dict[str, Any]:
-    seat = getattr(request, "seat", None)
-    places = _list_navigation(request) if seat else []
+    seat: Seat | None = getattr(request, "seat", None)
+    here = getattr(request.resolver_match, "url_name", "") or ""
+    places = [(place, place.is_current(here)) for place in NAVIGATION] if seat else []
+    spare = [(place, is_here) for place, is_here in places if place.spare]
+    further = (*FURTHER_ENTRIES, *(ADMIN_ENTRIES if seat and seat.can_administer else ()))
     theme = request.COOKIES.get("theme", "")
     return {
         "seat": seat,
         "operates": bool(seat and seat.can_administer and request.user.is_superuser),
         "theme": theme if theme in THEMES else "",
         "places": places,
-        "spare_places": [(place, here) for place, here in places if place.spare],
-        "further_places": _list_further_entries(seat) if seat else (),
+        "spare_places": spare,
+        "further_places": further if seat else (),
         "waiting": partial(_count_waiting_cases, seat) if seat else 0,
-        "spare_here": any(here for place, here in places if place.spare),
+        "spare_here": any(is_here for place, is_here in spare),
     }
 
 

@@ -10,6 +10,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import IO, Any, cast
 
 from django.core.serializers.json import DjangoJSONEncoder
@@ -33,18 +34,15 @@ def read_export_format(request: HttpRequest) -> str:
     return asked if asked in EXPORT_FORMATS else ""
 
 
-def build_columns(*names: str) -> list[ExportColumn]:
+def build_columns(names: str) -> list[ExportColumn]:
     """Columns that are attributes of the row, by name; "space.subject" of what it refers to."""
-    return [(name.replace(".", "_"), _build_attribute_reader(name)) for name in names]
+    return [(name.replace(".", "_"), partial(_read_path, name)) for name in names.split()]
 
 
-def _build_attribute_reader(path: str) -> Callable[[Any], Any]:
-    def read(row: Any) -> Any:
-        for name in path.split("."):
-            row = getattr(row, name) if row is not None else None
-        return row
-
-    return read
+def _read_path(path: str, row: Any) -> Any:
+    for name in path.split("."):
+        row = getattr(row, name) if row is not None else None
+    return row
 
 
 def export_rows(

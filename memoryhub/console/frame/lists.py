@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
+from functools import reduce
 from math import ceil
+from operator import or_
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -150,8 +152,9 @@ class Filters:
         return [(c, self.values[c.name]) for c in self.choices if c.spare]
 
     def chosen_values(self, *names: str) -> dict[str, str]:
-        """Columns and the values they are to have, of the choices that are made."""
-        return {name: self.values[name] for name in names if self.values.get(name)}
+        """Columns and the values they are to have; of those that may have any, nothing."""
+        found = {name: self.values.get(name, "") for name in names}
+        return {name: value for name, value in found.items() if value not in ("", "all")}
 
     def build_days_condition(self, column: str, zone: str) -> Q:
         """Rows whose time in `column` is on the days asked for, in this zone."""
@@ -183,25 +186,26 @@ def build_text_condition(text: str, *fields: str) -> Q:
     """Every word of `text` in one of the fields, in any order."""
     found = Q()
     for word in text.split():
-        anywhere = Q()
-        for name in fields:
-            anywhere |= Q(**{f"{name}__icontains": word})
-        found &= anywhere
+        found &= reduce(or_, (Q(**{f"{name}__icontains": word}) for name in fields))
     return found
+
+
+def has_all_words(text: str, q: str) -> bool:
+    """The same of a text in hand."""
+    held = text.casefold()
+    return all(word in held for word in q.casefold().split())
 
 
 def load_value_choice(
     rows: QuerySet[Any],
     column: str,
-    name: str,
     label: StrOrPromise,
     whole: StrOrPromise,
     *,
+    name: str = "",
     spare: bool = True,
 ) -> FilterChoice:
     """A choice among the values that rows have in a column, `MAX_VALUES` at most, by name."""
     found = rows.exclude(**{column: ""}).order_by(column).values_list(column, flat=True)
-    options: list[tuple[str, StrOrPromise]] = [
-        (value, value) for value in found.distinct()[:MAX_VALUES]
-    ]
-    return FilterChoice(name, label, (("", whole), *options), spare)
+    options = ((value, value) for value in found.distinct()[:MAX_VALUES])
+    return FilterChoice(name or column, label, (("", whole), *options), spare)

@@ -13,14 +13,9 @@ from django.middleware.locale import LocaleMiddleware
 from django.urls import reverse
 from django.utils import translation
 
-from memoryhub.console.frame.requests import (
-    TENANT_SESSION_KEY,
-    ConsoleRequest,
-    Seat,
-    load_memberships,
-    select_seat,
-)
-from memoryhub.tenants.scope import tenant_scope
+from memoryhub.console.frame.requests import TENANT_SESSION_KEY, ConsoleRequest, Seat
+from memoryhub.tenants.models import Membership
+from memoryhub.tenants.scope import tenant_scope, user_scope
 
 # Where nobody comes by an account.
 _PATHS_WITHOUT_SEAT = ("/api/", "/me/")
@@ -59,16 +54,22 @@ class ConsoleTenantMiddleware:
         console = cast("ConsoleRequest", request)
         console.seat = cast("Seat", seat)
         console.tenant = seat.tenant if seat else None  # type: ignore[assignment]  # see class
+        console.actor = request.user.get_username() if seat else ""
         with _open_admin_scope(request, seat):
             return self.get_response(request)
 
 
 def _find_seat(request: HttpRequest) -> Seat | None:
+    """The chosen tenant if the person still belongs to it, else the first; None without any."""
     if request.path.startswith(_PATHS_WITHOUT_SEAT) or not request.user.is_authenticated:
         return None
-    return select_seat(
-        load_memberships(request.user.id), request.session.get(TENANT_SESSION_KEY, "")
-    )
+    # No tenant is in scope yet, which is why the tenant's manager would find none.
+    with user_scope(request.user.id):
+        rows = Membership._base_manager.filter(user_id=request.user.id).select_related("tenant")
+        held = list(rows.order_by("tenant__name", "tenant_id"))
+    chosen = request.session.get(TENANT_SESSION_KEY, "")
+    own = next((each for each in held if str(each.tenant_id) == chosen), held[0] if held else None)
+    return Seat(own, [each for each in held if each is not own]) if own else None
 
 
 def _open_admin_scope(request: HttpRequest, seat: Seat | None) -> AbstractContextManager[None]:

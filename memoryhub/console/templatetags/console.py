@@ -38,12 +38,8 @@ register = Library()
 def icon(name: str, label: str = "") -> SafeString:
     """An icon of the sprite. Without a label it is decoration."""
     hidden = format_html('role="img" aria-label="{}"', label) if label else 'aria-hidden="true"'
-    return format_html(
-        '<svg class="icon" {}><use href="{}#{}"/></svg>',
-        SafeString(hidden),
-        static("icons.svg"),
-        name,
-    )
+    drawn = '<svg class="icon" {}><use href="{}#{}"/></svg>'
+    return format_html(drawn, SafeString(hidden), static("icons.svg"), name)
 
 
 @register.simple_tag
@@ -57,7 +53,7 @@ def since(at: datetime | None, zone: str = "UTC") -> SafeString:
     """ "3 hours ago", the exact time on hover. A dash for none."""
     if at is None:
         return format_html('<span class="none">{}</span>', gettext("never"))
-    local, now = at.astimezone(ZoneInfo(zone)), timezone.now().astimezone(ZoneInfo(zone))
+    local, now = _localise(at, zone)
     return _render_time(local, wording.format_ago(local, now))
 
 
@@ -65,7 +61,7 @@ def since(at: datetime | None, zone: str = "UTC") -> SafeString:
 def on_day(at: datetime | None, zone: str = "UTC") -> SafeString:
     if at is None:
         return SafeString("")
-    local, now = at.astimezone(ZoneInfo(zone)), timezone.now().astimezone(ZoneInfo(zone))
+    local, now = _localise(at, zone)
     return _render_time(local, wording.format_day(local, now))
 
 
@@ -75,13 +71,14 @@ def clock(at: datetime, zone: str = "UTC") -> SafeString:
     return _render_time(local, f"{local:%H:%M}")
 
 
+def _localise(at: datetime, zone: str) -> tuple[datetime, datetime]:
+    """The time and the present, there."""
+    return at.astimezone(ZoneInfo(zone)), timezone.now().astimezone(ZoneInfo(zone))
+
+
 def _render_time(local: datetime, words: str) -> SafeString:
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>',
-        local.isoformat(),
-        wording.format_exact_time(local),
-        words,
-    )
+    shown = '<time datetime="{}" title="{}">{}</time>'
+    return format_html(shown, local.isoformat(), wording.format_exact_time(local), words)
 
 
 @register.simple_tag
@@ -119,13 +116,10 @@ def value(given: Any) -> str:
         return wording.join_list(map(str, given))
     if isinstance(given, float):
         return f"{given:.3g}"
-    if isinstance(given, str):
-        return (
-            str(_STATUS_LABELS[given]).lower()
-            if given in _STATUS_LABELS
-            else _format_stored_time(given)
-        )
-    return json.dumps(given)
+    if not isinstance(given, str):
+        return json.dumps(given)
+    label = _STATUS_LABELS.get(given)
+    return str(label).lower() if label else _format_stored_time(given)
 
 
 @register.filter
@@ -152,12 +146,6 @@ def at(values: dict[str, Any], name: str) -> Any:
 
 
 @register.filter
-def kind_words(kind: str) -> str:
-    """As an operator calls it."""
-    return wording.format_kind(kind)
-
-
-@register.filter
 def link_words(kind: str) -> str:
     """What a link of the graph says, between its ends."""
     return str(LINK_KINDS[kind][1])
@@ -170,27 +158,6 @@ _PLURAL_KINDS = {**NODE_KINDS, "page": _("Exchanges"), "turn": _("Turns")}
 def kinds_words(kind: str) -> str:
     """Memories of a kind, as a heading."""
     return str(_PLURAL_KINDS.get(kind, kind))
-
-
-@register.filter
-def of_program(words: str) -> str:
-    """Words that a table of the program holds in English: see `vocabulary`."""
-    return gettext(words)
-
-
-@register.filter
-def erased_target(kind: str) -> str:
-    return wording.format_erase_target(kind)
-
-
-@register.filter
-def erased_words(kind: str) -> str:
-    return wording.format_erased_kind(kind)
-
-
-@register.filter
-def code(name: str) -> str:
-    return wording.format_code(name)
 
 
 @register.filter
@@ -244,11 +211,13 @@ def role_words(role: str) -> StrOrPromise:
 
 register.simple_tag(nouns.counted)
 register.simple_tag(nouns.none_of)
-
-
-@register.filter
-def percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+register.filter("of_program", gettext)  # what a table holds in English: see `vocabulary`
+register.filter("kind_words", wording.format_kind)
+register.filter("erased_target", wording.format_erase_target)
+register.filter("erased_words", wording.format_erased_kind)
+register.filter("code", wording.format_code)
+register.filter("amount", wording.format_amount)
+register.filter("moment", parse_datetime)  # a time as JSON keeps it
 
 
 @register.filter
@@ -258,8 +227,8 @@ def as_json(given: Any) -> str:
 
 
 @register.filter
-def share(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.0f} %"
+def percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.0f} %"
 
 
 @register.filter
@@ -294,25 +263,12 @@ def minutes(seconds: float) -> str:
 @register.simple_tag
 def exactly(at: datetime, zone: str = "UTC") -> SafeString:
     """A day and a time of day."""
-    local, now = at.astimezone(ZoneInfo(zone)), timezone.now().astimezone(ZoneInfo(zone))
-    day = wording.format_day(local, now)
-    return _render_time(
-        local, gettext("%(day)s, %(time)s") % {"day": day, "time": f"{local:%H:%M:%S}"}
-    )
+    local, now = _localise(at, zone)
+    told = {"day": wording.format_day(local, now), "time": f"{local:%H:%M:%S}"}
+    return _render_time(local, gettext("%(day)s, %(time)s") % told)
 
 
 @register.filter
 def in_zone(at: datetime, zone: str) -> str:
     """As a browser's time picker takes it."""
     return at.astimezone(ZoneInfo(zone)).isoformat(timespec="milliseconds")[:23]
-
-
-@register.filter
-def amount(passed: timedelta) -> str:
-    return wording.format_amount(passed)
-
-
-@register.filter
-def moment(written: str) -> datetime | None:
-    """A time as JSON keeps it."""
-    return parse_datetime(written)

@@ -80,9 +80,8 @@ class GraphBuilder:
         turned = self.add_node("Transpose", [from_zero], f"{output}_turned")
         shape = self.add_constant(f"{output}_shape", np.array([columns, blocks, BLOCK_SIZE]))
         matrix = self.add_node("Reshape", [turned, shape], f"{output}_matrix")
-        by_column = self.add_node(
-            "Transpose", [self.add_weight(f"{name}_scale")], f"{output}_by_column"
-        )
+        scale = self.add_weight(f"{name}_scale")
+        by_column = self.add_node("Transpose", [scale], f"{output}_by_column")
         spread = self.add_constant(f"{output}_spread", np.array([columns, blocks]))
         scales = self.add_node("Expand", [by_column, spread], f"{output}_scales")
         return self.add_node(
@@ -104,9 +103,8 @@ class GraphBuilder:
         hidden = helper.make_tensor_value_info(
             "last_hidden_state", TensorProto.FLOAT, ["batch", "sequence", WIDTH]
         )
-        graph = helper.make_graph(
-            self._nodes, "minilm", ids, [hidden], list(self._weights.values())
-        )
+        weights = list(self._weights.values())
+        graph = helper.make_graph(self._nodes, "minilm", ids, [hidden], weights)
         opsets = [helper.make_opsetid("", 18), helper.make_opsetid(_RUNTIME_DOMAIN, 1)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
@@ -135,9 +133,8 @@ def _add_embeddings(drawing: GraphBuilder) -> str:
     # There is only one kind of token: the first.
     kinds = drawing.add_weight(f"{own}.token_type_embeddings.weight")
     kind = drawing.add_node("Gather", [kinds, zero], "kind")
-    said = drawing.add_node(
-        "Add", [words, drawing.add_node("Add", [places, kind], "where")], "said"
-    )
+    where = drawing.add_node("Add", [places, kind], "where")
+    said = drawing.add_node("Add", [words, where], "said")
     norm = [drawing.add_weight(f"{own}.LayerNorm.{part}") for part in ("weight", "bias")]
     return drawing.add_node("LayerNormalization", [said, *norm], "embedded", epsilon=_EPSILON)
 
@@ -146,19 +143,17 @@ def _add_row_lookup(drawing: GraphBuilder, table: str, at: str, output: str) -> 
     """Rows of an int8 table times their scales."""
     raw = drawing.add_node("Gather", [drawing.add_weight(f"{table}_q"), at], f"{output}_raw")
     wide = drawing.add_node("Cast", [raw], f"{output}_wide", to=TensorProto.FLOAT)
-    scale = drawing.add_node(
-        "Gather", [drawing.add_weight(f"{table}_scale"), at], f"{output}_scale"
-    )
+    scales = drawing.add_weight(f"{table}_scale")
+    scale = drawing.add_node("Gather", [scales, at], f"{output}_scale")
     return drawing.add_node("Mul", [wide, scale], output)
 
 
 def _add_layer(drawing: GraphBuilder, layer: int, x: str) -> str:
     """Attention and a wide layer, each added to what came in."""
     own, output = f"inner.encoder.layer.{layer}", f"layer{layer}"
-    first = layer * len(_PRODUCT_NAMES)
-    names = dict(
-        zip(_PRODUCT_NAMES, drawing.products[first : first + len(_PRODUCT_NAMES)], strict=True)
-    )
+    count = len(_PRODUCT_NAMES)
+    products = drawing.products[layer * count : (layer + 1) * count]
+    names = dict(zip(_PRODUCT_NAMES, products, strict=True))
 
     def product(of: str, name: str, bias: str = "") -> str:
         return drawing.add_product(of, names[name], f"{output}.{name}", bias)

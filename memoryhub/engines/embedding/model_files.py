@@ -85,9 +85,8 @@ def encode_texts(texts: Iterable[str]) -> list[list[int]]:
     """MiniLM word-piece ids of each text, uncut, without special tokens."""
     tokenizer = _load_tokenizer()
     # One by one: encode_batch starts a thread pool that does not survive a fork.
-    return [
-        tokenizer.encode(_replace_surrogates(text), add_special_tokens=False).ids for text in texts
-    ]
+    whole = map(_replace_surrogates, texts)
+    return [tokenizer.encode(text, add_special_tokens=False).ids for text in whole]
 
 
 def count_tokens(texts: Sequence[str]) -> list[int]:

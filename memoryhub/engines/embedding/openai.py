@@ -9,7 +9,7 @@ import openai
 from numpy.typing import NDArray
 
 from memoryhub.engines.embedding.model_files import count_tokens
-from memoryhub.engines.embedding.vectors import normalise_rows, shorten_rows
+from memoryhub.engines.embedding.vectors import shorten_rows
 from memoryhub.engines.llm.client.endpoint import build_client, translate_errors
 from memoryhub.errors import EngineError
 
@@ -43,12 +43,9 @@ class OpenAIEmbedder:
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """(len(texts), dimension) float32 unit rows."""
         sent = [self._cut_to_limit(text) for text in texts]
-        batches = [
-            self._embed_batch(sent[i : i + BATCH_SIZE]) for i in range(0, len(sent), BATCH_SIZE)
-        ]
-        if not batches:
-            return np.empty((0, self.dimension), np.float32)
-        return np.concatenate(batches)
+        starts = range(0, len(sent), BATCH_SIZE)
+        batches = [self._embed_batch(sent[start : start + BATCH_SIZE]) for start in starts]
+        return np.concatenate([np.empty((0, self.dimension), np.float32), *batches])
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """By the MiniLM tokenizer, so that budgets mean the same with every embedder."""
@@ -99,8 +96,4 @@ class OpenAIEmbedder:
         vectors = np.asarray(rows, np.float32)
         if not np.isfinite(vectors).all():
             raise EngineError("The endpoint sent a vector that is not made of numbers")
-        return (
-            shorten_rows(vectors, self.dimension)
-            if width > self.dimension
-            else normalise_rows(vectors)
-        )
+        return shorten_rows(vectors, self.dimension)

@@ -4,6 +4,4 @@ from __future__ import annotations
 
 from memoryhub.engines.local.engine import LocalEngine
 
-__all__ = [
-    "LocalEngine",
-]
+__all__ = ["LocalEngine"]

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import pairwise
 from typing import cast
 
-from memoryhub.engines.local.answers.recall import RecallRules
+from memoryhub.engines.local.answers.questions import RecallRules
 from memoryhub.engines.local.claims.corrections import apply_correction
 from memoryhub.engines.local.claims.entities import extract_entities, extract_relations
 from memoryhub.engines.local.claims.extract import extract_facts
@@ -19,15 +19,15 @@ from memoryhub.engines.local.claims.values import add_employer_facts, end_left_h
 from memoryhub.engines.local.dates.english import find_times
 from memoryhub.engines.local.grammar.antecedents import has_personal_pronoun
 from memoryhub.engines.local.grammar.parse import ParsedPiece, parse_texts
-from memoryhub.engines.local.grammar.scene import build_scene
+from memoryhub.engines.local.grammar.scene import ParsedTurn, build_scene
 from memoryhub.engines.local.grammar.speech import choose_overall_act, is_correction, is_question
-from memoryhub.engines.local.grammar.turns import ParsedTurn
-from memoryhub.engines.local.language import detect_language
-from memoryhub.engines.local.notes.keywords import build_note_draft
+from memoryhub.engines.local.language import LanguageCode, detect_language
+from memoryhub.engines.local.notes.describe import build_note_draft
 from memoryhub.engines.local.notes.link import NoteRules
 from memoryhub.engines.local.personas.traits import PersonaRules
 from memoryhub.engines.local.topics.cues import opens_topic
-from memoryhub.engines.local.topics.episodes import SummaryRules
+from memoryhub.engines.local.topics.episodes import EpisodeRules
+from memoryhub.engines.local.topics.segments import TopicRules
 from memoryhub.engines.types import (
     Exchange,
     Extraction,
@@ -35,7 +35,6 @@ from memoryhub.engines.types import (
     FactCandidate,
     SourceSpan,
     SpeechAct,
-    TimeSpan,
     Utterance,
 )
 
@@ -44,7 +43,7 @@ _READ_ROLES = frozenset({"user", "assistant"})  # documents and tool output are 
 ChineseExtractor = Callable[[Exchange], Extraction]
 
 
-class LocalEngine(ClaimRules, NoteRules, SummaryRules, PersonaRules, RecallRules):
+class LocalEngine(ClaimRules, NoteRules, TopicRules, EpisodeRules, PersonaRules, RecallRules):
     """Implements `Engine` for English, and for Chinese by `local.chinese.extract`.
 
     Other languages yield speech acts and nothing else. Nothing here calls out or waits.
@@ -73,7 +72,7 @@ class _ExchangeReading:
 
 
 def _prepare_readings(exchanges: Sequence[Exchange]) -> list[_ExchangeReading]:
-    english = [[u for u in e.utterances if _is_english(u)] for e in exchanges]
+    english = [[u for u in e.utterances if _is_read_in(u, "en")] for e in exchanges]
     before = [_find_needed_context(e) for e in exchanges]
     wanted = [[*([b] if b else []), *us] for us, b in zip(english, before, strict=True)]
     parsed = iter(parse_texts([u.text for us in wanted for u in us]))
@@ -98,14 +97,14 @@ def _prepare_turn(
     return ParsedTurn(utterance, pieces, times, build_scene(exchange, utterance))
 
 
-def _is_english(utterance: Utterance) -> bool:
-    return utterance.role in _READ_ROLES and detect_language(utterance.text) == "en"
+def _is_read_in(utterance: Utterance, language: LanguageCode) -> bool:
+    return utterance.role in _READ_ROLES and detect_language(utterance.text) == language
 
 
 def _find_needed_context(exchange: Exchange) -> Utterance | None:
     """The utterance before, if it asks something or may say who "she" is."""
     before = exchange.history[-1] if exchange.history else None
-    if before is None or not exchange.utterances or not _is_english(before):
+    if before is None or not exchange.utterances or not _is_read_in(before, "en"):
         return None
     open_ended = has_personal_pronoun(exchange.utterances[0].text)
     return before if open_ended or is_question(before.text) else None
@@ -149,10 +148,8 @@ def _extract_english(reading: _ExchangeReading) -> Extraction:
     told = [*_extract_from_statements(reading), *(fact for found, _ in read for fact in found)]
     told = [end_left_home(fact) for fact in add_employer_facts(told)]
     facts = _sort_facts(told, reading.exchange)[:_MAX_FACTS]
-    acts = {
-        t.utterance.handle: choose_overall_act(a)
-        for t, (_, a) in zip(reading.turns, read, strict=True)
-    }
+    turns = zip(reading.turns, read, strict=True)
+    acts = {turn.utterance.handle: choose_overall_act(found) for turn, (_, found) in turns}
     told_in = {fact.sources[0].handle for fact in facts}
     # A wish to forget stays one, whatever else is said beside it.
     acts |= {handle: "assertion" for handle in told_in if acts.get(handle) != "forget"}
@@ -195,30 +192,19 @@ def _relocate_fact(
     """The fact with its sources moved from the statement to the answer as it was given."""
     handle = fact.sources[0].handle
     text = next(u.text for u in exchange.utterances if u.handle == handle)
-    event = _relocate_event(fact.event, text) if fact.event else None
+    event = fact.event and replace(fact.event, at=max(0, text.find(fact.event.text)))
     source = SourceSpan(handle, statement.start, statement.end)
     correction = fact.correction or is_correction(text[statement.start : statement.end])
-    confidence = min(fact.confidence, 0.8)
-    moved = replace(
-        fact, event=event, sources=(source,), confidence=confidence, correction=correction
-    )
-    return _deny_fact(moved) if statement.denied else moved
-
-
-def _deny_fact(fact: FactCandidate) -> FactCandidate:
-    """What the speaker says they never said."""
-    return replace(fact, text=f"{fact.speaker} never said: {fact.text}", polarity="denied")
-
-
-def _relocate_event(event: TimeSpan, text: str) -> TimeSpan:
-    return replace(event, at=max(0, text.find(event.text)))
+    moved = replace(fact, event=event, sources=(source,), correction=correction)
+    moved = replace(moved, confidence=min(fact.confidence, 0.8))
+    if not statement.denied:
+        return moved
+    return replace(moved, text=f"{fact.speaker} never said: {fact.text}", polarity="denied")
 
 
 def _add_chinese(exchange: Exchange, english: Extraction) -> Extraction:
     """The construction joined with what the Chinese rules read of the Chinese utterances."""
-    spoken = [
-        u for u in exchange.utterances if u.role in _READ_ROLES and detect_language(u.text) == "zh"
-    ]
+    spoken = [u for u in exchange.utterances if _is_read_in(u, "zh")]
     read = _load_chinese_extractor() if spoken else None
     if read is None:
         return english

@@ -21,20 +21,16 @@ _KANA_OR_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
 _LATIN_LETTER = re.compile(r"[A-Za-zÀ-ɏ]")
 _ANY_LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[a-zà-ɏ']+")
-_ENGLISH_WORDS = split_words(
-    """
+_ENGLISH_WORDS = split_words("""
     the a an and or but to of in on at for with from is are was were be been i i'm my me you
-    your we our they he she it this that have has had do did not what how when where who so
-    just went like love yes no hi hey hello thanks thank good great will can would last next
-    """
-)
-_FOREIGN_WORDS = split_words(
-    """
+    your we our they he she it this that have has had do did not what how when where who so just
+    went like love yes no hi hey hello thanks thank good great will can would last next
+""")
+_FOREIGN_WORDS = split_words("""
     le la les des une est et je tu il elle nous vous dans pour avec que qui sur pas mon ma mes
-    el los las un una es y yo con por para mi de en du au der die das und ich ist nicht ein
-    eine mit zu wir sie il lo gli che sono di per non ho o os as um uma eu não com na no em se
-    """
-) - {"a", "an", "no", "die", "me", "as", "in", "on"}
+    el los las un una es y yo con por para mi de en du au der die das und ich ist nicht ein eine
+    mit zu wir sie il lo gli che sono di per non ho o os as um uma eu não com na no em se
+""") - {"a", "an", "no", "die", "me", "as", "in", "on"}
 
 
 def detect_language(text: str) -> LanguageCode:
@@ -47,9 +43,8 @@ def detect_language(text: str) -> LanguageCode:
     # One Chinese character carries about as much as a short word.
     if 3 * len(_HAN_CHARACTER.findall(text)) >= letters:
         return "zh"
-    return (
-        "en" if 2 * len(_LATIN_LETTER.findall(text)) >= letters and _is_english(text) else "other"
-    )
+    latin = 2 * len(_LATIN_LETTER.findall(text)) >= letters
+    return "en" if latin and _is_english(text) else "other"
 
 
 def _is_english(text: str) -> bool:

@@ -15,18 +15,18 @@ from math import log, sqrt
 from memoryhub.engines.local.wordlists import split_words
 
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|\w+")
-_STOP_WORDS = split_words(
-    """
+_STOP_WORDS = split_words("""
     the a an and or but to of in on at for with from is are was were be been has have had do
     does did i my me you your we our they their he she it this that so very just not as by
-    """
-)
+""")
 _MAX_LIKENESS = 0.6
 
 
 def summarise_texts(texts: Sequence[str], max_sentences: int) -> str:
     """Up to `max_sentences` of the texts, unlike one another, in their order; "" for none."""
-    return _join_texts(select_texts(texts, max_sentences))
+    chosen = select_texts(texts, max_sentences)
+    unspaced = bool(chosen) and re.search(r"[\u3400-\u9fff][。！？]?$", chosen[-1])
+    return ("" if unspaced else " ").join(chosen)
 
 
 def select_texts(texts: Sequence[str], most: int) -> list[str]:
@@ -78,12 +78,3 @@ def _sum_vectors(vectors: Sequence[dict[str, float]]) -> dict[str, float]:
 def _score_salience(vector: dict[str, float], centroid: dict[str, float]) -> float:
     """Closeness to the centre, and a little for saying much."""
     return compute_cosine(vector, centroid) + 0.02 * min(len(vector), 10)
-
-
-def _join_texts(texts: Sequence[str]) -> str:
-    spaced = " ".join(texts)
-    return (
-        "".join(texts)
-        if re.search(r"[\u3400-\u9fff][。！？]?$", texts[-1] if texts else "")
-        else spaced
-    )

@@ -7,8 +7,7 @@ def split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-JOBS = split_words(
-    """
+JOBS = split_words("""
     accountant actor actress advisor analyst architect artist assistant astronomer attorney
     author baker banker barista bartender biologist blogger bookkeeper builder butcher captain
     carpenter cashier chef chemist cleaner clerk coach comedian composer consultant contractor
@@ -18,29 +17,23 @@ JOBS = split_words(
     instructor intern interpreter journalist judge lawyer lecturer librarian manager mechanic
     model musician nanny nurse officer optician painter paralegal paramedic pharmacist
     photographer physicist physiotherapist pilot planner plumber potter poet policeman
-    politician postman
-    producer professor programmer psychiatrist psychologist publisher realtor receptionist
-    reporter researcher sailor salesman scientist sculptor secretary singer soldier
-    statistician student surgeon surveyor tailor teacher technician therapist trainer
-    translator tutor vet veterinarian waiter waitress writer zookeeper
-    """
-)
-PEOPLE = split_words(
-    """
-    mother mom mum father dad parent sister brother sibling son daughter child kid wife
-    husband spouse partner girlfriend boyfriend fiance fiancee fiancé fiancée grandmother
-    grandma granny grandfather grandpa grandparent aunt uncle cousin niece nephew friend
-    roommate flatmate neighbour neighbor boss colleague coworker teammate manager teacher
-    coach mentor doctor therapist twin baby toddler landlord assistant team family in-law
-    stepmother stepfather grandson granddaughter buddy
-    """
-)
-ANIMALS = split_words(
-    """
-    dog cat puppy kitten pet horse hamster rabbit parrot bird turtle tortoise snake fish
-    guinea pig pup goldfish chicken lizard
-    """
-)
+    politician postman producer professor programmer psychiatrist psychologist publisher realtor
+    receptionist reporter researcher sailor salesman scientist sculptor secretary singer soldier
+    statistician student surgeon surveyor tailor teacher technician therapist trainer translator
+    tutor vet veterinarian waiter waitress writer zookeeper
+""")
+PEOPLE = split_words("""
+    mother mom mum father dad parent sister brother sibling son daughter child kid wife husband
+    spouse partner girlfriend boyfriend fiance fiancee fiancé fiancée grandmother grandma granny
+    grandfather grandpa grandparent aunt uncle cousin niece nephew friend roommate flatmate
+    neighbour neighbor boss colleague coworker teammate manager teacher coach mentor doctor
+    therapist twin baby toddler landlord assistant team family in-law stepmother stepfather
+    grandson granddaughter buddy
+""")
+ANIMALS = split_words("""
+    dog cat puppy kitten pet horse hamster rabbit parrot bird turtle tortoise snake fish guinea
+    pig pup goldfish chicken lizard
+""")
 COUNTABLE_NOUNS = (
     split_words(
         """
@@ -50,19 +43,16 @@ COUNTABLE_NOUNS = (
     )
     | ANIMALS
 )
-EVENTS = split_words(
-    """
+EVENTS = split_words("""
     meeting appointment interview flight wedding exam test party concert surgery deadline trip
     presentation lesson class dinner lunch checkup match game recital graduation birthday call
     conference opening tournament competition delivery
-    """
-)
+""")
 # Nouns that carry no fact by themselves.
-VAGUE_NOUNS = split_words(
-    """
+VAGUE_NOUNS = split_words("""
     thing stuff way time lot bit kind sort something anything everything nothing everyone
-    everybody someone somebody anyone people day moment place part fun one while blast love
-    joy support feeling idea fact reason point chance sense difference experience inspiration
+    everybody someone somebody anyone people day moment place part fun one while blast love joy
+    support feeling idea fact reason point chance sense difference experience inspiration
     motivation passion journey life world goal dream step challenge memory positivity kindness
     strength courage guy pic picture photo ton bunch couple few some any all most none matter
     case side type piece help hope happiness peace energy vibe power pride growth progress
@@ -70,22 +60,19 @@ VAGUE_NOUNS = split_words(
     attitude mindset perspective resilience determination dedication reminder advice tip word
     thought view look glad pleasure mood best better start end luck boost future past present
     hour minute week month year weekend morning evening night today tomorrow yesterday tonight
-    second decade ago man woman person guys y'all reality feedback compliment purpose
-    importance process yeah okay cool deal break mess bummer shame smile laugh treat kick
-    spark voice mix progress freedom courage accomplishment satisfaction talent skill spirit
-    tranquility theme encouragement gratitude wonder favor favour question answer game-changer
-    """
-)
+    second decade ago man woman person guys y'all reality feedback compliment purpose importance
+    process yeah okay cool deal break mess bummer shame smile laugh treat kick spark voice mix
+    progress freedom courage accomplishment satisfaction talent skill spirit tranquility theme
+    encouragement gratitude wonder favor favour question answer game-changer
+""")
 # Adjectives that state a lasting condition, not a feeling.
-CONDITIONS = split_words(
-    """
+CONDITIONS = split_words("""
     vegetarian vegan pescatarian single married divorced engaged widowed pregnant allergic
     diabetic retired unemployed freelance self-employed left-handed bilingual deaf blind gay
     lesbian bisexual transgender queer catholic christian muslim jewish buddhist hindu atheist
-    colourblind colorblind asthmatic autistic dyslexic celiac coeliac intolerant afraid
-    adopted sober homeless
-    """
-)
+    colourblind colorblind asthmatic autistic dyslexic celiac coeliac intolerant afraid adopted
+    sober homeless
+""")
 _THEMES = {
     "family": (
         "mother mom dad father parent sister brother son daughter child kid husband wife "

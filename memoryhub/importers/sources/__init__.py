@@ -2,58 +2,40 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from memoryhub.errors import InvalidInput
+from memoryhub.importers.fields import ImportSource
 from memoryhub.importers.sources import chatgpt, jsonl, langmem, letta, mem0, zep
-from memoryhub.importers.sources.base import ImportSource
 
+# Reader, what the system is called, what of it is read.
+_READERS: tuple[tuple[Any, str, str], ...] = (
+    (mem0, "mem0", gettext_noop("What get_all returns, with relations; rows of history.")),
+    (
+        letta,
+        "Letta",
+        gettext_noop("An agent file (.af): core blocks and messages; archival passages."),
+    ),
+    (
+        zep,
+        gettext_noop("Zep and Graphiti"),
+        gettext_noop("Episodes, edges with their times, nodes."),
+    ),
+    (
+        langmem,
+        gettext_noop("LangMem and LangGraph"),
+        gettext_noop("Items of a store: namespace, key, value."),
+    ),
+    (chatgpt, "ChatGPT", gettext_noop("conversations.json of a data export.")),
+    (jsonl, gettext_noop("JSON lines"), gettext_noop("A message, fact, note or block a line.")),
+)
 SOURCES = {
-    source.name: source
-    for source in (
-        ImportSource(
-            "mem0",
-            "mem0",
-            gettext_noop("What get_all returns, with relations; rows of history."),
-            mem0.read_records,
-            mem0.SECTIONS,
-        ),
-        ImportSource(
-            "letta",
-            "Letta",
-            gettext_noop("An agent file (.af): core blocks and messages; archival passages."),
-            letta.read_records,
-            letta.SECTIONS,
-        ),
-        ImportSource(
-            "zep",
-            gettext_noop("Zep and Graphiti"),
-            gettext_noop("Episodes, edges with their times, nodes."),
-            zep.read_records,
-            zep.SECTIONS,
-        ),
-        ImportSource(
-            "langmem",
-            gettext_noop("LangMem and LangGraph"),
-            gettext_noop("Items of a store: namespace, key, value."),
-            langmem.read_records,
-            langmem.SECTIONS,
-        ),
-        ImportSource(
-            "chatgpt",
-            "ChatGPT",
-            gettext_noop("conversations.json of a data export."),
-            chatgpt.read_records,
-            chatgpt.SECTIONS,
-        ),
-        ImportSource(
-            "jsonl",
-            gettext_noop("JSON lines"),
-            gettext_noop("A message, fact, note or block a line."),
-            jsonl.read_records,
-        ),
-    )
+    name: ImportSource(name, title, about, reader.read_records, reader.SECTIONS)
+    for reader, title, about in _READERS
+    for name in [reader.__name__.rpartition(".")[2]]
 }
 
 

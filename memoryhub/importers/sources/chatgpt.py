@@ -16,10 +16,9 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.importers import fields
-from memoryhub.importers.fields import ItemRefused
+from memoryhub.importers.fields import ItemRefused, OpenItems, read_or_skip
 from memoryhub.importers.json_stream import JsonItem
 from memoryhub.importers.records import Record, SessionRecord, SkippedRecord, UnknownFields
-from memoryhub.importers.sources.base import OpenItems, read_or_skip
 
 SECTIONS = ("conversations",)
 ASSISTANT_NAME = "ChatGPT"
@@ -74,19 +73,12 @@ def _read_conversation(item: JsonItem) -> Iterator[Record]:
         )
     if heard:
         yield SessionRecord(item.where, "", name, heard, ASSISTANT_NAME)
-    yield from _report_left_out(item.where, value, mapping, {node_id for node_id, _ in branch})
-
-
-def _report_left_out(
-    where: str, value: Mapping[str, Any], mapping: Mapping[str, Any], shown: set[str]
-) -> Iterator[Record]:
-    others = [node for name, node in mapping.items() if name not in shown and _get_message(node)]
-    if others:
-        yield SkippedRecord(
-            f"{where}.mapping", _("on a branch that was left"), "turn", count=len(others)
-        )
-    if left := fields.find_unknown_fields(value, _CONVERSATION_FIELDS):
-        yield UnknownFields(left)
+    shown = dict(branch)
+    left = sum(name not in shown and bool(_get_message(node)) for name, node in mapping.items())
+    if left:
+        reason = _("on a branch that was left")
+        yield SkippedRecord(f"{item.where}.mapping", reason, "turn", count=left)
+    yield from fields.report_unknown_fields(value, _CONVERSATION_FIELDS)
 
 
 def _get_message(node: object) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.importers import fields
-from memoryhub.importers.fields import ItemRefused
+from memoryhub.importers.fields import ItemRefused, OpenItems, read_or_skip
 from memoryhub.importers.json_stream import JsonItem
 from memoryhub.importers.records import (
     BlockRecord,
@@ -22,10 +22,9 @@ from memoryhub.importers.records import (
     Record,
     RelationTriple,
     SessionRecord,
-    UnknownFields,
 )
-from memoryhub.importers.sources.base import OpenItems, read_or_skip
 
+SECTIONS = ()
 # Messages held at most: what was said in turns by many subjects is put together by session.
 MOST_HELD_MESSAGES = 500
 _TURN_FIELDS = {
@@ -78,8 +77,7 @@ def _read_line(
         yield _read_block(item.where, value)
     else:
         raise ItemRefused(_("none of content, fact, note, block"))
-    if left := fields.find_unknown_fields(value, known):
-        yield UnknownFields(left)
+    yield from fields.report_unknown_fields(value, known)
 
 
 def _collect_message(
@@ -146,16 +144,13 @@ def _read_note(where: str, value: Mapping[str, Any]) -> PassageRecord:
 
 
 def _read_block(where: str, value: Mapping[str, Any]) -> BlockRecord:
-    words, limit = value.get("value", ""), value.get("limit", 0)
-    if not isinstance(words, str):
-        raise ItemRefused(_("value: no text"))
     return BlockRecord(
         where=where,
         subject=fields.read_short_text(value, "subject"),
         label=fields.read_short_text(value, "block", most=60),
-        value=fields.clean_field_text(words, "value") if words.strip() else "",
+        value=fields.read_block_text(value.get("value", "")),
         agent=fields.read_short_text(value, "agent", most=120),
         description=fields.read_short_text(value, "description", most=500),
-        limit=limit if isinstance(limit, int) else 0,
+        limit=limit if isinstance(limit := value.get("limit"), int) else 0,
         read_only=value.get("read_only") is True,
     )

@@ -10,12 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
-from uuid import UUID
 
 from django.utils.translation import gettext_noop as _
 
 from memoryhub.importers import fields
-from memoryhub.importers.fields import ItemRefused
+from memoryhub.importers.fields import ItemRefused, OpenItems, read_or_skip
 from memoryhub.importers.json_stream import JsonItem
 from memoryhub.importers.records import (
     MemoryRecord,
@@ -24,7 +23,6 @@ from memoryhub.importers.records import (
     RelationTriple,
     UnknownFields,
 )
-from memoryhub.importers.sources.base import OpenItems, read_or_skip
 
 SECTIONS = ("items",)
 _ITEM_FIELDS = {
@@ -58,8 +56,7 @@ def _read_item(item: JsonItem) -> Iterator[Record]:
     if not key:
         raise ItemRefused(_("no key"))
     yield _build_record(item.where, namespace, key, value, kept)
-    if left := fields.find_unknown_fields(value, _ITEM_FIELDS):
-        yield UnknownFields(left)
+    yield from fields.report_unknown_fields(value, _ITEM_FIELDS)
 
 
 def _read_namespace(value: Mapping[str, Any]) -> list[str]:
@@ -71,8 +68,7 @@ def _read_namespace(value: Mapping[str, Any]) -> list[str]:
 
 def get_subject(namespace: list[str]) -> str:
     """Whose memories they are: what of the namespace is no word for memories of any kind."""
-    own = [part for part in namespace if part.lower() not in GENERAL_NAMESPACES]
-    return "/".join(own)
+    return "/".join(part for part in namespace if part.lower() not in GENERAL_NAMESPACES)
 
 
 def _build_record(
@@ -81,9 +77,9 @@ def _build_record(
     kind = kept.get("kind") if isinstance(kept.get("kind"), str) else ""
     content = kept.get("content", kept) if kind or set(kept) == {"content"} else kept
     subject = get_subject(namespace)
-    own_id = key if _is_uuid(key) else "/".join([*namespace, key])[: fields.LONGEST_ID]
-    at = fields.read_time(value, "created_at")
-    until = fields.read_time(value, "expires_at")
+    whole = key if fields.parse_uuid(key) else "/".join([*namespace, key])
+    own_id = whole[: fields.LONGEST_ID]
+    at, until = fields.read_time(value, "created_at"), fields.read_time(value, "expires_at")
     told = _extract_sentence(content)
     if told is None:
         text = fields.clean_field_text(_format_fields(content, str(kind)), "value")
@@ -102,14 +98,6 @@ def _build_record(
     )
 
 
-def _is_uuid(key: str) -> bool:
-    try:
-        UUID(key)
-    except ValueError:
-        return False
-    return True
-
-
 def _extract_sentence(content: object) -> tuple[str, tuple[RelationTriple, ...]] | None:
     """(a sentence, the relations it tells), or None for what has fields of its own."""
     if isinstance(content, str):
@@ -120,7 +108,7 @@ def _extract_sentence(content: object) -> tuple[str, tuple[RelationTriple, ...]]
         extra = content.get("context")
         said = f"{triple.source} {triple.label} {triple.target}".replace("_", " ")
         return f"{said} ({extra})" if isinstance(extra, str) and extra else said, (triple,)
-    told = {name: each for name, each in content.items() if each not in (None, "", [], {})}
+    told = {name: each for name, each in content.items() if fields.has_content(each)}
     for name in ("content", "memory", "text", "data"):
         if set(told) == {name} and isinstance(told[name], str):
             return told[name], ()
@@ -142,7 +130,7 @@ def _format_fields(content: object, kind: str) -> str:
     lines = [
         f"{name.replace('_', ' ')}: {each if isinstance(each, str) else _format_value(each)}"
         for name, each in content.items()
-        if each not in (None, "", [], {})
+        if fields.has_content(each)
     ]
     return "\n".join([kind, *lines]) if kind else "\n".join(lines)
 

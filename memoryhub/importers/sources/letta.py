@@ -16,7 +16,7 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.importers import fields
-from memoryhub.importers.fields import ItemRefused
+from memoryhub.importers.fields import ItemRefused, OpenItems, read_or_skip
 from memoryhub.importers.json_stream import JsonItem
 from memoryhub.importers.records import (
     BlockRecord,
@@ -26,7 +26,6 @@ from memoryhub.importers.records import (
     SkippedRecord,
     UnknownFields,
 )
-from memoryhub.importers.sources.base import OpenItems, read_or_skip
 
 PASSAGE_SECTIONS = ("passages", "archival_memory", "archival_passages")
 SECTIONS = ("agents", "blocks", "core_memory", "messages", *PASSAGE_SECTIONS)
@@ -57,13 +56,8 @@ _PASSAGE_FIELDS = {
     *("file_id", "file_name", "id", "is_deleted", "last_updated_by_id", "metadata", "metadata_"),
     *("organization_id", "source_id", "tags", "text", "updated_at"),
 }
-_SPOKEN_ROLES = {"user": "user", "assistant": "assistant"}
 _MACHINE_MESSAGE_TYPES = (
-    "heartbeat",
-    "login",
-    "system_alert",
-    "function_response",
-    "tool_response",
+    *("heartbeat", "login", "system_alert", "function_response", "tool_response"),
 )
 
 
@@ -146,8 +140,7 @@ def _read_agent(item: JsonItem) -> Iterator[Record]:
         for at, each in enumerate(_read_list(value, section)):
             part = JsonItem(f"{item.where}.{section}[{at}]", "", each, item.at)
             yield from read_or_skip(part, lambda p: _read_passage(p.where, p.value), "note")
-    if left := fields.find_unknown_fields(value, _AGENT_FIELDS, "agents[]."):
-        yield UnknownFields(left)
+    yield from fields.report_unknown_fields(value, _AGENT_FIELDS, "agents[].")
 
 
 def _read_list(value: Mapping[str, Any], name: str) -> Sequence[Any]:
@@ -166,22 +159,19 @@ def _read_block(where: str, given: object, agents: _AgentIndex) -> Iterator[Reco
     label = fields.read_short_text(value, "label", most=60)
     if not label:
         raise ItemRefused(_("no label"))
-    words, limit = value.get("value"), value.get("limit")
-    if not isinstance(words, str):
-        raise ItemRefused(_("value: no text"))
+    words, limit = fields.read_block_text(value.get("value")), value.get("limit")
     for agent in agents.find_block_agents(str(value.get("id") or "")):
         yield BlockRecord(
             where=where,
             subject="",
             label=label,
-            value=fields.clean_field_text(words, "value") if words.strip() else "",
+            value=words,
             agent=agent,
             description=fields.read_short_text(value, "description", most=10_000)[:500],
             limit=limit if isinstance(limit, int) else 0,
             read_only=value.get("read_only") is True,
         )
-    if left := fields.find_unknown_fields(value, _BLOCK_FIELDS, "blocks[]."):
-        yield UnknownFields(left)
+    yield from fields.report_unknown_fields(value, _BLOCK_FIELDS, "blocks[].")
 
 
 def _read_passage(where: str, given: object) -> Iterator[Record]:
@@ -197,8 +187,7 @@ def _read_passage(where: str, given: object) -> Iterator[Record]:
         author=fields.read_short_text(value, "agent_id", most=120),
         tags=fields.read_text_list(value, "tags"),
     )
-    if left := fields.find_unknown_fields(value, _PASSAGE_FIELDS, "passages[]."):
-        yield UnknownFields(left)
+    yield from fields.report_unknown_fields(value, _PASSAGE_FIELDS, "passages[].")
 
 
 def _collect_message(
@@ -210,7 +199,7 @@ def _collect_message(
     """
     value = fields.read_object(given)
     role = fields.read_short_text(value, "role")
-    if role not in _SPOKEN_ROLES:
+    if role not in ("user", "assistant"):
         raise ItemRefused(f"role {role or 'none'}: instructions and results of tools are not taken")
     at = fields.read_time(value, "created_at")
     said, machine = _extract_spoken_text(value, role)
@@ -221,12 +210,8 @@ def _collect_message(
     speaker = fields.read_short_text(value, "name", most=120)
     if role == "assistant":
         speaker = speaker or (agents.names[0] if agents.names else "")
-    external_id = "" if at else where
-    talk.append(
-        fields.build_message(
-            _SPOKEN_ROLES[role], said, speaker=speaker, at=at, external_id=external_id
-        )
-    )
+    own_id = "" if at else where
+    talk.append(fields.build_message(role, said, speaker=speaker, at=at, external_id=own_id))
     yield from ()
 
 

@@ -18,7 +18,7 @@ from django.utils.dateparse import parse_date
 from django.utils.translation import gettext_noop as _
 
 from memoryhub.importers import fields
-from memoryhub.importers.fields import ItemRefused
+from memoryhub.importers.fields import ItemRefused, OpenItems, read_or_skip
 from memoryhub.importers.json_stream import JsonItem
 from memoryhub.importers.records import (
     MemoryRecord,
@@ -28,7 +28,6 @@ from memoryhub.importers.records import (
     SkippedRecord,
     UnknownFields,
 )
-from memoryhub.importers.sources.base import OpenItems, read_or_skip
 
 HistoryRow = tuple[str, Mapping[str, Any]]
 SECTIONS = ("results", "memories", "relations", "history")
@@ -72,8 +71,11 @@ def read_records(items: OpenItems) -> Iterator[Record]:
             late.append(item)
         elif not _is_history(item):
             yield from read_or_skip(item, lambda item: _read_memory(item, told), "fact")
-    for memory_id, rows in told.rows.items():
-        yield from _read_history(memory_id, rows, told)
+    for memory_id, rows in told.rows.items():  # of memories that stand nowhere else
+        try:
+            yield _build_memory_from_history(memory_id, rows, told)
+        except ItemRefused as error:
+            yield SkippedRecord(rows[0][0], str(error), "fact", memory_id)
     for item in late:
         yield from read_or_skip(item, lambda item: _read_relation(item, told), "fact")
 
@@ -112,8 +114,7 @@ def _read_memory(item: JsonItem, told: _HistoryIndex) -> Iterator[Record]:
         earlier=_build_past_versions(said),
     )
     told.subjects[memory_id] = subject
-    if left := fields.find_unknown_fields(value, _MEMORY_FIELDS):
-        yield UnknownFields(left)
+    yield from fields.report_unknown_fields(value, _MEMORY_FIELDS)
 
 
 def _read_subject(value: Mapping[str, Any]) -> str:
@@ -152,17 +153,7 @@ def _collect_history_row(item: JsonItem, told: _HistoryIndex) -> Iterator[Record
     if not memory_id:
         raise ItemRefused(_("no memory_id"))
     told.rows.setdefault(memory_id, []).append((item.where, value))
-    if left := fields.find_unknown_fields(value, _HISTORY_FIELDS):
-        yield UnknownFields(left)
-
-
-def _read_history(memory_id: str, rows: list[HistoryRow], told: _HistoryIndex) -> Iterator[Record]:
-    """A memory that stands nowhere but in its history."""
-    where = rows[0][0]
-    try:
-        yield _build_memory_from_history(where, memory_id, rows, told)
-    except ItemRefused as error:
-        yield SkippedRecord(where, str(error), "fact", memory_id)
+    yield from fields.report_unknown_fields(value, _HISTORY_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +176,8 @@ def _build_history_steps(rows: list[HistoryRow]) -> list[_HistoryStep]:
         at = fields.read_time(value, *names)
         gone = gone or (at is None and event == "DELETE")
         if at is not None:
-            found.append(
-                _HistoryStep(at, "" if event == "DELETE" else fields.read_text(value, "new_memory"))
-            )
+            text = "" if event == "DELETE" else fields.read_text(value, "new_memory")
+            found.append(_HistoryStep(at, text))
         elif event != "DELETE":
             raise ItemRefused(_("no created_at"))
     found.sort(key=lambda step: step.at)
@@ -201,14 +191,14 @@ def _build_past_versions(said: list[_HistoryStep]) -> list[PastVersion]:
 
 
 def _build_memory_from_history(
-    where: str, memory_id: str, rows: list[HistoryRow], told: _HistoryIndex
+    memory_id: str, rows: list[HistoryRow], told: _HistoryIndex
 ) -> MemoryRecord:
     steps, last = _build_history_steps(rows), rows[-1][1]
     said = [step for step in steps if step.text]
     if not said:
         raise ItemRefused(_("deleted, and nothing tells what it said"))
     return MemoryRecord(
-        where=where,
+        where=rows[0][0],
         subject=_read_subject(last) or told.subjects.get(memory_id, ""),
         id=memory_id,
         text=said[-1].text,
@@ -237,5 +227,4 @@ def _read_relation(item: JsonItem, told: _HistoryIndex) -> Iterator[Record]:
         text=said,
         triples=(RelationTriple(source, label, target, *types),),
     )
-    if left := fields.find_unknown_fields(value, _RELATION_FIELDS):
-        yield UnknownFields(left)
+    yield from fields.report_unknown_fields(value, _RELATION_FIELDS)

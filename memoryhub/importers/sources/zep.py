@@ -19,7 +19,7 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.importers import fields
-from memoryhub.importers.fields import ItemRefused
+from memoryhub.importers.fields import ItemRefused, OpenItems, find_item_id, read_or_skip
 from memoryhub.importers.json_stream import JsonItem
 from memoryhub.importers.records import (
     MemoryRecord,
@@ -27,9 +27,9 @@ from memoryhub.importers.records import (
     Record,
     RelationTriple,
     SessionRecord,
+    SkippedRecord,
     UnknownFields,
 )
-from memoryhub.importers.sources.base import OpenItems, read_or_skip
 
 SECTIONS = ("episodes", "edges", "nodes", "messages", "entity_edges", "entity_nodes")
 _KIND_OF_SECTION = {
@@ -85,10 +85,16 @@ def read_records(items: OpenItems) -> Iterator[Record]:
             yield from read_or_skip(item, lambda item: _read_episode(item, graph, talks), "turn")
     yield from _build_sessions(talks)
     for item in items():
-        if _get_item_kind(item) in ("edge", "node"):
-            yield from read_or_skip(item, lambda item: _read_edge_or_node(item, graph), "fact")
-        elif not _get_item_kind(item):
-            yield from read_or_skip(item, _report_unknown_item)
+        kind = _get_item_kind(item)
+        if kind == "edge":
+            yield from read_or_skip(item, lambda item: _read_edge(item, graph), "fact")
+        elif kind == "node":
+            yield from read_or_skip(item, _read_node, "fact")
+        elif item.section and not kind:
+            yield UnknownFields((item.section,))
+        elif not kind:
+            reason = _("neither an episode, an edge, nor a node")
+            yield SkippedRecord(item.where, reason, "", find_item_id(item.value))
 
 
 def _get_item_kind(item: JsonItem) -> str:
@@ -100,13 +106,6 @@ def _get_item_kind(item: JsonItem) -> str:
     if "content" in value:
         return "episode"
     return "node" if "name" in value and ("labels" in value or "summary" in value) else ""
-
-
-def _report_unknown_item(item: JsonItem) -> Iterator[Record]:
-    if item.section:
-        yield UnknownFields((item.section,))
-        return
-    raise ItemRefused(_("neither an episode, an edge, nor a node"))
 
 
 def _read_uuid(value: Mapping[str, Any]) -> str:
@@ -150,8 +149,7 @@ def _read_episode(item: JsonItem, graph: _GraphIndex, talks: SessionMessages) ->
         session = fields.read_short_text(value, *_SESSION_FIELDS) or f"{at or _EPOCH:%Y-%m-%d}"
         talks[owner, session] += said
         graph.messages[uuid] = [message.external_id for message in said]
-    if left := fields.find_unknown_fields(value, _EPISODE_FIELDS, "episodes[]."):
-        yield UnknownFields(left)
+    yield from fields.report_unknown_fields(value, _EPISODE_FIELDS, "episodes[].")
 
 
 def _build_messages(value: Mapping[str, Any], own_id: str, at: datetime | None) -> list[Message]:
@@ -181,17 +179,14 @@ def _split_actor_lines(content: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _build_sessions(talks: SessionMessages) -> Iterator[Record]:
-    for (owner, session), messages in sorted(talks.items(), key=lambda talk: _find_start(talk[1])):
-        messages.sort(key=lambda message: message.timestamp or _EPOCH)
+    for messages in talks.values():
+        messages.sort(key=_get_time)
+    for (owner, session), messages in sorted(talks.items(), key=lambda talk: _get_time(talk[1][0])):
         yield SessionRecord(f"session {session}", owner, session, messages)
 
 
-def _find_start(messages: list[Message]) -> datetime:
-    return min(message.timestamp or _EPOCH for message in messages)
-
-
-def _read_edge_or_node(item: JsonItem, graph: _GraphIndex) -> Iterator[Record]:
-    yield from (_read_edge if _get_item_kind(item) == "edge" else _read_node)(item, graph)
+def _get_time(message: Message) -> datetime:
+    return message.timestamp or _EPOCH
 
 
 def _read_edge(item: JsonItem, graph: _GraphIndex) -> Iterator[Record]:
@@ -218,8 +213,7 @@ def _read_edge(item: JsonItem, graph: _GraphIndex) -> Iterator[Record]:
         triples=(triple,) if triple else (),
         said_in=[name for each in episodes for name in graph.messages.get(each, ())],
     )
-    if left := fields.find_unknown_fields(value, _EDGE_FIELDS, "edges[]."):
-        yield UnknownFields(left)
+    yield from fields.report_unknown_fields(value, _EDGE_FIELDS, "edges[].")
 
 
 def _build_triple(value: Mapping[str, Any], graph: _GraphIndex) -> RelationTriple | None:
@@ -238,15 +232,15 @@ def _build_triple(value: Mapping[str, Any], graph: _GraphIndex) -> RelationTripl
     return None
 
 
-def _read_node(item: JsonItem, graph: _GraphIndex) -> Iterator[Record]:
+def _read_node(item: JsonItem) -> Iterator[Record]:
     value = fields.read_object(item.value)
     name = fields.read_short_text(value, "name", most=10_000)
     if not name:
         raise ItemRefused(_("no name"))
-    if left := fields.find_unknown_fields(value, _NODE_FIELDS, "nodes[]."):
-        yield UnknownFields(left)
+    yield from fields.report_unknown_fields(value, _NODE_FIELDS, "nodes[].")
     if not value.get("summary"):
         return
+    labels = [each for each in fields.read_text_list(value, "labels") if each != "Entity"]
     yield PassageRecord(
         where=item.where,
         subject=_read_owner(value),
@@ -254,8 +248,5 @@ def _read_node(item: JsonItem, graph: _GraphIndex) -> Iterator[Record]:
         text=f"{name}: {fields.read_text(value, 'summary')}",
         at=fields.read_time(value, "created_at"),
         author="zep",
-        tags=[
-            "entity",
-            *(each for each in fields.read_text_list(value, "labels") if each != "Entity"),
-        ],
+        tags=["entity", *labels],
     )

@@ -31,15 +31,11 @@ def get_folder_path() -> Path:
 def list_files() -> list[DatasetFile]:
     """JSON files in the folder itself, by name. None where there is no folder."""
     try:
-        found = [each for each in get_folder_path().glob("*.json") if each.is_file()]
-        return sorted((_describe_file(each) for each in found), key=lambda file: file.name)
+        there = sorted(each for each in get_folder_path().glob("*.json") if each.is_file())
+        found = [(path.name, path.stat()) for path in there]
     except OSError:
         return []
-
-
-def _describe_file(path: Path) -> DatasetFile:
-    told = path.stat()
-    return DatasetFile(path.name, told.st_size, datetime.fromtimestamp(told.st_mtime, UTC))
+    return [DatasetFile(n, s.st_size, datetime.fromtimestamp(s.st_mtime, UTC)) for n, s in found]
 
 
 def get_file_path(name: str) -> Path:

@@ -6,13 +6,13 @@ they are called "D{session}:{turn}" by their place in time, as LoCoMo's are. Pur
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from memoryhub.dialogues.formats import Conversation, NamedSession
 from memoryhub.dialogues.messages import Message
-from memoryhub.lab.datasets.categories import LONGMEMEVAL_CATEGORIES
+from memoryhub.lab.datasets.types import LONGMEMEVAL_CATEGORIES
 
 _CATEGORY_NUMBERS = {category.content: category.number for category in LONGMEMEVAL_CATEGORIES}
 
@@ -28,40 +28,28 @@ def read_conversation(row: Mapping[str, Any]) -> tuple[Conversation, frozenset[s
         )
     )
     sessions.sort(key=lambda session: session[1] or datetime.min.replace(tzinfo=UTC))
-    named, evidence = list[NamedSession](), set[str]()
+    kept, evidence = list[NamedSession](), set[str]()
     for number, (name, start, turns) in enumerate(sessions, 1):
-        named.append(NamedSession(f"{number:03}-{name}", _build_messages(number, start, turns)))
-        evidence |= {
-            _format_turn_ref(number, at)
-            for at, turn in _number_spoken_turns(turns)
-            if turn.get("has_answer")
+        spoken = {
+            f"D{number}:{at}": (at, turn)
+            for at, turn in enumerate(turns, 1)
+            if str(turn["content"]).strip()
         }
-    kept = [session for session in named if session.messages]
+        said = [_build_message(ref, start, at, turn) for ref, (at, turn) in spoken.items()]
+        if said:
+            kept.append(NamedSession(f"{number:03}-{name}", said))
+        evidence |= {ref for ref, (_, turn) in spoken.items() if turn.get("has_answer")}
     return Conversation(str(row["question_id"]), "User", kept), frozenset(evidence)
 
 
-def _build_messages(
-    number: int, start: datetime | None, turns: Sequence[Mapping[str, Any]]
-) -> list[Message]:
-    return [
-        Message(
-            role=str(turn["role"]),
-            content=str(turn["content"]),
-            speaker="User" if turn["role"] == "user" else "Assistant",
-            timestamp=start + timedelta(seconds=at) if start else None,
-            external_id=_format_turn_ref(number, at),
-        )
-        for at, turn in _number_spoken_turns(turns)
-    ]
-
-
-def _number_spoken_turns(turns: Sequence[Mapping[str, Any]]) -> list[tuple[int, Mapping[str, Any]]]:
-    """Those with words, with their places from 1."""
-    return [(at, turn) for at, turn in enumerate(turns, 1) if str(turn["content"]).strip()]
-
-
-def _format_turn_ref(session: int, turn: int) -> str:
-    return f"D{session}:{turn}"
+def _build_message(ref: str, start: datetime | None, at: int, turn: Mapping[str, Any]) -> Message:
+    return Message(
+        role=str(turn["role"]),
+        content=str(turn["content"]),
+        speaker="User" if turn["role"] == "user" else "Assistant",
+        timestamp=start + timedelta(seconds=at) if start else None,
+        external_id=ref,
+    )
 
 
 def get_category_number(row: Mapping[str, Any]) -> int:
@@ -70,11 +58,6 @@ def get_category_number(row: Mapping[str, Any]) -> int:
     if name not in _CATEGORY_NUMBERS:
         raise ValueError(f"there is no question_type {name!r}")
     return _CATEGORY_NUMBERS[name]
-
-
-def is_unanswerable(row: Mapping[str, Any]) -> bool:
-    """Marked in the id: nothing of it was said."""
-    return str(row["question_id"]).endswith("_abs")
 
 
 def parse_session_time(written: Any) -> datetime | None:

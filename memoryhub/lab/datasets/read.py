@@ -13,9 +13,8 @@ from typing import Any
 from memoryhub.dialogues.formats import read_dialogues
 from memoryhub.errors import InvalidInput
 from memoryhub.lab.datasets import longmemeval
-from memoryhub.lab.datasets.categories import ADVERSARIAL_CATEGORY
 from memoryhub.lab.datasets.labels import find_evidence_labels
-from memoryhub.lab.datasets.types import Dataset, DatasetQuestion, Dialogue
+from memoryhub.lab.datasets.types import ADVERSARIAL_CATEGORY, Dataset, DatasetQuestion, Dialogue
 
 _EVIDENCE_REF = re.compile(r"D:?(\d+):(\d+)")
 
@@ -34,17 +33,13 @@ def read_dataset(path: Path) -> Dataset:
         raise InvalidInput(f"{path.name} can't be read as JSON: {error}", field="path") from error
     form = _detect_format(data)
     if not form:
-        raise InvalidInput(
-            f"{path.name} is neither LoCoMo's nor LongMemEval's nor MemoryBank's format",
-            field="path",
-        )
+        message = f"{path.name} is neither LoCoMo's nor LongMemEval's nor MemoryBank's format"
+        raise InvalidInput(message, field="path")
     try:
         dialogues = _FORMAT_READERS[form](path, data)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise InvalidInput(
-            f"{path.name} is not in the format {form} ({reason})", field="path"
-        ) from error
+        message = f"{path.name} is not in the format {form} ({type(error).__name__}: {error})"
+        raise InvalidInput(message, field="path") from error
     return Dataset(path.name, form, hashlib.sha256(raw).hexdigest(), dialogues)
 
 
@@ -93,50 +88,38 @@ def _build_locomo_question(qa: Mapping[str, Any]) -> DatasetQuestion:
 
 
 def _read_longmemeval(path: Path, data: Sequence[Mapping[str, Any]]) -> list[Dialogue]:
-    return [_build_longmemeval_dialogue(row) for row in data]
-
-
-def _build_longmemeval_dialogue(row: Mapping[str, Any]) -> Dialogue:
-    conversation, evidence = longmemeval.read_conversation(row)
-    question = DatasetQuestion(
-        text=str(row["question"]),
-        category=longmemeval.get_category_number(row),
-        evidence=evidence,
-        expected=str(row.get("answer", "")),
-        unanswerable=longmemeval.is_unanswerable(row),
-        asked_at=longmemeval.parse_session_time(row.get("question_date")),
-    )
-    return Dialogue(conversation, [question])
+    found = []
+    for row in data:
+        conversation, evidence = longmemeval.read_conversation(row)
+        question = DatasetQuestion(
+            text=str(row["question"]),
+            category=longmemeval.get_category_number(row),
+            evidence=evidence,
+            expected=str(row.get("answer", "")),
+            unanswerable=str(row["question_id"]).endswith("_abs"),
+            asked_at=longmemeval.parse_session_time(row.get("question_date")),
+        )
+        found.append(Dialogue(conversation, [question]))
+    return found
 
 
 def _read_memorybank(path: Path, data: Mapping[str, Any]) -> list[Dialogue]:
-    probing, labels = (
-        _read_probing_questions(path),
-        find_evidence_labels(path, _build_questions_path(path)),
-    )
-    asked = [
-        [
-            DatasetQuestion(text, evidence=labels[place][number] if labels else frozenset())
-            for number, text in enumerate(probing.get(name, []))
-        ]
-        for place, name in enumerate(data)
-    ]
-    return [Dialogue(c, q) for c, q in zip(read_dialogues(path, "memorybank"), asked, strict=True)]
-
-
-def _build_questions_path(path: Path) -> Path:
-    """The questions about a MemoryBank file."""
+    """The questions are in the file beside it that is named for the same language, if there."""
     language = path.stem.rsplit("_", 1)[-1]
-    return path.with_name(f"probing_questions_{language}.jsonl")
+    beside = path.with_name(f"probing_questions_{language}.jsonl")
+    probing, labels = _read_probing_questions(beside), find_evidence_labels(path, beside)
+    found = []
+    for at, (talk, name) in enumerate(zip(read_dialogues(path, "memorybank"), data, strict=True)):
+        asked = probing.get(name, [])
+        evidence = labels[at] if labels else [frozenset[str]()] * len(asked)
+        questions = [DatasetQuestion(text, evidence=evidence[n]) for n, text in enumerate(asked)]
+        found.append(Dialogue(talk, questions))
+    return found
 
 
 def _read_probing_questions(path: Path) -> dict[str, list[str]]:
-    """From the file beside it that is named for the same language; none is no error."""
-    beside = _build_questions_path(path)
-    if not beside.exists():
-        return {}
     questions: dict[str, list[str]] = {}
-    for line in beside.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
         if line.strip():
             questions |= json.loads(line)
     return questions

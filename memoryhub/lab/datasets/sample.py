@@ -11,7 +11,7 @@ from random import Random
 from typing import TypeVar
 
 from memoryhub.lab.datasets.types import DatasetQuestion, Dialogue
-from memoryhub.lab.metrics.aggregate import group_by_key
+from memoryhub.lab.metrics.rankings import group_by_key
 
 T = TypeVar("T")
 # (dialogue, number of the question in it)
@@ -37,14 +37,11 @@ def sample_questions(
         if not categories or question.category in categories
     ]
     lots.shuffle(known)
-    queues = [_interleave_dialogues(rows) for rows in group_by_key(known, _get_category).values()]
+    by_category = group_by_key(known, lambda row: row[2].category)
+    queues = [_interleave_dialogues(rows) for rows in by_category.values()]
     wanted = set(list(interleave_queues(queues))[:most])
     places = {dialogue.name: at for at, dialogue in enumerate(dialogues)}
     return sorted(wanted, key=lambda each: (places[each[0]], each[1]))
-
-
-def _get_category(row: tuple[str, int, DatasetQuestion]) -> int:
-    return row[2].category
 
 
 def _interleave_dialogues(rows: Iterable[tuple[str, int, DatasetQuestion]]) -> list[QuestionKey]:

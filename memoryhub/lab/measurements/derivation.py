@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from memoryhub.dialogues.models import Turn
 from memoryhub.inference.models import ModelCall
 from memoryhub.lab.datasets.types import Dialogue
+from memoryhub.lab.metrics.aggregate import sum_calls
 from memoryhub.lab.throwaway.replay import cut_dialogue, replay_dialogue
 from memoryhub.lab.throwaway.tenants import open_throwaway_tenant
 from memoryhub.pipeline.models import Job
@@ -22,32 +24,17 @@ from memoryhub.tenants.scope import tenant_scope
 from notes.models import Derivation, Derived, EvolutionEvent, Fact, Proposal
 
 Progress = Callable[[str], None]
-_GROUPING_COLUMNS: dict[str, str] = {
-    "fact": "status",
-    "episode": "kind",
-    "segment": "tier",
-    "page": "tier",
-}
+_GROUPING_COLUMNS = {"fact": "status", "episode": "kind", "segment": "tier", "page": "tier"}
 
 
 @dataclass
 class DerivationReport:
     turns: int = 0
     seconds: float = 0.0
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
     calls: dict[str, dict[str, float]] = field(default_factory=dict)
     facts: list[dict[str, str]] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
-
-    def add_counts(self, counts: dict[str, int]) -> None:
-        for name, number in counts.items():
-            self.counts[name] = self.counts.get(name, 0) + number
-
-    def add_calls(self, rows: dict[str, dict[str, float]]) -> None:
-        for purpose, row in rows.items():
-            known = self.calls.setdefault(purpose, dict.fromkeys(row, 0))
-            for name, value in row.items():
-                known[name] += value
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -82,8 +69,8 @@ def measure_derivation(
             report.seconds += time.perf_counter() - start
             report.turns += told.turn_count
             with tenant_scope(tenant.id):
-                report.add_counts(count_space_rows(space))
-                report.add_calls(_sum_model_calls(space))
+                report.counts.update(count_space_rows(space))
+                report.calls = sum_calls([report.calls, _sum_model_calls(space)])
                 report.facts += _list_facts_with_quotes(space)
                 report.errors += list_errors(space)
             progress(f"{dialogue.name}: {told.turn_count} turns")
@@ -102,8 +89,11 @@ def count_space_rows(space: Space) -> dict[str, int]:
     counts |= _count_by_column("proposal", Proposal.objects.filter(space=space), "kind")
     counts |= _count_by_column("turn", Turn.objects.filter(space=space), "state")
     counts |= _count_by_column("job", Job.objects.filter(space=space), "state")
-    counts |= {"facts on the shelf": Fact.objects.filter(space=space).exclude(shelf="").count()}
-    return counts | {"facts without support": _count_unsupported_facts(space)}
+    facts = Fact.objects.filter(space=space)
+    counts["facts on the shelf"] = facts.exclude(shelf="").count()
+    supported = Derivation.objects.filter(space=space, child_type="fact", role="support")
+    unsupported = facts.exclude(id__in=supported.values("child_id"))
+    return counts | {"facts without support": unsupported.count()}
 
 
 def _count_by_column(name: str, rows: QuerySet[Any], column: str | None) -> dict[str, int]:
@@ -111,12 +101,6 @@ def _count_by_column(name: str, rows: QuerySet[Any], column: str | None) -> dict
         return {name: rows.count()}
     found = rows.order_by(column).values_list(column).annotate(number=Count("id"))
     return {f"{name} {value}": number for value, number in found}
-
-
-def _count_unsupported_facts(space: Space) -> int:
-    supported = Derivation.objects.filter(space=space, child_type="fact", role="support")
-    facts = Fact.objects.filter(space=space)
-    return facts.exclude(id__in=supported.values("child_id")).count()
 
 
 def _sum_model_calls(space: Space) -> dict[str, dict[str, float]]:

@@ -13,7 +13,7 @@ from memoryhub.lab.metrics.rankings import (
     RankingOutcome,
     compute_means,
     compute_percentile,
-    group_by_category,
+    group_by_key,
 )
 from memoryhub.lab.throwaway.tenants import (
     open_throwaway_tenant,
@@ -21,7 +21,7 @@ from memoryhub.lab.throwaway.tenants import (
     write_dialogue_turns,
 )
 from memoryhub.recall.ranking.weights import get_shipped_weights
-from memoryhub.recall.render.results import MemoryKind, SearchResult
+from memoryhub.recall.render.results import MemoryKind
 from memoryhub.recall.services import DEFAULT_KINDS, search_memories
 from memoryhub.tenants.models import Space
 
@@ -93,33 +93,24 @@ def _ask_questions(
         run.took_ms.append((time.perf_counter() - start) * 1000)
         run.empty += result.insufficient
         if question.evidence:
-            outcomes.append(_build_outcome(question, result))
+            ranked = [frozenset(s.external_id for s in item.sources) for item in result.items]
+            tokens = get_current_embedder().count_tokens([item.text for item in result.items])
+            about = (question.category, question.evidence)
+            outcomes.append(RankingOutcome(*about, ranked, tokens, trap=question.unanswerable))
     return outcomes
-
-
-def _build_outcome(question: DatasetQuestion, result: SearchResult) -> RankingOutcome:
-    return RankingOutcome(
-        category=question.category,
-        evidence=question.evidence,
-        ranked=[frozenset(s.external_id for s in item.sources) for item in result.items],
-        tokens=get_current_embedder().count_tokens([item.text for item in result.items]),
-        trap=question.unanswerable,
-    )
 
 
 def _render_run(run: RetrievalRun) -> dict[str, Any]:
     outcomes = [outcome for rows in run.outcomes.values() for outcome in rows]
     judged = _select_judged(outcomes)
     learned_from = set(get_shipped_weights().trained.conversations)
-    tuned = {name: rows for name, rows in run.outcomes.items() if name in learned_from}
-    untuned = {name: rows for name, rows in run.outcomes.items() if name not in learned_from}
     return {
         "name": run.name,
         "questions": len(judged),
         "overall": compute_means(judged),
-        "tuned": _render_part(tuned),
-        "untuned": _render_part(untuned),
-        "by_category": {c: compute_means(rows) for c, rows in group_by_category(outcomes).items()},
+        "tuned": _render_part({n: o for n, o in run.outcomes.items() if n in learned_from}),
+        "untuned": _render_part({n: o for n, o in run.outcomes.items() if n not in learned_from}),
+        "by_category": _compute_means_by_category(outcomes),
         "by_dialogue": {
             name: compute_means(_select_judged(rows)) for name, rows in run.outcomes.items()
         },
@@ -135,8 +126,13 @@ def _render_part(outcomes: Mapping[str, Sequence[RankingOutcome]]) -> dict[str, 
         "dialogues": list(outcomes),
         "questions": len(judged),
         "overall": compute_means(judged),
-        "by_category": {c: compute_means(rows) for c, rows in group_by_category(judged).items()},
+        "by_category": _compute_means_by_category(judged),
     }
+
+
+def _compute_means_by_category(outcomes: Sequence[RankingOutcome]) -> dict[int, dict[str, float]]:
+    groups = group_by_key(outcomes, lambda outcome: outcome.category)
+    return {category: compute_means(rows) for category, rows in groups.items()}
 
 
 def _select_judged(outcomes: Sequence[RankingOutcome]) -> list[RankingOutcome]:

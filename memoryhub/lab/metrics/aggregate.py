@@ -1,12 +1,19 @@
-"""Figures of many outcomes: means, shares, percentiles. Pure; defined in docs/reference/lab.md."""
+"""Figures of many outcomes: means, shares, percentiles. Pure; defined in docs/reference/lab.md.
+
+An outcome is a `LabOutcome`, or a row with those of its columns that are measured.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from memoryhub.lab.metrics.rankings import RECALL_CUTS, TOKEN_BUDGETS, compute_percentile
+from memoryhub.lab.metrics.rankings import (
+    RECALL_CUTS,
+    TOKEN_BUDGETS,
+    compute_mean,
+    compute_percentile,
+)
 
 CallFigures = Mapping[str, Mapping[str, float]]
 # Tokens at which the curve of recall is drawn.
@@ -14,40 +21,7 @@ CURVE_TOKENS = (50, 100, 250, 500, 1000, 2000, 4000, 8000, 16000, 32000)
 SCORE_NAMES = ("f1", "bleu1", "rouge_l", "refusal")
 
 
-class MeasuredOutcome(Protocol):
-    """What of an outcome is measured (see `LabOutcome`)."""
-
-    @property
-    def unanswerable(self) -> bool: ...
-
-    @property
-    def evidence(self) -> Sequence[str]: ...
-
-    @property
-    def places(self) -> Mapping[str, Sequence[int]]: ...
-
-    @property
-    def items(self) -> int: ...
-
-    @property
-    def tokens(self) -> int: ...
-
-    @property
-    def scores(self) -> Mapping[str, float]: ...
-
-    @property
-    def graded(self) -> bool | None: ...
-
-    @property
-    def insufficient(self) -> bool: ...
-
-    @property
-    def abstained(self) -> bool: ...
-
-
-def compute_recall(
-    outcome: MeasuredOutcome, *, cut: int | None = None, budget: int | None = None
-) -> float:
+def compute_recall(outcome: Any, *, cut: int | None = None, budget: int | None = None) -> float:
     """The share of the evidence among the first `cut` items, or within `budget` tokens, or all."""
     found = [
         place
@@ -57,7 +31,7 @@ def compute_recall(
     return len(found) / len(outcome.evidence)
 
 
-def compute_figures(outcomes: Sequence[MeasuredOutcome]) -> dict[str, Any]:
+def compute_figures(outcomes: Sequence[Any]) -> dict[str, Any]:
     """Of these outcomes together; None for what none of them says.
 
     Evidence is measured where there is some and the question can be answered: evidence of an
@@ -84,12 +58,7 @@ def compute_figures(outcomes: Sequence[MeasuredOutcome]) -> dict[str, Any]:
     return found
 
 
-def compute_mean(values: Iterable[float], digits: int = 4) -> float | None:
-    numbers = list(values)
-    return round(sum(numbers) / len(numbers), digits) if numbers else None
-
-
-def compute_recall_curve(outcomes: Sequence[MeasuredOutcome]) -> list[dict[str, float | None]]:
+def compute_recall_curve(outcomes: Sequence[Any]) -> list[dict[str, float | None]]:
     """Recall against tokens, up to the longest context there was."""
     evident = [o for o in outcomes if o.evidence and not o.unanswerable]
     longest = max((o.tokens for o in evident), default=0)
@@ -119,11 +88,3 @@ def sum_calls(many: Iterable[CallFigures]) -> dict[str, dict[str, float]]:
 
 def sum_money(calls: CallFigures) -> float:
     return round(sum(row.get("money", 0.0) for row in calls.values()), 6)
-
-
-def group_by_key(outcomes: Iterable[Any], key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
-    """In the order of the keys."""
-    groups: dict[Any, list[Any]] = defaultdict(list)
-    for outcome in outcomes:
-        groups[key(outcome)].append(outcome)
-    return dict(sorted(groups.items()))

@@ -35,18 +35,10 @@ def split_words(text: str) -> list[str]:
 def score_answer(expected: str, answer: str, *, category: int = 0) -> dict[str, float]:
     """`f1`, `bleu1` and `rouge_l` in [0, 1] of an answer to a question that has one."""
     wanted = expected.split(";")[0] if category == 3 else expected
-    parts = (
-        compute_f1_of_parts(wanted, answer)
-        if category == 1
-        else compute_f1(split_words(wanted), split_words(answer))
-    )
     given, expect = split_words(answer), split_words(wanted)
-    found = {
-        "f1": parts,
-        "bleu1": compute_bleu1(expect, given),
-        "rouge_l": compute_rouge_l(expect, given),
-    }
-    return {name: round(value, 4) for name, value in found.items()}
+    f1 = compute_f1_of_parts(wanted, answer) if category == 1 else compute_f1(expect, given)
+    bleu1, rouge_l = compute_bleu1(expect, given), compute_rouge_l(expect, given)
+    return {"f1": round(f1, 4), "bleu1": round(bleu1, 4), "rouge_l": round(rouge_l, 4)}
 
 
 def score_refusal(answer: str, *, abstained: bool, quoted: bool = False) -> dict[str, float]:

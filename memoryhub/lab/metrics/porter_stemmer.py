@@ -12,40 +12,18 @@ from functools import lru_cache
 
 _VOWELS = "aeiou"
 _STEP2_SUFFIXES: Mapping[str, str] = {
-    "ational": "ate",
-    "tional": "tion",
-    "enci": "ence",
-    "anci": "ance",
-    "izer": "ize",
-    "abli": "able",
-    "alli": "al",
-    "entli": "ent",
-    "eli": "e",
-    "ousli": "ous",
-    "ization": "ize",
-    "ation": "ate",
-    "ator": "ate",
-    "alism": "al",
-    "iveness": "ive",
-    "fulness": "ful",
-    "ousness": "ous",
-    "aliti": "al",
-    "iviti": "ive",
-    "biliti": "ble",
-}
+    "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize",
+    "abli": "able", "alli": "al", "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize",
+    "ation": "ate", "ator": "ate", "alism": "al", "iveness": "ive", "fulness": "ful",
+    "ousness": "ous", "aliti": "al", "iviti": "ive", "biliti": "ble",
+}  # fmt: skip
 _STEP3_SUFFIXES: Mapping[str, str] = {
-    "icate": "ic",
-    "ative": "",
-    "alize": "al",
-    "iciti": "ic",
-    "ical": "ic",
-    "ful": "",
-    "ness": "",
-}
-_STEP4_SUFFIXES = (
+    "icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": "",
+}  # fmt: skip
+_STEP4_SUFFIXES = dict.fromkeys((
     "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ion", "ism", "ate", "iti",
     "ous", "ive", "ize", "al", "er", "ic", "ou",
-)  # fmt: skip
+), "")  # fmt: skip
 
 
 @lru_cache(maxsize=50_000)
@@ -53,17 +31,10 @@ def stem_word(word: str) -> str:
     """The stem of a lower-case word; words of one or two letters are their own."""
     if len(word) <= 2 or not word.isascii():
         return word
-    for step in (
-        _strip_plural,
-        _strip_past,
-        _replace_final_y,
-        _replace_step2_suffix,
-        _replace_step3_suffix,
-        _strip_step4_suffix,
-        _strip_final_e,
-    ):
-        word = step(word)
-    return word
+    word = _replace_final_y(_strip_past(_strip_plural(word)))
+    word = _replace_suffix(word, _STEP2_SUFFIXES, lambda rest: _count_vowel_groups(rest) > 0)
+    word = _replace_suffix(word, _STEP3_SUFFIXES, lambda rest: _count_vowel_groups(rest) > 0)
+    return _strip_final_e(_strip_step4_suffix(word))
 
 
 def _classify_letters(text: str) -> str:
@@ -78,10 +49,6 @@ def _classify_letters(text: str) -> str:
 def _count_vowel_groups(text: str) -> int:
     """m of [C](VC)^m[V]."""
     return len(re.findall("v+c+", _classify_letters(text)))
-
-
-def _has_doubled_end(text: str) -> bool:
-    return len(text) > 1 and text[-1] == text[-2] and _classify_letters(text)[-1] == "c"
 
 
 def _is_short(text: str) -> bool:
@@ -112,7 +79,8 @@ def _mend_stem(rest: str) -> str:
     """What a word without its -ed or -ing gets back or loses besides."""
     if rest.endswith(("at", "bl", "iz")):
         return rest + "e"
-    if _has_doubled_end(rest) and rest[-1] not in "lsz":
+    doubled = rest[-1:] == rest[-2:-1] and _classify_letters(rest)[-1:] == "c"
+    if doubled and rest[-1] not in "lsz":
         return rest[:-1]
     return rest + "e" if _count_vowel_groups(rest) == 1 and _is_short(rest) else rest
 
@@ -128,21 +96,14 @@ def _replace_suffix(word: str, table: Mapping[str, str], holds: Callable[[str], 
     return rest + table[suffix] if suffix and holds(rest) else word
 
 
-def _replace_step2_suffix(word: str) -> str:
-    return _replace_suffix(word, _STEP2_SUFFIXES, lambda rest: _count_vowel_groups(rest) > 0)
-
-
-def _replace_step3_suffix(word: str) -> str:
-    return _replace_suffix(word, _STEP3_SUFFIXES, lambda rest: _count_vowel_groups(rest) > 0)
-
-
 def _strip_step4_suffix(word: str) -> str:
-    table = dict.fromkeys(_STEP4_SUFFIXES, "")
-    if word.endswith("ion"):
-        return _replace_suffix(
-            word, table, lambda rest: _count_vowel_groups(rest) > 1 and rest[-1:] in ("s", "t")
-        )
-    return _replace_suffix(word, table, lambda rest: _count_vowel_groups(rest) > 1)
+    """-ion only after s or t."""
+
+    def holds(rest: str) -> bool:
+        fits = not word.endswith("ion") or rest[-1:] in ("s", "t")
+        return fits and _count_vowel_groups(rest) > 1
+
+    return _replace_suffix(word, _STEP4_SUFFIXES, holds)
 
 
 def _strip_final_e(word: str) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -73,25 +75,21 @@ def compute_ndcg_at(outcome: RankingOutcome, cut: int) -> float:
 
 def compute_means(outcomes: Sequence[RankingOutcome]) -> dict[str, float]:
     """Means over questions: "recall@10", "ndcg@10", "recall<=500", "tokens@10", "hit@3"."""
-    means = {
-        f"recall@{cut}": _compute_mean(compute_recall_at(o, cut) for o in outcomes)
-        for cut in RECALL_CUTS
+    measures: dict[str, Callable[[RankingOutcome], float]] = {
+        **{f"recall@{cut}": partial(compute_recall_at, cut=cut) for cut in RECALL_CUTS},
+        "ndcg@10": partial(compute_ndcg_at, cut=10),
+        **{f"recall<={n}": partial(compute_recall_within, budget=n) for n in TOKEN_BUDGETS},
+        "tokens@10": partial(count_tokens_at, cut=10),
+        **{f"hit@{cut}": partial(compute_hit_at, cut=cut) for cut in HIT_CUTS},
     }
-    means["ndcg@10"] = _compute_mean(compute_ndcg_at(o, 10) for o in outcomes)
-    means |= {
-        f"recall<={budget}": _compute_mean(compute_recall_within(o, budget) for o in outcomes)
-        for budget in TOKEN_BUDGETS
-    }
-    means["tokens@10"] = _compute_mean(count_tokens_at(o, 10) for o in outcomes)
-    return means | {
-        f"hit@{cut}": _compute_mean(compute_hit_at(o, cut) for o in outcomes) for cut in HIT_CUTS
-    }
+    return {name: compute_mean(map(of, outcomes)) or 0.0 for name, of in measures.items()}
 
 
-def group_by_category(outcomes: Iterable[RankingOutcome]) -> dict[int, list[RankingOutcome]]:
-    groups: dict[int, list[RankingOutcome]] = defaultdict(list)
+def group_by_key(outcomes: Iterable[Any], key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
+    """In the order of the keys."""
+    groups: dict[Any, list[Any]] = defaultdict(list)
     for outcome in outcomes:
-        groups[outcome.category].append(outcome)
+        groups[key(outcome)].append(outcome)
     return dict(sorted(groups.items()))
 
 
@@ -99,6 +97,6 @@ def compute_percentile(values: Sequence[float], share: float) -> float:
     return float(np.percentile(values, share)) if values else 0.0
 
 
-def _compute_mean(values: Iterable[float]) -> float:
+def compute_mean(values: Iterable[float], digits: int = 4) -> float | None:
     numbers = list(values)
-    return round(sum(numbers) / len(numbers), 4) if numbers else 0.0
+    return round(sum(numbers) / len(numbers), digits) if numbers else None

@@ -32,9 +32,6 @@ class GistPage:
         sources = [build_turn_source(turn) for turn in self.turns]
         return build_item("page", text, score, self.turns[0].occurred_at, sources)
 
-    def build_gist_item(self) -> MemoryItem:
-        return build_item("episode", self.gist, 0.0, self.turns[0].occurred_at)
-
 
 class GistReader:
     """Option: at most `look_up` pages are read in full."""
@@ -52,7 +49,11 @@ class GistReader:
         order = sorted(range(len(self._pages)), key=lambda at: (-near[at], at))
         wanted = self._choose_pages(question, order)
         originals = [self._pages[at].build_original_item(float(near[at])) for at in wanted]
-        gists = [page.build_gist_item() for at, page in enumerate(self._pages) if at not in wanted]
+        gists = [
+            build_item("episode", page.gist, 0.0, page.turns[0].occurred_at)
+            for at, page in enumerate(self._pages)
+            if at not in wanted
+        ]
         last = [self._rest.build_original_item(0.0)] if self._rest.turns else []
         return build_result([*originals, *last, *gists])
 

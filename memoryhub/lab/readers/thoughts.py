@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 
 from memoryhub.lab.readers.base import ReaderInputs, ReaderResult, build_item, build_result
 from memoryhub.recall.render.hydrate import FoundMemory, hydrate_memories, load_source_links
-from memoryhub.recall.render.results import MemoryItem
 from memoryhub.tenants.scope import tenant_scope
 from notes.episodes.store import build_live_q
 from notes.facts.validity import build_current_q
@@ -47,7 +45,11 @@ class ThoughtReader:
         self._directions = draw_directions(number, place.embedder.dimension, seed=0)
         with tenant_scope(place.space.tenant_id):
             self._ids, self._vectors = self._load_fact_vectors(place.now)
-            self._summary = _load_last_summary(place) if place.options.get("summary") else []
+            done = Episode.objects.filter(
+                build_live_q(), space=place.space, kind=Episode.Kind.SESSION
+            )
+            last = done.order_by("-to_seq").first() if place.options.get("summary") else None
+        self._summary = [build_item("episode", last.text, 0.0, last.to_at)] if last else []
         self._buckets = assign_buckets(self._vectors, self._directions)
 
     def _load_fact_vectors(self, now: datetime) -> tuple[list[UUID], Vectors]:
@@ -72,16 +74,7 @@ class ThoughtReader:
         mine = self._buckets == assign_buckets(asked, self._directions)[0]
         places = [at for at in range(len(self._ids)) if mine[at]]
         best = sorted(places, key=lambda at: (-near[at], at))[: self._k]
+        found = [FoundMemory("fact", self._ids[at], float(near[at])) for at in best]
         with tenant_scope(self._space.tenant_id):
-            items = self._hydrate_facts([(self._ids[at], float(near[at])) for at in best])
+            items = hydrate_memories(found, load_source_links(self._ids[at] for at in best))
         return build_result([*items, *self._summary])
-
-    def _hydrate_facts(self, chosen: Sequence[tuple[UUID, float]]) -> list[MemoryItem]:
-        found = [FoundMemory("fact", at, score) for at, score in chosen]
-        return hydrate_memories(found, load_source_links(at for at, _ in chosen))
-
-
-def _load_last_summary(place: ReaderInputs) -> list[MemoryItem]:
-    rows = Episode.objects.filter(build_live_q(), space=place.space, kind=Episode.Kind.SESSION)
-    last = rows.order_by("-to_seq").first()
-    return [build_item("episode", last.text, 0.0, last.to_at)] if last else []

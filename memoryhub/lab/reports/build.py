@@ -5,6 +5,7 @@ It names no machine, user or path, so that two reports can be laid side by side.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,10 +13,10 @@ from memoryhub.lab.metrics.aggregate import (
     compute_figures,
     compute_latency,
     compute_recall_curve,
-    group_by_key,
     sum_calls,
     sum_money,
 )
+from memoryhub.lab.metrics.rankings import group_by_key
 from memoryhub.lab.models import LabDerivation, LabOutcome, LabRun
 
 REPORT_FORMAT = "memoryhub.lab/1"
@@ -50,24 +51,20 @@ def build_report(
     ]
     return {
         "format": REPORT_FORMAT,
-        "run": _render_run(run),
+        "run": {
+            "id": str(run.id),
+            "state": run.state,
+            "started_at": run.created_at.isoformat(),
+            "finished_at": run.finished_at.isoformat() if run.finished_at else None,
+            "answers_wanted": run.total,
+            "answers_given": run.done,
+            "error": run.error,
+        },
         "settings": run.settings,
         "environment": run.environment,
         "dataset": run.dataset,
         "systems": systems,
         "plots": _render_plots(systems),
-    }
-
-
-def _render_run(run: LabRun) -> dict[str, Any]:
-    return {
-        "id": str(run.id),
-        "state": run.state,
-        "started_at": run.created_at.isoformat(),
-        "finished_at": run.finished_at.isoformat() if run.finished_at else None,
-        "answers_wanted": run.total,
-        "answers_given": run.done,
-        "error": run.error,
     }
 
 
@@ -87,7 +84,7 @@ def _render_system(
         "unanswerable": compute_figures([o for o in outcomes if o.unanswerable]),
         "by_category": {
             str(number): compute_figures(rows)
-            for number, rows in group_by_key(outcomes, _get_category).items()
+            for number, rows in group_by_key(outcomes, lambda o: o.category).items()
         },
         "by_dialogue": {
             name: compute_figures([o for o in rows if not o.unanswerable])
@@ -106,14 +103,10 @@ def _render_system(
             "asking": sum_money(asked),
             "judging": sum_money(graded),
         },
-        "degraded": _count_degraded(outcomes),
+        # Answers that had to do without a part, by part.
+        "degraded": dict(Counter(part for o in outcomes for part in o.degraded)),
         "errors": [o.error for o in outcomes if o.error],
     }
-
-
-def _get_category(outcome: Any) -> int:
-    number: int = outcome.category
-    return number
 
 
 def _render_writing(
@@ -124,29 +117,19 @@ def _render_writing(
     """What it cost to derive the dialogues. Shared by systems whose write side is the same."""
     turns = sum(d.turns for d in derivations)
     seconds = sum(d.seconds for d in derivations)
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for derivation in derivations:
-        for name, number in derivation.counts.items():
-            counts[name] = counts.get(name, 0) + number
+        counts.update(derivation.counts)
     same = [s["name"] for s in all_described if s["signature"] == described["signature"]]
     return {
         "shared_with": [name for name in same if name != described["name"]],
         "turns": turns,
         "seconds": round(seconds, 1),
         "turns_per_second": round(turns / seconds, 2) if seconds else None,
-        "counts": counts,
+        "counts": dict(counts),
         "calls": sum_calls(d.calls for d in derivations),
         "errors": [error for d in derivations for error in d.errors],
     }
-
-
-def _count_degraded(outcomes: Iterable[Any]) -> dict[str, int]:
-    """Answers that had to do without a part, by part."""
-    found: dict[str, int] = {}
-    for outcome in outcomes:
-        for part in outcome.degraded:
-            found[part] = found.get(part, 0) + 1
-    return found
 
 
 def _render_plots(systems: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -156,12 +139,8 @@ def _render_plots(systems: Sequence[dict[str, Any]]) -> dict[str, Any]:
             {"system": s["name"], **point} for s in systems for point in s["curve"]
         ],
         "whole_context": [
-            {
-                "system": s["name"],
-                "tokens": s["overall"]["context_tokens"],
-                "recall": s["overall"]["recall"],
-            }
-            for s in systems
+            {"system": name, "tokens": overall["context_tokens"], "recall": overall["recall"]}
+            for name, overall in ((s["name"], s["overall"]) for s in systems)
         ],
         "latency_ms": [
             {"system": s["name"], "stage": stage, **times}
@@ -169,11 +148,8 @@ def _render_plots(systems: Sequence[dict[str, Any]]) -> dict[str, Any]:
             for stage, times in s["latency_ms"].items()
         ],
         "by_category": [
-            {
-                "system": s["name"],
-                "category": int(number),
-                **{name: row[name] for name in ("recall", "f1", "judge", "refusal")},
-            }
+            {"system": s["name"], "category": int(number)}
+            | {name: row[name] for name in ("recall", "f1", "judge", "refusal")}
             for s in systems
             for number, row in s["by_category"].items()
         ],

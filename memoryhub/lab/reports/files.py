@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from django.utils import timezone
@@ -196,37 +195,25 @@ def import_report(owner: Tenant, raw: bytes, actor: str) -> LabRun:
     Raises InvalidInput for anything else, Conflict where it is here already.
     """
     told = parse_report(raw)
-    document = told.model_dump(mode="json")
+    document, run = told.model_dump(mode="json"), told.run
     with tenant_scope(owner.id):
-        known = LabRun.objects.filter(imported=True, report__run__id=told.run.id)
-        if known.exists() or _is_own_run(told.run.id):
+        known = LabRun.objects.filter(imported=True, report__run__id=run.id)
+        own = LabRun.objects.filter(imported=False).values_list("id", flat=True)
+        if known.exists() or run.id in map(str, own):
             raise Conflict(_("this report is here already"), code="report_known")
-        return _create_imported_run(owner, document, told.run, actor, timezone.now())
-
-
-def _is_own_run(run_id: str) -> bool:
-    ids = LabRun.objects.filter(imported=False).values_list("id", flat=True)
-    return run_id in map(str, ids)
-
-
-def _create_imported_run(
-    owner: Tenant, document: dict[str, Any], told: _Run, actor: str, now: datetime
-) -> LabRun:
-    made: LabRun = LabRun.objects.create(
-        tenant=owner,
-        state=LabRun.State.DONE,
-        imported=True,
-        actor=actor[:120],
-        settings=document["settings"],
-        dataset=document["dataset"],
-        environment=document["environment"],
-        systems=[{"name": s["name"], "title": s["title"]} for s in document["systems"]],
-        report=document,
-        total=told.answers_wanted,
-        done=told.answers_given,
-        error=told.error,
-        created_at=told.started_at,
-        updated_at=now,
-        finished_at=told.finished_at,
-    )
+        made: LabRun = LabRun.objects.create(
+            tenant=owner,
+            state=LabRun.State.DONE,
+            imported=True,
+            actor=actor[:120],
+            **{name: document[name] for name in ("settings", "dataset", "environment")},
+            systems=[{"name": s["name"], "title": s["title"]} for s in document["systems"]],
+            report=document,
+            total=run.answers_wanted,
+            done=run.answers_given,
+            error=run.error,
+            created_at=run.started_at,
+            updated_at=timezone.now(),
+            finished_at=run.finished_at,
+        )
     return made

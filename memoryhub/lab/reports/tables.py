@@ -1,4 +1,4 @@
-"""A report of a run as lines of text: systems side by side, then by category."""
+"""Reports as lines of text; of a run: systems side by side, then by category."""
 
 from __future__ import annotations
 
@@ -6,15 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _OVERALL_FIGURES = (
-    "recall@5",
-    "recall@10",
-    "recall<=500",
-    "recall",
-    "context_tokens",
-    "f1",
-    "bleu1",
-    "rouge_l",
-    "judge",
+    *("recall@5", "recall@10", "recall<=500", "recall", "context_tokens"),
+    *("f1", "bleu1", "rouge_l", "judge"),
 )
 _CATEGORY_FIGURES = ("recall", "f1", "judge", "refusal")
 _CELL_WIDTH = 14
@@ -29,30 +22,18 @@ def format_run_report(report: Mapping[str, Any]) -> Iterator[str]:
     )
     yield ""
     yield _format_row("", (*_OVERALL_FIGURES, "refusal", "calls", "recall p50", "answer p50"))
-    yield from (_format_overall_row(system) for system in report["systems"])
-    for category in _list_categories(report):
+    for system in report["systems"]:
+        calls = sum(row["calls"] for row in system["calls"].values())
+        p50s = (system["latency_ms"][part]["p50"] for part in ("recall", "answer"))
+        figures = (system["overall"][name] for name in _OVERALL_FIGURES)
+        rest = (system["unanswerable"]["refusal"], calls, *p50s)
+        yield _format_row(system["name"], (*figures, *rest))
+    categories = {number for system in report["systems"] for number in system["by_category"]}
+    for category in sorted(categories, key=int):
         yield ""
         yield from _format_category(report, category)
     yield ""
     yield from _format_writing(report)
-
-
-def _format_overall_row(system: Mapping[str, Any]) -> str:
-    calls = sum(row["calls"] for row in system["calls"].values())
-    times = system["latency_ms"]
-    figures = [system["overall"][name] for name in _OVERALL_FIGURES]
-    rest = (
-        system["unanswerable"]["refusal"],
-        calls,
-        times["recall"]["p50"],
-        times["answer"]["p50"],
-    )
-    return _format_row(system["name"], (*figures, *rest))
-
-
-def _list_categories(report: Mapping[str, Any]) -> list[str]:
-    found = {number for system in report["systems"] for number in system["by_category"]}
-    return sorted(found, key=int)
 
 
 def _format_category(report: Mapping[str, Any], number: str) -> Iterator[str]:
@@ -95,12 +76,6 @@ def _format_cell(value: Any) -> str:
     return str(value)
 
 
-# A report as lines of text.
-
-
-Means = Mapping[str, float]
-
-
 def format_retrieval_report(report: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"{report['turns']} turns loaded at {report['turns_per_second']} turns/s; "
@@ -119,22 +94,18 @@ def _format_retrieval_run(run: Mapping[str, Any]) -> Iterator[str]:
     )
     if not run["questions"]:
         return
-    rows: dict[str, Means] = {"overall": run["overall"]}
+    rows: dict[str, Mapping[str, float]] = {"overall": run["overall"]}
     rows |= {f"category {number}": row for number, row in run["by_category"].items() if int(number)}
     rows |= run["by_dialogue"]
+    # The dialogues that weights were learned from, apart from the others.
     for name in ("tuned", "untuned") if run["tuned"]["questions"] else ():
-        rows |= _build_part_rows(name, run[name])
+        part = run[name]
+        if part["questions"]:
+            rows[name] = part["overall"]
+            rows |= {f"{name} category {c}": row for c, row in part["by_category"].items()}
     yield " " * 18 + "".join(f"{name:>13}" for name in run["overall"])
     for name, row in rows.items():
         yield f"{name[:18]:18}" + "".join(f"{value:13.3f}" for value in row.values())
-
-
-def _build_part_rows(name: str, part: Mapping[str, Any]) -> dict[str, Means]:
-    """The dialogues that weights were learned from, apart from the others."""
-    if not part["questions"]:
-        return {}
-    rows = {name: part["overall"]}
-    return rows | {f"{name} category {c}": row for c, row in part["by_category"].items()}
 
 
 def format_derivation_report(report: Mapping[str, Any]) -> Iterator[str]:

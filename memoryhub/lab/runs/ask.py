@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
@@ -16,17 +17,19 @@ from memoryhub.engines.ledger import CallRecord, get_current_ledger, use_ledger
 from memoryhub.engines.types import Engine, GroundedAnswer
 from memoryhub.errors import EngineError
 from memoryhub.inference.ledger import TenantLedger, open_ledger
+from memoryhub.inference.models import ModelCall
 from memoryhub.inference.prices import compute_call_cost
 from memoryhub.lab.datasets.types import DatasetQuestion
 from memoryhub.lab.metrics.aggregate import sum_calls
 from memoryhub.lab.metrics.answers import score_answer, score_refusal
 from memoryhub.lab.models import LabOutcome
-from memoryhub.lab.readers.base import MemoryReader, ReaderInputs, ReaderResult
+from memoryhub.lab.readers.base import MemoryReader, ReaderInputs
 from memoryhub.recall.answers import compose_answer
 from memoryhub.recall.render.pack import MOST_TOKENS
 from memoryhub.recall.render.results import MemoryItem
 
-# The answer to a question from what a system hands over: the hub's own way, failures apart.
+MOST_KEPT_ITEMS = 30  # items of a context that are kept to be read
+LONGEST_KEPT_TEXT = 500  # characters of each
 
 
 def answer_from_items(
@@ -38,19 +41,11 @@ def answer_from_items(
     """
     made = compose_answer(place.space, question, items, at=at, budget_tokens=MOST_TOKENS, now=at)
     if made.failed:
-        raise EngineError(f"the model gave no answer ({_explain_missing_answer()})")
+        ledger = get_current_ledger()
+        calls = ledger.calls if isinstance(ledger, TenantLedger) else []
+        why = calls[-1][0].error if calls else "it could not be asked"
+        raise EngineError(f"the model gave no answer ({why})")
     return made.answer
-
-
-def _explain_missing_answer() -> str:
-    """What the last call of the open account says went wrong."""
-    ledger = get_current_ledger()
-    calls = ledger.calls if isinstance(ledger, TenantLedger) else []
-    return calls[-1][0].error if calls else "it could not be asked"
-
-
-MOST_KEPT_ITEMS = 30  # items of a context that are kept to be read
-LONGEST_KEPT_TEXT = 500  # characters of each
 
 
 @dataclass(slots=True)
@@ -97,19 +92,13 @@ def ask_question(
         recall_ms=round((recalled - start) * 1000, 2),
         answer_ms=round((ended - recalled) * 1000, 2),
         created_at=timezone.now(),
-        **_describe_context(question, handed),
+        places=locate_evidence(question.evidence, handed.items),
+        shown=build_excerpts(question.evidence, handed.items),
+        items=len(handed.items),
+        tokens=handed.tokens,
+        insufficient=handed.insufficient,
+        degraded=list(handed.degraded),
     )
-
-
-def _describe_context(question: DatasetQuestion, handed: ReaderResult) -> dict[str, Any]:
-    return {
-        "places": locate_evidence(question.evidence, handed.items),
-        "shown": build_excerpts(question.evidence, handed.items),
-        "items": len(handed.items),
-        "tokens": handed.tokens,
-        "insufficient": handed.insufficient,
-        "degraded": list(handed.degraded),
-    }
 
 
 def locate_evidence(
@@ -164,18 +153,26 @@ def _grade_answer(
 
 def sum_ledger_calls(calls: Iterable[CallRecord]) -> dict[str, dict[str, float]]:
     """By purpose. Money is by the operator's price list."""
-    return sum_calls({call.purpose: _measure_ledger_call(call)} for call in calls)
-
-
-def _measure_ledger_call(call: CallRecord) -> dict[str, float]:
-    price = compute_call_cost(
-        settings.MODEL_PRICES, call.model, call.prompt_tokens, call.completion_tokens
+    prices = settings.MODEL_PRICES
+    return sum_measured_calls(
+        (c, compute_call_cost(prices, c.model, c.prompt_tokens, c.completion_tokens)) for c in calls
     )
-    return {
-        "calls": 1,
-        "failed": int(call.status == "failed"),
-        "prompt_tokens": call.prompt_tokens,
-        "completion_tokens": call.completion_tokens,
-        "milliseconds": round(call.milliseconds, 1),
-        "money": float(price),
-    }
+
+
+def sum_measured_calls(
+    calls: Iterable[tuple[CallRecord | ModelCall, Decimal]],
+) -> dict[str, dict[str, float]]:
+    """By purpose, of calls with what each cost."""
+    return sum_calls(
+        {
+            call.purpose: {
+                "calls": 1,
+                "failed": int(call.status == ModelCall.Status.FAILED),
+                "prompt_tokens": call.prompt_tokens,
+                "completion_tokens": call.completion_tokens,
+                "milliseconds": round(call.milliseconds, 1),
+                "money": float(cost),
+            }
+        }
+        for call, cost in calls
+    )

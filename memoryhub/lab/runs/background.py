@@ -89,16 +89,17 @@ def list_waiting_runs() -> list[tuple[UUID, UUID]]:
 def ring_for_next_run() -> None:
     """Of a sweep: what was not heard, and what a dead worker left."""
     for tenant_id, run_id in list_waiting_runs()[:1]:
-        if LOCKS.acquire(BACKGROUND_LOCK):
-            LOCKS.release(BACKGROUND_LOCK)
+        with LOCKS.hold(BACKGROUND_LOCK) as free:
+            pass
+        if free:
             ring_worker(tenant_id, run_id)
 
 
 def work_on_run(tenant_id: UUID, run_id: UUID) -> bool:
     """Carry out the run to its end. False when another one is under way, or it is over."""
-    if not LOCKS.acquire(BACKGROUND_LOCK):
-        return False
-    try:
+    with LOCKS.hold(BACKGROUND_LOCK) as free:
+        if not free:
+            return False
         with tenant_scope(tenant_id):
             tenant = Tenant.objects.get(id=tenant_id)
             run: LabRun | None = LabRun.objects.filter(id=run_id).first()
@@ -106,8 +107,6 @@ def work_on_run(tenant_id: UUID, run_id: UUID) -> bool:
             return False
         _execute_run(tenant, run)
         return True
-    finally:
-        LOCKS.release(BACKGROUND_LOCK)
 
 
 def _execute_run(tenant: Tenant, run: LabRun) -> None:
@@ -124,6 +123,5 @@ def _execute_run(tenant: Tenant, run: LabRun) -> None:
         # Whatever went wrong is kept on the run and shown; only the process's end escapes.
         if not isinstance(error, MemoryHubError):
             log.exception("lab.run_failed", run=str(run.id))
-        services.interrupt_run(
-            run, State.FAILED, getattr(error, "message", f"{type(error).__name__}: {error}")
-        )
+        said = getattr(error, "message", f"{type(error).__name__}: {error}")
+        services.interrupt_run(run, State.FAILED, said)

@@ -6,10 +6,11 @@ What is done is written down at once, so a run that ends early is gone on with w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
+
+from django.utils import timezone
 
 from memoryhub.errors import Conflict, EngineError, InvalidInput
 from memoryhub.inference import selection
@@ -17,13 +18,17 @@ from memoryhub.inference.models import ModelCall
 from memoryhub.lab.datasets.types import Dataset, Dialogue
 from memoryhub.lab.locks import LOCKS
 from memoryhub.lab.measurements.derivation import count_space_rows, list_errors
-from memoryhub.lab.metrics.aggregate import sum_calls
 from memoryhub.lab.models import LabDerivation, LabRun
 from memoryhub.lab.readers.base import ReaderInputs
 from memoryhub.lab.runs import services
-from memoryhub.lab.runs.ask import ask_question
-from memoryhub.lab.runs.environment import describe_environment
-from memoryhub.lab.runs.plan import RunOptions, RunPlan, describe_dataset, plan_run
+from memoryhub.lab.runs.ask import ask_question, sum_measured_calls
+from memoryhub.lab.runs.plan import (
+    RunOptions,
+    RunPlan,
+    describe_dataset,
+    describe_environment,
+    plan_run,
+)
 from memoryhub.lab.systems import System
 from memoryhub.lab.throwaway.replay import compute_asking_time, replay_dialogue
 from memoryhub.lab.throwaway.tenants import (
@@ -53,17 +58,21 @@ def start_run(owner: Tenant, options: RunOptions, dataset: Dataset, progress: Pr
 
 def create_planned_run(owner: Tenant, plan: RunPlan, dataset: Dataset, **more: Any) -> LabRun:
     """The run's row, with everything that is known before the first question."""
-    return services.create_run(
-        owner,
+    now = timezone.now()
+    run = LabRun(
+        tenant=owner,
         settings=asdict(plan.options),
         dataset=describe_dataset(dataset, plan),
         systems=[system.to_dict() for system in plan.systems],
-        environment=describe_environment(
-            plan.writer, plan.engine, selection.get_current_embedder(), plan.judge
-        ),
+        environment=describe_environment(plan),
         total=plan.total,
+        created_at=now,
+        updated_at=now,
         **more,
     )
+    with tenant_scope(owner.id):
+        run.save(force_insert=True)
+    return run
 
 
 def resume_run(
@@ -80,10 +89,9 @@ def resume_run(
         return run
     plan = plan_run(RunOptions.from_settings(run.settings), dataset)
     if anew:
-        services.clear_stop_request(run)
-    _report_deleted_tenants(
-        delete_abandoned_tenants(keep=services.list_tenant_slugs(run)), progress
-    )
+        services.update_run(run, stopping=False)
+    gone = delete_abandoned_tenants(keep=services.list_tenant_slugs(run))
+    _report_deleted_tenants(gone, progress)
     progress(f"run {run.id}: {run.done} of {run.total} answers are there")
     return _execute_run(run, plan, progress)
 
@@ -94,7 +102,9 @@ def _report_deleted_tenants(slugs: Sequence[str], progress: Progress) -> None:
 
 
 def _execute_run(run: LabRun, plan: RunPlan, progress: Progress) -> LabRun:
-    with _hold_run_lock(run):
+    with LOCKS.hold(services.build_lock_name(run.id)) as free:
+        if not free:
+            raise Conflict(f"run {run.id} is going on in another process")
         try:
             services.mark_run_running(run)
             missing = _ask_missing_questions(run, plan, progress)
@@ -102,7 +112,7 @@ def _execute_run(run: LabRun, plan: RunPlan, progress: Progress) -> LabRun:
             services.interrupt_run(run, LabRun.State.INTERRUPTED, "interrupted")
             raise
         except services.RunPostponed:
-            services.postpone_run(run)
+            services.update_run(run, state=LabRun.State.QUEUED, stage="")
             return run
         except services.RunStopped as asked:
             services.interrupt_run(run, LabRun.State.INTERRUPTED, asked.message)
@@ -112,54 +122,32 @@ def _execute_run(run: LabRun, plan: RunPlan, progress: Progress) -> LabRun:
             services.interrupt_run(run, LabRun.State.FAILED, f"{type(error).__name__}: {error}")
             raise
         if missing:
-            services.interrupt_run(
-                run, LabRun.State.INTERRUPTED, f"{missing} questions could not be asked"
-            )
+            said = f"{missing} questions could not be asked"
+            services.interrupt_run(run, LabRun.State.INTERRUPTED, said)
         else:
             services.finish_run(run)
     return run
-
-
-@contextmanager
-def _hold_run_lock(run: LabRun) -> Iterator[None]:
-    name = services.build_lock_name(run.id)
-    if not LOCKS.acquire(name):
-        raise Conflict(f"run {run.id} is going on in another process")
-    try:
-        yield
-    finally:
-        LOCKS.release(name)
 
 
 def _ask_missing_questions(run: LabRun, plan: RunPlan, progress: Progress) -> int:
     """Returns how many questions are still without an answer."""
     have = services.load_answered_keys(run)
     run.done = len(have)
-    groups = _group_by_signature(plan.systems)
+    groups: dict[str, list[System]] = {}
+    for system in plan.systems:
+        groups.setdefault(system.signature, []).append(system)
     missing = 0
     for dialogue in plan.dialogues:
+        numbers = plan.question_numbers[dialogue.name]
         for signature, systems in groups.items():
             left = {
-                system.name: [
-                    at
-                    for at in plan.question_numbers[dialogue.name]
-                    if (system.name, dialogue.name, at) not in have
-                ]
+                system.name: [n for n in numbers if (system.name, dialogue.name, n) not in have]
                 for system in systems
             }
             if any(left.values()):
-                missing += _SystemGroup(run, plan, dialogue, signature, progress).ask_questions(
-                    systems, left
-                )
+                group = _SystemGroup(run, plan, dialogue, signature, progress)
+                missing += group.ask_questions(systems, left)
     return missing
-
-
-def _group_by_signature(systems: Sequence[System]) -> dict[str, list[System]]:
-    """Those that write alike together, in the order they were named."""
-    groups: dict[str, list[System]] = {}
-    for system in systems:
-        groups.setdefault(system.signature, []).append(system)
-    return groups
 
 
 class _SystemGroup:
@@ -190,9 +178,7 @@ class _SystemGroup:
         if not there:
             services.update_derivation(row, sessions=0, finished=False, seconds=0.0)
         if not row.finished:
-            set_policy(
-                tenant.id, actor="lab", preset=system.preset, overrides=dict(system.overrides)
-            )
+            _set_policy(tenant, system)
         doing = f"{self._dialogue.name}: deriving as {system.name} does"
         self._report_stage(doing)
         every = len(self._dialogue.conversation.sessions)
@@ -201,26 +187,21 @@ class _SystemGroup:
         def report_sessions(sessions: int) -> None:
             seconds = before + time.perf_counter() - began
             services.update_derivation(row, sessions=sessions, seconds=round(seconds, 2))
-            services.update_stage(self._run, f"{doing}, {sessions} of {every} sessions")
+            services.update_run(self._run, stage=f"{doing}, {sessions} of {every} sessions"[:200])
             services.check_not_stopped(self._run)
 
         space = replay_dialogue(tenant, self._dialogue, done=row.sessions, told=report_sessions)
         if not row.finished:
-            self._record_derivation(tenant, space, row)
+            with tenant_scope(tenant.id):
+                counts = {
+                    name: number for name, number in count_space_rows(space).items() if number
+                }
+                asked = ModelCall.objects.filter(space=space).order_by("id")
+                calls = sum_measured_calls((call, call.cost) for call in asked)
+                found = {"counts": counts, "calls": calls, "errors": list_errors(space)[:100]}
+            turns = self._dialogue.turn_count
+            services.update_derivation(row, finished=True, turns=turns, **found)
         return space
-
-    def _record_derivation(self, tenant: Tenant, space: Space, row: LabDerivation) -> None:
-        with tenant_scope(tenant.id):
-            found = {name: number for name, number in count_space_rows(space).items() if number}
-            calls, errors = _sum_writing_calls(space), list_errors(space)
-        services.update_derivation(
-            row,
-            finished=True,
-            turns=self._dialogue.turn_count,
-            counts=found,
-            calls=calls,
-            errors=errors[:100],
-        )
 
     def _ask_system(
         self, tenant: Tenant, space: Space, system: System, numbers: Sequence[int]
@@ -228,7 +209,7 @@ class _SystemGroup:
         """Returns how many questions failed. Raises EngineError when they keep failing."""
         if not numbers:
             return 0
-        set_policy(tenant.id, actor="lab", preset=system.preset, overrides=dict(system.overrides))
+        _set_policy(tenant, system)
         with tenant_scope(tenant.id):
             Tenant.objects.filter(id=tenant.id).update(engine=self._plan.options.reader)
         self._report_stage(f"{self._dialogue.name}: {len(numbers)} questions to {system.name}")
@@ -258,22 +239,9 @@ class _SystemGroup:
         return failed
 
     def _report_stage(self, stage: str) -> None:
-        services.update_stage(self._run, stage)
+        services.update_run(self._run, stage=stage[:200])
         self._progress(f"{self._run.done}/{self._run.total} {stage}")
 
 
-def _sum_writing_calls(space: Space) -> dict[str, dict[str, float]]:
-    """What models were asked while the dialogue was derived, by purpose."""
-    rows = ModelCall.objects.filter(space=space).order_by("id")
-    return sum_calls({call.purpose: _measure_model_call(call)} for call in rows)
-
-
-def _measure_model_call(call: ModelCall) -> dict[str, float]:
-    return {
-        "calls": 1,
-        "failed": int(call.status == ModelCall.Status.FAILED),
-        "prompt_tokens": call.prompt_tokens,
-        "completion_tokens": call.completion_tokens,
-        "milliseconds": round(call.milliseconds, 1),
-        "money": float(call.cost),
-    }
+def _set_policy(tenant: Tenant, system: System) -> None:
+    set_policy(tenant.id, actor="lab", preset=system.preset, overrides=dict(system.overrides))

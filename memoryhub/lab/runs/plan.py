@@ -1,20 +1,24 @@
-"""What a run is to ask: its options, and the questions that they choose."""
+"""What a run is to ask: its options, the questions that they choose, and what it is made with."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 
+from memoryhub.engines.llm.packaged_prompts import PROMPT_VERSIONS, read_template
 from memoryhub.engines.types import Engine
 from memoryhub.errors import InvalidInput
 from memoryhub.inference import selection
 from memoryhub.lab.datasets.read import count_by_category
 from memoryhub.lab.datasets.sample import sample_questions
-from memoryhub.lab.datasets.types import Dataset, Dialogue
-from memoryhub.lab.metrics.aggregate import group_by_key
+from memoryhub.lab.datasets.types import Dataset, DatasetQuestion, Dialogue
+from memoryhub.lab.metrics.rankings import RECALL_CUTS, TOKEN_BUDGETS
 from memoryhub.lab.systems import System, get_systems
 from memoryhub.lab.throwaway.replay import cut_dialogue
 
@@ -80,16 +84,11 @@ def plan_run(options: RunOptions, dataset: Dataset) -> RunPlan:
     )
     if not pairs:
         raise InvalidInput(_("there are no questions to ask"), field="questions")
-    asked = {
-        name: [at for _, at in rows]
-        for name, rows in group_by_key(pairs, _get_dialogue_name).items()
-    }
+    asked: dict[str, list[int]] = {}
+    for name, at in pairs:
+        asked.setdefault(name, []).append(at)
     wanted = [dialogue for dialogue in dialogues if dialogue.name in asked]
     return RunPlan(options, systems, wanted, asked, writer, engine, judge)
-
-
-def _get_dialogue_name(pair: tuple[str, int]) -> str:
-    return pair[0]
 
 
 def describe_dataset(dataset: Dataset, plan: RunPlan) -> dict[str, Any]:
@@ -99,23 +98,57 @@ def describe_dataset(dataset: Dataset, plan: RunPlan) -> dict[str, Any]:
         "name": dataset.name,
         "format": dataset.form,
         "sha256": dataset.sha256,
-        "categories": [category.to_dict() for category in dataset.categories],
+        "categories": [asdict(category) for category in dataset.categories],
         "whole": {
             "conversations": len(dataset.dialogues),
             "turns": sum(d.turn_count for d in dataset.dialogues),
-            "questions": _format_category_counts(
-                count_by_category(q for d in dataset.dialogues for q in d.questions)
-            ),
+            "questions": _count_questions(q for d in dataset.dialogues for q in d.questions),
         },
         "used": {
             "conversations": [d.name for d in plan.dialogues],
             "turns": sum(d.turn_count for d in plan.dialogues),
-            "questions": _format_category_counts(count_by_category(asked)),
+            "questions": _count_questions(asked),
             "with_evidence": sum(bool(q.evidence) for q in asked),
             "with_answers": sum(bool(q.expected) for q in asked),
         },
     }
 
 
-def _format_category_counts(by_category: Mapping[int, int]) -> dict[str, int]:
-    return {str(number): count for number, count in by_category.items()}
+def _count_questions(questions: Iterable[DatasetQuestion]) -> dict[str, int]:
+    return {str(number): count for number, count in count_by_category(questions).items()}
+
+
+def describe_environment(plan: RunPlan) -> dict[str, Any]:
+    """With what a run was made, as far as it decides the figures: no machine, no user, no path."""
+    embedder, judge = selection.get_current_embedder(), plan.judge
+    return {
+        "memoryhub": _get_hub_version(),
+        "engine": _describe_engine(plan.writer),
+        "answers": _describe_engine(plan.engine),
+        "embedder": {
+            "name": embedder.name,
+            "dimension": embedder.dimension,
+            "max_tokens": embedder.max_tokens,
+        },
+        "prompts": {purpose: f"{purpose}.v{number}" for purpose, number in PROMPT_VERSIONS.items()},
+        "judge": {**_describe_engine(judge), "prompt": read_template("grade")} if judge else None,
+        "measures": {"recall_at": list(RECALL_CUTS), "recall_within_tokens": list(TOKEN_BUDGETS)},
+        "prices": {
+            model: {"prompt": float(price.prompt), "completion": float(price.completion)}
+            for model, price in settings.MODEL_PRICES.items()
+        },
+    }
+
+
+def _get_hub_version() -> str:
+    """Of the package, or of the project it runs from."""
+    try:
+        return version("memoryhub")
+    except PackageNotFoundError:
+        file = settings.BASE_DIR / "pyproject.toml"
+        return str(tomllib.loads(file.read_text(encoding="utf-8"))["project"]["version"])
+
+
+def _describe_engine(engine: Engine) -> dict[str, Any]:
+    model = settings.LLM_MODEL if engine.name == "llm" else ""
+    return {"name": engine.name, "version": engine.version, "model": model}

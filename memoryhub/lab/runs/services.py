@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from threading import Event
 from typing import Any
 from uuid import UUID
@@ -17,9 +16,6 @@ from memoryhub.lab.reports.build import load_report
 from memoryhub.lab.throwaway.tenants import build_tenant_slug
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
-
-AnsweredKeys = set[tuple[str, str, int]]
-
 
 # Set when this process is to end: what a worker carries out is put off for another one.
 WORKER_IS_ENDING = Event()
@@ -37,33 +33,6 @@ class RunStopped(MemoryHubError):
     code = "run_stopped"
 
 
-def create_run(
-    owner: Tenant,
-    *,
-    settings: Mapping[str, Any],
-    dataset: Mapping[str, Any],
-    systems: Sequence[Mapping[str, Any]],
-    environment: Mapping[str, Any],
-    total: int,
-    **more: Any,
-) -> LabRun:
-    now = timezone.now()
-    run = LabRun(
-        tenant=owner,
-        settings=dict(settings),
-        dataset=dict(dataset),
-        systems=[dict(system) for system in systems],
-        environment=dict(environment),
-        total=total,
-        **more,
-        created_at=now,
-        updated_at=now,
-    )
-    with tenant_scope(owner.id):
-        run.save(force_insert=True)
-    return run
-
-
 def get_run(owner: Tenant, run_id: str) -> LabRun:
     """By its id, or the beginning of it. Raises NotFound, also for another tenant's."""
     with tenant_scope(owner.id):
@@ -78,12 +47,7 @@ def get_run(owner: Tenant, run_id: str) -> LabRun:
 def mark_run_running(run: LabRun) -> None:
     """Say that it goes on. Raises Stopped when somebody asked meanwhile that it does not."""
     check_not_stopped(run)
-    _update_run(run, state=LabRun.State.RUNNING, error="", report=None, finished_at=None)
-
-
-def clear_stop_request(run: LabRun) -> None:
-    """What somebody asked earlier no longer holds."""
-    _update_run(run, stopping=False)
+    update_run(run, state=LabRun.State.RUNNING, error="", report=None, finished_at=None)
 
 
 def check_not_stopped(run: LabRun) -> None:
@@ -96,16 +60,11 @@ def check_not_stopped(run: LabRun) -> None:
         raise RunStopped(row.error)
 
 
-def update_stage(run: LabRun, stage: str) -> None:
-    """What is being done now."""
-    _update_run(run, stage=stage[:200])
-
-
-def load_answered_keys(run: LabRun) -> AnsweredKeys:
+def load_answered_keys(run: LabRun) -> set[tuple[str, str, int]]:
     """(system, dialogue, number) of what need not be asked again."""
     with tenant_scope(run.tenant_id):
-        rows = LabOutcome.objects.filter(run=run).values_list("system", "dialogue", "number")
-        return set(rows)
+        rows = LabOutcome.objects.filter(run=run)
+        return set(rows.values_list("system", "dialogue", "number"))
 
 
 def save_outcome(run: LabRun, outcome: LabOutcome, system: str, dialogue: str, number: int) -> None:
@@ -148,17 +107,12 @@ def finish_run(run: LabRun) -> None:
     run.state, run.stage, run.finished_at = LabRun.State.DONE, "", timezone.now()
     with tenant_scope(run.tenant_id):
         made = load_report(run)
-    _update_run(run, state=run.state, stage="", finished_at=run.finished_at, report=made)
+    update_run(run, state=run.state, stage="", finished_at=run.finished_at, report=made)
 
 
 def interrupt_run(run: LabRun, state: LabRun.State, error: str) -> None:
     """Interrupted or failed: it can be resumed."""
-    _update_run(run, state=state, stage="", error=error[:2000])
-
-
-def postpone_run(run: LabRun) -> None:
-    """It waits for another worker."""
-    _update_run(run, state=LabRun.State.QUEUED, stage="")
+    update_run(run, state=state, stage="", error=error[:2000])
 
 
 def mark_dead_runs(owner: Tenant) -> None:
@@ -167,9 +121,9 @@ def mark_dead_runs(owner: Tenant) -> None:
         # A worker goes on with those of the console by itself.
         running = list(LabRun.objects.filter(state=LabRun.State.RUNNING, file=""))
     for run in running:
-        if LOCKS.acquire(build_lock_name(run.id)):
-            LOCKS.release(build_lock_name(run.id))
-            interrupt_run(run, LabRun.State.INTERRUPTED, _("its process was killed"))
+        with LOCKS.hold(build_lock_name(run.id)) as free:
+            if free:
+                interrupt_run(run, LabRun.State.INTERRUPTED, _("its process was killed"))
 
 
 def build_lock_name(run_id: UUID) -> str:
@@ -184,7 +138,7 @@ def delete_run(run: LabRun) -> None:
         LabRun.objects.filter(id=run.id).delete()
 
 
-def _update_run(run: LabRun, **values: Any) -> None:
+def update_run(run: LabRun, **values: Any) -> None:
     for name, value in values.items():
         setattr(run, name, value)
     with tenant_scope(run.tenant_id):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from django.utils import timezone
@@ -51,22 +52,17 @@ def _replay_session(
     tenant: Tenant, space: Space, dialogue: Dialogue, session: NamedSession
 ) -> None:
     now = compute_end_time(session.messages)
+    request = IngestRequest(dialogue.name, session.messages, session.name)
     with silence_doorbell():
-        _ingest_and_drain(tenant, space, dialogue, session, now)
-
-
-def _ingest_and_drain(
-    tenant: Tenant, space: Space, dialogue: Dialogue, session: NamedSession, now: datetime
-) -> None:
-    ingest_messages(tenant.id, IngestRequest(dialogue.name, session.messages, session.name), now)
-    drain_space(tenant.id, space.id, now + SETTLING_TIME)
-    while _has_running_jobs(tenant, space):
-        time.sleep(_POLL_SECONDS)  # a process that was killed still has its lease
+        ingest_messages(tenant.id, request, now)
         drain_space(tenant.id, space.id, now + SETTLING_TIME)
+        while _has_running_jobs(space):
+            time.sleep(_POLL_SECONDS)  # a process that was killed still has its lease
+            drain_space(tenant.id, space.id, now + SETTLING_TIME)
 
 
-def _has_running_jobs(tenant: Tenant, space: Space) -> bool:
-    with tenant_scope(tenant.id):
+def _has_running_jobs(space: Space) -> bool:
+    with tenant_scope(space.tenant_id):
         return Job.objects.filter(space=space, state=Job.State.RUNNING).exists()
 
 
@@ -92,9 +88,6 @@ def cut_dialogue(dialogue: Dialogue, most_turns: int | None) -> Dialogue:
         if left > 0:
             kept.append(NamedSession(session.name, session.messages[:left]))
             left -= len(kept[-1].messages)
-    conversation = dialogue.conversation
     there = {m.external_id for session in kept for m in session.messages}
-    return Dialogue(
-        type(conversation)(conversation.subject, conversation.name, kept),
-        [q for q in dialogue.questions if q.evidence and q.evidence <= there],
-    )
+    asked = [q for q in dialogue.questions if q.evidence and q.evidence <= there]
+    return Dialogue(replace(dialogue.conversation, sessions=kept), asked)

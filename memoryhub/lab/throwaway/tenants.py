@@ -14,6 +14,7 @@ from django.apps import apps
 from django.db import connection
 from django.utils import timezone
 
+from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.services import append_turns
 from memoryhub.errors import Conflict
 from memoryhub.inference.selection import get_current_embedder
@@ -30,8 +31,7 @@ from notes.index.indexer import build_turn_entries, embed_entries, write_entries
 @contextmanager
 def open_throwaway_tenant() -> Iterator[Tenant]:
     """A tenant that is deleted with all its rows, whatever happens meanwhile."""
-    slug = build_tenant_slug()
-    with open_kept_tenant(slug) as tenant:
+    with open_kept_tenant(build_tenant_slug()) as tenant:
         try:
             yield tenant
         finally:
@@ -44,12 +44,10 @@ def open_kept_tenant(slug: str) -> Iterator[Tenant]:
 
     Raises Conflict when another process is using it.
     """
-    if not LOCKS.acquire(slug):
-        raise Conflict(f"another process is using {slug}")
-    try:
+    with LOCKS.hold(slug) as free:
+        if not free:
+            raise Conflict(f"another process is using {slug}")
         yield find_tenant(slug) or create_tenant(slug, slug, own_clock=True)
-    finally:
-        LOCKS.release(slug)
 
 
 def build_tenant_slug() -> str:
@@ -62,17 +60,13 @@ def delete_abandoned_tenants(keep: Collection[str] = ()) -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT id, slug FROM memoryhub_lab_tenants()")
         left = [(at, slug) for at, slug in cursor.fetchall() if slug not in keep]
-    return [slug for at, slug in left if _delete_if_abandoned(at, slug)]
-
-
-def _delete_if_abandoned(tenant_id: UUID, slug: str) -> bool:
-    if not LOCKS.acquire(slug):
-        return False
-    try:
-        delete_tenant_rows(tenant_id)
-    finally:
-        LOCKS.release(slug)
-    return True
+    gone = []
+    for tenant_id, slug in left:
+        with LOCKS.hold(slug) as free:
+            if free:
+                delete_tenant_rows(tenant_id)
+                gone.append(slug)
+    return gone
 
 
 def delete_tenant_rows(tenant_id: UUID) -> None:
@@ -101,13 +95,10 @@ def write_dialogue_turns(tenant: Tenant, dialogue: Dialogue) -> Space:
     """Turns and their index only: no facts, no notes."""
     with tenant_scope(tenant.id):
         space = ensure_space(tenant.id, dialogue.name)
-        turns = [
-            turn
-            for session in dialogue.conversation.sessions
-            for turn in append_turns(
-                space, session.messages, received=timezone.now(), session_id=session.name
-            ).turns
-        ]
+        turns = list[Turn]()
+        for session in dialogue.conversation.sessions:
+            said, now = session.messages, timezone.now()
+            turns += append_turns(space, said, received=now, session_id=session.name).turns
     model = get_current_embedder()
     entries = build_turn_entries(turns, space.speakers)
     vectors = embed_entries(entries, model)

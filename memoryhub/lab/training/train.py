@@ -23,7 +23,7 @@ from memoryhub.inference.selection import get_current_embedder
 from memoryhub.lab.datasets.types import Dataset, DatasetQuestion, Dialogue
 from memoryhub.lab.metrics.rankings import RankingOutcome, compute_means
 from memoryhub.lab.throwaway.tenants import open_throwaway_tenant, write_derived_dialogue
-from memoryhub.lab.training.learn import CandidateGroup, FloatArray, learn_weights
+from memoryhub.lab.training.learn import CandidateGroup, learn_weights
 from memoryhub.recall.question.caller import SearchVisibility
 from memoryhub.recall.question.parse import ParsedQuestion
 from memoryhub.recall.question.prepare import StageTimer, prepare_question
@@ -41,13 +41,9 @@ RESULT_LIMIT = 30
 # Where learning begins: everything counts alike in its direction, but a fact that states what is
 # asked for counts double, and what an earlier question or the length tells is not known.
 START_WEIGHTS: Mapping[str, float] = {
-    "dense": 1.0,
-    "lexical": 1.0,
-    "rare": 1.0,
+    **dict.fromkeys(("dense", "lexical", "rare"), 1.0),
     "answers": 0.0,
-    "speaker": 1.0,
-    "date": 1.0,
-    "when": 1.0,
+    **dict.fromkeys(("speaker", "date", "when"), 1.0),
     "predicate": 2.0,
     "asks": -1.0,
     "length": 0.0,
@@ -92,23 +88,20 @@ class TrainingSample:
         passed = filter_relevant(score_candidates(self.route, self.candidates, weights))
         chosen = select_distinct(passed[: SPARE_FACTOR * RESULT_LIMIT], self.links, RESULT_LIMIT)
         places = [at[scored.candidate.id] for scored in chosen]
-        return RankingOutcome(
-            category=self.question.category,
-            evidence=self.question.evidence,
-            ranked=[self.refs[place] for place in places],
-            tokens=[self.tokens[place] for place in places],
-        )
+        ranked, tokens = [self.refs[n] for n in places], [self.tokens[n] for n in places]
+        return RankingOutcome(self.question.category, self.question.evidence, ranked, tokens)
 
 
 def train_weights(
     dataset: Dataset, conversations: Sequence[str], *, on: str = "", progress: Progress
 ) -> WeightsFile:
     """Learn from these conversations. Raises InvalidInput for unknown ones, or none to learn of."""
-    samples = [
-        sample
-        for dialogue in _select_dialogues(dataset, conversations)
-        for sample in _build_samples(dialogue, progress)
-    ]
+    known = {dialogue.name: dialogue for dialogue in dataset.dialogues}
+    if not conversations or set(conversations) - known.keys():
+        raise InvalidInput(f"some of {', '.join(known)}", field="conversations")
+    samples = list[TrainingSample]()
+    for name in dict.fromkeys(conversations):
+        samples += _build_samples(known[name], progress)
     if not any(group.has_contrast for sample in samples for group in sample.build_groups()):
         raise InvalidInput("no question there names a turn that is found", field="conversations")
     progress(f"learning from {len(samples)} questions")
@@ -127,26 +120,14 @@ def train_weights(
     return WeightsFile(weights=weights, trained=trained)
 
 
-def _select_dialogues(dataset: Dataset, names: Sequence[str]) -> list[Dialogue]:
-    known = {dialogue.name: dialogue for dialogue in dataset.dialogues}
-    if not names or set(names) - known.keys():
-        raise InvalidInput(f"some of {', '.join(known)}", field="conversations")
-    return [known[name] for name in dict.fromkeys(names)]
-
-
 def fit_weights(samples: Sequence[TrainingSample]) -> Weights:
     """The same samples always give the same weights."""
     groups = [group for sample in samples for group in sample.build_groups()]
     learned = learn_weights(groups, np.array(list(START_WEIGHTS.values())), START_PULL)
-    tried = [_build_weights(learned, fact, note) for fact, note in KIND_CONSTANTS]
-    return max(tried, key=lambda weights: _score_weights(samples, weights))
-
-
-def _build_weights(learned: FloatArray, fact: float, note: float) -> Weights:
-    """As multiples of what meaning is worth."""
-    unit = learned[list(START_WEIGHTS).index("dense")]
+    unit = learned[list(START_WEIGHTS).index("dense")]  # multiples of what meaning is worth
     named = dict(zip(START_WEIGHTS, (learned / unit).round(3).tolist(), strict=True))
-    return Weights(**named, fact=fact, note=note)
+    tried = [Weights(**named, fact=fact, note=note) for fact, note in KIND_CONSTANTS]
+    return max(tried, key=lambda weights: _score_weights(samples, weights))
 
 
 def _score_weights(samples: Sequence[TrainingSample], weights: Weights) -> float:
@@ -173,13 +154,7 @@ def build_sample(
     with tenant_scope(space.tenant_id):
         found = retrieve_ranking_pool(ask, DEFAULT_KINDS, WIDE * RESULT_LIMIT).visible
         links = load_source_links(c.id for c in found if c.kind != "turn")
-    refs = [
-        frozenset().union(*(names[turn] for turn in _list_turn_ids(candidate, links)))
-        for candidate in found
-    ]
+    turns = [[c.id] if c.kind == "turn" else links.get(c.id, ()) for c in found]
+    refs = [frozenset[str]().union(*(names[turn] for turn in ids)) for ids in turns]
     tokens = get_current_embedder().count_tokens([candidate.text for candidate in found])
     return TrainingSample(question, ask.parsed_question, found, links, refs, tokens)
-
-
-def _list_turn_ids(candidate: MemoryCandidate, links: SourceLinks) -> Sequence[UUID]:
-    return [candidate.id] if candidate.kind == "turn" else list(links.get(candidate.id, ()))

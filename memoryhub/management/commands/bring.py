@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
-from tqdm import tqdm
 
-from memoryhub.bootstrap import DEMO_SLUG
 from memoryhub.errors import MemoryHubError
 from memoryhub.importers.execute import ImportRequest, import_file, parse_kinds
 from memoryhub.importers.report import ImportReport
 from memoryhub.importers.sources import SOURCES
-from memoryhub.tenants.services import find_tenant
+from memoryhub.management.arguments import add_tenant_argument, get_tenant, show_progress
 
 MAX_SKIPPED_SHOWN = 20
 
@@ -27,40 +25,28 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("source", choices=SOURCES)
         parser.add_argument("path", type=Path)
-        parser.add_argument("--tenant", default=DEMO_SLUG, help="the tenant's slug (default: demo)")
-        parser.add_argument(
-            "--subject",
-            "--space",
-            default="",
-            help="whose all of it is (default: whom the file names)",
-        )
+        add_tenant_argument(parser)
+        whose = "whose all of it is (default: whom the file names)"
+        parser.add_argument("--subject", "--space", default="", help=whose)
         parser.add_argument("--only", default="", help="kinds to take, with commas: turn,fact")
         parser.add_argument("--dry-run", action="store_true", help="report, and write nothing")
         parser.add_argument("--json", action="store_true", help="print the whole report as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tenant = find_tenant(options["tenant"])
-        if tenant is None:
-            raise CommandError(f"There is no tenant {options['tenant']}.")
+        tenant = get_tenant(options["tenant"])
         path: Path = options["path"]
-
-        def opened() -> IO[bytes]:
-            return path.open("rb")
-
         try:
             wanted = ImportRequest(
                 source=SOURCES[options["source"]],
-                open_file=opened,
+                open_file=lambda: path.open("rb"),
                 file=path.name,
                 actor="command line",
                 subject=options["subject"],
                 only=parse_kinds(options["only"].split(",")),
                 dry_run=options["dry_run"],
             )
-            with tqdm(unit="item", disable=None) as bar:
-                report = import_file(
-                    tenant.id, wanted, timezone.now(), lambda at, of: _update_bar(bar, at, of)
-                )
+            with show_progress("item") as progress:
+                report = import_file(tenant.id, wanted, timezone.now(), progress)
         except OSError as error:
             raise CommandError(f"{path} can't be read: {error}") from error
         except MemoryHubError as error:
@@ -83,8 +69,3 @@ class Command(BaseCommand):
             self.stdout.write(f"unknown fields: {', '.join(report.unknown_fields)}")
         if report.taken["turn"] and not report.dry_run:
             self.stdout.write("What was said is read by the hub's workers.")
-
-
-def _update_bar(bar: Any, at: int, total: int) -> None:
-    bar.total = total
-    bar.update(at - bar.n)

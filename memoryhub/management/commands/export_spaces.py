@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, cast
 from uuid import UUID
@@ -12,11 +13,10 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from memoryhub.bootstrap import DEMO_SLUG
-from memoryhub.exchange.exporter import ExportCounts, export_space, export_tenant
+from memoryhub.exchange.exporter import export_space, export_tenant
+from memoryhub.management.arguments import add_tenant_argument, get_tenant
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import find_tenant
 
 
 class Command(BaseCommand):
@@ -24,17 +24,16 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path, help="the file to write; it may not exist yet")
-        parser.add_argument("--tenant", default=DEMO_SLUG, help="the tenant's slug (default: demo)")
+        add_tenant_argument(parser)
         parser.add_argument("--subject", help="this one alone (default: all, with the policy)")
         parser.add_argument(
             "--embeddings", action="store_true", help="also the vectors, so that none is made anew"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tenant = find_tenant(options["tenant"])
-        if tenant is None:
-            raise CommandError(f"There is no tenant {options['tenant']}.")
-        path, partial = options["path"], _build_partial_path(options["path"])
+        tenant = get_tenant(options["tenant"])
+        path = options["path"]
+        partial = path.with_name(f".{path.name}.part")
         try:
             with _open_new_file(partial, path.suffix == ".gz") as out:
                 written = self._write(tenant.id, options["subject"], out, options["embeddings"])
@@ -45,12 +44,12 @@ class Command(BaseCommand):
             raise CommandError(f"{path} can't be written: {error.strerror}.") from error
         finally:
             partial.unlink(missing_ok=True)
-        rows = sum(written.counts.values())
-        self.stdout.write(f"{rows:,} rows of {written.counts['space']:,} subjects in {path}")
+        rows = sum(written.values())
+        self.stdout.write(f"{rows:,} rows of {written['space']:,} subjects in {path}")
 
     def _write(
         self, tenant_id: UUID, subject: str | None, out: IO[bytes], embeddings: bool
-    ) -> ExportCounts:
+    ) -> Mapping[str, int]:
         now = timezone.now()
         if subject is None:
             return export_tenant(tenant_id, out, now, embeddings=embeddings)
@@ -59,10 +58,6 @@ class Command(BaseCommand):
         if space is None:
             raise CommandError(f"There is no subject {subject}.")
         return export_space(tenant_id, space.id, out, now, embeddings=embeddings)
-
-
-def _build_partial_path(path: Path) -> Path:
-    return path.with_name(f".{path.name}.part")
 
 
 def _open_new_file(path: Path, compressed: bool) -> IO[bytes]:

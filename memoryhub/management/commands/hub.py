@@ -38,6 +38,7 @@ class Command(BaseCommand):
 
 
 def build_launch_plan(command: Command) -> LaunchPlan:
+    name: str = settings.ALLOWED_HOSTS[0]  # a Host header the hub accepts from its own launcher
     return LaunchPlan(
         data_dir=settings.DATA_DIR,
         host=settings.HOST,
@@ -47,15 +48,9 @@ def build_launch_plan(command: Command) -> LaunchPlan:
         prepare=migrate_database,
         finish_setup=partial(finish_setup, command),
         after_start=seed_demo_once,
-        health_host=find_health_host(),
+        health_host="" if name == "*" else name.removeprefix("."),
         urls=URLS,
     )
-
-
-def find_health_host() -> str:
-    """A Host header the hub accepts from its own launcher."""
-    name: str = settings.ALLOWED_HOSTS[0]
-    return "" if name == "*" else name.removeprefix(".")
 
 
 def build_web_program() -> Program:
@@ -86,7 +81,8 @@ def build_worker_program() -> Program:
 def migrate_database(say: Say) -> None:
     """If there is something to migrate: looking is quick, migrating nothing is not."""
     with explain_database_errors():
-        if has_pending_migrations():
+        executor = MigrationExecutor(connections["owner"])
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             say("Preparing the database.")
             call_command("migrate", database="owner", interactive=False, verbosity=0)
 
@@ -110,11 +106,6 @@ def explain_database_errors() -> Iterator[None]:
         raise LauncherError(str(error)) from error
     finally:
         connections.close_all()
-
-
-def has_pending_migrations() -> bool:
-    executor = MigrationExecutor(connections["owner"])
-    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def seed_demo_once(say: Say, tick: Tick) -> None:

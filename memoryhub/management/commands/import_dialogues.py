@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from tqdm import tqdm
 
-from memoryhub.bootstrap import DEMO_SLUG, ingest_conversations
+from memoryhub.bootstrap import ingest_conversations
 from memoryhub.dialogues.formats import PARSERS, read_dialogues
 from memoryhub.errors import MemoryHubError
-from memoryhub.tenants.services import find_tenant
+from memoryhub.management.arguments import add_tenant_argument, get_tenant, show_progress
 
 
 class Command(BaseCommand):
@@ -22,20 +21,16 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path)
         parser.add_argument("--format", choices=PARSERS, required=True)
-        parser.add_argument("--tenant", default=DEMO_SLUG, help="the tenant's slug (default: demo)")
+        add_tenant_argument(parser)
         parser.add_argument("--limit", type=int, help="conversations at most")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tenant = find_tenant(options["tenant"])
-        if tenant is None:
-            raise CommandError(f"There is no tenant {options['tenant']}.")
+        tenant = get_tenant(options["tenant"])
         started = time.monotonic()
         try:
             conversations = read_dialogues(options["path"], options["format"])[: options["limit"]]
-            with tqdm(unit="turn", disable=None) as bar:
-                done = ingest_conversations(
-                    tenant, conversations, lambda at, total: _update_bar(bar, at, total)
-                )
+            with show_progress("turn") as progress:
+                done = ingest_conversations(tenant, conversations, progress)
         except MemoryHubError as error:
             raise CommandError(f"{error.field or 'import'}: {error.message}") from error
         seconds = time.monotonic() - started
@@ -45,8 +40,3 @@ class Command(BaseCommand):
         )
         if done.failed:
             raise CommandError(f"{done.failed} sessions failed: see the jobs page.")
-
-
-def _update_bar(bar: Any, at: int, total: int) -> None:
-    bar.total = total
-    bar.update(at - bar.n)

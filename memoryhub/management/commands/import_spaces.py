@@ -11,10 +11,9 @@ from typing import IO, Any, cast
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from memoryhub.bootstrap import DEMO_SLUG
 from memoryhub.errors import MemoryHubError
 from memoryhub.exchange.importer import SpaceImportOptions, SpaceImportReport, import_file
-from memoryhub.tenants.services import find_tenant
+from memoryhub.management.arguments import add_tenant_argument, get_tenant
 
 
 class Command(BaseCommand):
@@ -22,24 +21,20 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path)
-        parser.add_argument("--tenant", default=DEMO_SLUG, help="the tenant's slug (default: demo)")
+        add_tenant_argument(parser)
         parser.add_argument("--subject", default="", help="another name for a file of one subject")
         parser.add_argument("--dry-run", action="store_true", help="only say what would come in")
-        parser.add_argument(
-            "--restore-erased",
-            action="store_true",
-            help="also what was erased here since the file was written",
-        )
+        erased = "also what was erased here since the file was written"
+        parser.add_argument("--restore-erased", action="store_true", help=erased)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tenant = find_tenant(options["tenant"])
-        if tenant is None:
-            raise CommandError(f"There is no tenant {options['tenant']}.")
-        wanted = SpaceImportOptions(
-            options["subject"], options["dry_run"], options["restore_erased"]
-        )
+        tenant = get_tenant(options["tenant"])
+        asked = (options[name] for name in ("subject", "dry_run", "restore_erased"))
+        wanted = SpaceImportOptions(*asked)
         try:
-            with _open_file(options["path"]) as file:
+            path: Path = options["path"]
+            packed = path.suffix == ".gz"
+            with cast("IO[bytes]", gzip.open(path)) if packed else path.open("rb") as file:
                 report = import_file(tenant.id, file, "operator", timezone.now(), wanted)
         except MemoryHubError as error:
             raise CommandError(f"Nothing was imported: {error.message}.") from error
@@ -59,7 +54,3 @@ class Command(BaseCommand):
             self.stdout.write(f"The tenant has its own, and keeps it: {name} ({count:,})")
         if made := report.vectors["to_make"]:
             self.stdout.write(f"{made:,} vectors are made by the workers; words are found at once.")
-
-
-def _open_file(path: Path) -> IO[bytes]:
-    return cast("IO[bytes]", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")

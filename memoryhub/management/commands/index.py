@@ -9,9 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from memoryhub.errors import MemoryHubError
+from memoryhub.management.arguments import get_tenant
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import find_tenant
 from notes.index import approximate
 
 
@@ -22,15 +22,10 @@ class Command(BaseCommand):
         parser.add_argument("action", choices=["build", "drop", "list"])
         parser.add_argument("tenant", nargs="?", default="", help="the tenant's slug")
         parser.add_argument("subject", nargs="?", default="", help="whose space it is")
-        parser.add_argument(
-            "--least",
-            type=int,
-            default=approximate.MIN_ENTRIES,
-            help="refuse a space of fewer vectors",
-        )
-        parser.add_argument(
-            "--lost", action="store_true", help="drop those whose space has been erased"
-        )
+        fewest, refused = approximate.MIN_ENTRIES, "refuse a space of fewer vectors"
+        parser.add_argument("--least", type=int, default=fewest, help=refused)
+        lost = "drop those whose space has been erased"
+        parser.add_argument("--lost", action="store_true", help=lost)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -41,21 +36,17 @@ class Command(BaseCommand):
     def run_action(self, options: dict[str, Any]) -> None:
         if options["action"] == "list":
             self.list_indexes()
-        elif options["action"] == "drop" and options["lost"]:
+            return
+        if options["action"] == "drop" and options["lost"]:
             self.stdout.write(f"{approximate.drop_orphan_indexes()} dropped.")
+            return
+        space, begun = get_space(options["tenant"], options["subject"]), monotonic()
+        if options["action"] == "build":
+            count = approximate.build_indexes(space, least=options["least"])
+            self.stdout.write(f"{count:,} vectors indexed in {monotonic() - begun:.0f} s.")
         else:
-            space = get_space(options["tenant"], options["subject"])
-            build = options["action"] == "build"
-            self.build_index(space, options["least"]) if build else self.drop_index(space)
-
-    def build_index(self, space: Space, least: int) -> None:
-        begun = monotonic()
-        count = approximate.build_indexes(space, least=least)
-        self.stdout.write(f"{count:,} vectors indexed in {monotonic() - begun:.0f} s.")
-
-    def drop_index(self, space: Space) -> None:
-        dropped = approximate.drop_indexes(space)
-        self.stdout.write("Dropped: search is exact." if dropped else "There was none.")
+            dropped = approximate.drop_indexes(space)
+            self.stdout.write("Dropped: search is exact." if dropped else "There was none.")
 
     def list_indexes(self) -> None:
         for each in approximate.list_indexes():
@@ -67,10 +58,7 @@ class Command(BaseCommand):
 def get_space(slug: str, subject: str) -> Space:
     if not (slug and subject):
         raise CommandError("Name the tenant and the subject.")
-    tenant = find_tenant(slug)
-    if tenant is None:
-        raise CommandError(f"There is no tenant {slug}.")
-    with tenant_scope(tenant.id):
+    with tenant_scope(get_tenant(slug).id):
         space = Space.objects.filter(subject=subject).first()
     if space is None:
         raise CommandError(f"{slug} has no memories of {subject}.")

@@ -15,7 +15,7 @@ from django.utils.translation.template import templatize
 from memoryhub.console.frame.text import vocabulary
 
 try:
-    from babel.messages.catalog import Catalog, Message
+    from babel.messages.catalog import Catalog
     from babel.messages.extract import extract
     from babel.messages.mofile import write_mo
     from babel.messages.pofile import read_po, write_po
@@ -43,10 +43,12 @@ class Command(BaseCommand):
         for path in list_catalogs():
             catalog = update_catalog(path, gathered)
             problems = list(find_problems(catalog))
+            files = {path: serialize_catalog(catalog)}
+            files[path.with_suffix(".mo")] = compile_catalog(catalog)
             if not check:
-                path.write_bytes(serialize_catalog(catalog))
-                path.with_suffix(".mo").write_bytes(compile_catalog(catalog))
-            elif not is_in_step(path, catalog):
+                for file, content in files.items():
+                    file.write_bytes(content)
+            elif any(file.read_bytes() != content for file, content in files.items()):
                 problems.append("not in step: run make messages")
             for problem in problems:
                 self.stderr.write(f"{path.parent.parent.name}: {problem}")
@@ -96,15 +98,12 @@ def update_catalog(path: Path, gathered: Catalog) -> Catalog:
 def find_problems(catalog: Catalog) -> Iterator[str]:
     """What is not translated, and translations whose placeholders are not the message's."""
     for message in catalog:
-        if message.id and not _has_all_forms(message):
+        # One form, or one for each plural of the language.
+        forms = message.string if isinstance(message.string, tuple) else (message.string,)
+        if message.id and not all(forms):
             yield f"not translated: {message.id!r}"
         elif message.id:
             yield from (f"{error}: {message.id!r}" for error in message.check(catalog))
-
-
-def _has_all_forms(message: Message) -> bool:
-    """Whether every form of it is there: one, or one for each plural of the language."""
-    return all(message.string) if isinstance(message.string, tuple) else bool(message.string)
 
 
 def serialize_catalog(catalog: Catalog) -> bytes:
@@ -117,10 +116,3 @@ def compile_catalog(catalog: Catalog) -> bytes:
     file = BytesIO()
     write_mo(file, catalog)
     return file.getvalue()
-
-
-def is_in_step(path: Path, catalog: Catalog) -> bool:
-    mo = path.with_suffix(".mo")
-    return path.read_bytes() == serialize_catalog(catalog) and mo.read_bytes() == compile_catalog(
-        catalog
-    )

@@ -39,12 +39,8 @@ class Command(BaseCommand):
 
     def _probe_model(self, name: str) -> ModelCapabilities:
         try:
-            found = probe_model(
-                settings.OPENAI_BASE_URL,
-                settings.OPENAI_API_KEY,
-                name,
-                timeout=settings.MODEL_TIMEOUT_SECONDS,
-            )
+            url, key = settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY
+            found = probe_model(url, key, name, timeout=settings.MODEL_TIMEOUT_SECONDS)
         except EngineError as error:
             raise CommandError(f"{name}: {error.message}") from error
         save_capabilities(settings.DATA_DIR / PROBE_FILE_NAME, found)

@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from memoryhub.errors import Conflict, EngineError, MemoryHubError, NotFound
 from memoryhub.inference.selection import get_current_embedder
+from memoryhub.management.arguments import get_tenant
 from memoryhub.pipeline.embeddings import cutover
 from memoryhub.pipeline.models import EmbeddingMigration
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import find_tenant
 
 ACTOR = "manage.py reembed"
 DECISIONS: dict[str, tuple[Callable[..., object], str]] = {
@@ -37,20 +37,14 @@ class Command(BaseCommand):
         parser.add_argument("--to", help="the embedder's name (default: the one in use)")
         doing = parser.add_mutually_exclusive_group()
         doing.add_argument("--hold", action="store_true", help="wait to be compared and cut over")
-        doing.add_argument(
-            "--force",
-            action="store_true",
-            help="search by the new vectors at once, and by words where there are none yet",
-        )
+        forced = "search by the new vectors at once, and by words where there are none yet"
+        doing.add_argument("--force", action="store_true", help=forced)
         doing.add_argument("--status", action="store_true", help="say how far the spaces are")
         for name, (_, meaning) in DECISIONS.items():
             doing.add_argument(f"--{name}", action="store_true", help=meaning)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tenant = find_tenant(options["tenant"])
-        if tenant is None:
-            raise CommandError(f"There is no tenant {options['tenant']}.")
-        with tenant_scope(tenant.id):
+        with tenant_scope(get_tenant(options["tenant"]).id):
             rows = Space.objects.all()
             spaces = list(rows.filter(subject=options["space"]) if options["space"] else rows)
         if options["space"] and not spaces:
@@ -59,12 +53,10 @@ class Command(BaseCommand):
             self._write_status(spaces)
             return
         chosen = next((n for n in DECISIONS if options[n.replace("-", "_")]), "")
-        done = (
-            self._decide_migrations(spaces, chosen)
-            if chosen
-            else self._begin_migrations(spaces, options)
-        )
-        self.stdout.write(done)
+        if chosen:
+            self.stdout.write(self._decide_migrations(spaces, chosen))
+        else:
+            self.stdout.write(self._begin_migrations(spaces, options))
 
     def _begin_migrations(self, spaces: list[Space], options: dict[str, Any]) -> str:
         begun, now = 0, timezone.now()

@@ -5,7 +5,8 @@ They open their own scopes, lock the migration, and raise Conflict where it is i
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -38,7 +39,7 @@ def begin_migration(
             raise Conflict(_("nothing is embedded here yet"), code="migration_state")
         if new == space.embedding_model:
             raise Conflict(_("it is searched by %(new)s already") % {"new": new}, code="no_change")
-        if not new or _find_embedder(new) is None:
+        if not new or embed_or_none(lambda: find_embedder(new)) is None:
             raise InvalidInput(
                 _("there is no embedder %(new)s here") % {"new": repr(new)}, field="to"
             )
@@ -53,49 +54,44 @@ def begin_migration(
 
 def pause_migration(migration: EmbeddingMigration, now: datetime) -> None:
     """No further memory is embedded until it is resumed; turns are read and found as ever."""
-    with tenant_scope(migration.tenant_id):
-        row = _lock_migration(migration, (State.FILLING, State.FILLED))
-        _set_state(row, State.PAUSED, now)
+    with _lock_migration(migration, (State.FILLING, State.FILLED)) as row:
+        reembed.set_state(row, State.PAUSED, now)
 
 
 def resume_migration(migration: EmbeddingMigration, now: datetime) -> None:
     """Go on where it stopped: after a pause, or after its job was given up."""
-    with tenant_scope(migration.tenant_id):
-        row = _lock_migration(migration, (State.PAUSED, State.FILLING))
+    with _lock_migration(migration, (State.PAUSED, State.FILLING)) as row:
         if row.state == State.FILLING and reembed.is_under_way(row) and not row.error:
             raise Conflict(_("it is under way"), code="under_way")
-        _set_state(row, State.FILLING, now)
+        reembed.set_state(row, State.FILLING, now)
         _plan_job_now(row, now)
 
 
 def cancel_migration(migration: EmbeddingMigration, now: datetime) -> int:
     """The new vectors go, the old ones never left. Returns how many went."""
-    with tenant_scope(migration.tenant_id):
-        row = _lock_migration(migration, EmbeddingMigration.OPEN_STATES)
-        _set_state(row, State.CANCELLED, now)
+    with _lock_migration(migration, EmbeddingMigration.OPEN_STATES) as row:
+        reembed.set_state(row, State.CANCELLED, now)
         return reembed.drop_vectors(_lock_space(row), row.new)
 
 
 def cut_over_migration(migration: EmbeddingMigration, now: datetime) -> None:
     """Search by the new vectors as soon as the last one is written: at once, where none is
     missing. In one transaction either way."""
-    with tenant_scope(migration.tenant_id):
-        row = _lock_migration(migration, (State.FILLED, State.FILLING))
+    with _lock_migration(migration, (State.FILLED, State.FILLING)) as row:
         row.flips = True
         row.save(update_fields=["flips"])
         space = _lock_space(row)
         if row.state == State.FILLED and not reembed.count_missing(space, row.new):
             reembed.switch_space_model(row, space, row.new, State.LIVE, now)
         else:
-            _set_state(row, State.FILLING, now)
+            reembed.set_state(row, State.FILLING, now)
             _plan_job_now(row, now)
         ring_on_commit(row.tenant_id, row.space_id)
 
 
 def force_cut_over(migration: EmbeddingMigration, now: datetime) -> None:
     """Search by the new vectors at once: what has none yet is found by its words until it does."""
-    with tenant_scope(migration.tenant_id):
-        row = _lock_migration(migration, EmbeddingMigration.OPEN_STATES)
+    with _lock_migration(migration, EmbeddingMigration.OPEN_STATES) as row:
         space = _lock_space(row)
         reembed.switch_space_model(row, space, row.new, State.LIVE, now)
         reembed.plan_migration_job(row, now, to=row.new)
@@ -108,12 +104,11 @@ def roll_back_migration(migration: EmbeddingMigration, now: datetime) -> None:
 
     Raises Conflict where the old vectors were dropped or the old embedder is gone.
     """
-    with tenant_scope(migration.tenant_id):
-        row = _lock_migration(migration, (State.LIVE,))
+    with _lock_migration(migration, (State.LIVE,)) as row:
         space = _lock_space(row)
         if space.embedding_model != row.new:
             raise Conflict(_("the space has moved on since"), code="migration_state")
-        if _find_embedder(row.old) is None:
+        if embed_or_none(lambda: find_embedder(row.old)) is None:
             raise Conflict(
                 _("the embedder %(old)s is gone") % {"old": row.old}, code="embedder_gone"
             )
@@ -127,13 +122,12 @@ def drop_unused_vectors(migration: EmbeddingMigration, now: datetime) -> int:
 
     After a cutover these are the old ones, after a roll-back the new ones.
     """
-    with tenant_scope(migration.tenant_id):
-        row = _lock_migration(migration, (State.LIVE, State.BACK))
+    with _lock_migration(migration, (State.LIVE, State.BACK)) as row:
         space = _lock_space(row)
         unused = row.old if row.state == State.LIVE else row.new
         if space.embedding_model == unused:
             raise Conflict(_("the space is searched by these vectors"), code="migration_state")
-        _set_state(row, State.DONE, now)
+        reembed.set_state(row, State.DONE, now)
         return reembed.drop_vectors(space, unused)
 
 
@@ -180,25 +174,24 @@ def list_vector_storage(space: Space) -> list[VectorStorage]:
         ]
 
 
-def _lock_migration(migration: EmbeddingMigration, states: Collection[str]) -> EmbeddingMigration:
-    row: EmbeddingMigration = EmbeddingMigration.objects.select_for_update().get(id=migration.id)
-    if row.state not in states:
-        raise Conflict(
-            _("the migration is in another state: %(state)s")
-            % {"state": row.get_state_display().lower()},
-            code="migration_state",
-        )
-    return row
+@contextmanager
+def _lock_migration(
+    migration: EmbeddingMigration, states: Collection[str]
+) -> Iterator[EmbeddingMigration]:
+    with tenant_scope(migration.tenant_id):
+        row = EmbeddingMigration.objects.select_for_update().get(id=migration.id)
+        if row.state not in states:
+            raise Conflict(
+                _("the migration is in another state: %(state)s")
+                % {"state": row.get_state_display().lower()},
+                code="migration_state",
+            )
+        yield row
 
 
 def _lock_space(row: EmbeddingMigration) -> Space:
     space: Space = Space.objects.select_for_update().get(id=row.space_id)
     return space
-
-
-def _set_state(row: EmbeddingMigration, state: str, now: datetime) -> None:
-    row.state, row.changed_at = state, now
-    row.save(update_fields=["state", "changed_at"])
 
 
 def _plan_job_now(row: EmbeddingMigration, now: datetime) -> None:
@@ -207,7 +200,3 @@ def _plan_job_now(row: EmbeddingMigration, now: datetime) -> None:
     if not waiting.update(state="queued", tries=0, run_after=now):
         reembed.plan_migration_job(row, now)
     ring_on_commit(row.tenant_id, row.space_id)
-
-
-def _find_embedder(name: str) -> object | None:
-    return embed_or_none(lambda: find_embedder(name))

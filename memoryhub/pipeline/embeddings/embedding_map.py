@@ -80,13 +80,19 @@ class MapStep(Step[MappedVectors, Any]):
         """Places, in the order of the entries."""
         count = len(work.entries)
         vectors = np.array([embedding for *_, embedding in work.entries], np.float32)
-        return project_to_plane(
-            vectors.reshape(count, -1 if count else 0),
-            lambda done: _report_progress(self.job, done),
-        )
+        return project_to_plane(vectors.reshape(count, -1 if count else 0), self._report_progress)
+
+    def _report_progress(self, done: int) -> None:
+        """Raises LeaseLost when the job is another worker's by now."""
+        with tenant_scope(self.job.tenant_id):
+            queue.lock_job(self.job)
+            SpaceMap.objects.filter(id=self.job.payload["map"]).update(done=done)
 
     def write(self, work: MappedVectors, places: Any) -> JobResult:
-        points = [_build_point(*each) for each in zip(work.entries, places, strict=True)]
+        points = [
+            [kind, str(owner), *(round(float(part), DECIMAL_PLACES) for part in place)]
+            for (kind, owner, _), place in zip(work.entries, places, strict=True)
+        ]
         _write_points(self.job, work.space, points, work.mark, self.now)
         return {"drawn": len(points)}
 
@@ -98,37 +104,15 @@ def _query_entries(space: Space) -> Any:
     return rows.order_by("-id").values_list("kind", "owner_id", "embedding")
 
 
-def _build_point(entry: Any, place: Any) -> list[Any]:
-    kind, owner, _ = entry
-    return [kind, str(owner), *(round(float(part), DECIMAL_PLACES) for part in place)]
-
-
-def _report_progress(job: Job, done: int) -> None:
-    """Raises LeaseLost when the job is another worker's by now."""
-    with tenant_scope(job.tenant_id):
-        queue.lock_job(job)
-        SpaceMap.objects.filter(id=job.payload["map"]).update(done=done)
-
-
 def _write_points(job: Job, space: Space, points: list[Any], mark: str, now: datetime) -> None:
     """Nothing where an erasure has meanwhile taken memories away: they would be back."""
     held = SpaceMap.objects.select_for_update().filter(id=job.payload["map"])
     held.first()  # from here on an erasure waits, or what it took is seen to be gone
     if compute_mark(space) != mark:
-        points = _select_existing_points(space, points)
-    held.update(
-        points=points,
-        mark=mark,
-        embedder=space.embedding_model,
-        drawn_at=now,
-        done=ROUNDS,
-    )
-
-
-def _select_existing_points(space: Space, points: list[Any]) -> list[Any]:
-    rows = IndexEntry.objects.filter(space=space, kind__in=MAPPED_KINDS, chunk=0)
-    there = {str(owner) for owner in rows.values_list("owner_id", flat=True)}
-    return [point for point in points if point[1] in there]
+        rows = IndexEntry.objects.filter(space=space, kind__in=MAPPED_KINDS, chunk=0)
+        there = {str(owner) for owner in rows.values_list("owner_id", flat=True)}
+        points = [point for point in points if point[1] in there]
+    held.update(points=points, mark=mark, embedder=space.embedding_model, drawn_at=now, done=ROUNDS)
 
 
 def compute_mark(space: Space) -> str:

@@ -45,7 +45,10 @@ class EmbedStep(Step[UnembeddedMemories, indexer.Vectors | None]):
         space = Space.objects.get(id=self.job.space_id)
         model = select_embedder(space)
         owners = _list_unembedded(space, model.name, self.job.payload)
-        entries = rebuild_entries(space, _group_by_kind(owners), ZoneInfo(space.timezone))
+        kinds: dict[str, set[UUID]] = defaultdict(set)
+        for kind, owner_id in owners:
+            kinds[kind].add(owner_id)
+        entries = rebuild_entries(space, kinds, ZoneInfo(space.timezone))
         return UnembeddedMemories(space, model, owners, entries)
 
     def ask(self, work: UnembeddedMemories) -> indexer.Vectors | None:
@@ -72,10 +75,3 @@ def _list_unembedded(space: Space, model: str, place: Mapping[str, Any]) -> list
         rows = rows.filter(Q(kind__gt=place["kind"]) | same)
     found = rows.order_by("kind", "owner_id").values_list("kind", "owner_id").distinct()
     return list(found[:MAX_MEMORIES_PER_JOB])
-
-
-def _group_by_kind(owners: list[tuple[str, UUID]]) -> dict[str, set[UUID]]:
-    kinds: dict[str, set[UUID]] = defaultdict(set)
-    for kind, owner_id in owners:
-        kinds[kind].add(owner_id)
-    return kinds

@@ -135,21 +135,48 @@ class MigrateStep(Step[MigrationWork, indexer.Vectors | None]):
         return MigrationWork(migration, to, last, entries, perf_counter())
 
     def ask(self, work: MigrationWork) -> indexer.Vectors | None:
+        """What fails is counted and told, and the job tried again."""
         if not work.entries:
             return None
-        return _embed_entries(work.migration, work.to, work.entries, self.now)
+        try:
+            model = find_embedder(work.to)
+            if model is None:
+                said = _("the embedder %(to)s is gone") % {"to": work.to}
+                raise EngineError(said, code="embedder_gone")
+            return indexer.embed_entries(work.entries, model)
+        except EngineError as error:
+            told = {"error": str(error)[:2000], "changed_at": self.now}
+            with tenant_scope(work.migration.tenant_id):
+                rows = EmbeddingMigration.objects.filter(id=work.migration.id)
+                rows.update(failures=F("failures") + 1, **told)
+            raise
 
     def write(self, work: MigrationWork, vectors: indexer.Vectors | None) -> JobResult:
         space = Space.objects.select_for_update().get(id=self.job.space_id)
         indexer.write_entries(space, work.to, work.entries, vectors, beside=True)
         owners = {(entry.kind, entry.owner_id) for entry in work.entries}
-        _record_progress(work.migration, len(owners), work.began, self.now)
+        EmbeddingMigration.objects.filter(id=work.migration.id).update(
+            done=F("done") + len(owners),
+            seconds=F("seconds") + (perf_counter() - work.began),
+            error="",
+            changed_at=self.now,
+        )
         return {"embedded": len(work.entries)}
 
     def plan(self, work: MigrationWork, vectors: indexer.Vectors | None) -> None:
-        space = Space.objects.get(id=self.job.space_id)
-        made = len(work.entries)
-        _plan_next_job(work.migration, space, self.job.payload, work.last, made, self.now)
+        """From the last memory done; another round when this one was long, for what was said
+        meanwhile; and when there is none left, it is filled."""
+        payload, last = self.job.payload, work.last
+        kept = {"to": payload["to"]} if "to" in payload else {}
+        made = len(work.entries) + payload.get("made", 0)
+        if last is not None:
+            kept |= {"kind": last[0], "after": str(last[1]), "made": made}
+            plan_migration_job(work.migration, self.now, **kept)
+        elif "after" in payload and made:
+            plan_migration_job(work.migration, self.now, **kept)
+        elif not kept:
+            space = Space.objects.get(id=self.job.space_id)
+            _finish_filling(work.migration, space, self.now)
 
 
 def _is_wanted(migration: EmbeddingMigration, space: Space, job: Job, now: datetime) -> bool:
@@ -158,64 +185,18 @@ def _is_wanted(migration: EmbeddingMigration, space: Space, job: Job, now: datet
         return bool(job.payload["to"] == space.embedding_model)
     if migration.state not in (State.FILLING, State.FILLED):
         return False
-    if not _is_moot(migration):
+    # It began because the hub was told to use the new embedder: not told so any more, it is moot.
+    told = migration.flips and migration.configured == migration.new
+    if not (told and get_current_embedder().name == migration.old):
         return True
-    migration.state, migration.changed_at = State.CANCELLED, now
-    migration.save(update_fields=["state", "changed_at"])
+    set_state(migration, State.CANCELLED, now)
     drop_vectors(space, migration.new)
     return False
 
 
-def _is_moot(migration: EmbeddingMigration) -> bool:
-    """It began because the hub was told to use the new embedder, and is told to use the old one
-    again by now."""
-    told = migration.flips and migration.configured == migration.new
-    return told and get_current_embedder().name == migration.old
-
-
-def _embed_entries(
-    migration: EmbeddingMigration, to: str, entries: list[indexer.EntryDraft], now: datetime
-) -> indexer.Vectors:
-    """Nothing is open. What fails is counted and told, and the job tried again."""
-    try:
-        model = find_embedder(to)
-        if model is None:
-            raise EngineError(_("the embedder %(to)s is gone") % {"to": to}, code="embedder_gone")
-        return indexer.embed_entries(entries, model)
-    except EngineError as error:
-        with tenant_scope(migration.tenant_id):
-            rows = EmbeddingMigration.objects.filter(id=migration.id)
-            rows.update(failures=F("failures") + 1, error=str(error)[:2000], changed_at=now)
-        raise
-
-
-def _record_progress(migration: EmbeddingMigration, made: int, began: float, now: datetime) -> None:
-    EmbeddingMigration.objects.filter(id=migration.id).update(
-        done=F("done") + made,
-        seconds=F("seconds") + (perf_counter() - began),
-        error="",
-        changed_at=now,
-    )
-
-
-def _plan_next_job(
-    migration: EmbeddingMigration,
-    space: Space,
-    payload: dict[str, Any],
-    last: MemoryPlace | None,
-    made: int,
-    now: datetime,
-) -> None:
-    """From the last memory done; another round when this one was long, for what was said
-    meanwhile; and when there is none left, it is filled."""
-    kept = {"to": payload["to"]} if "to" in payload else {}
-    made += payload.get("made", 0)
-    if last is not None:
-        plan_migration_job(migration, now, kind=last[0], after=str(last[1]), made=made, **kept)
-    elif "after" in payload and made:
-        plan_migration_job(migration, now, **kept)
-    elif not kept:
-        _finish_filling(migration, space, now)
+def set_state(row: EmbeddingMigration, state: str, now: datetime) -> None:
+    row.state, row.changed_at = state, now
+    row.save(update_fields=["state", "changed_at"])
 
 
 def _finish_filling(migration: EmbeddingMigration, space: Space, now: datetime) -> None:
@@ -239,8 +220,7 @@ def switch_space_model(
     """
     Space.objects.filter(id=space.id).update(embedding_model=to)
     space.embedding_model = to
-    row.state, row.changed_at = state, now
-    row.save(update_fields=["state", "changed_at"])
+    set_state(row, state, now)
     plan_migration_job(row, now + LATE_ENTRIES_DELAY, to=to)
 
 
@@ -266,8 +246,8 @@ def count_missing(space: Space, model: str) -> int:
 
 
 def _build_query_values(space: Space, model: str) -> dict[str, Any]:
-    held = {"model": model, "held": space.embedding_model}
-    return {"tenant": space.tenant_id, "space": space.id} | held
+    place = {"tenant": space.tenant_id, "space": space.id}
+    return place | {"model": model, "held": space.embedding_model}
 
 
 def _load_next_entries(
@@ -275,9 +255,8 @@ def _load_next_entries(
 ) -> tuple[MemoryPlace | None, list[indexer.EntryDraft]]:
     """(the last of the next memories, None when they are the last; their entries, made anew)."""
     place = (payload["kind"], UUID(payload["after"])) if "after" in payload else _START_PLACE
-    values = {"kind": place[0], "after": place[1], "batch": MEMORIES_PER_JOB} | _build_query_values(
-        space, model
-    )
+    values = {"kind": place[0], "after": place[1], "batch": MEMORIES_PER_JOB}
+    values |= _build_query_values(space, model)
     with connection.cursor() as cursor:
         cursor.execute(_PAGE_MISSING_SQL, values)
         found = [(str(kind), owner) for kind, owner in cursor.fetchall()]

@@ -36,7 +36,8 @@ from notes.erasure.evidence import is_repetition
 from notes.erasure.trace import ErasureTrace, collect_row_text, trace_erasure
 from notes.facts.validity import build_past_q
 from notes.history import row_kinds
-from notes.models import Derivation, Fact, Page, Proposal, Receipt
+from notes.history.change_set import filter_supports
+from notes.models import Fact, Page, Proposal, Receipt
 from personas.models import BlockAttachment, BlockVersion
 from personas.scrub import scrub_blocks
 
@@ -54,6 +55,17 @@ class ErasureTarget:
     ids: tuple[UUID, ...] = ()
     sources: bool = False
     wishes: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Erasure:
+    """What is carried out, and who wants it when and why."""
+
+    space: Space
+    target: ErasureTarget
+    actor: str
+    now: datetime
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +99,7 @@ def plan_erasure(space: Space, target: ErasureTarget) -> ErasurePlan:
             return ErasurePlan(_count_space_rows(space), review=_list_shared_blocks(space))
         target = _add_similar_wishes(space, target)
         found = _trace_target(space, target)
-        strict = _is_strict(space, target)
+        strict = _is_strict(space)
         counts = Counter(kind for kind, _ in found.doomed_rows)
         counts["turns"] = len(found.turns)
         counts["wishes"] = len(found.erased_turn_ids.intersection(target.wishes))
@@ -121,15 +133,18 @@ def execute_erasure(
     with tenant_scope(space.tenant_id):
         lock_space(space)
         if not within_step:
-            _release_running_jobs(space, now)
+            # Whoever works on the space finds its lease lost, and what it made is thrown away.
+            Job.objects.filter(space=space, state=Job.State.RUNNING).update(
+                state=Job.State.RETRY, attempts=F("attempts") + 1, run_after=now, lease_until=None
+            )
         if target.kind == "subject":
-            return _drop_space(space, actor, now, reason)
-        target = _add_similar_wishes(space, target)
-        found = _trace_target(space, target)
+            return _drop_space(_Erasure(space, target, actor, now, reason))
+        wanted = _Erasure(space, _add_similar_wishes(space, target), actor, now, reason)
+        found = _trace_target(space, wanted.target)
         if not found.turns and not found.doomed_rows:
-            return _write_receipt(space, target, actor, now, reason, Counter(), [], stored=False)
-        counts, review = _erase_traced(space, target, found, actor, now)
-        return _write_receipt(space, target, actor, now, reason, counts, review)
+            return _build_receipt(wanted, Counter(), [])
+        counts, review = _erase_traced(wanted, found)
+        return _save_receipt(wanted, counts, review)
 
 
 def erase_outlived_facts(space: Space, policy: Policy, now: datetime) -> datetime | None:
@@ -157,14 +172,14 @@ def erase_outlived_facts(space: Space, policy: Policy, now: datetime) -> datetim
 
 
 def _erase_traced(
-    space: Space, target: ErasureTarget, found: ErasureTrace, actor: str, now: datetime
+    wanted: _Erasure, found: ErasureTrace
 ) -> tuple[Counter[str], list[dict[str, Any]]]:
-    counts: Counter[str] = Counter()
+    space, target, actor, now = wanted.space, wanted.target, wanted.actor, wanted.now
     blocks, review = scrub_blocks(space, found.turns, actor, now)
-    counts["blocks"] = blocks
-    counts["wishes"] = len(found.erased_turn_ids.intersection(target.wishes))
+    wishes = found.erased_turn_ids.intersection(target.wishes)
+    counts = Counter({"blocks": blocks, "wishes": len(wishes)})
     oldest = _find_oldest_time(found, now)
-    strict = _is_strict(space, target)
+    strict = _is_strict(space)
     again = _group_remaining_turns(found) if strict else {}
     counts.update(_clear_payloads(space, oldest))
     counts.update(erase.erase_traced(found, actor, now, strict=strict))
@@ -209,9 +224,8 @@ def _load_targets(space: Space, target: ErasureTarget) -> tuple[list[Turn], list
     facts += _load_rewordings(facts)
     if not target.sources:
         return [], facts
-    links = Derivation.objects.filter(child_type="fact", child_id__in=[f.id for f in facts])
-    said = links.filter(role=Derivation.Role.SUPPORT).values("turn_id")
-    turns = list(held.filter(id__in=said))
+    said = filter_supports("fact", child_id__in=[fact.id for fact in facts])
+    turns = list(held.filter(id__in=said.values("turn_id")))
     known = {turn.id for turn in turns}
     return turns + [
         t for t in _load_repeating_turns(held, target, turns, facts) if t.id not in known
@@ -250,15 +264,8 @@ def _load_rewordings(facts: Iterable[Fact]) -> list[Fact]:
     return list(found.values())
 
 
-def _is_strict(space: Space, target: ErasureTarget) -> bool:
+def _is_strict(space: Space) -> bool:
     return load_effective_policy(space).policy.erase.mode == "strict"
-
-
-def _release_running_jobs(space: Space, now: datetime) -> None:
-    """Whoever works on the space finds its lease lost, and what it made is thrown away."""
-    Job.objects.filter(space=space, state=Job.State.RUNNING).update(
-        state=Job.State.RETRY, attempts=F("attempts") + 1, run_after=now, lease_until=None
-    )
 
 
 def _find_oldest_time(found: ErasureTrace, now: datetime) -> datetime:
@@ -295,18 +302,13 @@ def _plan_follow_up(
     """Plan what is derived, summed up and embedded anew; the profile follows at once (I3)."""
     key = f"erased-{now.isoformat()}"
     for session_id, turns in again.items():
-        queue.plan_step(
-            space,
-            Job.Step.REDERIVE,
-            f"{key}-{session_id}",
-            now,
-            payload={"turns": [str(turn) for turn in turns]},
-        )
+        said = {"turns": [str(turn) for turn in turns]}
+        queue.plan_step(space, Job.Step.REDERIVE, f"{key}-{session_id}", now, payload=said)
     left: dict[str, list[str]] = {"page": [], "chain": [], "segment": [], "episode": []}
     for kind, row_id in found.rewritten_rows:
         left[kind].append(str(row_id))
     if left["page"] or left["chain"] or left["segment"]:
-        payload: dict[str, object] = {"chains": left["chain"], "refresh": left["segment"]}
+        payload = {"chains": left["chain"], "refresh": left["segment"]}
         queue.plan_step(space, Job.Step.PLACE, key, now, payload=payload)
     if left["episode"]:
         queue.plan_step(space, Job.Step.DIGEST, key, now)
@@ -336,42 +338,36 @@ def _list_shared_blocks(space: Space) -> list[dict[str, Any]]:
     return [{"block": str(block), "label": label} for block, label in blocks.items()]
 
 
-def _drop_space(space: Space, actor: str, now: datetime, reason: str) -> Receipt:
+def _drop_space(wanted: _Erasure) -> Receipt:
+    space = wanted.space
     counts, review = Counter(_count_space_rows(space)), _list_shared_blocks(space)
     counts["spaces"] = 1
     counts["answers"] = _erase_declared_words(space, space.created_at)
-    target = ErasureTarget("subject")
-    receipt = _write_receipt(space, target, actor, now, reason, counts, review)
+    receipt = _save_receipt(wanted, counts, review)
     Space.objects.filter(id=space.id).delete()
     return receipt
 
 
-def _write_receipt(
-    space: Space,
-    target: ErasureTarget,
-    actor: str,
-    now: datetime,
-    reason: str,
-    counts: Counter[str],
-    review: list[dict[str, Any]],
-    *,
-    stored: bool = True,
-) -> Receipt:
-    ids = sorted(str(each) for each in target.ids or target.wishes) or [str(space.id)]
-    receipt = Receipt(
-        tenant_id=space.tenant_id,
+def _save_receipt(wanted: _Erasure, counts: Counter[str], review: list[dict[str, Any]]) -> Receipt:
+    receipt = _build_receipt(wanted, counts, review)
+    receipt.save(force_insert=True)
+    notify_listeners(wanted.space.tenant_id, lambda: [_build_news(wanted.space, receipt)])
+    return receipt
+
+
+def _build_receipt(wanted: _Erasure, counts: Counter[str], review: list[dict[str, Any]]) -> Receipt:
+    target = wanted.target
+    ids = sorted(str(each) for each in target.ids or target.wishes) or [str(wanted.space.id)]
+    return Receipt(
+        tenant_id=wanted.space.tenant_id,
         target=target.kind,
         target_digest=erase.hash_with_secret(target.kind, *ids),
-        actor=actor,
-        reason=reason[:500],
+        actor=wanted.actor,
+        reason=wanted.reason[:500],
         counts={kind: count for kind, count in counts.items() if count},
         review=review,
-        created_at=now,
+        created_at=wanted.now,
     )
-    if stored:
-        receipt.save(force_insert=True)
-        notify_listeners(space.tenant_id, lambda: [_build_news(space, receipt)])
-    return receipt
 
 
 def _build_news(space: Space, receipt: Receipt) -> News:

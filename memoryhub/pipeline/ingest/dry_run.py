@@ -56,13 +56,14 @@ def preview_ingest(
             field="messages",
         )
     is_new, turns, new, batch = _load_rolled_back_batch(tenant_id, request, now)
-    if not batch.turns:
-        return IngestPreview(is_new, turns, new, [])
-    with open_ledger(tenant_id, space_id=None if is_new else batch.space.id, at=now) as ledger:
-        try:
-            return IngestPreview(is_new, turns, new, _list_decisions(batch, now))
-        finally:
-            ledger.drop_words()  # of what was never said to the hub
+    shown: list[dict[str, Any]] = []
+    if batch.turns:
+        with open_ledger(tenant_id, space_id=None if is_new else batch.space.id, at=now) as ledger:
+            try:
+                shown = _list_decisions(batch, now)
+            finally:
+                ledger.drop_words()  # of what was never said to the hub
+    return IngestPreview(is_new, turns, new, shown)
 
 
 def _load_rolled_back_batch(

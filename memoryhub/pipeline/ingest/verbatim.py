@@ -19,10 +19,10 @@ from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
 from notes.facts.terms import apply_terms
-from notes.history.change_set import ChangeSet, TurnEvidence
+from notes.history.change_set import ChangeSet, TurnEvidence, filter_supports
 from notes.history.unit_of_work import UnitOfWork
 from notes.index import indexer
-from notes.models import Derivation, Fact
+from notes.models import Fact
 from notes.topics.segments import form_pages
 
 
@@ -70,21 +70,17 @@ def _store_turns(
             for turn in appended.new:
                 turn.state, turn.lang = Turn.State.PROCESSED, detect_language(turn.text)
             Turn.objects.bulk_update(appended.new, ["state", "lang"])
-            _index_turns(space, appended.new)
+            # Found by their words at once, and by meaning when the job has run that a correction
+            # plans.
+            zone = ZoneInfo(space.timezone)
+            entries = indexer.build_turn_entries(appended.new, space.speakers, zone=zone)
+            indexer.write_entries(space, select_embedder(space).name, entries, None)
     return space, appended.turns
-
-
-def _index_turns(space: Space, turns: Sequence[Turn]) -> None:
-    """Found by their words at once, and by meaning when the job that a correction plans has run."""
-    entries = indexer.build_turn_entries(turns, space.speakers, zone=ZoneInfo(space.timezone))
-    indexer.write_entries(space, select_embedder(space).name, entries, None)
 
 
 def _load_facts_by_turn(turns: Sequence[Turn]) -> dict[UUID, Fact]:
     """By turn, the fact that says it, where there is one."""
-    rows = Derivation.objects.filter(
-        child_type="fact", turn__in=[turn.id for turn in turns], role=Derivation.Role.SUPPORT
-    )
+    rows = filter_supports("fact", turn__in=[turn.id for turn in turns])
     of = dict(rows.order_by("-id").values_list("turn_id", "child_id"))
     facts = Fact.objects.in_bulk(of.values())
     return {turn: facts[fact] for turn, fact in of.items() if fact in facts}

@@ -52,7 +52,7 @@ def plan_step(
     key: str,
     due: datetime,
     *,
-    payload: dict[str, object] | None = None,
+    payload: Mapping[str, object] | None = None,
     seqs: tuple[int, int] = (0, 0),
     created: datetime | None = None,
 ) -> None:
@@ -66,7 +66,7 @@ def plan_step(
         dedupe_key=_build_dedupe_key(step, key),
         first_seq=seqs[0],
         last_seq=seqs[1],
-        payload=payload or {},
+        payload=dict(payload or {}),
         run_after=due,
         created_at=created or due,
     )
@@ -217,23 +217,18 @@ def fail_job(job: Job, error: Exception, now: datetime) -> None:
     if permanent or job.tries >= settings.JOB_MAX_ATTEMPTS:
         _end_job(job, Job.State.DEAD, now, error=message)
         return
-    _query_unchanged(job).update(
-        state=Job.State.RETRY,
-        run_after=now + compute_backoff(job.tries),
-        error=message,
-        lease_until=None,
-    )
+    _retry_job(job, now + compute_backoff(job.tries), message, job.tries)
 
 
 def postpone_job(job: Job, until: datetime, error: Exception) -> None:
     """Put the job off without counting the attempt: models may not be asked before then."""
     code = getattr(error, "code", "paused")
+    _retry_job(job, until, f"{code}: {error}"[:2000], max(0, job.tries - 1))
+
+
+def _retry_job(job: Job, due: datetime, error: str, tries: int) -> None:
     _query_unchanged(job).update(
-        state=Job.State.RETRY,
-        tries=max(0, job.tries - 1),
-        run_after=until,
-        error=f"{code}: {error}"[:2000],
-        lease_until=None,
+        state=Job.State.RETRY, tries=tries, run_after=due, error=error, lease_until=None
     )
 
 
@@ -315,7 +310,7 @@ def plan_topic_step(
     due: datetime,
     *,
     last_seq: int,
-    payload: dict[str, object] | None = None,
+    payload: Mapping[str, object] | None = None,
     put_off: bool = False,
 ) -> None:
     """Plan the step for `topic`, unless it waits already; `put_off` moves the waiting one to `due`.

@@ -34,17 +34,11 @@ POLL_SECONDS = 0.05
 
 def run_space(tenant_id: UUID, space_id: UUID) -> int:
     """Run every job of the space that is due. Returns how many ran."""
-    ran = 0
-    while run_next_job(tenant_id, space_id):
-        ran += 1
-    return ran
+    return drain_space(tenant_id, space_id, None)
 
 
-def drain_space(tenant_id: UUID, space_id: UUID, at: datetime) -> int:
-    """Run whatever is due by `at` until nothing is, as of that time: a replay's or a test's clock.
-
-    Returns how many jobs ran.
-    """
+def drain_space(tenant_id: UUID, space_id: UUID, at: datetime | None) -> int:
+    """Run whatever is due by `at`, as of that time: a replay's or a test's clock."""
     ran = 0
     while run_next_job(tenant_id, space_id, at):
         ran += 1

@@ -25,17 +25,14 @@ class Sweeper(threading.Thread):
 
     def run(self) -> None:
         while not self._stopped.wait(self._seconds):
-            self._sweep_once()
-
-    def _sweep_once(self) -> None:
-        try:
-            self._sweep()
-        except Exception:
-            # A broker or database that is gone shows itself in many ways. The next round tries
-            # again; a watch that ended here would end unseen.
-            log.exception("sweep.failed")
-        finally:
-            connection.close()
+            try:
+                self._sweep()
+            except Exception:
+                # A broker or database that is gone shows itself in many ways. The next round
+                # tries again; a watch that ended here would end unseen.
+                log.exception("sweep.failed")
+            finally:
+                connection.close()
 
     def stop(self) -> None:
         self._stopped.set()

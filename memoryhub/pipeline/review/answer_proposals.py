@@ -30,12 +30,7 @@ from memoryhub.pipeline.review.answers import (
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections.edits import (
-    FactCorrection,
-    build_next_version,
-    correct_fact,
-    merge_entities,
-)
+from notes.corrections.edits import FactCorrection, build_next_version, correct_fact, merge_entities
 from notes.facts.fact_shelf import OFF_SHELF
 from notes.history.change_set import ChangeSet, TurnEvidence, load_supports_of
 from notes.history.unit_of_work import UnitOfWork, load_event_standing, restore_columns
@@ -50,13 +45,7 @@ _RETRACTING_OPS = frozenset({"correct", "retract"})
 
 
 def answer_proposal(
-    proposal: Proposal,
-    said: str,
-    actor: str,
-    now: datetime,
-    *,
-    reason: str = "",
-    text: str = "",
+    proposal: Proposal, said: str, actor: str, now: datetime, *, reason: str = "", text: str = ""
 ) -> Proposal:
     """Carry out one of the proposal's answers, for a `reason` of whoever decides. `text`: what is
     new in other words, where it is accepted or kept beside. Raises InvalidInput, and Conflict

@@ -110,12 +110,7 @@ def create_rule(
     """In force from `now` on. Opens its own scope. Raises InvalidInput, and Conflict where one of
     the same conditions is in force."""
     _check_rule(kind, said, role)
-    conditions = {
-        "space": space,
-        "kind": kind,
-        "predicate_key": predicate_key[:80],
-        "role": role,
-    }
+    conditions = {"space": space, "kind": kind, "predicate_key": predicate_key[:80], "role": role}
     with tenant_scope(tenant_id):
         in_force = ReviewRule.objects.filter(removed_at=None)
         if in_force.filter(**conditions).exists():

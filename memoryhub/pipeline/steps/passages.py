@@ -7,7 +7,8 @@ from uuid import UUID
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import Passage
-from notes.models import Derivation, Fact, Note, Page
+from notes.history.change_set import filter_supports
+from notes.models import Fact, Note, Page
 from notes.topics.pages import PageTurns, load_page_turns
 
 # Of one page: what is said at greater length is represented by its beginning.
@@ -50,19 +51,13 @@ def _load_keywords(pages: Sequence[Page]) -> dict[UUID, tuple[str, ...]]:
 def _load_claim_texts(said: PageTurns) -> dict[UUID, tuple[str, ...]]:
     """Texts of the facts that each page supports, withdrawn ones left out."""
     page_of = {turn.id: page_id for page_id, turns in said.items() for turn in turns}
-    links = Derivation.objects.filter(
-        child_type="fact", role=Derivation.Role.SUPPORT, turn_id__in=list(page_of)
-    ).order_by("turn__seq", "span_start", "id")
-    found_at = links.values_list("turn_id", "child_id")
+    links = filter_supports("fact", turn_id__in=list(page_of))
+    found_at = links.order_by("turn__seq", "span_start", "id").values_list("turn_id", "child_id")
     pairs = list(dict.fromkeys((page_of[turn], fact) for turn, fact in found_at))
-    texts = dict(_load_standing_texts({fact for _, fact in pairs}))
+    held = Fact.objects.filter(id__in={fact for _, fact in pairs}, retired_at=None)
+    texts = dict(held.exclude(status=Fact.Status.RETRACTED).values_list("id", "text"))
     found: dict[UUID, tuple[str, ...]] = {}
     for page_id, fact_id in pairs:
         if fact_id in texts:
             found[page_id] = (*found.get(page_id, ()), texts[fact_id])
     return found
-
-
-def _load_standing_texts(ids: set[UUID]) -> list[tuple[UUID, str]]:
-    rows = Fact.objects.filter(id__in=ids, retired_at=None)
-    return list(rows.exclude(status=Fact.Status.RETRACTED).values_list("id", "text"))

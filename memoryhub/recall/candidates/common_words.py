@@ -8,7 +8,6 @@ the frequent ones meet. They are still ranked by all the words. Small spaces are
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
 from math import comb
 from threading import Lock
@@ -49,12 +48,8 @@ def build_narrow_tsquery(words: Sequence[str], shares: WordShares, size: int, mo
     for word in sorted(share, key=lambda each: (share[each], each)):
         expected += share[word] * size
         (rare if expected <= most else frequent).append(word)
-    return " | ".join(
-        [
-            *map(quote_lexeme, rare),
-            *_combine_frequent_words(frequent, share, size, most, bool(rare)),
-        ]
-    )
+    combined = _combine_frequent_words(frequent, share, size, most, bool(rare))
+    return " | ".join([*map(quote_lexeme, rare), *combined])
 
 
 def _combine_frequent_words(
@@ -83,26 +78,21 @@ def quote_lexeme(word: str) -> str:
     return f"'{escaped}'"
 
 
-@dataclass
-class _ShareCache:
-    """The shares of this process's large spaces, counted anew every ten minutes."""
-
-    known: dict[UUID, tuple[float, WordShares]] = field(default_factory=dict)
-    lock: Lock = field(default_factory=Lock)
-
-    def get_shares(self, space: Space) -> WordShares:
-        now = monotonic()
-        until, shares = self.known.get(space.id, (0.0, {}))
-        if until < now:
-            shares = _count_word_shares(space)
-            with self.lock:
-                if len(self.known) >= _SPACES:
-                    self.known.clear()
-                self.known[space.id] = (now + _SECONDS, shares)
-        return shares
+# The shares of this process's large spaces, each until when it is counted anew.
+_known_shares: dict[UUID, tuple[float, WordShares]] = {}
+_lock = Lock()
 
 
-_share_cache = _ShareCache()
+def _get_word_shares(space: Space) -> WordShares:
+    now = monotonic()
+    until, shares = _known_shares.get(space.id, (0.0, {}))
+    if until < now:
+        shares = _count_word_shares(space)
+        with _lock:
+            if len(_known_shares) >= _SPACES:
+                _known_shares.clear()
+            _known_shares[space.id] = (now + _SECONDS, shares)
+    return shares
 
 
 def narrow_question(space: Space, text: str, most_words: int) -> str:
@@ -110,9 +100,8 @@ def narrow_question(space: Space, text: str, most_words: int) -> str:
     size = int(space.next_seq * _MEMORIES_PER_TURN)
     if size <= MAX_MEMORIES_READ:
         return ""
-    return build_narrow_tsquery(
-        _extract_lexemes(text, most_words), _share_cache.get_shares(space), size, MAX_MEMORIES_READ
-    )
+    lexemes = _extract_lexemes(text, most_words)
+    return build_narrow_tsquery(lexemes, _get_word_shares(space), size, MAX_MEMORIES_READ)
 
 
 def _extract_lexemes(text: str, most: int) -> list[str]:

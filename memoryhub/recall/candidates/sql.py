@@ -19,6 +19,7 @@ from pgvector.psycopg.halfvec import HalfVectorBinaryDumper
 
 from memoryhub.recall.candidates import common_words
 from memoryhub.recall.question.caller import SearchVisibility
+from memoryhub.recall.question.prepare import PreparedQuestion
 from memoryhub.recall.ranking.score import MemoryCandidate
 from memoryhub.recall.render.results import ItemKind
 from memoryhub.tenants.models import Space
@@ -193,12 +194,10 @@ def retrieve_candidates(
 
     `linked_to`: instead the notes linked to these, and not they themselves.
     """
+    among = visibility.only is not None
     breadths = _compute_breadths(kinds, per_arm)
-    wide = (
-        breadths
-        if visibility.only is None
-        else [max(n, _WORDS_PER_ARM_AMONG_IDS) for n in breadths]
-    )
+    wide = [max(n, _WORDS_PER_ARM_AMONG_IDS) for n in breadths] if among else breadths
+    narrowed = "" if linked_to else common_words.narrow_question(space, words, MAX_QUERY_WORDS)
     values: dict[str, Any] = {
         "tenant": space.tenant_id,
         "space": space.id,
@@ -212,9 +211,7 @@ def retrieve_candidates(
         "only": None if visibility.only is None else list(visibility.only),
         "most_words": MAX_COUNTED_WORDS,
         "most_asked": MAX_QUERY_WORDS,
-        "sought": None
-        if linked_to
-        else common_words.narrow_question(space, words, MAX_QUERY_WORDS) or None,
+        "sought": narrowed or None,
         "one_match": ONE_MATCH_RANK,
         "as_of": visibility.as_of,
         "now": visibility.now,
@@ -223,14 +220,14 @@ def retrieve_candidates(
         "everything": visibility.everything,
         "linked_to": list(linked_to),
     }
-    among = visibility.only is not None
     near = None if linked_to else vector
     indexed = bool(model) and space.approximate_model == model
     approximately = indexed and near is not None and not among
+    dense = _NO_DENSE_SQL
+    if near is not None:
+        dense = _build_dense_sql(values, near, approximately, among)
     parts = {
-        "dense": _NO_DENSE_SQL
-        if near is None
-        else _build_dense_sql(values, near, approximately, among),
+        "dense": dense,
         "found": _LINKED_NOTES_SQL if linked_to else _FOUND_SQL,
         "near": _NO_SIMILARITY_SQL if vector is None else _SIMILARITY_SQL,
         "current": _CURRENT_FACT_SQL,
@@ -243,12 +240,30 @@ def retrieve_candidates(
         else:
             # Written out, it takes longer to write and to read than to compare.
             cursor.adapters.register_dumper(HalfVector, HalfVectorBinaryDumper)
-        cursor.execute(
-            squeeze_statement(_CANDIDATES_SQL.format(asked=QUERY_WORDS_SQL, **parts)), values
-        )
+        statement = _CANDIDATES_SQL.format(asked=QUERY_WORDS_SQL, **parts)
+        cursor.execute(squeeze_statement(statement), values)
         rows = cursor.fetchall()
     seen = [MemoryCandidate._make(row[:-1]) for row in rows if row[-1]]
     return CandidateRows(seen, len(rows) - len(seen))
+
+
+def retrieve_for_question(
+    ask: PreparedQuestion,
+    kinds: Sequence[ItemKind],
+    per_arm: int = CANDIDATES_PER_ARM,
+    linked_to: Sequence[UUID] = (),
+) -> CandidateRows:
+    """`retrieve_candidates` of what the question asks for. Call inside the tenant's scope."""
+    return retrieve_candidates(
+        ask.space,
+        words=ask.parsed_question.words,
+        vector=ask.vector,
+        model=ask.model,
+        kinds=kinds,
+        visibility=ask.visibility,
+        per_arm=per_arm,
+        linked_to=linked_to,
+    )
 
 
 def _compute_breadths(kinds: Sequence[ItemKind], per_arm: int) -> list[int]:

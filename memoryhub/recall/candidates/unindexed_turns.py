@@ -28,7 +28,7 @@ MAX_TURNS = 500
 # Of a longer text, its beginning.
 _MAX_TURN_CHARACTERS = 20_000
 
-# The same measure as arms.py takes of stored words: a turn's own counts for its window too.
+# The same measure as sql.py takes of stored words: a turn's own counts for its window too.
 _LEXICAL_SQL = r"""
 WITH {asked}
 q AS (

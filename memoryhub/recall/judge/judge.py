@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from memoryhub.engines.types import JudgeEntry, Judgement, MemoryConflict
+from memoryhub.engines.types import JudgeEntry, Judgement
 from memoryhub.recall.question.engine import TolerantEngine
 from memoryhub.recall.question.prepare import PreparedQuestion
 from memoryhub.recall.render.results import ConflictingMemories, MemoryItem
@@ -64,14 +64,12 @@ def judge_by_engine(
     conflicts: list[ConflictingMemories] = []
     aside: dict[UUID, MemoryItem] = {}
     while True:
-        judgement = consultant.judge_entries(
-            ask.routed_question.query, _build_entries(offered), ask.window
-        )
+        entries = [JudgeEntry(f"m{n}", i.text, i.occurred_at) for n, i in enumerate(offered, 1)]
+        judgement = consultant.judge_entries(ask.routed_question.query, entries, ask.window)
         if judgement is None:
             word = "could not be asked: everything found is taken for relevant"
-            return JudgedMemories(
-                offered, bool(offered), number, True, conflicts, [*aside.values()], word
-            )
+            gone, enough = [*aside.values()], bool(offered)
+            return JudgedMemories(offered, enough, number, True, conflicts, gone, word)
         kept, found = _apply_judgement(judgement, offered)
         conflicts += found
         taken = {item.id for item in kept}
@@ -92,10 +90,6 @@ def _format_verdict(relevant: int, offered: int, enough: bool, rounds: int) -> s
     return f"{relevant} of {offered} relevant, {verdict}, round {rounds}"
 
 
-def _build_entries(items: Sequence[MemoryItem]) -> list[JudgeEntry]:
-    return [JudgeEntry(f"m{at}", item.text, item.occurred_at) for at, item in enumerate(items, 1)]
-
-
 def _apply_judgement(
     judgement: Judgement, offered: Sequence[MemoryItem]
 ) -> tuple[list[MemoryItem], list[ConflictingMemories]]:
@@ -103,11 +97,8 @@ def _apply_judgement(
     by_handle = {f"m{at}": item for at, item in enumerate(offered, 1)}
     relevant = set(judgement.relevant)
     kept = [item for handle, item in by_handle.items() if handle in relevant]
-    return kept, [_build_conflict(conflict, by_handle) for conflict in judgement.conflicts]
-
-
-def _build_conflict(
-    conflict: MemoryConflict, by_handle: dict[str, MemoryItem]
-) -> ConflictingMemories:
-    ids: list[UUID] = [by_handle[handle].id for handle in conflict.handles if handle in by_handle]
-    return ConflictingMemories(tuple(ids), conflict.why)
+    conflicts = [
+        ConflictingMemories(tuple(by_handle[h].id for h in c.handles if h in by_handle), c.why)
+        for c in judgement.conflicts
+    ]
+    return kept, conflicts

@@ -1,7 +1,7 @@
 """The recall log: what was asked, what was shown and why, for some days.
 
 An entry is made with the answer, out of what is at hand, and written down later with the counters
-(reinforcing.py): never in the request, and never twice for want of it.
+(reinforcement.py): never in the request, and never twice for want of it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.conf import settings
@@ -18,6 +18,7 @@ from django.db.models import Max
 from memoryhub.recall.log.retention import find_expired_entries
 from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.recall.question.caller import SearchCaller
+from memoryhub.recall.question.prepare import strip_unstorable
 from memoryhub.recall.render.explanation import SearchTrace, build_route_taken
 from memoryhub.recall.render.results import ChannelRank, DroppedMemory, MemoryItem
 from memoryhub.tenants.ids import new_id
@@ -38,6 +39,17 @@ class RecallEntry:
     items: list[dict[str, Any]]
 
 
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """What was asked, in which form, how, by whom and when."""
+
+    form: str
+    query: str
+    options: Mapping[str, Any]
+    asked_by: SearchCaller
+    at: datetime
+
+
 class LoggableResult(Protocol):
     """A search's result, or a context."""
 
@@ -55,37 +67,6 @@ class LoggableResult(Protocol):
     def recall_id(self) -> UUID | None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class RecallOutcome:
-    """What search and context have in common when they are done."""
-
-    form: str
-    query: str
-    options: Mapping[str, Any]
-    took_ms: Mapping[str, float]
-    insufficient: bool
-    degraded: Sequence[str]
-    pending_turns: int
-    tokens: int | None
-    recall_id: UUID | None
-
-    @classmethod
-    def from_result(
-        cls, form: str, query: str, options: Mapping[str, Any], answer: LoggableResult
-    ) -> Self:
-        return cls(
-            form,
-            query,
-            options,
-            answer.took_ms,
-            answer.insufficient,
-            answer.degraded,
-            answer.pending_turns,
-            answer.tokens,
-            answer.recall_id,
-        )
-
-
 def generate_recall_id() -> UUID | None:
     """The id that the next entry will have, None where nothing is logged."""
     return new_id() if settings.RECALL_LOG_DAYS > 0 else None
@@ -93,10 +74,9 @@ def generate_recall_id() -> UUID | None:
 
 def build_entry(
     told: SearchTrace,
-    done: RecallOutcome,
+    done: LoggableResult,
     sections: Sequence[tuple[str, Sequence[MemoryItem]]],
-    asked_by: SearchCaller,
-    at: datetime,
+    asked: AskedQuestion,
 ) -> RecallEntry | None:
     """Plain values, without the words of any memory; None for what has no `recall_id`.
 
@@ -106,14 +86,12 @@ def build_entry(
         return None
     log = {
         "id": done.recall_id,
-        "form": done.form,
-        "asked_at": at,
-        "query": done.query.replace("\0", "")
-        .encode(errors="ignore")
-        .decode()[:_MAX_QUERY_CHARACTERS],
-        "via": asked_by.via[:20],
-        "asked_by": asked_by.name[:120],
-        "options": {name: value for name, value in done.options.items() if value},
+        "form": asked.form,
+        "asked_at": asked.at,
+        "query": strip_unstorable(asked.query)[:_MAX_QUERY_CHARACTERS],
+        "via": asked.asked_by.via[:20],
+        "asked_by": asked.asked_by.name[:120],
+        "options": {name: value for name, value in asked.options.items() if value},
         "route": _render_route(told),
         "channels": dict(told.first.counts),
         "dropped": [_render_dropped(each) for each in told.list_dropped()],

@@ -1,6 +1,7 @@
 """What was recalled is remembered better: counted after the answer (spec §12.2 step 9).
 
-A read leaves word in this process; a thread of its own writes it down every few seconds (later.py).
+A read leaves word in this process; a thread of its own writes it down every few seconds
+(deferred_writes.py).
 """
 
 from __future__ import annotations
@@ -134,9 +135,8 @@ def _write_notices(words: Sequence[_RecallNotice]) -> None:
     with tenant_scope(space.tenant_id):
         if not Space.objects.filter(id=space.id).exists():
             return  # erased meanwhile
-        pages = decay.strengthen_recalled(
-            space, [decay.RecalledContext(w.memories, w.at) for w in words]
-        )
+        shown = [decay.RecalledContext(word.memories, word.at) for word in words]
+        pages = decay.strengthen_recalled(space, shown)
         heat.add_visits(space, [(on, word.at) for on, word in zip(pages, words, strict=True)])
         echoes.save_fingerprints_of_answers(space, [(word.texts, word.at) for word in words])
         journal.write_entries(space, [word.entry for word in words if word.entry])

@@ -33,6 +33,10 @@ class SearchVisibility:
     def at(self) -> datetime:
         return self.as_of or self.now
 
+    def to_log_options(self) -> dict[str, Any]:
+        as_of = self.as_of.isoformat() if self.as_of else ""
+        return {"as_of": as_of, "include_past": self.include_past, "deep": self.deep}
+
 
 @dataclass(frozen=True, slots=True)
 class SearchCaller:
@@ -73,17 +77,13 @@ class SearchOverride:
         changed = dict[str, Any]()
         if self.channels is not None:
             if not self.channels or set(self.channels) - set(get_args(Channel)):
-                raise InvalidInput(
-                    _("some of %(known)s") % {"known": ", ".join(get_args(Channel))},
-                    field="channels",
-                )
+                known = ", ".join(get_args(Channel))
+                raise InvalidInput(_("some of %(known)s") % {"known": known}, field="channels")
             changed["channels"] = tuple(dict.fromkeys(self.channels))
         if self.select is not None:
             if self.select not in get_args(SelectMode):
-                raise InvalidInput(
-                    _("one of %(known)s") % {"known": ", ".join(get_args(SelectMode))},
-                    field="select",
-                )
+                known = ", ".join(get_args(SelectMode))
+                raise InvalidInput(_("one of %(known)s") % {"known": known}, field="select")
             changed["select"] = self.select
         if not changed:
             return policy

@@ -111,7 +111,7 @@ def prepare_question(
 
     `standing`: as whoever has just read the space read it together with it.
     """
-    query = _strip_unstorable(query)
+    query = strip_unstorable(query)
     if not query.strip():
         raise InvalidInput(_("ask something: the query is empty"), field="query")
     with clock.measure_stage("route"):
@@ -124,7 +124,7 @@ def prepare_question(
         consultant = TolerantEngine(space, policy, asked_of, visibility.now)
         asked = _route_question(query, policy, consultant, window)
         names = _find_entity_names(asked.query, policy, consultant) if name_entities else ()
-    embedder = _find_embedder(model)
+    embedder = selection.embed_or_none(lambda: selection.find_embedder(model))
     way = _parse_by_rules(asked.query, space, policy, visibility.now, embedder)
     with clock.measure_stage("embed"):
         readable = embedder is not None and can_embed_language(embedder.name, way.language)
@@ -148,7 +148,7 @@ def prepare_question(
     return ask, consultant
 
 
-def _strip_unstorable(query: str) -> str:
+def strip_unstorable(query: str) -> str:
     """Without what PostgreSQL takes no text with: NULs, and halves of characters."""
     return query.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
 
@@ -227,10 +227,6 @@ def _find_subject_name(space: Space) -> str:
     """The one who spoke here and whom the space is about, as they are called."""
     names = {normalise_text(name) for name in (space.name, space.subject) if name}
     return next((name for name in space.speakers if normalise_text(name) in names), "")
-
-
-def _find_embedder(model: str) -> Embedder | None:
-    return selection.embed_or_none(lambda: selection.find_embedder(model))
 
 
 def _embed_question(embedder: Embedder, text: str) -> Vector | None:

@@ -83,9 +83,8 @@ def merge_into_ranking(
     places, weights = group_ranks_by_memory(lists), {**CHANNEL_WEIGHTS, **weights}
     order = {scored.candidate.id: 1 / (RRF_CONSTANT + at) for at, scored in enumerate(ranked, 1)}
     known = {scored.candidate.id: scored for scored in ranked}
-    parts = {
-        at: compute_channel_gains(found, weights) for at, found in places.items() if at not in known
-    }
+    others = {at: found for at, found in places.items() if at not in known}
+    parts = {at: compute_channel_gains(found, weights) for at, found in others.items()}
     order |= {at: sum(gain.values()) for at, gain in parts.items()}
     hits = {hit.id: hit for some in lists.values() for hit in some}
     below = ranked[-1].score if ranked else 0.0
@@ -120,6 +119,5 @@ def _score_by_itself(hit: ChannelHit) -> float:
     if not hit.arms:
         return hit.score
     near, words = hit.arms.get("dense"), hit.arms.get("lexical")
-    return (near.score if near else 0.0) + _LEXICAL_WEIGHT * (
-        min(words.score, 1.0) if words else 0.0
-    )
+    share = min(words.score, 1.0) if words else 0.0
+    return (near.score if near else 0.0) + _LEXICAL_WEIGHT * share

@@ -6,7 +6,7 @@ linear ranker, one floor (docs/explanation/recall.md).
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,7 +15,11 @@ from uuid import UUID
 
 from memoryhub.policies.schema import Channel
 from memoryhub.recall.candidates.channels.similar import build_arms, format_reason
-from memoryhub.recall.candidates.sql import CANDIDATES_PER_ARM, CandidateRows, retrieve_candidates
+from memoryhub.recall.candidates.sql import (
+    CANDIDATES_PER_ARM,
+    CandidateRows,
+    retrieve_for_question,
+)
 from memoryhub.recall.candidates.unindexed_turns import retrieve_unindexed_turns
 from memoryhub.recall.question.prepare import PreparedQuestion, StageTimer
 from memoryhub.recall.ranking import decay
@@ -51,11 +55,7 @@ class Ranking:
 
     def count_by_channel(self) -> dict[str, int]:
         """Candidates by channel."""
-        counts: dict[str, int] = {}
-        for scored in self.order:
-            channel = _CHANNEL_OF[scored.candidate.kind]
-            counts[channel] = counts.get(channel, 0) + 1
-        return counts
+        return dict(Counter(_CHANNEL_OF[scored.candidate.kind] for scored in self.order))
 
 
 def rank_candidates(
@@ -73,19 +73,15 @@ def rank_candidates(
     if not kinds:
         return Ranking()
     with clock.measure_stage("candidates"):
-        known, hidden = retrieve_ranking_pool(
-            ask, kinds, _POOL * per_kind if per_kind else WIDE * most
-        )
+        wide = _POOL * per_kind if per_kind else WIDE * most
+        known, hidden = retrieve_ranking_pool(ask, kinds, wide)
     with clock.measure_stage("rank"):
-        order = score_candidates(
-            ask.parsed_question,
-            known,
-            kept=partial(decay.compute_kept_shares, ask) if decay.is_decay_ranked(ask) else None,
-        )
+        kept = partial(decay.compute_kept_shares, ask) if decay.is_decay_ranked(ask) else None
+        order = score_candidates(ask.parsed_question, known, kept=kept)
         passed = filter_relevant(order)
-        offered = (
-            _take_first_of_kind(passed, per_kind) if per_kind else passed[: SPARE_FACTOR * most]
-        )
+        offered = passed[: SPARE_FACTOR * most]
+        if per_kind:
+            offered = _take_first_of_kind(passed, per_kind)
     with clock.measure_stage("hydrate"):
         ids = [s.candidate.id for s in offered if s.candidate.kind in ("fact", "note")]
         links = {**{at: {} for at in ids}, **load_source_links(ids)}
@@ -99,29 +95,18 @@ def retrieve_ranking_pool(
     """Everything that is ranked: of each kind the `per_arm` best of each arm, PER_ARM at least.
     Call inside the tenant's scope."""
     crowd = _FADED_FACTOR if is_hiding_enabled(ask.policy.forget) else 1
-    known = retrieve_candidates(
-        ask.space,
-        words=ask.parsed_question.words,
-        vector=ask.vector,
-        model=ask.model,
-        kinds=kinds,
-        visibility=ask.visibility,
-        per_arm=crowd * max(CANDIDATES_PER_ARM, per_arm),
-    )
-    return (
-        CandidateRows(known.visible + retrieve_unindexed_turns(ask), known.hidden_count)
-        if "turn" in kinds
-        else known
-    )
+    known = retrieve_for_question(ask, kinds, crowd * max(CANDIDATES_PER_ARM, per_arm))
+    if "turn" not in kinds:
+        return known
+    return known._replace(visible=known.visible + retrieve_unindexed_turns(ask))
 
 
 def _take_first_of_kind(passed: Sequence[ScoredCandidate], count: int) -> list[ScoredCandidate]:
-    seen: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     kept = []
     for scored in passed:
-        kind = scored.candidate.kind
-        seen[kind] = seen.get(kind, 0) + 1
-        if seen[kind] <= count:
+        seen[scored.candidate.kind] += 1
+        if seen[scored.candidate.kind] <= count:
             kept.append(scored)
     return kept
 
@@ -168,47 +153,31 @@ def explain_unchosen(
 ) -> list[DroppedMemory]:
     """Why these were not chosen; `in_full`: with the parts of their scores."""
     passed = set(map(id, result.relevant))  # the same objects: quicker than by the memories' ids
-    holder = _map_turns_to_chosen(result)
-    return [
-        _build_dropped(s, id(s) in passed, holder, result.links, found, s.parts if in_full else {})
-        for s in left
-    ]
-
-
-def _map_turns_to_chosen(result: Ranking) -> dict[UUID, UUID]:
-    """By turn, the first memory chosen that shows it."""
-    holder: dict[UUID, UUID] = {}
+    holder: dict[UUID, UUID] = {}  # by turn, the first memory chosen that shows it
     for scored in result.chosen:
         for turn in _list_turns_of(scored, result.links):
             holder.setdefault(turn, scored.candidate.id)
-    return holder
+    dropped = []
+    for scored in left:
+        own, place = scored.candidate, found.get(scored.candidate.id)
+        turns = _list_turns_of(scored, result.links)
+        has_passed = id(scored) in passed
+        told = own.kind != "fact" and has_passed and turns and holder.keys() >= set(turns)
+        dropped.append(
+            DroppedMemory(
+                kind=own.kind,
+                id=own.id,
+                text=own.text[:120],
+                why="duplicate" if told else "over_limit" if has_passed else "below_floor",
+                score=scored.score,
+                parts=scored.parts if in_full else {},
+                of=holder[turns[0]] if told else None,
+                found=[place] if place else [],
+            )
+        )
+    return dropped
 
 
 def _list_turns_of(scored: ScoredCandidate, links: SourceLinks) -> Sequence[UUID]:
     own = scored.candidate
     return [own.id] if own.kind == "turn" else list(links.get(own.id, ()))
-
-
-def _build_dropped(
-    scored: ScoredCandidate,
-    has_passed: bool,
-    holder: Mapping[UUID, UUID],
-    links: SourceLinks,
-    found: Mapping[UUID, ChannelRank],
-    parts: Mapping[str, float],
-) -> DroppedMemory:
-    own = scored.candidate
-    turns = _list_turns_of(scored, links)
-    of = next((holder[turn] for turn in turns if turn in holder), None)
-    told = own.kind != "fact" and has_passed and turns and holder.keys() >= set(turns)
-    place = found.get(own.id)
-    return DroppedMemory(
-        kind=own.kind,
-        id=own.id,
-        text=own.text[:120],
-        why="below_floor" if not has_passed else "duplicate" if told else "over_limit",
-        score=scored.score,
-        parts=parts,
-        of=of if told else None,
-        found=[place] if place else [],
-    )

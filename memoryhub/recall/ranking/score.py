@@ -16,11 +16,7 @@ from memoryhub.recall.question.parse import ParsedQuestion
 from memoryhub.recall.ranking.signals import FloatArray, compute_signals
 from memoryhub.recall.ranking.weights import Weights, get_shipped_weights
 
-__all__ = [
-    "MemoryCandidate",
-    "ScoredCandidate",
-    "score_candidates",
-]
+__all__ = ["MemoryCandidate", "ScoredCandidate", "score_candidates"]
 
 
 class ScoredCandidate(NamedTuple):
@@ -44,9 +40,8 @@ class ScoredCandidate(NamedTuple):
     def with_score(self, score: float, why: str) -> ScoredCandidate:
         """With another score: the difference is a part of it, called `why`."""
         more = score - self.score
-        return ScoredCandidate(
-            self.candidate, self.score + more, [*self.names, why], [*self.values, more]
-        )
+        names, values = [*self.names, why], [*self.values, more]
+        return ScoredCandidate(self.candidate, self.score + more, names, values)
 
 
 def score_candidates(

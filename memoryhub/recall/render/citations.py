@@ -75,6 +75,12 @@ class AnswerResult:
     recall_id: UUID | None = None
 
 
+_TAKEN_OVER = (
+    "occurred_at", "speaker", "owner", "event_from", "event_to", "event_text", "valid_from",
+    "valid_to", "status", "sources",
+)  # fmt: skip
+
+
 def build_citations(answer: GroundedAnswer, items: Sequence[MemoryItem]) -> list[Citation]:
     """One for each part and memory, in the order of the answer; `items` are what was quoted."""
     supported = {support.quote for support in answer.supports}
@@ -97,14 +103,5 @@ def _build_citation(item: MemoryItem, support: AnswerSupport) -> Citation:
         span=span,
         part=support.part,
         refs=list(dict.fromkeys(source.ref for source in item.sources)),
-        occurred_at=item.occurred_at,
-        speaker=item.speaker,
-        owner=item.owner,
-        event_from=item.event_from,
-        event_to=item.event_to,
-        event_text=item.event_text,
-        valid_from=item.valid_from,
-        valid_to=item.valid_to,
-        status=item.status,
-        sources=item.sources,
+        **{name: getattr(item, name) for name in _TAKEN_OVER},
     )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from datetime import datetime
 from uuid import UUID
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.policies.schema import Channel
-from memoryhub.recall.candidates.sql import CANDIDATES_PER_ARM, retrieve_candidates
+from memoryhub.recall.candidates.sql import retrieve_for_question
 from memoryhub.recall.judge.judge import JudgedMemories
 from memoryhub.recall.question import intents
 from memoryhub.recall.question.prepare import PreparedQuestion
@@ -51,29 +52,17 @@ class SearchTrace:
 
     def list_dropped(self) -> list[DroppedMemory]:
         """Each thing that is not shown once, with the reason that came last."""
-        shown = {item.id for item in self.shown_items}
+        shown, items = {item.id for item in self.shown_items}, self.judged.items
         late = [
-            *(_build_dropped(item, "irrelevant") for item in self.judged.irrelevant),
-            *(_build_dropped(item, "over_limit") for item in self.judged.items[self.most :]),
-            *(_build_dropped(item, "no_room") for item in self.judged.items[: self.most]),
+            *(DroppedMemory.from_item(each, "irrelevant") for each in self.judged.irrelevant),
+            *(DroppedMemory.from_item(each, "over_limit") for each in items[self.most :]),
+            *(DroppedMemory.from_item(each, "no_room") for each in items[: self.most]),
         ]
         found: dict[UUID, DroppedMemory] = {}
         for each in (*late, *self.first.dropped, *self.hidden):
             if each.id not in shown:
                 found.setdefault(each.id, each)
         return list(found.values())[:MOST_DROPPED]
-
-
-def _build_dropped(item: MemoryItem, why: DropReason) -> DroppedMemory:
-    return DroppedMemory(
-        kind=item.kind,
-        id=item.id,
-        text=item.text[:120],
-        why=why,
-        score=item.score,
-        parts=item.parts,
-        found=item.found,
-    )
 
 
 def build_route_taken(ask: PreparedQuestion, channels: Sequence[Channel]) -> RouteTaken:
@@ -117,14 +106,13 @@ def find_hidden(ask: PreparedQuestion, channels: Sequence[Channel]) -> list[Drop
 
     Read only where an explanation is wanted: two statements and one a kind.
     """
-    kinds = [
-        rank.KIND_OF_CHANNEL[channel] for channel in channels if channel in rank.KIND_OF_CHANNEL
-    ]
+    known_kinds = rank.KIND_OF_CHANNEL
+    kinds = [known_kinds[channel] for channel in channels if channel in known_kinds]
     if not kinds:
         return []
-    known = {c.id for c in _retrieve_with_visibility(ask, kinds, ask)}
+    known = {c.id for c in retrieve_for_question(ask, kinds).visible}
     wide = replace(ask, visibility=replace(ask.visibility, everything=True))
-    found = _retrieve_with_visibility(ask, kinds, wide)
+    found = retrieve_for_question(wide, kinds).visible
     order = [s for s in score_candidates(ask.parsed_question, found) if score_relevance(s) >= FLOOR]
     unseen = [s.candidate for s in order if s.candidate.id not in known]
     return [
@@ -133,35 +121,24 @@ def find_hidden(ask: PreparedQuestion, channels: Sequence[Channel]) -> list[Drop
     ]
 
 
-def _retrieve_with_visibility(
-    ask: PreparedQuestion, kinds: Sequence[Any], seen: PreparedQuestion
-) -> list[MemoryCandidate]:
-    return retrieve_candidates(
-        ask.space,
-        words=ask.parsed_question.words,
-        vector=ask.vector,
-        model=ask.model,
-        kinds=kinds,
-        visibility=seen.visibility,
-        per_arm=CANDIDATES_PER_ARM,
-    ).visible
-
-
 def _explain_hidden(
     ask: PreparedQuestion, unseen: Sequence[MemoryCandidate]
 ) -> list[tuple[MemoryCandidate, DropReason, str]]:
-    reasons: dict[str, Mapping[UUID, tuple[DropReason, str]]] = {
-        kind: tell(ask, [c.id for c in unseen if c.kind == kind])
-        for kind, tell in _EXPLAINERS.items()
+    """What was erased, or is not there any more, is not spoken of."""
+    ids: dict[str, list[UUID]] = defaultdict(list)
+    for candidate in unseen:
+        ids[candidate.kind].append(candidate.id)
+    facts = Fact.objects.filter(id__in=ids["fact"])
+    turns = Turn.objects.filter(id__in=ids["turn"]).exclude(state=Turn.State.REDACTED)
+    notes = Note.objects.filter(id__in=ids["note"], retired_at=None)
+    episodes = Episode.objects.filter(id__in=ids["episode"], retired_at=None)
+    reasons = {
+        **{fact.id: _explain_fact(ask, fact) for fact in facts},
+        **{turn.id: _explain_by_time(ask, turn.occurred_at) for turn in turns},
+        **{note.id: _explain_by_time(ask, note.occurred_at) for note in notes},
+        **{episode.id: _explain_by_time(ask, episode.to_at) for episode in episodes},
     }
-    told = [(c, reasons.get(c.kind, {}).get(c.id)) for c in unseen]
-    return [(c, *why) for c, why in told if why is not None]
-
-
-def _explain_facts(
-    ask: PreparedQuestion, ids: Collection[UUID]
-) -> dict[UUID, tuple[DropReason, str]]:
-    return {fact.id: _explain_fact(ask, fact) for fact in Fact.objects.filter(id__in=ids)}
+    return [(c, *reasons[c.id]) for c in unseen if c.id in reasons]
 
 
 def _explain_fact(ask: PreparedQuestion, fact: Fact) -> tuple[DropReason, str]:
@@ -175,39 +152,7 @@ def _explain_fact(ask: PreparedQuestion, fact: Fact) -> tuple[DropReason, str]:
     return "out_of_date", "not yet" if ahead else "superseded" if fact.valid_to else "over"
 
 
-def _explain_turns(
-    ask: PreparedQuestion, ids: Collection[UUID]
-) -> dict[UUID, tuple[DropReason, str]]:
-    """What was erased is not spoken of."""
-    rows = Turn.objects.filter(id__in=ids).exclude(state=Turn.State.REDACTED)
-    return {turn.id: _explain_by_time(ask, turn.occurred_at) for turn in rows}
-
-
-def _explain_notes(
-    ask: PreparedQuestion, ids: Collection[UUID]
-) -> dict[UUID, tuple[DropReason, str]]:
-    rows = Note.objects.filter(id__in=ids, retired_at=None)
-    return {note.id: _explain_by_time(ask, note.occurred_at) for note in rows}
-
-
-def _explain_episodes(
-    ask: PreparedQuestion, ids: Collection[UUID]
-) -> dict[UUID, tuple[DropReason, str]]:
-    rows = Episode.objects.filter(id__in=ids, retired_at=None)
-    return {row.id: _explain_by_time(ask, row.to_at) for row in rows}
-
-
-def _explain_by_time(ask: PreparedQuestion, at: Any) -> tuple[DropReason, str]:
+def _explain_by_time(ask: PreparedQuestion, at: datetime) -> tuple[DropReason, str]:
     if ask.visibility.as_of and at > ask.visibility.as_of:
         return "out_of_date", "said later"
     return "faded", "dormant"
-
-
-_EXPLAINERS: Mapping[
-    str, Callable[[PreparedQuestion, Collection[UUID]], dict[UUID, tuple[DropReason, str]]]
-] = {
-    "fact": _explain_facts,
-    "turn": _explain_turns,
-    "note": _explain_notes,
-    "episode": _explain_episodes,
-}

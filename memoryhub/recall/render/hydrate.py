@@ -85,9 +85,9 @@ def hydrate_memories(chosen: Sequence[FoundMemory], links: SourceLinks) -> list[
     for each in chosen:
         ids[each.kind].append(each.id)
     rows = {kind: _ROW_LOADERS[kind](some) for kind, some in ids.items() if kind in _ROW_LOADERS}
-    turns = _load_turns(
-        [*ids["turn"], *(t for i in ids["fact"] + ids["note"] for t in links.get(i, ()))]
-    )
+    evidence = [turn for at in ids["fact"] + ids["note"] for turn in links.get(at, ())]
+    wanted = dict.fromkeys([*ids["turn"], *evidence])
+    turns = load_spoken_turns(wanted) if wanted else {}
     paged = load_turns_of_pages(ids["page"])
     made = []
     for each in chosen:
@@ -96,12 +96,21 @@ def hydrate_memories(chosen: Sequence[FoundMemory], links: SourceLinks) -> list[
         row = turns.get(each.id) if each.kind == "turn" else rows.get(each.kind, {}).get(each.id)
         if row is not None:
             sources = [_build_source(turn) for turn in paged.get(each.id, ())] or sources
-            made.append(_ITEM_BUILDERS[each.kind](row, each, sources))
+            made.append(_build_item(each, _FILLERS[each.kind](row, sources)))
     return made
 
 
-def _load_turns(ids: Sequence[UUID]) -> dict[UUID, SpokenTurn]:
-    return load_spoken_turns(dict.fromkeys(ids)) if ids else {}
+def _build_item(found: FoundMemory, fields: Mapping[str, Any]) -> MemoryItem:
+    return MemoryItem(
+        kind=found.kind,
+        id=found.id,
+        score=found.score,
+        parts=found.parts,
+        reason=found.reason,
+        found=found.found,
+        linked=found.linked,
+        **fields,
+    )
 
 
 _TURNS_OF_PAGES_SQL = """
@@ -186,84 +195,38 @@ def _load_pages(ids: Sequence[UUID]) -> dict[UUID, _PageColumns]:
         return {row[0]: _PageColumns(*row) for row in cursor.fetchall()}
 
 
-def _build_turn_item(
-    turn: SpokenTurn, found: FoundMemory, sources: Sequence[TurnSource]
-) -> MemoryItem:
-    return MemoryItem(
-        kind="turn",
-        id=turn.id,
-        text=turn.text,
-        score=found.score,
-        parts=found.parts,
-        reason=found.reason,
-        found=found.found,
-        occurred_at=turn.occurred_at,
-        speaker=turn.speaker,
-        owner=turn.speaker,
-        sources=(_build_source(turn),),
-        unread=turn.state in UNREAD_STATES,
-    )
+def _fill_turn(turn: SpokenTurn, sources: Sequence[TurnSource]) -> dict[str, Any]:
+    return {
+        "text": turn.text,
+        "occurred_at": turn.occurred_at,
+        "speaker": turn.speaker,
+        "owner": turn.speaker,
+        "sources": (_build_source(turn),),
+        "unread": turn.state in UNREAD_STATES,
+    }
 
 
-def _build_fact_item(fact: Any, found: FoundMemory, sources: Sequence[TurnSource]) -> MemoryItem:
-    return MemoryItem(
-        kind="fact",
-        id=fact.id,
-        score=found.score,
-        parts=found.parts,
-        reason=found.reason,
-        found=found.found,
-        sources=sources,
-        matter=f"{fact.owner}: {fact.predicate_key}"
-        if is_claim_held(fact) and is_single_valued(fact)
-        else "",
-        **_FACT_PLAN.fill_fields(fact),
-    )
+def _fill_fact(fact: Any, sources: Sequence[TurnSource]) -> dict[str, Any]:
+    alone = is_claim_held(fact) and is_single_valued(fact)
+    matter = f"{fact.owner}: {fact.predicate_key}" if alone else ""
+    return {"sources": sources, "matter": matter} | _FACT_PLAN.fill_fields(fact)
 
 
-def _build_note_item(note: Any, found: FoundMemory, sources: Sequence[TurnSource]) -> MemoryItem:
-    return MemoryItem(
-        kind="note",
-        id=note.id,
-        score=found.score,
-        parts=found.parts,
-        reason=found.reason,
-        found=found.found,
-        linked=found.linked,
-        sources=sources,
-        **_NOTE_PLAN.fill_fields(note),
-    )
+def _fill_note(note: Any, sources: Sequence[TurnSource]) -> dict[str, Any]:
+    return {"sources": sources} | _NOTE_PLAN.fill_fields(note)
 
 
-def _build_page_item(
-    page: _PageColumns, found: FoundMemory, sources: Sequence[TurnSource]
-) -> MemoryItem:
-    return MemoryItem(
-        kind="page",
-        id=page.id,
-        text="\n".join(f"{source.speaker}: {source.text}" for source in sources),
-        score=found.score,
-        parts=found.parts,
-        reason=found.reason,
-        found=found.found,
-        occurred_at=sources[0].occurred_at if sources else page.started_at,
-        summary=page.summary,
-        sources=sources,
-    )
+def _fill_page(page: _PageColumns, sources: Sequence[TurnSource]) -> dict[str, Any]:
+    return {
+        "text": "\n".join(f"{source.speaker}: {source.text}" for source in sources),
+        "occurred_at": sources[0].occurred_at if sources else page.started_at,
+        "summary": page.summary,
+        "sources": sources,
+    }
 
 
-def _build_episode_item(
-    episode: Any, found: FoundMemory, sources: Sequence[TurnSource]
-) -> MemoryItem:
-    return MemoryItem(
-        kind="episode",
-        id=episode.id,
-        score=found.score,
-        parts=found.parts,
-        reason=found.reason,
-        found=found.found,
-        **_EPISODE_PLAN.fill_fields(episode),
-    )
+def _fill_episode(episode: Any, sources: Sequence[TurnSource]) -> dict[str, Any]:
+    return _EPISODE_PLAN.fill_fields(episode)
 
 
 _ROW_LOADERS: Mapping[str, Callable[[Sequence[UUID]], Mapping[UUID, Any]]] = {
@@ -272,10 +235,11 @@ _ROW_LOADERS: Mapping[str, Callable[[Sequence[UUID]], Mapping[UUID, Any]]] = {
     "page": _load_pages,
     "episode": _EPISODE_PLAN.load_rows,
 }
-_ITEM_BUILDERS: Mapping[str, Callable[[Any, FoundMemory, Sequence[TurnSource]], MemoryItem]] = {
-    "turn": _build_turn_item,
-    "fact": _build_fact_item,
-    "note": _build_note_item,
-    "page": _build_page_item,
-    "episode": _build_episode_item,
+# The fields of an item that a row of its kind fills.
+_FILLERS: Mapping[str, Callable[[Any, Sequence[TurnSource]], dict[str, Any]]] = {
+    "turn": _fill_turn,
+    "fact": _fill_fact,
+    "note": _fill_note,
+    "page": _fill_page,
+    "episode": _fill_episode,
 }

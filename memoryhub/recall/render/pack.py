@@ -16,41 +16,25 @@ from memoryhub.recall.render.results import MemoryItem
 LEAST_TOKENS, MOST_TOKENS = 100, 1_000_000
 NEWEST_FIRST_SECTIONS = ("stm", "window")
 _SECTION_OF_KIND = {
-    "fact": "facts",
-    "note": "notes",
-    "episode": "episodes",
-    "page": "pages",
-    "turn": "raw",
-}
+    "fact": "facts", "note": "notes", "episode": "episodes", "page": "pages", "turn": "raw",
+}  # fmt: skip
 # How little it matters to be found first rather than fourth, beside what a memory costs.
 _PLACE_OFFSET = 3
 ItemsBySection = dict[str, list[MemoryItem]]
 
 
-def _is_any(item: MemoryItem) -> bool:
-    return True
-
-
-def _is_block(item: MemoryItem) -> bool:
-    """What an agent wrote itself; the profile and traits are of somebody."""
-    return not item.owner
-
-
-def _is_unread(item: MemoryItem) -> bool:
-    """Nothing is derived from it, so nothing else can tell it (E11)."""
-    return item.unread
-
-
 # What may be filled before the findings, each at most this share of the budget: findings would
-# else push out what nobody asked for but the model can't do without.
+# else push out what nobody asked for but the model can't do without. Of core those first that an
+# agent wrote itself: the profile and traits have an owner. From a turn that is not read nothing is
+# derived, so nothing else can tell it (E11).
 _RESERVED_SHARES: Sequence[tuple[str, Callable[[MemoryItem], bool], float]] = (
-    ("core", _is_block, 0.25),
-    ("window", _is_any, 0.5),
-    ("episodes", _is_any, 0.25),
-    ("stm", _is_unread, 0.25),
-    ("core", _is_any, 0.1),
-    ("shelf", _is_any, 0.05),
-    ("stm", _is_any, 0.1),
+    ("core", lambda item: not item.owner, 0.25),
+    ("window", lambda item: True, 0.5),
+    ("episodes", lambda item: True, 0.25),
+    ("stm", lambda item: item.unread, 0.25),
+    ("core", lambda item: True, 0.1),
+    ("shelf", lambda item: True, 0.05),
+    ("stm", lambda item: True, 0.1),
 )
 CountTokens = Callable[[Sequence[str]], Sequence[int]]
 
@@ -107,9 +91,8 @@ def pack_context(
     of which the newest run is kept (BL1). `heading`: tokens of a section's heading, paid by the
     first of its items that is kept.
     """
-    bag = _ContextPacker(
-        always, found, budget, _count_line_tokens(always, found, count, line), heading
-    )
+    sizes = _count_line_tokens(always, found, count, line)
+    bag = _ContextPacker(always, found, budget, sizes, heading)
     for name, is_so, share in _RESERVED_SHARES:
         bag.add_fitting(filter(is_so, _sort_section(name, always)), int(share * budget))
     if whole:
@@ -245,9 +228,8 @@ class _ContextPacker:
                 parts.setdefault(self._section[at], []).append(self._kept[at])
         told = [(self._items[at], of) for at, of in self._told.items() if at not in self._kept]
         gone = self._kept.keys() | self._told.keys()
-        return PackedContext(
-            parts, told, [item for at, item in self._items.items() if at not in gone]
-        )
+        left_out = [item for at, item in self._items.items() if at not in gone]
+        return PackedContext(parts, told, left_out)
 
 
 def _list_turns_of(item: MemoryItem) -> list[UUID]:

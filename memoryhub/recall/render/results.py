@@ -13,13 +13,7 @@ MemoryKind = Literal["fact", "turn", "note", "page", "episode"]
 ItemKind = Literal["fact", "turn", "note", "page", "episode", "core"]
 # Why something that was considered is not shown.
 DropReason = Literal[
-    "below_floor",
-    "out_of_date",
-    "faded",
-    "duplicate",
-    "over_limit",
-    "no_room",
-    "irrelevant",
+    "below_floor", "out_of_date", "faded", "duplicate", "over_limit", "no_room", "irrelevant"
 ]
 
 
@@ -119,6 +113,19 @@ class DroppedMemory:
     parts: Mapping[str, float] = field(default_factory=dict)
     of: UUID | None = None
     found: Sequence[ChannelRank] = ()
+
+    @classmethod
+    def from_item(cls, item: MemoryItem, why: DropReason, of: UUID | None = None) -> DroppedMemory:
+        return cls(
+            kind=item.kind,
+            id=item.id,
+            text=item.text[:120],
+            why=why,
+            score=item.score,
+            parts=item.parts,
+            of=of,
+            found=item.found,
+        )
 
 
 @dataclass(frozen=True, slots=True)

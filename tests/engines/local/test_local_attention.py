@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 
 from memoryhub.engines.local.engine import LocalEngine
-from memoryhub.engines.local.personas.interests import _INTEREST_WORDS, find_interests
+from memoryhub.engines.local.personas.traits import _INTEREST_WORDS, find_interests
 from memoryhub.engines.types import AgentContext, AgentMessage, AgentTool, Passage
 from personas.dimensions import DIMENSIONS, list_allowed_keys
 

@@ -55,7 +55,10 @@ class ProblemError(MemoryHubError):
         self.status = response.status_code
         self.code = str(self.problem.get("code", "")) or f"http_{response.status_code}"
         self.detail = str(self.problem.get("detail", "")) or response.reason_phrase
-        self.errors = [_parse_field_error(each) for each in self.problem.get("errors") or []]
+        self.errors = [
+            FieldError(str(each.get("field", "")), str(each.get("message", "")))
+            for each in self.problem.get("errors") or []
+        ]
         self.request_id = response.headers.get("X-Request-Id", "")
         self.retry_after = read_retry_after(response)
         super().__init__(f"{self.status} {self.code}: {self.detail}")
@@ -146,7 +149,3 @@ def _parse_document(response: httpx.Response) -> dict[str, Any]:
     except ValueError:
         return {}
     return told if isinstance(told, dict) else {}
-
-
-def _parse_field_error(told: Any) -> FieldError:
-    return FieldError(str(told.get("field", "")), str(told.get("message", "")))

@@ -111,14 +111,8 @@ class MemoryHubStore(BaseStore):
         elif isinstance(op, ListNamespacesOp):
             ends = _merge_conditions(op.match_conditions or ())
             for rows in _split_windows(op.limit, op.offset) if ends else ():
-                yield {
-                    "namespaces": {
-                        **ends,
-                        **self._build_subject_filter(),
-                        "max_depth": op.max_depth,
-                        **rows,
-                    }
-                }
+                asked = {**ends, **self._build_subject_filter(), "max_depth": op.max_depth}
+                yield {"namespaces": {**asked, **rows}}
         elif not isinstance(op, PutOp):
             raise TypeError(f"no such operation: {type(op).__name__}")
 
@@ -183,20 +177,13 @@ def _merge_conditions(conditions: Iterable[MatchCondition]) -> dict[str, list[st
 
 def _parse_result(op: Op, told: Sequence[Any]) -> Result:
     if isinstance(op, GetOp):
-        return _parse_item(told[0]) if told[0] else None
+        return Item(**_parse_item_fields(told[0])) if told[0] else None
     if isinstance(op, SearchOp):
-        return [_parse_search_item(each) for several in told for each in several]
+        found = [each for several in told for each in several]
+        return [SearchItem(**_parse_item_fields(each), score=each["score"]) for each in found]
     if isinstance(op, ListNamespacesOp):
         return [tuple(labels) for several in told for labels in several]
     return None
-
-
-def _parse_item(told: dict[str, Any]) -> Item:
-    return Item(**_parse_item_fields(told))
-
-
-def _parse_search_item(told: dict[str, Any]) -> SearchItem:
-    return SearchItem(**_parse_item_fields(told), score=told["score"])
 
 
 def _parse_item_fields(told: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 from django.db.models import Model, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from memoryhub.console.frame.form_values import read_time
+from memoryhub.console.frame.forms import read_time
 from memoryhub.dialogues.models import Turn
 from memoryhub.tenants.models import Space
 from notes.history import timeline

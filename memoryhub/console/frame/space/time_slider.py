@@ -41,7 +41,11 @@ class SliderMarks:
 
 def load_slider_marks(space: Space, moment: SpaceMoment, now: datetime) -> SliderMarks | None:
     """None where nothing has happened. Two statements."""
-    rows, column = _list_happenings(space, moment)
+    # Changes of memory; where the world's clock is meant, what was said.
+    rows: QuerySet[Any] = EvolutionEvent.objects.filter(space=space)
+    column = "created_at"
+    if moment.known == "now":
+        rows, column = Turn.objects.filter(space=space), "occurred_at"
     shown = Q(**{f"{column}__lte": moment.at - timedelta(milliseconds=1)})
     told = rows.aggregate(
         first=Min(column),
@@ -59,13 +63,6 @@ def load_slider_marks(space: Space, moment: SpaceMoment, now: datetime) -> Slide
         _compute_slider_place(moment.at, first, last),
         *(format_moment(at) if at else "" for at in (told["before"], told["after"])),
     )
-
-
-def _list_happenings(space: Space, moment: SpaceMoment) -> tuple[QuerySet[Any], str]:
-    """Changes of memory; where the world's clock is meant, what was said."""
-    if moment.known == "now":
-        return Turn.objects.filter(space=space), "occurred_at"
-    return EvolutionEvent.objects.filter(space=space), "created_at"
 
 
 def _count_slider_bars(

@@ -52,9 +52,7 @@ class FieldChange:
     def parts(self) -> list[DiffPart]:
         """Of texts and of lists of words, what of them changed; else nothing."""
         if isinstance(self.before, list) and isinstance(self.after, list):
-            return diff.diff_lists(
-                [str(each) for each in self.before], [str(each) for each in self.after]
-            )
+            return diff.diff_lists(list(map(str, self.before)), list(map(str, self.after)))
         if self.is_words and isinstance(self.before, str) and self.before and self.after:
             return diff.shorten_parts(diff.diff_texts(self.before, self.after))
         return []
@@ -66,12 +64,10 @@ class FieldChange:
 
 def describe_row(kind: str, values: RowValues, names: RowNames) -> str:
     """What a row says, whatever its kind: never an id, and never nothing."""
-    tell = _DESCRIBERS.get(kind)
-    said = (
-        tell(values, names)
-        if tell
-        else _format_first_value(values, "text", "content", "summary", "name")
-    )
+    if tell := _DESCRIBERS.get(kind):
+        said = tell(values, names)
+    else:
+        said = _format_first_value(values, "text", "content", "summary", "name")
     return said.strip() or gettext("no words yet")
 
 
@@ -95,11 +91,8 @@ def _describe_chain(values: RowValues, names: RowNames) -> str:
 
 
 def _describe_segment_page(values: RowValues, names: RowNames) -> str:
-    page, segment = (
-        _find_row_name(values, names, "page_id"),
-        _find_row_name(values, names, "segment_id"),
-    )
-    return gettext("“%(page)s” in “%(segment)s”") % {"page": page, "segment": segment}
+    ends = {name: _find_row_name(values, names, f"{name}_id") for name in ("page", "segment")}
+    return gettext("“%(page)s” in “%(segment)s”") % ends
 
 
 def _describe_link(values: RowValues, names: RowNames) -> str:

@@ -66,12 +66,8 @@ def load_sources(
     spans: dict[UUID, dict[Turn, list[TextSpan]]] = defaultdict(lambda: defaultdict(list))
     for link in links.select_related("turn__session").order_by("turn__seq"):
         spans[link.child_id][link.turn].append((link.span_start, link.span_end))
-    return defaultdict(
-        list,
-        {
-            child: [
-                SourceQuote(turn, split_pieces(turn.text, found)) for turn, found in turns.items()
-            ]
-            for child, turns in spans.items()
-        },
-    )
+    quotes: dict[UUID, list[SourceQuote]] = defaultdict(list)
+    for child, turns in spans.items():
+        for turn, found in turns.items():
+            quotes[child].append(SourceQuote(turn, split_pieces(turn.text, found)))
+    return quotes

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext
 
+from memoryhub.console.frame.text.wording import shorten_text
 from memoryhub.dialogues.models import Session
 from notes.history import row_kinds
 from notes.models import Page
@@ -25,11 +26,10 @@ def load_row_names(rows: Iterable[tuple[str, UUID, Mapping[str, Any] | None]]) -
     found: dict[str, str] = {}
     for model, ids in wanted.items():
         held: Iterable[Any] = model._default_manager.filter(pk__in=ids)
-        found |= (
-            _format_page_names(list(held))
-            if model is Page
-            else {str(r.pk): _format_row_name(r) for r in held}
-        )
+        if model is Page:
+            found |= _format_page_names(list(held))
+        else:
+            found |= {str(row.pk): _format_row_name(row) for row in held}
     return found
 
 
@@ -44,8 +44,8 @@ def _collect_named_ids(
             wanted[Page].add(str(row_id))
         for column in model._meta.concrete_fields if model and values else []:
             target: Any = column.related_model
-            if target and column.attname in (values or {}) and (values or {})[column.attname]:
-                wanted[target].add(str((values or {})[column.attname]))
+            if target and (named := (values or {}).get(column.attname)):
+                wanted[target].add(str(named))
     return wanted
 
 
@@ -53,17 +53,15 @@ def _format_row_name(row: Any) -> str:
     if isinstance(row, Session):
         return gettext("session %(name)s") % {"name": row.external_id or row.ordinal}
     said = next((str(getattr(row, c)) for c in _NAMING_COLUMNS if getattr(row, c, "")), "")
-    return _shorten_name(said or ", ".join(getattr(row, "keywords", [])) or str(row))
+    return shorten_text(
+        said or ", ".join(getattr(row, "keywords", [])) or str(row), _MAX_NAME_LENGTH
+    )
 
 
 def _format_page_names(pages: list[Page]) -> dict[str, str]:
     """A page is told by its first words."""
     turns = load_page_turns(pages)
     return {
-        str(page.id): _shorten_name(" / ".join(t.text for t in turns[page.id][:2]))
+        str(page.id): shorten_text(" / ".join(t.text for t in turns[page.id][:2]), _MAX_NAME_LENGTH)
         for page in pages
     }
-
-
-def _shorten_name(text: str) -> str:
-    return text if len(text) <= _MAX_NAME_LENGTH else f"{text[: _MAX_NAME_LENGTH - 1].rstrip()}…"

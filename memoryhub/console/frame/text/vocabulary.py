@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memoryhub.console.frame.text import nouns, wording
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.switches import GROUP_TITLES, SWITCH_FAMILIES, SWITCHES
 from memoryhub.recall.services import ALL_KINDS
@@ -13,22 +14,20 @@ from personas.dimensions import DIMENSIONS
 TRAIT_CONTEXT = "trait"
 
 
-def list_table_words() -> Iterator[tuple[str, str, str | None]]:
-    """(the table's file, words, their context)."""
+def list_table_words() -> Iterator[tuple[str, str | tuple[str, str], str | None]]:
+    """(the table's file, words or what is said of one and of several, their context)."""
+    folder = "memoryhub/console/frame/text"
+    yield from ((f"{folder}/nouns.py", phrase, None) for phrase in nouns.list_noun_phrases())
+    yield from ((f"{folder}/wording.py", word, None) for word in sorted(wording.CODE_WORDS))
     yield from (("memoryhub/recall/render/results.py", f"{kind}s", None) for kind in ALL_KINDS)
-    yield from (("personas/dimensions.py", each, TRAIT_CONTEXT) for each in _list_trait_words())
-    yield from (("memoryhub/policies/presets.py", each, None) for each in _list_preset_words())
-    yield from (("memoryhub/policies/schema.py", each, None) for each in _list_switch_words())
-
-
-def _list_trait_words() -> Iterator[str]:
-    for dimension in DIMENSIONS.values():
-        yield from (dimension.label, dimension.high, dimension.low)
-
-
-def _list_preset_words() -> Iterator[str]:
+    for trait in DIMENSIONS.values():
+        for words in (trait.label, trait.high, trait.low):
+            yield "personas/dimensions.py", words, TRAIT_CONTEXT
     for preset in PRESETS.values():
-        yield from (preset.title, preset.summary)
+        yield from (
+            ("memoryhub/policies/presets.py", w, None) for w in (preset.title, preset.summary)
+        )
+    yield from (("memoryhub/policies/schema.py", words, None) for words in _list_switch_words())
 
 
 def _list_switch_words() -> Iterator[str]:

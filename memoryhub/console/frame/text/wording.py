@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from django.utils.dateformat import format as written
-from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
+from django.utils.translation import gettext, gettext_lazy, ngettext_lazy, pgettext
 from django.utils.translation import gettext_noop as _
 
 from memoryhub.console.frame.text import nouns
@@ -23,32 +23,31 @@ _IN_WORDS_UP_TO = timedelta(days=60)
 
 def format_ago(at: datetime, now: datetime) -> str:
     """ "3 hours ago"; in words up to two months, then the date."""
-    seconds = (now - at).total_seconds()
-    if abs(seconds) < 45:
+    passed = abs(now - at)
+    if passed < timedelta(seconds=45):
         return gettext("just now")
-    if abs(seconds) > _IN_WORDS_UP_TO.total_seconds():
+    if passed > _IN_WORDS_UP_TO:
         return format_day(at, now)
-    amount = {"amount": _format_seconds(abs(seconds))}
-    return gettext("%(amount)s ago") % amount if seconds > 0 else gettext("in %(amount)s") % amount
+    said = gettext("%(amount)s ago") if at < now else gettext("in %(amount)s")
+    return said % {"amount": format_amount(passed)}
 
 
-def _format_seconds(seconds: float) -> str:
-    if seconds >= 2 * 604800:
-        n = int(seconds // 604800)
-        return ngettext("%(count)s week", "%(count)s weeks", n) % {"count": f"{n:,}"}
-    if seconds >= 86400:
-        n = int(seconds // 86400)
-        return ngettext("%(count)s day", "%(count)s days", n) % {"count": f"{n:,}"}
-    if seconds >= 3600:
-        n = int(seconds // 3600)
-        return ngettext("%(count)s hour", "%(count)s hours", n) % {"count": f"{n:,}"}
-    n = max(1, round(seconds / 60))
-    return ngettext("%(count)s minute", "%(count)s minutes", n) % {"count": f"{n:,}"}
+# (seconds from which on it is used, its seconds, its name)
+_UNITS = (
+    (2 * 604800, 604800, ngettext_lazy("%(count)s week", "%(count)s weeks", "count")),
+    (86400, 86400, ngettext_lazy("%(count)s day", "%(count)s days", "count")),
+    (3600, 3600, ngettext_lazy("%(count)s hour", "%(count)s hours", "count")),
+)
+_MINUTES = ngettext_lazy("%(count)s minute", "%(count)s minutes", "count")
 
 
 def format_amount(passed: timedelta) -> str:
     """ "3 hours", "5 days", "2 weeks"."""
-    return _format_seconds(passed.total_seconds())
+    seconds = passed.total_seconds()
+    for least, unit, name in _UNITS:
+        if seconds >= least:
+            return name % {"count": nouns.GroupedCount(seconds // unit)}
+    return _MINUTES % {"count": nouns.GroupedCount(max(1, round(seconds / 60)))}
 
 
 def format_duration(took: timedelta) -> str:
@@ -61,6 +60,10 @@ def format_duration(took: timedelta) -> str:
     if hours:
         return gettext("%(hours)s h %(minutes)s min") % passed
     return gettext("%(minutes)s min") % passed
+
+
+def shorten_text(text: str, most: int = 90) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def join_list(parts: Iterable[str]) -> str:
@@ -110,29 +113,12 @@ def format_kind_count(kind: str, count: int) -> str:
     return nouns.counted(_KIND_NOUNS[kind], count)
 
 
-# What engines say of a claim, and of whom or what it speaks, as codes that pages show.
-_CODE_WORDS = {
-    "attribute": _("attribute"),
-    "concept": _("concept"),
-    "date": _("date"),
-    "denied": _("denied"),
-    "document": _("document"),
-    "ended": _("ended"),
-    "event": _("event"),
-    "exchange": _("exchange"),
-    "high": _("high"),
-    "holds": _("holds"),
-    "low": _("low"),
-    "medium": _("medium"),
-    "one_sided": _("one sided"),
-    "organisation": _("organisation"),
-    "person": _("person"),
-    "plan": _("plan"),
-    "planned": _("planned"),
-    "preference": _("preference"),
-    "recommendation": _("recommendation"),
-    "state": _("state"),
-}
+# What engines say of a claim, and of whom or what it speaks: codes that pages show as words.
+CODE_WORDS = frozenset((
+    "attribute", "concept", "date", "denied", "document", "ended", "event", "exchange", "high",
+    "holds", "low", "medium", "one sided", "organisation", "person", "plan", "planned",
+    "preference", "recommendation", "state",
+))  # fmt: skip
 
 
 def format_code(name: str) -> str:
@@ -141,7 +127,8 @@ def format_code(name: str) -> str:
         return pgettext("on a map", "place")
     if name == "object":
         return pgettext("a thing", "object")
-    return gettext(_CODE_WORDS[name]) if name in _CODE_WORDS else name.replace("_", " ")
+    words = name.replace("_", " ")
+    return gettext(words) if words in CODE_WORDS else words
 
 
 # What a member may do, within a sentence.

@@ -6,7 +6,7 @@ Its tools write as they go (MemGPT); what was said is read by the pipeline as ev
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -26,7 +26,7 @@ from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from personas import blocks
 from personas.agent import tools
-from personas.agent.executor import AgentTurn, StepOutcome, Toolbox, run_agent_turn
+from personas.agent.executor import StepOutcome, Toolbox, run_agent_turn
 from personas.models import CoreBlock
 from personas.window import render_block
 
@@ -75,26 +75,16 @@ def answer_with_agent(
         limit = effective.policy.core.char_limit
         held = blocks.ensure_default_blocks(space, AGENT_NAME, limit, now)
     engine = select_engine(tenant, effective.policy)
-    context = AgentContext(
-        _build_window_messages(engine, effective, space, turn, held, now),
-        tools.list_offered_tools(),
-    )
-    context = replace(context, messages=[*context.messages, *_build_memory_messages(recalled)])
-    box = Toolbox(
-        space,
-        AGENT_NAME,
-        SpaceMemory(space, AGENT_NAME, now, turn.id),
-        now,
-        turn.id,
-        {block.id: block.version for block in held},
-    )
+    window = _build_window_messages(engine, effective, space, turn, held, now)
+    told = [*window, *_build_memory_messages(recalled)]
+    context = AgentContext(told, tools.list_offered_tools())
+    memory = SpaceMemory(space, AGENT_NAME, now, turn.id)
+    versions = {block.id: block.version for block in held}
+    box = Toolbox(space, AGENT_NAME, memory, now, turn.id, versions)
     steps = effective.policy.core.max_steps
     before = {block.id: block.value for block in held}
     turned = run_agent_turn(engine, context, box, max_steps=steps, reply_expected=True)
-    return _build_agent_answer(turned, _list_written_blocks(space, before))
-
-
-def _build_agent_answer(turned: AgentTurn, written: Sequence[BlockChange]) -> AgentAnswer:
+    written = _list_written_blocks(space, before)
     if not turned.messages:
         raise EngineError(turned.trouble or gettext(_SILENCE_REASONS[turned.ending]))
     return AgentAnswer("\n\n".join(turned.messages), turned.steps, turned.trouble, written)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from time import perf_counter
+from typing import Literal
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -24,12 +25,10 @@ from memoryhub.console.pages.chat.agent import (
     has_acting_agent,
 )
 from memoryhub.console.pages.chat.memory_requests import (
-    answer_forget_last,
-    answer_forget_wish,
-    answer_keep_wish,
     asks_to_forget,
     asks_to_forget_last,
     asks_to_keep,
+    build_canned_answer,
 )
 from memoryhub.console.pages.chat.reply import (
     StreamedReply,
@@ -64,12 +63,10 @@ from memoryhub.tenants.scope import tenant_scope
 from notes.models import Derivation, Fact, Receipt
 from personas.agent.executor import StepOutcome
 
-# What an answer in the chat took: time by stage, and what models asked for it cost.
-
 
 @dataclass(slots=True)
 class AnswerFigures:
-    """`took`: milliseconds by stage."""
+    """What an answer took: milliseconds by stage, and what models asked for it cost."""
 
     took: dict[str, float] = field(default_factory=dict)
     calls: int = 0
@@ -159,22 +156,12 @@ class ChatSide:
 
 
 @dataclass(frozen=True, slots=True)
-class RecalledEvent:
+class ChatEvent:
+    """A side has got further: memories were recalled, a piece of its answer came, or it ended."""
+
+    what: Literal["recalled", "word", "replied"]
     side: ChatSide
-
-
-@dataclass(frozen=True, slots=True)
-class WordEvent:
-    side: ChatSide
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class RepliedEvent:
-    side: ChatSide
-
-
-ChatEvent = RecalledEvent | WordEvent | RepliedEvent
+    text: str = ""
 
 
 def build_session_name(user_id: int, now: datetime) -> str:
@@ -214,7 +201,7 @@ class MessageExchange:
         finally:
             if side.name == "with":
                 self._store_reply(side)
-        yield RepliedEvent(side)
+        yield ChatEvent("replied", side)
 
     def _format_beside_title(self) -> str:
         if self.wish.beside == WITHOUT_MEMORY:
@@ -225,10 +212,10 @@ class MessageExchange:
         plain = self._answer_wish()
         if plain is not None:
             side.text, side.by = plain.text, "rules"
-            yield WordEvent(side, plain.text)
+            yield ChatEvent("word", side, plain.text)
             return
         self._recall_memories(side, None)
-        yield RecalledEvent(side)
+        yield ChatEvent("recalled", side)
         if has_acting_agent(self.tenant, self.space):
             yield from self._stream_agent_answer(side)
         else:
@@ -242,22 +229,22 @@ class MessageExchange:
                 layers = load_layers(self.tenant.id, self.space)
             policy = compose_candidate(layers, self.wish.beside)
             self._recall_memories(side, policy)
-        yield RecalledEvent(side)
+        yield ChatEvent("recalled", side)
         yield from self._stream_composed_answer(side, policy)
 
     def _answer_wish(self) -> GroundedAnswer | None:
         """What a wish about memory is answered with, when the message is one."""
         if self.facts:
-            return answer_keep_wish(self.turn)
+            return build_canned_answer("kept", self.turn)
         if asks_to_forget_last(self.turn.text):
-            return answer_forget_last(self.turn, self._forget_last_message())
-        return answer_forget_wish(self.turn) if asks_to_forget(self.turn) else None
+            done = "forgotten" if self._forget_last_message() else "nothing"
+            return build_canned_answer(done, self.turn)
+        return build_canned_answer("noted", self.turn) if asks_to_forget(self.turn) else None
 
     def _forget_last_message(self) -> int:
         with tenant_scope(self.tenant.id):
-            said = [
-                turn for turn in load_turns_before(self.turn, _CONTEXT_TURNS) if turn.role == "user"
-            ]
+            before = load_turns_before(self.turn, _CONTEXT_TURNS)
+            said = [turn for turn in before if turn.role == "user"]
             found = list_held_fact_ids(said[-1:])
         if found:
             forget_facts(self.space, found, self.who, self.now)
@@ -279,10 +266,9 @@ class MessageExchange:
             side.figures.add_calls(call for call, _ in ledger.calls[before:])
         side.figures.took |= found.took_ms
         side.recall_id = found.recall_id
+        named = (at for item in found.items for at in _list_source_turn_ids(item))
         with tenant_scope(self.tenant.id):
-            known = load_turns_by_id(
-                at for item in found.items for at in _list_source_turn_ids(item)
-            )
+            known = load_turns_by_id(named)
         told = [i for i in found.items if _is_informative(i, self.turn, self.session, known)]
         side.recalled = told[:MAX_RECALLED]
 
@@ -299,7 +285,7 @@ class MessageExchange:
                 side.figures.took["answer"] = _measure_milliseconds(began)
         side.steps, side.blocks, side.by = acted.steps, acted.blocks, "agent"
         side.text = acted.text
-        yield WordEvent(side, acted.text)
+        yield ChatEvent("word", side, acted.text)
 
     def _stream_composed_answer(self, side: ChatSide, policy: Policy | None) -> Iterator[ChatEvent]:
         if self.tenant.engine != Tenant.Engine.LLM:
@@ -318,20 +304,14 @@ class MessageExchange:
     ) -> Iterator[ChatEvent]:
         began, by = perf_counter(), self.now
         made = compose_answer(
-            self.space,
-            self.turn.text,
-            side.recalled,
-            at=by,
-            now=by,
-            policy=policy,
-            engine=engine,
+            self.space, self.turn.text, side.recalled, at=by, now=by, policy=policy, engine=engine
         )
         side.figures.took["answer"] = _measure_milliseconds(began)
         side.by, side.quoted, side.text = "rules", made.answer.quoted, made.answer.text
         side.citations = build_citations(made.answer, made.items)
         if made.failed:
             side.degraded = _("the engine failed")
-        yield WordEvent(side, side.text)
+        yield ChatEvent("word", side, side.text)
 
     def _stream_model_answer(self, side: ChatSide, policy: Policy | None) -> Iterator[ChatEvent]:
         with tenant_scope(self.tenant.id):
@@ -344,7 +324,7 @@ class MessageExchange:
                 if not side.text:
                     side.figures.took["first word"] = _measure_milliseconds(began)
                 side.text += piece
-                yield WordEvent(side, piece)
+                yield ChatEvent("word", side, piece)
         finally:
             side.by = streamed.model
             side.figures.add_calls([streamed.call] if streamed.call.milliseconds else [])
@@ -426,9 +406,8 @@ def _format_engine_error(error: EngineError) -> str:
 
 
 def _list_source_turn_ids(item: MemoryItem) -> set[UUID]:
-    return {source.turn_id for source in item.sources} | (
-        {item.id} if item.kind == "turn" else set()
-    )
+    own = {item.id} if item.kind == "turn" else set()
+    return own | {source.turn_id for source in item.sources}
 
 
 def _is_informative(

@@ -29,18 +29,21 @@ _FORGET_LAST_PATTERN = re.compile(
     r"|^\W*(?:请)?(?:忘了|忘掉|忘记)(?:这个|那个|它|这件事|刚才[^，。]{0,6})?(?:吧)?\W*$",
     re.I,
 )
-_NOTED_ANSWERS = {
-    "en": "Your wish to forget is noted. It waits for an operator, and nothing is deleted yet.",
-    "zh": "您的请求已经记下，等待管理员确认，目前还没有删除任何内容。",
-}
-_KEPT_ANSWERS = {"en": "Kept, word by word.", "zh": "已逐字记住。"}
-_FORGOTTEN_ANSWERS = {
-    "en": "Forgotten. The history can bring it back.",
-    "zh": "已忘记。可以在历史记录中恢复。",
-}
-_NOTHING_ANSWERS = {
-    "en": "Nothing is remembered from your last message.",
-    "zh": "您的上一条消息没有留下记忆。",
+# By what came of a wish. What is forgotten is not said again; deleting is left to a person (E20).
+_ANSWERS = {
+    "noted": {
+        "en": "Your wish to forget is noted. It waits for an operator, and nothing is deleted yet.",
+        "zh": "您的请求已经记下，等待管理员确认，目前还没有删除任何内容。",
+    },
+    "kept": {"en": "Kept, word by word.", "zh": "已逐字记住。"},
+    "forgotten": {
+        "en": "Forgotten. The history can bring it back.",
+        "zh": "已忘记。可以在历史记录中恢复。",
+    },
+    "nothing": {
+        "en": "Nothing is remembered from your last message.",
+        "zh": "您的上一条消息没有留下记忆。",
+    },
 }
 
 
@@ -68,19 +71,7 @@ def _construct_turn(turn: Turn) -> Extraction:
     return built
 
 
-def answer_forget_wish(turn: Turn) -> GroundedAnswer:
-    """In the language of the wish. Deleting is left to a person (E20)."""
-    return _build_canned_answer(_NOTED_ANSWERS, turn)
-
-
-def answer_keep_wish(turn: Turn) -> GroundedAnswer:
-    return _build_canned_answer(_KEPT_ANSWERS, turn)
-
-
-def answer_forget_last(turn: Turn, count: int) -> GroundedAnswer:
-    """Without saying again what it was."""
-    return _build_canned_answer(_FORGOTTEN_ANSWERS if count else _NOTHING_ANSWERS, turn)
-
-
-def _build_canned_answer(words: dict[str, str], turn: Turn) -> GroundedAnswer:
-    return GroundedAnswer(words["zh" if detect_language(turn.text) == "zh" else "en"], quoted=False)
+def build_canned_answer(done: str, turn: Turn) -> GroundedAnswer:
+    """In the language of the wish."""
+    language = "zh" if detect_language(turn.text) == "zh" else "en"
+    return GroundedAnswer(_ANSWERS[done][language], quoted=False)

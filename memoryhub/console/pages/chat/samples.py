@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -18,24 +18,17 @@ SAMPLE_CHANNEL = "sample"
 
 
 @dataclass(frozen=True, slots=True)
-class SampleDay:
-    """What was said so many days ago: the person and the assistant in turn."""
-
-    days_ago: int
-    texts: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
 class SampleConversation:
-    """`example_messages` are messages to try afterwards: what changed, when something was, what
-    to learn."""
+    """`days`: by how many days ago, what the person and the assistant said in turn.
+    `example_messages` are messages to try afterwards: what changed, when something was, what to
+    learn."""
 
     name: str
     person: str
     language: str
     title: str
     about: str
-    days: Sequence[SampleDay]
+    days: Mapping[int, Sequence[str]]
     example_messages: Sequence[str]
 
     @property
@@ -44,7 +37,7 @@ class SampleConversation:
 
     @property
     def count(self) -> int:
-        return sum(len(day.texts) for day in self.days)
+        return sum(map(len, self.days.values()))
 
 
 SAMPLES: Sequence[SampleConversation] = (
@@ -54,35 +47,26 @@ SAMPLES: Sequence[SampleConversation] = (
         "en",
         "A move and a new job",
         "A home and an employer that change: what is replaced, and what it was before.",
-        (
-            SampleDay(
-                70,
-                (
-                    "Hi, I'm Maya. I live in Porto and I work as a nurse at a children's clinic.",
-                    "Good to meet you, Maya. How do you like the clinic?",
-                    "The children are lovely, the night shifts less so. I have a cat called Figo.",
-                    "Figo is a fine name for a cat.",
-                ),
+        {
+            70: (
+                "Hi, I'm Maya. I live in Porto and I work as a nurse at a children's clinic.",
+                "Good to meet you, Maya. How do you like the clinic?",
+                "The children are lovely, the night shifts less so. I have a cat called Figo.",
+                "Figo is a fine name for a cat.",
             ),
-            SampleDay(
-                35,
-                (
-                    "I live in Lisbon now, near the river.",
-                    "That is quite a change. Did Figo travel well?",
-                    "He slept all the way. I am allergic to shellfish.",
-                    "Then grilled vegetables it is.",
-                ),
+            35: (
+                "I live in Lisbon now, near the river.",
+                "That is quite a change. Did Figo travel well?",
+                "He slept all the way. I am allergic to shellfish.",
+                "Then grilled vegetables it is.",
             ),
-            SampleDay(
-                6,
-                (
-                    "I started a new job on Monday: I work as a school nurse now.",
-                    "Congratulations! No more night shifts, then.",
-                    "None. I joined a choir too, we rehearse on Thursdays.",
-                    "Which voice do you sing?",
-                ),
+            6: (
+                "I started a new job on Monday: I work as a school nurse now.",
+                "Congratulations! No more night shifts, then.",
+                "None. I joined a choir too, we rehearse on Thursdays.",
+                "Which voice do you sing?",
             ),
-        ),
+        },
         (
             "Where do I live?",
             "What is my cat called?",
@@ -96,35 +80,26 @@ SAMPLES: Sequence[SampleConversation] = (
         "en",
         "Training for a race",
         "Plans, dates and a preference that turns round.",
-        (
-            SampleDay(
-                50,
-                (
-                    "I signed up for a half marathon. My coach is called Ingrid.",
-                    "Well done. How often do you run?",
-                    "I run three times a week, always in the morning. I love running on the beach.",
-                    "The sand will make you strong.",
-                ),
+        {
+            50: (
+                "I signed up for a half marathon. My coach is called Ingrid.",
+                "Well done. How often do you run?",
+                "I run three times a week, always in the morning. I love running on the beach.",
+                "The sand will make you strong.",
             ),
-            SampleDay(
-                20,
-                (
-                    "I hurt my knee last Tuesday, so I stopped running on the beach.",
-                    "I am sorry to hear that. What does Ingrid say?",
-                    "Ingrid says I should swim. I bought a pair of goggles.",
-                    "Water is kind to knees.",
-                ),
+            20: (
+                "I hurt my knee last Tuesday, so I stopped running on the beach.",
+                "I am sorry to hear that. What does Ingrid say?",
+                "Ingrid says I should swim. I bought a pair of goggles.",
+                "Water is kind to knees.",
             ),
-            SampleDay(
-                3,
-                (
-                    "My knee is fine again. I ran ten kilometres yesterday.",
-                    "That is good news. And the swimming?",
-                    "I kept it: I swim every Friday with my brother Pavel.",
-                    "Pavel will keep you honest.",
-                ),
+            3: (
+                "My knee is fine again. I ran ten kilometres yesterday.",
+                "That is good news. And the swimming?",
+                "I kept it: I swim every Friday with my brother Pavel.",
+                "Pavel will keep you honest.",
             ),
-        ),
+        },
         (
             "Who is my coach?",
             "What happened to my knee?",
@@ -138,35 +113,26 @@ SAMPLES: Sequence[SampleConversation] = (
         "zh",
         "搬家与新工作",
         "住处和工作的变化：什么被取代，之前又是怎样。",
-        (
-            SampleDay(
-                60,
-                (
-                    "我叫小林，我住在成都，我是一名小学老师。",
-                    "很高兴认识你，小林。",
-                    "我喜欢爬山，周末常去青城山。",
-                    "青城山的空气一定很好。",
-                ),
+        {
+            60: (
+                "我叫小林，我住在成都，我是一名小学老师。",
+                "很高兴认识你，小林。",
+                "我喜欢爬山，周末常去青城山。",
+                "青城山的空气一定很好。",
             ),
-            SampleDay(
-                25,
-                (
-                    "上周我搬到了杭州。",
-                    "杭州的西湖很美。",
-                    "是的。我对花生过敏，点菜的时候要小心。",
-                    "好的，吃饭时要留意。",
-                ),
+            25: (
+                "上周我搬到了杭州。",
+                "杭州的西湖很美。",
+                "是的。我对花生过敏，点菜的时候要小心。",
+                "好的，吃饭时要留意。",
             ),
-            SampleDay(
-                4,
-                (
-                    "我养了一只狗，名字叫豆豆。",
-                    "豆豆几岁了？",
-                    "豆豆两岁。我每天早上带它去散步。",
-                    "听起来很幸福。",
-                ),
+            4: (
+                "我养了一只狗，名字叫豆豆。",
+                "豆豆几岁了？",
+                "豆豆两岁。我每天早上带它去散步。",
+                "听起来很幸福。",
             ),
-        ),
+        },
         ("我住在哪里？", "我对什么过敏？", "我的狗叫什么名字？", "请记住：我的门牌号是302。"),
     ),
     SampleConversation(
@@ -175,26 +141,20 @@ SAMPLES: Sequence[SampleConversation] = (
         "zh",
         "学琴与旅行",
         "爱好、计划和去过的地方。",
-        (
-            SampleDay(
-                45,
-                (
-                    "我最近开始学钢琴，老师姓周。",
-                    "学琴需要耐心，加油。",
-                    "我最喜欢的作曲家是肖邦。",
-                    "肖邦的夜曲很动人。",
-                ),
+        {
+            45: (
+                "我最近开始学钢琴，老师姓周。",
+                "学琴需要耐心，加油。",
+                "我最喜欢的作曲家是肖邦。",
+                "肖邦的夜曲很动人。",
             ),
-            SampleDay(
-                12,
-                (
-                    "上个月我去了云南旅行，在大理住了三天。",
-                    "大理的洱海怎么样？",
-                    "很美。我喜欢喝普洱茶，买了两饼回来。",
-                    "可以慢慢喝。",
-                ),
+            12: (
+                "上个月我去了云南旅行，在大理住了三天。",
+                "大理的洱海怎么样？",
+                "很美。我喜欢喝普洱茶，买了两饼回来。",
+                "可以慢慢喝。",
             ),
-        ),
+        },
         ("我在学什么乐器？", "我去过哪里旅行？", "我喜欢喝什么茶？", "我现在喜欢喝咖啡了。"),
     ),
 )
@@ -213,22 +173,15 @@ def ingest_sample(tenant_id: UUID, sample: SampleConversation, now: datetime) ->
     MemoryHubError. What was loaded before is not added again."""
     with tenant_scope(tenant_id):
         space = ensure_space(tenant_id, sample.subject, name=sample.person)
-    for number, day in enumerate(sample.days):
-        said = [
-            _build_sample_message(sample, day, number, at, text, now)
-            for at, text in enumerate(day.texts)
-        ]
-        session = f"{sample.subject}-{number}"
-        ingest_messages(
-            tenant_id, IngestRequest(sample.subject, said, session, channel=SAMPLE_CHANNEL), now
+    for number, (days_ago, texts) in enumerate(sample.days.items()):
+        said = []
+        for at, text in enumerate(texts):
+            role, speaker = ("assistant", "") if at % 2 else ("user", sample.person)
+            when = now - timedelta(days=days_ago) + timedelta(minutes=at)
+            name = f"{sample.subject}:{number}:{at}"
+            said.append(Message(role, text, speaker, timestamp=when, external_id=name))
+        request = IngestRequest(
+            sample.subject, said, f"{sample.subject}-{number}", channel=SAMPLE_CHANNEL
         )
+        ingest_messages(tenant_id, request, now)
     return space
-
-
-def _build_sample_message(
-    sample: SampleConversation, day: SampleDay, number: int, at: int, text: str, now: datetime
-) -> Message:
-    role, speaker = ("assistant", "") if at % 2 else ("user", sample.person)
-    when = now - timedelta(days=day.days_ago) + timedelta(minutes=at)
-    name = f"{sample.subject}:{number}:{at}"
-    return Message(role, text, speaker, timestamp=when, external_id=name)

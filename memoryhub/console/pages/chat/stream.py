@@ -14,12 +14,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import get_language, override
 
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.chat.exchanges import (
-    ChatEvent,
-    MessageExchange,
-    RecalledEvent,
-    WordEvent,
-)
+from memoryhub.console.pages.chat.exchanges import ChatEvent, MessageExchange
 from memoryhub.errors import MemoryHubError
 
 
@@ -55,10 +50,10 @@ def _stream_page_events(request: ConsoleRequest, exchange: MessageExchange) -> G
 def _render_chat_event(request: ConsoleRequest, context: dict[str, Any], event: ChatEvent) -> str:
     side = event.side.name
     at = f"{context['turn'].id}-{side}"
-    if isinstance(event, WordEvent):
+    if event.what == "word":
         return _format_server_event("word", [f"words-{at}", event.text])
     recalled = [f"recalled-{at}", "outer", _render_part(request, "recalled", context)]
-    if isinstance(event, RecalledEvent):
+    if event.what == "recalled":
         return _format_put_event(recalled)
     return _format_put_event(
         [f"reply-{at}", "outer", _render_part(request, "reply", context)],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -10,46 +11,100 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseNotAllowed, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect, render
-from django.urls import path
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import tenant_page, tenant_view
+from memoryhub.console.frame.access import EDITOR, action_at, page_at, tenant_page, tenant_view
+from memoryhub.console.frame.forms import attempt
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_plain_space_or_404, get_space_or_404
 from memoryhub.console.pages.chat import exchanges, samples, stream
-from memoryhub.console.pages.chat.queries import (
-    count_pending_turns,
-    get_said_turn_or_404,
-    load_conversation,
-    load_job_effects,
-    load_reading_jobs,
-)
 from memoryhub.console.pages.chat.reply import select_chat_model
-from memoryhub.console.pages.facts.queries import get_fact_or_404
-from memoryhub.console.pages.jobs import queries as jobs_queries
-from memoryhub.console.pages.spaces import queries
+from memoryhub.console.pages.facts.views import get_fact_or_404
+from memoryhub.console.pages.jobs.views import get_job_or_404
+from memoryhub.console.pages.spaces.views import find_spaces
+from memoryhub.dialogues.models import Session, Turn
 from memoryhub.errors import InvalidInput, MemoryHubError
+from memoryhub.inference import usage
+from memoryhub.inference.models import ModelCall
+from memoryhub.pipeline.models import Job
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import load_effective_policy
-from memoryhub.tenants.models import Membership, Space, Tenant
+from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
+from personas.models import BlockVersion
 
-EDITOR = Membership.Role.EDITOR
+MAX_CONVERSATION_TURNS = 100
+# Of a conversation, those whose reading is shown.
+MAX_EXCHANGES = 5
+
+
+def load_conversation(space: Space, name: str) -> list[Turn]:
+    """The last turns of the named session, oldest first."""
+    session = Session.objects.filter(space=space, external_id=name).first()
+    if session is None:
+        return []
+    rows = Turn.objects.filter(session=session).order_by("-seq")[:MAX_CONVERSATION_TURNS]
+    return list(reversed(rows))
+
+
+def get_said_turn_or_404(space: Space, turn_id: UUID) -> Turn:
+    """A turn that a person said in a chat, with its session."""
+    return get_object_or_404(
+        Turn.objects.filter(space=space, id=turn_id, role=Turn.Role.USER)
+        .exclude(state=Turn.State.REDACTED)
+        .select_related("session")
+    )
+
+
+def count_pending_turns(space: Space) -> int:
+    """How many turns wait to be read."""
+    count: int = Turn.objects.filter(space=space, state=Turn.State.PENDING).count()
+    return count
+
+
+def load_reading_jobs(space: Space, turns: Sequence[Turn]) -> list[tuple[Turn, Job | None]]:
+    """The latest of these turns that a person said, newest first, each with the job that reads
+    it. One statement."""
+    said = [turn for turn in reversed(turns) if turn.role == Turn.Role.USER][:MAX_EXCHANGES]
+    if not said:
+        return []
+    jobs = list(Job.objects.filter(space=space, step=Job.Step.DERIVE, last_seq__gte=said[-1].seq))
+    return [
+        (turn, next((job for job in jobs if job.first_seq <= turn.seq <= job.last_seq), None))
+        for turn in said
+    ]
+
+
+def load_job_effects(job: Job) -> dict[str, Any]:
+    """What reading took, and the blocks written while it was done. Two statements."""
+    if job.started_at is None or job.finished_at is None:
+        return {}
+    written = BlockVersion.objects.filter(
+        space=job.space, created_at__gte=job.started_at, created_at__lte=job.finished_at
+    )
+    took = job.finished_at - job.started_at
+    return {
+        "blocks": list(written.select_related("block")[:MAX_EXCHANGES]),
+        "took": took.total_seconds() * 1000,
+        "asked": usage.sum_usage(ModelCall.objects.filter(job_id=job.id)),
+    }
+
+
 _EVENT_STREAM = "text/event-stream"
 
 
+@page_at("chat/", "chat")
 @tenant_page()
 def chat_start_page(request: ConsoleRequest) -> HttpResponseBase:
     """Whom to be. A new subject's space is made on the spot."""
     if request.method == "POST":
         return _open_chat_space(request)
     filters = read_filters(request.GET)
-    page = load_page(queries.find_spaces(filters.q), filters.page)
+    page = load_page(find_spaces(filters.q), filters.page)
     shown = {"filters": filters, "page": page, "samples": samples.SAMPLES}
     return render(request, "chat/choose.html", shown)
 
@@ -64,7 +119,7 @@ def _open_chat_space(request: ConsoleRequest) -> HttpResponse:
     return redirect("chat-with", space_id=space.id)
 
 
-@require_POST
+@action_at("chat/load", "chat-load")
 @tenant_view(role=EDITOR)
 def load_sample_conversation(request: ConsoleRequest) -> HttpResponse:
     """Load a sample conversation. Loaded again, nothing is added."""
@@ -72,14 +127,16 @@ def load_sample_conversation(request: ConsoleRequest) -> HttpResponse:
     if sample is None:
         messages.error(request, _("There is no such conversation."))
         return redirect("chat")
-    try:
-        space = samples.ingest_sample(request.tenant.id, sample, timezone.now())
-    except MemoryHubError as error:
-        messages.error(request, _("Not loaded: %(why)s.") % {"why": error.message})
-        return redirect("chat")
-    return redirect("chat-with", space_id=space.id)
+    now = timezone.now()
+    space = attempt(
+        request,
+        lambda: samples.ingest_sample(request.tenant.id, sample, now),
+        _("Not loaded: %(why)s."),
+    )
+    return redirect("chat-with", space_id=space.id) if space else redirect("chat")
 
 
+@page_at("chat/<uuid:space_id>/", "chat-with")
 @tenant_page()
 def chat_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = get_space_or_404(space_id, timezone.now())
@@ -115,16 +172,14 @@ def _render_chat(
     return render(request, "chat/conversation.html", shown)
 
 
-@require_POST
+@action_at("chat/<uuid:space_id>/say", "chat-say")
 @tenant_view(role=EDITOR)
 def send_message(request: ConsoleRequest, space_id: UUID) -> HttpResponseBase:
     """Outside a scope: a model is asked. The answer comes as events to a script that accepts
     them; without one, the page is shown with what came of it."""
     space = _get_chat_space(request, space_id)
-    wish, streams = (
-        exchanges.ChatInput.read(request.POST),
-        _EVENT_STREAM in request.headers.get("Accept", ""),
-    )
+    wish = exchanges.ChatInput.read(request.POST)
+    streams = _EVENT_STREAM in request.headers.get("Accept", "")
     try:
         exchange = exchanges.start_exchange(request, space, wish, timezone.now())
     except MemoryHubError as error:
@@ -151,6 +206,7 @@ def _get_chat_space(request: ConsoleRequest, space_id: UUID) -> Space:
         return get_plain_space_or_404(space_id)
 
 
+@page_at("chat/<uuid:space_id>/turns/<uuid:turn_id>/keep", "chat-keep")
 @tenant_view(role=EDITOR)
 def keep_message(request: ConsoleRequest, space_id: UUID, turn_id: UUID) -> HttpResponseBase:
     """Remember a message word by word."""
@@ -160,12 +216,13 @@ def keep_message(request: ConsoleRequest, space_id: UUID, turn_id: UUID) -> Http
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     try:
-        facts = exchanges.keep_turn(space, turn, request.user.get_username(), timezone.now())
+        facts = exchanges.keep_turn(space, turn, request.actor, timezone.now())
     except MemoryHubError as error:
         return _render_chat_result(request, space, {"error": error})
     return _render_chat_result(request, space, {"fact": facts[0]})
 
 
+@page_at("chat/<uuid:space_id>/facts/<uuid:fact_id>/forget", "chat-forget")
 @tenant_view(role=EDITOR)
 def forget_fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpResponseBase:
     """Hold a fact no longer. It can be undone; erasing takes more."""
@@ -175,9 +232,7 @@ def forget_fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpR
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     try:
-        event = exchanges.forget_facts(
-            space, [fact_id], request.user.get_username(), timezone.now()
-        )
+        event = exchanges.forget_facts(space, [fact_id], request.actor, timezone.now())
     except MemoryHubError as error:
         return _render_chat_result(request, space, {"error": error})
     return _render_chat_result(request, space, {"event": event})
@@ -195,10 +250,11 @@ def _render_chat_result(
     return redirect("chat-with", space_id=space.id)
 
 
+@page_at("chat/<uuid:space_id>/jobs/<uuid:job_id>/", "chat-decisions")
 @tenant_page()
 def chat_decisions_part(request: ConsoleRequest, space_id: UUID, job_id: UUID) -> HttpResponse:
     """What became of a message; asked again and again until its job has ended."""
-    job = jobs_queries.get_job_or_404(job_id)
+    job = get_job_or_404(job_id)
     if job.space_id != space_id:
         raise Http404
     ended = job.state == job.State.DONE
@@ -206,32 +262,11 @@ def chat_decisions_part(request: ConsoleRequest, space_id: UUID, job_id: UUID) -
     return render(request, "chat/parts/decisions.html", {"space": job.space, "job": job} | told)
 
 
+@page_at("chat/<uuid:space_id>/reading", "chat-reading")
 @tenant_page()
 def chat_reading_part(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """How much of what was said is still to be read; asked until nothing is."""
     space = get_space_or_404(space_id, timezone.now())
     return render(
-        request,
-        "chat/parts/reading.html",
-        {"space": space, "pending": count_pending_turns(space)},
+        request, "chat/parts/reading.html", {"space": space, "pending": count_pending_turns(space)}
     )
-
-
-urlpatterns = [
-    path("chat/", chat_start_page, name="chat"),
-    path("chat/load", load_sample_conversation, name="chat-load"),
-    path("chat/<uuid:space_id>/", chat_page, name="chat-with"),
-    path("chat/<uuid:space_id>/reading", chat_reading_part, name="chat-reading"),
-    path("chat/<uuid:space_id>/turns/<uuid:turn_id>/keep", keep_message, name="chat-keep"),
-    path(
-        "chat/<uuid:space_id>/facts/<uuid:fact_id>/forget",
-        forget_fact,
-        name="chat-forget",
-    ),
-    path("chat/<uuid:space_id>/say", send_message, name="chat-say"),
-    path(
-        "chat/<uuid:space_id>/jobs/<uuid:job_id>/",
-        chat_decisions_part,
-        name="chat-decisions",
-    ),
-]

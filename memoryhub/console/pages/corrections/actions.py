@@ -11,7 +11,7 @@ from uuid import UUID
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from memoryhub.console.frame.form_values import read_time
+from memoryhub.console.frame.forms import read_time
 from memoryhub.errors import InvalidInput
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.corrections import Correction, CorrectionOptions

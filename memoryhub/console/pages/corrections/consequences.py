@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_noop as _
 
 from memoryhub.console.frame.lists import build_text_condition
@@ -86,41 +86,30 @@ def _list_followups(space: Space, changes: Sequence[RowChange]) -> list[str]:
     touched = [c.row_id for c in changes if c.kind == "fact" and _is_material_change(c)]
     if not touched:
         return []
-    profile = ProfileAttribute.objects.filter(space=space, retired_at=None)
-    notes = Note.objects.filter(space=space, retired_at=None)
-    relations = Relation.objects.filter(fact__in=touched).count()
-    entries = profile.filter(fact__in=touched).count()
-    made = notes.filter(fact__in=touched).count()
-    said = (
-        (relations, _format_relations_followup(relations)),
-        (entries, _format_entries_followup(entries)),
-        (made, _format_notes_followup(made)),
+    held = {"space": space, "retired_at": None, "fact__in": touched}
+    counted = (
+        (_RELATIONS_FOLLOW, Relation.objects.filter(fact__in=touched).count()),
+        (_ENTRIES_FOLLOW, ProfileAttribute.objects.filter(**held).count()),
+        (_NOTES_FOLLOW, Note.objects.filter(**held).count()),
     )
-    return [message % {"count": count} for count, message in said if count]
+    return [message % {"count": count} for message, count in counted if count]
 
 
-def _format_relations_followup(count: int) -> str:
-    return ngettext(
-        "%(count)s relation between entities follows it.",
-        "%(count)s relations between entities follow it.",
-        count,
-    )
-
-
-def _format_entries_followup(count: int) -> str:
-    return ngettext(
-        "%(count)s entry of the profile is read anew.",
-        "%(count)s entries of the profile are read anew.",
-        count,
-    )
-
-
-def _format_notes_followup(count: int) -> str:
-    return ngettext(
-        "%(count)s note that was made of it stays.",
-        "%(count)s notes that were made of it stay.",
-        count,
-    )
+_RELATIONS_FOLLOW = ngettext_lazy(
+    "%(count)s relation between entities follows it.",
+    "%(count)s relations between entities follow it.",
+    "count",
+)
+_ENTRIES_FOLLOW = ngettext_lazy(
+    "%(count)s entry of the profile is read anew.",
+    "%(count)s entries of the profile are read anew.",
+    "count",
+)
+_NOTES_FOLLOW = ngettext_lazy(
+    "%(count)s note that was made of it stays.",
+    "%(count)s notes that were made of it stay.",
+    "count",
+)
 
 
 def _is_material_change(change: RowChange) -> bool:

@@ -13,17 +13,16 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from memoryhub.console.frame.access import check_role
+from memoryhub.console.frame.forms import attempt
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.text import diff
 from memoryhub.console.pages.corrections import actions
-from memoryhub.console.pages.corrections.actions import CorrectionAction, CorrectionInput
+from memoryhub.console.pages.corrections.actions import CorrectionInput
 from memoryhub.console.pages.corrections.consequences import (
-    Consequences,
     find_merge_candidates,
     preview_correction,
 )
 from memoryhub.console.pages.history.views import build_correction_undo_tags
-from memoryhub.errors import MemoryHubError
 from memoryhub.tenants.models import Membership, Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact, Note
@@ -36,39 +35,25 @@ def build_correction_form(
     do. Empty when it asks for none, or the reader may not. Call inside the tenant's scope.
     """
     action = actions.find_action(request.GET.get("action", ""))
-    if (
-        action is None
-        or not request.seat.can_edit
-        or action not in actions.list_offered_actions(kind, row)
-    ):
+    offered = actions.list_offered_actions(kind, row) if request.seat.can_edit else []
+    if action is None or action not in offered:
         return {}
     filled = {**actions.build_initial_values(kind, row), **request.GET.dict()}
     given = CorrectionInput(kind, row.id, filled, space)
     q = given["find"][:200]
+    difference = []
+    if action.name == "correct" and isinstance(row, Fact):
+        difference = diff.diff_texts(row.text, filled["text"].strip())
     return {
         "action": action,
         "given": filled,
-        "outlook": _preview_correction_input(space, action, given, request.user.username, now),
-        "difference": _diff_new_text(action, row, filled),
+        "outlook": preview_correction(
+            space, lambda: actions.run_action(action.name, given, request.actor, now, dry_run=True)
+        ),
+        "difference": difference,
         "others": find_merge_candidates(space, row, q) if action.name == "merge" else [],
         "find": q,
     }
-
-
-def _preview_correction_input(
-    space: Any, action: CorrectionAction, given: CorrectionInput, actor: str, now: datetime
-) -> Consequences:
-    return preview_correction(
-        space, lambda: actions.run_action(action.name, given, actor, now, dry_run=True)
-    )
-
-
-def _diff_new_text(
-    action: CorrectionAction, row: Fact | Note, filled: dict[str, str]
-) -> list[diff.DiffPart]:
-    if action.name != "correct" or isinstance(row, Note):
-        return []
-    return diff.diff_texts(row.text, filled["text"].strip())
 
 
 def correct_memory(
@@ -80,10 +65,12 @@ def correct_memory(
         space = Space.objects.get(id=space_id)
     name = request.POST.get("action", "")
     given = CorrectionInput(kind, row_id, request.POST.dict(), space)
-    try:
-        made = actions.run_action(name, given, request.user.username, timezone.now())
-    except MemoryHubError as error:
-        messages.error(request, gettext("Nothing was changed: %(why)s.") % {"why": error.message})
+    made = attempt(
+        request,
+        lambda: actions.run_action(name, given, request.actor, timezone.now()),
+        gettext("Nothing was changed: %(why)s."),
+    )
+    if made is None:
         return redirect(f"space-{kind}", space_id, row_id)
     action = actions.find_action(name)
     assert action is not None, "run_action has refused it"

@@ -8,16 +8,14 @@ from django.conf import settings as hub
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import tenant_page, tenant_view
+from memoryhub.console.frame.access import ADMIN, action_at, page_at, tenant_page, tenant_view
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.policies import switch_form
-from memoryhub.console.pages.settings.views import ADMIN, count_settings_rows
+from memoryhub.console.pages.settings.views import count_settings_rows
 from memoryhub.errors import NotFound
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
@@ -30,20 +28,27 @@ RETENTION_SWITCHES = ("retention.max_age_days",)
 MAX_ERASED_AT_ONCE = 100
 
 
+@page_at("data/", "data")
 @tenant_page(role=ADMIN)
 def data_page(request: ConsoleRequest) -> HttpResponse:
     layers = load_layers(request.tenant.id, None)
+    # (what, the setting, days) of what is kept for a time that the operator sets.
+    logs = [
+        (_("Requests"), "MEMORYHUB_REQUEST_LOG_DAYS", hub.REQUEST_LOG_DAYS),
+        (_("Recalls"), "MEMORYHUB_RECALL_LOG_DAYS", hub.RECALL_LOG_DAYS),
+        (_("Deliveries to webhooks"), "MEMORYHUB_WEBHOOK_LOG_DAYS", hub.WEBHOOK_LOG_DAYS),
+    ]
     context = {
         "layers": layers,
         "keeping": switch_form.build_switch_rows(layers, RETENTION_SWITCHES),
-        "logs": _list_log_retention(),
+        "logs": logs,
         **count_settings_rows(),
         "now": timezone.now(),
     }
     return render(request, "data/data.html", context)
 
 
-@require_POST
+@action_at("data/erase", "data-erase")
 @tenant_view(role=ADMIN)
 def erase_all_spaces(request: ConsoleRequest) -> HttpResponse:
     """Every space, with a receipt for each; of many the first, to go on with the next time."""
@@ -53,27 +58,14 @@ def erase_all_spaces(request: ConsoleRequest) -> HttpResponse:
     with tenant_scope(request.tenant.id):
         spaces = list(Space.objects.order_by("id")[: MAX_ERASED_AT_ONCE + 1])
     reason = request.POST.get("reason", "").replace("\0", "")[:500]
-    actor, whole = request.user.get_username(), ErasureTarget("subject")
+    whole = ErasureTarget("subject")
     for space in spaces[:MAX_ERASED_AT_ONCE]:
         with suppress(NotFound):  # somebody else has erased it meanwhile
-            erase_targets.execute_erasure(space, whole, actor, timezone.now(), reason=reason)
+            erase_targets.execute_erasure(
+                space, whole, request.actor, timezone.now(), reason=reason
+            )
     count = len(spaces[:MAX_ERASED_AT_ONCE])
     said = ngettext("Erased: %(count)s space.", "Erased: %(count)s spaces.", count)
     more = _("There are more: send it again.") if len(spaces) > MAX_ERASED_AT_ONCE else ""
     messages.success(request, f"{said % {'count': count}} {more}".rstrip())
     return redirect("receipts")
-
-
-def _list_log_retention() -> list[tuple[str, str, int]]:
-    """(what, the setting, days) of what is kept for a time that the operator sets."""
-    return [
-        (_("Requests"), "MEMORYHUB_REQUEST_LOG_DAYS", hub.REQUEST_LOG_DAYS),
-        (_("Recalls"), "MEMORYHUB_RECALL_LOG_DAYS", hub.RECALL_LOG_DAYS),
-        (_("Deliveries to webhooks"), "MEMORYHUB_WEBHOOK_LOG_DAYS", hub.WEBHOOK_LOG_DAYS),
-    ]
-
-
-urlpatterns = [
-    path("data/", data_page, name="data"),
-    path("data/erase", erase_all_spaces, name="data-erase"),
-]

@@ -5,28 +5,27 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from memoryhub.console.frame.access import tenant_page, tenant_view
+from memoryhub.console.frame.access import ADMIN, page_at, tenant_page, tenant_view
+from memoryhub.console.frame.forms import attempt, read_id
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.dialogues.models import Session, Turn
-from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
-from memoryhub.tenants.models import Membership, Space
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact, Receipt
 
-ADMIN = Membership.Role.ADMIN
 _TARGET_MODELS = {"turns": Turn, "session": Session, "facts": Fact}
 
 
+@page_at("spaces/<uuid:space_id>/erase/", "space-erase")
 @tenant_view(role=ADMIN)
 def erasure_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """A dry run of the target in the address: a turn, a session, a fact, or all of it. Sent, it
@@ -45,12 +44,12 @@ def erasure_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     if target.kind == "subject" and request.POST.get("subject") != space.subject:
         messages.error(request, gettext("Nothing was erased: type the subject to confirm."))
         return redirect(request.get_full_path())
-    try:
-        receipt = erase_targets.execute_erasure(
-            row, target, request.user.username, now, reason=reason
-        )
-    except MemoryHubError as error:
-        messages.error(request, gettext("Nothing was erased: %(why)s.") % {"why": error.message})
+    receipt = attempt(
+        request,
+        lambda: erase_targets.execute_erasure(row, target, request.actor, now, reason=reason),
+        gettext("Nothing was erased: %(why)s."),
+    )
+    if receipt is None:
         return redirect(request.get_full_path())
     if not receipt.counts:
         messages.warning(request, gettext("There was nothing left to erase."))
@@ -64,35 +63,22 @@ def _read_erase_target(request: ConsoleRequest, space: Space) -> tuple[ErasureTa
     asked = next((kind for kind in _TARGET_MODELS if request.GET.get(kind)), "")
     if not asked:
         return ErasureTarget("subject"), str(space)
-    try:
-        row_id = UUID(request.GET[asked])
-    except ValueError:
-        raise Http404 from None
-    row = _TARGET_MODELS[asked]._default_manager.filter(space=space, id=row_id).first()
-    if row is None:
-        raise Http404
+    rows = _TARGET_MODELS[asked]._default_manager.filter(space=space)
+    row = get_object_or_404(rows, id=read_id(request.GET[asked]))
     sources = request.GET.get("sources") == "yes"
     words = getattr(row, "text", "") or str(row)
-    return ErasureTarget(asked, (row_id,), sources), words  # type: ignore[arg-type]  # a key of _MODELS
+    return ErasureTarget(asked, (row.pk,), sources), words  # type: ignore[arg-type]  # a key of _MODELS
 
 
+@page_at("receipts/", "receipts")
 @tenant_page(role=ADMIN)
 def receipt_list_page(request: ConsoleRequest) -> HttpResponse:
     page = load_page(Receipt.objects.all(), read_filters(request.GET).page)
     return render(request, "erasure/receipts.html", {"page": page})
 
 
+@page_at("receipts/<uuid:receipt_id>/", "receipt")
 @tenant_page(role=ADMIN)
 def receipt_page(request: ConsoleRequest, receipt_id: UUID) -> HttpResponse:
-    return render(
-        request,
-        "erasure/receipt.html",
-        {"receipt": get_object_or_404(Receipt.objects.filter(id=receipt_id))},
-    )
-
-
-urlpatterns = [
-    path("spaces/<uuid:space_id>/erase/", erasure_page, name="space-erase"),
-    path("receipts/", receipt_list_page, name="receipts"),
-    path("receipts/<uuid:receipt_id>/", receipt_page, name="receipt"),
-]
+    receipt = get_object_or_404(Receipt.objects.filter(id=receipt_id))
+    return render(request, "erasure/receipt.html", {"receipt": receipt})

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import IO, Any, cast
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.http import require_safe
 
-from memoryhub.console.frame.access import tenant_view
+from memoryhub.console.frame.access import ADMIN, page_at, tenant_view
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_plain_space_or_404
 from memoryhub.errors import InvalidInput, MemoryHubError, TooLarge
@@ -24,10 +23,9 @@ from memoryhub.exchange import exporter, importer
 from memoryhub.exchange.downloads import build_download
 from memoryhub.exchange.importer import SpaceImportOptions, SpaceImportReport
 from memoryhub.tenants import audit
-from memoryhub.tenants.models import Membership, Space
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 
-ADMIN = Membership.Role.ADMIN
 # What a file has of each kind.
 EXCHANGED_KIND_LABELS = {
     "blockattachment": gettext_lazy("block attachments"),
@@ -64,39 +62,38 @@ EXCHANGED_KIND_LABELS = {
 }
 
 
+@page_at("spaces/<uuid:space_id>/export", "space-export")
 @require_safe
 @tenant_view(role=ADMIN)
-def export_space(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+def export_space(request: ConsoleRequest, space_id: UUID) -> HttpResponseBase:
     """A subject's file."""
     with tenant_scope(request.tenant.id):
         space = get_plain_space_or_404(space_id)
         _record_export(request, "one space", space)
     now, tenant_id = timezone.now(), request.tenant.id
-    return _build_download(
+    return build_download(
         space.subject, lambda out: exporter.export_space(tenant_id, space_id, out, now)
     )
 
 
+@page_at("spaces/export", "spaces-export")
 @require_safe
 @tenant_view(role=ADMIN)
-def export_tenant(request: ConsoleRequest) -> HttpResponse:
+def export_tenant(request: ConsoleRequest) -> HttpResponseBase:
     """The file of all of the tenant's subjects."""
     tenant, now = request.tenant, timezone.now()
     with tenant_scope(tenant.id):
         _record_export(request, "everything")
-    return _build_download(tenant.slug, lambda out: exporter.export_tenant(tenant.id, out, now))
+    return build_download(tenant.slug, lambda out: exporter.export_tenant(tenant.id, out, now))
 
 
 def _record_export(request: ConsoleRequest, what: str, space: Space | None = None) -> None:
-    actor = request.user.get_username()
-    audit.record_audit_entry(request.tenant.id, audit.Action.EXPORTED, actor, what, space=space)
+    audit.record_audit_entry(
+        request.tenant.id, audit.Action.EXPORTED, request.actor, what, space=space
+    )
 
 
-def _build_download(name: str, write: Callable[[IO[bytes]], object]) -> HttpResponse:
-    # Streamed, it is no HttpResponse to the type checker, and one to all that hand it on.
-    return cast("HttpResponse", build_download(name, write))
-
-
+@page_at("spaces/import", "spaces-import")
 @tenant_view(role=ADMIN)
 def space_import_page(request: ConsoleRequest) -> HttpResponse:
     """The form, and what came of a file that was sent with it; for htmx that alone."""
@@ -104,7 +101,9 @@ def space_import_page(request: ConsoleRequest) -> HttpResponse:
     if request.method == "POST":
         try:
             report = _import_spaces(request)
-            context |= {"report": report, "kinds": _label_report_counts(report)}
+            counts = [pair for pair in report.counts.items() if pair[0] not in ("space", "tenant")]
+            labels = [(str(EXCHANGED_KIND_LABELS.get(kind, f"{kind}s")), n) for kind, n in counts]
+            context |= {"report": report, "kinds": labels}
         except MemoryHubError as error:
             context["refused"] = error.message
     template = "exchange/_report.html" if request.htmx else "exchange/import.html"
@@ -125,21 +124,4 @@ def _import_spaces(request: ConsoleRequest) -> SpaceImportReport:
         dry_run="check" in request.POST,
         restore_erased=request.POST.get("restore_erased") == "yes",
     )
-    actor = request.user.get_username()
-    return importer.import_file(request.tenant.id, sent.file, actor, timezone.now(), wanted)
-
-
-def _label_report_counts(report: SpaceImportReport) -> list[tuple[str, int]]:
-    """How many of what, in the file's order."""
-    return [
-        (str(EXCHANGED_KIND_LABELS.get(kind, f"{kind}s")), count)
-        for kind, count in report.counts.items()
-        if kind not in ("space", "tenant")
-    ]
-
-
-urlpatterns = [
-    path("spaces/import", space_import_page, name="spaces-import"),
-    path("spaces/export", export_tenant, name="spaces-export"),
-    path("spaces/<uuid:space_id>/export", export_space, name="space-export"),
-]
+    return importer.import_file(request.tenant.id, sent.file, request.actor, timezone.now(), wanted)

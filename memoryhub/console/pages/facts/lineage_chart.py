@@ -27,15 +27,10 @@ def build_interval(fact: Fact, start: datetime, now: datetime) -> DrawnInterval:
     left = _compute_line_share(fact.valid_from, start, whole)
     end = fact.valid_to or fact.retired_at
     right = _compute_line_share(end, start, whole) if end else 100.0
-    return DrawnInterval(
-        left, round(max(1.5, right - left), 2), end is None, _select_drawn_status(fact, now)
-    )
-
-
-def _select_drawn_status(fact: Fact, now: datetime) -> str:
-    """The status to draw: what ends in the future has not been superseded yet."""
+    # What ends in the future has not been superseded yet.
     ending = fact.status == Fact.Status.SUPERSEDED and not is_fact_over(fact, now)
-    return Fact.Status.ACTIVE if ending else fact.status
+    status = Fact.Status.ACTIVE if ending else fact.status
+    return DrawnInterval(left, round(max(1.5, right - left), 2), end is None, status)
 
 
 def _compute_line_share(at: datetime, start: datetime, whole: float) -> float:
@@ -63,6 +58,5 @@ class LineageChart:
 def build_lineage_chart(versions: Sequence[Any], now: datetime) -> LineageChart:
     """`versions`: rows that have a `fact`."""
     start = min(row.fact.valid_from for row in versions)
-    return LineageChart(
-        [(row, build_interval(row.fact, start, now)) for row in versions], start, now
-    )
+    rows = [(row, build_interval(row.fact, start, now)) for row in versions]
+    return LineageChart(rows, start, now)

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from memoryhub.console.frame.forms import read_id
 from memoryhub.console.frame.lists import (
     FilterChoice,
     Filters,
@@ -26,7 +27,6 @@ from memoryhub.tenants.models import Space
 from notes.models import Fact, Note
 
 EXPECTED_KINDS = ("fact", "note", "turn")
-_EXPECTED_ROW_PAGES = {"fact": "space-fact", "note": "space-note", "turn": "space-turn"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +78,10 @@ def load_question_rows(rows: Sequence[GoldenQuestion]) -> list[GoldenQuestionRow
     """Each with the memories it names. Four statements at most."""
     stored = [each for row in rows for each in row.expected]
     held = load_expected_rows(stored)
-    told = [
+    return [
         GoldenQuestionRow(row, [build_expected_memory(row.space_id, e, held) for e in row.expected])
         for row in rows
     ]
-    return told
 
 
 def load_expected_rows(stored: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -105,32 +104,19 @@ def build_expected_memory(
     row = held.get(row_id)
     value = f"{kind}:{row_id}"
     if row is not None and not getattr(row, "retired_at", None):
-        return ExpectedMemory(
-            value,
-            kind,
-            format_expected_row(row),
-            reverse(_EXPECTED_ROW_PAGES[kind], args=[space_id, row_id]),
-        )
+        text = row.context or row.content if isinstance(row, Note) else str(row.text)
+        return ExpectedMemory(value, kind, text, reverse(f"space-{kind}", args=[space_id, row_id]))
     turns = [held[turn] for turn in stored["turns"] if turn in held]
     said = " … ".join(turn.text for turn in turns)
     address = reverse("space-turn", args=[space_id, turns[0].id]) if turns else ""
     return ExpectedMemory(value, kind, said or gettext("no longer held"), address, source=True)
 
 
-def format_expected_row(row: Any) -> str:
-    if isinstance(row, Note):
-        return row.context or row.content
-    return str(row.text)
-
-
 def load_expected_memories(space: Space, values: Iterable[str]) -> list[ExpectedMemory]:
     """What a form names, in its order; what the space does not hold is left out."""
     pairs = [(kind, row_id) for kind, row_id in map(parse_expected, values) if row_id is not None]
-    stored = [
-        {"kind": k, "id": str(i), "turns": []}
-        for k, i in dict.fromkeys(pairs)
-        if k in EXPECTED_KINDS
-    ]
+    named = [pair for pair in dict.fromkeys(pairs) if pair[0] in EXPECTED_KINDS]
+    stored = [{"kind": kind, "id": str(row_id), "turns": []} for kind, row_id in named]
     held = {i: row for i, row in load_expected_rows(stored).items() if row.space_id == space.id}
     return [build_expected_memory(space.id, each, held) for each in stored if each["id"] in held]
 
@@ -138,10 +124,7 @@ def load_expected_memories(space: Space, values: Iterable[str]) -> list[Expected
 def parse_expected(value: str) -> tuple[str, UUID | None]:
     """ "fact:<id>" as a form sends it."""
     kind, _, given = value.partition(":")
-    try:
-        return kind, UUID(given)
-    except ValueError:
-        return kind, None
+    return kind, read_id(given)
 
 
 def get_question_or_404(space: Space, question_id: UUID) -> GoldenQuestion:

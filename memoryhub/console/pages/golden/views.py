@@ -9,11 +9,10 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memoryhub.console.frame.access import check_role, tenant_page, tenant_view
+from memoryhub.console.frame.access import EDITOR, check_role, page_at, tenant_page, tenant_view
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
@@ -25,12 +24,10 @@ from memoryhub.golden import services
 from memoryhub.golden.models import GoldenQuestion
 from memoryhub.recall.render.results import MemoryItem
 from memoryhub.recall.services import search_memories
-from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 
-EDITOR = Membership.Role.EDITOR
 
-
+@page_at("golden/", "golden")
 @tenant_page()
 def golden_list_page(request: ConsoleRequest) -> HttpResponse:
     """Of all spaces."""
@@ -41,6 +38,7 @@ def golden_list_page(request: ConsoleRequest) -> HttpResponse:
     )
 
 
+@page_at("spaces/<uuid:space_id>/golden/", "space-golden")
 @tenant_page()
 def space_golden_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = get_space_or_404(space_id, timezone.now())
@@ -81,30 +79,20 @@ class GoldenQuestionForm:
         return self.tags.replace("，", ",").split(",")
 
 
-@tenant_view()
-def new_golden_question_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    """A question with ticked memories. Sent, it is saved; with `find`, memories are looked for."""
-    return _edit_golden_question(request, space_id, None)
-
-
+@page_at("spaces/<uuid:space_id>/golden/new", "space-golden-new")
+@page_at("spaces/<uuid:space_id>/golden/<uuid:question_id>/", "space-golden-question")
 @tenant_view()
 def golden_question_page(
-    request: ConsoleRequest, space_id: UUID, question_id: UUID
+    request: ConsoleRequest, space_id: UUID, question_id: UUID | None = None
 ) -> HttpResponse:
-    """The same for one that is there. Sent with `action=remove`, it is taken away."""
-    return _edit_golden_question(request, space_id, question_id)
-
-
-def _edit_golden_question(
-    request: ConsoleRequest, space_id: UUID, question_id: UUID | None
-) -> HttpResponse:
+    """A question with ticked memories, a new one or one that is there. Sent, it is saved, or taken
+    away with `action=remove`; with `find`, memories are looked for."""
     with tenant_scope(request.tenant.id):
         space = get_space_or_404(space_id, timezone.now())
         question = queries.get_question_or_404(space, question_id) if question_id else None
     if request.method == "POST" and "find" in request.POST:
-        return _render_golden_question(
-            request, space, question, GoldenQuestionForm.read(request.POST)
-        )
+        form = GoldenQuestionForm.read(request.POST)
+        return _render_golden_question(request, space, question, form)
     if request.method == "POST":
         check_role(request, EDITOR)
         return _save_golden_question(request, space, question)
@@ -121,19 +109,24 @@ def _save_golden_question(
     request: ConsoleRequest, space: Any, question: GoldenQuestion | None
 ) -> HttpResponse:
     form, now = GoldenQuestionForm.read(request.POST), timezone.now()
-    actor = request.user.get_username()
     try:
         if question and request.POST.get("action") == "remove":
-            made = services.remove_question(space, question.id, actor, now)
+            made = services.remove_question(space, question.id, request.actor, now)
             said = _("It is asked no more.")
         elif question:
             made = services.update_question(
-                space, question.id, form.text, form.expected_pairs, actor, now, tags=form.tag_list
+                space,
+                question.id,
+                form.text,
+                form.expected_pairs,
+                request.actor,
+                now,
+                tags=form.tag_list,
             )
             said = _("Changed.")
         else:
             made = services.save_question(
-                space, form.text, form.expected_pairs, actor, now, tags=form.tag_list
+                space, form.text, form.expected_pairs, request.actor, now, tags=form.tag_list
             )
             said = _("Saved: the next replay asks it.")
     except MemoryHubError as error:
@@ -177,13 +170,9 @@ def _list_ticked_memories(
     space: Any, question: GoldenQuestion | None, form: GoldenQuestionForm
 ) -> list[queries.ExpectedMemory]:
     """What is ticked: also memories that are gone but were named before."""
-    known = (
-        {each.value: each for each in queries.load_question_rows([question])[0].expected}
-        if question
-        else {}
-    )
-    there = {each.value: each for each in queries.load_expected_memories(space, form.expected)}
-    all_named = known | there
+    known = queries.load_question_rows([question])[0].expected if question else []
+    there = queries.load_expected_memories(space, form.expected)
+    all_named = {each.value: each for each in (*known, *there)}
     return [all_named[v] for v in dict.fromkeys(form.expected) if v in all_named]
 
 
@@ -197,19 +186,3 @@ def _find_golden_candidates(
     result = search_memories(space, form.text, limit=10, reinforce=False)
     rows = [(f"{item.kind}:{item.id}", item) for item in result.items]
     return [row for row in rows if row[1].kind in queries.EXPECTED_KINDS], result.insufficient
-
-
-urlpatterns = [
-    path("spaces/<uuid:space_id>/golden/", space_golden_page, name="space-golden"),
-    path(
-        "spaces/<uuid:space_id>/golden/new",
-        new_golden_question_page,
-        name="space-golden-new",
-    ),
-    path(
-        "spaces/<uuid:space_id>/golden/<uuid:question_id>/",
-        golden_question_page,
-        name="space-golden-question",
-    ),
-    path("golden/", golden_list_page, name="golden"),
-]

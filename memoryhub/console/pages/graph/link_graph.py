@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from math import log1p
 from operator import attrgetter
 from typing import Any, NamedTuple
-from uuid import UUID
 
 from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS
+from memoryhub.console.frame.forms import read_id
+from memoryhub.console.frame.lists import has_all_words, read_filters
+from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS, shorten_text
 
 MAX_NODES = 5000  # memories drawn at once
 MAX_LINKS = 20_000
 DEPTHS = (1, 2, 3)
-MAX_LABEL_LENGTH = 90  # characters of a memory in the picture
 USUAL_NODE_KINDS = ("note", "fact", "entity")
 COLOUR_OPTIONS = (("kind", _("Kind")), ("cluster", _("Cluster")))
 
@@ -106,6 +106,7 @@ class GraphRequest:
 
 
 def read_graph_request(query: QueryDict) -> GraphRequest:
+    filters = read_filters(query)
     return GraphRequest(
         kinds=_select_known(query.getlist("kind"), tuple(NODE_KINDS), USUAL_NODE_KINDS),
         links=_select_known(query.getlist("link"), tuple(LINK_KINDS), tuple(LINK_KINDS)),
@@ -115,8 +116,8 @@ def read_graph_request(query: QueryDict) -> GraphRequest:
         node=parse_node_id(query.get("node", "")),
         colour="cluster" if query.get("colour") == "cluster" else "kind",
         view=query.get("view", "") if query.get("view") in ("table", "links") else "picture",
-        q=query.get("q", "").replace("\0", "").strip()[:200],
-        page=_parse_page_number(query.get("page", "")),
+        q=filters.q,
+        page=filters.page,
     )
 
 
@@ -131,15 +132,9 @@ def _parse_share(text: str) -> float:
         return 0.0
 
 
-def _parse_page_number(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 8 else 1
-
-
 def parse_node_id(text: str) -> str | None:
-    try:
-        return str(UUID(text))
-    except ValueError:
-        return None
+    found = read_id(text)
+    return str(found) if found else None
 
 
 def select_edges(edges: Iterable[GraphEdge], held: Collection[str]) -> list[GraphEdge]:
@@ -193,10 +188,6 @@ def serialize_graph(graph: LinkGraph) -> dict[str, Any]:
     }
 
 
-def shorten_text(text: str, most: int = MAX_LABEL_LENGTH) -> str:
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
-
-
 @dataclass(frozen=True, slots=True)
 class GraphRow:
     """A memory of the table with how many links it has."""
@@ -234,9 +225,3 @@ def list_linked_pairs(
         for each in ends
         if has_all_words(f"{each[0].text} {each[1].label} {each[2].text}", wish.q)
     ]
-
-
-def has_all_words(text: str, q: str) -> bool:
-    """Every word of `q` is in the text, in any order."""
-    held = text.casefold()
-    return all(word in held for word in q.casefold().split())

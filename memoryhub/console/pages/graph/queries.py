@@ -57,9 +57,8 @@ def load_graph(space: Space, wish: GraphRequest, weights: HeatPolicy, now: datet
     total = len(found) if len(found) <= MAX_NODES else wanted.count()
     held = {node.id for node in nodes}
     narrow = held if reach is not None or total > MAX_NODES else None
-    edges = (
-        select_edges(_load_touching_edges(space, tuple(LINK_KINDS), narrow), held) if held else []
-    )
+    touching = _load_touching_edges(space, tuple(LINK_KINDS), narrow) if held else []
+    edges = select_edges(touching, held)
     return LinkGraph(nodes, edges[:MAX_LINKS], total, len(edges))
 
 

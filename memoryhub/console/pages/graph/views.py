@@ -7,20 +7,21 @@ from uuid import UUID
 
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import conditional_page
 
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import page_at, tenant_page
 from memoryhub.console.frame.lists import slice_page
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
-from memoryhub.console.frame.text.quotes import SourceQuote, load_sources
+from memoryhub.console.frame.text.quotes import load_sources
 from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS
-from memoryhub.console.pages.facts.queries import FactRow, find_successor
+from memoryhub.console.pages.facts.views import FactRow, find_successor
 from memoryhub.console.pages.graph import link_graph, queries
-from memoryhub.console.pages.graph.link_graph import GraphNode, GraphRequest
+from memoryhub.console.pages.graph.link_graph import GraphNode, GraphRequest, LinkGraph
+from memoryhub.policies.schema import HeatPolicy
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from notes.models import Fact
@@ -28,45 +29,36 @@ from notes.models import Fact
 MAX_SHOWN_NEIGHBOURS = 12  # shown beside the picture
 
 
+@page_at("spaces/<uuid:space_id>/graph/", "space-graph")
 @tenant_page()
 def graph_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """The picture, which asks for its data itself, or one of the tables."""
-    space = get_space_or_404(space_id, timezone.now())
-    wish = link_graph.read_graph_request(request.GET)
-    context = {
+    now = timezone.now()
+    space = get_space_or_404(space_id, now)
+    wish, weights = link_graph.read_graph_request(request.GET), _load_weights(space)
+    context: dict[str, Any] = {
         "wish": wish,
-        "choices": _build_graph_choices(wish),
-        "centre": _load_graph_centre(space, wish),
+        "choices": {
+            "kinds": [(kind, label, kind in wish.kinds) for kind, label in NODE_KINDS.items()],
+            "links": [(kind, said[0], kind in wish.links) for kind, said in LINK_KINDS.items()],
+            "depths": link_graph.DEPTHS,
+            "colours": link_graph.COLOUR_OPTIONS,
+        },
+        "centre": queries.find_node(space, wish.around, weights, now) if wish.around else None,
     }
     if wish.view != "picture":
-        context |= _load_graph_table(space, wish)
+        context |= _build_graph_table(space, wish, queries.load_graph(space, wish, weights, now))
     elif space.facts or space.notes or space.entities:
         where = reverse("space-graph-data", args=[space.id], query=wish.data_params)
         context |= {"drawn": True, "data": where}
     return render_tab(request, space, "graph", "graph/graph.html", **context)
 
 
-def _load_graph_centre(space: Space, wish: GraphRequest) -> GraphNode | None:
-    if wish.around is None:
-        return None
-    return queries.find_node(
-        space, wish.around, load_effective_policy(space).policy.heat, timezone.now()
-    )
+def _load_weights(space: Space) -> HeatPolicy:
+    return load_effective_policy(space).policy.heat
 
 
-def _build_graph_choices(wish: GraphRequest) -> dict[str, Any]:
-    return {
-        "kinds": [(kind, label, kind in wish.kinds) for kind, label in NODE_KINDS.items()],
-        "links": [(kind, said[0], kind in wish.links) for kind, said in LINK_KINDS.items()],
-        "depths": link_graph.DEPTHS,
-        "colours": link_graph.COLOUR_OPTIONS,
-    }
-
-
-def _load_graph_table(space: Space, wish: GraphRequest) -> dict[str, Any]:
-    found = queries.load_graph(
-        space, wish, load_effective_policy(space).policy.heat, timezone.now()
-    )
+def _build_graph_table(space: Space, wish: GraphRequest, found: LinkGraph) -> dict[str, Any]:
     if wish.view == "links":
         pairs = slice_page(link_graph.list_linked_pairs(found, wish), wish.page)
         shown = pairs.map(
@@ -86,6 +78,7 @@ def build_node_address(space: Space, node: GraphNode) -> str:
     return reverse(f"space-{node.kind}", args=[space.id, node.id])
 
 
+@page_at("spaces/<uuid:space_id>/graph/data.json", "space-graph-data")
 @gzip_page
 @conditional_page
 @tenant_page()
@@ -93,9 +86,7 @@ def graph_data(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """What the picture is drawn from: see `link_graph.serialize_graph`."""
     space = get_space_or_404(space_id, timezone.now())
     wish = link_graph.read_graph_request(request.GET)
-    found = queries.load_graph(
-        space, wish, load_effective_policy(space).policy.heat, timezone.now()
-    )
+    found = queries.load_graph(space, wish, _load_weights(space), timezone.now())
     return render_cached_json(link_graph.serialize_graph(found))
 
 
@@ -106,6 +97,7 @@ def render_cached_json(values: dict[str, Any]) -> HttpResponse:
     return answer
 
 
+@page_at("spaces/<uuid:space_id>/graph/about", "space-graph-about")
 @tenant_page()
 def graph_node_part(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """The panel of the memory `node`, without a frame; a hint without one."""
@@ -114,26 +106,22 @@ def graph_node_part(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     wanted = request.GET.get("node", "")
     if not wanted:
         return render(request, "parts/graph_about.html", {"space": space})
-    node_id, weights = link_graph.parse_node_id(wanted), load_effective_policy(space).policy.heat
+    node_id, weights = link_graph.parse_node_id(wanted), _load_weights(space)
     node = queries.find_node(space, node_id, weights, now) if node_id else None
     if node is None:
         raise Http404
     around = queries.load_graph_neighbours(space, node, weights, now)
+    row_id = UUID(node.id)
     context = {
         "space": space,
         "node": node,
         "address": build_node_address(space, node),
         "fact": _load_node_fact(node),
-        "sources": _load_node_sources(node),
+        "sources": load_sources(node.kind, [row_id])[row_id][:3],
         "around": around[:MAX_SHOWN_NEIGHBOURS],
         "count": len(around),
     }
     return render(request, "parts/graph_about.html", context)
-
-
-def _load_node_sources(node: GraphNode) -> list[SourceQuote]:
-    node_id = UUID(node.id)
-    return load_sources(node.kind, [node_id])[node_id][:3]
 
 
 def _load_node_fact(node: GraphNode) -> FactRow | None:
@@ -142,10 +130,3 @@ def _load_node_fact(node: GraphNode) -> FactRow | None:
         return None
     row: Fact | None = Fact.objects.prefetch_related("superseded_by").filter(id=node.id).first()
     return FactRow(row, find_successor(row), []) if row else None
-
-
-urlpatterns = [
-    path("spaces/<uuid:space_id>/graph/", graph_page, name="space-graph"),
-    path("spaces/<uuid:space_id>/graph/data.json", graph_data, name="space-graph-data"),
-    path("spaces/<uuid:space_id>/graph/about", graph_node_part, name="space-graph-about"),
-]

@@ -6,17 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import (
-    Avg,
-    Case,
-    Count,
-    F,
-    FloatField,
-    Q,
-    QuerySet,
-    Value,
-    When,
-)
+from django.db.models import Avg, Case, Count, F, FloatField, Q, QuerySet, Value, When
 from django.db.models.functions import Cast, Exp, Extract, Greatest, Least
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -119,10 +109,6 @@ def _build_retention_expression(forget: ForgetPolicy, days: Any) -> Any:
     return Exp(-Least(units, _MAX_EXPONENT), output_field=FloatField())
 
 
-def _build_age_expression(now: datetime) -> Any:
-    return Cast(Extract(Value(now) - F("since"), "epoch"), FloatField()) / DAY_SECONDS
-
-
 @dataclass(frozen=True, slots=True)
 class FadingMemory:
     """A memory with its own curve."""
@@ -141,9 +127,10 @@ def load_fading_memories(
     rows = rows.filter(build_text_condition(filters.q, *_TEXT_COLUMNS[model]))
     if filters["seen"]:
         rows = rows.filter(visibility=filters["seen"])
+    age = Cast(Extract(Value(now) - F("since"), "epoch"), FloatField()) / DAY_SECONDS
     left = rows.annotate(
-        left=_build_retention_expression(forget, _build_age_expression(now)),
-        spared=_build_number_case(build_exempt_q(model)),
+        left=_build_retention_expression(forget, age),
+        spared=Case(When(build_exempt_q(model), then=Value(1)), default=Value(0)),
     )
     found = load_page(left.order_by("spared", "left", "-id"), filters.page)
     return found.map(
@@ -153,7 +140,3 @@ def load_fading_memories(
             build_curve(row, row.since, forget, now),
         )
     )
-
-
-def _build_number_case(condition: Q) -> Any:
-    return Case(When(condition, then=Value(1)), default=Value(0))

@@ -2,23 +2,141 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.http import HttpResponse
-from django.urls import path
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame import charts
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import page_at, tenant_page
 from memoryhub.console.frame.forgetting_curves import build_fading_chart
-from memoryhub.console.frame.lists import read_filters
+from memoryhub.console.frame.lists import (
+    FilterChoice,
+    Filters,
+    ListPage,
+    build_text_condition,
+    load_page,
+    read_filters,
+)
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
-from memoryhub.console.pages.heat import decay, queries
+from memoryhub.console.frame.text.nouns import counted
+from memoryhub.console.pages.heat import decay
+from memoryhub.pipeline.counts import build_count_subquery
+from memoryhub.policies.schema import HeatPolicy, Policy
 from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants.models import Space
+from notes.models import EvolutionEvent, Segment, SegmentPage
+from notes.topics.heat import annotate_heat
+
+HEAT_KIND_CHOICE = FilterChoice(
+    "by",
+    _("Heat for"),
+    (("promotion", _("Being read for the persona")), ("staying", _("Staying in reach"))),
+)
+TOPIC_TIER_CHOICE = FilterChoice(
+    "tier", _("Tier"), (("", _("All")), ("mid", _("In reach")), ("cold", _("Cold")))
+)
+MAX_UPCOMING = 5  # of those that go next, and of what went last
+# Promotions, and moves out of sight or back.
+_MOVES = (EvolutionEvent.Kind.PROMOTE, EvolutionEvent.Kind.ARCHIVE)
 
 
+@dataclass(frozen=True, slots=True)
+class TopicHeat:
+    """A page of topics. `scale`: the heat at a bar's end. `mid`: how many are in reach, whose
+    places end where `border` (a rank) begins; 0 where no line is drawn."""
+
+    page: ListPage[Any]
+    scale: float
+    mid: int
+    border: int
+
+
+def load_topics_by_heat(space: Space, filters: Filters, policy: Policy, now: datetime) -> TopicHeat:
+    """The warmest first. Three statements."""
+    held = Segment.objects.filter(space=space, retired_at=None)
+    by = "promotion" if filters["by"] == "promotion" else "heat"
+    top = annotate_heat(held, policy.heat, now).aggregate(
+        most=Max(by), mid=Count("pk", filter=Q(tier=Segment.Tier.MID))
+    )
+    rows = annotate_heat(held, policy.heat, now).filter(
+        build_text_condition(filters.q, "summary", "keywords"), **filters.chosen_values("tier")
+    )
+    # Where staying is meant, those in reach stand before the cold ones.
+    order = ("-promotion", "-id") if by == "promotion" else ("-tier", "-heat", "-id")
+    found = load_page(rows.order_by(*order), filters.page)
+    whole = by == "heat" and not filters.q and not filters["tier"]
+    scale = max(top["most"] or 0.0, policy.heat.tau if by == "promotion" else 0.0, 0.01)
+    return TopicHeat(found, 1.05 * scale, top["mid"], top["mid"] + 1 if whole else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class UpcomingMove:
+    """A topic that goes next, and why."""
+
+    segment: Any
+    why: str
+
+
+def load_next_promoted(space: Space, policy: Policy, now: datetime) -> list[UpcomingMove]:
+    """The warmest with exchanges that promotion has not read. One statement."""
+    unread = SegmentPage.objects.filter(page__analysed_at=None)
+    waiting = unread.filter(segment=OuterRef("pk"))
+    rows = Segment.objects.filter(
+        Exists(waiting), space=space, retired_at=None, stale=False, tier=Segment.Tier.MID
+    )
+    mid = rows.annotate(unread=build_count_subquery(unread, "segment"))
+    warm = annotate_heat(mid, policy.heat, now).order_by("-promotion", "id")[:MAX_UPCOMING]
+    return [UpcomingMove(row, _describe_promotion(row, policy.heat)) for row in warm]
+
+
+def _describe_promotion(row: Any, weights: HeatPolicy) -> str:
+    unread = counted("exchange", row.unread)
+    if row.promotion > weights.tau:
+        message = gettext("over the threshold: %(unread)s will be read by the next job for it")
+        return message % {"unread": unread}
+    lacks = weights.tau - row.promotion
+    ways = []
+    if weights.alpha > 0:
+        ways.append(counted("visit", int(lacks // weights.alpha) + 1))
+    if weights.beta > 0:
+        ways.append(counted("exchange", int(lacks // weights.beta) + 1))
+    said = {"lacks": f"{lacks:.2f}", "ways": gettext(" or ").join(ways), "unread": unread}
+    if not ways:
+        return gettext("lacks %(lacks)s; %(unread)s not read yet") % said
+    return gettext("lacks %(lacks)s: %(ways)s more would do; %(unread)s not read yet") % said
+
+
+def load_next_cold(space: Space, policy: Policy, now: datetime, mid: int) -> list[UpcomingMove]:
+    """The coldest in reach, in the order in which they would go. One statement."""
+    rows = Segment.objects.filter(space=space, retired_at=None, tier=Segment.Tier.MID)
+    hot = annotate_heat(rows, policy.heat, now).order_by("heat", "last_visited_at", "id")
+    room = policy.segments.max - mid
+    return [
+        UpcomingMove(row, _describe_cooling(place, room))
+        for place, row in enumerate(hot[:MAX_UPCOMING], 1)
+    ]
+
+
+def _describe_cooling(place: int, room: int) -> str:
+    """`place` from the coldest; `room` for so many topics more."""
+    new = room + place
+    if new <= 0:
+        return gettext("over the capacity: it goes when the next topic is placed")
+    message = ngettext(
+        "goes when %(count)s new topic has come", "goes when %(count)s new topics have come", new
+    )
+    return message % {"count": f"{new:,}"}
+
+
+@page_at("spaces/<uuid:space_id>/heat/", "space-heat")
 @tenant_page()
 def heat_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """The warmth of topics, or with `view=fading` how memories fade."""
@@ -29,9 +147,9 @@ def heat_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 
 def _build_topics_context(request: ConsoleRequest, space: Any) -> dict[str, Any]:
     now, policy = timezone.now(), load_effective_policy(space).policy
-    filters = read_filters(request.GET, (queries.HEAT_KIND_CHOICE, queries.TOPIC_TIER_CHOICE))
+    filters = read_filters(request.GET, (HEAT_KIND_CHOICE, TOPIC_TIER_CHOICE))
     promotion = filters["by"] == "promotion"
-    hot = queries.load_topics_by_heat(space, filters, policy, now)
+    hot = load_topics_by_heat(space, filters, policy, now)
 
     def bar(row: Any) -> list[tuple[str, str, float, float]]:
         return charts.build_heat_parts(row, hot.scale, policy.heat, promotion=promotion)
@@ -45,9 +163,9 @@ def _build_topics_context(request: ConsoleRequest, space: Any) -> dict[str, Any]
         "threshold": round(100 * policy.heat.tau / hot.scale, 2) if promotion else None,
         "weights": policy.heat,
         "most": policy.segments.max,
-        "promoted": queries.load_next_promoted(space, policy, now),
-        "cold": queries.load_next_cold(space, policy, now, hot.mid),
-        "moves": queries.load_latest_moves(space),
+        "promoted": load_next_promoted(space, policy, now),
+        "cold": load_next_cold(space, policy, now, hot.mid),
+        "moves": EvolutionEvent.objects.filter(space=space, kind__in=_MOVES)[:MAX_UPCOMING],
     }
 
 
@@ -66,8 +184,3 @@ def _build_fading_context(request: ConsoleRequest, space: Any) -> dict[str, Any]
         "page": decay.load_fading_memories(space, filters, forget, now),
         "chart": build_fading_chart(falls, at),
     }
-
-
-urlpatterns = [
-    path("spaces/<uuid:space_id>/heat/", heat_page, name="space-heat"),
-]

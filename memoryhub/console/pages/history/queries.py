@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, Q
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 
@@ -42,6 +42,7 @@ EVENT_STATE_CHOICE = FilterChoice(
         ("undone", _("Undone")),
         ("purged", _("Erased since")),
     ),
+    spare=True,
 )
 # Rows of a change-set that are told in the stream; its page tells them all.
 MAX_STREAM_ROWS = 40
@@ -66,17 +67,12 @@ def load_event_choices(space: Space) -> tuple[FilterChoice, ...]:
     kinds = sorted((format_kind(kind.name), kind.name) for kind in row_kinds.list_row_kinds())
     return (
         EVENT_KIND_CHOICE,
-        load_value_choice(rows, "actor", "actor", _("By"), _("Anybody"), spare=False),
+        load_value_choice(rows, "actor", _("By"), _("Anybody"), spare=False),
         FilterChoice(
             "row", _("Changed"), (("", _("Anything")), *((n, w) for w, n in kinds)), spare=True
         ),
-        FilterChoice(
-            EVENT_STATE_CHOICE.name,
-            EVENT_STATE_CHOICE.label,
-            EVENT_STATE_CHOICE.options,
-            spare=True,
-        ),
-        load_value_choice(rows, "engine", "engine", _("Engine"), _("Any")),
+        EVENT_STATE_CHOICE,
+        load_value_choice(rows, "engine", _("Engine"), _("Any")),
     )
 
 
@@ -88,7 +84,8 @@ def load_stream(space: Space, filters: Filters, moment: SpaceMoment) -> ListPage
         **filters.chosen_values("kind", "actor", "engine"),
     )
     if filters["row"]:
-        rows = rows.filter(Exists(_list_revisions_of_kind(filters["row"])))
+        changed = Revision.objects.filter(event=OuterRef("pk"), row_type=filters["row"])
+        rows = rows.filter(Exists(changed))
     # Into an attribute of its own: a slice is no related manager's.
     first = Prefetch("revisions", Revision.objects.order_by("id")[:MAX_STREAM_ROWS], "first")
     counted = rows.annotate(rows=build_count_subquery(Revision.objects.all(), "event"))
@@ -104,10 +101,6 @@ def _build_event_state_condition(state: str) -> Q:
         "undone": Q(undone),
         "purged": Q(is_purged=True),
     }.get(state, Q())
-
-
-def _list_revisions_of_kind(row_type: str) -> QuerySet[Revision]:
-    return Revision.objects.filter(event=OuterRef("pk"), row_type=row_type)
 
 
 def _group_changes_by_event(events: list[Any]) -> dict[UUID, list[MemoryChange]]:

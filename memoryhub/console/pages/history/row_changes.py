@@ -15,7 +15,7 @@ from memoryhub.console.frame.text.history_rows import FieldChange
 from memoryhub.console.frame.text.row_names import load_row_names
 from memoryhub.inference.models import ModelCall
 from notes.history.timeline import RowChange
-from notes.models import EvolutionEvent, Revision
+from notes.models import EvolutionEvent, Note, Revision
 
 KINDS_WITH_PAGE = ("fact", "note", "segment")
 MAX_EVENT_ROWS = 200
@@ -41,7 +41,6 @@ def build_row_differences(space_id: UUID, changes: list[RowChange]) -> list[RowD
 def _build_row_difference(
     space_id: UUID, change: RowChange, names: history_rows.RowNames
 ) -> RowDifference:
-    page = f"space-{change.kind}" if change.kind in KINDS_WITH_PAGE else ""
     return RowDifference(
         kind=change.kind,
         how=change.how,
@@ -49,17 +48,24 @@ def _build_row_difference(
         fields=history_rows.list_field_changes(
             change.kind, change.before or {}, {n: new for n, _, new in change.fields}, names
         ),
-        address=reverse(page, args=[space_id, change.row_id]) if page else "",
+        address=_build_row_address(space_id, change.kind, change.row_id),
     )
+
+
+def _build_row_address(space_id: UUID, kind: str, row_id: UUID) -> str:
+    return reverse(f"space-{kind}", args=[space_id, row_id]) if kind in KINDS_WITH_PAGE else ""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryChange:
+    """`lessons`: of a note, the notes that it came from."""
+
     event: EvolutionEvent
     revision: Revision
     fields: list[FieldChange]
     words: str
     models_asked: Sequence[tuple[str, str]] = ()
+    lessons: Sequence[Note] = ()
 
     @property
     def undone(self) -> EvolutionEvent | None:
@@ -85,10 +91,8 @@ class MemoryChange:
     @property
     def address(self) -> str:
         """Of the row's page; empty for kinds without one."""
-        if self.revision.row_type not in ("fact", "note", "segment"):
-            return ""
-        ids = [self.revision.space_id, self.revision.row_id]
-        return reverse(f"space-{self.revision.row_type}", args=ids)
+        row = self.revision
+        return _build_row_address(row.space_id, row.row_type, row.row_id)
 
 
 def load_changes(kind: str, ids: Iterable[UUID]) -> list[MemoryChange]:
@@ -96,9 +100,8 @@ def load_changes(kind: str, ids: Iterable[UUID]) -> list[MemoryChange]:
     revisions = Revision.objects.filter(row_type=kind, row_id__in=list(ids))
     ordered = revisions.select_related("event").prefetch_related("event__undone_by")
     found = list(ordered.order_by("-event__created_at", "-id"))
-    return describe_changes(
-        [(r.event, r) for r in found], _load_models_asked([r.event for r in found])
-    )
+    asked = _load_models_asked([revision.event for revision in found])
+    return describe_changes([(revision.event, revision) for revision in found], asked)
 
 
 def _load_models_asked(
@@ -121,19 +124,14 @@ def describe_changes(
     """Each revision told in words. A statement for each kind of row that they name."""
     told = [(r.row_type, r.row_id, values) for _, r in pairs for values in (r.before, r.after)]
     names = load_row_names(told)
-    return [
-        _describe_change(event, revision, names, (asked or {}).get(event.job_id, ()))
-        for event, revision in pairs
-    ]
-
-
-def _describe_change(
-    event: EvolutionEvent,
-    revision: Revision,
-    names: history_rows.RowNames,
-    asked: Sequence[tuple[str, str]],
-) -> MemoryChange:
-    before, after, kind = revision.before, revision.after, revision.row_type
-    said = history_rows.describe_row(kind, after or before or {}, names) if after or before else ""
-    fields = history_rows.list_field_changes(kind, before, after, names) if before and after else []
-    return MemoryChange(event, revision, fields, said, asked)
+    found = []
+    for event, revision in pairs:
+        before, after, kind = revision.before, revision.after, revision.row_type
+        held = after or before
+        said = history_rows.describe_row(kind, held, names) if held else ""
+        fields = (
+            history_rows.list_field_changes(kind, before, after, names) if before and after else []
+        )
+        models = (asked or {}).get(event.job_id, ())
+        found.append(MemoryChange(event, revision, fields, said, models))
+    return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -9,34 +11,96 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext, ngettext, pgettext
+from django.utils.translation import gettext_noop as _
 
-from memoryhub.console.frame.access import check_role, tenant_page, tenant_view
-from memoryhub.console.frame.form_values import read_time
+from memoryhub.console.frame.access import (
+    ADMIN,
+    EDITOR,
+    check_role,
+    page_at,
+    tenant_page,
+    tenant_view,
+)
+from memoryhub.console.frame.forms import attempt, read_time
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
+from memoryhub.console.frame.text.wording import format_kind_count, join_list, join_phrases
 from memoryhub.console.pages.history import queries
-from memoryhub.console.pages.history.outlook import (
-    preview_roll_back,
-    preview_undo,
-)
 from memoryhub.console.pages.history.queries import (
     get_event_or_404,
     load_event_calls,
     load_revisions,
 )
-from memoryhub.console.pages.history.row_changes import build_row_differences, describe_changes
+from memoryhub.console.pages.history.row_changes import (
+    RowDifference,
+    build_row_differences,
+    describe_changes,
+)
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.corrections import Correction
-from memoryhub.tenants.models import Membership
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.history import timeline
+from notes.history.timeline import RowChange
 from notes.models import EvolutionEvent
+
+
+@dataclass(frozen=True, slots=True)
+class UndoOutlook:
+    """What an action would do, or why it can't be done. `later` would be undone with it;
+    `shared` stay, as other spaces see what they changed."""
+
+    rows: list[RowDifference] = field(default_factory=list)
+    summary: str = ""
+    later: list[EvolutionEvent] = field(default_factory=list)
+    refused: str = ""
+    shared: list[EvolutionEvent] = field(default_factory=list)
+
+
+def preview_undo(event: EvolutionEvent, actor: str, now: datetime) -> UndoOutlook:
+    """Of undoing it together with whatever was built on it."""
+    try:
+        undone = corrections.undo_event(event, actor, now, cascade=True, dry_run=True)
+    except MemoryHubError as error:
+        return UndoOutlook(refused=error.message)
+    later = [each for each in undone.undone_events if each.id != event.id]
+    rows = build_row_differences(event.space_id, undone.changes)
+    return UndoOutlook(rows, describe_row_changes(undone.changes), later)
+
+
+def preview_roll_back(space: Space, to: datetime, actor: str, now: datetime) -> UndoOutlook:
+    try:
+        undone = corrections.roll_back_space(space, to, actor, now, dry_run=True)
+    except MemoryHubError as error:
+        return UndoOutlook(refused=error.message)
+    shared = timeline.list_shared_events(space, to)
+    rows = build_row_differences(space.id, undone.changes)
+    said = describe_row_changes(undone.changes)
+    return UndoOutlook(rows, said, undone.undone_events, shared=shared)
+
+
+def describe_row_changes(changes: list[RowChange]) -> str:
+    """ "changes 2 facts, takes out 1 note"."""
+    counts = Counter((change.how, change.kind) for change in changes)
+    parts = []
+    for how, message in _CHANGE_SENTENCES.items():
+        kinds = [format_kind_count(kind, n) for (h, kind), n in sorted(counts.items()) if h == how]
+        if kinds:
+            parts.append(gettext(message) % {"what": join_list(kinds)})
+    return join_phrases(parts)
+
+
+_CHANGE_SENTENCES = {
+    "added": _("brings back %(what)s"),
+    "changed": _("changes %(what)s"),
+    "removed": _("takes out %(what)s"),
+}
 
 
 def build_undo_tags(address: str, label: str = "") -> str:
@@ -53,10 +117,11 @@ def build_event_undo_tags(event: EvolutionEvent, label: str = "") -> str:
     return build_undo_tags(reverse("space-event", args=[event.space_id, event.id]), label)
 
 
+@page_at("spaces/<uuid:space_id>/history/<uuid:event_id>/", "space-event")
 @tenant_view()
 def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpResponse:
     """What it changed and what undoing it would do. Sent, it is undone."""
-    now, actor = timezone.now(), request.user.username
+    now = timezone.now()
     with tenant_scope(request.tenant.id):
         space = get_space_or_404(space_id, now)
         found = get_event_or_404(space, event_id)
@@ -70,25 +135,27 @@ def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpR
                 event=found,
                 changes=describe_changes(rows),
                 count=count,
-                outlook=preview_undo(found, actor, now),
+                outlook=preview_undo(found, request.actor, now),
                 calls=load_event_calls(found),
             )
-    check_role(request, Membership.Role.EDITOR)
-    try:
-        cascade = request.POST.get("cascade") == "yes"
-        made = corrections.undo_event(found, actor, now, cascade=cascade).event
-    except MemoryHubError as error:
-        messages.error(request, gettext("Not undone: %(why)s.") % {"why": error.message})
+    check_role(request, EDITOR)
+    cascade = request.POST.get("cascade") == "yes"
+    undone = attempt(
+        request,
+        lambda: corrections.undo_event(found, request.actor, now, cascade=cascade).event,
+        gettext("Not undone: %(why)s."),
+    )
+    if undone is None:
         return redirect("space-event", space_id=space_id, event_id=event_id)
-    again = reverse("space-event", args=[space_id, made.id])
     done = gettext("Undone. This can be undone in turn.")
-    messages.success(request, done, extra_tags=build_event_undo_tags(made, gettext("Redo")))
+    messages.success(request, done, extra_tags=build_event_undo_tags(undone, gettext("Redo")))
     back = request.POST.get("back", "")
     if url_has_allowed_host_and_scheme(back, allowed_hosts=None):
         return redirect(back)
-    return redirect(again)
+    return redirect("space-event", space_id=space_id, event_id=undone.id)
 
 
+@page_at("spaces/<uuid:space_id>/history/roll-back/", "space-roll-back")
 @tenant_view()
 def roll_back_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """Choose a time, see what has changed since, go back to it."""
@@ -99,14 +166,16 @@ def roll_back_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         to = read_time(given, space)
         if request.method != "POST":
             return _render_roll_back(request, space, given, to, now)
-    check_role(request, Membership.Role.ADMIN)
+    check_role(request, ADMIN)
     if to is None:
         messages.error(request, gettext("Choose a time first."))
         return redirect("space-roll-back", space_id=space_id)
-    try:
-        undone = corrections.roll_back_space(space, to, request.user.username, now).events
-    except MemoryHubError as error:
-        messages.error(request, gettext("Not rolled back: %(why)s.") % {"why": error.message})
+    undone = attempt(
+        request,
+        lambda: corrections.roll_back_space(space, to, request.actor, now).events,
+        gettext("Not rolled back: %(why)s."),
+    )
+    if undone is None:
         return redirect("space-roll-back", space_id=space_id)
     done = ngettext(
         "Rolled back: %(count)s change undone. It can be redone.",
@@ -120,7 +189,7 @@ def roll_back_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 def _render_roll_back(
     request: ConsoleRequest, space: Any, given: str, to: datetime | None, now: datetime
 ) -> HttpResponse:
-    outlook = preview_roll_back(space, to, request.user.username, now) if to else None
+    outlook = preview_roll_back(space, to, request.actor, now) if to else None
     since = timeline.load_changes_since(space, to, now) if to else []
     return render_tab(
         request,
@@ -136,6 +205,7 @@ def _render_roll_back(
     )
 
 
+@page_at("spaces/<uuid:space_id>/history/", "space-history")
 @tenant_page()
 def history_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = get_space_at_moment(request, space_id)
@@ -146,18 +216,3 @@ def history_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     return render_tab(
         request, space, "history", "history/list.html", filters=filters, page=page, moment=moment
     )
-
-
-urlpatterns = [
-    path("spaces/<uuid:space_id>/history/", history_page, name="space-history"),
-    path(
-        "spaces/<uuid:space_id>/history/roll-back/",
-        roll_back_page,
-        name="space-roll-back",
-    ),
-    path(
-        "spaces/<uuid:space_id>/history/<uuid:event_id>/",
-        event_page,
-        name="space-event",
-    ),
-]

@@ -7,44 +7,72 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
-from django.urls import path
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
-from memoryhub.console.frame.access import tenant_page, tenant_view
-from memoryhub.console.frame.lists import read_filters
+from memoryhub.console.frame.access import EDITOR, action_at, page_at, tenant_page, tenant_view
+from memoryhub.console.frame.forms import attempt
+from memoryhub.console.frame.lists import (
+    FilterChoice,
+    Filters,
+    ListPage,
+    build_text_condition,
+    load_page,
+    read_filters,
+)
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.imports import queries
-from memoryhub.errors import MemoryHubError
 from memoryhub.importers import runs
 from memoryhub.importers.models import ImportRun
 from memoryhub.importers.records import RECORD_KINDS
 from memoryhub.importers.runs import ImportUpload
 from memoryhub.importers.sources import SOURCES
-from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 
-EDITOR = Membership.Role.EDITOR
+IMPORT_SOURCE_CHOICE = FilterChoice(
+    "source", _("From"), (("all", _("Anywhere")), *((s.name, _(s.title)) for s in SOURCES.values()))
+)
+IMPORT_STATE_CHOICE = FilterChoice(
+    "state", _("State"), (("all", _("Any")), *ImportRun.State.choices)
+)
+IMPORT_MODE_CHOICE = FilterChoice(
+    "how", _("How"), (("all", _("Any")), ("tried", _("Dry runs")), ("done", _("Taken in")))
+)
+
+
+def load_imports(filters: Filters) -> ListPage[ImportRun]:
+    """Newest first. Two statements."""
+    rows = ImportRun.objects.filter(
+        build_text_condition(filters.q, "file_name", "subject", "actor"),
+        **filters.chosen_values("source", "state"),
+    )
+    if filters["how"] != "all":
+        rows = rows.filter(dry_run=filters["how"] == "tried")
+    return load_page(rows.order_by("-created_at", "-id"), filters.page)
+
+
+def get_import_or_404(import_id: UUID) -> ImportRun:
+    return get_object_or_404(ImportRun.objects.filter(id=import_id))
+
+
 # The words for what a file holds.
 IMPORT_KIND_LABELS = {
-    "turn": gettext_lazy("messages"),
-    "fact": gettext_lazy("facts"),
-    "note": gettext_lazy("notes"),
-    "block": gettext_lazy("core blocks"),
+    "turn": _("messages"),
+    "fact": _("facts"),
+    "note": _("notes"),
+    "block": _("core blocks"),
 }
 
 
+@page_at("imports/", "imports")
 @tenant_page()
 def import_list_page(request: ConsoleRequest) -> HttpResponse:
     """The whole page, or for the polling browser only the list."""
     filters = read_filters(
-        request.GET,
-        (queries.IMPORT_SOURCE_CHOICE, queries.IMPORT_STATE_CHOICE, queries.IMPORT_MODE_CHOICE),
+        request.GET, (IMPORT_SOURCE_CHOICE, IMPORT_STATE_CHOICE, IMPORT_MODE_CHOICE)
     )
-    page = queries.load_imports(filters)
+    page = load_imports(filters)
     going = any(run.state in ImportRun.ACTIVE_STATES for run in page)
     shown = page.map(lambda run: (run, SOURCES[run.source].title))
     context = {"filters": filters, "page": shown, "going": going, "sources": SOURCES.values()}
@@ -52,42 +80,44 @@ def import_list_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "imports/_list.html" if request.htmx else "imports/list.html", context)
 
 
-@require_POST
+@action_at("imports/new", "import-new")
 @tenant_view(role=EDITOR)
 def start_import(request: ConsoleRequest) -> HttpResponse:
     """Try a file: nothing of it is taken in yet."""
     sent = request.FILES.get("file")
     if sent is None:
-        messages.error(request, _("Nothing was sent: choose a file."))
+        messages.error(request, gettext("Nothing was sent: choose a file."))
         return redirect("imports")
     wanted = ImportUpload(
         source=request.POST.get("source", ""),
         name=sent.name or "",
         chunks=sent.chunks(),
-        actor=request.user.get_username(),
+        actor=request.actor,
         subject=request.POST.get("subject", ""),
         only=request.POST.getlist("only"),
         dry_run=True,
     )
-    try:
-        run = runs.start_import(request.tenant.id, wanted, timezone.now())
-    except MemoryHubError as error:
-        messages.error(request, _("Not read: %(why)s.") % {"why": error.message})
-        return redirect("imports")
-    return redirect("import", import_id=run.id)
+    run = attempt(
+        request,
+        lambda: runs.start_import(request.tenant.id, wanted, timezone.now()),
+        gettext("Not read: %(why)s."),
+    )
+    return redirect("import", import_id=run.id) if run else redirect("imports")
 
 
+@page_at("imports/<uuid:import_id>/", "import")
 @tenant_page()
 def import_page(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
     """The whole page, or for the polling browser only how far it is."""
-    run = queries.get_import_or_404(import_id)
+    run = get_import_or_404(import_id)
     going = run.state in ImportRun.ACTIVE_STATES
+    tried = run.dry_run and run.state == ImportRun.State.DONE
     context = {
         "run": run,
         "going": going,
-        "title": _(SOURCES[run.source].title),
+        "title": gettext(SOURCES[run.source].title),
         "rows": _list_import_counts(run),
-        "can_take": queries.can_accept_import(run),
+        "can_take": tried and runs.find_kept_file(run) is not None,
     }
     if not request.htmx:
         return render(request, "imports/import.html", context)
@@ -99,38 +129,23 @@ def import_page(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
 
 def _list_import_counts(run: ImportRun) -> list[dict[str, Any]]:
     """What was found of each kind, and what became of it."""
-    report = run.report
-    if not report:
-        return []
+    report, columns = run.report, ("found", "taken", "already")
     return [
-        {
-            "called": IMPORT_KIND_LABELS[kind],
-            "found": report["found"][kind],
-            "taken": report["taken"][kind],
-            "already": report["already"][kind],
-        }
+        {"called": IMPORT_KIND_LABELS[kind], **{name: report[name][kind] for name in columns}}
         for kind in RECORD_KINDS
-        if report["found"][kind]
+        if report and report["found"][kind]
     ]
 
 
-@require_POST
+@action_at("imports/<uuid:import_id>/take", "import-take")
 @tenant_view(role=EDITOR)
 def accept_import(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
     """Take in what was tried."""
     with tenant_scope(request.tenant.id):
-        tried = queries.get_import_or_404(import_id)
-    try:
-        run = runs.import_tried_file(tried, request.user.get_username(), timezone.now())
-    except MemoryHubError as error:
-        messages.error(request, _("Not taken in: %(why)s.") % {"why": error.message})
-        return redirect("import", import_id=import_id)
-    return redirect("import", import_id=run.id)
-
-
-urlpatterns = [
-    path("imports/", import_list_page, name="imports"),
-    path("imports/new", start_import, name="import-new"),
-    path("imports/<uuid:import_id>/", import_page, name="import"),
-    path("imports/<uuid:import_id>/take", accept_import, name="import-take"),
-]
+        tried = get_import_or_404(import_id)
+    run = attempt(
+        request,
+        lambda: runs.import_tried_file(tried, request.actor, timezone.now()),
+        gettext("Not taken in: %(why)s."),
+    )
+    return redirect("import", import_id=run.id if run else import_id)

@@ -8,17 +8,15 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import ADMIN, action_at, page_at, tenant_page
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import find_space_of_subject
-from memoryhub.tenants.models import ApiKey, Membership
+from memoryhub.tenants.models import ApiKey
 from memoryhub.tenants.services import create_key, revoke_key
 
 
@@ -48,12 +46,19 @@ class ApiKeyForm(forms.Form):
         return subject
 
 
+@page_at("keys/", "keys")
 @never_cache
-@tenant_page(role=Membership.Role.ADMIN)
+@tenant_page(role=ADMIN)
 def key_list_page(request: ConsoleRequest) -> HttpResponse:
     """A new key is shown in the answer that made it, and never again."""
     form = ApiKeyForm(request.POST or None)
-    secret = _create_key_from_form(request, form) if form.is_valid() else ""
+    secret = ""
+    if form.is_valid():
+        given = form.cleaned_data
+        space = find_space_of_subject(given["subject"])
+        _key, secret = create_key(
+            request.tenant, given["name"], given["scopes"], space=space, actor=request.actor
+        )
     context = {
         "form": ApiKeyForm() if secret else form,
         "keys": list(ApiKey.objects.select_related("space")),
@@ -62,26 +67,11 @@ def key_list_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "keys/list.html", context)
 
 
-def _create_key_from_form(request: ConsoleRequest, form: ApiKeyForm) -> str:
-    space = find_space_of_subject(form.cleaned_data["subject"])
-    name, scopes = form.cleaned_data["name"], form.cleaned_data["scopes"]
-    _, secret = create_key(
-        request.tenant, name, scopes, space=space, actor=request.user.get_username()
-    )
-    return secret
-
-
-@require_POST
-@tenant_page(role=Membership.Role.ADMIN)
+@action_at("keys/<uuid:key_id>/revoke", "key-revoke")
+@tenant_page(role=ADMIN)
 def revoke_api_key(request: ConsoleRequest, key_id: UUID) -> HttpResponse:
     key = get_object_or_404(ApiKey.objects.filter(id=key_id))
-    revoke_key(key, timezone.now(), actor=request.user.get_username())
+    revoke_key(key, timezone.now(), actor=request.actor)
     said = _("Revoked: %(name)s. Requests with it are refused from now on.")
     messages.success(request, said % {"name": key.name})
     return redirect("keys")
-
-
-urlpatterns = [
-    path("keys/", key_list_page, name="keys"),
-    path("keys/<uuid:key_id>/revoke", revoke_api_key, name="key-revoke"),
-]

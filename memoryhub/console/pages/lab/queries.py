@@ -7,17 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import (
-    Avg,
-    CharField,
-    Count,
-    F,
-    FloatField,
-    Func,
-    IntegerField,
-    Min,
-    Q,
-)
+from django.db.models import Avg, CharField, Count, F, FloatField, Func, IntegerField, Min, Q
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 from django.shortcuts import get_object_or_404
@@ -46,7 +36,6 @@ LAB_ORIGIN_CHOICE = FilterChoice(
         ("imported", _("A report file")),
     ),
 )
-_DEFERRED_RUN_COLUMNS = ("report", "environment")
 _ORIGIN_CONDITIONS = {
     "here": Q(imported=False) & ~Q(file=""),
     "command": Q(imported=False, file=""),
@@ -56,18 +45,14 @@ _ORIGIN_CONDITIONS = {
 
 def load_lab_runs(filters: Filters) -> ListPage[LabRun]:
     """Newest first. Two statements."""
+    columns = ("dataset__name", "settings__presets", "settings__engine", "actor")
     rows = LabRun.objects.filter(
-        build_text_condition(
-            filters.q, "dataset__name", "settings__presets", "settings__engine", "actor"
-        )
+        build_text_condition(filters.q, *columns),
+        _ORIGIN_CONDITIONS.get(filters["whence"], Q()),
+        **filters.chosen_values("state"),
     )
-    if filters["state"] != "all":
-        rows = rows.filter(state=filters["state"])
-    if filters["whence"] != "all":
-        rows = rows.filter(_ORIGIN_CONDITIONS[filters["whence"]])
-    return load_page(
-        rows.defer(*_DEFERRED_RUN_COLUMNS).order_by("-created_at", "-id"), filters.page
-    )
+    rows = rows.defer("report", "environment").order_by("-created_at", "-id")
+    return load_page(rows, filters.page)
 
 
 def get_lab_run_or_404(run_id: UUID) -> LabRun:
@@ -129,21 +114,15 @@ def load_lab_questions(run: LabRun, filters: Filters) -> ListPage[Any]:
     )
     if filters["category"]:
         rows = rows.filter(category=int(filters["category"]))
-    whole = rows.annotate(turns=_EVIDENCE_COUNT, seen=_PLACE_COUNT)
-    grouped = (
-        whole.order_by()
-        .values(*_QUESTION_COLUMNS, "turns")
-        .annotate(
-            one=Min(Cast("id", CharField())),
-            systems=Count("id"),
-            found=Count("id", filter=Q(seen=F("turns"))),
-            f1=Avg(_F1_SCORE),
-        )
+    whole = rows.annotate(turns=_EVIDENCE_COUNT, seen=_PLACE_COUNT).order_by()
+    grouped = whole.values(*_QUESTION_COLUMNS, "turns").annotate(
+        one=Min(Cast("id", CharField())),
+        systems=Count("id"),
+        found=Count("id", filter=Q(seen=F("turns"))),
+        f1=Avg(_F1_SCORE),
     )
-    if filters["found"] != "all":
-        grouped = grouped.filter(
-            _FOUND_CONDITIONS[filters["found"]], turns__gt=0, unanswerable=False
-        )
+    if fits := _FOUND_CONDITIONS.get(filters["found"]):
+        grouped = grouped.filter(fits, turns__gt=0, unanswerable=False)
     return load_page(grouped.order_by("dialogue", "number"), filters.page)
 
 
@@ -172,15 +151,13 @@ def load_system_outcomes(run: LabRun, asked: LabOutcome) -> list[SystemOutcome]:
     titles = {system["name"]: system["title"] for system in run.systems}
     order = list(titles)
     found = sorted(rows, key=lambda row: order.index(row.system))
-    return [_build_system_outcome(row, titles[row.system]) for row in found]
-
-
-def _build_system_outcome(row: LabOutcome, title: str) -> SystemOutcome:
-    evident = bool(row.evidence) and not row.unanswerable
-    calls = sum(int(each["calls"]) for each in row.calls.values())
-    return SystemOutcome(
-        row, title, compute_recall(row) if evident else None, calls, sum_money(row.calls)
-    )
+    outcomes = []
+    for row in found:
+        recall = compute_recall(row) if row.evidence and not row.unanswerable else None
+        calls = sum(int(each["calls"]) for each in row.calls.values())
+        money = sum_money(row.calls)
+        outcomes.append(SystemOutcome(row, titles[row.system], recall, calls, money))
+    return outcomes
 
 
 def find_adjacent_outcomes(run: LabRun, asked: LabOutcome) -> tuple[UUID | None, UUID | None]:

@@ -17,12 +17,12 @@ ROW_HEIGHT = 26  # pixels of a system in the plots that list them
 
 def plot_recall_against_tokens(systems: Sequence[SystemReport]) -> PlotFigure:
     """A line a system, and a mark where its whole context ends."""
-    lines = [_build_line(at, s) for at, s in enumerate(systems) if _list_curve_points(s)]
-    ends = [
-        _build_end_mark(at, s)
-        for at, s in enumerate(systems)
-        if s["overall"].get("recall") is not None
-    ]
+    lines, ends = [], []
+    for at, system in enumerate(systems):
+        if points := [point for point in system["curve"] if point["recall"] is not None]:
+            lines.append(_build_line(at, system, points))
+        if system["overall"].get("recall") is not None:
+            ends.append(_build_end_mark(at, system))
     return {
         "data": [*lines, *ends],
         "layout": {
@@ -35,24 +35,15 @@ def plot_recall_against_tokens(systems: Sequence[SystemReport]) -> PlotFigure:
     }
 
 
-def _format_token_count(tokens: int) -> str:
-    return f"{tokens // 1000}k" if tokens >= 1000 else str(tokens)
-
-
 _TICK_SIZES = (50, 100, 250, 500, 1000, 2000, 4000, 8000, 16000, 32000)
 _TOKEN_AXIS = {
     "tickvals": _TICK_SIZES,
-    "ticktext": [_format_token_count(size) for size in _TICK_SIZES],
+    "ticktext": [f"{n // 1000}k" if n >= 1000 else str(n) for n in _TICK_SIZES],
 }
 _SHARE_AXIS = {"tickformat": ".0%", "range": [0, 1.03]}
 
 
-def _list_curve_points(system: SystemReport) -> list[Mapping[str, Any]]:
-    return [point for point in system["curve"] if point["recall"] is not None]
-
-
-def _build_line(at: int, system: SystemReport) -> PlotFigure:
-    points = _list_curve_points(system)
+def _build_line(at: int, system: SystemReport, points: Sequence[Mapping[str, Any]]) -> PlotFigure:
     return {
         "type": "scatter",
         "mode": "lines",
@@ -60,7 +51,8 @@ def _build_line(at: int, system: SystemReport) -> PlotFigure:
         "legendgroup": system["name"],
         "x": [point["tokens"] for point in points],
         "y": [point["recall"] for point in points],
-        "line": {"dash": _select_dash(at), "width": 2},
+        # Ten colours, then the same ones in dashes.
+        "line": {"dash": ("solid", "dash", "dot", "dashdot")[at // 10 % 4], "width": 2},
         "hovertemplate": _("%(share)s within %(tokens)s tokens")
         % {"share": "%{y:.1%}", "tokens": "%{x:,}"},
         "meta": {"tone": at},
@@ -82,11 +74,6 @@ def _build_end_mark(at: int, system: SystemReport) -> PlotFigure:
         % {"share": "%{y:.1%}", "tokens": "%{x:,.0f}"},
         "meta": {"tone": at},
     }
-
-
-def _select_dash(at: int) -> str:
-    """Ten colours, then the same ones in dashes."""
-    return ("solid", "dash", "dot", "dashdot")[at // 10 % 4]
 
 
 def plot_latency(systems: Sequence[SystemReport]) -> PlotFigure:
@@ -131,20 +118,19 @@ def plot_by_category(
 ) -> PlotFigure:
     """A square a system and category. `called`: names of the numbers, for people."""
     numbers = sorted({n for s in systems for n in s["by_category"]}, key=int)
-    shown = [
-        n for n in numbers if any(_read_category_figure(s, n, measure) is not None for s in systems)
-    ]
     rows = systems[::-1]
+
+    def read(system: SystemReport, number: str) -> Any:
+        return system["by_category"].get(number, {}).get(measure)
+
+    shown = [n for n in numbers if any(read(system, n) is not None for system in systems)]
     return {
         "data": [
             {
                 "type": "heatmap",
                 "x": [called.get(number, number) for number in shown],
                 "y": [system["name"] for system in rows],
-                "z": [
-                    [_read_category_figure(system, number, measure) for number in shown]
-                    for system in rows
-                ],
+                "z": [[read(system, number) for number in shown] for system in rows],
                 "texttemplate": "%{z:.0%}" if share else "%{z:,.0f}",
                 "hovertemplate": "%{y}, %{x}: %{z:.1%}" if share else "%{y}, %{x}: %{z:,.0f}",
                 "xgap": 2,
@@ -160,7 +146,3 @@ def plot_by_category(
             "yaxis": {"type": "category", "ticks": ""},
         },
     }
-
-
-def _read_category_figure(system: SystemReport, number: str, measure: str) -> Any:
-    return system["by_category"].get(number, {}).get(measure)

@@ -15,40 +15,16 @@ SystemReport = Mapping[str, Any]
 FigureShape = str  # how a figure is written: share, score, count, ms or money
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """`best`: max or min, whichever is better. `key`: of a category's figures as well, or None."""
-
-    name: str
-    label: StrOrPromise
-    title: StrOrPromise
-    shape: FigureShape
-    best: Callable[..., Any] = max
-    key: str | None = None
-    read_overall: Callable[[SystemReport], float | None] = lambda system: None
-
-    def value(self, system: SystemReport, category: str) -> float | None:
-        if not category:
-            return self.read_overall(system)
-        return None if self.key is None else system["by_category"].get(category, {}).get(self.key)
-
-
-def _build_overall_reader(key: str) -> Callable[[SystemReport], float | None]:
-    return lambda system: system["overall"].get(key)
-
-
-def _build_spent_reader(what: str) -> Callable[[SystemReport], float | None]:
+def _build_spent_reader(*names: str) -> Callable[[SystemReport], float | None]:
     """Of model calls while questions are asked, a question."""
 
-    def value(system: SystemReport) -> float | None:
+    def read(system: SystemReport) -> float | None:
         questions = system["overall"].get("questions") or 0
         questions += system["unanswerable"].get("questions") or 0
-        rows = system["calls"].values()
-        names = ("prompt_tokens", "completion_tokens") if what == "tokens" else (what,)
-        spent = sum(row.get(name, 0) for row in rows for name in names)
+        spent = sum(row.get(name, 0) for row in system["calls"].values() for name in names)
         return spent / questions if questions else None
 
-    return value
+    return read
 
 
 def _build_time_reader(stage: str) -> Callable[[SystemReport], float | None]:
@@ -59,80 +35,72 @@ def _compute_money(system: SystemReport) -> float:
     return float(system["money"]["asking"]) + float(system["money"]["writing"])
 
 
-def _build_figure_measure(
-    key: str, label: StrOrPromise, title: StrOrPromise, shape: FigureShape = "share", **of: Any
-) -> Measure:
-    return Measure(key, label, title, shape, key=key, read_overall=_build_overall_reader(key), **of)
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """`best`: max or min, whichever is better. `read`: what it is over all questions, where that
+    is no figure of its name; `whole`: it is known of all of them alone, not of a category."""
+
+    name: str
+    label: StrOrPromise
+    title: StrOrPromise
+    shape: FigureShape
+    best: Callable[..., Any] = max
+    read: Callable[[SystemReport], float | None] | None = None
+    whole: bool = False
+
+    def value(self, system: SystemReport, category: str) -> float | None:
+        if category:
+            figures = system["by_category"].get(category, {})
+            return None if self.whole else figures.get(self.name)
+        return self.read(system) if self.read else system["overall"].get(self.name)
 
 
-MEASURES: tuple[Measure, ...] = (
-    _build_figure_measure(
-        "recall@10", _("Recall at 10"), _("share of the evidence among the first ten items")
+MEASURES = (
+    Measure(
+        "recall@10",
+        _("Recall at 10"), _("share of the evidence among the first ten items"), "share",
     ),
-    _build_figure_measure(
-        "recall<=500", _("Within 500"), _("share of the evidence within the first 500 tokens")
+    Measure(
+        "recall<=500",
+        _("Within 500"), _("share of the evidence within the first 500 tokens"), "share",
     ),
-    _build_figure_measure(
-        "recall", _("In all"), _("share of the evidence in everything that is handed over")
+    Measure(
+        "recall",
+        _("In all"), _("share of the evidence in everything that is handed over"), "share",
     ),
-    _build_figure_measure(
-        "context_tokens", _("Tokens"), _("tokens of a context, mean"), "count", best=min
-    ),
-    _build_figure_measure("f1", "F1", _("of words, mean"), "score"),
-    _build_figure_measure("bleu1", "BLEU-1", _("of words, mean"), "score"),
-    _build_figure_measure("rouge_l", "ROUGE-L", _("longest common subsequence, mean"), "score"),
-    _build_figure_measure(
-        "judge", _("Judge"), _("share of answers the judge's model takes for right")
+    Measure("context_tokens", _("Tokens"), _("tokens of a context, mean"), "count", min),
+    Measure("f1", "F1", _("of words, mean"), "score"),
+    Measure("bleu1", "BLEU-1", _("of words, mean"), "score"),
+    Measure("rouge_l", "ROUGE-L", _("longest common subsequence, mean"), "score"),
+    Measure(
+        "judge", _("Judge"), _("share of answers the judge's model takes for right"), "share"
     ),
     Measure(
         "refusal",
-        _("Refusal"),
-        _("share of questions without an answer that are answered by saying so"),
-        "share",
-        key="refusal",
-        read_overall=lambda system: system["unanswerable"].get("refusal"),
+        _("Refusal"), _("share of questions without an answer that are answered by saying so"),
+        "share", read=lambda system: system["unanswerable"].get("refusal"),
     ),
     Measure(
-        "calls",
-        _("Calls"),
-        _("model calls a question"),
-        "score",
-        min,
-        read_overall=_build_spent_reader("calls"),
+        "calls", _("Calls"), _("model calls a question"), "score", min,
+        _build_spent_reader("calls"), whole=True,
     ),
     Measure(
-        "spent",
-        _("Model tokens"),
-        _("of models, a question"),
-        "count",
-        min,
-        read_overall=_build_spent_reader("tokens"),
+        "spent", _("Model tokens"), _("of models, a question"), "count", min,
+        _build_spent_reader("prompt_tokens", "completion_tokens"), whole=True,
     ),
     Measure(
-        "recall_ms",
-        _("Find ms"),
-        _("finding, half below"),
-        "ms",
-        min,
-        read_overall=_build_time_reader("recall"),
+        "recall_ms", _("Find ms"), _("finding, half below"), "ms", min,
+        _build_time_reader("recall"), whole=True,
     ),
     Measure(
-        "answer_ms",
-        _("Answer ms"),
-        _("answering, half below"),
-        "ms",
-        min,
-        read_overall=_build_time_reader("answer"),
+        "answer_ms", _("Answer ms"), _("answering, half below"), "ms", min,
+        _build_time_reader("answer"), whole=True,
     ),
     Measure(
-        "money",
-        _("Money"),
-        _("for writing and asking, all questions"),
-        "money",
-        min,
-        read_overall=_compute_money,
+        "money", _("Money"), _("for writing and asking, all questions"), "money", min,
+        _compute_money, whole=True,
     ),
-)
+)  # fmt: skip
 MEASURES_BY_NAME = {measure.name: measure for measure in MEASURES}
 
 
@@ -175,10 +143,14 @@ def build_table(
     by = next((m for m in columns if m.name == sort.lstrip("-")), None)
     rows = sort_systems(systems, by, category, down=sort.startswith("-")) if by else list(systems)
     best = {m.name: _find_best(m, systems, category) for m in columns}
-    made = [
-        SystemRow(s, [_build_cell(m, m.value(s, category), best[m.name]) for m in columns])
-        for s in rows
-    ]
+    made = []
+    for system in rows:
+        values = [(m, m.value(system, category)) for m in columns]
+        cells = [
+            MeasureCell(m, format_figure(v, m.shape), v is not None and v == best[m.name])
+            for m, v in values
+        ]
+        made.append(SystemRow(system, cells))
     return MeasureTable(columns, made, sort if by else "")
 
 
@@ -201,12 +173,6 @@ def sort_systems(
 def _find_best(measure: Measure, systems: Sequence[SystemReport], category: str) -> float | None:
     values = [v for s in systems if (v := measure.value(s, category)) is not None]
     return measure.best(values) if len(set(values)) > 1 else None
-
-
-def _build_cell(measure: Measure, value: float | None, best: float | None) -> MeasureCell:
-    return MeasureCell(
-        measure, format_figure(value, measure.shape), value is not None and value == best
-    )
 
 
 def format_figure(value: float | None, shape: FigureShape) -> str:

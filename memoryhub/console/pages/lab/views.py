@@ -8,13 +8,11 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.urls import path
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import operator_view, tenant_page
+from memoryhub.console.frame.access import ADMIN, action_at, operator_view, page_at, tenant_page
+from memoryhub.console.frame.forms import attempt, run_and_report
 from memoryhub.console.frame.lists import read_filters
-from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.lab import queries, report_plots, report_table
 from memoryhub.console.pages.lab.forms import LabRunForm
@@ -24,14 +22,13 @@ from memoryhub.lab.models import LabRun
 from memoryhub.lab.reports.files import LARGEST_REPORT, import_report
 from memoryhub.lab.runs import background, services
 from memoryhub.lab.systems import SYSTEMS
-from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 
-ADMIN = Membership.Role.ADMIN
 # What the squares of the third plot can show.
 SQUARE_MEASURES = ("recall", "recall@10", "f1", "rouge_l", "judge", "refusal", "context_tokens")
 
 
+@page_at("lab/", "lab")
 @tenant_page()
 def lab_run_list_page(request: ConsoleRequest) -> HttpResponse:
     """The whole page, or for the polling browser only the part that changes."""
@@ -42,6 +39,7 @@ def lab_run_list_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "lab/_list.html" if request.htmx else "lab/list.html", context)
 
 
+@page_at("lab/new", "lab-new")
 @operator_view
 def new_lab_run_page(request: ConsoleRequest) -> HttpResponse:
     """What a run is told. Sent, it waits for a worker."""
@@ -49,7 +47,7 @@ def new_lab_run_page(request: ConsoleRequest) -> HttpResponse:
     if form.is_valid():
         try:
             options, file = form.build_options(), form.cleaned_data["file"]
-            run = background.queue_run(request.tenant, options, file, request.user.get_username())
+            run = background.queue_run(request.tenant, options, file, request.actor)
         except MemoryHubError as error:
             form.add_error(None, error.message)
         else:
@@ -64,6 +62,7 @@ def new_lab_run_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "lab/new.html", context, status=status)
 
 
+@page_at("lab/import", "lab-import")
 @tenant_page(role=ADMIN)
 def import_lab_report(request: ConsoleRequest) -> HttpResponse:
     """Show a report file as a page. Who comes back here from signing in is led to the form."""
@@ -73,53 +72,46 @@ def import_lab_report(request: ConsoleRequest) -> HttpResponse:
     if sent is None:
         messages.error(request, _("Nothing was sent: choose a report file."))
         return redirect("lab")
-    try:
-        run = import_report(
-            request.tenant, sent.read(LARGEST_REPORT + 1), request.user.get_username()
-        )
-    except MemoryHubError as error:
-        messages.error(request, _("Not imported: %(why)s.") % {"why": error.message})
+    content = sent.read(LARGEST_REPORT + 1)
+    run = attempt(
+        request,
+        lambda: import_report(request.tenant, content, request.actor),
+        _("Not imported: %(why)s."),
+    )
+    if run is None:
         return redirect("lab")
     messages.success(request, _("Imported."))
     return redirect("lab-run", lab_id=run.id)
 
 
+@page_at("lab/<uuid:lab_id>/", "lab-run")
 @tenant_page()
 def lab_run_page(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     """The whole page, or for the polling browser only how far it is."""
     row = queries.get_lab_run_or_404(lab_id)
+    going = row.state in LabRun.ACTIVE_STATES
     if request.htmx:
-        return _render_lab_progress(request, row)
+        answer = render(request, "lab/_progress.html", {"run": row, "going": going})
+        if not going:
+            answer["HX-Refresh"] = "true"  # it has ended: the page is to be loaded anew
+        return answer
     report = queries.load_lab_report(row)
     filters = read_filters(request.GET, (queries.build_category_choice(report),))
     square = request.GET.get("square", SQUARE_MEASURES[0])
-    table = report_table.build_table(
-        report["systems"], filters["category"], request.GET.get("sort", "")
-    )
+    category, sort = filters["category"], request.GET.get("sort", "")
+    measures = _list_square_measures(report)
     context = _describe_lab_settings(report) | {
         "run": row,
         "report": report,
         "asked": sum(report["dataset"]["used"]["questions"].values()),
         "filters": filters,
-        "table": table,
-        "squares": [
-            (name, report_table.MEASURES_BY_NAME[name].label)
-            for name in _list_square_measures(report)
-        ],
-        "square": square if square in _list_square_measures(report) else SQUARE_MEASURES[0],
-        "going": row.state in LabRun.ACTIVE_STATES,
+        "table": report_table.build_table(report["systems"], category, sort),
+        "squares": [(name, report_table.MEASURES_BY_NAME[name].label) for name in measures],
+        "square": square if square in measures else SQUARE_MEASURES[0],
+        "going": going,
         "here": row.file in {file.name for file in folder.list_files()},
     }
     return render(request, "lab/run.html", context | _build_lab_plots(report, context["square"]))
-
-
-def _render_lab_progress(request: ConsoleRequest, row: LabRun) -> HttpResponse:
-    """When it has ended, the browser is to load the page anew."""
-    going = row.state in LabRun.ACTIVE_STATES
-    answer = render(request, "lab/_progress.html", {"run": row, "going": going})
-    if not going:
-        answer["HX-Refresh"] = "true"
-    return answer
 
 
 def _list_square_measures(report: dict[str, Any]) -> list[str]:
@@ -157,6 +149,7 @@ def _describe_lab_settings(report: dict[str, Any]) -> dict[str, Any]:
     return {"told": told, "engine": made["engine"], "judge": made["judge"], "made": made}
 
 
+@page_at("lab/<uuid:lab_id>/questions/", "lab-questions")
 @tenant_page()
 def lab_question_list_page(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     row = queries.get_lab_run_or_404(lab_id)
@@ -174,25 +167,26 @@ def lab_question_list_page(request: ConsoleRequest, lab_id: UUID) -> HttpRespons
     return render(request, "lab/questions.html", context)
 
 
+@page_at("lab/<uuid:lab_id>/questions/<uuid:outcome_id>/", "lab-question")
 @tenant_page()
 def lab_question_page(request: ConsoleRequest, lab_id: UUID, outcome_id: UUID) -> HttpResponse:
     """What every system handed over and answered."""
     row = queries.get_lab_run_or_404(lab_id)
     asked = queries.get_outcome_or_404(row, outcome_id)
     before, after = queries.find_adjacent_outcomes(row, asked)
+    names = queries.list_category_names({"dataset": row.dataset})
     context = {
         "run": row,
         "asked": asked,
         "given": queries.load_system_outcomes(row, asked),
         "before": before,
         "after": after,
-        "category": queries.list_category_names({"dataset": row.dataset}).get(
-            str(asked.category), ""
-        ),
+        "category": names.get(str(asked.category), ""),
     }
     return render(request, "lab/question.html", context)
 
 
+@page_at("lab/<uuid:lab_id>/report.json", "lab-report")
 @tenant_page()
 def download_lab_report(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     """The report as a file."""
@@ -202,16 +196,16 @@ def download_lab_report(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     return answer
 
 
-@require_POST
+@action_at("lab/<uuid:lab_id>/stop", "lab-stop")
 @tenant_page(role=ADMIN)
 def stop_lab_run(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
-    row, actor = queries.get_lab_run_or_404(lab_id), request.user.get_username()
+    row = queries.get_lab_run_or_404(lab_id)
     said = _("It ends before its next question. What was answered is kept.")
-    run_and_report(request, lambda: background.stop_run(row, actor), said)
+    run_and_report(request, lambda: background.stop_run(row, request.actor), said)
     return redirect("lab-run", lab_id=row.id)
 
 
-@require_POST
+@action_at("lab/<uuid:lab_id>/resume", "lab-resume")
 @operator_view
 def resume_lab_run(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     with tenant_scope(request.tenant.id):
@@ -222,7 +216,7 @@ def resume_lab_run(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     return redirect("lab-run", lab_id=row.id)
 
 
-@require_POST
+@action_at("lab/<uuid:lab_id>/delete", "lab-delete")
 @tenant_page(role=ADMIN)
 def delete_lab_run(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     row = queries.get_lab_run_or_404(lab_id)
@@ -232,26 +226,3 @@ def delete_lab_run(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     services.delete_run(row)
     messages.success(request, _("Deleted, with its answers."))
     return redirect("lab")
-
-
-urlpatterns = [
-    path("lab/", lab_run_list_page, name="lab"),
-    path("lab/new", new_lab_run_page, name="lab-new"),
-    path("lab/import", import_lab_report, name="lab-import"),
-    path("lab/<uuid:lab_id>/", lab_run_page, name="lab-run"),
-    path("lab/<uuid:lab_id>/questions/", lab_question_list_page, name="lab-questions"),
-    path(
-        "lab/<uuid:lab_id>/questions/<uuid:outcome_id>/",
-        lab_question_page,
-        name="lab-question",
-    ),
-    *(
-        path(f"lab/<uuid:lab_id>/{name}", view, name=f"lab-{name.removesuffix('.json')}")
-        for name, view in (
-            ("report.json", download_lab_report),
-            ("stop", stop_lab_run),
-            ("resume", resume_lab_run),
-            ("delete", delete_lab_run),
-        )
-    ),
-]

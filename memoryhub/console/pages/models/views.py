@@ -8,17 +8,16 @@ from django.conf import settings as hub
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import operator_view, tenant_page
-from memoryhub.console.frame.outcomes import run_and_report
+from memoryhub.console.frame.access import action_at, operator_view, page_at, tenant_page
+from memoryhub.console.frame.forms import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.models import endpoint_check
 from memoryhub.console.pages.policies import switch_form
-from memoryhub.console.pages.usage import queries as usage_queries
+from memoryhub.console.pages.usage.views import sum_usage_since
+from memoryhub.inference.budgets import compute_day_start
 from memoryhub.policies.services import load_layers
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -27,6 +26,7 @@ from memoryhub.tenants.services import set_tenant_engine
 BUDGET_SWITCHES = ("llm.budget_tokens_per_day", "llm.budget_money_per_day")
 
 
+@page_at("models/", "models")
 @tenant_page()
 def models_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "models/models.html", _build_models_context(request))
@@ -35,7 +35,7 @@ def models_page(request: ConsoleRequest) -> HttpResponse:
 def _build_models_context(request: ConsoleRequest) -> dict[str, Any]:
     layers, spent = (
         load_layers(request.tenant.id, None),
-        usage_queries.sum_usage_today(timezone.now()),
+        sum_usage_since(compute_day_start(timezone.now())),
     )
     return {
         "configured": endpoint_check.list_configured_models(),
@@ -51,7 +51,7 @@ def _build_models_context(request: ConsoleRequest) -> dict[str, Any]:
     }
 
 
-@require_POST
+@action_at("models/test", "models-test")
 @operator_view
 def probe_models(request: ConsoleRequest) -> HttpResponse:
     """Ask the endpoints. What comes of it is shown in the answer."""
@@ -64,11 +64,11 @@ def probe_models(request: ConsoleRequest) -> HttpResponse:
         )
 
 
-@require_POST
+@action_at("models/engine", "models-engine")
 @operator_view
 def choose_engine(request: ConsoleRequest) -> HttpResponse:
     """Whether rules or a model read what is said: a model costs the hub's operator."""
-    engine, actor = request.POST.get("engine", ""), request.user.get_username()
+    engine = request.POST.get("engine", "")
     if engine == Tenant.Engine.LLM and not (hub.OPENAI_BASE_URL and hub.LLM_MODEL):
         messages.error(
             request, _("Not changed: set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL first.")
@@ -76,15 +76,8 @@ def choose_engine(request: ConsoleRequest) -> HttpResponse:
     else:
         run_and_report(
             request,
-            lambda: set_tenant_engine(request.tenant.id, engine, actor=actor),
+            lambda: set_tenant_engine(request.tenant.id, engine, actor=request.actor),
             _("Changed: it counts from the next job on."),
             refused=_("Not changed"),
         )
     return redirect("models")
-
-
-urlpatterns = [
-    path("models/", models_page, name="models"),
-    path("models/test", probe_models, name="models-test"),
-    path("models/engine", choose_engine, name="models-engine"),
-]

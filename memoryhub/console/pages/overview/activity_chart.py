@@ -43,18 +43,9 @@ def _build_day_bar(day: ActivitySlot, x: float, slot: float, top: int) -> DayBar
     width = round(slot * 0.38, 2)
     turns, facts = (_compute_bar_height(count, top) for count in (day.turns, day.facts))
     left = round(x + slot * 0.1, 2)
-    return DayBar(
-        day,
-        round(x, 2),
-        round(slot, 2),
-        left,
-        width,
-        HEIGHT - turns,
-        turns,
-        round(left + width + 1, 2),
-        HEIGHT - facts,
-        facts,
-    )
+    beside = round(left + width + 1, 2)
+    first = (left, width, HEIGHT - turns, turns)
+    return DayBar(day, round(x, 2), round(slot, 2), *first, beside, HEIGHT - facts, facts)
 
 
 def _compute_bar_height(count: int, top: int) -> float:

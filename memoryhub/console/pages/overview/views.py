@@ -8,23 +8,31 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import path
 from django.utils import timezone
 
 from memoryhub import health
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import page_at, tenant_page
 from memoryhub.console.frame.day_ranges import compute_range_start
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.overview import notices, quality_figures, queries
+from memoryhub.console.pages.overview import notices, queries
 from memoryhub.console.pages.overview.activity_chart import build_activity_chart
-from memoryhub.console.pages.overview.queries import find_facts
-from memoryhub.console.pages.spaces import queries as space_queries
-from memoryhub.console.pages.usage import queries as usage_queries
+from memoryhub.console.pages.overview.queries import (
+    MAX_COUNTED_JOBS,
+    count_answer_signals,
+    count_decisions,
+    count_requests,
+    find_facts,
+    find_latest_model_error,
+)
+from memoryhub.console.pages.spaces.views import find_spaces
+from memoryhub.console.pages.usage.views import sum_usage_since
 from memoryhub.console.pages.webhooks import queries as webhooks_queries
+from memoryhub.pipeline.counts import count_totals
 from memoryhub.tenants.models import Tenant
 
 
+@page_at("", "overview")
 @tenant_page()
 def overview_page(request: ConsoleRequest) -> HttpResponse:
     now = timezone.now()
@@ -32,8 +40,10 @@ def overview_page(request: ConsoleRequest) -> HttpResponse:
     length = int(filters["days"])
     first = compute_range_start(length, now)
     queue = queries.load_queue_state(now)
-    totals = queries.count_tenant_totals(request.tenant, now)
+    totals = count_totals(Tenant.objects.filter(id=request.tenant.id), now)
     days = queries.count_activity(length, now)
+    administers = request.seat.can_administer
+    unreached = webhooks_queries.count_unreached_webhooks() if administers else 0
     context = {
         "totals": totals,
         "queue": queue,
@@ -42,17 +52,15 @@ def overview_page(request: ConsoleRequest) -> HttpResponse:
             queue,
             llm=bool(settings.OPENAI_BASE_URL),
             empty=not totals["turns"],
-            unreached=webhooks_queries.count_unreached_webhooks()
-            if request.seat.can_administer
-            else 0,
+            unreached=unreached,
             hub=_load_hub_state(request, now),
         ),
         "filters": filters,
-        "used": usage_queries.sum_usage_since(first),
-        "decisions": quality_figures.count_decisions(first),
-        "most_jobs": quality_figures.MAX_COUNTED_JOBS,
-        "signals": quality_figures.count_answer_signals(first),
-        "requests": quality_figures.count_requests(now),
+        "used": sum_usage_since(first),
+        "decisions": count_decisions(first),
+        "most_jobs": MAX_COUNTED_JOBS,
+        "signals": count_answer_signals(first),
+        "requests": count_requests(now),
         "chart": build_activity_chart(days),
         "days": days,
         "failures": queries.load_latest_failures(),
@@ -69,23 +77,15 @@ def _load_hub_state(request: ConsoleRequest, now: datetime) -> notices.HubState:
     return notices.HubState(
         unmigrated=health.count_pending_migrations(),
         model_unset=wants_model and not (settings.OPENAI_BASE_URL and settings.LLM_MODEL),
-        model_error=quality_figures.find_latest_model_error(now),
+        model_error=find_latest_model_error(now),
     )
 
 
+@page_at("search", "search")
 @tenant_page()
 def tenant_search_page(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET)
     context: dict[str, Any] = {"filters": filters}
     if filters.q:
-        context |= {
-            "spaces": load_page(space_queries.find_spaces(filters.q), 1),
-            "facts": find_facts(filters.q),
-        }
+        context |= {"spaces": load_page(find_spaces(filters.q), 1), "facts": find_facts(filters.q)}
     return render(request, "overview/search.html", context)
-
-
-urlpatterns = [
-    path("", overview_page, name="overview"),
-    path("search", tenant_search_page, name="search"),
-]

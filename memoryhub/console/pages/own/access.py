@@ -20,7 +20,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from memoryhub.console.pages.own import headings
+from memoryhub.console.pages.own.queries import list_person_names
 from memoryhub.tenants import person_links
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.person_links import PersonLinkVisit
@@ -51,7 +51,7 @@ class PageVisitor:
 
     @property
     def names(self) -> list[str]:
-        return headings.list_person_names(self.space)
+        return list_person_names(self.space)
 
 
 View = Callable[Concatenate[HttpRequest, PageVisitor, P], HttpResponseBase]
@@ -63,11 +63,9 @@ def person_view(view: View[P]) -> Callable[..., HttpResponseBase]:
 
     @wraps(view)
     def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
-        visit = (
-            person_links.count_link_visit(name, timezone.now())
-            if (name := _read_visit_name(request))
-            else None
-        )
+        age = int(MAX_IDLE.total_seconds())
+        name = request.get_signed_cookie(VISIT_COOKIE, default="", salt=_COOKIE_SALT, max_age=age)
+        visit = person_links.count_link_visit(name, timezone.now()) if name else None
         if visit is None:
             return render_closed_page(request)
         if visit.count > MAX_REQUESTS_A_MINUTE:
@@ -94,11 +92,6 @@ def person_page(view: View[P]) -> Callable[..., HttpResponseBase]:
             return view(request, person, *args, **kwargs)
 
     return person_view(scoped)
-
-
-def _read_visit_name(request: HttpRequest) -> str:
-    age = int(MAX_IDLE.total_seconds())
-    return request.get_signed_cookie(VISIT_COOKIE, default="", salt=_COOKIE_SALT, max_age=age) or ""
 
 
 def _load_visitor(visit: PersonLinkVisit) -> PageVisitor:

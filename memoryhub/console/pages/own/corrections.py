@@ -38,11 +38,7 @@ def end_fact(space: Space, fact_id: UUID, words: str, at: datetime | None, now: 
 def add_fact(space: Space, words: str, now: datetime) -> UUID:
     """Remember this word by word, also while everything else is paused."""
     request = IngestRequest(
-        space.subject,
-        [Message("user", words)],
-        CHANNEL,
-        channel=CHANNEL,
-        despite_pause=True,
+        space.subject, [Message("user", words)], CHANNEL, channel=CHANNEL, despite_pause=True
     )
     (fact,) = keep_verbatim(space.tenant_id, request, ACTOR, now, protected=True)
     return fact.id

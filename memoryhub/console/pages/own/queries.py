@@ -9,10 +9,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Case, IntegerField, Q, Value, When
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from memoryhub.console.frame.lists import (
     FilterChoice,
@@ -23,9 +24,9 @@ from memoryhub.console.frame.lists import (
 )
 from memoryhub.console.frame.text import wording
 from memoryhub.console.frame.text.quotes import SourceQuote, load_sources
-from memoryhub.console.pages.facts.queries import FactRow, load_fact_rows
+from memoryhub.console.pages.facts.views import FactRow, load_fact_rows
 from memoryhub.console.pages.history.row_changes import MemoryChange, load_changes
-from memoryhub.console.pages.own import corrections, headings
+from memoryhub.console.pages.own import corrections
 from memoryhub.console.pages.persona.queries import Persona, TraitLife
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
@@ -37,6 +38,46 @@ from personas.traits import get_owner_name
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
+
+
+_HOME_PREDICATES = ("lives_in", "address", "speaks", "marital_status", "married", "age")
+_WORK_PREDICATES = ("works_as", "works_at")
+_HEALTH_PREDICATES = ("allergic_to", "smokes")
+_TASTE_PREDICATES = ("eats", "drinks", "likes", "plays", "rides", "owns")
+_IS_PLAN = Q(kind="plan") | Q(predicate_key__startswith="scheduled_")
+_IS_LIKING = (
+    Q(kind="preference")
+    | Q(predicate_key__in=_TASTE_PREDICATES)
+    | Q(predicate_key__startswith="favourite_")
+)
+# Of facts about the person, in the order of the page; one stands under the first that takes it.
+_OWN_HEADINGS: Sequence[tuple[StrOrPromise, Q]] = (
+    (_("Home and family"), Q(predicate_key__in=_HOME_PREDICATES) & ~_IS_PLAN),
+    (pgettext_lazy("in a life", "Work"), Q(predicate_key__in=_WORK_PREDICATES) & ~_IS_PLAN),
+    (pgettext_lazy("in a life", "Health"), Q(predicate_key__in=_HEALTH_PREDICATES) & ~_IS_PLAN),
+    (_("Likes and habits"), _IS_LIKING & ~_IS_PLAN),
+    (_("What you are like"), Q(kind="attribute") & ~_IS_PLAN),
+    (_("Plans and dates"), _IS_PLAN),
+    (_("What happened"), Q(kind="event")),
+    (_("How things are"), Q()),
+)
+_OTHERS_HEADING = _("Other people and things you spoke of")
+HEADINGS = (*(heading for heading, of in _OWN_HEADINGS), _OTHERS_HEADING)
+
+
+def list_person_names(space: Space) -> list[str]:
+    """What the person is called. Where nobody who spoke is called so, the name may be an id of
+    an application's: then whoever spoke is taken for the person."""
+    name = get_owner_name(space)
+    return [name] if name in space.speakers else [name, *space.speakers]
+
+
+def build_heading_case(names: Sequence[str]) -> Case:
+    """Where in HEADINGS a fact stands, for SQL. `names`: what the person is called."""
+    mine = Q(owner__in=names)
+    cases = [When(mine & of, then=Value(at)) for at, (heading, of) in enumerate(_OWN_HEADINGS)]
+    return Case(*cases, default=Value(len(_OWN_HEADINGS)), output_field=IntegerField())
+
 
 OWN_SHOW_CHOICE = FilterChoice(
     "show",
@@ -59,7 +100,7 @@ def load_own_facts(
     space: Space, filters: Filters, now: datetime
 ) -> tuple[ListPage[Any], list[FactGroup]]:
     """A page of facts, and the same under headings. Four statements."""
-    place = headings.build_heading_case(headings.list_person_names(space))
+    place = build_heading_case(list_person_names(space))
     rows = Fact.objects.filter(
         build_text_condition(filters.q, "text", "owner"),
         _build_own_show_condition(filters["show"], now),
@@ -69,15 +110,14 @@ def load_own_facts(
     found = load_page(ordered.prefetch_related("superseded_by"), filters.page)
     told = load_fact_rows(found.rows)
     groups = groupby(told, key=lambda row: row.fact.topic)  # type: ignore[attr-defined]  # annotated
-    return found, [FactGroup(headings.HEADINGS[at], list(rows)) for at, rows in groups]
+    return found, [FactGroup(HEADINGS[at], list(rows)) for at, rows in groups]
 
 
 def _build_own_show_condition(show: str, now: datetime) -> Q:
     withdrawn = Q(status=Fact.Status.RETRACTED)
-    return {
-        "past": build_past_q(now),
-        "withdrawn": withdrawn,
-    }.get(show, build_current_q(now) | build_future_q(now))
+    return {"past": build_past_q(now), "withdrawn": withdrawn}.get(
+        show, build_current_q(now) | build_future_q(now)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,17 +196,12 @@ _PLAIN_KIND_WORDS = {
 
 
 def format_erasure_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """What an erasure takes, in a person's words."""
-    return [(_format_plain_kind(kind), count) for kind, count in counts.items()]
-
-
-def _format_plain_kind(kind: str) -> str:
-    """Kinds of rows come in both numbers."""
-    return str(
-        _PLAIN_KIND_WORDS.get(kind)
-        or _PLAIN_KIND_WORDS.get(f"{kind}s")
-        or wording.format_erased_kind(kind)
-    )
+    """What an erasure takes, in a person's words. Kinds of rows come in both numbers."""
+    plain = _PLAIN_KIND_WORDS
+    return [
+        (str(plain.get(kind) or plain.get(f"{kind}s") or wording.format_erased_kind(kind)), count)
+        for kind, count in counts.items()
+    ]
 
 
 def get_own_note_or_404(space: Space, note_id: UUID) -> Note:

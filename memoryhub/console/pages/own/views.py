@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from memoryhub.console.frame.form_values import read_time
+from memoryhub.console.frame.forms import read_time
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.space.moments import SpaceMoment
 from memoryhub.console.pages.own import access, corrections, queries
@@ -83,9 +83,9 @@ def render_own_page(
         "space": person.space,
         "tab": name.rpartition("/")[2],
         "now": timezone.now(),
+        "themselves": corrections.ACTOR,
+        "done": DONE_MESSAGES.get(request.GET.get("done", ""), ""),
     }
-    frame["themselves"] = corrections.ACTOR
-    frame["done"] = DONE_MESSAGES.get(request.GET.get("done", ""), "")
     return render(request, f"own/{name}.html", frame | context, status=status)
 
 
@@ -181,23 +181,19 @@ def correct_own_trait(request: HttpRequest, person: PageVisitor, key: str) -> Ht
     with tenant_scope(person.visit.tenant_id):
         queries.check_trait_or_404(person.space, key)
     try:
-        done = _correct_trait_from_form(request, person, key)
+        if request.POST.get("action") == "back":
+            corrections.undo_trait_correction(person.space, key, timezone.now())
+            done = "rethought"
+        else:
+            level = request.POST.get("level", "")
+            corrections.correct_trait(person.space, key, level, timezone.now())
+            done = "corrected" if level else "unthought"
     except MemoryHubError as error:
         with tenant_scope(person.visit.tenant_id):
             return _render_about(
                 request, person, problem=_format_refusal(error), status=error.status
             )
     return _redirect_with_notice("me-about", done)
-
-
-def _correct_trait_from_form(request: HttpRequest, person: PageVisitor, key: str) -> str:
-    """What was done. Raises MemoryHubError."""
-    if request.POST.get("action") == "back":
-        corrections.undo_trait_correction(person.space, key, timezone.now())
-        return "rethought"
-    level = request.POST.get("level", "")
-    corrections.correct_trait(person.space, key, level, timezone.now())
-    return "corrected" if level else "unthought"
 
 
 @require_safe
@@ -244,8 +240,7 @@ def export_own_data(request: HttpRequest, person: PageVisitor) -> HttpResponseBa
     """Everything there is, as a file."""
     space, now = person.space, timezone.now()
     return build_download(
-        space.subject,
-        lambda out: exporter.export_space(space.tenant_id, space.id, out, now),
+        space.subject, lambda out: exporter.export_space(space.tenant_id, space.id, out, now)
     )
 
 
@@ -258,9 +253,8 @@ def own_erasure_page(request: HttpRequest, person: PageVisitor) -> HttpResponse:
     if request.method == "POST":
         if request.POST.get("confirm", "").strip().lower() == _(CONFIRM_WORDS):
             return _erase_subject(request, person)
-        problem = _("Nothing was erased: type “%(words)s” to confirm.") % {
-            "words": _(CONFIRM_WORDS)
-        }
+        said = _("Nothing was erased: type “%(words)s” to confirm.")
+        problem = said % {"words": _(CONFIRM_WORDS)}
     with tenant_scope(person.visit.tenant_id):
         status = 422 if problem else 200
         context = {"plan": plan, "counts": queries.format_erasure_counts(plan.counts)}
@@ -275,7 +269,7 @@ def _erase_subject(request: HttpRequest, person: PageVisitor) -> HttpResponse:
         ErasureTarget("subject"),
         corrections.ACTOR,
         timezone.now(),
-        reason="asked for on their page",
+        reason=_ERASE_REASON,
     )
     counts = queries.format_erasure_counts(receipt.counts)
     context = {"receipt": receipt, "counts": counts, "hub": person.hub}

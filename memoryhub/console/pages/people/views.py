@@ -9,13 +9,12 @@ from django.contrib.auth.validators import ASCIIUsernameValidator
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import tenant_view
+from memoryhub.console.frame.access import ADMIN, action_at, page_at, tenant_view
+from memoryhub.console.frame.forms import run_and_report
 from memoryhub.console.frame.lists import (
     FilterChoice,
     Filters,
@@ -23,7 +22,6 @@ from memoryhub.console.frame.lists import (
     load_page,
     read_filters,
 )
-from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.text.wording import ROLE_WORDS
 from memoryhub.errors import Conflict
@@ -37,18 +35,11 @@ MEMBER_ROLE_CHOICE = FilterChoice(
 
 
 def list_members(filters: Filters) -> QuerySet[Membership]:
-    rows: QuerySet[Membership] = Membership.objects.select_related("user")
-    if filters["role"] != "all":
-        rows = rows.filter(role=filters["role"])
-    rows = rows.filter(build_text_condition(filters.q, "user__username", "user__email"))
+    rows: QuerySet[Membership] = Membership.objects.select_related("user").filter(
+        build_text_condition(filters.q, "user__username", "user__email"),
+        **filters.chosen_values("role"),
+    )
     return rows.order_by("user__username", "id")
-
-
-def get_member_or_404(member_id: UUID) -> Membership:
-    return get_object_or_404(Membership.objects.filter(id=member_id).select_related("user"))
-
-
-ADMIN = Membership.Role.ADMIN
 
 
 class PersonForm(forms.Form):
@@ -59,6 +50,7 @@ class PersonForm(forms.Form):
     role = forms.ChoiceField(choices=Membership.Role.choices, label=gettext_lazy("Role"))
 
 
+@page_at("people/", "people")
 @never_cache
 @tenant_view(role=ADMIN)
 def person_list_page(request: ConsoleRequest) -> HttpResponse:
@@ -76,10 +68,13 @@ def person_list_page(request: ConsoleRequest) -> HttpResponse:
 
 def _add_person_from_form(request: ConsoleRequest, form: PersonForm) -> str:
     given = form.cleaned_data
-    actor = request.user.get_username()
     try:
         _, password = add_person(
-            request.tenant.id, given["username"], given["role"], email=given["email"], actor=actor
+            request.tenant.id,
+            given["username"],
+            given["role"],
+            email=given["email"],
+            actor=request.actor,
         )
     except Conflict as error:
         form.add_error("username", error.message)
@@ -87,30 +82,28 @@ def _add_person_from_form(request: ConsoleRequest, form: PersonForm) -> str:
     return password
 
 
-@require_POST
+@action_at("people/<uuid:member_id>/role", "person-role")
 @tenant_view(role=ADMIN)
 def change_member_role(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
     member, role = _get_member(request, member_id), request.POST.get("role", "")
     if role in Membership.Role.values:
-        actor = request.user.get_username()
         said = {"name": member.user.username, "role": ROLE_WORDS[role]}
         run_and_report(
             request,
-            lambda: set_member_role(request.tenant.id, member_id, role, actor=actor),
+            lambda: set_member_role(request.tenant.id, member_id, role, actor=request.actor),
             _("%(name)s is %(role)s from now on.") % said,
             refused=_("Not changed"),
         )
     return redirect("people")
 
 
-@require_POST
+@action_at("people/<uuid:member_id>/remove", "person-remove")
 @tenant_view(role=ADMIN)
 def remove_member(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
     member = _get_member(request, member_id)
-    actor = request.user.get_username()
     run_and_report(
         request,
-        lambda: remove_person(request.tenant.id, member_id, actor=actor),
+        lambda: remove_person(request.tenant.id, member_id, actor=request.actor),
         _("%(name)s has no place here any more.") % {"name": member.user.username},
         refused=_("Not removed"),
     )
@@ -119,11 +112,5 @@ def remove_member(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
 
 def _get_member(request: ConsoleRequest, member_id: UUID) -> Membership:
     with tenant_scope(request.tenant.id):
-        return get_member_or_404(member_id)
-
-
-urlpatterns = [
-    path("people/", person_list_page, name="people"),
-    path("people/<uuid:member_id>/role", change_member_role, name="person-role"),
-    path("people/<uuid:member_id>/remove", remove_member, name="person-remove"),
-]
+        rows = Membership.objects.filter(id=member_id)
+        return get_object_or_404(rows.select_related("user"))

@@ -9,25 +9,24 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import ADMIN, EDITOR, action_at, page_at, tenant_page
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.tenants import person_links
-from memoryhub.tenants.models import Membership, PersonLink
+from memoryhub.tenants.models import PersonLink
 from memoryhub.tenants.services import pause_space, resume_space
 
-ADMIN = Membership.Role.ADMIN
 # What the form offers, in days; the first is the usual.
 LINK_DAYS = (person_links.DEFAULT_LIFETIME.days, 1, 30, person_links.MAX_LIFETIME.days)
 
 
+@page_at("spaces/<uuid:space_id>/person/", "space-person")
 @never_cache
 @tenant_page(role=ADMIN)
 def person_link_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
@@ -53,14 +52,13 @@ def _create_person_link(request: ConsoleRequest, space: Any) -> str:
     given, now = request.POST.get("days", ""), timezone.now()
     days = next((each for each in LINK_DAYS if str(each) == given), LINK_DAYS[0])
     note = request.POST.get("note", "").replace("\0", "").strip()[:200]
-    who = request.user.get_username()
     _, token = person_links.create_person_link(
-        space, who, now, now + timedelta(days=days), note=note
+        space, request.actor, now, now + timedelta(days=days), note=note
     )
     return f"{request.build_absolute_uri(reverse('me-open'))}#{token}"
 
 
-@require_POST
+@action_at("spaces/<uuid:space_id>/person/<uuid:link_id>/revoke", "space-person-revoke")
 @tenant_page(role=ADMIN)
 def revoke_person_link(request: ConsoleRequest, space_id: UUID, link_id: UUID) -> HttpResponse:
     link = get_object_or_404(PersonLink.objects.filter(space=space_id, id=link_id))
@@ -69,8 +67,8 @@ def revoke_person_link(request: ConsoleRequest, space_id: UUID, link_id: UUID) -
     return redirect("space-person", space_id=space_id)
 
 
-@require_POST
-@tenant_page(role=Membership.Role.EDITOR)
+@action_at("spaces/<uuid:space_id>/pause", "space-pause")
+@tenant_page(role=EDITOR)
 def set_space_pause(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     now = timezone.now()
     space = get_space_or_404(space_id, now)
@@ -78,21 +76,6 @@ def set_space_pause(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         resume_space(space)
         messages.success(request, _("Going on: what is said from now on is kept."))
     else:
-        pause_space(space, request.user.get_username(), now)
+        pause_space(space, request.actor, now)
         messages.success(request, _("Paused: nothing that is said is kept until it goes on."))
     return redirect("space-timeline", space_id=space_id)
-
-
-urlpatterns = [
-    path(
-        "spaces/<uuid:space_id>/person/",
-        person_link_list_page,
-        name="space-person",
-    ),
-    path(
-        "spaces/<uuid:space_id>/person/<uuid:link_id>/revoke",
-        revoke_person_link,
-        name="space-person-revoke",
-    ),
-    path("spaces/<uuid:space_id>/pause", set_space_pause, name="space-pause"),
-]

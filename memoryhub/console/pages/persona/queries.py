@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -14,7 +13,7 @@ from django.http import Http404
 from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
-from memoryhub.console.frame.lists import FilterChoice, Filters
+from memoryhub.console.frame.lists import FilterChoice, Filters, has_all_words
 from memoryhub.console.frame.space.moments import SpaceMoment
 from memoryhub.console.frame.text.quotes import SourceQuote, load_sources
 from memoryhub.console.frame.text.vocabulary import TRAIT_CONTEXT
@@ -81,11 +80,8 @@ class TraitLife:
     def others(self) -> list[tuple[str, str]]:
         """The levels that are not held, each with its words."""
         held = self.now.level if self.now else ""
-        return [
-            (each, describe_level(self.dimension, each))
-            for each in Trait.Level.values
-            if each != held
-        ]
+        levels = [each for each in Trait.Level.values if each != held]
+        return [(each, describe_level(self.dimension, each)) for each in levels]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,19 +126,16 @@ def load_persona(
     """A dozen statements at most, however much there is. Filters are of the traits."""
     keys = list_allowed_keys(extras=policy.traits.extras, sensitive=policy.traits.sensitive)
     lives = _load_trait_lives(space, keys, moment)
+    by: dict[str, list[TraitLife]] = defaultdict(list)
+    for life in lives:
+        if filters is None or _fits_trait_filters(life, filters):
+            by[life.dimension.category].append(life)
     return Persona(
-        groups=_group_trait_lives(
-            life for life in lives if filters is None or _fits_trait_filters(life, filters)
-        ),
+        groups=[(title, by[name]) for name, title in TRAIT_GROUPS.items() if by[name]],
         traits=len(lives),
         profile=_load_profile_entries(space, moment),
-        shelves=[
-            _load_shelf(space, Fact.Shelf.USER, policy, moment),
-            _load_shelf(space, Fact.Shelf.AGENT, policy, moment),
-        ],
-        portrait=next(
-            (block for block in load_held_blocks(space, moment) if block.generated), None
-        ),
+        shelves=[_load_shelf(space, kind, policy, moment) for kind in _SHELF_TITLES],
+        portrait=next((b for b in load_held_blocks(space, moment) if b.generated), None),
         owner=get_owner_name(space),
         choices=[(key, _format_poles(DIMENSIONS[key])) for key in keys],
     )
@@ -156,19 +149,12 @@ def _load_trait_lives(space: Space, keys: Iterable[str], moment: SpaceMoment) ->
         held[row.key].append(row)
     newest = [rows[0] for rows in held.values()]
     quotes = load_sources("trait", [row.id for row in newest], moment)
-    return [
-        _build_trait_life(key, rows, quotes[rows[0].id], moment.at) for key, rows in held.items()
-    ]
-
-
-def _build_trait_life(
-    key: str, rows: list[Trait], quotes: list[SourceQuote], at: datetime
-) -> TraitLife:
-    newest = rows[0]
-    holds = newest.valid_to is None or newest.valid_to > at
-    return TraitLife(
-        DIMENSIONS[key], newest if holds else None, rows[1:] if holds else rows, quotes
-    )
+    lives = []
+    for key, (first, *earlier) in held.items():
+        holds = first.valid_to is None or first.valid_to > moment.at
+        now, before = (first, earlier) if holds else (None, [first, *earlier])
+        lives.append(TraitLife(DIMENSIONS[key], now, before, quotes[first.id]))
+    return lives
 
 
 def _fits_trait_filters(life: TraitLife, filters: Filters) -> bool:
@@ -177,7 +163,7 @@ def _fits_trait_filters(life: TraitLife, filters: Filters) -> bool:
     return (
         filters["category"] in ("", life.dimension.category)
         and filters["level"] in ("", level)
-        and all(word in words.casefold() for word in filters.q.casefold().split())
+        and has_all_words(words, filters.q)
     )
 
 
@@ -189,22 +175,14 @@ def _load_profile_entries(space: Space, moment: SpaceMoment) -> list[ProfileAttr
     return [moment.row(row) for row in rows.order_by("key")]
 
 
-def _group_trait_lives(lives: Iterable[TraitLife]) -> list[tuple[StrOrPromise, list[TraitLife]]]:
-    by: dict[str, list[TraitLife]] = defaultdict(list)
-    for life in lives:
-        by[life.dimension.category].append(life)
-    return [(title, by[category]) for category, title in TRAIT_GROUPS.items() if by[category]]
-
-
 def describe_level(dimension: Dimension, level: str) -> str:
     """The level in words, as `Dimension.says` has it."""
     high, low = pgettext(TRAIT_CONTEXT, dimension.high), pgettext(TRAIT_CONTEXT, dimension.low)
     if level in ("high", "low"):
         return high if level == "high" else low
     if dimension.category == "interests":
-        return gettext("some interest in %(topic)s") % {
-            "topic": pgettext(TRAIT_CONTEXT, dimension.label).lower()
-        }
+        topic = pgettext(TRAIT_CONTEXT, dimension.label).lower()
+        return gettext("some interest in %(topic)s") % {"topic": topic}
     return gettext("between %(low)s and %(high)s") % {"low": low, "high": high}
 
 
@@ -246,20 +224,18 @@ class BlockRow:
 def load_block_rows(space: Space, filters: Filters, moment: SpaceMoment) -> list[BlockRow]:
     """Of every agent of the space, and the shared ones attached to it."""
     found = {block.id: block for block in load_held_blocks(space, moment)}
-    counts: dict[UUID, int] = defaultdict(int)
-    for block_id in BlockAttachment.objects.filter(block__in=found).values_list("block", flat=True):
-        counts[block_id] += 1
-    ordered = sorted(found.values(), key=lambda block: (block.label, block.agent, block.id))
-    views = [BlockRow(block, counts[block.id]) for block in ordered]
-    return [view for view in views if _fits_block_filters(view, filters)]
+    attached = BlockAttachment.objects.filter(block__in=found)
+    counts = Counter(attached.values_list("block", flat=True))
+    fitting = [block for block in found.values() if _fits_block_filters(block, filters)]
+    fitting.sort(key=lambda block: (block.label, block.agent, block.id))
+    return [BlockRow(block, counts[block.id]) for block in fitting]
 
 
-def _fits_block_filters(view: BlockRow, filters: Filters) -> bool:
-    block = view.block
-    kinds = {"own": not view.is_shared, "shared": view.is_shared, "generated": block.generated}
-    words = f"{block.label} {block.agent} {block.description} {block.value}".casefold()
-    found = all(word in words for word in filters.q.casefold().split())
-    return found and kinds.get(filters["kind"], True)
+def _fits_block_filters(block: CoreBlock, filters: Filters) -> bool:
+    shared = block.space_id is None
+    kinds = {"own": not shared, "shared": shared, "generated": block.generated}
+    words = f"{block.label} {block.agent} {block.description} {block.value}"
+    return has_all_words(words, filters.q) and kinds.get(filters["kind"], True)
 
 
 def load_held_blocks(space: Space, moment: SpaceMoment) -> list[CoreBlock]:
@@ -282,15 +258,13 @@ def load_attachable_blocks(space: Space) -> list[CoreBlock]:
 def get_block_or_404(space: Space, block_id: UUID, *, anywhere: bool = False) -> CoreBlock:
     """A block of the space or attached to it; with `anywhere`, any shared one of the tenant."""
     found: CoreBlock | None = CoreBlock.objects.filter(id=block_id, retired_at=None).first()
-    if found is None or not _is_visible_block(space, found, anywhere):
+    if found is None:
+        raise Http404
+    attached = BlockAttachment.objects.filter(block=found, space=space)
+    shown = anywhere or attached.exists() if found.space_id is None else found.space_id == space.id
+    if not shown:
         raise Http404
     return found
-
-
-def _is_visible_block(space: Space, block: CoreBlock, anywhere: bool) -> bool:
-    if block.space_id is not None:
-        return bool(block.space_id == space.id)
-    return anywhere or BlockAttachment.objects.filter(block=block, space=space).exists()
 
 
 def load_block_versions(block: CoreBlock, most: int = 50) -> list[tuple[BlockVersion, str]]:

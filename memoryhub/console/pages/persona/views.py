@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import EDITOR, page_at, tenant_page
+from memoryhub.console.frame.forms import run_and_report
 from memoryhub.console.frame.lists import read_filters, slice_page
-from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
 from memoryhub.console.pages.history.views import build_event_undo_tags
 from memoryhub.console.pages.persona import queries
 from memoryhub.errors import InvalidInput
 from memoryhub.pipeline import corrections
+from memoryhub.pipeline.corrections import Correction
 from memoryhub.policies.services import load_effective_policy
-from memoryhub.tenants.models import Membership, Space
+from memoryhub.tenants.models import Space
 from notes.models import EvolutionEvent
 from personas import blocks
 from personas.blocks import MAX_CHAR_LIMIT, BlockWriter
 from personas.models import CoreBlock
 
 
+@page_at("spaces/<uuid:space_id>/persona/", "space-persona")
 @tenant_page()
 def persona_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = get_space_at_moment(request, space_id)
@@ -47,35 +49,40 @@ def persona_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     )
 
 
-@tenant_page(role=Membership.Role.EDITOR)
+@page_at("spaces/<uuid:space_id>/persona/trait", "space-trait")
+@tenant_page(role=EDITOR)
 def correct_trait(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    space = _get_posted_space(request, space_id)
-    key, level = request.POST.get("key", ""), request.POST.get("level", "")
-    now = timezone.now()
+    said = _("Set. The pipeline will propose a change, not make one.")
+    return _correct_persona(request, space_id, corrections.correct_trait, "level", said)
+
+
+@page_at("spaces/<uuid:space_id>/persona/profile", "space-profile")
+@tenant_page(role=EDITOR)
+def correct_profile_entry(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    said = _("The profile is changed.")
+    return _correct_persona(request, space_id, corrections.correct_profile, "value", said)
+
+
+def _correct_persona(
+    request: ConsoleRequest,
+    space_id: UUID,
+    correct: Callable[..., Correction[Any]],
+    field: str,
+    said: str,
+) -> HttpResponse:
+    """Give what stands under the form's `key` the value of its `field`."""
+    space, now = _get_posted_space(request, space_id), timezone.now()
+    key, value = request.POST.get("key", ""), request.POST.get(field, "")
 
     def change() -> list[EvolutionEvent]:
-        made = corrections.correct_trait(space, key, level, request.user.username, now)
+        made = correct(space, key, value, request.actor, now)
         return [made.event] if made.is_stored else []
 
-    said = _("Set. The pipeline will propose a change, not make one.")
     _run_in_transaction(request, change, said)
     return redirect("space-persona", space_id=space.id)
 
 
-@tenant_page(role=Membership.Role.EDITOR)
-def correct_profile_entry(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    space = _get_posted_space(request, space_id)
-    key, value = request.POST.get("key", ""), request.POST.get("value", "")
-    now = timezone.now()
-
-    def change() -> list[EvolutionEvent]:
-        made = corrections.correct_profile(space, key, value, request.user.username, now)
-        return [made.event] if made.is_stored else []
-
-    _run_in_transaction(request, change, _("The profile is changed."))
-    return redirect("space-persona", space_id=space.id)
-
-
+@page_at("spaces/<uuid:space_id>/blocks/", "space-blocks")
 @tenant_page()
 def block_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = get_space_at_moment(request, space_id)
@@ -94,6 +101,7 @@ def block_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     )
 
 
+@page_at("spaces/<uuid:space_id>/blocks/<uuid:block_id>/", "space-block")
 @tenant_page()
 def block_page(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
     space = get_space_or_404(space_id, timezone.now())
@@ -109,7 +117,8 @@ def block_page(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpR
     )
 
 
-@tenant_page(role=Membership.Role.EDITOR)
+@page_at("spaces/<uuid:space_id>/blocks/new", "block-new")
+@tenant_page(role=EDITOR)
 def create_block(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = _get_posted_space(request, space_id)
     form, writer = request.POST, _build_block_writer(request, space)
@@ -136,7 +145,8 @@ def create_block(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     return redirect("space-blocks", space_id=space.id)
 
 
-@tenant_page(role=Membership.Role.EDITOR)
+@page_at("spaces/<uuid:space_id>/blocks/<uuid:block_id>/save", "block-save")
+@tenant_page(role=EDITOR)
 def save_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
     """All of the form at once; what was typed is kept when it is refused."""
     space, found = _get_posted_block(request, space_id, block_id)
@@ -159,7 +169,8 @@ def save_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpR
     return redirect("space-block", space_id=space.id, block_id=found.id)
 
 
-@tenant_page(role=Membership.Role.EDITOR)
+@page_at("spaces/<uuid:space_id>/blocks/<uuid:block_id>/delete", "block-delete")
+@tenant_page(role=EDITOR)
 def delete_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
     space, found = _get_posted_block(request, space_id, block_id)
     writer = _build_block_writer(request, space)
@@ -172,23 +183,25 @@ def delete_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> Htt
     return redirect("space-blocks", space_id=space.id)
 
 
-@tenant_page(role=Membership.Role.EDITOR)
+@page_at("spaces/<uuid:space_id>/blocks/<uuid:block_id>/attach", "block-attach")
+@tenant_page(role=EDITOR)
 def attach_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
-    space, found = _get_posted_block(request, space_id, block_id, anywhere=True)
-    done = _("Agents of this space see it now.")
-    run_and_report(
-        request, lambda: blocks.attach_block(found, space), done, refused=_("Not changed")
-    )
-    return redirect("space-blocks", space_id=space.id)
+    posted = _get_posted_block(request, space_id, block_id, anywhere=True)
+    return _attach(request, blocks.attach_block, *posted, _("Agents of this space see it now."))
 
 
-@tenant_page(role=Membership.Role.EDITOR)
+@page_at("spaces/<uuid:space_id>/blocks/<uuid:block_id>/detach", "block-detach")
+@tenant_page(role=EDITOR)
 def detach_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
-    space, found = _get_posted_block(request, space_id, block_id)
+    posted = _get_posted_block(request, space_id, block_id)
     done = _("Agents of this space no longer see it.")
-    run_and_report(
-        request, lambda: blocks.detach_block(found, space), done, refused=_("Not changed")
-    )
+    return _attach(request, blocks.detach_block, *posted, done)
+
+
+def _attach(
+    request: ConsoleRequest, work: Callable[..., object], space: Space, block: CoreBlock, said: str
+) -> HttpResponse:
+    run_and_report(request, lambda: work(block, space), said, refused=_("Not changed"))
     return redirect("space-blocks", space_id=space.id)
 
 
@@ -207,7 +220,7 @@ def _get_posted_block(
 
 
 def _build_block_writer(request: ConsoleRequest, space: Space) -> BlockWriter:
-    return BlockWriter(request.user.username, "person", timezone.now(), space, reason="by hand")
+    return BlockWriter(request.actor, "person", timezone.now(), space, reason="by hand")
 
 
 def _run_in_transaction(
@@ -242,30 +255,3 @@ def _normalise_lines(text: str) -> str:
 
 def _build_draft_key(block: CoreBlock) -> str:
     return f"block-{block.id}"
-
-
-urlpatterns = [
-    path("spaces/<uuid:space_id>/persona/", persona_page, name="space-persona"),
-    path("spaces/<uuid:space_id>/persona/trait", correct_trait, name="space-trait"),
-    path(
-        "spaces/<uuid:space_id>/persona/profile",
-        correct_profile_entry,
-        name="space-profile",
-    ),
-    path("spaces/<uuid:space_id>/blocks/", block_list_page, name="space-blocks"),
-    path("spaces/<uuid:space_id>/blocks/new", create_block, name="block-new"),
-    path(
-        "spaces/<uuid:space_id>/blocks/<uuid:block_id>/",
-        block_page,
-        name="space-block",
-    ),
-    *(
-        path(f"spaces/<uuid:space_id>/blocks/<uuid:block_id>/{name}", view, name=f"block-{name}")
-        for name, view in (
-            ("save", save_block),
-            ("attach", attach_block),
-            ("detach", detach_block),
-            ("delete", delete_block),
-        )
-    ),
-]

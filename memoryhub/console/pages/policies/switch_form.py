@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -100,8 +100,7 @@ def build_switch_groups(
     prompts: OwnPrompts | None = None,
 ) -> list[SwitchGroup]:
     """All switches. `given` are values of a form that was refused, `wrong` why, by switch."""
-    policy, given, wrong = layers.policy, given or {}, wrong or {}
-    made = (_build_switch_row(name, policy, layers, given, wrong) for name in SWITCH_NAMES)
+    made = (_build_switch_row(name, layers, given or {}, wrong or {}) for name in SWITCH_NAMES)
     rows = [row for each in made if (row := _add_prompt_choices(each, prompts or {}))]
     return [
         SwitchGroup(group, title, [row for row in rows if row.switch.group == group])
@@ -111,7 +110,7 @@ def build_switch_groups(
 
 def build_switch_rows(layers: PolicyLayers, names: Sequence[str]) -> list[SwitchRow]:
     """These switches, for a page that sets them alone."""
-    return [_build_switch_row(name, layers.policy, layers, {}, {}) for name in names]
+    return [_build_switch_row(name, layers, {}, {}) for name in names]
 
 
 def _add_prompt_choices(row: SwitchRow, prompts: OwnPrompts) -> SwitchRow | None:
@@ -126,23 +125,14 @@ def _add_prompt_choices(row: SwitchRow, prompts: OwnPrompts) -> SwitchRow | None
 
 
 def _build_switch_row(
-    name: str,
-    policy: Policy,
-    layers: PolicyLayers,
-    given: Mapping[str, str],
-    wrong: Mapping[str, str],
+    name: str, layers: PolicyLayers, given: Mapping[str, str], wrong: Mapping[str, str]
 ) -> SwitchRow:
     switch = find_switch(name)
     assert switch is not None  # NAMES holds switches only
-    value = policy_value(policy, name)
+    value = policy_value(layers.policy, name)
     text = given.get(name, format_form_value(value))
-    return SwitchRow(
-        switch,
-        text,
-        format_value(value),
-        _find_value_source(name, value, layers),
-        wrong.get(name, ""),
-    )
+    source = _find_value_source(name, value, layers)
+    return SwitchRow(switch, text, format_value(value), source, wrong.get(name, ""))
 
 
 def _find_value_source(name: str, value: Any, layers: PolicyLayers) -> str:
@@ -157,11 +147,8 @@ def _find_value_source(name: str, value: Any, layers: PolicyLayers) -> str:
 
 def format_value(value: Any) -> str:
     """A value as a page says it."""
-    return (
-        _(format_switch_value(value))
-        if value is None or isinstance(value, bool)
-        else format_switch_value(value)
-    )
+    said = format_switch_value(value)
+    return _(said) if value is None or isinstance(value, bool) else said
 
 
 def format_form_value(value: Any) -> str:
@@ -173,34 +160,29 @@ def format_form_value(value: Any) -> str:
 
 def list_preset_options(layers: PolicyLayers, *, of_space: bool) -> list[PresetOption]:
     """Presets with how much each would change. A space may also follow its tenant ("")."""
-    followed = [_build_follow_preset(layers)] if of_space else []
-    chosen = (
-        (layers.own.preset if layers.own else "") if of_space else _read_preset_name(layers.tenant)
-    )
+    tenant_preset = layers.tenant.preset if layers.tenant else DEFAULT_PRESET
+    chosen, followed = tenant_preset, []
+    if of_space:
+        chosen = layers.own.preset if layers.own else ""
+        said = _("Follows the tenant, whose preset is %(name)s.") % {"name": tenant_preset}
+        followed = [Preset("", _("As the tenant"), said)]
     return [
         PresetOption(
-            preset,
-            len(_diff_preset(layers, preset.name, of_space=of_space)),
-            preset.name == chosen,
+            preset, len(_diff_preset(layers, preset.name, of_space=of_space)), preset.name == chosen
         )
         for preset in (*followed, *PRESETS.values())
     ]
 
 
-def _build_follow_preset(layers: PolicyLayers) -> Preset:
-    name = _read_preset_name(layers.tenant)
-    return Preset(
-        "", _("As the tenant"), _("Follows the tenant, whose preset is %(name)s.") % {"name": name}
-    )
-
-
-def _read_preset_name(row: Any) -> str:
-    return row.preset if row else DEFAULT_PRESET
-
-
 def list_preset_changes(layers: PolicyLayers, preset: str, *, of_space: bool) -> list[PresetChange]:
     """What applying the preset would change: changes by hand are taken back, most of them."""
-    return [_build_switch_change(each) for each in _diff_preset(layers, preset, of_space=of_space)]
+    found = []
+    for each in _diff_preset(layers, preset, of_space=of_space):
+        switch = find_switch(each.name)
+        assert switch is not None  # differences are of switches
+        before, after = (format_value(v) or _("nothing") for v in (each.before, each.after))
+        found.append(PresetChange(switch, before, after))
+    return found
 
 
 def _diff_preset(layers: PolicyLayers, preset: str, *, of_space: bool) -> list[PolicyDifference]:
@@ -214,23 +196,14 @@ def compose_candidate(layers: PolicyLayers, preset: str, *, of_space: bool = Tru
     return _apply_preset(layers, preset, of_space=of_space, overrides=kept)
 
 
-def _build_switch_change(each: PolicyDifference) -> PresetChange:
-    switch = find_switch(each.name)
-    assert switch is not None  # differences are of switches
-    return PresetChange(
-        switch, format_value(each.before) or _("nothing"), format_value(each.after) or _("nothing")
-    )
-
-
 def _apply_preset(
     layers: PolicyLayers, preset: str, *, of_space: bool, overrides: Mapping[str, Any]
 ) -> Policy:
     if not of_space:
         return compose_policy(preset, overrides)
     tenant = layers.tenant
-    return compose_policy(
-        _read_preset_name(tenant), tenant.overrides if tenant else {}, preset, overrides
-    )
+    below, changed = (tenant.preset, tenant.overrides) if tenant else (DEFAULT_PRESET, {})
+    return compose_policy(below, changed, preset, overrides)
 
 
 def compose_base(layers: PolicyLayers, *, of_space: bool) -> Policy:
@@ -289,12 +262,7 @@ def _parse_switch_value(name: str, text: str) -> Any:
 
 def format_overrides(overrides: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     """(switch, value) of what a version changed, as words."""
-    return list(_iterate_overrides(overrides))
-
-
-def _iterate_overrides(overrides: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, value in overrides.items():
-        yield name, format_value(value) or _("nothing")
+    return [(name, format_value(value) or _("nothing")) for name, value in overrides.items()]
 
 
 def is_unchanged(own: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:

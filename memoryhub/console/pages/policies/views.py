@@ -9,14 +9,13 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import tenant_page
-from memoryhub.console.frame.lists import ListPage, load_page, read_filters
+from memoryhub.console.frame.access import ADMIN, EDITOR, action_at, page_at, tenant_page
+from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import build_tab_frame, get_space_or_404
 from memoryhub.console.pages.history.views import build_undo_tags
@@ -31,18 +30,9 @@ from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import PolicyLayers, load_layers, set_policy
 from memoryhub.policies.switches import PROMPT
-from memoryhub.tenants.models import Membership, Space
+from memoryhub.tenants.models import Space
 
 VERSIONS_A_PAGE = 10
-
-
-def load_policy_versions(space: Space | None, number: int) -> ListPage[PolicyVersion]:
-    """The tenant's versions, or the space's, newest first."""
-    return load_page(PolicyVersion.objects.filter(space=space), number, VERSIONS_A_PAGE)
-
-
-def get_version_or_404(version_id: UUID) -> PolicyVersion:
-    return get_object_or_404(PolicyVersion.objects.select_related("space").filter(id=version_id))
 
 
 def list_prompt_choices() -> dict[str, dict[str, str]]:
@@ -63,38 +53,30 @@ _CONFLICT_MESSAGE = gettext_lazy(
 )
 
 
+@page_at("policy/", "policy")
+@page_at("spaces/<uuid:space_id>/policy/", "space-policy")
 @tenant_page()
-def policy_page(request: ConsoleRequest) -> HttpResponse:
-    return _render_policy(request, None)
+def policy_page(request: ConsoleRequest, space_id: UUID | None = None) -> HttpResponse:
+    return _render_policy(request, _get_space(space_id))
 
 
-@tenant_page()
-def space_policy_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    return _render_policy(request, get_space_or_404(space_id, timezone.now()))
+def _get_space(space_id: UUID | None) -> Space | None:
+    """None for the tenant itself."""
+    found: Space | None = get_space_or_404(space_id, timezone.now()) if space_id else None
+    return found
 
 
-@require_POST
-@tenant_page(role=Membership.Role.ADMIN)
-def change_policy(request: ConsoleRequest) -> HttpResponse:
-    return _save_policy(request, None)
-
-
-@require_POST
-@tenant_page(role=Membership.Role.ADMIN)
-def change_space_policy(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    return _save_policy(request, get_space_or_404(space_id, timezone.now()))
-
-
-@require_POST
-@tenant_page(role=Membership.Role.ADMIN)
+@action_at("policy/versions/<uuid:version_id>/return", "policy-return")
+@tenant_page(role=ADMIN)
 def return_to_version(request: ConsoleRequest, version_id: UUID) -> HttpResponse:
     """An earlier version, as a new one."""
-    old = get_version_or_404(version_id)
+    rows = PolicyVersion.objects.select_related("space")
+    old = get_object_or_404(rows.filter(id=version_id))
     before = _find_version_in_force(load_layers(request.tenant.id, old.space), old.space)
     try:
         made = set_policy(
             request.tenant.id,
-            actor=request.user.get_username(),
+            actor=request.actor,
             preset=old.preset,
             overrides=old.overrides,
             space=old.space,
@@ -109,20 +91,12 @@ def return_to_version(request: ConsoleRequest, version_id: UUID) -> HttpResponse
     return redirect(_build_policy_address(old.space))
 
 
-@require_POST
-@tenant_page(role=Membership.Role.EDITOR)
-def try_policy(request: ConsoleRequest) -> HttpResponse:
+@action_at("policy/try", "policy-try")
+@action_at("spaces/<uuid:space_id>/policy/try", "space-policy-try")
+@tenant_page(role=EDITOR)
+def try_policy(request: ConsoleRequest, space_id: UUID | None = None) -> HttpResponse:
     """What the form asks for, on golden questions first."""
-    return _start_policy_replay(request, None)
-
-
-@require_POST
-@tenant_page(role=Membership.Role.EDITOR)
-def try_space_policy(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    return _start_policy_replay(request, get_space_or_404(space_id, timezone.now()))
-
-
-def _start_policy_replay(request: ConsoleRequest, space: Space | None) -> HttpResponse:
+    space = _get_space(space_id)
     layers = load_layers(request.tenant.id, space)
     own = _find_version_in_force(layers, space)
     preset, overrides = _read_policy_form(request, layers, space)
@@ -184,7 +158,7 @@ def _render_policy(
         "options": switch_form.list_preset_options(layers, of_space=bool(space)),
         "groups": switch_form.build_switch_groups(layers, given, faults, list_prompt_choices()),
         "trouble": wrong.message if wrong else "",
-        "page": load_policy_versions(space, number).map(
+        "page": load_page(PolicyVersion.objects.filter(space=space), number, VERSIONS_A_PAGE).map(
             lambda v: (v, switch_form.format_overrides(v.overrides))
         ),
         **(build_tab_frame(request, space, "policy") if space else {"now": timezone.now()}),
@@ -198,18 +172,21 @@ def _preview_preset(
     request: ConsoleRequest, layers: PolicyLayers, space: Space | None
 ) -> dict[str, Any]:
     """The preset that is looked at before it is applied."""
+    options = switch_form.list_preset_options(layers, of_space=bool(space))
+    presets = {option.preset.name: option.preset for option in options}
     wanted = request.GET.get("preset")
-    known = next((o for o in switch_form.list_preset_options(layers, of_space=bool(space))
-                  if o.preset.name == wanted), None)  # fmt: skip
-    if known is None:
+    if wanted not in presets:
         return {}
-    changes = switch_form.list_preset_changes(layers, known.preset.name, of_space=bool(space))
-    return {"candidate": known.preset, "changes": changes}
+    changes = switch_form.list_preset_changes(layers, wanted, of_space=bool(space))
+    return {"candidate": presets[wanted], "changes": changes}
 
 
-def _save_policy(request: ConsoleRequest, space: Space | None) -> HttpResponse:
+@action_at("policy/change", "policy-change")
+@action_at("spaces/<uuid:space_id>/policy/change", "space-policy-change")
+@tenant_page(role=ADMIN)
+def change_policy(request: ConsoleRequest, space_id: UUID | None = None) -> HttpResponse:
     """Apply a preset (the form names one), or the switches of the form."""
-    form = request.POST
+    form, space = request.POST, _get_space(space_id)
     layers = load_layers(request.tenant.id, space)
     own = _find_version_in_force(layers, space)
     preset, overrides = _read_policy_form(request, layers, space)
@@ -220,7 +197,7 @@ def _save_policy(request: ConsoleRequest, space: Space | None) -> HttpResponse:
     try:
         made = set_policy(
             request.tenant.id,
-            actor=request.user.get_username(),
+            actor=request.actor,
             preset=preset,
             overrides=overrides,
             space=space,
@@ -238,26 +215,3 @@ def _save_policy(request: ConsoleRequest, space: Space | None) -> HttpResponse:
         said = message % {"version": made.version}
         messages.success(request, said, extra_tags=_build_return_tags(own))
     return redirect(_build_back_address(request, space))
-
-
-urlpatterns = [
-    path("policy/", policy_page, name="policy"),
-    path("policy/change", change_policy, name="policy-change"),
-    path("policy/try", try_policy, name="policy-try"),
-    path(
-        "policy/versions/<uuid:version_id>/return",
-        return_to_version,
-        name="policy-return",
-    ),
-    path("spaces/<uuid:space_id>/policy/", space_policy_page, name="space-policy"),
-    path(
-        "spaces/<uuid:space_id>/policy/change",
-        change_space_policy,
-        name="space-policy-change",
-    ),
-    path(
-        "spaces/<uuid:space_id>/policy/try",
-        try_space_policy,
-        name="space-policy-try",
-    ),
-]

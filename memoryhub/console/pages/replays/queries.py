@@ -86,14 +86,8 @@ class ReplayResults:
     @property
     def both(self) -> list[tuple[str, str, str]]:
         """(what, now, candidate) of the table, in words."""
-        return list(
-            zip(
-                _list_figure_labels(),
-                _format_summary_figures(self.current),
-                _format_summary_figures(self.candidate),
-                strict=True,
-            )
-        )
+        now, candidate = map(_format_summary_figures, (self.current, self.candidate))
+        return list(zip(_list_figure_labels(), now, candidate, strict=True))
 
 
 def _list_figure_labels() -> list[str]:
@@ -122,22 +116,16 @@ def _format_summary_figures(figures: OutcomeSummary) -> list[str]:
 def load_replay_results(run: ReplayRun, filters: Filters) -> ReplayResults:
     outcomes = replay_runs.load_outcomes(run)
     verdicts = {q: compare_outcomes(s["current"], s["candidate"]) for q, s in outcomes.items()}
-    chosen = [
-        q for q, said in verdicts.items() if _fits_verdict(filters["verdict"], said, outcomes[q])
-    ]
+    wanted = filters["verdict"]
+    chosen = [q for q, said in verdicts.items() if _fits_verdict(wanted, said, outcomes[q])]
     rows = GoldenQuestion.objects.filter(build_text_condition(filters.q, "text"), id__in=chosen)
     found = load_page(rows.select_related("space").order_by("created_at", "id"), filters.page)
     first = _load_first_found(run, found.rows)
-    compared = [
-        QuestionComparison(
-            each,
-            outcomes[each.question.id]["current"],
-            outcomes[each.question.id]["candidate"],
-            verdicts[each.question.id],
-            first[each.question.id],
-        )
-        for each in load_question_rows(found.rows)
-    ]
+    compared = []
+    for row in load_question_rows(found.rows):
+        q = row.question.id
+        current, candidate = (outcomes[q][side] for side in ("current", "candidate"))
+        compared.append(QuestionComparison(row, current, candidate, verdicts[q], first[q]))
     told = list(verdicts.values())
     return ReplayResults(
         summarise_outcomes([s["current"] for s in outcomes.values()]),
@@ -196,9 +184,8 @@ def _fits_verdict(wanted: str, said: Verdict, sides: dict[str, QuestionOutcome])
 def load_replays(filters: Filters, space: Space | None = None) -> ListPage[Any]:
     """Newest first, each with how many answers there are."""
     rows = ReplayRun.objects.filter(space=space) if space else ReplayRun.objects.all()
-    rows = rows.filter(build_text_condition(filters.q, "actor", "space__subject", "preset", "tag"))
-    if filters["state"] != "all":
-        rows = rows.filter(state=filters["state"])
+    told = build_text_condition(filters.q, "actor", "space__subject", "preset", "tag")
+    rows = rows.filter(told, **filters.chosen_values("state"))
     counted = rows.select_related("space").annotate(answered=Count("answers"))
     return load_page(counted.order_by("-created_at", "-id"), filters.page)
 

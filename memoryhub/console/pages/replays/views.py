@@ -5,17 +5,15 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import ADMIN, EDITOR, action_at, page_at, tenant_page
+from memoryhub.console.frame.forms import attempt, run_and_report
 from memoryhub.console.frame.lists import read_filters
-from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.replays.queries import (
     REPLAY_STATE_CHOICE,
@@ -25,15 +23,12 @@ from memoryhub.console.pages.replays.queries import (
     load_replay_results,
     load_replays,
 )
-from memoryhub.errors import MemoryHubError
-from memoryhub.golden import decisions, replay_runs
+from memoryhub.golden import replay_runs
 from memoryhub.golden.candidates import CandidateSetting, list_ineffective_switches
-from memoryhub.tenants.models import Membership, Space, Tenant
-
-ADMIN = Membership.Role.ADMIN
-EDITOR = Membership.Role.EDITOR
+from memoryhub.tenants.models import Space, Tenant
 
 
+@page_at("replays/", "replays")
 @tenant_page()
 def replay_list_page(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET, (REPLAY_STATE_CHOICE,))
@@ -52,6 +47,7 @@ def _list_other_engines(tenant: Tenant) -> list[tuple[str, str]]:
     return [one for one in choices if one[0] in there and one[0] != tenant.engine]
 
 
+@page_at("replays/<uuid:run_id>/", "replay")
 @tenant_page()
 def replay_page(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     """The whole page, or for the polling browser only the part that changes."""
@@ -71,12 +67,11 @@ def replay_page(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
         "failed": load_failed_replay_jobs(run),
         "now": timezone.now(),
     }
-    return render(
-        request, "replays/_results.html" if request.htmx else "replays/replay.html", context
-    )
+    template = "replays/_results.html" if request.htmx else "replays/replay.html"
+    return render(request, template, context)
 
 
-@require_POST
+@action_at("replays/start", "replay-start")
 @tenant_page(role=EDITOR)
 def try_engine(request: ConsoleRequest) -> HttpResponse:
     """Try another engine, on the questions of the whole tenant."""
@@ -88,22 +83,18 @@ def start_replay(
     request: ConsoleRequest, candidate: CandidateSetting, space: Space | None, *, back: str
 ) -> HttpResponse:
     """Plan a replay and go to its page; what is wrong with it is said where it was asked for."""
-    try:
-        run = replay_runs.start_replay(
-            request.tenant,
-            candidate,
-            request.user.get_username(),
-            timezone.now(),
-            space=space,
-            tag=request.POST.get("tag", "").strip()[:40],
-        )
-    except MemoryHubError as error:
-        messages.error(request, _("Not tried: %(why)s.") % {"why": error.message})
-        return redirect(back)
-    return redirect("replay", run_id=run.id)
+    tag, now = request.POST.get("tag", "").strip()[:40], timezone.now()
+    run = attempt(
+        request,
+        lambda: replay_runs.start_replay(
+            request.tenant, candidate, request.actor, now, space=space, tag=tag
+        ),
+        _("Not tried: %(why)s."),
+    )
+    return redirect("replay", run_id=run.id) if run else redirect(back)
 
 
-@require_POST
+@action_at("replays/<uuid:run_id>/cancel", "replay-cancel")
 @tenant_page(role=EDITOR)
 def cancel_replay(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     run = get_replay_or_404(run_id)
@@ -113,24 +104,14 @@ def cancel_replay(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     return redirect("replay", run_id=run_id)
 
 
-@require_POST
+@action_at("replays/<uuid:run_id>/decide", "replay-decide")
 @tenant_page(role=ADMIN)
 def decide_replay(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     """`decision`: live or dropped."""
-    run, actor = get_replay_or_404(run_id), request.user.get_username()
+    run = get_replay_or_404(run_id)
     now = timezone.now()
-    if request.POST.get("decision") == "live":
-        said = _("It is in force from the next job on.")
-        run_and_report(request, lambda: decisions.put_candidate_live(run, actor, now), said)
-    else:
-        run_and_report(request, lambda: decisions.drop_candidate(run, actor, now), _("Dropped."))
+    live = request.POST.get("decision") == "live"
+    decide = replay_runs.put_candidate_live if live else replay_runs.drop_candidate
+    said = _("It is in force from the next job on.") if live else _("Dropped.")
+    run_and_report(request, lambda: decide(run, request.actor, now), said)
     return redirect("replay", run_id=run_id)
-
-
-urlpatterns = [
-    path("replays/", replay_list_page, name="replays"),
-    path("replays/start", try_engine, name="replay-start"),
-    path("replays/<uuid:run_id>/", replay_page, name="replay"),
-    path("replays/<uuid:run_id>/cancel", cancel_replay, name="replay-cancel"),
-    path("replays/<uuid:run_id>/decide", decide_replay, name="replay-decide"),
-]

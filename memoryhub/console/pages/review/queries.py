@@ -160,17 +160,8 @@ class OpenCaseTotals:
 
 def load_case_choices(space: Space | None = None) -> tuple[FilterChoice, ...]:
     """Call inside the tenant's scope; one statement where it may be any space's."""
-    return (
-        (CASE_STATE_CHOICE, CASE_KIND_CHOICE, CASE_RISK_CHOICE, CASE_AGE_CHOICE)
-        if space
-        else (
-            CASE_STATE_CHOICE,
-            CASE_KIND_CHOICE,
-            CASE_RISK_CHOICE,
-            CASE_AGE_CHOICE,
-            _load_space_choice(),
-        )
-    )
+    shared = (CASE_STATE_CHOICE, CASE_KIND_CHOICE, CASE_RISK_CHOICE, CASE_AGE_CHOICE)
+    return shared if space else (*shared, _load_space_choice())
 
 
 def _load_space_choice() -> FilterChoice:
@@ -194,9 +185,7 @@ def load_case_page(
 
 
 def _filter_cases(rows: QuerySet[Proposal], filters: Filters, now: datetime) -> QuerySet[Proposal]:
-    for name in ("state", "kind", "risk", "space"):
-        if filters.values.get(name, "all") != "all":
-            rows = rows.filter(**{name: filters[name]})
+    rows = rows.filter(**filters.chosen_values("state", "kind", "risk", "space"))
     if filters["age"] == "new":
         return rows.filter(created_at__gt=now - _NEW_CASE_AGE)
     if filters["age"] in _CASE_AGES:
@@ -210,24 +199,14 @@ def count_open_by_kind(space: Space | None = None) -> OpenCaseTotals:
     if space is not None:
         rows = rows.filter(space=space)
     grouped = rows.order_by().values_list("kind", "risk").annotate(number=Count("id"))
-    kinds: Counter[str] = Counter()
-    risks: Counter[str] = Counter()
+    counts: Counter[str] = Counter()  # of both: their values have no name in common
     for kind, risk, number in grouped:
-        kinds[kind] += number
-        risks[risk] += number
-    return OpenCaseTotals(
-        _list_nonzero_counts(kinds, CASE_KIND_CHOICE), _list_nonzero_counts(risks, CASE_RISK_CHOICE)
+        counts.update({kind: number, risk: number})
+    kinds, risks = (
+        [(value, label, counts[value]) for value, label in choice.options if counts[value]]
+        for choice in (CASE_KIND_CHOICE, CASE_RISK_CHOICE)
     )
-
-
-def _list_nonzero_counts(
-    counts: Mapping[str, int], choice: FilterChoice
-) -> list[tuple[str, StrOrPromise, int]]:
-    return [(value, label, counts[value]) for value, label in choice.options if counts.get(value)]
-
-
-def load_case(proposal: Proposal) -> ReviewCase:
-    return load_cases([proposal])[0]
+    return OpenCaseTotals(kinds, risks)
 
 
 def load_cases(proposals: Sequence[Proposal]) -> list[ReviewCase]:
@@ -240,31 +219,22 @@ def load_cases(proposals: Sequence[Proposal]) -> list[ReviewCase]:
     supports = load_sources("fact", facts) if facts else {}
     others = Entity.objects.in_bulk([p.payload["into"] for p in proposals if p.kind == "merge"])
     names = {str(entity.id): entity.name for entity in others.values()}
-    return [
-        _build_case(
-            p, held.get((p.row_type, p.row_id)) if p.row_id else None, supports, turns, names
+    found = []
+    for proposal in proposals:
+        row = held.get((proposal.row_type, proposal.row_id)) if proposal.row_id else None
+        candidate = proposal.payload.get("candidate") or {}
+        lines = [ln for ln in collect_row_text(row).split("\n") if ln.strip()] if row else []
+        case = ReviewCase(
+            proposal,
+            lines[0] if lines else "",
+            row,
+            supports.get(row.id, []) if row else [],
+            _read_proposed_text(proposal, names),
+            _quote_turns(proposal, turns),
+            candidate.get("confidence", proposal.payload.get("cosine")),
         )
-        for p in proposals
-    ]
-
-
-def _build_case(
-    proposal: Proposal,
-    row: Any,
-    supports: Mapping[UUID, list[SourceQuote]],
-    turns: Mapping[UUID, Turn],
-    names: Mapping[str, str],
-) -> ReviewCase:
-    candidate = proposal.payload.get("candidate") or {}
-    return ReviewCase(
-        proposal,
-        _read_first_line(row),
-        row,
-        supports.get(row.id, []) if row else [],
-        _read_proposed_text(proposal, names),
-        _quote_turns(proposal, turns),
-        candidate.get("confidence", proposal.payload.get("cosine")),
-    )
+        found.append(case)
+    return found
 
 
 def _quote_turns(proposal: Proposal, turns: Mapping[UUID, Turn]) -> list[SourceQuote]:
@@ -277,11 +247,6 @@ def _quote_turns(proposal: Proposal, turns: Mapping[UUID, Turn]) -> list[SourceQ
         for turn in proposal.turn_ids
         if turn in turns
     ]
-
-
-def _read_first_line(row: Any) -> str:
-    lines = [line for line in collect_row_text(row).split("\n") if line.strip()] if row else []
-    return lines[0] if lines else ""
 
 
 def _read_proposed_text(proposal: Proposal, names: Mapping[str, str]) -> str:

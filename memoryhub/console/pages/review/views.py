@@ -6,17 +6,24 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import check_role, tenant_page, tenant_view
-from memoryhub.console.frame.form_values import read_ids
+from memoryhub.console.frame.access import (
+    ADMIN,
+    EDITOR,
+    action_at,
+    check_role,
+    page_at,
+    tenant_page,
+    tenant_view,
+)
+from memoryhub.console.frame.forms import read_ids
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
@@ -26,7 +33,6 @@ from memoryhub.console.pages.review.queries import get_proposal_or_404
 from memoryhub.errors import Conflict, MemoryHubError
 from memoryhub.pipeline.review import answer_proposals
 from memoryhub.pipeline.review.answers import COMMON_ANSWERS, translate_common_answer
-from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Proposal
 
@@ -40,12 +46,14 @@ _ANSWER_OUTCOME_LABELS = {
 }
 
 
+@page_at("review/", "review")
 @tenant_page()
 def review_page(request: ConsoleRequest) -> HttpResponse:
-    context = _build_review_context(request, None)
-    return render(request, "review/list.html", context | {"all_spaces": True})
+    context = _build_review_context(request, None) | {"all_spaces": True}
+    return render(request, "review/list.html", context)
 
 
+@page_at("spaces/<uuid:space_id>/review/", "space-review")
 @tenant_page()
 def space_review_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = get_space_or_404(space_id, timezone.now())
@@ -67,22 +75,23 @@ def _build_review_context(request: ConsoleRequest, space: Any) -> dict[str, Any]
     }
 
 
+@page_at("review/<uuid:proposal_id>/", "review-case")
 @tenant_view()
 def case_page(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
     """One question. Sent, it is answered."""
     with tenant_scope(request.tenant.id):
         proposal = get_proposal_or_404(proposal_id)
         if request.method != "POST":
-            context = {"case": queries.load_case(proposal), "all_spaces": True}
+            context = {"case": queries.load_cases([proposal])[0], "all_spaces": True}
             return render(request, "review/case.html", context)
     said = translate_common_answer(proposal.kind, request.POST.get("answer", ""))
     admin = said == "erase"
-    check_role(request, Membership.Role.ADMIN if admin else Membership.Role.EDITOR)
+    check_role(request, ADMIN if admin else EDITOR)
     try:
         answer_proposals.answer_proposal(
             proposal,
             said,
-            request.user.username,
+            request.actor,
             timezone.now(),
             reason=_read_posted_text(request, "reason")[:500],
             text=_read_posted_text(request, "text"),
@@ -101,20 +110,23 @@ def _read_posted_text(request: ConsoleRequest, name: str) -> str:
 
 
 def _redirect_back(request: ConsoleRequest, otherwise: str) -> HttpResponse:
+    return redirect(_read_back_address(request, otherwise))
+
+
+def _read_back_address(request: ConsoleRequest, otherwise: str) -> str:
     asked = request.POST.get("back", "")
-    own = url_has_allowed_host_and_scheme(asked, allowed_hosts=None)
-    return redirect(asked if own else otherwise)
+    return asked if url_has_allowed_host_and_scheme(asked, allowed_hosts=None) else otherwise
 
 
-@require_POST
-@tenant_view(role=Membership.Role.EDITOR)
+@action_at("review/<uuid:proposal_id>/take-back", "review-take-back")
+@tenant_view(role=EDITOR)
 def undo_answer(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
     """Undo an answer, and ask again."""
     with tenant_scope(request.tenant.id):
         proposal = get_proposal_or_404(proposal_id)
     where = reverse("review-case", args=[proposal_id])
     try:
-        answer_proposals.take_back_answer(proposal, request.user.username, timezone.now())
+        answer_proposals.take_back_answer(proposal, request.actor, timezone.now())
     except MemoryHubError as error:
         messages.error(request, _("Not taken back: %(why)s.") % {"why": error.message})
         return redirect(where)
@@ -122,8 +134,8 @@ def undo_answer(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
     return _redirect_back(request, where)
 
 
-@require_POST
-@tenant_view(role=Membership.Role.EDITOR)
+@action_at("review/answer", "review-answer")
+@tenant_view(role=EDITOR)
 def answer_cases(request: ConsoleRequest) -> HttpResponse:
     """One answer to all that were chosen, each for itself; what came of each is shown."""
     said = request.POST.get("answer", "")
@@ -138,43 +150,23 @@ def answer_cases(request: ConsoleRequest) -> HttpResponse:
         found, lambda proposal: _answer_case(request, proposal, said)
     )
     with tenant_scope(request.tenant.id):
+        shown = queries.load_cases([outcome.proposal for outcome in outcomes])
         context = {
             "said": _ANSWER_OUTCOME_LABELS[said],
-            "outcomes": _load_case_outcomes(outcomes),
+            "outcomes": list(zip(shown, (each.refused for each in outcomes), strict=True)),
             "done": sum(not outcome.refused for outcome in outcomes),
-            "back": _read_back_address(request.POST),
+            "back": _read_back_address(request, reverse("review")),
             "undoable": said != TAKE_BACK,
         }
         return render(request, "review/done.html", context)
 
 
 def _answer_case(request: ConsoleRequest, proposal: Proposal, said: str) -> None:
-    who, now = request.user.username, timezone.now()
+    now = timezone.now()
     if said == TAKE_BACK:
-        answer_proposals.take_back_answer(proposal, who, now)
+        answer_proposals.take_back_answer(proposal, request.actor, now)
         return
     if translate_common_answer(proposal.kind, said) == "erase" and not request.seat.can_administer:
         raise Conflict(_("erasing takes an admin"))
     reason = _read_posted_text(request, "reason")[:500]
-    answer_proposals.answer_proposal(proposal, said, who, now, reason=reason)
-
-
-def _load_case_outcomes(
-    outcomes: list[answer_proposals.AnswerOutcome],
-) -> list[tuple[queries.ReviewCase, str]]:
-    shown = queries.load_cases([outcome.proposal for outcome in outcomes])
-    return [(case, outcome.refused) for case, outcome in zip(shown, outcomes, strict=True)]
-
-
-def _read_back_address(sent: QueryDict) -> str:
-    back = sent.get("back", "")
-    return back if url_has_allowed_host_and_scheme(back, allowed_hosts=None) else reverse("review")
-
-
-urlpatterns = [
-    path("spaces/<uuid:space_id>/review/", space_review_page, name="space-review"),
-    path("review/", review_page, name="review"),
-    path("review/answer", answer_cases, name="review-answer"),
-    path("review/<uuid:proposal_id>/", case_page, name="review-case"),
-    path("review/<uuid:proposal_id>/take-back", undo_answer, name="review-take-back"),
-]
+    answer_proposals.answer_proposal(proposal, said, request.actor, now, reason=reason)

@@ -2,34 +2,102 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 
-from memoryhub.console.frame.access import check_role, tenant_view
-from memoryhub.console.frame.form_values import read_ids
-from memoryhub.console.frame.lists import read_filters
+from memoryhub.console.frame.access import ADMIN, action_at, check_role, page_at, tenant_view
+from memoryhub.console.frame.forms import attempt, read_ids, run_and_report
+from memoryhub.console.frame.lists import (
+    FilterChoice,
+    Filters,
+    ListPage,
+    build_text_condition,
+    load_page,
+    read_filters,
+)
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.review.queries import get_proposal_or_404
-from memoryhub.console.pages.rules import queries
-from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline.review import review_rules
-from memoryhub.tenants.models import Membership, Space
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import ReviewRule
+from notes.models import Proposal, ReviewRule
 
-ADMIN = Membership.Role.ADMIN
+RULE_STATE_CHOICE = FilterChoice(
+    "state",
+    _("Show"),
+    (("active", _("In force")), ("removed", pgettext_lazy("rules", "Removed")), ("all", _("All"))),
+)
+RULE_SUBJECTS = {
+    "conflict": _("what contradicts a memory"),
+    "quarantine": _("what is held back as not trusted"),
+    "overwrite": _("changes of what a person corrected or pinned"),
+    "merge": _("names that may be the same"),
+}
+_RULE_SENTENCES = {
+    "accept": _("Always accept %(what)s"),
+    "keep_both": _("Always keep both of %(what)s"),
+    "reject": _("Always reject %(what)s"),
+}
+SPEAKER_ROLES = {
+    "user": _("a person"),
+    "assistant": _("an assistant"),
+    "system": _("a system message"),
+    "tool": _("a tool"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    rule: ReviewRule
+    answered: int
+
+    @property
+    def words(self) -> str:
+        return describe_rule(self.rule)
+
+
+def describe_rule(rule: ReviewRule) -> str:
+    """ "Always reject what contradicts a memory, about “lives in”, said by a tool"."""
+    said = _RULE_SENTENCES[rule.answer] % {"what": RULE_SUBJECTS[rule.kind]}
+    if rule.predicate_key:
+        about = rule.predicate_key.replace("_", " ")
+        said = gettext("%(rule)s, about “%(about)s”") % {"rule": said, "about": about}
+    if rule.role:
+        said = gettext("%(rule)s, said by %(role)s") % {
+            "rule": said,
+            "role": SPEAKER_ROLES[rule.role],
+        }
+    return said
+
+
+def load_rules(filters: Filters) -> ListPage[RuleRow]:
+    """Three statements."""
+    rows = ReviewRule.objects.filter(
+        build_text_condition(filters.q, "predicate_key", "reason", "created_by", "space__subject")
+    )
+    if filters["state"] != "all":
+        rows = rows.filter(removed_at__isnull=filters["state"] == "active")
+    found = load_page(rows.select_related("space"), filters.page)
+    decided = Proposal.objects.filter(rule_id__in=[rule.id for rule in found.rows])
+    answered = decided.exclude(state=Proposal.State.OPEN).order_by().values_list("rule_id")
+    counts = dict(answered.annotate(number=Count("id")))
+    return found.map(lambda rule: RuleRow(rule, counts.get(rule.id, 0)))
+
+
 # The words of a form that are columns of a rule.
 _RULE_CONDITIONS = ("predicate_key", "role")
 
 
+@page_at("review/rules/", "review-rules")
 @tenant_view()
 def rule_list_page(request: ConsoleRequest) -> HttpResponse:
     """The rules there are. Sent, one is made; `?case=` fills the form in from a case."""
@@ -37,47 +105,48 @@ def rule_list_page(request: ConsoleRequest) -> HttpResponse:
         check_role(request, ADMIN)
         return _create_rule(request)
     with tenant_scope(request.tenant.id):
-        filters = read_filters(request.GET, (queries.RULE_STATE_CHOICE,))
-        context = {
-            "filters": filters,
-            "page": queries.load_rules(filters),
-            **_build_rule_form(request),
-        }
+        filters = read_filters(request.GET, (RULE_STATE_CHOICE,))
+        context = {"filters": filters, "page": load_rules(filters), **_build_rule_form(request)}
         return render(request, "rules/list.html", context)
 
 
 def _build_rule_form(request: ConsoleRequest) -> dict[str, Any]:
     context: dict[str, Any] = {
-        "what": [(kind, queries.RULE_SUBJECTS[kind]) for kind in review_rules.RULED_KINDS],
+        "what": [(kind, RULE_SUBJECTS[kind]) for kind in review_rules.RULED_KINDS],
         "answers": ReviewRule.Answer.choices,
-        "roles": queries.SPEAKER_ROLES,
+        "roles": SPEAKER_ROLES,
     }
     ids = read_ids(request.GET.getlist("case"))
     if not ids:
         return context
     proposal = get_proposal_or_404(ids[0])
-    return context | {"case": proposal, "about": queries.load_rule_conditions(proposal)}
+    return context | {"case": proposal, "about": review_rules.load_cases([proposal])[0]}
 
 
 def _create_rule(request: ConsoleRequest) -> HttpResponse:
     sent, now = request.POST, timezone.now()
     conditions = {name: sent.get(name, "").replace("\0", "").strip() for name in _RULE_CONDITIONS}
-    space = _find_rule_space(request, sent.get("space", ""))
-    try:
-        made = review_rules.create_rule(
+    space = None  # all of them
+    if sent.get("space"):
+        with tenant_scope(request.tenant.id):
+            space = get_object_or_404(Space.objects.filter(id__in=read_ids([sent["space"]])))
+    made = attempt(
+        request,
+        lambda: review_rules.create_rule(
             request.tenant.id,
             sent.get("kind", ""),
             sent.get("answer", ""),
-            request.user.username,
+            request.actor,
             now,
             space=space,
             reason=sent.get("reason", "").replace("\0", "").strip(),
             **conditions,
-        )
-    except MemoryHubError as error:
-        messages.error(request, _("No rule was made: %(why)s.") % {"why": error.message})
+        ),
+        gettext("No rule was made: %(why)s."),
+    )
+    if made is None:
         return redirect("review-rules")
-    messages.success(request, _("%(rule)s: in force.") % {"rule": queries.describe_rule(made)})
+    messages.success(request, gettext("%(rule)s: in force.") % {"rule": describe_rule(made)})
     if sent.get("now") == "yes":
         _apply_rule_to_open_cases(request, made)
     return redirect("review-rules")
@@ -88,39 +157,21 @@ def _apply_rule_to_open_cases(request: ConsoleRequest, rule: ReviewRule) -> None
         found = review_rules.list_covered_proposals(rule)
     outcomes = review_rules.apply_rule(rule, found, timezone.now())
     refused = sum(bool(outcome.refused) for outcome in outcomes)
-    said = _("Open cases answered by it: %(count)s.") % {"count": len(outcomes) - refused}
+    said = gettext("Open cases answered by it: %(count)s.") % {"count": len(outcomes) - refused}
     if refused:
-        said += " " + _("Left for a person: %(count)s.") % {"count": refused}
+        said += " " + gettext("Left for a person: %(count)s.") % {"count": refused}
     messages.success(request, said)
 
 
-def _find_rule_space(request: ConsoleRequest, given: str) -> Space | None:
-    """None for all of them."""
-    if not given:
-        return None
-    with tenant_scope(request.tenant.id):
-        return get_object_or_404(Space.objects.filter(id__in=read_ids([given])))
-
-
-@require_POST
+@action_at("review/rules/<uuid:rule_id>/remove", "review-rule-remove")
 @tenant_view(role=ADMIN)
 def remove_review_rule(request: ConsoleRequest, rule_id: UUID) -> HttpResponse:
     with tenant_scope(request.tenant.id):
-        rule = queries.get_rule_or_404(rule_id)
-    try:
-        review_rules.remove_rule(request.tenant.id, rule.id, request.user.username, timezone.now())
-    except MemoryHubError as error:
-        messages.error(request, _("Not removed: %(why)s.") % {"why": error.message})
-    else:
-        messages.success(request, _("Removed: it answers nothing more. What it answered stays."))
+        rule = get_object_or_404(ReviewRule.objects.filter(id=rule_id))
+    run_and_report(
+        request,
+        lambda: review_rules.remove_rule(request.tenant.id, rule.id, request.actor, timezone.now()),
+        gettext("Removed: it answers nothing more. What it answered stays."),
+        refused=gettext("Not removed"),
+    )
     return redirect("review-rules")
-
-
-urlpatterns = [
-    path("review/rules/", rule_list_page, name="review-rules"),
-    path(
-        "review/rules/<uuid:rule_id>/remove",
-        remove_review_rule,
-        name="review-rule-remove",
-    ),
-]

@@ -42,31 +42,18 @@ DROP_DETAILS = (
 )
 # In the order they come in; a log keeps none.
 _STAGE_ORDER = (
-    "route",
-    "embed",
-    "always",
-    "candidates",
-    "rank",
-    "hydrate",
-    "judge",
-    "pack",
-    "answer",
+    "route", "embed", "always", "candidates", "rank", "hydrate", "judge", "pack", "answer"
+)  # fmt: skip
+# Channels and signals by the tone of their piece of a bar, from 1 on.
+_TONES = (
+    ("dense", "facts"),
+    ("lexical", "raw", "rare"),
+    ("speaker", "notes"),
+    ("date", "graph"),
+    ("predicate", "pages"),
+    ("source", "episodes"),
 )
-_CHANNEL_TONES = {
-    "dense": 1,
-    "facts": 1,
-    "lexical": 2,
-    "raw": 2,
-    "speaker": 3,
-    "notes": 3,
-    "rare": 2,
-    "date": 4,
-    "graph": 4,
-    "predicate": 5,
-    "pages": 5,
-    "source": 6,
-    "episodes": 6,
-}
+_CHANNEL_TONES = {name: tone for tone, names in enumerate(_TONES, 1) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,21 +185,23 @@ def explain_log(
 def explain_logged_dropped(
     dropped: Iterable[Mapping[str, Any]], known: Mapping[UUID, MemoryItem]
 ) -> list[DroppedResult]:
-    return [_build_dropped_result(each, known.get(UUID(each["id"]))) for each in dropped]
-
-
-def _build_dropped_result(each: Mapping[str, Any], item: MemoryItem | None) -> DroppedResult:
-    return DroppedResult(
-        kind=each["kind"],
-        memory_id=UUID(each["id"]),
-        why=describe_drop_reason(each["why"]),
-        detail=each["detail"],
-        score=each["score"],
-        of=UUID(each["of"]) if each["of"] else None,
-        found=[ChannelPlace(channel, rank) for channel, rank in each["found"]],
-        text=item.text if item else "",
-        **_find_memory_page(each["kind"], UUID(each["id"]), item),
-    )
+    found = []
+    for each in dropped:
+        kind, memory_id = each["kind"], UUID(each["id"])
+        item = known.get(memory_id)
+        row = DroppedResult(
+            kind=kind,
+            memory_id=memory_id,
+            why=describe_drop_reason(each["why"]),
+            detail=each["detail"],
+            score=each["score"],
+            of=UUID(each["of"]) if each["of"] else None,
+            found=[ChannelPlace(channel, rank) for channel, rank in each["found"]],
+            text=item.text if item else "",
+            **_find_memory_page(kind, memory_id, item),
+        )
+        found.append(row)
+    return found
 
 
 def _find_memory_page(kind: str, at: UUID, item: MemoryItem | None) -> dict[str, Any]:

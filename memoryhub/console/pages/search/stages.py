@@ -75,11 +75,12 @@ def build_search_stages(
     budget: int | None = None,
 ) -> list[SearchStage]:
     """The five stages, in their order, each with its part of what was done."""
+    select = explain.route.select
+    combined = gettext(_COMBINATION_WORDS[select]) if select in _COMBINATION_WORDS else select
     says = {
         "Question": _describe_question(explain.route),
         "Channels": gettext("Looked for candidates."),
-        "Fusion": gettext("Combined: %(how)s.")
-        % {"how": _format_combination(explain.route.select)},
+        "Fusion": gettext("Combined: %(how)s.") % {"how": combined},
         "Judge": _describe_judge(explain.judged, rounds),
         "Packing": _describe_packing(len(shown), tokens, budget),
     }
@@ -112,10 +113,6 @@ def _describe_question(route: RouteTaken) -> str:
     if route.times:
         parts.append(gettext("of %(times)s") % {"times": join_list(route.times)})
     return join_phrases(parts)
-
-
-def _format_combination(select: str) -> str:
-    return gettext(_COMBINATION_WORDS[select]) if select in _COMBINATION_WORDS else select
 
 
 def _describe_judge(judged: str, rounds: int) -> str:

@@ -198,25 +198,19 @@ def ask_under_setting(
     wish = setting.wish
     shared = {"policy": setting.policy, "asked_by": by, "now": now, "session_id": session_id}
     options = wish.build_options(space.timezone) | shared | {"explain": True, "inspect": True}
+    told: SearchResult | MemoryContext
     if wish.form == "context":
-        made = build_context(space, wish.q, **options)
-        sections = [(each.name, each.items) for each in made.sections]
-        text, left_out = made.text, made.left_out
-        return _build_answer_column(
-            setting.title, made, sections, options["budget_tokens"], text, left_out
-        )
-    found = search_memories(space, wish.q, **options)
-    return _build_answer_column(setting.title, found, [("", found.items)], options["budget_tokens"])
-
-
-def _build_answer_column(
-    title: str, told: Any, sections: Any, budget: int | None, text: str = "", left_out: int = 0
-) -> AnswerColumn:
+        told = build_context(space, wish.q, **options)
+        shown = explanation.explain_sections([(each.name, each.items) for each in told.sections])
+        text, left_out = told.text, told.left_out
+    else:
+        told = search_memories(space, wish.q, **options)
+        shown = explanation.explain_sections([("", told.items)])
+        text, left_out = "", 0
     assert told.explain is not None  # it was asked for
-    shown = explanation.explain_sections(sections)
-    limits = {"rounds": told.rounds, "tokens": told.tokens, "budget": budget}
+    limits = {"rounds": told.rounds, "tokens": told.tokens, "budget": options["budget_tokens"]}
     return AnswerColumn(
-        title=title,
+        title=setting.title,
         response=told,
         results=shown,
         dropped=explanation.explain_dropped(told.explain.dropped),

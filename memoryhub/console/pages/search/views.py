@@ -7,11 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memoryhub.console.frame.access import tenant_view
+from memoryhub.console.frame.access import page_at, tenant_view
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.console.pages.policies import switch_form
@@ -25,6 +24,7 @@ from memoryhub.recall.services import ALL_KINDS
 from memoryhub.tenants.scope import tenant_scope
 
 
+@page_at("spaces/<uuid:space_id>/search", "space-search")
 @tenant_view()
 def space_search_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """`?q=` is asked as the other fields say; `policy`, `other_channels` and `other_select` ask
@@ -59,7 +59,7 @@ def _ask_columns(
     """(the columns, what is wrong with the question)."""
     if not wish.q:
         return [], ""
-    now, by = timezone.now(), SearchCaller("console", request.user.get_username())
+    now, by = timezone.now(), SearchCaller("console", request.actor)
     base = request.build_absolute_uri("/").rstrip("/")
     columns = []
     try:
@@ -95,8 +95,3 @@ def _find_session_id(space: Any, name: str) -> UUID | None:
     if found is None:
         raise InvalidInput(_("there is no such session here"), field="session")
     return found.id
-
-
-urlpatterns = [
-    path("spaces/<uuid:space_id>/search", space_search_page, name="space-search"),
-]

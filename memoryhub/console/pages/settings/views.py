@@ -6,11 +6,10 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
 from django.utils.translation import gettext as _
 
-from memoryhub.console.frame.access import check_role, tenant_page
-from memoryhub.console.frame.outcomes import run_and_report
+from memoryhub.console.frame.access import ADMIN, check_role, page_at, tenant_page
+from memoryhub.console.frame.forms import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import load_layers
@@ -19,28 +18,23 @@ from memoryhub.tenants.services import rename_tenant
 from memoryhub.webhooks.models import Webhook
 from notes.models import Receipt
 
-ADMIN = Membership.Role.ADMIN
 
-
+@page_at("settings/", "settings")
 @tenant_page()
 def settings_page(request: ConsoleRequest) -> HttpResponse:
     """Sent by an admin, the tenant gets another name."""
     if request.method == "POST":
         check_role(request, ADMIN)
-        name, actor = request.POST.get("name", ""), request.user.get_username()
+        name = request.POST.get("name", "")
         run_and_report(
             request,
-            lambda: rename_tenant(request.tenant.id, name, actor=actor),
+            lambda: rename_tenant(request.tenant.id, name, actor=request.actor),
             _("Renamed."),
             refused=_("Not renamed"),
         )
         return redirect("settings")
     layers = load_layers(request.tenant.id, None)
-    context = {
-        "layers": layers,
-        "preset": PRESETS[layers.policy.preset],
-        **count_settings_rows(),
-    }
+    context = {"layers": layers, "preset": PRESETS[layers.policy.preset], **count_settings_rows()}
     return render(request, "settings/tenant.html", context)
 
 
@@ -53,8 +47,3 @@ def count_settings_rows() -> dict[str, Any]:
         "space_count": Space.objects.count(),
         "receipt_count": Receipt.objects.count(),
     }
-
-
-urlpatterns = [
-    path("settings/", settings_page, name="settings"),
-]

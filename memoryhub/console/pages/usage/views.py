@@ -2,69 +2,112 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
-from django.urls import path
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
-from django.views.decorators.http import require_POST
+from django.utils.translation import gettext, ngettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 
-from memoryhub.console.frame import exports
-from memoryhub.console.frame.access import tenant_page
-from memoryhub.console.frame.lists import Filters, load_page, read_filters
+from memoryhub.console.frame import day_ranges, exports
+from memoryhub.console.frame.access import ADMIN, action_at, page_at, tenant_page
+from memoryhub.console.frame.lists import (
+    FilterChoice,
+    Filters,
+    build_text_condition,
+    load_page,
+    read_filters,
+)
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.usage import queries
-from memoryhub.inference import ledger
+from memoryhub.console.pages.chat.reply import CHAT_PURPOSE
+from memoryhub.engines.llm.own_prompts import PURPOSES
+from memoryhub.inference import ledger, usage
+from memoryhub.inference.budgets import compute_day_start
 from memoryhub.inference.models import ModelCall
+from memoryhub.inference.usage import UsageSums
 from memoryhub.policies.services import load_tenant_policy
+from memoryhub.policies.switches import PROXY_PURPOSE
 from memoryhub.tenants import audit
-from memoryhub.tenants.models import Membership
 
-_USAGE_CHOICES = (
-    queries.USAGE_DAYS_CHOICE,
-    queries.CALL_PURPOSE_CHOICE,
-    queries.CALL_STATUS_CHOICE,
+USAGE_DAYS_CHOICE = FilterChoice(
+    "days", _("Days"), (("7", _("last 7")), ("1", _("last one")), ("30", _("last 30")))
 )
-_CALL_COLUMNS = exports.build_columns(
-    "created_at",
+CALL_PURPOSE_CHOICE = FilterChoice(
     "purpose",
-    "model",
-    "template",
-    "status",
-    "attempts",
-    "prompt_tokens",
-    "completion_tokens",
-    "cost",
-    "milliseconds",
-    "rejected",
-    "error",
-    "space.subject",
-    "job_id",
-    "id",
+    _("Purpose"),
+    (("all", _("all")), *((name, name) for name in (*PURPOSES, PROXY_PURPOSE, CHAT_PURPOSE))),
+)
+CALL_STATUS_CHOICE = FilterChoice(
+    "status", pgettext_lazy("column", "Ended"), (("all", _("any way")), *ModelCall.Status.choices)
 )
 
 
+def sum_usage_since(at: datetime) -> UsageSums:
+    """One statement."""
+    return usage.sum_usage(ModelCall.objects.filter(created_at__gte=at))
+
+
+def sum_usage_by_day(filters: Filters, now: datetime) -> list[UsageSums]:
+    """Every day of the range, today first, also those without a call."""
+    found = {each.key: each for each in usage.sum_usage_by_day(_filter_calls(filters, now))}
+    # The last 24 hours are of two days.
+    today, first = compute_day_start(now).date(), _compute_first_moment(filters, now).date()
+    days = (today - timedelta(days=back) for back in range((today - first).days + 1))
+    return [found.get(day, UsageSums(key=day)) for day in days]
+
+
+def _compute_first_moment(filters: Filters, now: datetime) -> datetime:
+    return day_ranges.compute_range_start(int(filters["days"]), now)
+
+
+def list_calls(filters: Filters, now: datetime, *, words: bool = False) -> QuerySet[ModelCall]:
+    """Newest first. `words`: with what was asked and answered."""
+    rows = _filter_calls(filters, now).select_related("space")
+    return rows if words else rows.defer("input", "output")
+
+
+def get_call_or_404(call_id: UUID) -> ModelCall:
+    return get_object_or_404(ModelCall.objects.select_related("space").filter(id=call_id))
+
+
+def _filter_calls(filters: Filters, now: datetime) -> QuerySet[ModelCall]:
+    rows: QuerySet[ModelCall] = ModelCall.objects.filter(
+        build_text_condition(filters.q, "purpose", "model", "error", "space__subject"),
+        created_at__gte=_compute_first_moment(filters, now),
+        **filters.chosen_values("purpose", "status"),
+    )
+    return rows
+
+
+_USAGE_CHOICES = (USAGE_DAYS_CHOICE, CALL_PURPOSE_CHOICE, CALL_STATUS_CHOICE)
+_CALL_COLUMNS = exports.build_columns(
+    "created_at purpose model template status attempts prompt_tokens completion_tokens "
+    "cost milliseconds rejected error space.subject job_id id"
+)
+
+
+@page_at("usage/", "usage")
 @tenant_page()
 def usage_page(request: ConsoleRequest) -> HttpResponse:
     now = timezone.now()
     filters = read_filters(request.GET, _USAGE_CHOICES)
     if form := exports.read_export_format(request):
         return _export_calls(request, form, filters, now)
-    models = queries.sum_usage_by("model", filters, now)
+    calls = _filter_calls(filters, now)
+    models = usage.sum_usage_by(calls, "model")
     context = {
         "filters": filters,
-        "page": load_page(queries.list_calls(filters, now), filters.page),
-        "days": queries.sum_usage_by_day(filters, now),
-        "purposes": queries.sum_usage_by("purpose", filters, now),
+        "page": load_page(list_calls(filters, now), filters.page),
+        "days": sum_usage_by_day(filters, now),
+        "purposes": usage.sum_usage_by(calls, "purpose"),
         "models": models,
         "unpriced": [m.key for m in models if m.tokens and m.key not in settings.MODEL_PRICES],
-        "today": queries.sum_usage_today(now),
+        "today": sum_usage_since(compute_day_start(now)),
         "limits": load_tenant_policy(request.tenant.id).policy.llm,
         "now": now,
     }
@@ -76,37 +119,34 @@ def _export_calls(
 ) -> HttpResponse:
     """`?words=1`: with what was asked and answered, for admins."""
     words = request.GET.get("words") == "1" and request.seat.can_administer
-    columns = (
-        [*_CALL_COLUMNS, *exports.build_columns("input", "output")] if words else _CALL_COLUMNS
-    )
-    return exports.export_rows(
-        form, "model-calls", columns, queries.list_calls(filters, now, words=words)
-    )
+    columns = [*_CALL_COLUMNS, *exports.build_columns("input output")] if words else _CALL_COLUMNS
+    return exports.export_rows(form, "model-calls", columns, list_calls(filters, now, words=words))
 
 
+@page_at("usage/<uuid:call_id>/", "usage-call")
 @tenant_page()
 def model_call_page(request: ConsoleRequest, call_id: UUID) -> HttpResponse:
     """Figures for everyone; what was said to the model and by it for admins."""
-    found = queries.get_call_or_404(call_id)
+    found = get_call_or_404(call_id)
     return render(request, "usage/call.html", {"call": found, "now": timezone.now()})
 
 
-@require_POST
-@tenant_page(role=Membership.Role.ADMIN)
+@action_at("usage/<uuid:call_id>/redact", "usage-redact")
+@tenant_page(role=ADMIN)
 def redact_call(request: ConsoleRequest, call_id: UUID) -> HttpResponse:
-    queries.get_call_or_404(call_id)
+    get_call_or_404(call_id)
     if ledger.redact_calls(ModelCall.objects.filter(id=call_id)):
         _record_redaction(request, f"call {call_id}")
-    messages.success(request, _("The words are gone; the figures stay."))
+    messages.success(request, gettext("The words are gone; the figures stay."))
     return redirect("usage-call", call_id=call_id)
 
 
-@require_POST
-@tenant_page(role=Membership.Role.ADMIN)
+@action_at("usage/redact", "usage-redact-all")
+@tenant_page(role=ADMIN)
 def redact_calls(request: ConsoleRequest) -> HttpResponse:
     """Of all calls that the filters in the address leave."""
     filters = read_filters(request.GET, _USAGE_CHOICES)
-    count = ledger.redact_calls(queries.list_calls(filters, timezone.now(), words=True))
+    count = ledger.redact_calls(list_calls(filters, timezone.now(), words=True))
     if count:
         _record_redaction(request, "1 call" if count == 1 else f"{count:,} calls")
     told = ngettext(
@@ -119,14 +159,4 @@ def redact_calls(request: ConsoleRequest) -> HttpResponse:
 
 
 def _record_redaction(request: ConsoleRequest, what: str) -> None:
-    audit.record_audit_entry(
-        request.tenant.id, audit.Action.REDACTED, request.user.get_username(), what
-    )
-
-
-urlpatterns = [
-    path("usage/", usage_page, name="usage"),
-    path("usage/redact", redact_calls, name="usage-redact-all"),
-    path("usage/<uuid:call_id>/redact", redact_call, name="usage-redact"),
-    path("usage/<uuid:call_id>/", model_call_page, name="usage-call"),
-]
+    audit.record_audit_entry(request.tenant.id, audit.Action.REDACTED, request.actor, what)

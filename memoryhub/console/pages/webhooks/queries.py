@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -10,7 +9,7 @@ from uuid import UUID
 from django.db.models import Count, Q
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import gettext_noop, pgettext_lazy
+from django.utils.translation import pgettext_lazy
 
 from memoryhub.console.frame.lists import (
     FilterChoice,
@@ -21,7 +20,6 @@ from memoryhub.console.frame.lists import (
 )
 from memoryhub.webhooks import event_names
 from memoryhub.webhooks.models import Delivery, Webhook
-from memoryhub.webhooks.payloads import render_payload
 from memoryhub.webhooks.services import DISABLED_BY_HAND
 
 if TYPE_CHECKING:
@@ -51,23 +49,13 @@ DELIVERY_STATE_CHOICE = FilterChoice(
 
 # What the page calls an event's first word, and the field of a form that is wrong.
 EVENT_HEAD_WORDS = (
-    gettext_noop("turns"),
-    gettext_noop("job"),
-    gettext_noop("fact"),
-    gettext_noop("note"),
-    gettext_noop("episode"),
-    gettext_noop("trait"),
-    gettext_noop("block"),
-    gettext_noop("conflict"),
-    gettext_noop("erasure"),
-    gettext_noop("budget"),
-)
+    _("turns"), _("job"), _("fact"), _("note"), _("episode"),
+    _("trait"), _("block"), _("conflict"), _("erasure"), _("budget"),
+)  # fmt: skip
 FORM_FIELD_WORDS = (
-    pgettext_lazy("field", "name"),
-    pgettext_lazy("field", "url"),
-    pgettext_lazy("field", "subject"),
-    pgettext_lazy("field", "events"),
-)
+    pgettext_lazy("field", "name"), pgettext_lazy("field", "url"),
+    pgettext_lazy("field", "subject"), pgettext_lazy("field", "events"),
+)  # fmt: skip
 
 
 def load_webhooks(filters: Filters) -> ListPage[Webhook]:
@@ -113,11 +101,6 @@ def get_delivery_or_404(hook_id: UUID, delivery_id: UUID) -> Delivery:
             webhook_id=hook_id, id=delivery_id
         )
     )
-
-
-def format_delivery_request(delivery: Delivery) -> str:
-    """What is sent, without words, as readable JSON."""
-    return json.dumps(render_payload(delivery, {}), indent=2, ensure_ascii=False)
 
 
 def group_events(

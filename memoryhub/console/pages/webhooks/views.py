@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -10,24 +11,22 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import tenant_page, tenant_view
+from memoryhub.console.frame.access import ADMIN, action_at, page_at, tenant_page, tenant_view
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import find_space_of_subject
 from memoryhub.console.pages.webhooks import queries
 from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
-from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.webhooks import services
 from memoryhub.webhooks.models import Delivery, Webhook
+from memoryhub.webhooks.payloads import render_payload
 
-ADMIN = Membership.Role.ADMIN
 SECRET_OVERLAP = timedelta(hours=24)
 USUAL_EVENTS = ("fact.added", "fact.superseded", "fact.ended", "fact.deleted")
 
@@ -56,6 +55,7 @@ class WebhookForm:
         return cls(hook.name, hook.url, subject, hook.content, tuple(hook.events))
 
 
+@page_at("webhooks/", "webhooks")
 @tenant_page(role=ADMIN)
 def webhook_list_page(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET, (queries.WEBHOOK_STATE_CHOICE,))
@@ -63,6 +63,7 @@ def webhook_list_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "webhooks/list.html", {"filters": filters, "page": page})
 
 
+@page_at("webhooks/new", "webhook-new")
 @never_cache
 @tenant_page(role=ADMIN)
 def new_webhook_page(request: ConsoleRequest) -> HttpResponse:
@@ -77,8 +78,9 @@ def new_webhook_page(request: ConsoleRequest) -> HttpResponse:
         wanted = services.WebhookDraft(
             form.name, form.url, form.events, space=space, content=form.content
         )
-        actor = request.user.get_username()
-        hook, secret = services.create_webhook(request.tenant.id, wanted, actor, timezone.now())
+        hook, secret = services.create_webhook(
+            request.tenant.id, wanted, request.actor, timezone.now()
+        )
     except MemoryHubError as error:
         return _render_new_webhook(request, form, error)
     return _render_webhook(request, hook.id, secret=secret)
@@ -92,6 +94,7 @@ def _render_new_webhook(
     return render(request, "webhooks/new.html", context, status=422 if trouble else 200)
 
 
+@page_at("webhooks/<uuid:hook_id>/", "webhook")
 @never_cache
 @tenant_page(role=ADMIN)
 def webhook_page(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
@@ -100,9 +103,8 @@ def webhook_page(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
         return _render_webhook(request, hook_id)
     queries.get_webhook_or_404(hook_id)
     form = WebhookForm.read(request.POST)
-    values: dict[str, Any] = {"name": form.name, "url": form.url, "events": form.events}
-    values["content"] = form.content
-    values["actor"] = request.user.get_username()
+    values: dict[str, Any] = {"actor": request.actor, "name": form.name, "url": form.url}
+    values |= {"events": form.events, "content": form.content}
     try:
         services.update_webhook(request.tenant.id, hook_id, timezone.now(), **values)
     except MemoryHubError as error:
@@ -121,9 +123,8 @@ def _render_webhook(
 ) -> HttpResponse:
     hook = queries.get_webhook_or_404(hook_id)
     shown = form or WebhookForm.from_webhook(hook)
-    filters = read_filters(
-        request.GET, (queries.DELIVERY_STATE_CHOICE, queries.build_event_choice(hook))
-    )
+    choices = (queries.DELIVERY_STATE_CHOICE, queries.build_event_choice(hook))
+    filters = read_filters(request.GET, choices)
     context = {
         "hook": hook,
         "secret": secret,
@@ -137,43 +138,41 @@ def _render_webhook(
     return render(request, "webhooks/webhook.html", context, status=422 if trouble else 200)
 
 
+@page_at("webhooks/<uuid:hook_id>/rotate", "webhook-rotate")
 @never_cache
 @require_POST
 @tenant_page(role=ADMIN)
 def rotate_webhook_secret(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     queries.get_webhook_or_404(hook_id)
     overlap = SECRET_OVERLAP if request.POST.get("now") != "1" else timedelta(0)
-    actor, now = request.user.get_username(), timezone.now()
-    rotated = services.rotate_secret(request.tenant.id, hook_id, now, overlap, actor=actor)
+    now = timezone.now()
+    rotated = services.rotate_secret(request.tenant.id, hook_id, now, overlap, actor=request.actor)
     return _render_webhook(request, hook_id, secret=rotated[1])
 
 
-@require_POST
+@action_at("webhooks/<uuid:hook_id>/switch", "webhook-switch")
 @tenant_page(role=ADMIN)
 def switch_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     queries.get_webhook_or_404(hook_id)
     on = request.POST.get("on") == "1"
-    actor, now = request.user.get_username(), timezone.now()
-    services.update_webhook(request.tenant.id, hook_id, now, actor=actor, is_active=on)
-    said = (
-        _("Switched on: what waits is sent.") if on else _("Switched off: it is told nothing more.")
-    )
-    messages.success(request, said)
+    now = timezone.now()
+    services.update_webhook(request.tenant.id, hook_id, now, actor=request.actor, is_active=on)
+    told = _("Switched on: what waits is sent.")
+    messages.success(request, told if on else _("Switched off: it is told nothing more."))
     return redirect("webhook", hook_id=hook_id)
 
 
-@require_POST
+@action_at("webhooks/<uuid:hook_id>/delete", "webhook-delete")
 @tenant_page(role=ADMIN)
 def delete_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     hook = queries.get_webhook_or_404(hook_id)
-    services.delete_webhook(request.tenant.id, hook_id, actor=request.user.get_username())
-    messages.success(
-        request, _("Deleted: %(name)s. It is told nothing more.") % {"name": hook.name}
-    )
+    services.delete_webhook(request.tenant.id, hook_id, actor=request.actor)
+    said = _("Deleted: %(name)s. It is told nothing more.")
+    messages.success(request, said % {"name": hook.name})
     return redirect("webhooks")
 
 
-@require_POST
+@action_at("webhooks/<uuid:hook_id>/ping", "webhook-ping")
 @tenant_view(role=ADMIN)
 def ping_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     """Sends while the person waits: no scope is open."""
@@ -181,9 +180,8 @@ def ping_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
         queries.get_webhook_or_404(hook_id)
     sent = services.ping_webhook(request.tenant.id, hook_id, timezone.now())
     if sent.state == Delivery.State.DELIVERED:
-        messages.success(
-            request, _("The test arrived: answered %(status)s.") % {"status": sent.status}
-        )
+        said = _("The test arrived: answered %(status)s.")
+        messages.success(request, said % {"status": sent.status})
     elif sent.state == Delivery.State.WAITING:
         messages.info(request, _("Another delivery is being sent: the test is next."))
     else:
@@ -191,18 +189,17 @@ def ping_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     return redirect("webhook-delivery", hook_id=hook_id, delivery_id=sent.id)
 
 
+@page_at("webhooks/<uuid:hook_id>/deliveries/<uuid:delivery_id>/", "webhook-delivery")
 @tenant_page(role=ADMIN)
 def delivery_page(request: ConsoleRequest, hook_id: UUID, delivery_id: UUID) -> HttpResponse:
     found = queries.get_delivery_or_404(hook_id, delivery_id)
-    context = {
-        "delivery": found,
-        "hook": found.webhook,
-        "sent": queries.format_delivery_request(found),
-    }
+    # What is sent, without words.
+    sent = json.dumps(render_payload(found, {}), indent=2, ensure_ascii=False)
+    context = {"delivery": found, "hook": found.webhook, "sent": sent}
     return render(request, "webhooks/delivery.html", context)
 
 
-@require_POST
+@action_at("webhooks/<uuid:hook_id>/deliveries/<uuid:delivery_id>/replay", "webhook-replay")
 @tenant_page(role=ADMIN)
 def replay_delivery(request: ConsoleRequest, hook_id: UUID, delivery_id: UUID) -> HttpResponse:
     queries.get_delivery_or_404(hook_id, delivery_id)
@@ -213,29 +210,3 @@ def replay_delivery(request: ConsoleRequest, hook_id: UUID, delivery_id: UUID) -
     else:
         messages.success(request, _("It is sent again, with the same event id."))
     return redirect("webhook-delivery", hook_id=hook_id, delivery_id=delivery_id)
-
-
-urlpatterns = [
-    path("webhooks/", webhook_list_page, name="webhooks"),
-    path("webhooks/new", new_webhook_page, name="webhook-new"),
-    path("webhooks/<uuid:hook_id>/", webhook_page, name="webhook"),
-    *(
-        path(f"webhooks/<uuid:hook_id>/{name}", view, name=f"webhook-{name}")
-        for name, view in (
-            ("ping", ping_webhook),
-            ("rotate", rotate_webhook_secret),
-            ("switch", switch_webhook),
-            ("delete", delete_webhook),
-        )
-    ),
-    path(
-        "webhooks/<uuid:hook_id>/deliveries/<uuid:delivery_id>/",
-        delivery_page,
-        name="webhook-delivery",
-    ),
-    path(
-        "webhooks/<uuid:hook_id>/deliveries/<uuid:delivery_id>/replay",
-        replay_delivery,
-        name="webhook-replay",
-    ),
-]

@@ -7,6 +7,7 @@ a person are dropped and counted (spec E13, E24, E27); everything is capped (E14
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -23,7 +24,6 @@ from memoryhub.engines.llm.grounding.attribution import (
     select_bearing_sentences,
     split_sentences,
 )
-from memoryhub.engines.llm.grounding.dates import parse_time_span
 from memoryhub.engines.llm.packaged_prompts import normalise_instructions, normalise_text
 from memoryhub.engines.llm.purposes.base import (
     MOST_CHARACTERS,
@@ -40,6 +40,7 @@ from memoryhub.engines.llm.replies import (
     RelationReply,
 )
 from memoryhub.engines.local.claims.predicates import is_single_valued
+from memoryhub.engines.local.dates.calendar import DateRange, resolve_unit
 from memoryhub.engines.local.grammar.speech import classify_plain_act
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import (
@@ -265,7 +266,7 @@ class ExtractionReader:
         key = key_from_words(reply.predicate)
         if not is_judged:
             key = choose_predicate(key, reply.verb, f"{text} {quote}")
-        event = parse_time_span(reply.first, reply.last, reply.when, source)
+        event = _parse_time_span(reply.first, reply.last, reply.when, source)
         return FactCandidate(
             text=text,
             owner=owner,
@@ -478,12 +479,11 @@ def _derive_pattern(reply: FactReply) -> ClausePattern:
 
 
 def _collect_times(facts: Iterable[FactCandidate]) -> dict[str, tuple[TimeSpan, ...]]:
-    times: dict[str, tuple[TimeSpan, ...]] = {}
+    times: dict[str, dict[TimeSpan, None]] = defaultdict(dict)
     for fact in facts:
         if fact.event and fact.event.text:
-            handle = fact.sources[0].handle
-            times[handle] = tuple(dict.fromkeys((*times.get(handle, ()), fact.event)))
-    return times
+            times[fact.sources[0].handle][fact.event] = None
+    return {handle: tuple(spans) for handle, spans in times.items()}
 
 
 def _build_note_draft(said: ExchangeReply | None) -> NoteDraft | None:
@@ -497,3 +497,42 @@ def _match_choice(choices: Any, value: str) -> Any:
     """`value` when the Literal has it, else None: never the nearest guess."""
     plain = value.strip().lower()
     return plain if plain in get_args(choices) else None
+
+
+# ISO dates as intervals: the words of a model, the arithmetic of code.
+
+
+_ISO_DATE = re.compile(
+    r"(?P<year>\d{4})(?:-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2})"
+    r"(?:[T ](?P<hour>\d{2}):(?P<minute>\d{2})\S*)?)?)?"
+)
+
+
+def _parse_time_span(first: str, last: str, words: str, utterance: Utterance) -> TimeSpan | None:
+    """From the start of `first` to the end of `last`, or either alone, in the utterance's time zone.
+
+    None when `first` is no date, or only repeats the minute of the message, which small
+    models fill in where no time is said. `words` are kept where the utterance really has them.
+    """
+    start = _parse_unit(first or last, utterance.at)
+    if start is None or start == resolve_unit("minute", utterance.at):
+        return None
+    end = _parse_unit(last, utterance.at) or start
+    if end.end <= start.start:
+        end = start
+    at = utterance.text.find(words) if words else -1
+    text, at = (words, at) if at >= 0 else ("", 0)
+    week = start.granularity == "day" and 2 < (end.end - start.start).days <= 7
+    return TimeSpan(start.start, end.end, "week" if week else start.granularity, text, at)
+
+
+def _parse_unit(iso: str, at: datetime) -> DateRange | None:
+    match = _ISO_DATE.fullmatch(iso.strip())
+    if match is None:
+        return None
+    given = {name: int(value) for name, value in match.groupdict().items() if value}
+    unit = list(given)[-1]
+    try:
+        return resolve_unit(unit, at.replace(**({"month": 1, "day": 1} | given)))  # type: ignore[arg-type]  # ints by name
+    except (ValueError, OverflowError):
+        return None

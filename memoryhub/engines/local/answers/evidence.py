@@ -20,12 +20,10 @@ _SPEAKER_PREFIX = re.compile(r"^([^:\n]{1,40}): ", re.M)
 _SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+(?=\s|$|[^\w\s.])|\n|[.。！？]|$)[\"”’']*")
 _HAN_CHARACTER = re.compile(r"[\u3400-\u9fff]")
 # Words of a question that say what is asked for, not about what.
-_QUESTION_WORDS = split_words(
-    """
+_QUESTION_WORDS = split_words("""
     what when where who whom whose which why how many much long often kind type name names year
     month day date time would could will can may might should did does
-    """
-)
+""")
 # Whoever asks speaks of themselves or of what is theirs, and of nobody of theirs ("my sister").
 _FIRST_PERSON = re.compile(r"\b(?:I|[Mm]e|[Mm]yself|[Mm]y|[Mm]ine)\b")
 _MY_NOUN = re.compile(r"\b(?:my|our) ((?:[\w'’-]+ ){0,3}[\w-]+)", re.I)
@@ -75,9 +73,8 @@ def parse_question(question: str, quotes: Sequence[Quote], subject: str) -> Ques
     # A subject "ana" is the speaker Ana, whose name is written as she is quoted.
     known = [subject, *(name for quote in quotes for name in _list_people(quote))]
     people = {name.casefold(): name for name in known}
-    named = tuple(
-        sorted(name for name in people.values() if name and mentions_name(question, name))
-    )
+    said = (name for name in people.values() if name and mentions_name(question, name))
+    named = tuple(sorted(said))
     if not named and subject and _is_about_asker(question):
         named = (people[subject.casefold()],)
     inside = {stem for name in named for stem in extract_stems(name)}
@@ -135,9 +132,8 @@ def _score_quote(
         text = quote.text[start:end]
         own = _sum_shares(shares, extract_stems(text))
         asks = bool(re.search(r"[?？]\W*$", text))
-        share = (
-            _OWN_WORDS_SHARE * max(own, _ANSWER_SHARE * before) + (1 - _OWN_WORDS_SHARE) * around
-        )
+        near = max(own, _ANSWER_SHARE * before)
+        share = _OWN_WORDS_SHARE * near + (1 - _OWN_WORDS_SHARE) * around
         before = own if asks else 0.0
         score = share + _score_rank(quote, index) + _score_statement(asked, quote, text)
         score += _score_speaker(asked, person, text) - 0.5 * asks - 0.3 * _is_empty_sentence(text)
@@ -163,9 +159,8 @@ def _score_speaker(asked: QuestionTerms, person: str, text: str) -> float:
 
 def _is_empty_sentence(text: str) -> bool:
     """ "Wow, Caroline!", or the caption of a picture."""
-    return text.startswith("[") or (
-        len(extract_stems(text)) < 3 and not _HAN_CHARACTER.search(text)
-    )
+    short = len(extract_stems(text)) < 3 and not _HAN_CHARACTER.search(text)
+    return short or text.startswith("[")
 
 
 def _score_statement(asked: QuestionTerms, quote: Quote, text: str) -> float:

@@ -89,11 +89,8 @@ def answer_from_quotes(
 def _states_asked_fact(asked: QuestionTerms, quote: Quote) -> bool:
     """Whether it is a fact about the one person who is asked about, of the kind that is asked for:
     what others' facts say is then no answer, however well it bears."""
-    return (
-        bool(quote.owner)
-        and (quote.owner,) == asked.people
-        and quote.states_any_of(asked.predicates)
-    )
+    theirs = bool(quote.owner) and (quote.owner,) == asked.people
+    return theirs and quote.states_any_of(asked.predicates)
 
 
 def _has_search_words(asked: QuestionTerms) -> bool:
@@ -132,9 +129,8 @@ def _answer_with_date(
     said_at = quotes[sentences[0].quote].said_at
     if said_at is None or sentences[0].coverage < _MOST:
         return None
-    return _answer_from_sentence(
-        _SAID_ON[language].format(format_day(said_at, language)), sentences[0]
-    )
+    told = _SAID_ON[language].format(format_day(said_at, language))
+    return _answer_from_sentence(told, sentences[0])
 
 
 def _find_time(sentence: EvidenceSentence, quote: Quote) -> TimeSpan | None:
@@ -157,9 +153,8 @@ def _answer_with_yes(
     plain = not _HEDGE.search(best.text) and not _HEDGE.search(asked.text.rstrip("?？ "))
     if not (whose and plain and best.coverage >= _ALL):
         return None
-    return _answer_from_sentence(
-        f"{_YES_PREFIX[language]} {_format_quote(asked, best, quotes[best.quote])}", best
-    )
+    said = _format_quote(asked, best, quotes[best.quote])
+    return _answer_from_sentence(f"{_YES_PREFIX[language]} {said}", best)
 
 
 def _answer_with_phrases(
@@ -238,9 +233,8 @@ def _join_parts(
 ) -> GroundedAnswer:
     supports, at = list[AnswerSupport](), 0
     for text, source in parts:
-        supports.append(
-            AnswerSupport(source.quote, (at, at + len(text)), (source.start, source.end))
-        )
+        part, span = (at, at + len(text)), (source.start, source.end)
+        supports.append(AnswerSupport(source.quote, part, span))
         at += len(text) + len(between)
     used = tuple(dict.fromkeys(source.quote for _, source in parts))
     return GroundedAnswer(between.join(text for text, _ in parts), True, used, tuple(supports))

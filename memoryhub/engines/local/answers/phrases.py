@@ -20,27 +20,20 @@ if TYPE_CHECKING:
 
 PhraseKind = Literal["who", "where", "number", "why", "what", "other"]
 
-_PLACE_WORDS = "city|country|town|place|state|area"
+_PLACES = "city|country|town|place|state|area"
 _KIND_PATTERNS: tuple[tuple[PhraseKind, re.Pattern[str]], ...] = (
     ("number", re.compile(r"^\W*how (?:many|much|old|often|long)\b", re.I)),
     ("why", re.compile(r"^\W*(?:why|what (?:made|motivated|inspired)|for what reason)\b", re.I)),
-    (
-        "where",
-        re.compile(
-            rf"^\W*(?:where|(?:in |at |to )?(?:which|what) (?:{_PLACE_WORDS})s?)\b", re.I
-        ),
-    ),
+    ("where", re.compile(rf"^\W*(?:where|(?:in |at |to )?(?:which|what) (?:{_PLACES})s?)\b", re.I)),
     ("who", re.compile(r"^\W*(?:with |to |for |from )?(?:who|whom|whose)\b", re.I)),
     ("what", re.compile(r"\b(?:what|which)\b", re.I)),
 )  # fmt: skip
 # Sentences, and characters of one, that are looked at: parsing takes its time.
 _LOOKED_AT, _MOST_CHARACTERS = 6, 500
 _MOST_TOKENS = 10
-_OBJECT_DEPENDENCIES = frozenset({"dobj", "attr", "pobj", "oprd", "conj", "appos"})
+_NOUN_DEPENDENCIES = split_words("dobj attr pobj oprd conj appos nsubj ROOT")
 _VERB_DEPENDENCIES = frozenset({"xcomp", "ccomp", "pcomp"})
-_ASIDE_DEPENDENCIES = frozenset(
-    {"relcl", "advcl", "parataxis", "ccomp", "punct", "cc", "intj", "npadvmod"}
-)
+_ASIDE_DEPENDENCIES = split_words("relcl advcl parataxis ccomp intj npadvmod")
 _PLACE_ENTITY_TYPES = frozenset({"GPE", "LOC", "FAC", "ORG"})
 _TIME_ENTITY_TYPES = frozenset({"DATE", "TIME"})
 _REASON = re.compile(
@@ -185,16 +178,11 @@ def _find_titles(wish: PhraseRequest, doc: Doc) -> Iterator[tuple[int, int, floa
 
 
 def _may_answer(token: Token, asked: QuestionTerms) -> bool:
-    if token.pos_ in ("PRON", "DET", "PUNCT", "SPACE", "ADV"):
-        return False
-    nominal = token.pos_ in ("NOUN", "PROPN", "NUM") and token.dep_ in _OBJECT_DEPENDENCIES | {
-        "nsubj",
-        "ROOT",
-    }
-    verbal = (
-        token.pos_ == "VERB" and token.dep_ in _VERB_DEPENDENCIES and token.tag_ in ("VB", "VBG")
-    )
-    return (nominal or verbal) and bool(_extract_new_stems(token, asked))
+    if token.pos_ == "VERB":
+        fits = token.dep_ in _VERB_DEPENDENCIES and token.tag_ in ("VB", "VBG")
+    else:
+        fits = token.pos_ in ("NOUN", "PROPN", "NUM") and token.dep_ in _NOUN_DEPENDENCIES
+    return fits and bool(_extract_new_stems(token, asked))
 
 
 def _extract_new_stems(token: Token, asked: QuestionTerms) -> set[str]:
@@ -213,16 +201,12 @@ def _find_extent(token: Token) -> tuple[int, int]:
         first -= 1
     while last + 1 < len(kept) and kept[last + 1].i == kept[last].i + 1:
         last += 1
-    run = (
-        kept[first : last + 1][-_MOST_TOKENS:]
-        if at > _MOST_TOKENS
-        else kept[first : last + 1][:_MOST_TOKENS]
-    )
-    while len(run) > 1 and (
-        run[0].pos_ in ("DET", "PRON", "PUNCT", "CCONJ") or run[0].lower_ == "to"
-    ):
+    run = kept[first : last + 1]
+    run = run[-_MOST_TOKENS:] if at > _MOST_TOKENS else run[:_MOST_TOKENS]
+    lead = ("DET", "PRON", "PUNCT", "CCONJ")
+    while len(run) > 1 and (run[0].pos_ in lead or run[0].lower_ == "to"):
         run = run[1:]
-    while len(run) > 1 and run[-1].pos_ in ("PUNCT", "ADP", "CCONJ", "PRON", "DET"):
+    while len(run) > 1 and run[-1].pos_ in (*lead, "ADP"):
         run = run[:-1]
     return _extend_to_words(token.doc.text, run[0].idx, run[-1].idx + len(run[-1].text))
 
@@ -239,13 +223,9 @@ def _extend_to_words(text: str, start: int, end: int) -> tuple[int, int]:
 def _collect_members(token: Token) -> Iterator[Token]:
     yield token
     for child in token.children:
-        if child.dep_ == "conj" and child.pos_ not in ("NOUN", "PROPN"):
-            continue
-        if child.dep_ in _ASIDE_DEPENDENCIES and child.dep_ not in ("punct", "cc"):
-            continue
-        if child.pos_ == "SCONJ":
-            continue
-        yield from _collect_members(child)
+        aside = child.dep_ == "conj" and child.pos_ not in ("NOUN", "PROPN")
+        if not (aside or child.dep_ in _ASIDE_DEPENDENCIES or child.pos_ == "SCONJ"):
+            yield from _collect_members(child)
 
 
 def _score_token(

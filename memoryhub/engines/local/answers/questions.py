@@ -1,10 +1,21 @@
-"""What a question asks for, by its signal words, in English and Chinese. Pure."""
+"""Questions, by rules: routing by signal words, in English and Chinese; shared words for judging,
+quotations for answers. Pure."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from memoryhub.engines.types import RoutedQuestion
+from memoryhub.engines.local.answers.extractive import answer_from_quotes
+from memoryhub.engines.local.summarise import count_terms
+from memoryhub.engines.types import (
+    GroundedAnswer,
+    JudgeEntry,
+    Judgement,
+    Quote,
+    RoutedQuestion,
+    Utterance,
+)
 
 _FINE = re.compile(
     r"\b(?:exact(?:ly)?|verbatim|literally|word for word|(?:his|her|their|my|your) words|quote)\b"
@@ -71,3 +82,37 @@ def _strip_question_words(run: str) -> str:
     while words and words[0].lower() in _NOT_NAMES:
         words.pop(0)
     return " ".join(words)
+
+
+# Of the expected answer's words, this share has to be in the answer.
+_MIN_SHARED_WORDS = 0.6
+
+
+class RecallRules:
+    def answer_question(
+        self, question: str, quotes: Sequence[Quote], *, subject: str = ""
+    ) -> GroundedAnswer:
+        """The best quotes word by word, led by a date where the question asks when."""
+        return answer_from_quotes(question, quotes, subject=subject)
+
+    def route_question(self, question: str, window: Sequence[Utterance]) -> RoutedQuestion:
+        """What is asked for, by signal words; the question stays as it is."""
+        return route_by_words(question)
+
+    def judge_entries(
+        self, question: str, entries: Sequence[JudgeEntry], window: Sequence[Utterance] = ()
+    ) -> Judgement:
+        """Relevant is what shares a word with the question: rough, and never a conflict."""
+        asked = count_terms(question)
+        relevant = tuple(e.handle for e in entries if not asked or asked & count_terms(e.text))
+        return Judgement(relevant, enough=bool(relevant))
+
+    def extract_question_names(self, question: str) -> list[str]:
+        """What is written like a name."""
+        return extract_names(question)
+
+    def grade_answer(self, question: str, expected: str, answer: str) -> bool:
+        """Whether most words of the expected answer are in the answer: a rough measure."""
+        wanted, given = count_terms(expected), count_terms(answer)
+        shared = sum(token in given for token in wanted)
+        return bool(wanted) and shared >= _MIN_SHARED_WORDS * len(wanted)

@@ -97,9 +97,8 @@ _STRONG_OPENING = re.compile(
 
 def _opens_statement(clause: ChineseClause) -> bool:
     """Whether a statement may start here; Chinese drops "I" before the strongest verbs."""
-    return clause.subject in ("speaker", "person") or (
-        clause.subject == "none" and bool(_STRONG_OPENING.match(clause.text))
-    )
+    strong = clause.subject == "none" and bool(_STRONG_OPENING.match(clause.text))
+    return strong or clause.subject in ("speaker", "person")
 
 
 def _parse_clauses(
@@ -120,13 +119,8 @@ def _parse_clauses(
 
 
 def _is_idle(text: str) -> bool:
-    return (
-        len(text) < 3
-        or bool(_IDLE_TALK.search(text))
-        or is_question(text)
-        or is_chitchat(text)
-        or is_hypothetical(text)
-    )
+    idle = len(text) < 3 or bool(_IDLE_TALK.search(text))
+    return idle or is_question(text) or is_chitchat(text) or is_hypothetical(text)
 
 
 def _find_subject(

@@ -89,10 +89,8 @@ def _resolve_bare_weekday(match: re.Match[str], at: datetime) -> DateRange:
 
 
 def _resolve_near_month(match: re.Match[str], at: datetime) -> DateRange:
-    return resolve_unit(
-        "month",
-        shift_date(resolve_unit("month", at).start, "month", _NEAR_OFFSETS[match["near_month"]]),
-    )
+    this = resolve_unit("month", at).start
+    return resolve_unit("month", shift_date(this, "month", _NEAR_OFFSETS[match["near_month"]]))
 
 
 def _resolve_ago(match: re.Match[str], at: datetime) -> DateRange:
@@ -113,10 +111,9 @@ def _resolve_dated(match: re.Match[str], at: datetime) -> DateRange:
         return DateRange(start, shift_date(start, "month", 3), "season")
     if not match["month"]:
         return resolve_year(year, at)
-    day = at.replace(
-        year=year, month=parse_number(match["month"]), day=parse_number(match["day"] or "1")
-    )
-    return resolve_unit("day" if match["day"] else "month", day)
+    month, day = parse_number(match["month"]), parse_number(match["day"] or "1")
+    found = at.replace(year=year, month=month, day=day)
+    return resolve_unit("day" if match["day"] else "month", found)
 
 
 def _parse_year(text: str, at: datetime) -> int:

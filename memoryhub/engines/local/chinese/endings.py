@@ -47,8 +47,8 @@ _ENDINGS = re.compile(
 )
 
 
-class EndedPredicate(NamedTuple):
-    """A single-valued predicate that ended, and the value that did; "" for whichever was held."""
+class Predicate(NamedTuple):
+    """A predicate of the table and its value; of one that ended "" for whichever was held."""
 
     key: str
     value: str
@@ -66,7 +66,7 @@ def extract_continuation(clause: str) -> str:
     return clause[found.end() :] if found and _has_happened(clause, found) else ""
 
 
-def find_ended_predicate(clause: str) -> EndedPredicate | None:
+def find_ended_predicate(clause: str) -> Predicate | None:
     """The job or home that a clause says is over."""
     for rule in (_find_ended_role, _find_ended_job, _find_left_home):
         if found := rule(clause):
@@ -77,12 +77,10 @@ def find_ended_predicate(clause: str) -> EndedPredicate | None:
 def _has_happened(clause: str, ending: re.Match[str]) -> bool:
     """Whether nothing before the ending says that it is not so, or not yet."""
     before, named = clause[: ending.start()], "".join(ending.groupdict(default="").values())
-    open_yet = (
-        _NOT_HAPPENED.search(before) or _SOON_WORDS.search(before) or _NOT_HAPPENED.search(named)
-    )
-    return not (
-        open_yet or is_about_others(before) or _ENDING_AS_NOUN.match(clause[ending.end() :])
-    )
+    open_yet = _NOT_HAPPENED.search(before) or _NOT_HAPPENED.search(named)
+    open_yet = open_yet or _SOON_WORDS.search(before)
+    noun = _ENDING_AS_NOUN.match(clause[ending.end() :])
+    return not (open_yet or noun or is_about_others(before))
 
 
 def is_about_others(words: str) -> bool:
@@ -90,32 +88,25 @@ def is_about_others(words: str) -> bool:
     return bool(_OTHER_PEOPLE.search(words))
 
 
-def _find_ended_role(clause: str) -> EndedPredicate | None:
+def _find_ended_role(clause: str) -> Predicate | None:
     found = _LEFT_ROLE.search(clause)
-    return (
-        EndedPredicate("works_as", found["role"])
-        if found and _has_happened(clause, found)
-        else None
-    )
+    happened = found and _has_happened(clause, found)
+    return Predicate("works_as", found["role"]) if found and happened else None
 
 
-def _find_ended_job(clause: str) -> EndedPredicate | None:
+def _find_ended_job(clause: str) -> Predicate | None:
     found = _LEFT_JOB.search(clause)
     if not found or not _has_happened(clause, found):
         return None
     firm = re.sub(r"(?:公司|单位)$", "", found["firm"] or "")
-    return (
-        EndedPredicate("works_at", found["firm"])
-        if len(firm) > 1
-        else EndedPredicate("works_as", "")
-    )
+    return Predicate("works_at", found["firm"]) if len(firm) > 1 else Predicate("works_as", "")
 
 
-def _find_left_home(clause: str) -> EndedPredicate | None:
+def _find_left_home(clause: str) -> Predicate | None:
     found = _LEFT_HOME.search(clause)
     if not found or not _has_happened(clause, found):
         return None
-    return EndedPredicate("lives_in", found["from"] or found["out"] or "")
+    return Predicate("lives_in", found["from"] or found["out"] or "")
 
 
 _BOND_WORDS = r"男朋友|女朋友|男友|女友|对象|恋人|恋爱|交往|在一起|约会|同居"

@@ -20,6 +20,7 @@ from memoryhub.engines.local.chinese.clauses import (
     tag_words,
 )
 from memoryhub.engines.local.chinese.dates import find_times
+from memoryhub.engines.local.chinese.endings import Predicate
 from memoryhub.engines.local.chinese.people import (
     KIN,
     find_antecedent,
@@ -29,7 +30,6 @@ from memoryhub.engines.local.chinese.people import (
 from memoryhub.engines.local.chinese.rules import (
     GREETING,
     ParsedCorrection,
-    Predicate,
     classify_act,
     classify_predicate,
     derive_kind,
@@ -38,6 +38,7 @@ from memoryhub.engines.local.chinese.rules import (
     is_single_valued,
     parse_correction,
 )
+from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import (
     EntityMention,
     Exchange,
@@ -51,25 +52,19 @@ from memoryhub.engines.types import (
     Utterance,
 )
 
-__all__ = ["build_note_draft", "extract_from_exchange"]
-
 _MOST_FACTS, _MOST_KEYWORDS = 20, 12  # spec §16
 _CONFIDENCE = 0.8
 _NOUN_TAGS = ("n", "vn", "an", "l", "i", "j", "eng")
 
 
-def _split_words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_EMPTY_NOUNS = _split_words(
+_EMPTY_NOUNS = split_words(
     "事 事情 问题 时候 东西 朋友 感觉 时间 方法 建议 情况 方面 地方 样子 "
     "意思 有点 有些 一些 一下 人 话 自己 大家 这样 那样 非常 特别 真的 今天 "
     "最近 现在 想法 主意 兴趣 好处 办法 事儿 过程 内容 部分 方式 原因 关系 "
     "个人 感受 心情 机会 伴侣 帮助 聊天 选择 程度 能力 忙 生活 工作 点 会 "
     "天 家 话题 次 个 事物 作用 结果 目前 我会 很多 身边 "
 )
-_EMPTY_VERBS = _split_words(
+_EMPTY_VERBS = split_words(
     "觉得 感觉 感到 认为 知道 希望 想要 打算 准备 计划 决定 开始 继续 需要 "
     "可以 应该 考虑 尝试 期待 喜欢 没有 发现 成为 进行 试试 看看 想想 分享 "
     "离开 休息 处理 努力 去做 有点 不能 无法 能够 愿意 可能 遇到 解决 改变 "
@@ -99,8 +94,7 @@ _OPENS_WITH_BELONGING = re.compile(rf"{_LEADING_TIME}我(?:们)?的(?!工作|职
 
 def extract_from_exchange(exchange: Exchange) -> Extraction:
     """One construction of the exchange's Chinese utterances; facts only from people's turns."""
-    people = frozenset(exchange.participants) | {u.speaker for u in exchange.utterances}
-    people = people - {""}
+    people = frozenset([*exchange.participants, *(u.speaker for u in exchange.utterances)]) - {""}
     acts = {u.handle: _classify_sentences(u.text) for u in exchange.utterances}
     spoken = [u for u in exchange.utterances if u.role == "user"]
     facts = [fact for u in spoken for fact in _extract_facts(u, exchange, people)][:_MOST_FACTS]
@@ -195,19 +189,16 @@ def _group_by_predicate(run: Sequence[ChineseClause]) -> list[list[ChineseClause
 
 def _find_owner(clause: ChineseClause, speaker: str) -> str:
     """Whom it is about: the speaker, a named person, or the speaker's relative (spec E25)."""
-    relative = (
-        find_relative(clause.text, speaker) if _OPENS_WITH_RELATIVE.match(clause.text) else ""
-    )
+    related = _OPENS_WITH_RELATIVE.match(clause.text) is not None
+    relative = find_relative(clause.text, speaker) if related else ""
     return relative or clause.person or speaker
 
 
 def _classify_clause(clause: ChineseClause, before: Sequence[ChineseClause]) -> Predicate:
     """Of the table; what the speaker's belongings are or do is none of the speaker's own."""
-    found = (
-        Predicate("", "")
-        if _OPENS_WITH_BELONGING.match(clause.text)
-        else classify_predicate(clause.text)
-    )
+    if _OPENS_WITH_BELONGING.match(clause.text):
+        return Predicate("", "")
+    found = classify_predicate(clause.text)
     pet = clause.subject == "none" and any(_PET_WORD.search(c.text) for c in before)
     return Predicate("", "") if pet and found.key in ("age", "name") else found
 
@@ -218,10 +209,8 @@ def _classify_clauses(clauses: Sequence[ChineseClause]) -> list[Predicate]:
 
 def _is_specific(clauses: Sequence[ChineseClause], owner: str) -> bool:
     """Whether a statement names something beyond its speaker and the weather of a talk."""
-    if any(
-        re.fullmatch(rf"我(?:叫|是|的名字[是叫])做?{re.escape(owner)}", clause.text)
-        for clause in clauses
-    ):
+    introduced = re.compile(rf"我(?:叫|是|的名字[是叫])做?{re.escape(owner)}")
+    if any(introduced.fullmatch(clause.text) for clause in clauses):
         return False
     if any(found.key for found in _classify_clauses(clauses)):
         return True
@@ -246,9 +235,8 @@ def _build_fact(
 ) -> FactCandidate:
     speaker = utterance.speaker
     named = [replace_pronoun(c.text, c.person) if c.person else c.text for c in clauses]
-    wordings = [
-        _to_third_person(text, speaker) for text in _replace_animal_pronoun(named, utterance.text)
-    ]
+    named = _replace_animal_pronoun(named, utterance.text)
+    wordings = [_to_third_person(text, speaker) for text in named]
     subjectless = clauses[0].subject == "none"
     first = clauses[0].text
     key, value = next((p for p in _classify_clauses(clauses) if p.key), Predicate("", ""))

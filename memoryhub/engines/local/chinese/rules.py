@@ -8,6 +8,7 @@ from typing import NamedTuple
 import rjieba
 
 from memoryhub.engines.local.chinese.endings import (
+    Predicate,
     extract_continuation,
     find_ended_predicate,
     has_ended,
@@ -141,11 +142,6 @@ def derive_kind(clause: str, head: str, key: str, dated: bool) -> FactKind:
     return "event" if dated or re.search(r"了(?!解)|过(?![敏年程节去期])", clause) else "state"
 
 
-class Predicate(NamedTuple):
-    key: str
-    value: str
-
-
 _FAVOURITE_THINGS = {
     "颜色": "colour", "电影": "film", "书": "book", "食物": "food", "菜": "dish", "水果": "fruit",
     "歌": "song", "歌手": "singer", "运动": "sport", "动物": "animal", "季节": "season",
@@ -202,15 +198,14 @@ def classify_predicate(clause: str) -> Predicate:
     """
     new, ended = _match_predicate(extract_continuation(clause)), find_ended_predicate(clause)
     if ended and not new.key:
-        return Predicate(*ended)
+        return ended
     return new if new.key else _match_predicate(clause)
 
 
 def _match_predicate(clause: str) -> Predicate:
     for rule in (
         _match_favourite,
-        _match_age,
-        _match_name,
+        _match_age_or_name,
         _match_home,
         _match_role,
         _match_employer,
@@ -226,19 +221,15 @@ def _match_favourite(clause: str) -> Predicate | None:
     match = _FAVOURITE.search(clause)
     if not match or not match["thing"]:
         return None
-    return Predicate(
-        f"favourite_{_FAVOURITE_THINGS.get(match['thing'], match['thing'])}", match["value"]
-    )
+    thing = _FAVOURITE_THINGS.get(match["thing"], match["thing"])
+    return Predicate(f"favourite_{thing}", match["value"])
 
 
-def _match_age(clause: str) -> Predicate | None:
-    match = _AGE.search(clause)
-    return Predicate("age", match["age"]) if match else None
-
-
-def _match_name(clause: str) -> Predicate | None:
-    match = _NAME.search(clause)
-    return Predicate("name", match["name"]) if match else None
+def _match_age_or_name(clause: str) -> Predicate | None:
+    for key, pattern in (("age", _AGE), ("name", _NAME)):
+        if match := pattern.search(clause):
+            return Predicate(key, match[key])
+    return None
 
 
 def _match_home(clause: str) -> Predicate | None:

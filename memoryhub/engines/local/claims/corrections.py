@@ -46,9 +46,8 @@ def apply_correction(
         for earlier in (u for u in before if u.speaker == utterance.speaker):
             for said in _SENTENCE.findall(earlier.text):
                 if pattern.search(said) and "?" not in said:
-                    return CompletedStatement(
-                        pattern.sub(new, said).strip(), found.start(), found.end()
-                    )
+                    text = pattern.sub(new, said).strip()
+                    return CompletedStatement(text, found.start(), found.end())
     return None
 
 

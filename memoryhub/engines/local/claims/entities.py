@@ -21,17 +21,10 @@ _ENTITY_TYPES = {
     "LANGUAGE": "concept",
 }  # fmt: skip
 _ARTICLE = re.compile(r"^(?:a|an|the|some|any|their|\d+|two|three|four|five) ", re.I)
-_PREPOSITIONS = split_words(
-    """
-    to in at for as with on about from into of by
-    """
-)
-_AUXILIARIES = split_words(
-    """
-    is am are was were be been being has have had do does did will would can could going not
-    got
-    """
-)
+_PREPOSITIONS = split_words("to in at for as with on about from into of by")
+_AUXILIARIES = split_words("""
+    is am are was were be been being has have had do does did will would can could going not got
+""")
 
 
 def extract_entities(

@@ -40,9 +40,9 @@ from memoryhub.engines.local.grammar.polarity import (
     is_particle,
 )
 from memoryhub.engines.local.grammar.rewrite import Voice, format_sentence, rewrite_tokens
+from memoryhub.engines.local.grammar.scene import ParsedTurn
 from memoryhub.engines.local.grammar.speech import classify_act, find_small_talk_end, is_correction
 from memoryhub.engines.local.grammar.subjects import Subject, find_subject
-from memoryhub.engines.local.grammar.turns import ParsedTurn
 from memoryhub.engines.local.grammar.verbs import LIKING_VERBS
 from memoryhub.engines.types import FactCandidate, SourceSpan, SpeechAct, TimeSpan
 
@@ -89,13 +89,10 @@ def _extract_from_sentence(
     before: FactCandidate | None = None
     sober = span.start_char + find_small_talk_end(span.text)
     for clause in clauses:
-        opens = min(t.idx for t in (clause.head, clause.subject or clause.head))
-        told = opens >= sober
-        fact = (
-            _build_fact(turn, offset, clause, heads, _find_pronoun_antecedent(turn, clause, facts))
-            if told
-            else None
-        )
+        fact = None
+        if min(clause.head.idx, (clause.subject or clause.head).idx) >= sober:
+            known = _find_pronoun_antecedent(turn, clause, facts)
+            fact = _build_fact(turn, offset, clause, heads, known)
         if fact is not None:
             before = fact
             facts.append(fact)
@@ -134,10 +131,10 @@ def _build_fact(
     if salience.is_in_quotes(clause.head):
         return None
     draft = _build_draft(turn, offset, clause, subject, heads)
-    found = _finish_fact(draft) if draft and _is_worth_keeping(draft) else None
-    return (
-        found if found and (turn.utterance.role == "user" or _is_own_state(found, clause)) else None
-    )
+    if draft is None or not _is_worth_keeping(draft):
+        return None
+    found = _finish_fact(draft)
+    return found if turn.utterance.role == "user" or _is_own_state(found, clause) else None
 
 
 def _is_own_state(fact: FactCandidate, clause: Clause) -> bool:
@@ -162,17 +159,12 @@ def _build_draft(
     chosen = {t.i for t in kept} | ({subject.token.i} if subject.token else set())
     named = [t for t in tokens if t.i in chosen]
     tokens = trim_tokens(salience.skip_announcement(salience.shorten_tokens(named, core), clause))
-    if (
-        not tokens
-        or _is_indirect_question(tokens[0])
-        or salience.addresses_listener(tokens, clause)
-    ):
+    if not tokens or _is_indirect_question(tokens[0]):
         return None
-    voice = Voice(
-        turn.scene,
-        subject.who in ("speaker", "we"),
-        _map_referents(subject) | _map_articles(clause),
-    )
+    if salience.addresses_listener(tokens, clause):
+        return None
+    referents = _map_referents(subject) | _map_articles(clause)
+    voice = Voice(turn.scene, subject.who in ("speaker", "we"), referents)
     return _ClauseDraft(turn, offset, clause, subject, slots, tokens, voice, core)
 
 
@@ -231,7 +223,7 @@ def _finish_fact(draft: _ClauseDraft) -> FactCandidate:
     value = found.value or (event.text if event and found.key.startswith("scheduled_") else "")
     fact = FactCandidate(
         text=_format_text(draft),
-        owner=_get_owner(draft),
+        owner=draft.subject.owner or turn.utterance.speaker,
         speaker=turn.utterance.speaker,
         pattern=slots.pattern,
         subject=_format_subject(draft),
@@ -256,10 +248,6 @@ def _is_corrected_weekday(draft: _ClauseDraft, event: TimeSpan | None) -> bool:
     past = event is not None and event.end <= draft.turn.utterance.at
     named = event is not None and event.text.lower().startswith(tuple(WEEKDAYS))
     return past and named and is_correction(draft.clause.head.sent.text)
-
-
-def _get_owner(draft: _ClauseDraft) -> str:
-    return draft.subject.owner or draft.turn.utterance.speaker
 
 
 def _score_confidence(draft: _ClauseDraft) -> float:
@@ -365,13 +353,9 @@ def _build_reading(draft: _ClauseDraft) -> ClauseReading:
 
 
 def _locate_source(draft: _ClauseDraft) -> SourceSpan:
-    first, last = min(draft.tokens, key=_get_position), max(draft.tokens, key=_get_position)
-    start, end = first.idx + draft.offset, last.idx + len(last) + draft.offset
+    start = min(t.idx for t in draft.tokens) + draft.offset
+    end = max(t.idx + len(t) for t in draft.tokens) + draft.offset
     return SourceSpan(draft.turn.utterance.handle, start, end)
-
-
-def _get_position(token: Token) -> int:
-    return token.i
 
 
 def _find_event(draft: _ClauseDraft) -> TimeSpan | None:

@@ -56,36 +56,22 @@ _HABIT_VERBS = {
     "speak": "speaks", "ride": "rides", "love": "likes", "like": "likes", "enjoy": "likes",
     "adore": "likes",
 }  # fmt: skip
-_DRINKS = split_words(
-    """
+_DRINKS = split_words("""
     coffee tea alcohol beer wine soda cola milk espresso juice whisky whiskey vodka matcha cider
-    """
-)
-_FOODS = split_words(
-    """
+""")
+_FOODS = split_words("""
     meat sugar dairy bread chocolate gluten fish cheese pork beef sweets candy eggs
-    """
-)
-OWNED_THINGS = split_words(
-    """
+""")
+OWNED_THINGS = split_words("""
     car motorcycle motorbike bike bicycle scooter van truck boat house flat apartment piano
     guitar violin horse camera caravan
-    """
-)
+""")
 _ROLE_PHRASES = {
     ("work", "as"), ("start", "as"), ("train", "as"), ("hire", "as"), ("promote", "to"),
     ("employ", "as"), ("become", ""), ("be", ""), ("qualify", "as"), ("get job", "as"),
 }  # fmt: skip
-_GETTING_VERBS = split_words(
-    """
-    get land start find have take accept begin
-    """
-)
-_LEAVING_VERBS = split_words(
-    """
-    quit leave lose resign
-    """
-)
+_GETTING_VERBS = split_words("get land start find have take accept begin")
+_LEAVING_VERBS = split_words("quit leave lose resign")
 _MARITAL_STATUSES = {
     "marry": "married", "married": "married", "engaged": "engaged", "divorced": "divorced",
     "divorce": "divorced", "separated": "separated", "single": "single", "widowed": "widowed",
@@ -154,9 +140,8 @@ def _match_address(reading: ClauseReading) -> Predicate | None:
     if reading.verb == "move out":
         return Predicate("address")
     housed = (reading.verb, reading.preposition) in _HOME_PHRASES | {("live", "at"), ("stay", "at")}
-    return (
-        Predicate("address", reading.phrase) if housed and _STREET.match(reading.phrase) else None
-    )
+    named = housed and _STREET.match(reading.phrase)
+    return Predicate("address", reading.phrase) if named else None
 
 
 def _match_age(reading: ClauseReading) -> Predicate | None:
@@ -216,9 +201,8 @@ def _match_role(reading: ClauseReading) -> Predicate | None:
     pair = (reading.verb, reading.preposition)
     if reading.topic or pair not in _ROLE_PHRASES or noun.lower() not in JOBS:
         return None
-    return Predicate(
-        "works_as", _strip_article(_strip_workplace(reading.phrase or reading.complement))
-    )
+    role = _strip_workplace(reading.phrase or reading.complement)
+    return Predicate("works_as", _strip_article(role))
 
 
 def _strip_workplace(phrase: str) -> str:
@@ -259,16 +243,13 @@ def _match_schedule(reading: ClauseReading) -> Predicate | None:
 def classify_habit(reading: ClauseReading, verbs: tuple[str, ...]) -> Predicate:
     """The habit that a clause states, or ends with one of its verbs ("stopped drinking")."""
     named = next((_HABIT_VERBS[verb] for verb in reversed(verbs) if verb in _HABIT_VERBS), "")
-    if reading.object in _DRINKS and reading.verb in ("give up", "quit", "cut out"):
-        named = "drinks"
-    if reading.object in _FOODS and reading.verb in ("give up", "quit", "cut out"):
-        named = "eats"
+    owned = reading.object in OWNED_THINGS
+    if reading.verb in ("give up", "quit", "cut out") and reading.object in _DRINKS | _FOODS:
+        named = "drinks" if reading.object in _DRINKS else "eats"
     if reading.verb == "sell":
-        named = "owns" if reading.object in OWNED_THINGS else ""
+        named = "owns" if owned else ""
     if named == "owns":
-        return (
-            Predicate("owns", reading.object) if reading.object in OWNED_THINGS else Predicate("")
-        )
+        return Predicate("owns", reading.object) if owned else Predicate("")
     allergic = re.match(r"allergic to (.+?)(?: any ?more| again| now)?$", reading.complement)
     if allergic:
         return Predicate("allergic_to", allergic[1])
@@ -302,25 +283,16 @@ def _canonicalise_noun(noun: str) -> str:
     return _SYNONYMS.get(noun, _SYNONYMS.get(noun.rstrip("s"), noun))
 
 
-_QUESTION_PATTERNS: dict[str, tuple[str, ...]] = {
-    "lives_in": (
-        r"\bwhere\b.*\b(?:live|living|reside|based|home|move|moved)\b",
-        r"\b(?:which|what) (?:city|town|country)\b.*\b(?:live|living|move)",
-        r"\bhometown\b|\bmove to\b",
-    ),
-    "address": (r"\baddress\b", r"\b(?:which|what) street\b"),
-    "works_as": (
-        r"\b(?:job|occupation|profession|career)\b|\bfor a living\b|\bwork(?:s|ing)? as\b",
-        r"\bwhat (?:does|do) \w+ do\W*$",
-    ),
-    "works_at": (
-        r"\bwhere\b.*\bwork|\b(?:employer|company)\b",
-        r"\bwho\b.*\bworks? for\b",
-    ),
-    "marital_status": (
-        r"\bmarried\b|\bmarital\b|\brelationship status\b|\bsingle\b|\bdivorced\b|\bengaged\b",
-    ),
-    "age": (r"\bhow old\b|\b(?:'s|his|her|their|your) age\b",),
+_QUESTION_PATTERNS = {
+    "lives_in": r"\bwhere\b.*\b(?:live|living|reside|based|home|move|moved)\b"
+    r"|\b(?:which|what) (?:city|town|country)\b.*\b(?:live|living|move)|\bhometown\b|\bmove to\b",
+    "address": r"\baddress\b|\b(?:which|what) street\b",
+    "works_as": r"\b(?:job|occupation|profession|career)\b|\bfor a living\b|\bwork(?:s|ing)? as\b"
+    r"|\bwhat (?:does|do) \w+ do\W*$",
+    "works_at": r"\bwhere\b.*\bwork|\b(?:employer|company)\b|\bwho\b.*\bworks? for\b",
+    "marital_status": r"\bmarried\b|\bmarital\b|\brelationship status\b|\bsingle\b|\bdivorced\b"
+    r"|\bengaged\b",
+    "age": r"\bhow old\b|\b(?:'s|his|her|their|your) age\b",
 }
 _COUNT_QUESTION = re.compile(r"\bhow many (?:\w+ )?(\w+?)s? (?:does|do|did|has|have)\b", re.I)
 _FAVOURITE_QUESTION = re.compile(r"\bfavou?rite (\w+)", re.I)
@@ -335,20 +307,16 @@ def find_question_predicates(question: str) -> tuple[str, ...]:
     """The keys a question asks for, English or Chinese: ("她住在哪里？") → ("lives_in",)."""
     if detect_language(question) == "zh":
         return rules.find_question_predicates(question)
-    keys = [key for key, patterns in _QUESTION_PATTERNS.items() if _matches_any(patterns, question)]
+    asked = _QUESTION_PATTERNS.items()
+    keys = [key for key, pattern in asked if re.search(pattern, question, re.I)]
     for pattern, prefix in (
         (_COUNT_QUESTION, "has_count_"),
         (_FAVOURITE_QUESTION, "favourite_"),
         (_SCHEDULE_QUESTION, "scheduled_"),
     ):
-        keys += [
-            f"{prefix}{_canonicalise_noun(_format_slug(m[1]))}" for m in pattern.finditer(question)
-        ]
+        named = (_canonicalise_noun(_format_slug(m[1])) for m in pattern.finditer(question))
+        keys += [f"{prefix}{noun}" for noun in named]
     return tuple(dict.fromkeys(keys))
-
-
-def _matches_any(patterns: tuple[str, ...], question: str) -> bool:
-    return any(re.search(pattern, question, re.I) for pattern in patterns)
 
 
 _SEARCH_WORDS = {

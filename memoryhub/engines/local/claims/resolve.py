@@ -23,17 +23,15 @@ from memoryhub.engines.types import (
 
 _TOKEN = re.compile(r"[^\W_\u4e00-\u9fff]+|[\u4e00-\u9fff]")
 _LIKING_WORDS = split_words("like likes love loves enjoy enjoys adore adores prefer prefers")
-_DISLIKING_WORDS = split_words(
-    "dislike dislikes hate hates detest detests loathe loathes avoid avoids"
-)
+_DISLIKING_WORDS = split_words("""
+    dislike dislikes hate hates detest detests loathe loathes avoid avoids
+""")
 _LIKING_ZH, _DISLIKING_ZH = ("喜欢", "爱", "热爱"), ("不喜欢", "讨厌", "不爱", "厌恶")
-_STOP_WORDS = split_words(
-    """
-    a an the i my me you your his her their its it that this of to in on at for with about and or
-    please forget delete remove erase don't do not any more anymore remember everything what said
-    can could would want wants all is are was were be has have had from
-    """
-)
+_STOP_WORDS = split_words("""
+    a an the i my me you your his her their its it that this of to in on at for with about and
+    or please forget delete remove erase don't do not any more anymore remember everything what
+    said can could would want wants all is are was were be has have had from
+""")
 _STOP_WORDS_ZH = frozenset("请你我的了把忘记掉删除去不要再记住得关于吧我们")
 
 
@@ -46,9 +44,8 @@ class ClaimRules:
         found: list[ClaimVerdict] = []
         for candidate in comparison.candidates:
             if candidate.is_wish:
-                found += _match_forget_wish(
-                    candidate, [held[h] for h in candidate.offered if h in held]
-                )
+                offered = [held[h] for h in candidate.offered if h in held]
+                found += _match_forget_wish(candidate, offered)
             else:
                 found += _suspect_conflict(candidate, [(h, known[h]) for h in candidate.offered])
         return found
@@ -72,11 +69,8 @@ def _suspect_conflict(
 def _may_be_ended(candidate: ClaimCandidate, claim: HeldClaim | ClaimCandidate) -> bool:
     """A Chinese ending that may be about a claim it does not name by its predicate."""
     over = candidate.polarity == "ended" and claim.polarity == "holds"
-    return (
-        over
-        and detect_language(candidate.text) == "zh"
-        and may_end_claim(candidate.text, claim.text)
-    )
+    chinese = over and detect_language(candidate.text) == "zh"
+    return chinese and may_end_claim(candidate.text, claim.text)
 
 
 def _is_opposite(new: str, old: str) -> bool:

@@ -15,33 +15,19 @@ if TYPE_CHECKING:
     from spacy.tokens import Span, Token
 
 _DEICTIC_WORDS = frozenset({"this", "that", "these", "those", "such", "your"})
-_POINTING_WORDS = split_words(
-    """
+_POINTING_WORDS = split_words("""
     it they them this that these those he she him her his its their one ones here there both
     each everything something anything nothing another other others theirs hers itself
     themselves himself herself
-    """
-)
+""")
 _POSSESSIVE_WORDS = frozenset({"his", "her", "its", "their"})
-_REMOVABLE_DEPENDENCIES = frozenset(
-    {"prep", "advcl", "relcl", "acl", "appos", "npadvmod", "conj", "advmod", "dep", "ccomp"}
-)
-_WEAK_VERBS = split_words(
-    """
+_REMOVABLE_DEPENDENCIES = split_words("prep advcl relcl acl appos npadvmod conj advmod dep ccomp")
+_WEAK_VERBS = split_words("""
     be have do get go feel come make take give keep put seem become start try need
-    """
-)
-_DOUBT_AUXILIARIES = split_words(
-    """
-    would could might should may must 'd ’d ought
-    """
-)
+""")
+_DOUBT_AUXILIARIES = split_words("would could might should may must 'd ’d ought")
 _DEFINING_DEPENDENCIES = frozenset({"amod", "relcl", "acl", "compound"})
-_PHATIC_VERBS = split_words(
-    """
-    let say tell thank share hear know
-    """
-)  # "I wanted to let you know"
+_PHATIC_VERBS = split_words("let say tell thank share hear know")  # "I wanted to let you know"
 _MAX_TOKENS = 32
 
 
@@ -60,17 +46,10 @@ def is_empty_clause(clause: Clause) -> bool:
         for c in clause.head.children
     )
     wishes = lemma in ("like", "love") and len(clause.chain) > 1
-    cannot = (
-        any(c.lower_ in ("ca", "can", "could") for c in clause.head.children)
-        and lemma in EMPTY_VERBS | EMPTY_PRESENT_VERBS
-    )
-    return (
-        lemma in EMPTY_VERBS
-        or (now and lemma in EMPTY_PRESENT_VERBS)
-        or cannot
-        or (doubtful and not wishes)
-        or _has_if(clause)
-    )
+    cannot = any(c.lower_ in ("ca", "can", "could") for c in clause.head.children)
+    cannot = cannot and lemma in EMPTY_VERBS | EMPTY_PRESENT_VERBS
+    empty = lemma in EMPTY_VERBS or (now and lemma in EMPTY_PRESENT_VERBS)
+    return empty or cannot or (doubtful and not wishes) or _has_if(clause)
 
 
 def _is_perfect_or_ahead(clause: Clause) -> bool:
@@ -132,9 +111,8 @@ def _is_pointing(token: Token, tokens: Sequence[Token], kept: set[int]) -> bool:
         return False
     if token.pos_ == "DET" and token.lower_ not in _POSSESSIVE_WORDS:
         return False
-    if token.dep_ in ("mark", "expl") or (
-        token.head.dep_ == "relcl" and token.lower_ in ("that", "which")
-    ):
+    relates = token.head.dep_ == "relcl" and token.lower_ in ("that", "which")
+    if relates or token.dep_ in ("mark", "expl"):
         return False
     own = token.lower_ in _POSSESSIVE_WORDS or token.lower_ in ("them", "they", "him")
     return not (own and _has_antecedent(token, tokens, kept))
@@ -205,12 +183,9 @@ def _is_pointed_at(noun: Token) -> bool:
 
 def has_strong_verb(clause: Clause) -> bool:
     """The verb alone says something ("I smoke", "I moved yesterday")."""
-    if clause.children("dobj"):
-        return False
-    return (
-        clause.main.lemma_.lower() not in _WEAK_VERBS | EMPTY_VERBS | EMPTY_PRESENT_VERBS
-        and clause.main.lemma_.isalpha()
-    )
+    lemma = clause.main.lemma_
+    weak = lemma.lower() in _WEAK_VERBS | EMPTY_VERBS | EMPTY_PRESENT_VERBS
+    return lemma.isalpha() and not weak and not clause.children("dobj")
 
 
 def is_echo_word(token: Token, clause: Clause) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from memoryhub.engines.local.grammar.scene import ParsedTurn
 from memoryhub.engines.local.grammar.speech import is_question
-from memoryhub.engines.local.grammar.turns import ParsedTurn
 from memoryhub.engines.local.grammar.verbs import inflect_verb
 from memoryhub.engines.local.wordlists import split_words
 
@@ -27,10 +27,10 @@ _LEADING_FILLER = re.compile(
     r"^\W*(?:(?:well|oh|hmm|um|just|mostly|mainly|probably|actually)\b[\s,.!-]*)+", re.I
 )
 # A bare "yes" to a question with one of these says nothing that can be told.
-_VAGUE_WORDS = split_words(
-    "it that this they them you me your yours advice tip tips idea ideas plan plans thoughts else"
-    " suggestion suggestions question questions doubt"
-)
+_VAGUE_WORDS = split_words("""
+    it that this they them you me your yours advice tip tips idea ideas plan plans thoughts else
+    suggestion suggestions question questions doubt
+""")
 _MAX_TOKENS = 12  # tokens of an answer that is no sentence
 
 
@@ -57,9 +57,8 @@ def complete_answer(question: ParsedTurn, answer: ParsedTurn) -> CompletedStatem
     if fragment and _is_sentence(span):
         return None
     text = _build_statement(asked, fragment, yes)
-    return (
-        CompletedStatement(text, offset + span.start_char, offset + span.end_char) if text else None
-    )
+    start, end = offset + span.start_char, offset + span.end_char
+    return CompletedStatement(text, start, end) if text else None
 
 
 def _find_last_question(turn: ParsedTurn) -> Span | None:
@@ -123,26 +122,18 @@ def _complete_with_verb(root: Token, wh: Token, fragment: str) -> str:
     subject = next((t for t in root.children if t.dep_ == "nsubj"), None)
     if subject is None or subject.lower_ != "you" or root.lemma_ == "do":
         return f"My job is {fragment}." if _asks_for_job(root) else ""
-    rest = [
-        t
-        for t in root.subtree
-        if t.i > root.i and not t.is_punct and t.lower_ not in ("these", "days")
-    ]
+    rest = [t for t in root.subtree if t.i > root.i and not t.is_punct]
+    rest = [t for t in rest if t.lower_ not in ("these", "days")]
     if rest and rest[-1].lower_ == fragment.split()[0].lower():  # "move to?" – "To Oslo."
         rest.pop()
     tail = " ".join(_to_first_person(t) for t in rest if t.i != wh.i)
-    return (
-        f"I {_inflect_question_verb(root)} {tail} {_add_preposition(wh, root, fragment)}.".replace(
-            "  ", " "
-        )
-    )
+    place = _add_preposition(wh, root, fragment)
+    return f"I {_inflect_question_verb(root)} {tail} {place}.".replace("  ", " ")
 
 
 def _asks_for_job(root: Token) -> bool:
     text = root.sent.text.lower()
-    return (
-        "for a living" in text or "for work" in text or bool(re.search(r"what do you do\W*$", text))
-    )
+    return bool(re.search(r"for a living|for work|what do you do\W*$", text))
 
 
 def _complete_closed_question(root: Token, fragment: str, yes: bool | None) -> str:
@@ -202,12 +193,9 @@ def _add_preposition(wh: Token, root: Token, fragment: str) -> str:
     bare = re.match(r"(?:in|at|on|to|from|near|by|the \w+ of)\b", fragment, re.I) is None
     if wh.lower_ != "where" or not bare:
         return fragment
-    hanging = any(t.dep_ == "prep" and not list(t.children) for t in root.children)
-    return (
-        fragment
-        if hanging
-        else f"{'to' if root.lemma_ in ('go', 'move', 'travel') else 'in'} {fragment}"
-    )
+    if any(t.dep_ == "prep" and not list(t.children) for t in root.children):
+        return fragment
+    return f"{'to' if root.lemma_ in ('go', 'move', 'travel') else 'in'} {fragment}"
 
 
 def _to_first_person(token: Token) -> str:

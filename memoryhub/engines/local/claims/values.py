@@ -13,11 +13,8 @@ from memoryhub.engines.types import FactCandidate
 
 def set_value(fact: FactCandidate, value: str) -> FactCandidate:
     """The fact with its predicate's value, and nothing else, where its object stands."""
-    if (
-        not value
-        and fact.predicate_key.startswith("favourite_")
-        and not fact.object + fact.complement
-    ):
+    favourite = fact.predicate_key.startswith("favourite_")
+    if favourite and not value + fact.object + fact.complement:
         stated = re.search(r" (?:is|are) (.+?)(?: now| these days)?\.$", fact.text)
         value = stated[1] if stated else ""
     if not value:
@@ -34,11 +31,10 @@ def add_employer_facts(facts: Iterable[FactCandidate]) -> Iterator[FactCandidate
         role = _find_role(fact)
         if role:
             text = f"{fact.subject} works as {role[0]} {role[1]}."
-            yield replace(
-                fact, text=text, verb="works as", object=role[1], predicate_key="works_as"
-            )
-        firm = _find_firm(fact)
-        if firm:
+            told = replace(fact, text=text, verb="works as", object=role[1])
+            yield replace(told, predicate_key="works_as")
+        holds = fact.predicate_key == "works_as" and fact.polarity == "holds"
+        if holds and (firm := _extract_firm(fact)):
             yield replace(
                 fact,
                 text=f"{fact.subject} works at {firm}.",
@@ -74,12 +70,6 @@ def _find_role(fact: FactCandidate) -> tuple[str, str] | None:
     found = re.search(r" as (an?) ([\w -]+?)(?=,|\.| (?:in|since|now|from|for|and)\b)", fact.text)
     known = found is not None and found[2].split()[-1].lower() in JOBS
     return (found[1], found[2]) if found and known else None
-
-
-def _find_firm(fact: FactCandidate) -> str:
-    if fact.predicate_key != "works_as" or fact.polarity != "holds":
-        return ""
-    return _extract_firm(fact)
 
 
 def _extract_firm(fact: FactCandidate) -> str:

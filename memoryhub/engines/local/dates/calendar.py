@@ -7,7 +7,7 @@ start on Monday, seasons are meteorological and of the northern hemisphere.
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import NamedTuple, cast, get_args
 
 from dateutil.relativedelta import relativedelta
 
@@ -20,6 +20,7 @@ class DateRange(NamedTuple):
     granularity: Granularity
 
 
+_FIRST_NUMBERS = "one two three four five six seven eight nine ten eleven twelve"
 # Least and most that a number word stands for.
 COUNT_WORDS: dict[str, tuple[int, int]] = {
     "a couple of": (2, 2),
@@ -32,26 +33,7 @@ COUNT_WORDS: dict[str, tuple[int, int]] = {
     "some": (2, 5),
     "an": (1, 1),
     "a": (1, 1),
-    **{
-        word: (n, n)
-        for n, word in enumerate(
-            [
-                "one",
-                "two",
-                "three",
-                "four",
-                "five",
-                "six",
-                "seven",
-                "eight",
-                "nine",
-                "ten",
-                "eleven",
-                "twelve",
-            ],
-            start=1,
-        )
-    },
+    **{word: (n, n) for n, word in enumerate(_FIRST_NUMBERS.split(), start=1)},
     "fifteen": (15, 15),
     "twenty": (20, 20),
     "thirty": (30, 30),
@@ -64,23 +46,12 @@ WEEKDAYS: dict[str, int] = {
     "tues": 1,
     "thurs": 3,
 }
-_MONTH_NAMES = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
+_MONTH_NAMES = (
+    "january february march april may june july august september october november december"
+)
 MONTHS: dict[str, int] = {
-    **{name: i for i, name in enumerate(_MONTH_NAMES, start=1)},
-    **{name[:3]: i for i, name in enumerate(_MONTH_NAMES, start=1)},
+    **{name: i for i, name in enumerate(_MONTH_NAMES.split(), start=1)},
+    **{name[:3]: i for i, name in enumerate(_MONTH_NAMES.split(), start=1)},
     "sept": 9,
 }
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
@@ -180,9 +151,8 @@ def resolve_season(season: str, at: datetime, step: int) -> DateRange:
 
 def resolve_day(month: int, day: int, at: datetime, step: int) -> DateRange:
     """A day and month without a year; step 0 takes the nearest."""
-    here = [
-        resolve_unit("day", at.replace(year=at.year + n, month=month, day=day)) for n in (-1, 0, 1)
-    ]
+    years = (at.year - 1, at.year, at.year + 1)
+    here = [resolve_unit("day", at.replace(year=year, month=month, day=day)) for year in years]
     if step < 0:
         return [s for s in here if s.start <= at][-1]
     if step > 0:
@@ -204,17 +174,7 @@ def _choose_nearest(this: DateRange, period: relativedelta, at: datetime, step: 
 
 def _granularity_from_unit(unit: str) -> Granularity:
     name = _UNIT_SYNONYMS.get(unit, unit)
-    kinds: tuple[Granularity, ...] = (
-        "minute",
-        "hour",
-        "day",
-        "week",
-        "month",
-        "season",
-        "year",
-        "decade",
-    )
-    return next((kind for kind in kinds if kind == name), "week")
+    return cast("Granularity", name) if name in get_args(Granularity) else "week"
 
 
 def _find_unit_start(unit: Granularity, at: datetime) -> datetime:

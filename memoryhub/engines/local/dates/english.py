@@ -84,9 +84,8 @@ def find_times(text: str, at: datetime) -> tuple[TimeSpan, ...]:
     kept: list[TimeSpan] = []
     for span in found:
         if not kept or span.at >= kept[-1].at + len(kept[-1].text):
-            kept.append(
-                _restore_text(_extend_with_clock(_extend_with_since(span, text, at), text), text)
-            )
+            whole = _extend_with_clock(_extend_with_since(span, text, at), text)
+            kept.append(replace(whole, text=text[whole.at : whole.at + len(whole.text)]))
     return tuple(kept)
 
 
@@ -102,10 +101,6 @@ def _find_matches(text: str, at: datetime) -> Iterator[TimeSpan]:
             continue
         if span:
             yield TimeSpan(*span, text=match.group(group), at=match.start(group))
-
-
-def _restore_text(span: TimeSpan, text: str) -> TimeSpan:
-    return replace(span, text=text[span.at : span.at + len(span.text)])
 
 
 def _extend_with_since(span: TimeSpan, text: str, at: datetime) -> TimeSpan:
@@ -163,9 +158,8 @@ def _resolve_part_of_today(match: re.Match[str], moment: TimeContext) -> DateRan
 @_register_rule(r"the other (?P<unit>day|night|week)")
 def _resolve_other_day(match: re.Match[str], moment: TimeContext) -> DateRange:
     days = 28 if match["unit"].lower() == "week" else 7
-    return DateRange(
-        truncate_to_day(moment.at) - timedelta(days=days), truncate_to_day(moment.at), "week"
-    )
+    today = truncate_to_day(moment.at)
+    return DateRange(today - timedelta(days=days), today, "week")
 
 
 # last, this, next
@@ -331,9 +325,8 @@ def _resolve_in_month(match: re.Match[str], moment: TimeContext) -> DateRange | 
     written = match["month"]
     if written.islower() and written in ("may", "mar", "march", "sun", "dec"):
         return None
-    return _choose_by_tense(
-        lambda step: resolve_month(MONTHS[written.lower()], moment.at, step), moment
-    )
+    month = MONTHS[written.lower()]
+    return _choose_by_tense(lambda step: resolve_month(month, moment.at, step), moment)
 
 
 @_register_rule(rf"(?<!\d )(?P<month>{_UNAMBIGUOUS_MONTHS})(?! \d)", flags=0)
@@ -404,9 +397,8 @@ def _resolve_which_holiday(match: re.Match[str], moment: TimeContext) -> DateRan
     rf"{_build_alternation({k: v for k, v in WEEKDAYS.items() if len(k) > 4})}){_DAY_PART})"
 )
 def _resolve_lone_weekday(match: re.Match[str], moment: TimeContext) -> DateRange:
-    return resolve_weekday(
-        moment.at, WEEKDAYS[match["weekday"].lower()], moment.tense.choose_direction(1)
-    )
+    day = WEEKDAYS[match["weekday"].lower()]
+    return resolve_weekday(moment.at, day, moment.tense.choose_direction(1))
 
 
 @_register_rule(

@@ -24,29 +24,15 @@ def format_span(span: TimeSpan, language: LanguageCode = "en") -> str:
         return f"{format_day(start, language)}{' ' if language == 'zh' else ', '}{start:%H:%M}"
     if span.granularity == "day" and last.date() == start.date():
         return format_day(start, language)
-    return (
-        _format_chinese_span(span, start, last)
-        if language == "zh"
-        else _format_english_span(span, start, last)
-    )
-
-
-def _format_english_span(span: TimeSpan, start: datetime, last: datetime) -> str:
-    if span.granularity == "week" and (last - start).days == 6:
+    chinese = language == "zh"
+    if span.granularity == "week" and (last - start).days == 6 and not chinese:
         return f"the week of {format_day(start)}"
     if span.granularity == "month" and (start.year, start.month) == (last.year, last.month):
-        return f"{start:%B %Y}"
+        return f"{start.year}年{start.month}月" if chinese else f"{start:%B %Y}"
     if span.granularity == "year" and start.year == last.year:
-        return str(start.year)
-    return f"{format_day(start)} to {format_day(last)}"
-
-
-def _format_chinese_span(span: TimeSpan, start: datetime, last: datetime) -> str:
-    if span.granularity == "month" and (start.year, start.month) == (last.year, last.month):
-        return f"{start.year}年{start.month}月"
-    if span.granularity == "year" and start.year == last.year:
-        return f"{start.year}年"
-    return f"{format_day(start, 'zh')}至{format_day(last, 'zh')}"
+        return f"{start.year}年" if chinese else str(start.year)
+    between = "至" if chinese else " to "
+    return f"{format_day(start, language)}{between}{format_day(last, language)}"
 
 
 def format_day(at: datetime, language: LanguageCode = "en") -> str:

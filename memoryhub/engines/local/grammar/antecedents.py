@@ -56,9 +56,8 @@ def _is_somebody(token: Token) -> bool:
     if token.dep_ == "ROOT":  # "Only Bolota."
         return len(list(token.subtree)) < 4
     to_them = token.dep_ == "pobj" and token.head.lower_ in ("to", "with", "about", "for")
-    return token.ent_type_ in _PERSON_ENTITY_TYPES and (
-        token.dep_ in _PARTICIPANT_DEPENDENCIES or to_them
-    )
+    takes_part = to_them or token.dep_ in _PARTICIPANT_DEPENDENCIES
+    return takes_part and token.ent_type_ in _PERSON_ENTITY_TYPES
 
 
 def _join_name(token: Token) -> str:

@@ -20,19 +20,10 @@ if TYPE_CHECKING:
 SUBJECT_DEPENDENCIES = frozenset({"nsubj", "nsubjpass", "csubj", "expl"})
 _COMPLEMENT_DEPENDENCIES = frozenset({"attr", "acomp", "oprd"})
 # Prepositions of an object rather than of a circumstance, by the first choice.
-_OBJECT_PREPOSITIONS = split_words(
-    """
-    to in at for as with on about from into of
-    """
-)
-_MAKING_VERBS = split_words(
-    """
-    elect name call appoint make crown nickname vote
-    """
-)
-_TELLING_VERBS = frozenset(
-    {"say", "tell", "claim", "ask", "joke", "think"}
-)  # their words, not ours
+_OBJECT_PREPOSITIONS = split_words("to in at for as with on about from into of")
+_MAKING_VERBS = split_words("elect name call appoint make crown nickname vote")
+_TELLING_VERBS = split_words("say tell claim ask joke think")  # their words, not ours
+_OPEN_MARKS = split_words("if unless whether until till how why where")
 _CUT_DEPENDENCIES = frozenset({"intj", "parataxis", "discourse"})
 _LINKING_DEPENDENCIES = frozenset({"cc", "punct", "mark", "preconj"})
 
@@ -75,9 +66,8 @@ def extract_inner_clauses(clause: Clause) -> list[Clause]:
     "It has been calm since I moved" still says that I moved, "the bowl I made" that I made it.
     """
     inner = (t for t in clause.head.subtree if t.dep_ in ("advcl", "relcl", "ccomp", "pcomp"))
-    return [
-        c for t in inner if t.pos_ in ("VERB", "AUX") and (c := _build_inner_clause(t)) is not None
-    ]
+    built = (_build_inner_clause(t) for t in inner if t.pos_ in ("VERB", "AUX"))
+    return [found for found in built if found is not None]
 
 
 def _build_inner_clause(head: Token) -> Clause | None:
@@ -85,12 +75,8 @@ def _build_inner_clause(head: Token) -> Clause | None:
     own = subject is not None and (subject.lower_ in ("i", "we") or _is_mine(subject))
     if head.dep_ == "ccomp" and head.head.lemma_.lower() in _TELLING_VERBS:
         return None
-    open_marks = {c.lower_ for c in head.children if c.dep_ in ("mark", "advmod")}
-    if (
-        not own
-        or not _is_finite(head)
-        or open_marks & {"if", "unless", "whether", "until", "till", "how", "why", "where"}
-    ):
+    marks = {c.lower_ for c in head.children if c.dep_ in ("mark", "advmod")}
+    if not own or not _is_finite(head) or marks & _OPEN_MARKS:
         return None
     if head.dep_ != "relcl":
         return Clause(head, _build_verb_chain(head), subject)
@@ -123,9 +109,8 @@ def _find_clause_heads(
 def _find_own_subject(verb: Token) -> Token | None:
     """Its subject, which the parser now and then hangs on the auxiliary."""
     places = [verb, *(c for c in verb.children if c.dep_ in ("aux", "auxpass"))]
-    return next(
-        (c for place in places for c in place.children if c.dep_ in SUBJECT_DEPENDENCIES), None
-    )
+    children = (child for place in places for child in place.children)
+    return next((child for child in children if child.dep_ in SUBJECT_DEPENDENCIES), None)
 
 
 def _is_clause(child: Token, head: Token) -> bool:
@@ -163,9 +148,8 @@ def _is_spliced(child: Token, head: Token) -> bool:
 
 
 def _is_opinion(token: Token) -> bool:
-    return token.lemma_.lower() in OPINION_VERBS and any(
-        c.dep_ == "ccomp" and c.i > token.i for c in token.children
-    )
+    about = any(c.dep_ == "ccomp" and c.i > token.i for c in token.children)
+    return about and token.lemma_.lower() in OPINION_VERBS
 
 
 def _is_own_opinion(token: Token) -> bool:
@@ -241,9 +225,8 @@ def _find_small_clause(clause: Clause) -> tuple[Token, Token] | None:
     if named.dep_ == "oprd":
         return (direct[0], named) if direct else _split_compound(named)
     inner = next((c for c in named.children if c.dep_ == "nsubj"), None)
-    nominal = named.pos_ in ("NOUN", "PROPN", "ADJ") and not any(
-        c.dep_ in ("mark", "cop", "aux") for c in named.children
-    )
+    verbal = any(c.dep_ in ("mark", "cop", "aux") for c in named.children)
+    nominal = named.pos_ in ("NOUN", "PROPN", "ADJ") and not verbal
     return (inner, named) if inner is not None and nominal else None
 
 
@@ -265,11 +248,8 @@ def _fill_object_slots(clause: Clause, direct: Token, complement: Token | None) 
 def _find_prepositional_object(clause: Clause) -> tuple[Token | None, Token | None]:
     for prep in clause.children("prep", "agent"):
         thing = next((c for c in prep.children if c.dep_ in ("pobj", "pcomp")), None)
-        if (
-            thing is not None
-            and prep.lower_ in _OBJECT_PREPOSITIONS
-            and thing.ent_type_ not in ("DATE", "TIME")
-        ):
+        known = thing is not None and prep.lower_ in _OBJECT_PREPOSITIONS
+        if thing is not None and known and thing.ent_type_ not in ("DATE", "TIME"):
             return prep, thing
     return None, None
 
@@ -292,11 +272,8 @@ def _is_joining_word(token: Token, clause: Clause) -> bool:
     """ "when", "that" and the like before a side clause told on its own."""
     if clause.head.dep_ not in ("advcl", "relcl", "ccomp", "pcomp") or token.head != clause.head:
         return False
-    return (
-        token.tag_ in ("WDT", "WP")
-        or token.lower_ == "when"
-        or (token.dep_ == "mark" and token.i < clause.head.i)
-    )
+    marks = token.dep_ == "mark" and token.i < clause.head.i
+    return marks or token.tag_ in ("WDT", "WP") or token.lower_ == "when"
 
 
 def _unfront_noun(tokens: list[Token], clause: Clause) -> list[Token]:
@@ -348,13 +325,12 @@ def _joins_clauses(token: Token, others: set[int]) -> bool:
     return any(c.i in others and c.i > token.i for c in token.head.children)
 
 
-_FILLERS = split_words(
-    """
+_FILLERS = split_words("""
     so nah yep yup nope well oh actually anyway also just finally unfortunately luckily honestly
-    really yeah yes no hey hi wow basically guess then btw anyways plus maybe absolutely definitely
-    totally sure but and or fortunately thankfully hopefully though
-    """
-)
+    really yeah yes no hey hi wow basically guess then btw anyways plus maybe absolutely
+    definitely totally sure but and or fortunately thankfully hopefully though
+""")
+_FILLER_DEPENDENCIES = split_words("advmod intj cc mark discourse dep")
 
 
 def trim_tokens(tokens: list[Token]) -> list[Token]:
@@ -374,11 +350,4 @@ def _is_sign(token: Token) -> bool:
 
 
 def _is_filler(token: Token) -> bool:
-    return token.lower_ in _FILLERS and token.dep_ in (
-        "advmod",
-        "intj",
-        "cc",
-        "mark",
-        "discourse",
-        "dep",
-    )
+    return token.lower_ in _FILLERS and token.dep_ in _FILLER_DEPENDENCIES

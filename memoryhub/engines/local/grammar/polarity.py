@@ -15,16 +15,8 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 _FUTURE_AUXILIARIES = frozenset({"will", "'ll", "’ll", "gon", "shall", "wo"})
-_PLANNING_VERBS = split_words(
-    """
-    plan want hope intend aim prepare wish think look consider decide
-    """
-)
-_LOSING_VERBS = split_words(
-    """
-    quit leave lose resign sell
-    """
-)
+_PLANNING_VERBS = split_words("plan want hope intend aim prepare wish think look consider decide")
+_LOSING_VERBS = split_words("quit leave lose resign sell")
 
 
 def derive_polarity(clause: Clause, event: TimeSpan | None, at: datetime) -> Polarity:

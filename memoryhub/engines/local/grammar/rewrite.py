@@ -63,14 +63,8 @@ def _rewrite_word(token: Token, voice: Voice) -> str:
     pronoun = _rewrite_pronoun(low, token, voice)
     if pronoun is not None:
         return pronoun
-    return (
-        _rewrite_verb(low, token)
-        if token.pos_ in ("VERB", "AUX", "PART")
-        else _rewrite_other(low, token)
-    )
-
-
-def _rewrite_other(low: str, token: Token) -> str:
+    if token.pos_ in ("VERB", "AUX", "PART"):
+        return _rewrite_verb(low, token)
     return {"&": "and", "w/": "with"}.get(low, "" if token.is_space else token.text)
 
 
@@ -78,12 +72,8 @@ def _rewrite_pronoun(low: str, token: Token, voice: Voice) -> str | None:
     me, you = voice.scene.speaker, voice.scene.listener
     own = "their" if voice.by_speaker and not _is_in_subject(token) else format_possessive(me)
     words = {"i": me, "me": me, "my": own, "mine": format_possessive(me), "myself": "themself"}
-    words |= {
-        "we": f"{me} and others",
-        "us": f"{me} and others",
-        "our": own,
-        "ourselves": "themselves",
-    }
+    together = f"{me} and others"
+    words |= {"we": together, "us": together, "our": own, "ourselves": "themselves"}
     if you:
         words |= {"you": you, "your": format_possessive(you), "yours": format_possessive(you)}
     is_pronoun = token.pos_ in ("PRON", "DET") or low == "i"
@@ -100,11 +90,8 @@ def _rewrite_verb(low: str, token: Token) -> str:
     if low == "na" or (low == "ta" and token.i and token.nbor(-1).lower_ == "got"):
         return "to"
     if low in _CLIPPED_STEMS and _is_clipped(token):
-        return (
-            inflect_third_person(low, "want")
-            if low == "wan" and _agrees_with_speaker(token)
-            else _CLIPPED_STEMS[low]
-        )
+        wants = low == "wan" and _agrees_with_speaker(token)
+        return inflect_third_person(low, "want") if wants else _CLIPPED_STEMS[low]
     if low == "'d":
         return "had" if token.head.tag_ == "VBN" else "would"
     if low == "'ll":
@@ -112,25 +99,24 @@ def _rewrite_verb(low: str, token: Token) -> str:
     if low == "wanna":
         return "wants to" if _agrees_with_speaker(token) else "want to"
     if low == "'s" and token.pos_ == "AUX":
-        follows = token.doc[token.i + 1].lower_ if token.i + 1 < len(token.doc) else ""
+        follows = _get_next_word(token)
         perfect = token.head.tag_ == "VBN" and token.dep_ == "aux"
         return "has" if perfect or follows in ("been", "got", "had") else "is"
     return _rewrite_finite_verb(low, token)
 
 
 def _is_clipped(token: Token) -> bool:
-    follows = token.doc[token.i + 1].lower_ if token.i + 1 < len(token.doc) else ""
-    return follows in ("na", "ta", "n't", "n’t", "not") and not token.whitespace_
+    return _get_next_word(token) in ("na", "ta", "n't", "n’t", "not") and not token.whitespace_
+
+
+def _get_next_word(token: Token) -> str:
+    return token.nbor().lower_ if token.i + 1 < len(token.doc) else ""
 
 
 def _rewrite_finite_verb(low: str, token: Token) -> str:
     clipped = {"'re": "are", "'ve": "have", "'m": "am"}
-    present = (
-        token.tag_ == "VBP"
-        or is_subjectless_liking(token)
-        or low in clipped
-        or low in ("am", "were")
-    )
+    present = token.tag_ == "VBP" or low in clipped or low in ("am", "were")
+    present = present or is_subjectless_liking(token)
     if present and low != "quit" and _agrees_with_speaker(token):
         return inflect_third_person(low, token.lemma_)
     return clipped.get(low, token.text)

@@ -45,49 +45,20 @@ _HYPOTHETICAL = re.compile(
 )
 _EXCLAMATION = r"(?:hey|wow|oh|yeah|yes|aw+|haha|no|so|absolutely|totally|definitely|well|omg|ah)"
 # How small talk begins, after exclamations and perhaps a name.
-_SMALL_TALK_PHRASES = [
-    r"",
-    r"thanks?\b",
-    r"thank you",
-    r"congrat",
-    r"sounds?\b",
-    r"(?:so )?glad\b",
-    r"good (?:luck|job|for|to)",
-    r"great (?:job|to)",
-    r"nice (?:job|to)",
-    r"well done",
-    r"way to go",
-    r"keep (?:up|it|going|me|at|on|your|that|pushing|chasing)",
-    r"go for it",
-    r"you(?:'re| are|'ve| have|'ll| will|r)?\b",
-    r"it(?:'s| is| was|'ll| will)",
-    r"that(?:'s| is| was|'ll| must| sounds)",
-    r"this is",
-    r"take care",
-    r"bye",
-    r"see you",
-    r"(?:i )?hope\b",
-    r"i(?:'m| am)(?: \w+){0,2} (?:proud|glad|happy|thrilled)(?: \w+){0,2} (?:of|for|with) you",
-    r"i(?:'m| am)(?: \w+)? (?:here for|behind|sure|glad|sorry)",
-    r"wish(?:ing)? you",
-    r"best of",
-    r"proud of",
-    r"never give up",
-    r"stay",
-    r"don't (?:give|worry|forget|stop)",
-    r"let(?:'s| me| us)",
-    r"can't wait",
-    r"looking forward",
-    r"no (?:worries|problem|way)",
-    r"same here",
-    r"me too",
-    r"i (?:agree|bet|guess|know|see|hear|get|totally|completely|can imagine|can see|can relate)",
-    r"i (?:appreciate|admire|believe in)",
-    r"",
-][1:-1]
-_SMALL_TALK = re.compile(
-    rf"^\W*(?:{_EXCLAMATION}\b\W*)*(?:\w+\W+)?(?:{'|'.join(_SMALL_TALK_PHRASES)})", re.I
+_SMALL_TALK_PHRASES = (
+    r"thanks?\b|thank you|congrat|sounds?\b|(?:so )?glad\b|good (?:luck|job|for|to)"
+    r"|great (?:job|to)|nice (?:job|to)|well done|way to go"
+    r"|keep (?:up|it|going|me|at|on|your|that|pushing|chasing)|go for it"
+    r"|you(?:'re| are|'ve| have|'ll| will|r)?\b|it(?:'s| is| was|'ll| will)"
+    r"|that(?:'s| is| was|'ll| must| sounds)|this is|take care|bye|see you|(?:i )?hope\b"
+    r"|i(?:'m| am)(?: \w+){0,2} (?:proud|glad|happy|thrilled)(?: \w+){0,2} (?:of|for|with) you"
+    r"|i(?:'m| am)(?: \w+)? (?:here for|behind|sure|glad|sorry)|wish(?:ing)? you|best of"
+    r"|proud of|never give up|stay|don't (?:give|worry|forget|stop)|let(?:'s| me| us)"
+    r"|can't wait|looking forward|no (?:worries|problem|way)|same here|me too"
+    r"|i (?:agree|bet|guess|know|see|hear|get|totally|completely|can imagine|can see|can relate)"
+    r"|i (?:appreciate|admire|believe in)"
 )
+_SMALL_TALK = re.compile(rf"^\W*(?:{_EXCLAMATION}\b\W*)*(?:\w+\W+)?(?:{_SMALL_TALK_PHRASES})", re.I)
 _QUESTION_LEAD = re.compile(
     rf"{_LEADING_WORDS}(?:who|what|what's|where|when|why|how|which|whose|do|does|did|is|are|was|were|can"
     r"|could|would|will|have|has|should)\s+(?:\w+\s+)?(?:you|your|he|she|they|it|the|this|that|i|my"
@@ -108,12 +79,14 @@ def classify_act(sentence: Span) -> SpeechAct:
         return "hypothetical"
     if is_imperative(sentence.root):
         return "request"
-    return "chitchat" if is_small_talk(text) or not _has_verb(sentence) else "assertion"
+    has_verb = any(token.pos_ in ("VERB", "AUX") for token in sentence)
+    return "chitchat" if is_small_talk(text) or not has_verb else "assertion"
 
 
 def is_question(text: str) -> bool:
     ended = _TRAILING_MARKS.sub("", normalise_quotes(text))
-    return ended.endswith("?") or (not ended.endswith((".", "!")) and _opens_with_question(ended))
+    opens = bool(_QUESTION_LEAD.match(ended))
+    return ended.endswith("?") or (opens and not ended.endswith((".", "!")))
 
 
 def classify_plain_act(text: str) -> SpeechAct:
@@ -143,15 +116,14 @@ def is_small_talk(text: str) -> bool:
 
 def find_small_talk_end(text: str) -> int:
     """Characters of `text` before which nothing is worth reading; 0 when it opens soberly."""
-    found = _SMALL_TALK.match(text.replace("’", "'").replace("‘", "'"))
+    found = _SMALL_TALK.match(_straighten_quotes(text))
     return found.end() if found else 0
 
 
 def is_imperative(root: Token) -> bool:
     """A bare verb without a subject; "Lost my job" is no order, for it is a past form."""
-    if root.sent.text.lower().lstrip().startswith(("gonna", "gotta", "wanna")):
-        return False
-    if is_subjectless_liking(root):
+    opens = root.sent.text.lower().lstrip()
+    if opens.startswith(("gonna", "gotta", "wanna")) or is_subjectless_liking(root):
         return False
     if root.tag_ not in ("VB", "VBP") or is_past_form(root.text):
         return False
@@ -166,12 +138,8 @@ def choose_overall_act(acts: Iterable[SpeechAct]) -> SpeechAct:
 
 
 def normalise_quotes(text: str) -> str:
-    return text.replace("’", "'").replace("‘", "'").strip()
+    return _straighten_quotes(text).strip()
 
 
-def _opens_with_question(text: str) -> bool:
-    return bool(_QUESTION_LEAD.match(text))
-
-
-def _has_verb(sentence: Span) -> bool:
-    return any(token.pos_ in ("VERB", "AUX") for token in sentence)
+def _straighten_quotes(text: str) -> str:
+    return text.replace("’", "'").replace("‘", "'")

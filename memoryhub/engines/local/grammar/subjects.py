@@ -64,9 +64,8 @@ def _find_other_subject(token: Token, scene: Scene, antecedent: str) -> Subject 
 
 def _build_possessed_subject(token: Token, possessor: Token | None, scene: Scene) -> Subject:
     mine = possessor is not None and possessor.lower_ in ("my", "our")
-    the = any(c.lower_ == "the" for c in token.children) and token.lemma_.lower() in EVENTS | {
-        "divorce"
-    }
+    the = any(c.lower_ == "the" for c in token.children)
+    the = the and token.lemma_.lower() in EVENTS | {"divorce"}
     topic = format_noun_phrase(token) if mine or the else ""
     if mine and token.lemma_.lower() in PEOPLE | ANIMALS:
         owner = find_name_after(token) or f"{format_possessive(scene.speaker)} {topic}"

@@ -11,44 +11,27 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 # They report a state of mind about a clause: the clause may be a fact, they are not.
-OPINION_VERBS = split_words(
-    """
+OPINION_VERBS = split_words("""
     think guess believe suppose feel find realize realise notice mean figure
-    """
-)
+""")
 # "I hope", "I can imagine": nothing to remember in any tense.
-EMPTY_VERBS = split_words(
-    """
-    hope agree bet wish imagine understand appreciate mean guess wonder thank relate matter
-    mind doubt care happen thrill trust let wait figure suppose believe sound seem admire hang
-    reply
-    """
-)
+EMPTY_VERBS = split_words("""
+    hope agree bet wish imagine understand appreciate mean guess wonder thank relate matter mind
+    doubt care happen thrill trust let wait figure suppose believe sound seem admire hang reply
+""")
 # Nothing to remember in the present ("I see"), but "I saw a bear" is.
-EMPTY_PRESENT_VERBS = split_words(
-    """
-    know see hear say tell ask mention talk chat feel look remind remember forget show
-    send check think consider share stay
-    """
-)
-LIKING_VERBS = split_words(
-    """
-    love like enjoy prefer hate dislike adore loathe fancy detest
-    """
-)
-ENDING_VERBS = split_words(
-    """
-    quit stop cease abandon drop
-    """
-)
+EMPTY_PRESENT_VERBS = split_words("""
+    know see hear say tell ask mention talk chat feel look remind remember forget show send
+    check think consider share stay
+""")
+LIKING_VERBS = split_words("love like enjoy prefer hate dislike adore loathe fancy detest")
+ENDING_VERBS = split_words("quit stop cease abandon drop")
 
 
 def is_subjectless_liking(head: Token) -> bool:
     """ "Love hiking!": a liking that opens its sentence is the speaker's, not an order."""
-    bare = (
-        head.lemma_.lower() in LIKING_VERBS and head.dep_ == "ROOT" and head.tag_ in ("VB", "VBP")
-    )
-    return bare and head.i - head.sent.start < 2
+    bare = head.dep_ == "ROOT" and head.tag_ in ("VB", "VBP")
+    return bare and head.lemma_.lower() in LIKING_VERBS and head.i - head.sent.start < 2
 
 
 @lru_cache(maxsize=20_000)

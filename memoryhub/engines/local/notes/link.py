@@ -53,21 +53,6 @@ class NeighbourTie:
     shared: tuple[str, ...]
 
 
-def link_and_evolve_notes(
-    notes: Sequence[Neighbourhood], *, links: bool, evolve: bool
-) -> Association:
-    """Links of each new note with the closest of its neighbours, and themes that spread."""
-    ties = [(near.note, find_ties(near)) for near in notes]
-    return Association(
-        links=tuple(_build_link(note, tie) for note, found in ties for tie in found)
-        if links
-        else (),
-        evolutions=_merge_evolutions(e for note, found in ties for e in _evolve_tags(note, found))
-        if evolve
-        else (),
-    )
-
-
 def find_ties(near: Neighbourhood) -> list[NeighbourTie]:
     """The neighbours close enough for a link, the closest first."""
     own, others = extract_terms(near.note), [extract_terms(note) for note in near.neighbours]
@@ -113,9 +98,8 @@ def _find_common_terms(others: Sequence[frozenset[str]]) -> frozenset[str]:
 
 
 def _build_link(note: NoteState, tie: NeighbourTie) -> LinkDraft:
-    return LinkDraft(
-        note.handle, tie.note.handle, "related", _format_reason(note, tie), tie.closeness
-    )
+    reason = _format_reason(note, tie)
+    return LinkDraft(note.handle, tie.note.handle, "related", reason, tie.closeness)
 
 
 def _format_reason(note: NoteState, tie: NeighbourTie) -> str:
@@ -163,9 +147,6 @@ def _merge_evolutions(found: Iterable[NoteEvolution]) -> tuple[NoteEvolution, ..
     return tuple(merged.values())
 
 
-# Links by likeness and shared names; descriptors grow by what neighbours share.
-
-
 class NoteRules:
     def describe_notes(self, texts: Sequence[Passage]) -> list[NoteDraft | None]:
         """Keywords, themes and a line of context; without any where a text names nothing."""
@@ -174,4 +155,9 @@ class NoteRules:
     def link_and_evolve(
         self, notes: Sequence[Neighbourhood], *, links: bool = True, evolve: bool = True
     ) -> Association:
-        return link_and_evolve_notes(notes, links=links, evolve=evolve)
+        """Links of each new note with the closest of its neighbours, and themes that spread."""
+        ties = [(near.note, find_ties(near)) for near in notes]
+        found = (_build_link(note, tie) for note, close in ties for tie in close)
+        grown = (each for note, close in ties for each in _evolve_tags(note, close))
+        evolutions = _merge_evolutions(grown) if evolve else ()
+        return Association(tuple(found) if links else (), evolutions)

@@ -11,14 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
-from memoryhub.engines.local import summarise
 from memoryhub.engines.local.chinese.rules import GREETING, is_chitchat
 from memoryhub.engines.local.chinese.rules import is_question as asks_in_chinese
 from memoryhub.engines.local.grammar.speech import is_question
 from memoryhub.engines.local.language import CJK, detect_language
 from memoryhub.engines.local.summarise import count_terms, select_texts, summarise_texts
 from memoryhub.engines.local.topics.cues import opens_topic
-from memoryhub.engines.local.topics.segments import TopicRules
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import (
     DigestKind,
@@ -44,12 +42,12 @@ _LIKING = re.compile(
     r"|喜欢|热爱|最爱|讨厌|总是|经常|习惯|害怕|感兴趣",
     re.I,
 )
-_GOOD_WORDS = split_words(
-    "happy glad great wonderful excited love loved proud thrilled fun enjoyed amazing grateful"
-)
-_BAD_WORDS = split_words(
-    "sad sorry worried tired stressed angry upset afraid lonely awful terrible sick anxious lost"
-)
+_GOOD_WORDS = split_words("""
+    happy glad great wonderful excited love loved proud thrilled fun enjoyed amazing grateful
+""")
+_BAD_WORDS = split_words("""
+    sad sorry worried tired stressed angry upset afraid lonely awful terrible sick anxious lost
+""")
 _GOOD_ZH, _BAD_ZH = (
     re.compile("开心|高兴|太棒|激动|骄傲|感激"),
     re.compile("难过|担心|焦虑|累|生气|害怕|孤独|糟糕|失望"),
@@ -91,6 +89,10 @@ class EpisodeRules:
         points = select_texts(told, _POINTS)
         text = summarise_texts(told, _POINTS) or _cut_beginning(parts)
         return DigestText(text=text, title=_derive_title(parts, text), points=tuple(points))
+
+    def summarise_texts(self, texts: Sequence[str], *, max_sentences: int = 3) -> str:
+        """The texts nearest to their common centre, word by word, in their order."""
+        return summarise_texts(texts, max_sentences)
 
 
 def _select_statements(span: Sequence[Passage]) -> list[str]:
@@ -184,12 +186,3 @@ def _cut_beginning(span: Sequence[Passage]) -> str:
 def _strip_speaker(text: str) -> str:
     match = _SPEAKER_LINE.match(text.split("\n")[0])
     return match["text"] if match else text
-
-
-# Episodes and summaries: extractive, in the words that were said.
-
-
-class SummaryRules(TopicRules, EpisodeRules):
-    def summarise_texts(self, texts: Sequence[str], *, max_sentences: int = 3) -> str:
-        """The texts nearest to their common centre, word by word, in their order."""
-        return summarise.summarise_texts(texts, max_sentences)

@@ -26,16 +26,14 @@ _CHAIN_SENTENCES, _THEME_SENTENCES, _SEGMENT_SENTENCES = 2, 3, 4
 _MIN_THEME_LIKENESS = 0.18
 _SPEAKER_PREFIX = re.compile(r"^[^:\n]{1,60}: ", re.M)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
-_COMMON_WORDS = split_words(
-    """
+_COMMON_WORDS = split_words("""
     about after again also always away back because been before being come could down even ever
     every from gets give goes going good have here into keep know like made make many maybe more
     most much must never only other over really right said same says should since some such sure
     take tell than thank thanks that them then there these they think this those today told took
     tomorrow true very want well went were what when where which while will with without would
     yesterday your yours
-    """
-)
+""")
 _MIN_SENTENCE_TOKENS = 4  # tokens that make a sentence worth quoting
 
 
@@ -91,9 +89,8 @@ def _continues_chain(before: Passage, page: Passage) -> bool:
     silence = page.at - before.at
     if silence > _MAX_CHAIN_GAP or opens_topic(_strip_speakers(page)[:400]):
         return False
-    return silence <= CHAIN_GAP or bool(
-        _collect_keyword_terms(before) & _collect_keyword_terms(page)
-    )
+    shared = _collect_keyword_terms(before) & _collect_keyword_terms(page)
+    return silence <= CHAIN_GAP or bool(shared)
 
 
 def _collect_keyword_terms(page: Passage) -> set[str]:
@@ -128,9 +125,8 @@ def select_keywords(page: Passage) -> tuple[str, ...]:
 
 def _is_telling_word(word: str) -> bool:
     """Short and common words name nothing; a Chinese word is two characters long."""
-    return word[0] >= "\u3400" or (
-        len(word) > 3 and word not in _COMMON_WORDS and word not in VAGUE_NOUNS
-    )
+    common = len(word) < 4 or word in _COMMON_WORDS or word in VAGUE_NOUNS
+    return word[0] >= "\u3400" or not common
 
 
 def _group_pages(pages: Sequence[Passage]) -> list[list[Passage]]:
@@ -162,9 +158,8 @@ def _build_theme(pages: Sequence[Passage]) -> Theme:
     counts = Counter(keyword for page in pages for keyword in select_keywords(page))
     keywords = _select_most_common(counts)
     told = [claim for page in pages for claim in _select_statements(page)]
-    text = (
-        summarise.summarise_texts(told, _THEME_SENTENCES) or _strip_speakers(pages[0])[:200].strip()
-    )
+    text = summarise.summarise_texts(told, _THEME_SENTENCES)
+    text = text or _strip_speakers(pages[0])[:200].strip()
     name = ", ".join(keywords[:2])[:_NAME]
     return Theme(name, keywords, text, tuple(page.handle for page in pages))
 

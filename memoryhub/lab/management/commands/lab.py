@@ -17,11 +17,7 @@ from memoryhub.lab.datasets.read import read_dataset, read_dataset_dialogues
 from memoryhub.lab.measurements.derivation import measure_derivation
 from memoryhub.lab.measurements.retrieval import measure_retrieval
 from memoryhub.lab.models import LabRun
-from memoryhub.lab.reports.tables import (
-    format_derivation_report,
-    format_retrieval_report,
-    format_run_report,
-)
+from memoryhub.lab.reports import tables
 from memoryhub.lab.runs.execute import resume_run, start_run
 from memoryhub.lab.runs.plan import RunOptions
 from memoryhub.lab.systems import SYSTEMS
@@ -63,9 +59,8 @@ class Command(BaseCommand):
         trained.add_argument("--out", type=Path, required=True, metavar="FILE")
         trained.add_argument("--on", default="", metavar="DATE", help="written into the file")
 
-        _add_run_arguments(
-            actions.add_parser("run", help="presets side by side on the same questions")
-        )
+        compared = actions.add_parser("run", help="presets side by side on the same questions")
+        _add_run_arguments(compared)
         actions.add_parser("sweep", help="delete what measurements that were killed left behind")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -81,7 +76,7 @@ class Command(BaseCommand):
         dialogues = read_dataset_dialogues(options["path"])[: options["limit_conversations"]]
         derives = not options["turns_only"]
         report = measure_retrieval(dialogues, derive=derives, progress=self.stderr.write).to_dict()
-        self._print_lines(format_retrieval_report(report))
+        self._print_lines(tables.format_retrieval_report(report))
         return report
 
     def _derive(self, options: dict[str, Any]) -> dict[str, Any]:
@@ -92,16 +87,12 @@ class Command(BaseCommand):
             most_turns=options["turns"],
             progress=self.stderr.write,
         ).to_dict()
-        self._print_lines(format_derivation_report(report))
+        self._print_lines(tables.format_derivation_report(report))
         return report
 
     def _train(self, options: dict[str, Any]) -> None:
-        made = train_weights(
-            read_dataset(options["data"]),
-            options["conversations"],
-            on=options["on"],
-            progress=self.stderr.write,
-        )
+        told = {"on": options["on"], "progress": self.stderr.write}
+        made = train_weights(read_dataset(options["data"]), options["conversations"], **told)
         weights.write_weights(options["out"], made)
         self._print_lines(f"{name:10}{value:8.3f}" for name, value in made.weights)
         self._print_lines(f"{name:14}{value:.3f}" for name, value in made.trained.recall.items())
@@ -114,7 +105,8 @@ class Command(BaseCommand):
                 if options["resume"]:
                     run = resume_run(owner, options["resume"], dataset, self.stderr.write)
                 else:
-                    run = start_run(owner, _build_run_options(options), dataset, self.stderr.write)
+                    asked = {name: options[name] for name in RunOptions.__dataclass_fields__}
+                    run = start_run(owner, RunOptions(**asked), dataset, self.stderr.write)
         except KeyboardInterrupt:
             raise CommandError(
                 "Interrupted. What was answered is kept: go on with --resume and the run's id."
@@ -122,7 +114,7 @@ class Command(BaseCommand):
         if run.state != LabRun.State.DONE or run.report is None:
             raise CommandError(f"{run.error}: go on with --resume {run.id}")
         report: dict[str, Any] = run.report
-        self._print_lines(format_run_report(report))
+        self._print_lines(tables.format_run_report(report))
         return report
 
     def _sweep(self, options: dict[str, Any]) -> None:
@@ -147,12 +139,8 @@ def _add_run_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--categories", type=_parse_numbers, default=(), metavar="1,2")
     parser.add_argument("--seed", type=int, default=0, help="which questions are drawn")
     parser.add_argument("--engine", choices=Tenant.Engine.values, default=Tenant.Engine.LOCAL)
-    parser.add_argument(
-        "--answers",
-        choices=Tenant.Engine.values,
-        default="",
-        help="who reads and answers (default: the engine that derives)",
-    )
+    answerer = "who reads and answers (default: the engine that derives)"
+    parser.add_argument("--answers", choices=Tenant.Engine.values, default="", help=answerer)
     parser.add_argument("--judge", choices=("off", "llm"), default="off")
     parser.add_argument("--budget-tokens", type=_parse_positive_number, default=2000, metavar="N")
     parser.add_argument(
@@ -161,10 +149,6 @@ def _add_run_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--resume", default="", metavar="ID", help="go on with a run")
     parser.add_argument("--tenant", default="", help=f"who owns the run (default: {DEMO})")
     _add_common_arguments(parser)
-
-
-def _build_run_options(given: dict[str, Any]) -> RunOptions:
-    return RunOptions(**{name: given[name] for name in RunOptions.__dataclass_fields__})
 
 
 def _parse_positive_number(text: str) -> int:

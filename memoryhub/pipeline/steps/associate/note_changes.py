@@ -74,7 +74,7 @@ def prepare_notes(
     """
     effective = EffectivePolicy(batch.policy, batch.policy_version)
     at = StepContext(batch.job, now, batch.space, batch.tenant, effective)
-    new = draft_notes(batch, pages, stored, at.stamp, now)
+    new = draft_notes(batch, pages, stored, at)
     notes = [each.note for each in new]
     if not batch.policy.llm.combine_calls:
         try:
@@ -172,8 +172,14 @@ def write_notes(prepared: PreparedNotes, *, attempt: int | None = 1) -> None:
     """
     at = prepared.at
     rows = _lock_notes(prepared)
-    _create_notes(prepared)
-    _write_descriptions(prepared, rows)
+    said = at.build_change_set(EvolutionEvent.Kind.EVOLVE, SAID)
+    Note.objects.bulk_create([each.note for each in prepared.new], batch_size=500)
+    for each in prepared.new:
+        said.record_creation(each.note, each.sources)
+    said.save()
+    described = at.build_change_set(EvolutionEvent.Kind.REFRESH, DESCRIBED)
+    evolve_notes([(rows[each.note.id], each) for each in prepared.descriptions], {}, described)
+    described.save()
     _write_associations(prepared, rows)
     for change in prepared.associations.refused:
         _propose_overwrite(prepared, change)
@@ -195,20 +201,6 @@ def _lock_notes(prepared: PreparedNotes) -> dict[UUID, Note]:
         if row is None or row.version != change.version or row.is_protected:
             raise StaleRead("notes changed while they were being compared")
     return rows
-
-
-def _create_notes(prepared: PreparedNotes) -> None:
-    changes = prepared.at.build_change_set(EvolutionEvent.Kind.EVOLVE, SAID)
-    Note.objects.bulk_create([each.note for each in prepared.new], batch_size=500)
-    for each in prepared.new:
-        changes.record_creation(each.note, each.sources)
-    changes.save()
-
-
-def _write_descriptions(prepared: PreparedNotes, rows: dict[UUID, Note]) -> None:
-    changes = prepared.at.build_change_set(EvolutionEvent.Kind.REFRESH, DESCRIBED)
-    evolve_notes([(rows[change.note.id], change) for change in prepared.descriptions], {}, changes)
-    changes.save()
 
 
 def _write_associations(prepared: PreparedNotes, rows: dict[UUID, Note]) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
-from memoryhub.dialogues.models import Turn
-from memoryhub.engines.types import Extraction, NoteDraft
+from memoryhub.engines.types import NoteDraft
+from memoryhub.pipeline.steps.context import StepContext
 from memoryhub.pipeline.steps.derive.extract import PageDraft
 from memoryhub.pipeline.steps.derive.read import DialogueBatch, is_echo
 from memoryhub.pipeline.steps.derive.resolve import FactDraft
-from memoryhub.policies.schema import Policy
 from notes.history.change_set import TurnEvidence
 from notes.index.lexemes import build_lexical_text
 from notes.links.evolve import build_descriptors
@@ -28,11 +26,7 @@ class DraftedNote:
 
 
 def draft_notes(
-    batch: DialogueBatch,
-    pages: Sequence[PageDraft],
-    stored: Sequence[Fact],
-    stamp: str,
-    now: datetime,
+    batch: DialogueBatch, pages: Sequence[PageDraft], stored: Sequence[Fact], at: StepContext
 ) -> list[DraftedNote]:
     """The new notes of a batch. `stored`: the facts that will be written.
 
@@ -47,32 +41,29 @@ def draft_notes(
         ]
     else:
         found = [_draft_page_note(batch, page) for page in pages]
-    return [_stamp_note(each, stamp, now) for each in found if each is not None]
+    made = [each for each in found if each is not None]
+    for each in made:
+        each.note.created_at, each.note.engine = at.now, at.stamp
+    return made
 
 
 def _draft_page_note(batch: DialogueBatch, page: PageDraft) -> DraftedNote | None:
     said = [turn for turn in page.turns if not is_echo(turn)]
-    if page.page.id in batch.pages_with_note or not _is_worth_a_note(said, batch.policy):
+    words = sum(len(build_lexical_text(turn.text).split()) for turn in said)
+    enough = words >= max(1, batch.policy.notes.least_words)
+    if page.page.id in batch.pages_with_note or not enough:
         return None
-    note = Note(
+    built = page.construction
+    # Small talk without a draft has nothing to be described: no call is spent on it.
+    is_small_talk = set(built.speech_acts.values()) == {"chitchat"}
+    return _draft_note(
+        batch,
+        built.note or (NoteDraft((), (), "") if is_small_talk else None),
+        [TurnEvidence(turn.id) for turn in page.turns],
         page=page.page,
         content="\n".join(f"{turn.speaker}: {turn.text}" for turn in said),
         occurred_at=page.turns[0].occurred_at,
-        **_build_tenant_keys(batch),
-        **_build_description(_find_note_draft(page.construction), batch.policy),
     )
-    return DraftedNote(note, tuple(TurnEvidence(turn.id) for turn in page.turns))
-
-
-def _find_note_draft(built: Extraction) -> NoteDraft | None:
-    """Small talk without a draft has nothing to be described: no call is spent on it."""
-    acts = set(built.speech_acts.values())
-    return built.note or (NoteDraft((), (), "") if acts == {"chitchat"} else None)
-
-
-def _is_worth_a_note(said: Sequence[Turn], policy: Policy) -> bool:
-    words = sum(len(build_lexical_text(turn.text).split()) for turn in said)
-    return words >= max(1, policy.notes.least_words)
 
 
 def _draft_fact_note(
@@ -82,14 +73,9 @@ def _draft_fact_note(
     fact = stored.get(draft.fact.id)
     if fact is None:
         return None
-    note = Note(
-        fact=fact,
-        content=fact.text,
-        occurred_at=fact.asserted_at,
-        **_build_tenant_keys(batch),
-        **_build_description(_narrow_descriptors(page.construction.note, fact), batch.policy),
-    )
-    return DraftedNote(note, tuple(draft.sources))
+    narrow = _narrow_descriptors(page.construction.note, fact)
+    said = {"content": fact.text, "occurred_at": fact.asserted_at}
+    return _draft_note(batch, narrow, draft.sources, fact=fact, **said)
 
 
 def _narrow_descriptors(draft: NoteDraft | None, fact: Fact) -> NoteDraft | None:
@@ -99,17 +85,13 @@ def _narrow_descriptors(draft: NoteDraft | None, fact: Fact) -> NoteDraft | None
     return NoteDraft(keywords, draft.tags, draft.context) if draft and keywords else None
 
 
-def _build_description(draft: NoteDraft | None, policy: Policy) -> dict[str, Any]:
+def _draft_note(
+    batch: DialogueBatch, draft: NoteDraft | None, sources: Sequence[TurnEvidence], **values: Any
+) -> DraftedNote:
     """Where calls are not combined, notes are described by a call of their own."""
-    if draft is None or not policy.llm.combine_calls:
-        return {"enrichment": Note.Enrichment.PENDING}
-    return {"enrichment": Note.Enrichment.DONE, **build_descriptors(draft)}
-
-
-def _build_tenant_keys(batch: DialogueBatch) -> dict[str, Any]:
-    return {"tenant_id": batch.space.tenant_id, "space": batch.space}
-
-
-def _stamp_note(noted: DraftedNote, stamp: str, now: datetime) -> DraftedNote:
-    noted.note.created_at, noted.note.engine = now, stamp
-    return noted
+    if draft is None or not batch.policy.llm.combine_calls:
+        values["enrichment"] = Note.Enrichment.PENDING
+    else:
+        values |= {"enrichment": Note.Enrichment.DONE, **build_descriptors(draft)}
+    note = Note(tenant_id=batch.space.tenant_id, space=batch.space, **values)
+    return DraftedNote(note, tuple(sources))

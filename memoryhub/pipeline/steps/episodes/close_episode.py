@@ -47,7 +47,7 @@ def schedule(due: DerivedDialogue) -> None:
         return
     session = due.turns[0].session_id
     opening = {page for page, built in due.constructions.items() if built.topic_cue}
-    stretches = load_open_stretches(session, due.last_seq, opening)
+    stretches = _build_stretches(session, load_open_turns(session, due.last_seq), opening)
     window = due.policy.episodes.window_turns
     if needs_model_gate(due.policy) or find_closed_spans(stretches, window):
         _plan_episode_job(due, session, opens=[str(s.page_id) for s in stretches if s.opens])
@@ -94,15 +94,11 @@ def find_covered_seq(session: UUID) -> int:
 
 
 def load_open_turns(session: UUID, last_seq: int) -> list[Turn]:
+    """The session's turns since its last episode. Call inside the tenant's scope."""
     turns = Turn.objects.filter(
         session=session, seq__gt=find_covered_seq(session), seq__lte=last_seq
     )
     return list(turns.filter(state=Turn.State.PROCESSED).order_by("seq"))
-
-
-def load_open_stretches(session: UUID, last_seq: int, opening: set[UUID]) -> list[PageStretch]:
-    """The session's turns since its last episode, by page. Call inside the tenant's scope."""
-    return _build_stretches(session, load_open_turns(session, last_seq), opening)
 
 
 def _build_stretches(session: UUID, turns: Sequence[Turn], opening: set[UUID]) -> list[PageStretch]:
@@ -128,24 +124,16 @@ def _build_stretches(session: UUID, turns: Sequence[Turn], opening: set[UUID]) -
 class OpenTopic:
     """A session's turns that no episode covers, by page, and as an engine reads them."""
 
+    at: StepContext
+    session: Session
     stretches: list[PageStretch]
     turns: list[Turn]
     passages: dict[UUID, Passage]
 
     def select_span_turns(self, span: EpisodeSpan) -> list[Turn]:
-        skipped = 0
-        for stretch in self.stretches:
-            if stretch == span[0]:
-                break
-            skipped += stretch.turns
+        first = [stretch.page_id for stretch in self.stretches].index(span[0].page_id)
+        skipped = count_turns(self.stretches[:first])
         return self.turns[skipped : skipped + count_turns(span)]
-
-
-@dataclass(frozen=True, slots=True)
-class SessionReading:
-    at: StepContext
-    session: Session
-    topic: OpenTopic
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,65 +142,54 @@ class ClosedEpisodes:
     index: EmbeddedEntries
 
 
-class CloseEpisodeStep(Step[SessionReading, ClosedEpisodes]):
+class CloseEpisodeStep(Step[OpenTopic, ClosedEpisodes]):
     """Write an episode of every complete span."""
 
     name = Job.Step.EPISODE
     lane = Lane.PLACING
 
-    def read(self) -> SessionReading:
+    def read(self) -> OpenTopic:
         at = load_context(self.job, self.now)
         session = Session.objects.get(id=self.job.payload["session"])
-        return SessionReading(at, session, _load_open_topic(at, session))
+        turns = load_open_turns(session.id, self.job.last_seq)
+        opening = {UUID(page) for page in self.job.payload.get("opens", [])}
+        stretches = _build_stretches(session.id, turns, opening)
+        heard = [turn for turn in turns if episode_io.is_heard(turn)]
+        passages = episode_io.build_passages(heard, at.zone)
+        return OpenTopic(at, session, stretches, turns, passages)
 
-    def ask(self, work: SessionReading) -> ClosedEpisodes:
-        at, topic = work.at, work.topic
-        drafts = [
-            draft
-            for span in _find_complete_spans(at, topic)
-            if (
-                draft := _draft_episode(
-                    at, work.session, topic.select_span_turns(span), span, topic
-                )
-            )
-        ]
-        return ClosedEpisodes(drafts, episode_io.embed_drafts(at, drafts))
+    def ask(self, topic: OpenTopic) -> ClosedEpisodes:
+        spans = _find_complete_spans(topic)
+        drafts = [draft for span in spans if (draft := _draft_episode(topic, span))]
+        return ClosedEpisodes(drafts, episode_io.embed_drafts(topic.at, drafts))
 
-    def write(self, work: SessionReading, answer: ClosedEpisodes) -> JobResult:
+    def write(self, topic: OpenTopic, answer: ClosedEpisodes) -> JobResult:
         reason = "a topic came to its end"
-        episode_io.write_episodes(work.at, answer.drafts, answer.index, reason)
+        episode_io.write_episodes(topic.at, answer.drafts, answer.index, reason)
         return {"episodes": [str(draft.row.id) for draft in answer.drafts]}
 
 
-def _load_open_topic(at: StepContext, session: Session) -> OpenTopic:
-    turns = load_open_turns(session.id, at.job.last_seq)
-    opening = {UUID(page) for page in at.job.payload.get("opens", [])}
-    stretches = _build_stretches(session.id, turns, opening)
-    heard = [turn for turn in turns if episode_io.is_heard(turn)]
-    return OpenTopic(stretches, turns, episode_io.build_passages(heard, at.zone))
+def _find_complete_spans(topic: OpenTopic) -> list[EpisodeSpan]:
+    policy = topic.at.policy
+    window, ended = policy.episodes.window_turns, bool(topic.at.job.payload.get("ended"))
+    if ended or not needs_model_gate(policy):
+        return find_closed_spans(topic.stretches, window, ended=ended)
+    return find_closed_spans(_gate_stretches(topic), window, least=1)
 
 
-def _find_complete_spans(at: StepContext, found: OpenTopic) -> list[EpisodeSpan]:
-    window = at.policy.episodes.window_turns
-    ended = bool(at.job.payload.get("ended"))
-    if ended or not needs_model_gate(at.policy):
-        return find_closed_spans(found.stretches, window, ended=ended)
-    return find_closed_spans(_gate_stretches(at, found), window, least=1)
-
-
-def _gate_stretches(at: StepContext, found: OpenTopic) -> list[PageStretch]:
+def _gate_stretches(topic: OpenTopic) -> list[PageStretch]:
     """The stretches with what the model says of the new ones: which open or end a topic.
 
     Nothing is asked where code knows: after a silence, or where the window is full anyway.
     """
-    window = at.policy.episodes.window_turns
-    new = _load_new_pages(at)
+    window = topic.at.policy.episodes.window_turns
+    new = _load_new_pages(topic.at)
     judged: list[PageStretch] = []
     open_: list[PageStretch] = []
-    for stretch in found.stretches:
+    for stretch in topic.stretches:
         full = count_turns([*open_, stretch]) >= window
         known = full or stretch.opens or stretch.page_id not in new
-        cause = "none" if known else _ask_gate(at, found, open_, stretch)
+        cause = "none" if known else _ask_gate(topic, open_, stretch)
         stretch = replace(stretch, opens=stretch.opens or cause == "shift", ends=cause == "request")
         judged.append(stretch)
         open_ = [stretch] if stretch.opens else [*open_, stretch]
@@ -231,28 +208,26 @@ def _load_new_pages(at: StepContext) -> set[UUID]:
         return set(pages.values_list("id", flat=True))
 
 
-def _ask_gate(
-    at: StepContext, found: OpenTopic, open_: Sequence[PageStretch], newest: PageStretch
-) -> str:
-    window = [found.passages[s.page_id] for s in open_ if s.page_id in found.passages]
-    if not window or newest.page_id not in found.passages:
+def _ask_gate(topic: OpenTopic, open_: Sequence[PageStretch], newest: PageStretch) -> str:
+    window = [topic.passages[s.page_id] for s in open_ if s.page_id in topic.passages]
+    if not window or newest.page_id not in topic.passages:
         return "none"
     try:  # a gate that fails leaves the code's rule: the window's length (spec §7.4)
-        gate = at.engine.detect_episode_end(window, found.passages[newest.page_id])
+        gate = topic.at.engine.detect_episode_end(window, topic.passages[newest.page_id])
     except EngineError:
         return "none"
     return gate.cause if gate.open else "none"
 
 
-def _draft_episode(
-    at: StepContext, session: Session, turns: Sequence[Turn], span: EpisodeSpan, found: OpenTopic
-) -> EpisodeDraft | None:
+def _draft_episode(topic: OpenTopic, span: EpisodeSpan) -> EpisodeDraft | None:
     """None where nothing was said that can be told."""
-    passages = [found.passages[s.page_id] for s in span if s.page_id in found.passages]
+    passages = [topic.passages[s.page_id] for s in span if s.page_id in topic.passages]
     if not passages:
         return None
+    at, turns = topic.at, topic.select_span_turns(span)
     written = at.engine.summarise_episode(passages)
     wording = EpisodeContent(written.text, written.title)
-    heard = [turn for turn in turns if episode_io.is_heard(turn)]
-    covered = compute_coverage(heard, bounds=turns)
-    return draft_episode(at.space, Episode.Kind.TOPIC, wording, covered, at.stamp, session=session)
+    covered = compute_coverage([t for t in turns if episode_io.is_heard(t)], bounds=turns)
+    return draft_episode(
+        at.space, Episode.Kind.TOPIC, wording, covered, at.stamp, session=topic.session
+    )

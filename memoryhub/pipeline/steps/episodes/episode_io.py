@@ -86,7 +86,10 @@ def write_episodes(
     Call inside the tenant's scope, with the job locked. What a person corrected is left, and the
     new text proposed.
     """
-    _check_versions(drafts)
+    read = {draft.row.id: draft.before["version"] for draft in drafts if draft.before}
+    rows = Episode.objects.select_for_update().filter(id__in=read).order_by("id")
+    if dict(rows.values_list("id", "version")) != read:
+        raise StaleRead("the episode was changed meanwhile")
     kept = [draft for draft in drafts if not _propose_overwrite(at, draft)]
     made = at.build_change_set(EvolutionEvent.Kind.DIGEST, reason)
     renewed = at.build_change_set(EvolutionEvent.Kind.REFRESH, reason)
@@ -95,14 +98,11 @@ def write_episodes(
     made.save()
     renewed.save()
     decay.set_forget_dates(at.space, at.policy.forget)
-    _write_index_entries(at, index.select_owners({draft.row.id for draft in kept}))
-
-
-def _check_versions(drafts: Sequence[store.EpisodeDraft]) -> None:
-    read = {draft.row.id: draft.before["version"] for draft in drafts if draft.before}
-    rows = Episode.objects.select_for_update().filter(id__in=read).order_by("id")
-    if dict(rows.values_list("id", "version")) != read:
-        raise StaleRead("the episode was changed meanwhile")
+    index = index.select_owners({draft.row.id for draft in kept})
+    indexer.write_entries(at.space, at.embedder.name, index.entries, index.vectors)
+    if index.is_unembedded:
+        due = at.now + queue.compute_backoff(1)
+        queue.plan_step(at.space, Job.Step.EMBED, str(at.job.id), due)
 
 
 def _propose_overwrite(at: StepContext, draft: store.EpisodeDraft) -> bool:
@@ -121,10 +121,3 @@ def _propose_overwrite(at: StepContext, draft: store.EpisodeDraft) -> bool:
         turn_ids=[source.turn_id for source in draft.coverage.sources],
     )
     return True
-
-
-def _write_index_entries(at: StepContext, index: EmbeddedEntries) -> None:
-    indexer.write_entries(at.space, at.embedder.name, index.entries, index.vectors)
-    if index.is_unembedded:
-        due = at.now + queue.compute_backoff(1)
-        queue.plan_step(at.space, Job.Step.EMBED, str(at.job.id), due)

@@ -17,14 +17,7 @@ from memoryhub.pipeline.steps.episodes import episode_io, windows
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.episodes.store import (
-    Coverage,
-    EpisodeContent,
-    EpisodeDraft,
-    compute_coverage,
-    draft_episode,
-    find_rolling_summary,
-)
+from notes.episodes import store
 from notes.index.indexer import EmbeddedEntries
 from notes.models import Episode, Page
 
@@ -39,7 +32,7 @@ def schedule(due: DerivedDialogue) -> None:
 
 
 def is_fold_due(space: Space, policy: Policy, last_seq: int) -> bool:
-    covered = _find_covered_seq(find_rolling_summary(space))
+    covered = _find_covered_seq(store.find_rolling_summary(space))
     pages = Page.objects.filter(space=space, last_seq__gt=covered, first_seq__lte=last_seq)
     if pages.count() >= policy.episodes.rolling_exchanges:
         return True
@@ -60,7 +53,7 @@ def _query_turns_since(space: Space, seq: int) -> QuerySet[Turn]:
     return turns.order_by("seq")
 
 
-class FoldStep(Step[StepContext, list[EpisodeDraft]]):
+class FoldStep(Step[StepContext, list[store.EpisodeDraft]]):
     """Fold what was said since into the summary. While the engine fails, the old one stays."""
 
     name = Job.Step.FOLD
@@ -70,19 +63,19 @@ class FoldStep(Step[StepContext, list[EpisodeDraft]]):
     def read(self) -> StepContext:
         return load_context(self.job, self.now)
 
-    def ask(self, at: StepContext) -> list[EpisodeDraft]:
+    def ask(self, at: StepContext) -> list[store.EpisodeDraft]:
         return draft_renewed_summary(at)
 
-    def write(self, at: StepContext, drafts: list[EpisodeDraft]) -> JobResult:
+    def write(self, at: StepContext, drafts: list[store.EpisodeDraft]) -> JobResult:
         nothing_searched = EmbeddedEntries()
         episode_io.write_episodes(at, drafts, nothing_searched, "enough was said since")
         return {"episodes": [str(draft.row.id) for draft in drafts]}
 
 
-def draft_renewed_summary(at: StepContext) -> list[EpisodeDraft]:
+def draft_renewed_summary(at: StepContext) -> list[store.EpisodeDraft]:
     """The summary as it is to be; none when nothing was said. Asks the engine: call unscoped."""
     with tenant_scope(at.job.tenant_id):
-        row = find_rolling_summary(at.space)
+        row = store.find_rolling_summary(at.space)
         said = list(_query_turns_since(at.space, _find_covered_seq(row)))
     heard = [turn for turn in said if episode_io.is_heard(turn)]
     if not heard:
@@ -95,16 +88,16 @@ def draft_renewed_summary(at: StepContext) -> list[EpisodeDraft]:
     )
     if not text:
         return []
-    covered = compute_coverage(heard, bounds=said)
+    covered = store.compute_coverage(heard, bounds=said)
     covered = _extend_coverage(old, covered) if old else covered
     return [
-        draft_episode(
-            at.space, Episode.Kind.ROLLING, EpisodeContent(text), covered, at.stamp, row=row
+        store.draft_episode(
+            at.space, Episode.Kind.ROLLING, store.EpisodeContent(text), covered, at.stamp, row=row
         )
     ]
 
 
-def _extend_coverage(old: Episode, new: Coverage) -> Coverage:
+def _extend_coverage(old: Episode, new: store.Coverage) -> store.Coverage:
     """What the summary covers now: what it covered, and what was added."""
     digest = hashlib.sha256(f"{old.coverage_hash}{new.digest}".encode()).hexdigest()
     return replace(

@@ -30,8 +30,8 @@ from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.episodes import store
 from notes.episodes.store import Coverage, EpisodeContent, EpisodeDraft
-from notes.history.change_set import ChangeSet
-from notes.models import Derivation, Episode, EvolutionEvent
+from notes.history.change_set import ChangeSet, filter_supports
+from notes.models import Episode, EvolutionEvent
 
 Kind = Episode.Kind
 # What each kind asks of an engine; the others are written by the steps they belong to.
@@ -143,7 +143,12 @@ class DigestStep(Step[StepContext, list[str]]):
         return {"episodes": written}
 
     def plan(self, at: StepContext, written: list[str]) -> None:
-        _plan_digests_above(at, written)
+        """Days that were digested make the digest of all days due, once for all of them."""
+        wanted = at.policy.episodes.global_ or at.policy.portrait.enabled
+        kinds = Episode.objects.filter(id__in=written, kind__in=SUMMARISED_KIND.values())
+        if wanted and kinds.exists():
+            seq, step, above = int(at.now.timestamp()), self.name, {"above": True}
+            plan_topic_step(at.space, step, "above", at.now, last_seq=seq, payload=above)
 
 
 def _list_targets(at: StepContext) -> Iterator[DigestTarget]:
@@ -186,27 +191,11 @@ def _is_wanted(policy: Policy, kind: str) -> bool:
     return policy.episodes.global_ if kind == Kind.GLOBAL else policy.portrait.enabled
 
 
-def _plan_digests_above(at: StepContext, written: list[str]) -> None:
-    """Days that were digested make the digest of all days due, once for all of them."""
-    policy = at.policy
-    wanted = policy.episodes.global_ or policy.portrait.enabled
-    kinds = Episode.objects.filter(id__in=written, kind__in=SUMMARISED_KIND.values())
-    if wanted and kinds.exists():
-        seq = int(at.now.timestamp())
-        plan_topic_step(
-            at.space, Job.Step.DIGEST, "above", at.now, last_seq=seq, payload={"above": True}
-        )
-
-
 # Writing one
 
 
-@dataclass(frozen=True, slots=True)
-class DigestMaterial:
-    """What an episode is written from: passages in order, and what they cover."""
-
-    passages: list[Passage]
-    coverage: Coverage
+# What an episode is written from: passages in order, and what they cover.
+DigestMaterial = tuple[list[Passage], Coverage]
 
 
 def _write_digest(at: StepContext, target: DigestTarget) -> list[str]:
@@ -226,17 +215,17 @@ def _write_digest(at: StepContext, target: DigestTarget) -> list[str]:
         )
     if found is None:
         return _retire_episode(at, target)
-    row = target.row
-    if row is not None and not row.stale and row.coverage_hash == found.coverage.digest:
+    row, (passages, coverage) = target.row, found
+    if row is not None and not row.stale and row.coverage_hash == coverage.digest:
         return []
-    wording = _ask_wording(at, target, found.passages)
+    wording = _ask_wording(at, target, passages)
     if not wording.text:
         return _retire_episode(at, target)
     made = store.draft_episode(
         at.space,
         target.kind,
         wording,
-        found.coverage,
+        coverage,
         at.stamp,
         row=row,
         session=target.session,
@@ -298,7 +287,7 @@ def _load_turn_material(at: StepContext, target: DigestTarget) -> DigestMaterial
     if not heard:
         return None
     said = list(episode_io.build_passages(heard, at.zone).values())
-    return DigestMaterial(said, store.compute_coverage(heard, bounds=turns)) if said else None
+    return (said, store.compute_coverage(heard, bounds=turns)) if said else None
 
 
 def _load_turns(at: StepContext, target: DigestTarget) -> list[Turn]:
@@ -326,10 +315,6 @@ def _load_digest_material(at: StepContext, target: DigestTarget) -> DigestMateri
         Passage(f"d{n}", row.text, datetime.combine(row.day or row.from_at, time.min, at.zone))
         for n, row in enumerate(days, start=1)
     ]
-    links = Derivation.objects.filter(
-        child_type="episode",
-        child_id__in=[row.id for row in days],
-        role=Derivation.Role.SUPPORT,
-    )
+    links = filter_supports("episode", child_id__in=[row.id for row in days])
     pairs = links.values_list("child_id", "turn_id")
-    return DigestMaterial(passages, store.compute_coverage_of_episodes(days, pairs))
+    return passages, store.compute_coverage_of_episodes(days, pairs)

@@ -16,11 +16,10 @@ from memoryhub.engines.types import Engine
 from memoryhub.errors import EngineError
 from memoryhub.inference.selection import select_engine
 from memoryhub.policies.schema import Policy
-from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.graph import duplicates
-from notes.graph.duplicates import DuplicatePair
+from notes.graph.build import EntityPair
 from notes.history.change_set import ChangeSet
 from notes.index import indexer
 from notes.models import Entity, EvolutionEvent
@@ -42,19 +41,17 @@ def merge_duplicate_entities(space: Space, policy: Policy, now: datetime) -> dat
         rows = duplicates.list_uncompared_entities(space, space.embedding_model, MOST_COMPARED)
         if not rows:
             return None
-        pairs = duplicates.find_duplicates(
-            space, space.embedding_model, rows, limits.merge_at, limits.ask_at
-        )
+        model = space.embedding_model
+        pairs = duplicates.find_duplicates(space, model, rows, limits.merge_at, limits.ask_at)
         engine = select_engine(Tenant.objects.get(id=space.tenant_id), policy)
         unsure = [pair for pair in pairs if not pair.is_one][:MOST_ASKED]
         asked = duplicates.build_name_pairs(unsure)
     try:
         answers = engine.compare_names(asked) if asked else {}
+        failed = False
     except EngineError as error:
         log.warning("merge_check.failed", error=str(error))
         unsure, answers, failed = [], {}, True
-    else:
-        failed = False
     known = {pair.key: answers.get(name.handle) for pair, name in zip(unsure, asked, strict=False)}
     left = _settle_pairs(space, rows, pairs, known, engine, now)
     if failed:
@@ -65,7 +62,7 @@ def merge_duplicate_entities(space: Space, policy: Policy, now: datetime) -> dat
 def _settle_pairs(
     space: Space,
     rows: Sequence[Entity],
-    pairs: Sequence[DuplicatePair],
+    pairs: Sequence[EntityPair],
     answers: dict[str, bool | None],
     engine: Engine,
     now: datetime,
@@ -90,7 +87,7 @@ def _settle_pairs(
 
 
 def _settle_pair(
-    space: Space, pair: DuplicatePair, answer: bool | None, stamp: str, now: datetime
+    space: Space, pair: EntityPair, answer: bool | None, stamp: str, now: datetime
 ) -> bool:
     """Merge what is one, note what is two, put the rest before a person; whether it merged.
 
@@ -103,18 +100,14 @@ def _settle_pair(
     if not sure or pair.entity.is_protected or pair.into.is_protected:
         duplicates.propose_duplicate(space, pair, now)
         return False
-    duplicates.merge_duplicate(pair, _build_change_set(space, stamp, now))
-    return True
-
-
-def _build_change_set(space: Space, stamp: str, now: datetime) -> ChangeSet:
-    return ChangeSet(
+    changes = ChangeSet(
         space,
         EvolutionEvent.Kind.MERGE,
         "pipeline",
         now,
-        reason="found to be one",
+        "found to be one",
         engine=stamp[:60],
         trigger="sweep",
-        policy_version=load_effective_policy(space).version,
     )
+    duplicates.merge_duplicate(pair, changes)
+    return True

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from memoryhub.inference.selection import select_embedder
@@ -18,7 +17,7 @@ from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import EvolutionEvent
 from notes.quality import findings
-from notes.quality.findings import FindingSample, QualityFinding
+from notes.quality.findings import QualityFinding
 
 MEASURE_INTERVAL = timedelta(days=1)
 
@@ -58,14 +57,12 @@ def _build_reading(space: Space, finding: QualityFinding, now: datetime) -> Qual
         signal=finding.signal,
         found=finding.found,
         of=finding.of,
-        samples=[_render_sample(sample) for sample in finding.samples],
+        samples=[
+            {"fact": str(s.fact), "other": str(s.other) if s.other else None, "cosine": s.cosine}
+            for s in finding.samples
+        ],
         computed_at=now,
     )
-
-
-def _render_sample(sample: FindingSample) -> dict[str, Any]:
-    other = str(sample.other) if sample.other else None
-    return {"fact": str(sample.fact), "other": other, "cosine": sample.cosine}
 
 
 def remove_erased_samples(space: Space, gone: Iterable[UUID]) -> None:

@@ -6,7 +6,6 @@ idle space costs nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from memoryhub.declarations import SpaceSweep, load_declarations
@@ -14,9 +13,8 @@ from memoryhub.pipeline.erasure import expire
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import JobResult, Step
 from memoryhub.pipeline.models import Job, Lane
-from memoryhub.pipeline.steps.context import DerivedDialogue
+from memoryhub.pipeline.steps.context import DerivedDialogue, StepContext, load_context
 from memoryhub.policies.schema import Policy
-from memoryhub.policies.services import EffectivePolicy, load_effective_policy
 from memoryhub.tenants.models import Space
 from notes.history.change_set import ChangeSet
 from notes.models import EvolutionEvent
@@ -31,13 +29,7 @@ def list_space_sweeps() -> list[SpaceSweep]:
     return [sweep for app in load_declarations().values() for sweep in app.space_sweeps]
 
 
-@dataclass(frozen=True, slots=True)
-class SweptSpace:
-    space: Space
-    effective: EffectivePolicy
-
-
-class SweepStep(Step[SweptSpace, list[datetime | None]]):
+class SweepStep(Step[StepContext, list[datetime | None]]):
     """Do every task that an app declared, let fade, and plan the next sweep if one is wanted.
 
     A task is no phase: it reads, asks and writes by itself while the step asks.
@@ -46,21 +38,20 @@ class SweepStep(Step[SweptSpace, list[datetime | None]]):
     name = Job.Step.SWEEP
     lane = Lane.TIDYING
 
-    def read(self) -> SweptSpace:
-        space = Space.objects.get(id=self.job.space_id)
-        return SweptSpace(space, load_effective_policy(space))
+    def read(self) -> StepContext:
+        return load_context(self.job, self.now)
 
-    def ask(self, work: SweptSpace) -> list[datetime | None]:
+    def ask(self, work: StepContext) -> list[datetime | None]:
         """When each task wants the next sweep."""
-        return [task(work.space, work.effective.policy, self.now) for task in list_space_sweeps()]
+        return [task(work.space, work.policy, self.now) for task in list_space_sweeps()]
 
-    def write(self, work: SweptSpace, wishes: list[datetime | None]) -> JobResult:
-        faded, woken = _fade_memories(self.job, work.space, work.effective, self.now)
-        settings = work.effective.policy.forget.model_dump()
+    def write(self, work: StepContext, wishes: list[datetime | None]) -> JobResult:
+        faded, woken = _fade_memories(work)
+        settings = work.policy.forget.model_dump()
         return {"faded": faded, "woken": woken, "forget": settings}
 
-    def plan(self, work: SweptSpace, wishes: list[datetime | None]) -> None:
-        if is_hiding_enabled(work.effective.policy.forget):
+    def plan(self, work: StepContext, wishes: list[datetime | None]) -> None:
+        if is_hiding_enabled(work.policy.forget):
             wishes = [*wishes, decay.find_next_fade_date(work.space, self.now)]
         wish = min((at for at in wishes if at is not None), default=None)
         plan_sweep(work.space, wish, self.now)
@@ -86,20 +77,14 @@ def plan_sweep(space: Space, wish: datetime | None, now: datetime) -> None:
     """A sweep at the full hour after `wish`, at most one an hour; none without a wish."""
     if wish is None:
         return
-    at = _compute_next_hour(max(wish, now))
+    hour = max(wish, now).astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    at = hour + HOUR
     queue.plan_step(space, Job.Step.SWEEP, f"{at:%Y-%m-%dT%H}", at)
 
 
-def _compute_next_hour(at: datetime) -> datetime:
-    hour = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-    return hour + HOUR
-
-
-def _fade_memories(
-    job: Job, space: Space, effective: EffectivePolicy, now: datetime
-) -> tuple[int, int]:
+def _fade_memories(at: StepContext) -> tuple[int, int]:
     """(faded, came back). Dates are reckoned anew when the policy's curve has changed."""
-    forget = effective.policy.forget
+    job, space, now, forget = at.job, at.space, at.now, at.policy.forget
     if not is_hiding_enabled(forget):
         return 0, 0
     before = _find_last_curve(job)
@@ -112,7 +97,7 @@ def _fade_memories(
         reason=f"faded by the curve, mode {forget.mode}",
         job_id=job.id,
         trigger="sweep",
-        policy_version=effective.version,
+        policy_version=at.effective.version,
     )
     counts = decay.update_visibility(space, forget, now, changes)
     changes.save()

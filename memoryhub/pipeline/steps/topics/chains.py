@@ -1,4 +1,8 @@
-"""Chains of pages, as a part of the PLACE step: which go on from which, and what they sum up to.
+"""Chains of pages, as a part of the PLACE step: which go on from which, and what they sum up to
+(MemoryOS, spec §8.2, O12, O19).
+
+A chain is a row of its own, so it outlives the process, and all its pages show the one summary that
+it has now.
 
 Where reading an exchange has told already whether it goes on (one call for everything), no model
 is asked: its claims are summed up by rules.
@@ -20,7 +24,6 @@ from notes.history.change_set import TurnEvidence
 from notes.history.unit_of_work import UnitOfWork
 from notes.models import Chain, Page, Proposal
 from notes.review.proposals import propose_change
-from notes.topics.chains import join_judgements, split_into_runs
 from notes.topics.pages import PageTurns, load_page_turns
 
 # Exchanges a model judges in one call.
@@ -57,6 +60,42 @@ class ChainRewrite:
     pages: list[Page]
     passages: list[Passage]
     summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainRun:
+    """Places of consecutive pages of one chain, and what sums the chain up ("": nothing new).
+
+    `extends`: the first page goes on from the page before all of them.
+    """
+
+    places: tuple[int, ...]
+    summary: str
+    extends: bool
+
+
+def split_into_runs(judged: ChainJudgement, has_previous: bool) -> list[ChainRun]:
+    """The chains that a judgement makes of consecutive pages. What was not judged begins one."""
+    found: list[ChainRun] = []
+    for place, (continues, summary) in enumerate(
+        zip(judged.continues, judged.summaries, strict=True)
+    ):
+        if place == 0:
+            found.append(ChainRun((0,), summary, bool(continues) and has_previous))
+        elif continues:
+            last = found[-1]
+            found[-1] = ChainRun((*last.places, place), summary or last.summary, last.extends)
+        else:
+            found.append(ChainRun((place,), summary, False))
+    return found
+
+
+def join_judgements(parts: Sequence[ChainJudgement]) -> ChainJudgement:
+    """Judgements of parts of one sequence, in order, as one."""
+    return ChainJudgement(
+        tuple(flag for part in parts for flag in part.continues),
+        tuple(summary for part in parts for summary in part.summaries),
+    )
 
 
 def load_threads(pages: Sequence[Page], known: KnownContinuations) -> list[PageThread]:
@@ -112,22 +151,14 @@ def load_rewrites(space: Space, chain_ids: Sequence[str] = ()) -> list[ChainRewr
 def judge_threads(engine: Engine, threads: Iterable[PageThread], *, combine: bool) -> None:
     """Ask which pages go on, a call for every ten pages of a session. Nothing is open."""
     for thread in threads:
-        thread.judgement = (
-            _build_known_judgement(thread)
-            if combine and _is_judgement_known(thread)
-            else _ask_judgement(engine, thread)
-        )
-
-
-def _is_judgement_known(thread: PageThread) -> bool:
-    """The first page of a session goes on from nothing, whatever was said of it."""
-    first = 0 if thread.previous else 1
-    return None not in thread.known[first:]
-
-
-def _build_known_judgement(thread: PageThread) -> ChainJudgement:
-    flags = tuple(bool(flag) for flag in thread.known)
-    return ChainJudgement(flags, summarise_chains(thread.passages, flags, thread.summary))
+        # The first page of a session goes on from nothing, whatever was said of it.
+        first = 0 if thread.previous else 1
+        if combine and None not in thread.known[first:]:
+            flags = tuple(bool(flag) for flag in thread.known)
+            said = summarise_chains(thread.passages, flags, thread.summary)
+            thread.judgement = ChainJudgement(flags, said)
+        else:
+            thread.judgement = _ask_judgement(engine, thread)
 
 
 def _ask_judgement(engine: Engine, thread: PageThread) -> ChainJudgement:
@@ -168,10 +199,12 @@ def link_pages(unit: UnitOfWork, threads: Iterable[PageThread], stamp: str) -> i
         open_chain = thread.chain
         for run in split_into_runs(thread.judgement, thread.previous is not None):
             extends = run.extends and open_chain is not None
-            if open_chain is not None and not extends:
-                _close_chain(unit, open_chain)
+            if open_chain is not None and open_chain.open and not extends:
+                unit.track_row(open_chain)
+                open_chain.open = False
             if not extends:
-                open_chain = _begin_chain(unit, stamp)
+                space = unit.changes.space
+                open_chain = Chain(tenant_id=space.tenant_id, space=space, engine=stamp)
                 made += 1
             assert open_chain is not None
             summary = (
@@ -179,19 +212,6 @@ def link_pages(unit: UnitOfWork, threads: Iterable[PageThread], stamp: str) -> i
             )
             _extend_chain(unit, open_chain, [thread.pages[place] for place in run.places], summary)
     return made
-
-
-def _begin_chain(unit: UnitOfWork, stamp: str) -> Chain:
-    space = unit.changes.space
-    chain = Chain(tenant_id=space.tenant_id, space=space, engine=stamp)
-    unit.track_row(chain)
-    return chain
-
-
-def _close_chain(unit: UnitOfWork, chain: Chain) -> None:
-    if chain.open:
-        unit.track_row(chain)
-        chain.open = False
 
 
 def _extend_chain(unit: UnitOfWork, chain: Chain, pages: Sequence[Page], summary: str) -> None:

@@ -80,15 +80,20 @@ class PlaceStep(Step[PlacementWork, Placement]):
         leavers = [in_hand.get(page.id, page) for page in gone[:MAX_PAGES_PER_JOB]]
         stale = _load_stale_segments(space, self.job) if policy.segments.enabled else []
         rewrites = chains.load_rewrites(space, self.job.payload.get("chains", []))
-        left = [page for part in [*stale, *rewrites] for page in part.pages]
+        left = [page for renewal in stale for page in renewal.pages]
+        left += [page for rewrite in rewrites for page in rewrite.pages]
         bare = _select_unindexed_pages(left, model)
         turns = load_page_turns([*some, *leavers, *bare])
+        told = [page for page in leavers if turns.get(page.id)]
         return PlacementWork(
             at,
             turns,
             threads=chains.load_threads(some, self.job.payload.get("continues", {})),
             rewrites=rewrites,
-            leavers=_build_leaving_pages(leavers, turns),
+            leavers=[
+                themes.LeavingPage(*each)
+                for each in zip(told, load_passages(told, turns), strict=True)
+            ],
             held=themes.load_reachable_segments(space, model) if leavers else [],
             renewals=stale,
             unindexed_pages=bare,
@@ -134,17 +139,12 @@ class PlaceStep(Step[PlacementWork, Placement]):
         archive = at.build_change_set(EvolutionEvent.Kind.ARCHIVE, "too many segments in reach")
         kept = [segment.id for segment in made]
         cold = tiers.evict_segments(archive, at.policy, self.now, keep=kept)
-        return {
-            "chains": chained,
-            "placed": len(work.leavers),
-            "segments": len(made),
-            "cold": cold,
-        }
+        return {"chains": chained, "placed": len(work.leavers), "segments": len(made), "cold": cold}
 
     def plan(self, work: PlacementWork, answer: Placement) -> None:
         space, key = work.at.space, f"after:{self.job.id}"
         if work.more:
-            left: dict[str, object] = {"continues": self.job.payload.get("continues", {})}
+            left = {"continues": self.job.payload.get("continues", {})}
             queue.plan_step(space, self.name, key, self.now, payload=left, seqs=self.job.seqs)
         else:
             promotion.plan_promotion_if_warm(space, work.at.policy, key, self.now)
@@ -216,14 +216,6 @@ def _select_leaving_pages(
         [_find_page_state(page, waiting) for page in short], policy.stm.pages
     )
     return [short[place] for place in places]
-
-
-def _build_leaving_pages(pages: Sequence[Page], turns: PageTurns) -> list[themes.LeavingPage]:
-    told = [page for page in pages if turns.get(page.id)]
-    return [
-        themes.LeavingPage(page, passage)
-        for page, passage in zip(told, load_passages(told, turns), strict=True)
-    ]
 
 
 def _load_stale_segments(space: Space, job: Job) -> list[themes.SegmentRenewal]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -43,24 +44,21 @@ def rank_by_score(scores: Mapping[Key, float | None]) -> dict[Key, int]:
 
 def compute_reciprocal_rank(ranks: Sequence[int | None]) -> float:
     """RRF of a memory's places in several lists (None: not in it), 1 for the first of all."""
+    if not ranks:
+        return 0.0
     best = len(ranks) / (RRF_CONSTANT + 1)
-    return (
-        sum(1 / (RRF_CONSTANT + rank) for rank in ranks if rank is not None) / best
-        if ranks
-        else 0.0
-    )
+    return sum(1 / (RRF_CONSTANT + rank) for rank in ranks if rank is not None) / best
 
 
 def group_ranks_by_memory(
     lists: Mapping[str, Sequence[ChannelHit]],
 ) -> dict[UUID, list[ChannelRank]]:
     """By memory, where it was found: a place in each channel that holds it out."""
-    found: dict[UUID, list[ChannelRank]] = {}
+    found: dict[UUID, list[ChannelRank]] = defaultdict(list)
     for channel, hits in lists.items():
         for place, hit in enumerate(hits, 1):
-            held = found.setdefault(hit.id, [])
-            held.append(ChannelRank(channel, place, hit.score, hit.reason, hit.arms))
-    return found
+            found[hit.id].append(ChannelRank(channel, place, hit.score, hit.reason, hit.arms))
+    return dict(found)
 
 
 def compute_channel_gains(

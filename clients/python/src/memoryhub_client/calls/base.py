@@ -27,34 +27,51 @@ class CallGroup(MethodGroup[M]):
         super().__init__(runner)
         self._path = path
 
-    def _fetch_json(self, path: str, **query: Any) -> Flow[Any]:
-        """The JSON of an answer."""
-        return self._send_for_json(Request("GET", path, build_query(**query)))
+    def _build_path(self, route: str | None) -> str:
+        """Of a route below the group's own; None is that itself."""
+        return "/".join(each for each in (self._path or None, route) if each is not None)
 
-    def _fetch_row(self, row: type[R], path: str, **query: Any) -> Flow[R]:
-        return self._read_row(row, self._fetch_json(path, **query))
+    def _fetch_json(self, route: str | None = None, **query: Any) -> Flow[Any]:
+        """The JSON of an answer."""
+        return self._send_for_json(Request("GET", self._build_path(route), build_query(**query)))
+
+    def _fetch_row(self, row: type[R], route: str | None = None, **query: Any) -> Flow[R]:
+        return self._read_row(row, self._fetch_json(route, **query))
 
     def _read_row(self, row: type[R], asked: Flow[Any]) -> Flow[R]:
         """The answer as a row."""
         told = yield from asked
         return row.read(told)
 
-    def _post_question(self, path: str, body: Mapping[str, Any]) -> Flow[Any]:
-        """A question, which changes nothing."""
-        return self._send_for_json(Request("POST", path, body=build_body(body)))
-
     def _send_for_json(self, request: Request) -> Flow[Any]:
         answer = yield from self._runner.exchange_request(request)
         return answer.json()
 
-    def _write_for_json(self, path: str, body: Mapping[str, Any], **given: Any) -> Flow[Any]:
-        """The JSON that a write is answered with; `given` as for `_written`."""
-        answer = yield from self._send_write(path, body, **given)
+    def _ask(self, route: str, body: Mapping[str, Any], **more: Any) -> Flow[Any]:
+        """The JSON of an answer to a question, which changes nothing."""
+        path = self._build_path(route)
+        return self._send_for_json(Request("POST", path, body=build_body(body), **more))
+
+    def _write_for_json(
+        self, route: str | None, body: Mapping[str, Any], **given: Any
+    ) -> Flow[Any]:
+        """The JSON that a write is answered with; `given` as for `_send_write`."""
+        answer = yield from self._send_write(route, body, **given)
         return answer.json()
+
+    def _write_for_row(
+        self, row: type[R], route: str | None, body: Mapping[str, Any], **given: Any
+    ) -> Flow[R]:
+        """The same as a row."""
+        return self._read_row(row, self._write_for_json(route, body, **given))
+
+    def _write_for_secret(self, row: type[R], route: str, body: Mapping[str, Any]) -> Flow[R]:
+        """A write whose answer has a secret: a repetition would be answered without it."""
+        return self._read_row(row, self._ask(route, body, repeatable=False))
 
     def _send_write(
         self,
-        path: str,
+        route: str | None,
         body: Mapping[str, Any],
         *,
         key: str | None = None,
@@ -65,54 +82,48 @@ class CallGroup(MethodGroup[M]):
         headers = {"Idempotency-Key": key or build_idempotency_key()}
         if version is not None:
             headers["If-Match"] = f'"{version}"'
-        request = Request("POST", path, body=build_body(body), headers=headers, patience=patience)
+        path, sent = self._build_path(route), build_body(body)
+        request = Request("POST", path, body=sent, headers=headers, patience=patience)
         return self._runner.exchange_request(request)
 
-    def _write_row_with_event(
+    def _write_with_event(
         self,
         row: type[R],
-        path: str,
+        route: str,
         body: Mapping[str, Any],
         key: str | None,
         version: int | None = None,
     ) -> Flow[Written[R]]:
         """A write that is answered with the row, under its name."""
-        answer = yield from self._send_write(path, body, key=key, version=version)
+        answer = yield from self._send_write(route, body, key=key, version=version)
         told = answer.json()
         shown = next(each for each in told.values() if isinstance(each, dict))
         replayed = "Idempotent-Replayed" in answer.headers
         return Written(row.read(shown), told.get("event_id"), replayed=replayed)
 
-    def _write_row(
-        self,
-        row: type[R],
-        path: str,
-        body: Mapping[str, Any],
-        key: str | None,
-        version: int | None = None,
-    ) -> Flow[R]:
-        """The row after a write that the history of memories knows nothing of."""
-        done = yield from self._write_row_with_event(row, path, body, key, version)
+    def _write_named(self, row: type[R], route: str, *given: Any) -> Flow[R]:
+        """The same of a write that the history of memories knows nothing of."""
+        done = yield from self._write_with_event(row, route, *given)
         return done.row
 
-    def _write_unrepeatable(self, path: str, body: Mapping[str, Any]) -> Flow[Any]:
-        """A write whose answer has a secret: a repetition would be answered without it."""
-        return self._send_for_json(Request("POST", path, body=build_body(body), repeatable=False))
-
-    def _build_listing(self, row: type[R], path: str, **query: Any) -> Listing[R]:
+    def _build_listing(self, row: type[R], route: str | None = None, **query: Any) -> Listing[R]:
         def parse_page(told: Mapping[str, Any]) -> Page[R]:
             items = [row.read(each) for each in told["items"]]
             return Page(items, told.get("total"), told.get("next"))
 
-        return Listing(
-            Request("GET", path, build_query(**query)), parse_page, self._runner.exchange_request
-        )
+        request = Request("GET", self._build_path(route), build_query(**query))
+        return Listing(request, parse_page, self._runner.exchange_request)
 
 
 class ListCalls(CallGroup[M], Generic[M, R]):
-    """A kind of row that can be listed."""
+    """A kind of row that can be listed: `row`, unless the class says which."""
 
     _row: type[R]
+
+    def __init__(self, runner: Runner, path: str, row: type[R] | None = None) -> None:
+        super().__init__(runner, path)
+        if row is not None:
+            self._row = row
 
     @pages
     def list(
@@ -131,7 +142,6 @@ class ListCalls(CallGroup[M], Generic[M, R]):
         """
         return self._build_listing(
             self._row,
-            self._path,
             filter=filter,
             fields=fields,
             status=status,
@@ -146,20 +156,11 @@ class RowCalls(ListCalls[M, R]):
     @call
     def get(self, id: str, *, fields: Sequence[str] | None = None) -> Flow[R]:
         """One row, with what lists leave out."""
-        return self._fetch_row(self._row, f"{self._path}/{id}", fields=fields)
+        return self._fetch_row(self._row, id, fields=fields)
 
-    def _write_on_row(
-        self,
-        id: str,
-        verb: str,
-        body: Mapping[str, Any],
-        key: str | None,
-        version: int | None = None,
-    ) -> Flow[Written[R]]:
+    def _write_on_row(self, id: str, verb: str, *given: Any) -> Flow[Written[R]]:
         """A write on one row, answered with it."""
-        return self._write_row_with_event(
-            self._row, f"{self._path}/{id}/{verb}", body, key, version
-        )
+        return self._write_with_event(self._row, f"{id}/{verb}", *given)
 
 
 def build_query(**query: Any) -> dict[str, str]:

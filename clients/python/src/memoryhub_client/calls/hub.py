@@ -20,13 +20,11 @@ from memoryhub_client.calls.methods import Listing, M, Runner, Stream, call, pag
 from memoryhub_client.calls.shared import FILE_SECONDS, SharedCalls
 from memoryhub_client.calls.space import SpaceCalls
 from memoryhub_client.calls.tenant import (
-    Audit,
     Deliveries,
     Imports,
     Keys,
     Members,
     Replays,
-    Requests,
     ReviewRules,
     Webhooks,
 )
@@ -36,10 +34,12 @@ from memoryhub_client.flows import Flow, Request, Sleep, build_idempotency_key
 from memoryhub_client.rows.models import (
     AddResult,
     Answer,
+    AuditEntry,
     Context,
     DryRunResult,
     Job,
     JobProgress,
+    LoggedRequest,
     ModelCall,
     PolicySwitch,
     Preset,
@@ -57,39 +57,31 @@ Select = Literal["fused", "fixed", "routed"]
 _HUB_WAIT_SECONDS = 30.0
 
 
-class Spaces(ListCalls[M, Space]):
-    _row = Space
-
-
-class Receipts(RowCalls[M, Receipt]):
-    _row = Receipt
-
-
 class Jobs(RowCalls[M, Job]):
     _row = Job
 
     @pages
     def in_state(self, state: str, *, filter: Filter | None = None) -> Listing[Job]:
         """Jobs in one state; "dead" are those that were given up."""
-        return self._build_listing(Job, self._path, state=state, filter=filter)
+        return self._build_listing(Job, state=state, filter=filter)
 
     @call
     def retry(self, id: str, *, key: str | None = None) -> Flow[Job]:
         """Give a failed or cancelled job another round of attempts."""
-        return self._read_row(Job, self._write_for_json(f"{self._path}/{id}/retry", {}, key=key))
+        return self._write_for_row(Job, f"{id}/retry", {}, key=key)
 
     @call
     def cancel(self, id: str, *, reason: str = "", key: str | None = None) -> Flow[Job]:
         """Have a step left undone; messages that it was to read stay, unread."""
         body = {"reason": reason}
-        return self._read_row(Job, self._write_for_json(f"{self._path}/{id}/cancel", body, key=key))
+        return self._write_for_row(Job, f"{id}/cancel", body, key=key)
 
     @call
     def wait(self, id: str, *, timeout: float = 60.0, every: float = 0.5) -> Flow[Job]:
         """The job once it is done. Raises JobFailed, StillRunning after `timeout` seconds."""
         ends = time.monotonic() + timeout
         while True:
-            job: Job = yield from self._fetch_row(Job, f"{self._path}/{id}")
+            job: Job = yield from self._fetch_row(Job, id)
             if job.state == "done":
                 return job
             if job.ended:
@@ -105,7 +97,7 @@ class Jobs(RowCalls[M, Job]):
         def parse_job(name: str, data: str) -> JobProgress:
             return JobProgress.read(json.loads(data))
 
-        path = f"{self._path}/{id}/progress"
+        path = self._build_path(f"{id}/progress")
         request = Request("GET", path, patience=_HUB_WAIT_SECONDS)
         return Stream(request, lambda: EventReader(parse_job, ends="timeout"))
 
@@ -163,13 +155,13 @@ class Items(CallGroup[M]):
 
     def _read_items(self, ops: Sequence[Mapping[str, Any]]) -> Flow[list[Any]]:
         """The results of up to 100 operations, in order."""
-        told = yield from self._post_question(f"{self._path}/read", {"ops": ops})
+        told = yield from self._ask("read", {"ops": ops})
         results: list[Any] = told["results"]
         return results
 
     def _write_items(self, items: Sequence[Mapping[str, Any]], key: str | None) -> Flow[int]:
         """Up to 100 of them, all or none."""
-        told = yield from self._write_for_json(f"{self._path}/write", {"items": items}, key=key)
+        told = yield from self._write_for_json("write", {"items": items}, key=key)
         return int(told["changed"])
 
 
@@ -178,7 +170,7 @@ class HubCalls(SharedCalls[M]):
 
     def __init__(self, runner: Runner) -> None:
         super().__init__(runner, "")
-        self.spaces: Spaces[M] = Spaces(runner, "spaces")
+        self.spaces: ListCalls[M, Space] = ListCalls(runner, "spaces", Space)
         self.jobs: Jobs[M] = Jobs(runner, "jobs")
         self.keys: Keys[M] = Keys(runner, "keys")
         self.members: Members[M] = Members(runner, "members")
@@ -188,9 +180,10 @@ class HubCalls(SharedCalls[M]):
         self.deliveries: Deliveries[M] = Deliveries(runner, "deliveries")
         self.imports: Imports[M] = Imports(runner, "imports")
         self.items: Items[M] = Items(runner, "items")
-        self.receipts: Receipts[M] = Receipts(runner, "receipts")
-        self.requests: Requests[M] = Requests(runner, "requests")
-        self.audit: Audit[M] = Audit(runner, "audit")
+        self.receipts: RowCalls[M, Receipt] = RowCalls(runner, "receipts", Receipt)
+        # What was asked with the tenant's keys, and what people and keys changed, the latest first.
+        self.requests: ListCalls[M, LoggedRequest] = ListCalls(runner, "requests", LoggedRequest)
+        self.audit: ListCalls[M, AuditEntry] = ListCalls(runner, "audit", AuditEntry)
 
     def space(self, subject: str) -> SpaceCalls[M]:
         """What is remembered of one subject. Asks for nothing yet."""
@@ -215,9 +208,7 @@ class HubCalls(SharedCalls[M]):
         """
         body = build_add_body(subject, messages, session, agent, metadata) | {"wait": wait}
         patience = _HUB_WAIT_SECONDS if wait else 0.0
-        return self._read_row(
-            AddResult, self._write_for_json("memories", body, key=key, patience=patience)
-        )
+        return self._write_for_row(AddResult, "memories", body, key=key, patience=patience)
 
     @call
     def rehearse(
@@ -278,7 +269,7 @@ class HubCalls(SharedCalls[M]):
             "budget_tokens": budget_tokens,
             "explain": explain,
         }
-        return self._read_row(SearchResult, self._post_question("search", body))
+        return self._read_row(SearchResult, self._ask("search", body))
 
     @call
     def context(
@@ -310,7 +301,7 @@ class HubCalls(SharedCalls[M]):
             "deep": deep,
             "explain": explain,
         }
-        return self._read_row(Context, self._post_question("context", body))
+        return self._read_row(Context, self._ask("context", body))
 
     @call
     def answer(
@@ -338,7 +329,7 @@ class HubCalls(SharedCalls[M]):
             "deep": deep,
             "explain": explain,
         }
-        return self._read_row(Answer, self._post_question("answer", body))
+        return self._read_row(Answer, self._ask("answer", body))
 
     @call
     def usage(self, *, days: int = 30) -> Flow[Usage]:
@@ -400,14 +391,9 @@ class HubCalls(SharedCalls[M]):
         """Anything else under /api/v1/, as JSON: what this client has no name for yet."""
         if method in ("GET", "HEAD"):
             return self._fetch_json(path, **(query or {}))
-        return self._send_raw(method, path, build_query(**(query or {})), body or {}, key)
-
-    def _send_raw(
-        self, method: str, path: str, query: Mapping[str, str], body: Any, key: str | None
-    ) -> Flow[Any]:
-        headers = {"Idempotency-Key": key} if key else {}
+        asked, headers = build_query(**(query or {})), {"Idempotency-Key": key} if key else {}
         return self._send_for_json(
-            Request(method, path, query, body, headers, repeatable=key is not None)
+            Request(method, path, asked, body or {}, headers, repeatable=key is not None)
         )
 
 

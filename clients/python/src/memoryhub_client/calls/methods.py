@@ -129,6 +129,17 @@ class _DescribedMethod(Generic[P, T]):
         # What help() shows of it.
         self.__doc__ = describe.__doc__
 
+    def _bind(self, group: Any, way: str) -> Any:
+        """Of a class, itself; of a group, a function for which the runner's `way` carries out what
+        is described, with the name and words of the description, for help() and editors."""
+        if group is None:
+            return self
+
+        def carry_out(*args: Any, **given: Any) -> Any:
+            return getattr(group._runner, way)(self._describe(group, *args, **given))
+
+        return update_wrapper(carry_out, self._describe)
+
 
 class call(_DescribedMethod[P, Flow[T]]):  # noqa: N801  # a decorator
     """Makes a method of a function that returns a flow."""
@@ -143,11 +154,7 @@ class call(_DescribedMethod[P, Flow[T]]):  # noqa: N801  # a decorator
     ) -> Callable[P, Coroutine[Any, Any, T]]: ...
 
     def __get__(self, group: Any, owner: type) -> Any:
-        if group is None:
-            return self
-        return _bind_method(
-            self, lambda *args, **given: group._runner.run(self._describe(group, *args, **given))
-        )
+        return self._bind(group, "run")
 
 
 class pages(_DescribedMethod[P, Listing[R]]):  # noqa: N801  # a decorator
@@ -161,11 +168,7 @@ class pages(_DescribedMethod[P, Listing[R]]):  # noqa: N801  # a decorator
     def __get__(self, group: MethodGroup[Async], owner: type) -> Callable[P, AsyncPages[R]]: ...
 
     def __get__(self, group: Any, owner: type) -> Any:
-        if group is None:
-            return self
-        return _bind_method(
-            self, lambda *args, **given: group._runner.pages(self._describe(group, *args, **given))
-        )
+        return self._bind(group, "pages")
 
 
 class stream(_DescribedMethod[P, Stream[T]]):  # noqa: N801  # a decorator
@@ -179,15 +182,4 @@ class stream(_DescribedMethod[P, Stream[T]]):  # noqa: N801  # a decorator
     def __get__(self, group: MethodGroup[Async], owner: type) -> Callable[P, AsyncIterator[T]]: ...
 
     def __get__(self, group: Any, owner: type) -> Any:
-        if group is None:
-            return self
-        return _bind_method(
-            self, lambda *args, **given: group._runner.stream(self._describe(group, *args, **given))
-        )
-
-
-def _bind_method(
-    method: _DescribedMethod[Any, Any], carry_out: Callable[..., Any]
-) -> Callable[..., Any]:
-    """With the name and words of the description, for help() and editors."""
-    return update_wrapper(carry_out, method._describe)
+        return self._bind(group, "stream")

@@ -19,7 +19,7 @@ class SharedCalls(CallGroup[M]):
     @call
     def policy(self) -> Flow[EffectivePolicy]:
         """What is changed here, and all that is in force."""
-        return self._fetch_row(EffectivePolicy, self._build_path("policy"))
+        return self._fetch_row(EffectivePolicy, "policy")
 
     @call
     def set_policy(
@@ -35,14 +35,13 @@ class SharedCalls(CallGroup[M]):
         """A new version: all that is to differ, by dotted names. Takes the scope admin."""
         body = {"overrides": overrides, "preset": preset, "reason": reason, "dry_run": dry_run}
         return self._read_row(
-            EffectivePolicy,
-            self._write_for_json(self._build_path("policy"), body, key=key, version=version),
+            EffectivePolicy, self._write_for_json("policy", body, key=key, version=version)
         )
 
     @pages
     def policy_versions(self) -> Listing[PolicyVersion]:
         """The latest first."""
-        return self._build_listing(PolicyVersion, self._build_path("policy/versions"))
+        return self._build_listing(PolicyVersion, "policy/versions")
 
     @stream
     def export(self, *, embeddings: bool = False) -> Stream[bytes]:
@@ -54,6 +53,3 @@ class SharedCalls(CallGroup[M]):
         return Stream(
             Request("GET", self._build_path("export"), query, patience=FILE_SECONDS), FileReader
         )
-
-    def _build_path(self, name: str) -> str:
-        return f"{self._path}/{name}" if self._path else name

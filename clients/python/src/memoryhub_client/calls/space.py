@@ -6,10 +6,20 @@ import builtins
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from memoryhub_client.calls import space_rows
-from memoryhub_client.calls.base import Time
+from memoryhub_client.calls.base import ListCalls, RowCalls, Time
 from memoryhub_client.calls.methods import Listing, M, Runner, call, pages
 from memoryhub_client.calls.shared import SharedCalls
+from memoryhub_client.calls.space_rows import (
+    Blocks,
+    Conflicts,
+    Events,
+    Facts,
+    Feedback,
+    Golden,
+    Notes,
+    Profile,
+    Traits,
+)
 from memoryhub_client.calls.tenant import PersonLinks
 from memoryhub_client.flows import Flow, quote_path
 from memoryhub_client.rows import models
@@ -31,60 +41,63 @@ class SpaceCalls(SharedCalls[M]):
     def __init__(self, runner: Runner, subject: str) -> None:
         super().__init__(runner, f"spaces/{quote_path(subject)}")
         self.subject = subject
-        self.sessions: space_rows.Sessions[M] = space_rows.Sessions(
-            runner, f"{self._path}/sessions"
+        at = self._path
+        self.sessions: RowCalls[M, models.Session] = RowCalls(
+            runner, f"{at}/sessions", models.Session
         )
-        self.turns: space_rows.Turns[M] = space_rows.Turns(runner, f"{self._path}/turns")
-        self.facts: space_rows.Facts[M] = space_rows.Facts(runner, f"{self._path}/facts")
-        self.notes: space_rows.Notes[M] = space_rows.Notes(runner, f"{self._path}/notes")
-        self.links: space_rows.Links[M] = space_rows.Links(runner, f"{self._path}/links")
-        self.entities: space_rows.Entities[M] = space_rows.Entities(
-            runner, f"{self._path}/entities"
+        self.turns: RowCalls[M, models.Turn] = RowCalls(runner, f"{at}/turns", models.Turn)
+        self.facts: Facts[M] = Facts(runner, f"{at}/facts")
+        self.notes: Notes[M] = Notes(runner, f"{at}/notes")
+        self.links: RowCalls[M, models.Link] = RowCalls(runner, f"{at}/links", models.Link)
+        self.entities: RowCalls[M, models.Entity] = RowCalls(
+            runner, f"{at}/entities", models.Entity
         )
-        self.relations: space_rows.Relations[M] = space_rows.Relations(
-            runner, f"{self._path}/relations"
+        self.relations: RowCalls[M, models.Relation] = RowCalls(
+            runner, f"{at}/relations", models.Relation
         )
-        self.segments: space_rows.Segments[M] = space_rows.Segments(
-            runner, f"{self._path}/segments"
+        self.segments: RowCalls[M, models.Segment] = RowCalls(
+            runner, f"{at}/segments", models.Segment
         )
-        self.episodes: space_rows.Episodes[M] = space_rows.Episodes(
-            runner, f"{self._path}/episodes"
+        self.episodes: RowCalls[M, models.Episode] = RowCalls(
+            runner, f"{at}/episodes", models.Episode
         )
-        self.traits: space_rows.Traits[M] = space_rows.Traits(runner, f"{self._path}/traits")
-        self.profile: space_rows.Profile[M] = space_rows.Profile(runner, f"{self._path}/profile")
-        self.blocks: space_rows.Blocks[M] = space_rows.Blocks(runner, f"{self._path}/blocks")
-        self.events: space_rows.Events[M] = space_rows.Events(runner, f"{self._path}/events")
-        self.items: space_rows.Items[M] = space_rows.Items(runner, f"{self._path}/items")
-        self.history: space_rows.History[M] = space_rows.History(runner, f"{self._path}/history")
-        self.conflicts: space_rows.Conflicts[M] = space_rows.Conflicts(
-            runner, f"{self._path}/conflicts"
+        self.traits: Traits[M] = Traits(runner, f"{at}/traits")
+        self.profile: Profile[M] = Profile(runner, f"{at}/profile")
+        self.blocks: Blocks[M] = Blocks(runner, f"{at}/blocks")
+        self.events: Events[M] = Events(runner, f"{at}/events")
+        # What applications keep of the subject; it is written with `hub.items`.
+        self.items: RowCalls[M, models.Item] = RowCalls(runner, f"{at}/items", models.Item)
+        # Changes of single rows; of one with `filter={"row_id": …}`.
+        self.history: ListCalls[M, models.Change] = ListCalls(
+            runner, f"{at}/history", models.Change
         )
-        self.quality: space_rows.Quality[M] = space_rows.Quality(runner, f"{self._path}/quality")
-        self.golden: space_rows.Golden[M] = space_rows.Golden(runner, f"{self._path}/golden")
-        self.person_links: PersonLinks[M] = PersonLinks(runner, f"{self._path}/person-links")
-        self.feedback: space_rows.Feedback[M] = space_rows.Feedback(
-            runner, f"{self._path}/feedback"
+        self.conflicts: Conflicts[M] = Conflicts(runner, f"{at}/conflicts")
+        self.quality: ListCalls[M, models.QualityReading] = ListCalls(
+            runner, f"{at}/quality", models.QualityReading
         )
+        self.golden: Golden[M] = Golden(runner, f"{at}/golden")
+        self.person_links: PersonLinks[M] = PersonLinks(runner, f"{at}/person-links")
+        self.feedback: Feedback[M] = Feedback(runner, f"{at}/feedback")
 
     @call
     def get(self) -> Flow[models.Space]:
         """The subject, with how many memories of each kind there are."""
-        return self._fetch_row(models.Space, self._path)
+        return self._fetch_row(models.Space)
 
     @call
     def pause(self, *, paused: bool = True, key: str | None = None) -> Flow[models.Space]:
         """Keep nothing of what is said, from now on or no longer. What is remembered stays."""
-        return self._write_row(models.Space, f"{self._path}/pause", {"paused": paused}, key)
+        return self._write_named(models.Space, "pause", {"paused": paused}, key)
 
     @pages
     def as_of(self, at: Time, *, kind: str | None = None) -> Listing[HeldRow]:
         """What was held at a moment, with the values of then."""
-        return self._build_listing(HeldRow, f"{self._path}/as-of", at=at, kind=kind)
+        return self._build_listing(HeldRow, "as-of", at=at, kind=kind)
 
     @pages
     def changes(self, since: Time, *, kind: str | None = None) -> Listing[Difference]:
         """What is different now from what was held at a moment."""
-        return self._build_listing(Difference, f"{self._path}/changes", since=since, kind=kind)
+        return self._build_listing(Difference, "changes", since=since, kind=kind)
 
     @call
     def roll_back(
@@ -92,9 +105,7 @@ class SpaceCalls(SharedCalls[M]):
     ) -> Flow[UndoResult]:
         """Undo every event after `to`, all or none. Takes a key with the scope admin."""
         body = {"to": to, "dry_run": dry_run, "reason": reason}
-        return self._read_row(
-            UndoResult, self._write_for_json(f"{self._path}/roll-back", body, key=key)
-        )
+        return self._write_for_row(UndoResult, "roll-back", body, key=key)
 
     @call
     def erase(
@@ -121,23 +132,18 @@ class SpaceCalls(SharedCalls[M]):
             "dry_run": dry_run,
             "reason": reason,
         }
-        return self._read_row(Erasure, self._write_for_json(f"{self._path}/erase", body, key=key))
+        return self._write_for_row(Erasure, "erase", body, key=key)
 
     @call
     def tools(self) -> Flow[builtins.list[AgentTool]]:
         """The tools by which an agent looks after its own memory, as functions for a model."""
-        told = yield from self._fetch_json(f"{self._path}/tools")
+        told = yield from self._fetch_json("tools")
         return [AgentTool.read(each) for each in told["tools"]]
 
     @call
     def use_tool(
-        self,
-        tool: str,
-        arguments: Mapping[str, Any],
-        *,
-        agent: str = "",
-        key: str | None = None,
+        self, tool: str, arguments: Mapping[str, Any], *, agent: str = "", key: str | None = None
     ) -> Flow[ToolStep]:
         """Carry out one call as a model made it."""
         body = {"tool": tool, "arguments": arguments, "agent": agent}
-        return self._read_row(ToolStep, self._write_for_json(f"{self._path}/tools", body, key=key))
+        return self._write_for_row(ToolStep, "tools", body, key=key)

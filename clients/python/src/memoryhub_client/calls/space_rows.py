@@ -16,67 +16,17 @@ from memoryhub_client.rows.base import Written
 from memoryhub_client.rows.models import (
     Block,
     BlockVersion,
-    Change,
     ConflictDecisions,
-    Entity,
-    Episode,
     Event,
     Fact,
     GoldenQuestion,
-    Item,
-    Link,
     MemoryFeedback,
     Note,
     OpenConflict,
     ProfileAttribute,
-    QualityReading,
-    Relation,
-    Segment,
-    Session,
     Trait,
-    Turn,
     UndoResult,
 )
-
-
-class Sessions(RowCalls[M, Session]):
-    _row = Session
-
-
-class Turns(RowCalls[M, Turn]):
-    _row = Turn
-
-
-class Links(RowCalls[M, Link]):
-    _row = Link
-
-
-class Entities(RowCalls[M, Entity]):
-    _row = Entity
-
-
-class Relations(RowCalls[M, Relation]):
-    _row = Relation
-
-
-class Segments(RowCalls[M, Segment]):
-    _row = Segment
-
-
-class Episodes(RowCalls[M, Episode]):
-    _row = Episode
-
-
-class Items(RowCalls[M, Item]):
-    """What applications keep of the subject; it is written with `hub.items`."""
-
-    _row = Item
-
-
-class History(ListCalls[M, Change]):
-    """Changes of single rows; of one with `filter={"row_id": …}`."""
-
-    _row = Change
 
 
 class Facts(RowCalls[M, Fact]):
@@ -85,12 +35,12 @@ class Facts(RowCalls[M, Fact]):
     @pages
     def held_at(self, at: Time, *, filter: Filter | None = None) -> Listing[Fact]:
         """The facts that held at a moment in the world."""
-        return self._build_listing(Fact, self._path, as_of=at, filter=filter)
+        return self._build_listing(Fact, as_of=at, filter=filter)
 
     @pages
     def versions(self, id: str) -> Listing[Fact]:
         """Every wording and successor of a fact, the newest first."""
-        return self._build_listing(Fact, f"{self._path}/{id}/versions")
+        return self._build_listing(Fact, f"{id}/versions")
 
     @call
     def correct(
@@ -203,7 +153,7 @@ class Traits(RowCalls[M, Trait]):
     def set(self, trait: str, level: str, *, reason: str = "", key: str | None = None) -> Flow[str]:
         """ "high", "medium" or "low"; an empty level withdraws it. Gives the trait's key."""
         body = {"key": trait, "level": level, "reason": reason}
-        told = yield from self._write_for_json(f"{self._path}/set", body, key=key)
+        told = yield from self._write_for_json("set", body, key=key)
         return str(told["key"])
 
 
@@ -216,7 +166,7 @@ class Profile(ListCalls[M, ProfileAttribute]):
     ) -> Flow[str]:
         """An empty value takes the attribute away, if no fact says it. Gives its key."""
         body = {"key": attribute, "value": value, "reason": reason}
-        told = yield from self._write_for_json(f"{self._path}/set", body, key=key)
+        told = yield from self._write_for_json("set", body, key=key)
         return str(told["key"])
 
 
@@ -226,7 +176,7 @@ class Blocks(RowCalls[M, Block]):
     @pages
     def versions(self, id: str) -> Listing[BlockVersion]:
         """What it said, the newest first."""
-        return self._build_listing(BlockVersion, f"{self._path}/{id}/versions")
+        return self._build_listing(BlockVersion, f"{id}/versions")
 
     @call
     def new(
@@ -253,7 +203,7 @@ class Blocks(RowCalls[M, Block]):
             "shared": shared,
             "reason": reason,
         }
-        return self._write_row_with_event(Block, f"{self._path}/new", body, key)
+        return self._write_with_event(Block, "new", body, key)
 
     @call
     def revise(
@@ -304,13 +254,7 @@ class Events(RowCalls[M, Event]):
     ) -> Flow[UndoResult]:
         """Take an event back; of an undo, that is redo. `cascade`: later ones before it."""
         body = {"cascade": cascade, "dry_run": dry_run, "reason": reason}
-        return self._read_row(
-            UndoResult, self._write_for_json(f"{self._path}/{id}/undo", body, key=key)
-        )
-
-
-class Quality(ListCalls[M, QualityReading]):
-    _row = QualityReading
+        return self._write_for_row(UndoResult, f"{id}/undo", body, key=key)
 
 
 class Conflicts(RowCalls[M, OpenConflict]):
@@ -331,7 +275,7 @@ class Conflicts(RowCalls[M, OpenConflict]):
     ) -> Flow[ConflictDecisions]:
         """Accept, keep_both or reject each of them; one that can't be leaves the others alone."""
         body = {"ids": list(ids), "answer": answer, "reason": reason}
-        told = yield from self._write_for_json(f"{self._path}/decide-many", body, key=key)
+        told = yield from self._write_for_json("decide-many", body, key=key)
         return ConflictDecisions.read(told)
 
     @call
@@ -339,8 +283,7 @@ class Conflicts(RowCalls[M, OpenConflict]):
         self, id: str, *, reason: str = "", key: str | None = None
     ) -> Flow[Written[OpenConflict]]:
         """Undo what its answer did, and open it again."""
-        body = {"reason": reason}
-        return self._write_on_row(id, "take-back", body, key)
+        return self._write_on_row(id, "take-back", {"reason": reason}, key)
 
 
 class Golden(RowCalls[M, GoldenQuestion]):
@@ -360,7 +303,7 @@ class Golden(RowCalls[M, GoldenQuestion]):
     ) -> Flow[Written[GoldenQuestion]]:
         """A question that is to find these memories, whatever changes."""
         body = {"text": text, "expected": expected, "tags": tags, "reason": reason}
-        return self._write_row_with_event(GoldenQuestion, f"{self._path}/new", body, key)
+        return self._write_with_event(GoldenQuestion, "new", body, key)
 
     @call
     def change(
@@ -408,5 +351,5 @@ class Feedback(ListCalls[M, MemoryFeedback]):
             "comment": comment,
         }
         body["verdict"] = verdict or SEND_NULL
-        told = yield from self._write_for_json(f"{self._path}/set", body, key=key)
+        told = yield from self._write_for_json("set", body, key=key)
         return MemoryFeedback.read(told["feedback"]) if told.get("feedback") else None

@@ -14,12 +14,10 @@ from memoryhub_client.calls.methods import Listing, M, call, pages
 from memoryhub_client.calls.shared import FILE_SECONDS
 from memoryhub_client.flows import Flow
 from memoryhub_client.rows.models import (
-    AuditEntry,
     Delivery,
     Import,
     Key,
     KeyWithSecret,
-    LoggedRequest,
     Member,
     NewMember,
     PersonLink,
@@ -51,20 +49,18 @@ class Keys(ListCalls[M, Key]):
     ) -> Flow[KeyWithSecret]:
         """A key, with its secret in `key`. `subject`: the only one it reaches."""
         body = {"name": name, "scopes": scopes, "subject": subject, "expires_at": expires_at}
-        return self._read_row(KeyWithSecret, self._write_unrepeatable(f"{self._path}/new", body))
+        return self._write_for_secret(KeyWithSecret, "new", body)
 
     @call
     def rotate(self, id: str, *, overlap_hours: int = 24) -> Flow[KeyWithSecret]:
         """Another secret with the same rights, in `key`."""
         body = {"overlap_hours": overlap_hours}
-        return self._read_row(
-            KeyWithSecret, self._write_unrepeatable(f"{self._path}/{id}/rotate", body)
-        )
+        return self._write_for_secret(KeyWithSecret, f"{id}/rotate", body)
 
     @call
     def revoke(self, id: str, *, key: str | None = None) -> Flow[Key]:
         """Every request with it is refused from now on."""
-        return self._read_row(Key, self._write_for_json(f"{self._path}/{id}/revoke", {}, key=key))
+        return self._write_for_row(Key, f"{id}/revoke", {}, key=key)
 
 
 class PersonLinks(ListCalls[M, PersonLink]):
@@ -75,16 +71,12 @@ class PersonLinks(ListCalls[M, PersonLink]):
         """A link to send to the person, in `url`: with it they see, correct, export and may erase
         what is remembered of them. For a week unless given, ninety days at most."""
         body = {"expires_at": expires_at, "note": note}
-        return self._read_row(
-            PersonLinkWithAddress, self._write_unrepeatable(f"{self._path}/new", body)
-        )
+        return self._write_for_secret(PersonLinkWithAddress, "new", body)
 
     @call
     def revoke(self, id: str, *, key: str | None = None) -> Flow[PersonLink]:
         """Close it, also for whoever looks at the page now."""
-        return self._read_row(
-            PersonLink, self._write_for_json(f"{self._path}/{id}/revoke", {}, key=key)
-        )
+        return self._write_for_row(PersonLink, f"{id}/revoke", {}, key=key)
 
 
 class Members(ListCalls[M, Member]):
@@ -96,16 +88,16 @@ class Members(ListCalls[M, Member]):
     def new(self, username: str, role: Role, *, email: str = "") -> Flow[NewMember]:
         """Let a person in. Of one who has an account already there is no password."""
         body = {"username": username, "role": role, "email": email}
-        return self._read_row(NewMember, self._write_unrepeatable(f"{self._path}/new", body))
+        return self._write_for_secret(NewMember, "new", body)
 
     @call
     def set_role(self, id: str, role: Role, *, key: str | None = None) -> Flow[Member]:
-        return self._write_row(Member, f"{self._path}/{id}/role", {"role": role}, key)
+        return self._write_named(Member, f"{id}/role", {"role": role}, key)
 
     @call
     def remove(self, id: str, *, key: str | None = None) -> Flow[Member]:
         """Take a person out of the tenant."""
-        return self._write_row(Member, f"{self._path}/{id}/remove", {}, key)
+        return self._write_named(Member, f"{id}/remove", {}, key)
 
 
 class ReviewRules(ListCalls[M, ReviewRule]):
@@ -134,24 +126,12 @@ class ReviewRules(ListCalls[M, ReviewRule]):
             "role": role,
             "reason": reason,
         }
-        return self._write_row(ReviewRule, f"{self._path}/new", body, key)
+        return self._write_named(ReviewRule, "new", body, key)
 
     @call
     def remove(self, id: str, *, key: str | None = None) -> Flow[ReviewRule]:
         """It answers nothing more; what it answered stays."""
-        return self._write_row(ReviewRule, f"{self._path}/{id}/remove", {}, key)
-
-
-class Requests(ListCalls[M, LoggedRequest]):
-    """What was asked with the tenant's keys, the latest first."""
-
-    _row = LoggedRequest
-
-
-class Audit(ListCalls[M, AuditEntry]):
-    """What people and keys changed, the latest first."""
-
-    _row = AuditEntry
+        return self._write_named(ReviewRule, f"{id}/remove", {}, key)
 
 
 class Replays(RowCalls[M, Replay]):
@@ -181,24 +161,24 @@ class Replays(RowCalls[M, Replay]):
             "overrides": overrides,
             "engine": engine,
         }
-        return self._write_row(Replay, f"{self._path}/new", body, key)
+        return self._write_named(Replay, "new", body, key)
 
     @call
     def cancel(self, id: str, *, key: str | None = None) -> Flow[Replay]:
         """Ask no further question."""
-        return self._write_row(Replay, f"{self._path}/{id}/cancel", {}, key)
+        return self._write_named(Replay, f"{id}/cancel", {}, key)
 
     @call
     def decide(
         self, id: str, decision: Literal["live", "dropped"], *, key: str | None = None
     ) -> Flow[Replay]:
         """Put the candidate in force, or leave things as they are."""
-        return self._write_row(Replay, f"{self._path}/{id}/decide", {"decision": decision}, key)
+        return self._write_named(Replay, f"{id}/decide", {"decision": decision}, key)
 
     @pages
     def results(self, id: str, *, page_size: int | None = None) -> Listing[ReplayResult]:
         """What each side found for each question."""
-        return self._build_listing(ReplayResult, f"{self._path}/{id}/results", limit=page_size)
+        return self._build_listing(ReplayResult, f"{id}/results", limit=page_size)
 
 
 class Webhooks(RowCalls[M, Webhook]):
@@ -220,9 +200,7 @@ class Webhooks(RowCalls[M, Webhook]):
         """Have an address told of these events, of one subject or of all."""
         body = {"name": name, "url": url, "events": events, "subject": subject}
         more = {"content": content, "style": style}
-        return self._read_row(
-            WebhookWithSecret, self._write_unrepeatable(f"{self._path}/new", {**body, **more})
-        )
+        return self._write_for_secret(WebhookWithSecret, "new", {**body, **more})
 
     @call
     def change(
@@ -239,33 +217,31 @@ class Webhooks(RowCalls[M, Webhook]):
     ) -> Flow[Webhook]:
         """What is not given stays."""
         body = {"name": name, "url": url, "events": events, "content": content}
-        path = f"{self._path}/{id}/change"
-        return self._write_row(Webhook, path, {**body, "is_active": is_active}, key, version)
+        path = f"{id}/change"
+        return self._write_named(Webhook, path, {**body, "is_active": is_active}, key, version)
 
     @call
     def rotate(self, id: str, *, overlap_hours: int = 24) -> Flow[WebhookWithSecret]:
         """Another secret; both sign for so long."""
         body = {"overlap_hours": overlap_hours}
-        return self._read_row(
-            WebhookWithSecret, self._write_unrepeatable(f"{self._path}/{id}/rotate", body)
-        )
+        return self._write_for_secret(WebhookWithSecret, f"{id}/rotate", body)
 
     @call
     def delete(self, id: str, *, key: str | None = None) -> Flow[None]:
         """Tell it nothing more, and forget what it was told."""
-        yield from self._write_for_json(f"{self._path}/{id}/delete", {}, key=key)
+        yield from self._write_for_json(f"{id}/delete", {}, key=key)
 
     @call
     def ping(self, id: str, *, key: str | None = None) -> Flow[Delivery]:
         """Send a test at once, and see what came of it."""
-        return self._write_row(Delivery, f"{self._path}/{id}/ping", {}, key)
+        return self._write_named(Delivery, f"{id}/ping", {}, key)
 
     @pages
     def deliveries(
         self, id: str, *, state: str | None = None, page_size: int | None = None
     ) -> Listing[Delivery]:
         """What it was sent and what it answered; `state` "dead" what was given up."""
-        path = f"{self._path}/{id}/deliveries"
+        path = f"{id}/deliveries"
         return self._build_listing(Delivery, path, state=state, limit=page_size)
 
 
@@ -275,12 +251,12 @@ class Deliveries(CallGroup[M]):
     @call
     def get(self, id: str) -> Flow[Delivery]:
         """One, with its latest tries."""
-        return self._fetch_row(Delivery, f"{self._path}/{id}")
+        return self._fetch_row(Delivery, id)
 
     @call
     def replay(self, id: str, *, key: str | None = None) -> Flow[Delivery]:
         """Send it again, with the same event id."""
-        return self._write_row(Delivery, f"{self._path}/{id}/replay", {}, key)
+        return self._write_named(Delivery, f"{id}/replay", {}, key)
 
 
 class Imports(RowCalls[M, Import]):
@@ -313,14 +289,14 @@ class Imports(RowCalls[M, Import]):
             "only": only,
             "dry_run": dry_run,
         }
-        return self._send_import(self._path, body, key)
+        return self._send_import(None, body, key)
 
     @call
     def take(self, id: str, *, key: str | None = None) -> Flow[Import]:
         """Take in what was tried, within a day."""
-        return self._send_import(f"{self._path}/{id}/take", {}, key)
+        return self._send_import(f"{id}/take", {}, key)
 
-    def _send_import(self, path: str, body: Mapping[str, Any], key: str | None) -> Flow[Import]:
-        return self._read_row(
-            Import, self._write_for_json(path, body, key=key, patience=FILE_SECONDS)
-        )
+    def _send_import(
+        self, path: str | None, body: Mapping[str, Any], key: str | None
+    ) -> Flow[Import]:
+        return self._write_for_row(Import, path, body, key=key, patience=FILE_SECONDS)

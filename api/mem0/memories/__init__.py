@@ -1,1 +1,0 @@
-"""Memories over mem0's wire: add, change, search, feedback, exports."""

@@ -1,1 +1,0 @@
-"""What happened: logged requests, the audit, and what models were asked."""

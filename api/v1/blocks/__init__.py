@@ -1,1 +1,0 @@
-"""Core blocks and their versions, and the tools by which an agent edits its own memory."""

@@ -1,1 +1,0 @@
-"""Facts: lists, versions, and their correction."""

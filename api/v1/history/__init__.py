@@ -1,1 +1,0 @@
-"""What changed memory and when: events, the state at a moment, undo and roll-back."""

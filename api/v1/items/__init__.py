@@ -1,1 +1,0 @@
-"""Items: values that applications keep under names of their own."""

@@ -1,1 +1,0 @@
-"""Jobs, and their progress as a stream of events."""

@@ -1,1 +1,0 @@
-"""Notes and their links, entities and their relations."""

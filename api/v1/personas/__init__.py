@@ -1,1 +1,0 @@
-"""Who a subject is: traits and the profile."""

@@ -1,1 +1,0 @@
-"""Policies of tenants and spaces, presets and switches."""

@@ -1,1 +1,0 @@
-"""Golden questions, replays of settings on them, and readings of quality."""

@@ -1,1 +1,0 @@
-"""What waits for a person: conflicts, and rules that answer them beforehand."""

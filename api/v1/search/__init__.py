@@ -1,1 +1,0 @@
-"""Questions: search, context, answer, and feedback on what was found."""

@@ -1,1 +1,0 @@
-"""Subjects with their spaces: their list, a pause, and erasure for good."""

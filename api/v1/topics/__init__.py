@@ -1,1 +1,0 @@
-"""Summaries of spans: segments by topic, episodes by time."""

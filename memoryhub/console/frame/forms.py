@@ -1,0 +1,73 @@
+"""What forms send, as values; and what came of it, said to who asked for it in one message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import TypeVar
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.contrib import messages
+from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext
+
+from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.errors import MemoryHubError
+from memoryhub.tenants.models import Space
+
+T = TypeVar("T")
+
+
+def read_time(given: str, space: Space) -> datetime | None:
+    """As the browser's time picker gives it, in the space's zone."""
+    try:
+        found = parse_datetime(given)
+    except ValueError:
+        return None
+    if found is None or not 1900 < found.year < 2200:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=ZoneInfo(space.timezone))
+
+
+def read_ids(given: Iterable[str]) -> list[UUID]:
+    """Each once, in their order; what is no id is left out."""
+    return list(dict.fromkeys(found for text in given if (found := read_id(text)) is not None))
+
+
+def read_id(given: str) -> UUID | None:
+    try:
+        return UUID(given)
+    except ValueError:
+        return None
+
+
+def attempt(request: ConsoleRequest, work: Callable[[], T], refused: str) -> T | None:
+    """What came of it; None after a refusal, which `refused` tells with its reason, %(why)s."""
+    try:
+        return work()
+    except MemoryHubError as error:
+        messages.error(request, refused % {"why": error.message})
+        return None
+
+
+def run_and_report(
+    request: ConsoleRequest,
+    work: Callable[[], object],
+    said: str,
+    *,
+    refused: str = "",
+    undo: Callable[[], str] = str,
+) -> bool:
+    """Whether it was done. A refusal gives its reason; other errors are none of the person's.
+
+    `undo`: once it was done, the tags that offer to take it back.
+    """
+    try:
+        work()
+    except MemoryHubError as error:
+        words = {"refused": refused or gettext("Not done"), "why": error.message}
+        messages.error(request, gettext("%(refused)s: %(why)s.") % words)
+        return False
+    messages.success(request, said, extra_tags=undo())
+    return True

@@ -1,0 +1,131 @@
+"""What is handed over whatever is asked: the shelf, the latest exchanges, and core memory.
+
+Core memory is what is always in front of the agent: its blocks, the profile, traits. It is no
+finding and has no score: `context` puts it first, as far as its budget goes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from memoryhub.recall.candidates.channels.hits import ChannelHit, clamp_score
+from memoryhub.recall.candidates.channels.statements import (
+    build_cosine_sql,
+    build_current_sql,
+    load_rows,
+)
+from memoryhub.recall.question.prepare import PreparedQuestion
+from memoryhub.recall.render.hydrate import UNREAD_STATES
+from memoryhub.recall.render.results import MemoryItem
+from memoryhub.tenants.statements import open_prepared_cursor
+from notes.models import Page
+from personas import blocks, profile
+from personas.models import CoreBlock, ProfileAttribute, Trait
+
+MAX_PER_SHELF = 10
+
+# The shelf is the newest `cap`, pinned ones beside; what fell off it is found by other channels.
+_SHELF_SQL = """
+SELECT s.id, s.shelf, {near} AS near FROM (
+  SELECT f.id, f.shelf, f.pinned, row_number() OVER (
+    PARTITION BY f.shelf, f.pinned ORDER BY f.shelved_at DESC NULLS LAST, f.id DESC) AS place
+  FROM notes_fact f WHERE f.space_id = %(space)s AND f.shelf <> '' AND {current}
+) s WHERE s.pinned OR s.place <= %(cap)s
+ORDER BY near DESC NULLS LAST, s.pinned DESC, s.place
+"""
+
+
+def find_shelf(ask: PreparedQuestion) -> list[ChannelHit]:
+    """Of each shelf the ten facts most alike (MemoryOS). Nothing is too far."""
+    near, current = build_cosine_sql(ask, "fact", "s.id"), build_current_sql(ask, "f")
+    statement = _SHELF_SQL.format(near=near, current=current)
+    taken: Counter[str] = Counter()
+    found = []
+    for at, shelf, near in load_rows(ask, statement, cap=ask.policy.shelf.cap):
+        taken[shelf] += 1
+        if taken[shelf] <= MAX_PER_SHELF:
+            found.append(ChannelHit("fact", at, clamp_score(near or 0.0), "kept at hand"))
+    return found
+
+
+# A dialogue imported at once is unread for a while: the newest of it is shown.
+MAX_TURNS = 200
+
+# Two indexes are read, one for each reason to be shown.
+_LATEST_TURNS_SQL = """
+WITH newest AS (
+  SELECT session_id, first_seq, last_seq FROM notes_page
+  WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND tier = %(tier)s AND retired_at IS NULL
+  ORDER BY first_seq DESC LIMIT %(pages)s
+)
+SELECT id, state FROM (
+  SELECT t.id, t.state, t.seq, t.occurred_at
+  FROM newest p JOIN dialogues_turn t
+    ON t.session_id = p.session_id AND t.seq BETWEEN p.first_seq AND p.last_seq
+  WHERE t.tenant_id = %(tenant)s AND t.state <> 'redacted'
+  UNION
+  SELECT t.id, t.state, t.seq, t.occurred_at FROM dialogues_turn t
+  WHERE t.tenant_id = %(tenant)s AND t.space_id = %(space)s AND t.state = ANY(%(unread)s)
+) found
+WHERE %(as_of)s::timestamptz IS NULL OR occurred_at <= %(as_of)s
+ORDER BY seq DESC LIMIT %(most)s
+"""
+
+
+def find_latest(ask: PreparedQuestion) -> list[ChannelHit]:
+    """The latest exchanges, and every turn that is not read yet (E11, C18), in their order."""
+    values: dict[str, Any] = {
+        "tenant": ask.space.tenant_id,
+        "space": ask.space.id,
+        "tier": Page.Tier.SHORT.value,
+        "pages": ask.policy.stm.pages,
+        "unread": [state.value for state in UNREAD_STATES],
+        "as_of": ask.visibility.as_of,
+        "most": MAX_TURNS,
+    }
+    with open_prepared_cursor(binary=True) as cursor:
+        cursor.execute(_LATEST_TURNS_SQL, values)
+        found = cursor.fetchall()
+    return [
+        ChannelHit("turn", at, 1.0, "not read yet" if state in UNREAD_STATES else "just said")
+        for at, state in reversed(found)
+    ]
+
+
+def load_core_items(ask: PreparedQuestion, agent: str = "") -> list[MemoryItem]:
+    """Call inside the tenant's scope."""
+    at = ask.visibility.at
+    held = Trait.objects.filter(space=ask.space, retired_at=None, valid_from__lte=at)
+    traits = [t for t in held.order_by("owner", "key") if t.valid_to is None or t.valid_to > at]
+    shown = blocks.load_visible_blocks(ask.space, agent, ask.visibility.as_of)
+    return [
+        *(_build_block_item(block) for block in shown if block.value.strip()),
+        *(_build_attribute_item(ask, each) for each in profile.load_profile(ask.space, at)),
+        *(_build_trait_item(trait) for trait in traits),
+    ]
+
+
+def _build_block_item(block: CoreBlock) -> MemoryItem:
+    return MemoryItem("core", block.id, f"{block.label}: {block.value}", 1.0, {}, block.updated_at)
+
+
+def _build_attribute_item(ask: PreparedQuestion, attribute: ProfileAttribute) -> MemoryItem:
+    text = f"{attribute.owner}, {attribute.key.replace('_', ' ')}: {attribute.value}"
+    since = attribute.fact.valid_from if attribute.fact else ask.visibility.at
+    return MemoryItem("core", attribute.id, text, 1.0, {}, since, owner=attribute.owner)
+
+
+def _build_trait_item(trait: Trait) -> MemoryItem:
+    text = f"{trait.owner}, {trait.key.replace('_', ' ')}: {trait.level}"
+    return MemoryItem(
+        "core",
+        trait.id,
+        text,
+        trait.confidence,
+        {},
+        trait.valid_from,
+        owner=trait.owner,
+        valid_from=trait.valid_from,
+        valid_to=trait.valid_to,
+    )
