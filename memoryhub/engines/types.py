@@ -475,7 +475,8 @@ class Quote:
     """A recalled memory handed to `answer`: text, when it was said, what it is about.
 
     `speaker` said it, word by word; a memory in the hub's own words has none, and `owner` is whom
-    it is about. `predicate` and `object` are a fact's slots. `until`: it holds no longer.
+    it is about. `predicate` and `object` are a fact's slots. `note`: how a note is described.
+    `until`: it holds no longer.
     """
 
     text: str
@@ -487,6 +488,7 @@ class Quote:
     object: str = ""
     until: datetime | None = None
     relevance: float | None = None
+    note: str = ""
 
     def states_any_of(self, predicates: Collection[str]) -> bool:
         """Whether it is a fact of one of these kinds."""

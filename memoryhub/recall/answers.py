@@ -92,12 +92,13 @@ def answer_question(
             explain=explain,
             now=now,
             reinforce=reinforce,
+            unasked=True if _has_model(space) else None,
         )
         with clock.measure_stage("answer"):
             made = compose_answer(
                 space,
                 question,
-                found.items,
+                list_all_items(found),
                 at=as_of or now,
                 include_past=include_past,
                 budget_tokens=budget_tokens,
@@ -106,6 +107,17 @@ def answer_question(
             )
         tokens, calls = _sum_model_usage(ledger, before, made.tokens)
     return _build_result(made, found, tokens, calls, clock, explain)
+
+
+def _has_model(space: Space) -> bool:
+    """Whether a model answers: rules quote what was found, and can not weigh what was not."""
+    with tenant_scope(space.tenant_id):
+        return Tenant.objects.filter(id=space.tenant_id, engine=Tenant.Engine.LLM).exists()
+
+
+def list_all_items(found: SearchResult) -> list[MemoryItem]:
+    """What was found, best first, and what the policy hands over whatever is asked."""
+    return [*found.items, *(item for section in found.unasked for item in section.items)]
 
 
 def compose_answer(

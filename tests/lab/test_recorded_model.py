@@ -6,7 +6,6 @@ the real ones, and so are the vectors that find what is known.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
@@ -21,7 +20,6 @@ from memoryhub.lab.truth.measure import TruthScore, measure_dialogue
 from memoryhub.lab.truth.recorded import RecordedModel
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
 from memoryhub.pipeline.jobs import runner
-from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
 from tests.support.hub import EMPTY_REPLIES, ScriptedHub

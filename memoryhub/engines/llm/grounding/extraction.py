@@ -509,7 +509,7 @@ _ISO_DATE = re.compile(
 
 
 def _parse_time_span(first: str, last: str, words: str, utterance: Utterance) -> TimeSpan | None:
-    """From the start of `first` to the end of `last`, or either alone, in the utterance's time zone.
+    """From the start of `first` to the end of `last`, or either alone, in the utterance's zone.
 
     None when `first` is no date, or only repeats the minute of the message, which small
     models fill in where no time is said. `words` are kept where the utterance really has them.
