@@ -29,7 +29,8 @@ RUNS, RECALLS, TRAINING, DERIVING = map(
     parse_manage_commands, list_blocks(ROOT / "docs/reference/lab.md", "sh")
 )
 MODEL: dict[str, Any] = {
-    "construct": {"facts": []},
+    "construct": {"changes": []},
+    "extract_facts": {"facts": []},
     "answer": {"known": True, "answer": "A boat.", "used": ["m1"]},
     "grade": {"correct": True},
 }

@@ -34,6 +34,7 @@ from notes.models import (
     Proposal,
     Revision,
 )
+from tests.support.claims import make_change_reply, make_changes_reply
 from tests.support.hub import START_TIME, ScriptedHub
 
 pytestmark = pytest.mark.django_db
@@ -45,14 +46,14 @@ SEA, TEA, TAX = [1.0, 0, 0, 0], [0, 1.0, 0, 0], [0, 0, 1.0, 0]
 @pytest.fixture
 def hub(hub: ScriptedHub) -> ScriptedHub:
     hub.embedder.table = {"sea": SEA, "tea": TEA, "tax": TAX}
-    hub.set_policy("amem")
+    hub.set_policy("amem", llm__combine_calls=True)
     return hub
 
 
 def say_with_note(hub: ScriptedHub, text: str, **note: Any) -> Note:
     """One more exchange, whose note is described by `note`; the note as it is afterwards."""
     drafted = {"keywords": [text.split()[0]], "tags": ["life"], "context": text} | note
-    hub.model.script("construct", {"facts": [], "note": drafted})
+    hub.model.script("construct", {"changes": [], "note": drafted})
     hub.say(text)
     hub.run_due_jobs()
     return get_note(hub, text)
@@ -123,7 +124,7 @@ def test_AM1_a_built_note_is_stored_and_embedded_whole(hub: ScriptedHub) -> None
 
 
 def test_AM1_without_a_draft_a_note_waits_and_is_described_later(hub: ScriptedHub) -> None:
-    hub.model.script("construct", {"facts": []})
+    hub.model.script("construct", {"changes": []})
     words = {"keywords": ["gulls"], "tags": ["birds"], "context": "Gulls, again."}
     hub.model.script(
         "note_build",
@@ -150,7 +151,7 @@ def test_AM1_without_a_draft_a_note_waits_and_is_described_later(hub: ScriptedHu
 def test_a_note_that_the_model_leaves_out_is_asked_about_three_times_and_then_left(
     hub: ScriptedHub,
 ) -> None:
-    hub.model.script("construct", {"facts": []})
+    hub.model.script("construct", {"changes": []})
     hub.model.script("note_build", {"notes": []}, {"notes": []}, {"notes": []})
     hub.say("There were gulls over the sea")
     hub.run_due_jobs()
@@ -159,8 +160,7 @@ def test_a_note_that_the_model_leaves_out_is_asked_about_three_times_and_then_le
 
 
 def test_small_talk_costs_no_description(hub: ScriptedHub) -> None:
-    small = {"facts": [], "speech_acts": [{"handle": "t1", "act": "chitchat"}]}
-    hub.model.script("construct", small)
+    hub.model.script("construct", {"changes": []})
     hub.say("Well hello there, how nice")
     hub.run_due_jobs()
     assert get_note(hub, "how nice").enrichment == Note.Enrichment.DONE
@@ -168,7 +168,7 @@ def test_small_talk_costs_no_description(hub: ScriptedHub) -> None:
 
 
 def test_E2_a_few_words_make_no_note(hub: ScriptedHub) -> None:
-    hub.model.script("construct", {"facts": []}, {"facts": []})
+    hub.model.script("construct", {"changes": []}, {"changes": []})
     hub.say("ok thanks bye")
     hub.run_due_jobs()
     hub.set_policy(notes__least_words=1)
@@ -360,7 +360,7 @@ def test_one_call_serves_all_notes_of_a_batch_and_offers_them_to_one_another(
     old = say_with_note(hub, "The sea on Monday")
     note = {"keywords": ["day"], "tags": [], "context": "A day."}
     each = [note | {"exchange": handle} for handle in ("e1", "e2")]
-    hub.model.script("construct", {"facts": [], "exchanges": each})
+    hub.model.script("construct", {"changes": [], "exchanges": each})
     both = [{"from": "n2", "to": "n1"}, {"from": "n1", "to": "m1"}]
     hub.model.script("link_evolve", {"links": both, "neighbours": []})
     spoken = ["The sea on Tuesday", "Noted and done", "The sea on Friday", "Noted and done"]
@@ -429,17 +429,15 @@ def test_notes_of_facts_and_of_what_took_their_place(hub: ScriptedHub) -> None:
     hub.set_policy(notes__anchor="fact", facts__enabled=True)
 
     def home(city: str) -> dict[str, Any]:
-        fact = {
-            "text": f"Ana lives in {city}",
-            "source": "t1",
-            "quote": f"I live in {city}",
-            "owner": "Ana",
-            "subject": "Ana",
-            "verb": "lives in",
-            "object": city,
-            "predicate": "lives_in",
-        }
-        return {"facts": [fact], "note": {"keywords": [city], "tags": ["home"], "context": "Home."}}
+        change = make_change_reply(
+            "add",
+            f"Ana lives in {city}",
+            quote=f"I live in {city}",
+            relation="lives_in",
+            value=city,
+        )
+        note = {"keywords": [city], "tags": ["home"], "context": "Home."}
+        return make_changes_reply(change, note=note)
 
     for city in ("Porto", "Madrid"):
         hub.model.script("construct", home(city))
@@ -505,7 +503,7 @@ def test_E18_without_an_embedder_notes_are_linked_when_it_is_back(
         raise EngineError("closed")
 
     monkeypatch.setattr(hub.embedder, "embed", closed)
-    hub.model.script("construct", {"facts": [], "note": {"keywords": ["day"], "context": "x"}})
+    hub.model.script("construct", {"changes": [], "note": {"keywords": ["day"], "context": "x"}})
     hub.say("The sea on Tuesday")
     hub.run_due_jobs(seconds=0)
     monkeypatch.setattr(hub.embedder, "embed", embed)

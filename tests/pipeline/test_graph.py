@@ -221,7 +221,7 @@ def test_separate_calls_read_facts_entities_and_relations_one_by_one(hub: Script
     hub.say("Alice lives in Lisbon.")
     hub.run_due_jobs()
     assert [relation.dst.name for relation in list_relations(hub)] == ["Lisbon"]
-    assert hub.model.list_calls("construct") == []
+    assert hub.model.list_calls("extract_facts") == []
 
 
 def test_self_references_are_the_subject(hub: ScriptedHub) -> None:

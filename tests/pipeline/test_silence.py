@@ -17,7 +17,7 @@ def chat(hub: ScriptedHub) -> ScriptedHub:
     with tenant_scope(hub.tenant.id):
         Tenant.objects.update(engine=Tenant.Engine.LLM)
     hub.set_policy("mem0", graph__enabled=False, episodes__rolling=False, derive__batch_exchanges=3)
-    hub.model.allow(construct={"facts": []}, extract_facts={"facts": []}, link_evolve={"links": []})
+    hub.model.allow(extract_facts={"facts": []}, link_evolve={"links": []})
     return hub
 
 
