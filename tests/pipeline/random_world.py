@@ -40,6 +40,7 @@ PREDICATES, VALUES = ("lives_in", "likes", "works_at"), ("Porto", "Braga", "Faro
 MARK_PATTERN = re.compile(r"zq\d+[a-z]{6}")
 Reply = dict[str, Any]
 SWITCHES: dict[str, Any] = {
+    "erase__on_request": "confirm",  # what is erased is told by the world
     "stm__pages": 1,
     "heat__tau": 2,
     "window__mode": "on",
