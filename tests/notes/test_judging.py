@@ -1,4 +1,4 @@
-"""How far a model's verdict is carried out: what code overrules, what waits for whom (spec §11.7)."""
+"""How far a model's verdict is carried out: what code overrules, and what waits (spec §11.7)."""
 
 from __future__ import annotations
 
