@@ -161,7 +161,7 @@ def test_a_note_that_the_model_leaves_out_is_asked_about_three_times_and_then_le
 
 def test_small_talk_costs_no_description(hub: ScriptedHub) -> None:
     hub.model.script("construct", {"changes": []})
-    hub.say("Well hello there, how nice")
+    hub.say("Thanks, so glad, how nice")
     hub.run_due_jobs()
     assert get_note(hub, "how nice").enrichment == Note.Enrichment.DONE
     assert hub.model.list_calls("note_build") == []
@@ -171,7 +171,7 @@ def test_E2_a_few_words_make_no_note(hub: ScriptedHub) -> None:
     hub.model.script("construct", {"changes": []}, {"changes": []})
     hub.say("ok thanks bye")
     hub.run_due_jobs()
-    hub.set_policy(notes__least_words=1)
+    hub.set_policy(llm__combine_calls=True, notes__least_words=1)
     hub.say("ok thanks ciao")
     hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
@@ -183,7 +183,7 @@ def test_AM2_only_the_neighbour_that_was_named_changes(hub: ScriptedHub) -> None
     said = ["tea in the morning", "tea at noon", "tax return", "tax letter"]
     said += ["sea and sky", "sea and sand", "tea at night"]
     notes = [say_with_note(hub, f"Once upon {text}") for text in said]
-    hub.set_policy(notes__k=2)
+    hub.set_policy(llm__combine_calls=True, notes__k=2)
     hub.model.script("link_evolve", reply_growth("sea and sand", tags=["beach"]))
     say_with_note(hub, "Once more the sea")
     data = hub.model.list_calls("link_evolve")[-1]
@@ -312,7 +312,7 @@ def test_AM9_nor_does_a_note_with_nothing_near_it(hub: ScriptedHub) -> None:
 
 
 def test_AM10_content_is_kept_as_the_string_it_is(hub: ScriptedHub) -> None:
-    hub.set_policy(notes__least_words=1)
+    hub.set_policy(llm__combine_calls=True, notes__least_words=1)
     note = say_with_note(hub, "202503021500", keywords=["123"])
     assert (note.content, note.keywords) == ("Ana: 202503021500", ["123"])
     (found,) = search_memories(hub.space, "202503021500", kinds=["note"], now=hub.now).items
@@ -418,7 +418,7 @@ def test_C20_an_agents_note_evolves_only_where_the_policy_says_so(
     archive.add_passage(
         hub.space, "The sea is calm", hub.embedder, author="agent", tags=["mine"], now=hub.now
     )
-    hub.set_policy(notes__evolve_agent_notes=allowed)
+    hub.set_policy(llm__combine_calls=True, notes__evolve_agent_notes=allowed)
     hub.model.script("link_evolve", reply_growth("is calm", tags=["wind"]))
     say_with_note(hub, "The sea was rough this morning")
     assert get_note(hub, "is calm").tags == tags
@@ -426,7 +426,7 @@ def test_C20_an_agents_note_evolves_only_where_the_policy_says_so(
 
 def test_notes_of_facts_and_of_what_took_their_place(hub: ScriptedHub) -> None:
     """Spec §11.7: notes anchored to a superseded fact contradict the new fact's."""
-    hub.set_policy(notes__anchor="fact", facts__enabled=True)
+    hub.set_policy(llm__combine_calls=True, notes__anchor="fact", facts__enabled=True)
 
     def home(city: str) -> dict[str, Any]:
         change = make_change_reply(
@@ -476,7 +476,7 @@ def test_strict_presets_describe_link_and_evolve_in_calls_of_their_own(hub: Scri
 def test_what_the_policy_turns_off_is_not_asked_for(
     hub: ScriptedHub, links_on: bool, evolution_on: bool, wanted: list[list[str]]
 ) -> None:
-    hub.set_policy(notes__links=links_on, notes__evolution=evolution_on)
+    hub.set_policy(llm__combine_calls=True, notes__links=links_on, notes__evolution=evolution_on)
     say_with_note(hub, "The sea on Monday")
     say_with_note(hub, "The sea on Tuesday")
     assert [data["wanted"] for data in hub.model.list_calls("link_evolve")] == wanted

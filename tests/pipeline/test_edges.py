@@ -152,9 +152,9 @@ def test_E20_another_person_can_not_have_the_subjects_memories_forgotten(hub: Sc
 @pytest.mark.parametrize(
     ("text", "quote", "act"),
     [
-        ("Did I move to Paris?", "I move to Paris", "assertion"),
+        ("Did I move to Paris?", "I move to Paris", "question"),
         ("Did I move to Paris?", "", "question"),
-        ("我搬到巴黎了吗？", "我搬到巴黎", "assertion"),
+        ("我搬到巴黎了吗？", "我搬到巴黎", "question"),
         ("If I lived in Paris, I would sail.", "I lived in Paris", "hypothetical"),
         ("Forget that I live in Paris.", "I live in Paris", "forget"),
     ],
@@ -173,6 +173,13 @@ def test_E26_what_is_no_assertion_makes_no_fact_whatever_a_model_reads(
     assert [(f.object, f.version, f.mention_count) for f in list_facts(hub)] == [("Porto", 1, 1)]
     with tenant_scope(hub.tenant.id):
         assert Turn.objects.order_by("-seq")[0].speech_act == act
+
+
+def test_E26_the_act_decides_whether_a_question_mark_asks(hub: ScriptedHub) -> None:
+    said = "I live in Paris now, can you believe it?"
+    acts = [{"handle": "t1", "act": "assertion"}]
+    say_and_derive(hub, said, make_home_reply("Paris"), parts={"speech_acts": acts})
+    assert list_current_texts(hub) == ["Ana lives in Paris."]
 
 
 def test_E26_what_is_asserted_beside_a_question_is_a_fact(hub: ScriptedHub) -> None:

@@ -104,7 +104,9 @@ def test_AA7_E20_a_wish_that_means_nothing_known_can_be_erased_itself(hub: Scrip
 
 @pytest.mark.parametrize("words_first", [True, False])
 def test_AA7_two_wishes_for_one_thing_are_both_granted(hub: ScriptedHub, words_first: bool) -> None:
-    hub.set_policy("mem0", episodes__rolling=False, erase__on_request="auto")
+    hub.set_policy(
+        "mem0", episodes__rolling=False, erase__on_request="auto", derive__batch_exchanges=2
+    )
     home = {"predicate": "address", "verb": "lives at", "object": "12 Elm Street"}
     say_and_derive(
         hub, "I live at 12 Elm Street.", make_fact_reply("Ana lives at 12 Elm Street.", **home)
