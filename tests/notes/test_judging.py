@@ -18,7 +18,12 @@ CHANGES = [("contradict", ResolutionOp.SUPERSEDE), ("deny", ResolutionOp.END)]
 def make_claim(text: str, day: int = 0, **more: Any) -> PlainClaim:
     """Of no known predicate, told on this day."""
     at = START + timedelta(days=day)
-    plain = {"predicate_key": "", "cardinality": "multi", "valid_from": at, "asserted_at": at}
+    plain: dict[str, Any] = {
+        "predicate_key": "",
+        "cardinality": "multi",
+        "valid_from": at,
+        "asserted_at": at,
+    }
     return PlainClaim(text, more.pop("value", text), **(plain | more))
 
 
@@ -79,7 +84,7 @@ def test_what_is_said_of_one_speaker_ends_nothing_of_another(
 def test_R9_other_values_of_what_has_many_are_put_before_a_person(
     trust: Any, done: ResolutionOp
 ) -> None:
-    likes = {"predicate_key": "likes", "verb": "likes"}
+    likes: dict[str, Any] = {"predicate_key": "likes", "verb": "likes"}
     pizza = make_claim("Ana likes pizza.", value="pizza", **likes)
     burgers = make_claim("Ana likes burgers.", 30, value="burgers", **likes)
     assert judge("contradict", burgers, pizza, trust=trust).op is done

@@ -283,6 +283,21 @@ def test_AA7_a_wish_that_means_several_waits_for_a_person(hub: ScriptedHub) -> N
     assert len(list_facts(hub)) == 2
 
 
+def test_AA7_two_wishes_of_one_message_are_one_request(hub: ScriptedHub) -> None:
+    run_a_bakery(hub)
+    say_new(hub, "Rui does my books.", BOOKKEEPER, owner="Rui")
+
+    def forget_each(data: dict[str, Any]) -> dict[str, Any]:
+        handles = [claim["handle"] for claim in data["known"]]
+        return make_changes_reply(
+            *(make_change_reply("forget", "", each, quote="forget") for each in handles)
+        )
+
+    say_and_change(hub, "Please forget my bakery, and forget Rui.", forget_each)
+    (asked,) = list_proposals(hub)
+    assert len(asked.payload["fact_ids"]) == len(list_facts(hub)) == 2
+
+
 def test_E20_a_wish_is_noticed_where_no_facts_are_read(hub: ScriptedHub) -> None:
     run_a_bakery(hub)
     hub.set_policy("rag")
