@@ -58,7 +58,7 @@ def test_a_call_is_kept_with_its_job_its_words_and_its_cost(
     bare.run_due_jobs()
     (call,) = list_calls(bare)
     assert (call.purpose, call.model) == ("extract_facts", "scripted")
-    assert call.template.startswith("construct.v")
+    assert call.template.startswith("extract_facts.v")
     assert (call.status, call.attempts) == (ModelCall.Status.OK, 1)
     assert call.job_id == get_job(bare).id
     assert call.space_id == bare.space.id

@@ -43,7 +43,7 @@ def make_utterance(text: str, handle: str = "m1", role: Role = "user") -> Uttera
     return Utterance(handle, "Nora" if role == "user" else "Hub", role, text, AT)
 
 
-# Facts by a call of their own, which are held to their words; `test_changes` has the call that
+# Facts by a call of their own, which are held to their words; `test_reading_changes` has the call that
 # judges as well.
 APART = ExtractionOptions(graph=False, combine=False)
 EXCHANGE = Exchange(
