@@ -358,6 +358,7 @@ def test_one_call_serves_all_notes_of_a_batch_and_offers_them_to_one_another(
     hub: ScriptedHub,
 ) -> None:
     old = say_with_note(hub, "The sea on Monday")
+    hub.set_policy(llm__combine_calls=True, derive__batch_exchanges=2)
     note = {"keywords": ["day"], "tags": [], "context": "A day."}
     each = [note | {"exchange": handle} for handle in ("e1", "e2")]
     hub.model.script("construct", {"changes": [], "exchanges": each})

@@ -26,5 +26,5 @@ def test_balanced_asks_at_most_two_questions_an_exchange(by_turn: bool) -> None:
     tally = measure_model_calls(replace(talk, sessions=talk.sessions[:4]), by_turn=by_turn)
     assert tally.dead == []
     assert tally.exchanges > 30
-    assert {"construct", "link_evolve", "themes", "fold_summary"} <= set(tally.calls)
+    assert {"construct", "resolve", "link_evolve", "themes", "fold_summary"} <= set(tally.calls)
     assert tally.per_exchange <= MOST, tally.calls

@@ -154,7 +154,7 @@ def _construct_exchanges(
         facts=policy.facts.enabled and policy.facts.source == "dialogue",
         graph=policy.graph.enabled,
         notes=policy.notes.enabled,
-        chain=policy.chain.enabled,
+        chain=policy.chain.enabled or policy.episodes.topic,  # who reads sees where topics begin
         combine=policy.llm.combine_calls,
         batch=policy.derive.batch_exchanges,
     )
