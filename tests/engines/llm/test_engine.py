@@ -43,8 +43,8 @@ def make_utterance(text: str, handle: str = "m1", role: Role = "user") -> Uttera
     return Utterance(handle, "Nora" if role == "user" else "Hub", role, text, AT)
 
 
-# Facts by a call of their own, which are held to their words; `test_reading_changes` has the call that
-# judges as well.
+# Facts by a call of their own, which are held to their words; the call that judges as well is in
+# `test_reading_changes`.
 APART = ExtractionOptions(graph=False, combine=False)
 EXCHANGE = Exchange(
     [make_utterance(MOVED), make_utterance(TIP, "m2", "assistant")], participants=("Nora",)
