@@ -183,6 +183,17 @@ def test_one_news_ends_two_claims(hub: ScriptedHub) -> None:
     assert len(rows) == 3  # it is stored once
 
 
+def test_a_second_home_ends_the_first_whatever_else_the_model_names(hub: ScriptedHub) -> None:
+    run_a_bakery(hub)
+    home = {"relation": "lives_in"}
+    say_new(hub, "I live in Porto.", "Ana lives in Porto.", value="Porto", **home)
+    hub.pass_time(days=1)
+    said, faro = "I live in Faro now.", "Ana lives in Faro."
+    change = change_known_claims("replace", faro, BAKERY, quote=said, value="Faro", **home)
+    say_and_change(hub, said, change)
+    assert list_current_texts(hub) == [faro]
+
+
 def test_a_message_corrects_the_one_before_it_of_the_same_call(hub: ScriptedHub) -> None:
     first = make_change_reply("add", "Ana met Tom on Monday.", quote="I met Tom on Monday")
     second = make_change_reply(
