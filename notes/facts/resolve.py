@@ -343,6 +343,8 @@ class Resolver:
         self._reworded.append((old, new))
 
     def _insert_fact(self, new: Fact, sources: Sequence[TurnEvidence]) -> None:
+        if _is_open_single(new) and any(_is_open_rival(new, old) for old in self.held):
+            new.cardinality = "multi"  # what is left open was judged to stand beside it
         self._unit.track_row(new)
         self.inserted.append(new)
         self.held.append(new)
@@ -365,6 +367,19 @@ class Resolver:
             fresh = [s for fact, found in self._supports if fact is old for s in found]
             own = [s for s in fresh if s.role == Derivation.Role.SUPPORT]
             self._supports.append((new, [*known.get(old.id, []), *own]))
+
+
+def _is_open_single(fact: Fact) -> bool:
+    return (fact.cardinality, fact.polarity, fact.valid_to) == ("single", "holds", None)
+
+
+def _is_open_rival(new: Fact, old: Fact) -> bool:
+    """Whether both would be the one value that the owner has of the predicate."""
+    return (
+        _is_open_single(old)
+        and new.predicate_key != ""
+        and ((old.owner, old.predicate_key) == (new.owner, new.predicate_key))
+    )
 
 
 def _hand_over_lineage(old: Fact, new: Fact) -> None:

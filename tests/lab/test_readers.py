@@ -120,7 +120,7 @@ def test_think_in_memory_looks_in_the_question_s_bucket_only() -> None:
 def test_observations_are_kept_beside_each_other_and_read_with_the_last_summary(
     hub: ScriptedHub,
 ) -> None:
-    hub.model.allow("digest", construct={"facts": []})
+    hub.model.allow("digest", construct={"changes": []})
     live_through_texts(hub, "observations", *TALK[:1])
     with tenant_scope(hub.tenant.id):
         assert Episode.objects.filter(kind="session").count() == 1

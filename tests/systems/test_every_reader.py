@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from memoryhub.console.pages.chat.exchanges import ChatInput, open_exchange
+from memoryhub.console.pages.chat.exchanges import ChatInput, start_exchange
 from memoryhub.engines import registry
 from memoryhub.pipeline.jobs.runner import drain_space
 from memoryhub.policies.services import set_policy
@@ -72,8 +72,10 @@ class System:
     def chat(self) -> str:
         """What the model is sent before it speaks."""
         before = len(self.model.requests)
-        with closing(open_exchange(self.tenant, self.space, "ana", ChatInput(QUESTION))) as events:
-            list(events)
+        operator = SimpleNamespace(id=1, get_username=lambda: "operator")
+        request = cast("Any", SimpleNamespace(tenant=self.tenant, user=operator))
+        asked = start_exchange(request, self.space, ChatInput(QUESTION), timezone.now())
+        list(asked.stream_events())
         sent = self.model.requests[before:]
         return "\n".join(request.text for request in sent)
 
@@ -141,7 +143,8 @@ ARRIVES: dict[str, list[str]] = {
 
 @pytest.fixture
 def model(settings: Any) -> Iterator[StrongModel]:
-    with StrongModel() as running:
+    running = StrongModel()
+    with running:
         settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = running.url, "k"
         settings.LLM_MODEL, settings.PROXY_MODELS = "strong", ["strong"]
         yield running

@@ -66,6 +66,10 @@ def _coerce_knowledge(value: Any) -> Any:
     return {"text": value} if isinstance(value, str) else value
 
 
+def _fold_word(text: str) -> str:
+    return text.strip().lower()
+
+
 def _check_not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("it must not be empty")
@@ -79,6 +83,7 @@ def limit_items(count: int) -> Any:
 
 
 Text = Annotated[str, BeforeValidator(_coerce_text)]
+Word = Annotated[Text, AfterValidator(_fold_word)]  # one of a list: read whatever its case
 WrittenText = Annotated[Text, AfterValidator(_check_not_blank)]
 Summary = Annotated[Text, Field(min_length=1)]
 Share = Annotated[float, BeforeValidator(_coerce_share)]
@@ -118,7 +123,7 @@ class FactReply(_Aliased):
 class ChangeReply(_Aliased):
     """What a message changes of what is known."""
 
-    do: Text = "add"
+    do: Word = "add"
     targets: Texts = []
     source: Text = ""
     quote: Text = ""
@@ -126,7 +131,7 @@ class ChangeReply(_Aliased):
     text: Text = ""
     relation: Text = ""
     value: Text = ""
-    state: Text = "now"
+    state: Word = "now"
     first: Text = Field("", alias="from")
     last: Text = Field("", alias="to")
     one_at_a_time: bool | None = None

@@ -30,6 +30,7 @@ from memoryhub.engines.llm.purposes.base import (
     MOST_WORDS,
     clean_words,
     is_part_of_prompt,
+    select_offered,
 )
 from memoryhub.engines.llm.replies import (
     ActReply,
@@ -79,6 +80,7 @@ _CHANGE_OPS: Mapping[str, VerdictOp] = {
     "end": "deny",
 }
 _WORDLESS_CHANGES = frozenset({"same", "end", "wrong"})
+_CHANGES = frozenset({"add", "wrong", "forget", *_CHANGE_OPS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +148,16 @@ class ExtractionReader:
         """Of each wish to forget the words it is said in, and the claims it surely means."""
         wishes = []
         for change in reply.changes or ():
-            source = self.offered.get(change.source) if change.do == "forget" else None
-            if source is not None and source.role == "user":
-                span, _ = _locate_quote(source, change.quote)
-                wishes.append(ForgetWish(span, tuple(t for t in change.targets if t in self._held)))
+            if change.do != "forget":
+                continue
+            source = self.offered.get(change.source)
+            if source is None or source.role != "user":
+                self.rejected += 1
+                continue
+            span, _ = _locate_quote(source, change.quote)
+            meant = select_offered(change.targets, self._held)
+            self.rejected += len(change.targets) - len(meant)
+            wishes.append(ForgetWish(span, meant))
         return wishes
 
     def _classify_acts(
@@ -246,14 +254,19 @@ class ExtractionReader:
     ) -> FactCandidate | None:
         """`change`: what it does to what is held, where the model was shown that. A model that
         judges whole messages is held to their words by its quotation, and by nothing else."""
+        if change is not None and change.do not in _CHANGES:
+            return None
         source = self._find_source(reply)
         kind = _match_choice(FactKind, reply.kind)
         polarity = _match_choice(Polarity, reply.polarity)
         text = (reply.text.strip() or self._find_target_text(change))[:MOST_CHARACTERS]
-        if not (source and kind and polarity and text) or self._is_from_prompt(text):
+        if not (source and kind and polarity and text):
+            return None
+        span, found = _locate_quote(source, reply.quote)
+        told = source.text[span.start : span.end] if found and change is not None else ""
+        if self._is_from_prompt(text, told):
             return None
         owner = self._find_owner(reply, change, source)
-        span, found = _locate_quote(source, reply.quote)
         missed = bool(reply.quote) and not found
         if not _may_claim(source, owner, kind):
             return None
@@ -355,8 +368,11 @@ class ExtractionReader:
             owner, source, basis, people, self._heard, quoted=quoted
         )
 
-    def _is_from_prompt(self, text: str) -> bool:
-        """Whether a "fact" is a piece of the instructions, said by nobody (spec §5.4 M8)."""
+    def _is_from_prompt(self, text: str, told: str) -> bool:
+        """Whether a "fact" is a piece of the instructions, said by nobody (spec §5.4 M8). The words
+        `told` that it quotes may say what an example there says."""
+        if extract_word_beginnings(text) & extract_word_beginnings(told):
+            return False
         plain = normalise_text(text).rstrip(".!。！")
         said = any(plain in normalise_text(u.text) for u in self.offered.values())
         return (

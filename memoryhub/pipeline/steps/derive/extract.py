@@ -156,7 +156,7 @@ def _construct_exchanges(
         facts=policy.facts.enabled and policy.facts.source == "dialogue",
         graph=policy.graph.enabled,
         notes=policy.notes.enabled,
-        chain=policy.chain.enabled,
+        chain=policy.chain.enabled or policy.episodes.topic,  # who reads sees where topics begin
         combine=policy.llm.combine_calls,
         batch=policy.derive.batch_exchanges,
     )
@@ -178,12 +178,12 @@ def _notice_wishes(exchange: Exchange) -> Extraction:
 def _find_wished_turns(
     built: Extraction, handles: Mapping[str, TextWindow], known: KnownClaims
 ) -> dict[UUID, Sequence[Fact]]:
-    return {
-        handles[wish.source.handle].turn.id: [
-            known.claims[target] for target in wish.targets if target in known.claims
-        ]
-        for wish in built.wishes
-    }
+    """By turn, each claim once that a wish of it names."""
+    found: dict[UUID, dict[str, Fact]] = {}
+    for wish in built.wishes:
+        meant = found.setdefault(handles[wish.source.handle].turn.id, {})
+        meant |= {t: known.claims[t] for t in wish.targets if t in known.claims}
+    return {turn: list(meant.values()) for turn, meant in found.items()}
 
 
 def _mark_turns(turns: list[Turn], built: Extraction, handles: dict[str, TextWindow]) -> None:

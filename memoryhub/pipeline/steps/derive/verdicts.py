@@ -149,10 +149,15 @@ class ClaimDecider:
         self, by_rules: ClaimDecision[Any], judged: Sequence[ClaimDecision[Any]]
     ) -> list[ClaimDecision[Any]]:
         """What becomes of the new claim, and then of each further claim that it touches. What has
-        the words of a claim held repeats that one, whatever it does to others."""
+        the words of a claim held repeats that one, whatever it does to others; what rules end ends
+        too, where the engine did not judge that one."""
         repeated = by_rules.target if by_rules.op is ResolutionOp.SAME else None
         if repeated is not None and not any(d.mutates and d.target is repeated for d in judged):
             return [by_rules, *(each for each in judged if each.target is not repeated)]
+        if not by_rules.is_open and all(each.is_open for each in judged):
+            return [by_rules]
+        if by_rules.mutates and all(each.target is not by_rules.target for each in judged):
+            judged = [*judged, by_rules]
         weight = [ResolutionOp.SAME, ResolutionOp.AUGMENT, ResolutionOp.CORRECT]
         first = min(
             judged, key=lambda d: weight.index(d.op) if d.op in weight else len(weight) + d.is_open
