@@ -15,6 +15,7 @@ from notes.episodes.store import build_live_q, load_rolling_text
 from notes.models import Episode
 from personas.models import Window
 
+_MAX_TURNS = 200  # of a window
 # That they are shown says nothing about their worth.
 UNRATED_SECTIONS = frozenset({"core", "window", "stm"})
 
@@ -47,17 +48,24 @@ def _find_global_digest(ask: PreparedQuestion) -> list[ChannelHit]:
 
 
 def _load_window_items(ask: PreparedQuestion) -> list[MemoryItem]:
-    """The session's own window, where it has one: the summary so far and the turns behind it."""
-    if ask.session_id is None or ask.policy.window.mode == "off":
+    """The session's own window: the summary so far and the turns behind it. Of a session whose
+    window nobody has opened, the latest turns, where the policy keeps windows of all."""
+    mode = ask.policy.window.mode
+    if ask.session_id is None or mode == "off":
         return []
     window = Window.objects.filter(session_id=ask.session_id).select_related("session").first()
-    if window is None:
+    if window is None and mode != "on":
         return []
-    turns = Turn.objects.filter(session_id=ask.session_id, seq__gte=window.head_seq)
-    ids = turns.exclude(state=Turn.State.REDACTED).order_by("seq").values_list("id", flat=True)
-    said = load_items_of_hits([ChannelHit("turn", at, 1.0, "in the window") for at in ids])
-    summary = load_rolling_text(ask.space, window.session)
-    if not summary:
+    turns = Turn.objects.filter(
+        session_id=ask.session_id, seq__gte=window.head_seq if window else 0
+    )
+    newest = turns.exclude(state=Turn.State.REDACTED).order_by("-seq")
+    ids = list(newest.values_list("id", flat=True)[:_MAX_TURNS])
+    said = load_items_of_hits(
+        [ChannelHit("turn", at, 1.0, "in the window") for at in reversed(ids)]
+    )
+    summary = load_rolling_text(ask.space, window.session) if window else ""
+    if window is None or not summary:
         return said
     text = f"{choose_prompt_words([summary]).so_far} {summary}"
     return [MemoryItem("core", window.id, text, 1.0, {}, ask.visibility.at), *said]

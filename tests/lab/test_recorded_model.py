@@ -44,18 +44,7 @@ def replay(hub: ScriptedHub, dialogue: TruthDialogue) -> TruthScore:
         now = turns[-1].at + timedelta(hours=1)
         ingest_messages(hub.tenant.id, IngestRequest(space.subject, said, name), now)
         runner.drain_space(hub.tenant.id, space.id, now)
-    score = measure_dialogue(space, dialogue, now)
-    if score.failures and dialogue.author in "ac":
-        with tenant_scope(hub.tenant.id):
-            from notes.models import Fact, Proposal
-
-            for f in Fact.objects.filter(space=space).order_by("recorded_at"):
-                score.failures.append(
-                    f"   {f.text} | {f.polarity} {f.kind} {f.predicate_key} {f.cardinality} {f.valid_from:%Y-%m-%d}..{f.valid_to and f.valid_to.date()} {f.status} retired={f.retired_at} said={f.asserted_at:%Y-%m-%d}"
-                )
-            for q in Proposal.objects.filter(space=space):
-                score.failures.append(f"   PROPOSAL {q.kind} {q.reason}")
-    return score
+    return measure_dialogue(space, dialogue, now)
 
 
 def allow_recorded(hub: ScriptedHub, dialogues: Iterable[TruthDialogue]) -> None:

@@ -106,7 +106,7 @@ def reply_strongly(purpose: str, data: dict[str, Any]) -> dict[str, Any]:
         case "episode_write":
             return {"title": "Episode", "text": "EPISODE of Ana."}
         case "digest":
-            return {"text": f"DIGEST {data['kind']} of Ana.", "traits": ["PORTRAYED as patient"]}
+            return {"text": f"DIGEST {data['kind']} of Ana."}
         case "fold_summary":
             return {"text": "SUMMARY so far."}
         case "summarise":
@@ -118,7 +118,7 @@ def reply_strongly(purpose: str, data: dict[str, Any]) -> dict[str, Any]:
             entries = [each["handle"] for each in data["entries"]]
             return {"relevant": entries, "enough": True, "conflicts": []}
         case "query_entities":
-            return {"entities": ["sourdough"]}
+            return {"names": ["sourdough"]}
         case "answer":
             return {"answer": "So it is [m1].", "used": ["m1"], "known": True}
         case "agent_step":
@@ -127,16 +127,15 @@ def reply_strongly(purpose: str, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _link_all(data: dict[str, Any]) -> dict[str, Any]:
-    links, neighbours = [], []
-    for note in data["notes"]:
-        for near in note["neighbours"]:
-            links.append({"from": note["handle"], "to": near["handle"], "reason": "LINKED by life"})
-            neighbours.append(
-                _describe(near["handle"], near["text"], "EVOLVED context.") | {"why": "seen again"}
-            )
-    wanted = data.get("wanted", ["links", "neighbours"])
+    known = {note["handle"]: note for note in [*data["known"], *data["notes"]]}
+    pairs = [(note["handle"], near) for note in data["notes"] for near in note["near"]]
+    links = [{"from": new, "to": near, "reason": "LINKED by life"} for new, near in pairs]
+    neighbours = [
+        _describe(near, json.dumps(known[near]), "EVOLVED context.") | {"why": "seen again"}
+        for near in dict.fromkeys(near for _, near in pairs)
+    ]
     found = {"links": links, "neighbours": neighbours}
-    return {name: found[name] for name in wanted}
+    return {name: found[name] for name in data["wanted"]}
 
 
 @dataclass
