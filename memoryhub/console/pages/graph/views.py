@@ -35,7 +35,7 @@ def graph_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """The picture, which asks for its data itself, or one of the tables."""
     now = timezone.now()
     space = get_space_or_404(space_id, now)
-    wish, weights = link_graph.read_graph_request(request.GET), _load_weights(space)
+    wish = link_graph.read_graph_request(request.GET)
     context: dict[str, Any] = {
         "wish": wish,
         "choices": {
@@ -44,10 +44,13 @@ def graph_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
             "depths": link_graph.DEPTHS,
             "colours": link_graph.COLOUR_OPTIONS,
         },
-        "centre": queries.find_node(space, wish.around, weights, now) if wish.around else None,
+        "centre": queries.find_node(space, wish.around, _load_weights(space), now)
+        if wish.around
+        else None,
     }
     if wish.view != "picture":
-        context |= _build_graph_table(space, wish, queries.load_graph(space, wish, weights, now))
+        graph = queries.load_graph(space, wish, _load_weights(space), now)
+        context |= _build_graph_table(space, wish, graph)
     elif space.facts or space.notes or space.entities:
         where = reverse("space-graph-data", args=[space.id], query=wish.data_params)
         context |= {"drawn": True, "data": where}
