@@ -120,7 +120,7 @@ class _TurnNeighbours:
 
     def _texts(self, places: Iterable[int]) -> list[str]:
         session = self.turns[self.at].session_id
-        return [self.turns[at].text for at in places if self.turns[at].session_id == session]
+        return [self.turns[at].words for at in places if self.turns[at].session_id == session]
 
 
 def _build_turn_chunks(
@@ -128,7 +128,7 @@ def _build_turn_chunks(
 ) -> Iterator[EntryDraft]:
     before, after = near.before(BESIDE), near.after(BESIDE)
     wide_before, wide_after = near.before(BEFORE), near.after(AFTER)
-    pieces = split_into_chunks(turn.text, max_tokens)
+    pieces = split_into_chunks(turn.words, max_tokens)
     for number, text in enumerate(pieces):
         # A chunk of a long text stands in the company of its own text.
         beside = [*before, *after] if len(pieces) == 1 else []
@@ -192,10 +192,10 @@ def build_page_entries(
 def _build_page_chunks(
     page: Page, turns: Sequence[Turn], names: Sequence[str], zone: tzinfo
 ) -> Iterator[EntryDraft]:
-    text = "\n".join(turn.text for turn in turns)
+    text = "\n".join(turn.words for turn in turns)
     dated = format_date_words(turns[0].occurred_at.astimezone(zone), text) if turns else ""
-    if turns and all(len(split_into_chunks(turn.text)) == 1 for turn in turns):
-        first, *others = (strip_names(turn.text, names) for turn in turns)
+    if turns and all(len(split_into_chunks(turn.words)) == 1 for turn in turns):
+        first, *others = (strip_names(turn.words, names) for turn in turns)
         yield EntryDraft(
             "page", page.id, 0, first, tuple(others), build_lexical_text(f"{dated} {text}"), ""
         )

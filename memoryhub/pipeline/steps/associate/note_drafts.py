@@ -56,7 +56,7 @@ def _draft_page_note(batch: DialogueBatch, page: PageDraft) -> DraftedNote | Non
         return None
     note = Note(
         page=page.page,
-        content="\n".join(f"{turn.speaker}: {turn.text}" for turn in said),
+        content="\n".join(f"{turn.speaker}: {turn.words}" for turn in said),
         occurred_at=page.turns[0].occurred_at,
         **_build_tenant_keys(batch),
         **_build_description(_find_note_draft(page.construction), batch.policy),
@@ -71,7 +71,7 @@ def _find_note_draft(built: Extraction) -> NoteDraft | None:
 
 
 def _is_worth_a_note(said: Sequence[Turn], policy: Policy) -> bool:
-    words = sum(len(build_lexical_text(turn.text).split()) for turn in said)
+    words = sum(len(build_lexical_text(turn.words).split()) for turn in said)
     return words >= max(1, policy.notes.least_words)
 
 
