@@ -130,6 +130,20 @@ def test_I1_a_delivery_of_what_was_cut_is_recognised(reader: ScriptedHub, told: 
     assert list_said(reader) == before
 
 
+def test_a_turn_that_loses_one_clause_after_the_other_goes_in_the_end(
+    reader: ScriptedHub,
+) -> None:
+    began = reader.now
+    say_both(reader, ENGLISH)
+    assert forget(reader, get_fact(reader, ENGLISH[2][0])).counts["clauses"] == 1
+    assert forget(reader, get_fact(reader, ENGLISH[1][0])).counts["turns"] == 1
+    reader.say(ENGLISH[0], at=began)
+    reader.run_due_jobs()
+    assert list_said(reader) == ["", "Noted."]
+    with tenant_scope(reader.tenant.id):
+        assert find_tables_with_word("Braga") == find_tables_with_word("eczema") == []
+
+
 def test_I1_a_delivery_of_a_turn_that_went_whole_is_recognised(reader: ScriptedHub) -> None:
     began = reader.now
     reader.model.script("extract_facts", make_facts_reply(make_reply(ENGLISH[2])))
