@@ -249,7 +249,7 @@ def test_a_note_and_an_episode_that_repeat_it_are_written_anew(hub: ScriptedHub)
         changes = [
             {"text": text, "relation": relation, "value": value, "quote": quote}
             | {"source": message["handle"], "owner": "Ana"}
-            for text, relation, value, quote in ENGLISH[1:3]  # type: ignore[misc]
+            for text, relation, value, quote in ENGLISH[1:3]
             for message in data["messages"]
             if quote in message["text"]
         ]
