@@ -105,11 +105,11 @@ def _build_turn_chunks(
 
     def list_pieces(near: Sequence[Turn], place: int) -> list[str]:
         own = [each for each in near if each.session_id == turn.session_id]
-        return [split_into_chunks(each.text, max_tokens)[place] for each in own]
+        return [split_into_chunks(each.words, max_tokens)[place] for each in own]
 
     before, after = turns[max(0, at - BEFORE) : at], turns[at + 1 : at + 1 + AFTER]
     wide_before, wide_after = list_pieces(before, -1), list_pieces(after, 0)
-    pieces = split_into_chunks(turn.text, max_tokens)
+    pieces = split_into_chunks(turn.words, max_tokens)
     # A chunk of a long text stands in the company of its own text.
     close = [before[-BESIDE:], after[:BESIDE]] if len(pieces) == 1 else [(), ()]
     beside = [*list_pieces(close[0], -1), *list_pieces(close[1], 0)]
@@ -174,10 +174,10 @@ def build_page_entries(
 def _build_page_chunks(
     page: Page, turns: Sequence[Turn], names: Sequence[str], zone: tzinfo
 ) -> Iterator[EntryDraft]:
-    text = "\n".join(turn.text for turn in turns)
+    text = "\n".join(turn.words for turn in turns)
     dated = format_date_words(turns[0].occurred_at.astimezone(zone), text) if turns else ""
-    if turns and all(len(split_into_chunks(turn.text)) == 1 for turn in turns):
-        first, *others = (strip_names(turn.text, names) for turn in turns)
+    if turns and all(len(split_into_chunks(turn.words)) == 1 for turn in turns):
+        first, *others = (strip_names(turn.words, names) for turn in turns)
         words = build_lexical_text(f"{dated} {text}")
         yield EntryDraft("page", page.id, 0, first, tuple(others), words)
         return

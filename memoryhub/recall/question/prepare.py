@@ -190,7 +190,7 @@ def _load_session_window(policy: Policy, session_id: UUID | None) -> tuple[Utter
     said = Turn.objects.filter(session_id=session_id).exclude(state=Turn.State.REDACTED)
     last = list(said.order_by("-ordinal")[: policy.derive.context_turns])
     return tuple(
-        Utterance(f"w{at}", turn.speaker, turn.role, turn.text, turn.occurred_at)  # type: ignore[arg-type]  # a checked choice
+        Utterance(f"w{at}", turn.speaker, turn.role, turn.words, turn.occurred_at)  # type: ignore[arg-type]  # a checked choice
         for at, turn in enumerate(reversed(last), 1)
     )
 

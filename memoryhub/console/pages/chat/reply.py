@@ -85,7 +85,7 @@ def build_chat_prompt(
         name=space.name or space.subject, now=f"{now:%Y-%m-%d %H:%M} UTC"
     )
     said = [
-        {"role": turn.role, "content": turn.text}
+        {"role": turn.role, "content": turn.words}
         for turn in before
         if turn.role in ("user", "assistant") and turn.state != Turn.State.REDACTED
     ]

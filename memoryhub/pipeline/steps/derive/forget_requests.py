@@ -92,7 +92,7 @@ def _ask_about_requests(
 ) -> list[ForgetRequest]:
     if not asked:
         return []
-    texts = [turn.text[:MAX_REQUEST_CHARACTERS] for turn in asked]
+    texts = [turn.words[:MAX_REQUEST_CHARACTERS] for turn in asked]
     vectors = embed_or_none(lambda: embedder.embed(texts))
     with tenant_scope(space.tenant_id):
         offered = [
@@ -132,7 +132,7 @@ def _ask_meant_facts(
     candidates = [
         ClaimCandidate(
             handle=f"w{at}",
-            text=turn.text[:MAX_REQUEST_CHARACTERS],
+            text=turn.words[:MAX_REQUEST_CHARACTERS],
             owner=turn.speaker,
             speaker=turn.speaker,
             said_at=turn.occurred_at,

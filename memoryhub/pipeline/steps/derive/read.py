@@ -65,7 +65,7 @@ class DialogueBatch:
 
     def mask_turn_text(self, turn: Turn) -> str:
         """What a turn says of its own: blank where it repeats what the hub gave out."""
-        return mask_spans(turn.text, self.echoes.get(turn.id, ()))
+        return mask_spans(turn.words, self.echoes.get(turn.id, ()))
 
     def find_related_turns(
         self, handles: Iterable[str], windows: Mapping[str, TextWindow]
@@ -200,7 +200,7 @@ def cut_windows(turn: Turn, text: str | None = None) -> list[TextWindow]:
 
     `text` is its text with echoes blanked out, of the same length.
     """
-    text = turn.text if text is None else text
+    text = turn.words if text is None else text
     found, at = [], 0
     while len(text) - at > MAX_WINDOW_CHARACTERS:
         end = _find_cut(text, at)
