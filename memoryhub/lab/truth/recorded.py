@@ -43,8 +43,15 @@ class RecordedModel:
         return known(data) if known else None
 
     def _find_changes(self, message: Mapping[str, Any]) -> tuple[TruthDialogue, list[TruthChange]]:
-        dialogue, ref = self._said[message["text"], message["at"]]
-        return dialogue, list(dialogue.changes.get(ref, ()))
+        """What the message says, as far as its words are there: a clause may have been erased."""
+        text = message["text"]
+        dialogue, ref = self._said.get((text, message["at"])) or next(
+            where
+            for (said, at), where in self._said.items()
+            if at == message["at"] and _is_left_of(text, said)
+        )
+        told = dialogue.changes.get(ref, ())
+        return dialogue, [change for change in told if change.quote in text]
 
     def _construct(self, data: Mapping[str, Any]) -> dict[str, Any]:
         changes: list[dict[str, Any]] = []
@@ -130,6 +137,12 @@ class RecordedModel:
 
 
 _OVER = " (no longer)"
+
+
+def _is_left_of(text: str, said: str) -> bool:
+    """Whether a text is another with some of its characters blanked out."""
+    pairs = zip(text, said, strict=False)
+    return len(text) == len(said) and all(a in (b, " ") for a, b in pairs)
 
 
 def _list_target_texts(dialogue: TruthDialogue, change: TruthChange) -> list[str]:
