@@ -316,7 +316,7 @@ def test_the_core_is_blocks_profile_and_traits_of_now(scene: RecallScene) -> Non
     with tenant_scope(ask.space.tenant_id):
         texts = [each.text for each in at_hand.load_core_items(ask)]
         theirs = [each.text for each in at_hand.load_core_items(ask, "Bo")]
-    assert texts == ["human: Likes tea.", "Ana, birth year: 1990", "Ana, openness: high"]
+    assert texts == ["human: Likes tea.", "Ana, birth year: 1990", "Ana: curious about the new"]
     assert "mine: Be kind." in theirs
 
 

@@ -21,7 +21,7 @@ from memoryhub.recall.render.results import MemoryItem
 from memoryhub.tenants.statements import open_prepared_cursor
 from notes.models import Page
 from personas import blocks, profile
-from personas.dimensions import DIMENSIONS
+from personas.dimensions import describe_trait
 from personas.models import CoreBlock, ProfileAttribute, Trait
 
 MAX_PER_SHELF = 10
@@ -118,9 +118,7 @@ def _build_attribute_item(ask: PreparedQuestion, attribute: ProfileAttribute) ->
 
 
 def _build_trait_item(trait: Trait) -> MemoryItem:
-    dimension = DIMENSIONS.get(trait.key)
-    words = dimension.describe_level(trait.level) if dimension else trait.level
-    text = f"{trait.owner}, {trait.key.replace('_', ' ')}: {trait.level} ({words})"
+    text = f"{trait.owner}: {describe_trait(trait.key, trait.level)}"
     return MemoryItem(
         "core",
         trait.id,
