@@ -610,7 +610,7 @@ class Engine(Protocol):
         """`previous` is the page before the first, of the chain `summary` sums up."""
 
     def extract_themes(self, pages: Sequence[Passage]) -> list[Theme]:
-        """At most two themes, each with the pages that belong to it."""
+        """Themes, as many as pages at most, each with the pages that belong to it."""
 
     def refresh_segment(
         self, summary: str, keywords: Sequence[str], pages: Sequence[Passage]
