@@ -67,6 +67,7 @@ PROFILE_ATTRIBUTES = Resource(
 class WrittenTrait(TypedDict):
     key: str
     level: str
+    words: str
 
 
 class WrittenAttribute(TypedDict):
@@ -98,7 +99,8 @@ class SetTraitView(SpaceWriteView):
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
         key, level = deed.given["key"], deed.given["level"]
         corrections.correct_trait(deed.space, key, level, deed.actor, deed.now, reason=deed.reason)
-        return {"key": key, "level": level}
+        words = DIMENSIONS[key].describe_level(level) if level else ""
+        return {"key": key, "level": level, "words": words}
 
 
 class SetAttributeView(SpaceWriteView):

@@ -99,7 +99,7 @@ _MEMORYOS_ABLATIONS = (
             "memoryos", "memoryos_no_mtm", overrides={"recall.channels": ["stm", "shelf", "core"]}
         ),
         title=_("MemoryOS without mid-term memory"),
-        what=_("Of earlier exchanges none is read but by what promotion has made of them."),
+        what=_("Of earlier exchanges only what promotion made of them is read."),
     ),
     replace(
         _build_preset_system(
