@@ -73,7 +73,7 @@ def test_MO10_traits_of_the_registry_on_offered_pages() -> None:
         ]
     }
     made, model = make_engine(reply, purpose="trait_update")
-    held = [TraitState("music", "low", "Hums."), TraitState("dance", "low", "Of another call.")]
+    held = [TraitState("music", "low", "Hums."), TraitState("gender", "low", "Not offered here.")]
     (only,) = made.assess_traits(PAGES, held, SCALES)
     assert (only.key, only.level, only.evidence) == ("music", "high", ("p1",))
     assert made.rejected == 5
