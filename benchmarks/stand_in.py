@@ -233,7 +233,7 @@ def _answer_trait_update(data: Data) -> Data:
     page = data["pages"][0]["handle"]
     told = [
         {"key": key, "level": "medium", "why": "by the way of talking", "evidence": [page]}
-        for key in data["keys"][:2]
+        for key in list(data["keys"])[:2]
     ]
     return {"traits": told}
 

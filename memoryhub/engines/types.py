@@ -416,6 +416,16 @@ class Knowledge:
 
 
 @dataclass(frozen=True, slots=True)
+class TraitScale:
+    """A trait that may be assessed. `high` and `low` say in words what these levels mean: a key
+    alone is read either way."""
+
+    key: str
+    high: str
+    low: str
+
+
+@dataclass(frozen=True, slots=True)
 class TraitState:
     key: str
     level: TraitLevel
@@ -600,7 +610,7 @@ class Engine(Protocol):
         """`previous` is the page before the first, of the chain `summary` sums up."""
 
     def extract_themes(self, pages: Sequence[Passage]) -> list[Theme]:
-        """At most two themes, each with the pages that belong to it."""
+        """Themes, as many as pages at most, each with the pages that belong to it."""
 
     def refresh_segment(
         self, summary: str, keywords: Sequence[str], pages: Sequence[Passage]
@@ -629,9 +639,9 @@ class Engine(Protocol):
         """What of the pages to keep at hand about the user and the agent."""
 
     def assess_traits(
-        self, pages: Sequence[Passage], current: Sequence[TraitState], keys: Sequence[str]
+        self, pages: Sequence[Passage], current: Sequence[TraitState], scales: Sequence[TraitScale]
     ) -> list[TraitAssessment]:
-        """Assessments of registered traits (`keys`) that the pages are evidence for."""
+        """Assessments of registered traits (`scales`) that the pages are evidence for."""
 
     def choose_agent_step(self, context: AgentContext) -> AgentStep:
         """The agent's next tool call or text."""

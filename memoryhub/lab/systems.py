@@ -91,6 +91,35 @@ def _build_rag_system(name: str, size: int, k: int) -> System:
     )
 
 
+# Without mid-term memory topics are still kept, since long-term memory is made of them, and read
+# by nobody.
+_MEMORYOS_ABLATIONS = (
+    replace(
+        _build_preset_system(
+            "memoryos", "memoryos_no_mtm", overrides={"recall.channels": ["stm", "shelf", "core"]}
+        ),
+        title=_("MemoryOS without mid-term memory"),
+        what=_("Of earlier exchanges only what promotion made of them is read."),
+    ),
+    replace(
+        _build_preset_system(
+            "memoryos",
+            "memoryos_no_lpm",
+            overrides={
+                "traits.enabled": False,
+                "shelf.enabled": False,
+                "recall.channels": ["stm", "pages"],
+            },
+        ),
+        title=_("MemoryOS without long-term personal memory"),
+        what=_("Topics are never read for traits or the shelf."),
+    ),
+    replace(
+        _build_preset_system("memoryos", "memoryos_no_chain", overrides={"chain.enabled": False}),
+        title=_("MemoryOS without chains"),
+        what=_("Exchanges stand by themselves, without a summary of what they go on from."),
+    ),
+)
 _ALL_SYSTEMS = (
     _build_preset_system("full_context", options={"whole": True}),
     _build_rag_system("rag", 500, 2),
@@ -103,6 +132,7 @@ _ALL_SYSTEMS = (
     ),
     _build_preset_system("memgpt", reader="agent", options={"k": 10}),
     *map(_build_preset_system, ("amem", "mem0", "mem0g", "ama", "memoryos", "balanced")),
+    *_MEMORYOS_ABLATIONS,
     System(
         "readagent",
         "ReadAgent",

@@ -170,6 +170,7 @@ _ALL_PRESETS = (
             "facts.enabled": True,
             "facts.source": "promotion",
             "segments.enabled": True,
+            "segments.compare": "page",
             "heat.reset": "pages",
             "chain.enabled": True,
             "traits.enabled": True,

@@ -133,6 +133,9 @@ class SegmentsPolicy(_PolicyGroup):
     """Gather exchanges by topic."""
     theta: Annotated[float, Field(ge=-1, le=2)] = 0.6
     """Likeness over which an exchange joins a topic (cosine and shared keywords, added)."""
+    compare: Literal["theme", "page"] = "theme"
+    """What is compared with a topic: what a model says that exchanges are about (theme), or each
+    exchange's own words, as in MemoryOS (page)."""
     max: Annotated[int, Field(ge=1, le=100_000)] = 200
     """Topics kept warm; the coldest beyond are left out of the topic search."""
 

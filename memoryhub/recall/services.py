@@ -170,8 +170,9 @@ def _build_scope(
             chosen = retrieve.select_precise_channels(ask, chosen)
     only = None if kinds is None else frozenset(kinds)
     select = ask.policy.recall.select
+    # Linked notes have a budget of their own, however many there are that were found (A10); who
+    # asks for so many gets no more.
+    linked = limit is None or (limit == "policy" and select != "fused")
     if limit == "policy":
         limit = ask.k if select == "routed" else DEFAULT_LIMIT
-    # Linked notes have a budget of their own, however many there are that were found (A10).
-    linked = limit is None or select != "fused"
     return RetrievalScope(chosen, limit or ask.k, kinds=only, linked=linked)

@@ -325,7 +325,7 @@ class RandomWorld:
     def reply_trait_update(self, data: Reply) -> Reply:
         said = [
             {
-                "key": self.dice.choice([*data["keys"][:4], "nonsense"]),
+                "key": self.dice.choice([*list(data["keys"])[:4], "nonsense"]),
                 "level": self.dice.choice(("high", "low", "very high")),
                 "why": f"said {find_marks(page)}",
                 "evidence": [page["handle"]],

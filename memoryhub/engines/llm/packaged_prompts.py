@@ -39,6 +39,8 @@ PROMPT_VERSIONS: dict[Purpose, int] = dict.fromkeys(get_args(Purpose), 1) | {
     "construct": 4,
     "extract_facts": 2,
     "resolve": 2,
+    "themes": 2,
+    "trait_update": 2,
     "answer": 2,
 }
 

@@ -1305,6 +1305,7 @@ class Trait(Row):
     valid_from: datetime
     valid_to: datetime | None
     version: int
+    words: str
 
 
 class Turn(Row):
@@ -1437,3 +1438,4 @@ class WrittenNote(Row):
 class WrittenTrait(Row):
     key: str
     level: str
+    words: str
