@@ -109,6 +109,7 @@ _ALL_PRESETS = (
             "notes.links": True,
             "notes.evolution": True,
             "notes.k": 10,
+            "notes.vector": "whole",
             "recall.channels": ["notes"],
             "recall.k_min": 10,
         },

@@ -17,6 +17,7 @@ Channel = Literal[
     "stm", "window", "core", "shelf", "raw", "pages", "notes", "facts", "graph", "episodes"
 ]
 SelectMode = Literal["routed", "fixed", "fused"]
+NoteVector = Literal["beside", "whole"]
 CHANNELS: tuple[Channel, ...] = (
     "stm",
     "core",
@@ -114,6 +115,10 @@ class NotesPolicy(_PolicyGroup):
     """Write a note about each exchange. What agents archive themselves is kept either way."""
     anchor: Literal["page", "fact"] = "page"
     """What a note is about: an exchange (page) or a fact."""
+    vector: NoteVector = "beside"
+    """What a note is embedded as: its text with its keywords, tags and context beside it, a vector
+    each (beside), or one of all together, as in A-Mem (whole). Notes made before keep theirs until
+    they change or are embedded again."""
     k: Annotated[int, Field(ge=1, le=50)] = 10
     """Notes that a new one is compared with."""
     floor: Share = 0.25

@@ -39,6 +39,7 @@ PROMPT_VERSIONS: dict[Purpose, int] = dict.fromkeys(get_args(Purpose), 1) | {
     "construct": 4,
     "extract_facts": 2,
     "resolve": 2,
+    "link_evolve": 2,
     "answer": 2,
 }
 
