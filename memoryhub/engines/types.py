@@ -645,6 +645,9 @@ class Engine(Protocol):
 
     def extract_question_names(self, question: str) -> list[str]: ...
 
+    def extract_question_terms(self, question: str) -> list[str]:
+        """Keywords that notes which answer the question would be found by."""
+
     def answer_question(
         self, question: str, quotes: Sequence[Quote], *, subject: str = ""
     ) -> GroundedAnswer:

@@ -253,6 +253,11 @@ class CorePolicy(_PolicyGroup):
 class RoutePolicy(_PolicyGroup):
     mode: Literal["off", "rules", "llm"] = "rules"
     """Who reads a question before it is searched for: nobody (off), rules, or a model (llm)."""
+    keywords: bool = False
+    """Have the engine name the keywords of a question, and look for both together, as A-Mem."""
+    entities: bool = False
+    """Have the engine name whom and what a question speaks of, for the graph, as Mem0g; in mode llm
+    it is asked in any case."""
 
 
 class JudgePolicy(_PolicyGroup):

@@ -29,6 +29,7 @@ Purpose = Literal[
     "route",
     "judge",
     "query_entities",
+    "query_terms",
     "answer",
     "grade",
     "summarise",

@@ -455,6 +455,10 @@ class NamesReply(BaseModel):
     names: Texts
 
 
+class TermsReply(BaseModel):
+    terms: Words
+
+
 class GradeReply(BaseModel):
     correct: Flag
     why: Text = ""

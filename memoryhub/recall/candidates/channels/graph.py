@@ -5,6 +5,7 @@ like the question (Mem0g, spec §6.2). A relation holds as long as its fact does
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from uuid import UUID
 
 from memoryhub.dialogues.messages import normalise_text
@@ -16,6 +17,7 @@ from memoryhub.recall.candidates.channels.statements import (
     load_rows,
 )
 from memoryhub.recall.question.prepare import PreparedQuestion
+from notes.graph.build import find_nearest_entities
 from notes.models import Entity
 
 MAX_HOPS = 2
@@ -85,18 +87,32 @@ def _build_relation_hit(
 
 
 def find_named_entities(ask: PreparedQuestion) -> list[UUID]:
-    """Entities that the question names, by name or alias, and who asks, for "I"."""
+    """Entities that the question names, by name or alias, and who asks, for "I". For a name that
+    no entity has, the one whose name is nearest in meaning ("Oporto" finds "Porto")."""
     question = normalise_text(ask.routed_question.query)
     wanted = {normalise_text(name) for name in ask.names}
     if _FIRST_PERSON_PATTERN.search(question):
         wanted |= {normalise_text(ask.space.name), normalise_text(ask.space.subject)}
     found = _load_entity_names(ask, question, wanted)
-    return [
+    called = [
         survivor
         for key, aliases, own, merged in found
         if _mentions_any_name(question, [key, *aliases]) or not wanted.isdisjoint([key, *aliases])
         for survivor in ([own] if merged is None else [own, merged])
-    ][:_MAX_NAMED_ENTITIES]
+    ]
+    known = {name for key, aliases, *_ in found for name in (key, *aliases)}
+    return list(dict.fromkeys([*called, *_find_alike(ask, known)]))[:_MAX_NAMED_ENTITIES]
+
+
+def _find_alike(ask: PreparedQuestion, known: Container[str]) -> list[UUID]:
+    """By name that is not `known`, the nearest entity that may be the one meant (spec §6.2)."""
+    vectors = [
+        vector
+        for name, vector in zip(ask.names, ask.name_vectors, strict=False)
+        if normalise_text(name) not in known
+    ]
+    near = find_nearest_entities(ask.space, ask.model, vectors)
+    return [entity.id for entity, cosine in near.values() if cosine >= ask.policy.graph.ask_at]
 
 
 def _load_entity_names(
