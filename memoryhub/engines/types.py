@@ -196,7 +196,8 @@ class Exchange:
 class ExtractionOptions:
     """What a construction is to yield, and how it is asked for.
 
-    `combine`: in one call where that can be; else each purpose in a call of its own. `batch`:
+    `combine`: in one call where that can be; else each purpose in a call of its own. `patterns`:
+    then also the parts of each fact's sentence, and the earlier turns it bears on (AMA). `batch`:
     exchanges of one session a call may hold.
     """
 
@@ -205,6 +206,7 @@ class ExtractionOptions:
     notes: bool = True
     chain: bool = True
     combine: bool = True
+    patterns: bool = False
     batch: int = 1
 
 

@@ -154,6 +154,7 @@ _ALL_PRESETS = (
         {
             **_PAPER_ORDER,
             "facts.enabled": True,
+            "facts.patterns": True,
             "episodes.topic": True,
             "route.mode": "llm",
             "judge.mode": "llm",

@@ -67,6 +67,9 @@ class FactsPolicy(_PolicyGroup):
     (retract), or nothing (keep_both)."""
     store_after_contradiction: bool = True
     """Keep the new fact after it ended an old one. Off is Mem0 to the letter."""
+    patterns: bool = False
+    """Take facts apart by five sentence patterns and note the earlier messages they bear on, as
+    AMA, where facts are read by a call of their own."""
     neighbours: Annotated[int, Field(ge=1, le=50)] = 10
     """Facts held that a new one is compared with."""
     floor: Share = 0.25

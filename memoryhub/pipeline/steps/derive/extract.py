@@ -158,6 +158,7 @@ def _construct_exchanges(
         notes=policy.notes.enabled,
         chain=policy.chain.enabled,
         combine=policy.llm.combine_calls,
+        patterns=policy.facts.patterns,
         batch=policy.derive.batch_exchanges,
     )
     if wanted.facts:
