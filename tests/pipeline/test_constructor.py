@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
+from memoryhub.lab.systems import get_system
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Derivation, Episode
-from tests.support.claims import decide_on_claim, list_facts, make_fact_reply, make_home_reply
+from tests.support.claims import decide_on_claim, list_facts, make_fact_reply
 from tests.support.hub import ScriptedHub
 
 pytestmark = pytest.mark.django_db
+
+UNREFRESHED = get_system("ama_unrefreshed")
 
 
 @pytest.fixture
@@ -25,7 +28,12 @@ def ama(hub: ScriptedHub) -> ScriptedHub:
 def say_and_read(hub: ScriptedHub, text: str, *facts: dict[str, Any], **parts: Any) -> None:
     hub.model.script("extract_facts", {"facts": list(facts), **parts})
     hub.say(text)
-    hub.run_due_jobs()
+    hub.run_due_jobs(minutes=2)  # of one session, with no silence in between
+
+
+def make_car_reply(car: str) -> dict[str, Any]:
+    parts = {"predicate": "drives", "verb": "drives", "object": car, "quote": f"I drive {car}"}
+    return make_fact_reply(f"Ana drives {car}.", **parts)
 
 
 def test_s7_4_the_constructor_reads_with_the_window_and_is_asked_for_the_patterns(
@@ -54,13 +62,21 @@ def test_s7_1_a_fact_keeps_the_earlier_turns_it_bears_on(ama: ScriptedHub) -> No
 
 
 def test_s7_2_a_conflict_found_at_input_is_refreshed(ama: ScriptedHub) -> None:
-    say_and_read(ama, "I live in Rome.", make_home_reply("Rome"))
+    say_and_read(ama, "I drive an old Volvo.", make_car_reply("an old Volvo"))
     ama.pass_time(days=30)
-    ama.model.script("resolve", decide_on_claim("Ana lives in Rome.", "contradict"))
-    say_and_read(ama, "I moved to Berlin.", make_home_reply("Berlin", verb="moved to"))
-    rome, berlin = list_facts(ama)
-    assert (rome.status, berlin.status) == ("superseded", "active")
-    assert (berlin.supersedes_id, berlin.lineage) == (rome.id, rome.lineage)
+    ama.model.script("resolve", decide_on_claim("Ana drives an old Volvo.", "contradict"))
+    say_and_read(ama, "Now I drive a new Fiat.", make_car_reply("a new Fiat"))
+    volvo, fiat = list_facts(ama)
+    assert (volvo.status, fiat.status) == ("superseded", "active")
+    assert (fiat.supersedes_id, fiat.lineage) == (volvo.id, volvo.lineage)
+
+
+def test_s7_2_without_the_refresher_both_stand(ama: ScriptedHub) -> None:
+    ama.set_policy("ama", **{k.replace(".", "__"): v for k, v in UNREFRESHED.overrides.items()})
+    say_and_read(ama, "I drive an old Volvo.", make_car_reply("an old Volvo"))
+    say_and_read(ama, "Now I drive a new Fiat.", make_car_reply("a new Fiat"))
+    assert [fact.status for fact in list_facts(ama)] == ["active", "active"]
+    assert ama.model.list_calls("resolve") == []
 
 
 @pytest.mark.parametrize(("cause", "closed"), [("request", 1), ("none", 0)])

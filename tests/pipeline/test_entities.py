@@ -50,7 +50,7 @@ def test_an_entity_in_no_triple_is_kept_with_the_fact_that_names_it(hub: Scripte
 
 def test_it_is_found_by_its_name_and_by_one_that_means_the_same(hub: ScriptedHub) -> None:
     hub.embedder.table = {"Porto": [1, 0], "Oporto": [0.9, 0.436], "dreamt": [0, 0, 1]}
-    hub.embedder.table["anything"] = [0, 0, 0, 1]
+    hub.embedder.table |= {"anything": [0, 0, 0, 1], "Oslo": [0, 0, 0, 0, 1]}
     say_with_entities(hub, "Ana dreamt of Porto.", ("Ana", "person"), ("Porto", "place"))
     say_with_entities(hub, "Ana sells bread.", ("Ana", "person"), ("bread", "object"))
     assert find_texts(hub, "anything of Porto?") == ["Ana dreamt of Porto."]

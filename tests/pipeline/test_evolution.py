@@ -93,7 +93,7 @@ def test_A7_amem_stores_the_whole_and_renews_it_when_the_note_evolves(hub: Scrip
     after = get_note(hub, "Rowing on the sea")
     assert (after.keywords, after.version) == (["regatta"], old.version + 1)
     assert get_entry(hub, after).text_hash == hash_whole(after) != hash_whole(old)
-    vector = np.array(get_entry(hub, after).embedding.to_list())
+    vector = np.array(get_entry(hub, after).embedding)
     assert vector[2] > 0.9 * np.linalg.norm(vector)  # the new word is in the one vector
 
 

@@ -286,7 +286,6 @@ def test_AA3_a_turn_is_related_to_those_its_facts_were_read_with(scene: RecallSc
         lambda data: {"relevant": ["m1"], "conflicts": [], "enough": False},
         judge_all_relevant,
     )
-    scene.hub.set_policy("ama", recall__k_min=1)
     found = search_memories(scene.space, "exactly what of the fig?", now=scene.hub.now)
     assert [item.id for item in found.items] == [said.id, asked.id]
 

@@ -132,8 +132,9 @@ def prepare_question(
     way = _parse_by_rules(asked.query, space, policy, visibility.now, embedder)
     with clock.measure_stage("embed"):
         readable = embedder is not None and can_embed_language(embedder.name, way.language)
-        text = "\n".join([way.text_to_embed, *([" ".join(terms)] if terms else [])])
-        vector, *near = _embed_texts(embedder, [text, *names]) if embedder and readable else [None]
+        text = f"{way.text_to_embed}\n{' '.join(terms)}".rstrip()
+        vectors = _embed_texts(embedder, [text, *names]) if embedder and readable else []
+    vector = next(iter(vectors), None)
     if vector is None and (readable or embedder is None):
         consultant.degraded.insert(0, "dense")
     ask = PreparedQuestion(
@@ -146,7 +147,7 @@ def prepare_question(
         visibility=visibility,
         session_id=session_id,
         names=names,
-        name_vectors=near,
+        name_vectors=vectors[1:],
         window=window,
         version=standing.version,
         pending=standing.pending,
@@ -237,6 +238,6 @@ def _find_subject_name(space: Space) -> str:
     return next((name for name in space.speakers if normalise_text(name) in names), "")
 
 
-def _embed_texts(embedder: Embedder, texts: Sequence[str]) -> Sequence[Vector | None]:
-    """The vectors of the question and of what it names; None when the embedder is down (E16)."""
-    return selection.embed_or_none(lambda: list(embedder.embed(texts))) or [None]
+def _embed_texts(embedder: Embedder, texts: Sequence[str]) -> Sequence[Vector]:
+    """The vectors of the question and of what it names; none when the embedder is down (E16)."""
+    return selection.embed_or_none(lambda: list(embedder.embed(texts))) or []

@@ -48,54 +48,39 @@ SELECT held.fact_id, around.hop, alike.near, src.name, held.label, dst.name
 FROM held JOIN alike ON alike.id = held.id LEFT JOIN around ON around.id = held.id
 JOIN notes_entity src ON src.id = held.src_id JOIN notes_entity dst ON dst.id = held.dst_id
 WHERE around.hop IS NOT NULL OR alike.near >= %(floor)s
-"""
-
-# Facts that name an entity which they relate to nothing.
-_MENTIONS_SQL = """
-SELECT f.id, {near} FROM notes_fact f
+UNION ALL  -- facts that name such an entity, and relate it to nothing
+SELECT f.id, 1, {near_fact}, NULL, NULL, NULL FROM notes_fact f
 WHERE f.space_id = %(space)s AND {current} AND {visible}
   AND f.id IN (
     SELECT d.via_id FROM notes_derivation d WHERE d.child_type = 'entity'
       AND d.child_id = ANY(%(named)s::uuid[]) AND d.via_type = 'fact' AND d.role = 'support')
   AND NOT EXISTS (
-    SELECT 1 FROM notes_relation r WHERE r.fact_id = f.id AND r.retired_at IS NULL
-      AND (r.src_id = ANY(%(named)s::uuid[]) OR r.dst_id = ANY(%(named)s::uuid[])))
+    SELECT 1 FROM held WHERE held.fact_id = f.id
+      AND (held.src_id = ANY(%(named)s::uuid[]) OR held.dst_id = ANY(%(named)s::uuid[])))
 """
 
 
 def find_hits(ask: PreparedQuestion) -> list[ChannelHit]:
     """Facts by their relations and by the entities they name, the best score of each, at most K."""
     best: dict[UUID, ChannelHit] = {}
-    named = find_named_entities(ask)
-    for hit in (*_find_relation_hits(ask, named), *_find_mention_hits(ask, named)):
+    for hit in _find_relation_hits(ask):
         held = best.get(hit.id)
         if held is None or hit.score > held.score:
             best[hit.id] = hit
     return sorted(best.values(), key=lambda hit: -hit.score)[: ask.k]
 
 
-def _find_mention_hits(ask: PreparedQuestion, named: list[UUID]) -> list[ChannelHit]:
-    if not named:
-        return []
-    statement = _MENTIONS_SQL.format(
-        current=build_current_sql(ask, "f"),
-        visible=build_visible_sql(ask, "f"),
-        near=build_cosine_sql(ask, "fact", "f.id"),
-    )
-    found = load_rows(ask, statement, named=named)
-    return [_build_relation_hit(ask, fact, 1, near, "names it") for fact, near in found]
-
-
-def _find_relation_hits(ask: PreparedQuestion, named: list[UUID]) -> list[ChannelHit]:
+def _find_relation_hits(ask: PreparedQuestion) -> list[ChannelHit]:
     statement = _RELATIONS_SQL.format(
         current=build_current_sql(ask, "f"),
         visible=build_visible_sql(ask, "f"),
         near=build_cosine_sql(ask, "relation", "held.id"),
+        near_fact=build_cosine_sql(ask, "fact", "f.id"),
     )
     floor = ask.policy.recall.triplet_floor
-    found = load_rows(ask, statement, named=named, hops=MAX_HOPS, floor=floor)
+    found = load_rows(ask, statement, named=find_named_entities(ask), hops=MAX_HOPS, floor=floor)
     return [
-        _build_relation_hit(ask, fact, hop, near, f"{src} -{label}-> {dst}")
+        _build_relation_hit(ask, fact, hop, near, f"{src} -{label}-> {dst}" if label else "named")
         for fact, hop, near, src, label, dst in found
     ]
 
