@@ -25,7 +25,7 @@ SEA, TAX = [1.0, 0, 0, 0], [0, 0, 1.0, 0]
 def hub(hub: ScriptedHub) -> ScriptedHub:
     hub.embedder.table = {"sea": SEA, "tax": TAX}
     hub.set_policy("amem")
-    hub.model.allow("link_evolve", query_terms={"terms": []})
+    hub.model.allow("link_evolve", "query_terms")
     return hub
 
 

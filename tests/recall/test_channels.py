@@ -40,7 +40,7 @@ def list_ids(hits: list[ChannelHit]) -> list[UUID]:
 def test_AM7_linked_notes_have_a_budget_of_their_own(scene: RecallScene) -> None:
     scene.set_vectors(kayak=[1, 0], paddle=[0.9, 0.44], tent=[0.5, 0.87], stove=[0.4, 0.92])
     scene.hub.set_policy("amem", recall__k_min=2, recall__k_max=2)
-    scene.hub.model.allow(query_terms={"terms": []})
+    scene.hub.model.allow("query_terms")
     a, b = scene.add_note("I bought a kayak"), scene.add_note("A paddle came too")
     c, d = scene.add_note("The tent is green"), scene.add_note("The stove is old")
     scene.add_link(a, c)
@@ -60,7 +60,7 @@ def test_AM7_linked_notes_have_a_budget_of_their_own(scene: RecallScene) -> None
 def test_AM7_linked_notes_are_scored_anew_and_damped(scene: RecallScene) -> None:
     scene.set_vectors(kayak=[1, 0], paddle=[0.9, 0.44], tent=[0.5, 0.87], stove=[0.4, 0.92])
     scene.hub.set_policy("amem", recall__k_min=1, recall__k_max=1, recall__link_budget=1)
-    scene.hub.model.allow(query_terms={"terms": []})
+    scene.hub.model.allow("query_terms")
     a, c, d = scene.add_note("a kayak"), scene.add_note("a tent"), scene.add_note("a stove")
     scene.add_link(a, d)
     scene.add_link(a, c)
