@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.corrections import undo_event
+from memoryhub.pipeline.erasure import erase_targets
+from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
 from notes import archive
@@ -131,6 +134,22 @@ def test_A16_history_has_before_after_and_the_reason_and_undoing_embeds_the_old_
     undo_event(event, "nora", hub.now)
     assert get_entry(hub, old).text_hash == hash_whole(get_note(hub, "Rowing on the sea"))
     assert get_note(hub, "Rowing on the sea").context == ""
+
+
+def test_E20_why_a_note_evolved_goes_with_the_turn_that_taught_it(hub: ScriptedHub) -> None:
+    say_with_note(hub, "Rowing on the sea", keywords=["rowing"], tags=["sport"])
+    hub.model.script("link_evolve", {"links": [], "neighbours": []})
+    grown = {"context": "For the Zanzibar cup.", "why": "it is for the Zanzibar cup"}
+    hub.model.script("link_evolve", grow_note("Rowing on the sea", **grown))
+    said = "The sea race is the Zanzibar cup"
+    say_with_note(hub, said, keywords=["race"])
+    with tenant_scope(hub.tenant.id):
+        turns = [turn.id for turn in Turn.objects.filter(text=said)]
+        assert EvolutionEvent.objects.filter(reason__contains="Zanzibar").exists()
+    target = ErasureTarget("turns", turns)
+    erase_targets.execute_erasure(hub.space, target, "eva", hub.now)
+    with tenant_scope(hub.tenant.id):
+        assert not EvolutionEvent.objects.filter(reason__contains="Zanzibar").exists()
 
 
 def test_s4_4_a_question_is_looked_for_with_its_keywords(hub: ScriptedHub) -> None:
