@@ -196,7 +196,8 @@ class Exchange:
 class ExtractionOptions:
     """What a construction is to yield, and how it is asked for.
 
-    `combine`: in one call where that can be; else each purpose in a call of its own. `batch`:
+    `combine`: in one call where that can be; else each purpose in a call of its own. `patterns`:
+    then also the parts of each fact's sentence, and the earlier turns it bears on (AMA). `batch`:
     exchanges of one session a call may hold.
     """
 
@@ -205,6 +206,7 @@ class ExtractionOptions:
     notes: bool = True
     chain: bool = True
     combine: bool = True
+    patterns: bool = False
     batch: int = 1
 
 
@@ -654,6 +656,9 @@ class Engine(Protocol):
     ) -> Judgement: ...
 
     def extract_question_names(self, question: str) -> list[str]: ...
+
+    def extract_question_terms(self, question: str) -> list[str]:
+        """Keywords that notes which answer the question would be found by."""
 
     def answer_question(
         self, question: str, quotes: Sequence[Quote], *, subject: str = ""

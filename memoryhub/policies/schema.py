@@ -17,6 +17,7 @@ Channel = Literal[
     "stm", "window", "core", "shelf", "raw", "pages", "notes", "facts", "graph", "episodes"
 ]
 SelectMode = Literal["routed", "fixed", "fused"]
+NoteVector = Literal["beside", "whole"]
 CHANNELS: tuple[Channel, ...] = (
     "stm",
     "core",
@@ -66,6 +67,9 @@ class FactsPolicy(_PolicyGroup):
     (retract), or nothing (keep_both)."""
     store_after_contradiction: bool = True
     """Keep the new fact after it ended an old one. Off is Mem0 to the letter."""
+    patterns: bool = False
+    """Take facts apart by five sentence patterns and note the earlier messages they bear on, as
+    AMA, where facts are read by a call of their own."""
     neighbours: Annotated[int, Field(ge=1, le=50)] = 10
     """Facts held that a new one is compared with."""
     floor: Share = 0.25
@@ -114,6 +118,10 @@ class NotesPolicy(_PolicyGroup):
     """Write a note about each exchange. What agents archive themselves is kept either way."""
     anchor: Literal["page", "fact"] = "page"
     """What a note is about: an exchange (page) or a fact."""
+    vector: NoteVector = "beside"
+    """What a note is embedded as: its text with its keywords, tags and context beside it, a vector
+    each (beside), or one of all together, as in A-Mem (whole). Notes made before keep theirs until
+    they change or are embedded again."""
     k: Annotated[int, Field(ge=1, le=50)] = 10
     """Notes that a new one is compared with."""
     floor: Share = 0.25
@@ -251,6 +259,11 @@ class CorePolicy(_PolicyGroup):
 class RoutePolicy(_PolicyGroup):
     mode: Literal["off", "rules", "llm"] = "rules"
     """Who reads a question before it is searched for: nobody (off), rules, or a model (llm)."""
+    keywords: bool = False
+    """Have the engine name the keywords of a question, and look for both together, as A-Mem."""
+    entities: bool = False
+    """Have the engine name whom and what a question speaks of, for the graph, as Mem0g; in mode llm
+    it is asked in any case."""
 
 
 class JudgePolicy(_PolicyGroup):

@@ -24,6 +24,7 @@ from memoryhub.engines.local.claims.predicates import get_search_words
 from memoryhub.engines.local.language import CJK, detect_language
 from memoryhub.engines.types import Embedder
 from memoryhub.inference.selection import embed_or_none
+from memoryhub.policies.schema import NoteVector
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
 from notes.index.lexemes import build_lexical_text
@@ -139,23 +140,32 @@ def _build_fact_entry(fact: Fact, zone: tzinfo) -> EntryDraft:
     return EntryDraft("fact", fact.id, 0, text, words=build_lexical_text(words))
 
 
-def build_note_entries(notes: Iterable[Note], zone: tzinfo = UTC) -> list[EntryDraft]:
+def build_note_entries(
+    notes: Iterable[Note], zone: tzinfo = UTC, vector: NoteVector = "beside"
+) -> list[EntryDraft]:
     """Notes under content, keywords, tags and context together (spec A7).
 
-    The descriptors stand beside the content, which never changes: when they evolve, they alone
-    are embedded anew.
+    `beside`: the descriptors stand beside the content, which never changes: when they evolve, they
+    alone are embedded anew. `whole`: one text of all, as in A-Mem (spec §4.1).
     """
-    return [entry for note in notes for entry in _build_note_chunks(note, zone)]
+    return [entry for note in notes for entry in _build_note_chunks(note, zone, vector)]
 
 
-def _build_note_chunks(note: Note, zone: tzinfo) -> Iterator[EntryDraft]:
+def _build_note_chunks(note: Note, zone: tzinfo, vector: NoteVector) -> Iterator[EntryDraft]:
     described = " ".join([*note.keywords, *note.tags, note.context]).strip()
     dated = format_date_words(note.occurred_at.astimezone(zone), note.content)
+    whole = vector == "whole" and bool(described)
+    # What describes a note is embedded with each of its chunks, and must not be cut off.
+    taken = len(_TOKEN_UNIT.findall(described)) if whole else 0
+    room = max(MAX_CHUNK_TOKENS - taken, MAX_CHUNK_TOKENS // 2)
     # The turns themselves are indexed whole; a note stands for them.
-    for number, text in enumerate(split_into_chunks(note.content)[:MAX_NOTE_CHUNKS]):
+    for number, text in enumerate(split_into_chunks(note.content, room)[:MAX_NOTE_CHUNKS]):
         words = build_lexical_text(f"{dated} {text} {described}")
-        beside = (described,) if described else ()
-        yield EntryDraft("note", note.id, number, text, beside, words)
+        if whole:
+            yield EntryDraft("note", note.id, number, f"{text}\n{described}", words=words)
+        else:
+            beside = (described,) if described else ()
+            yield EntryDraft("note", note.id, number, text, beside, words)
 
 
 def build_page_entries(

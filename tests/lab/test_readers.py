@@ -17,6 +17,7 @@ from memoryhub.lab.readers.chunks import cut_chunks, embed_texts
 from memoryhub.lab.readers.thoughts import assign_buckets, draw_directions
 from memoryhub.lab.systems import SYSTEMS, System, get_system
 from memoryhub.policies.services import set_policy
+from memoryhub.recall.question.intents import compute_memory_count
 from memoryhub.recall.render.prompt import format_memory_line
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Episode
@@ -194,7 +195,19 @@ def test_systems_that_write_alike_share_a_signature() -> None:
     assert by_name["ama"] == by_name["nemori"]
     assert by_name["memoryos"] == by_name["memoryos_no_mtm"]
     assert by_name["rag"] == by_name["rag_turns"] == by_name["full_context"]
+    assert by_name["amem"] == by_name["amem-k20"] == by_name["amem-k50"]
+    assert by_name["ama"] == by_name["ama_unjudged"]
+    changed = ("amem", "amem_unlinked", "amem_unevolved", "ama", "ama_unrefreshed")
+    assert len({by_name[name] for name in changed}) == len(changed)
     assert len({by_name[n] for n in ("mem0", "mem0g", "amem", "balanced", "memoryos")}) == 5
+
+
+@pytest.mark.parametrize("k", [20, 30, 40, 50])
+def test_amem_s_sweep_looks_for_so_many_notes(k: int) -> None:
+    recall = get_system(f"amem-k{k}").policy.recall
+    assert compute_memory_count(0, recall.k_min, recall.k_max) == k
+    own = get_system("amem").policy.recall
+    assert compute_memory_count(0, own.k_min, own.k_max) == 10
 
 
 def test_a_chunk_size_can_be_named() -> None:

@@ -47,6 +47,7 @@ SEA, TEA, TAX = [1.0, 0, 0, 0], [0, 1.0, 0, 0], [0, 0, 1.0, 0]
 def hub(hub: ScriptedHub) -> ScriptedHub:
     hub.embedder.table = {"sea": SEA, "tea": TEA, "tax": TAX}
     hub.set_policy("amem", llm__combine_calls=True)
+    hub.model.allow("query_terms")
     return hub
 
 

@@ -100,16 +100,15 @@ class _Aliased(BaseModel):
 # Claims, entities, relations and speech acts.
 
 
-class FactReply(_Aliased):
+class PlainFactReply(_Aliased):
+    """What is read of a fact under every policy."""
+
     text: Text = ""
     source: Text = ""
     quote: Text = ""
     owner: Text = ""
-    subject: Text = ""
     verb: Text = ""
     object: Text = ""
-    second_object: Text = ""
-    complement: Text = ""
     predicate: Text = ""
     kind: Text = "state"
     polarity: Text = "holds"
@@ -118,6 +117,14 @@ class FactReply(_Aliased):
     last: Text = Field("", alias="to")
     when: Text = ""
     confidence: Share = 0.8
+
+
+class FactReply(PlainFactReply):
+    """With all parts of AMA's five patterns (spec §7.1)."""
+
+    subject: Text = ""
+    second_object: Text = ""
+    complement: Text = ""
 
 
 class ChangeReply(_Aliased):
@@ -192,9 +199,19 @@ class ExchangeReply(NoteReply):
     related: Texts = []
 
 
+class PlainFactsReply(BaseModel):
+    """What Mem0 asks for."""
+
+    facts: Items[PlainFactReply]
+    speech_acts: Items[ActReply] = []
+
+
 class FactsReply(BaseModel):
+    """What AMA asks for: `related` are the earlier messages that the new ones bear on."""
+
     facts: Items[FactReply]
     speech_acts: Items[ActReply] = []
+    related: Texts = []
 
 
 class EntitiesReply(BaseModel):
@@ -458,6 +475,10 @@ class JudgeReply(BaseModel):
 
 class NamesReply(BaseModel):
     names: Texts
+
+
+class TermsReply(BaseModel):
+    terms: Words
 
 
 class GradeReply(BaseModel):

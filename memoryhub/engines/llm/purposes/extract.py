@@ -23,7 +23,10 @@ from memoryhub.engines.llm.replies import (
     ChangesReply,
     ConstructReply,
     EntitiesReply,
+    ExchangeReply,
+    FactReply,
     FactsReply,
+    PlainFactsReply,
     RelationsReply,
 )
 from memoryhub.engines.types import (
@@ -130,9 +133,8 @@ class ExtractionPurposes(ModelPurposes):
     def _ask_apart(self, group: Sequence[Exchange], wanted: ExtractionOptions) -> ReadReply:
         """Facts, entities and relations by a call each, as Mem0 and Mem0g do."""
         data = _build_request(group)
-        found = self.ask_purpose("extract_facts", data, FactsReply)
-        reply = ReadReply(found.facts, speech_acts=found.speech_acts)
-        if not (wanted.graph and found.facts):
+        reply = self._ask_for_facts(data, wanted)
+        if not (wanted.graph and reply.facts):
             return reply
         shown = {name: data[name] for name in ("subject", "participants", "messages")}
         entities = self.ask_purpose("graph_entities", shown, EntitiesReply).entities
@@ -140,10 +142,22 @@ class ExtractionPurposes(ModelPurposes):
             return replace(reply, entities=entities)
         told = {
             "entities": [{"name": e.name, "type": e.type} for e in entities],
-            "facts": [{"fact": n, "text": fact.text} for n, fact in enumerate(found.facts)],
+            "facts": [{"fact": n, "text": fact.text} for n, fact in enumerate(reply.facts)],
         }
         relations = self.ask_purpose("graph_relations", told, RelationsReply).relations
         return replace(reply, entities=entities, relations=relations)
+
+    def _ask_for_facts(self, data: Mapping[str, Any], wanted: ExtractionOptions) -> ReadReply:
+        """AMA's with their patterns and R_t, or as little as Mem0 keeps of each."""
+        if not wanted.patterns:
+            plain = self.ask_purpose("extract_facts", {**data, "wanted": []}, PlainFactsReply)
+            facts = [FactReply.model_validate(f.model_dump(by_alias=True)) for f in plain.facts]
+            return ReadReply(facts, speech_acts=plain.speech_acts)
+        asked = {**data, "wanted": ["patterns", "related"]}
+        found = self.ask_purpose("extract_facts", asked, FactsReply)
+        names = dict.fromkeys(message["exchange"] for message in data["messages"])
+        related = [ExchangeReply(exchange=name, related=found.related) for name in names]
+        return ReadReply(found.facts, speech_acts=found.speech_acts, exchanges=related)
 
 
 def _build_silent_extraction(exchange: Exchange) -> Extraction | None:

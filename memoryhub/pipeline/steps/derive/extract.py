@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -11,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from numpy.typing import NDArray
 
-from memoryhub.dialogues.messages import hash_text
+from memoryhub.dialogues.messages import hash_text, normalise_text
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.grammar.speech import classify_plain_act
 from memoryhub.engines.local.language import detect_language
@@ -158,6 +159,7 @@ def _construct_exchanges(
         notes=policy.notes.enabled,
         chain=policy.chain.enabled or policy.episodes.topic,  # who reads sees where topics begin
         combine=policy.llm.combine_calls,
+        patterns=policy.facts.patterns,
         batch=policy.derive.batch_exchanges,
     )
     if wanted.facts:
@@ -231,9 +233,21 @@ def _draft_facts(
                 else [known.find_change(change) for change in candidate.changes],
                 relations=[(r.src, r.label, r.dst) for r in built.relations if r.fact == at],
                 types={normalise_name(entity.name): entity.type[:20] for entity in built.entities},
+                named=_find_named_entities(built, candidate.text),
             )
         )
     return drafts
+
+
+def _find_named_entities(built: Extraction, text: str) -> list[str]:
+    """Whom and what a claim names, by words of their own; days are no entities of the graph."""
+    said = normalise_text(text)
+    return [
+        entity.name
+        for entity in built.entities
+        if entity.type != "date"
+        and re.search(rf"(?<![a-z0-9]){re.escape(normalise_text(entity.name))}(?![a-z0-9])", said)
+    ]
 
 
 def _build_context_sources(related: Sequence[UUID], turn: Turn) -> list[TurnEvidence]:

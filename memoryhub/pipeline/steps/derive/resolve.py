@@ -57,6 +57,7 @@ class FactDraft:
     correction: bool = False
     relations: list[Triple] = field(default_factory=list)
     types: Mapping[str, str] = field(default_factory=dict)
+    named: Sequence[str] = ()  # entities that its text names
     role: str = "user"  # in which the first source was said
     handle: str = ""  # of the claim among those read with it
     quoted: bool = True  # the words it rests on were found
@@ -287,7 +288,7 @@ def _draw_graph(
     stored = {fact.id for fact in resolver.inserted}
     drafts = [each.draft for each in decided if each.draft.fact.id in stored]
     types = {name: kind for draft in drafts for name, kind in draft.types.items()}
-    told = [FactTriples(draft.fact, draft.relations, draft.sources) for draft in drafts]
+    told = [FactTriples(d.fact, d.relations, d.sources, d.named) for d in drafts]
     return graphs.build_graph(space, told, types, f"{engine.name}/{engine.version}"[:60])
 
 
