@@ -144,7 +144,7 @@ def test_E20_why_a_note_evolved_goes_with_the_turn_that_taught_it(hub: ScriptedH
     said = "The sea race is the Zanzibar cup"
     say_with_note(hub, said, keywords=["race"])
     with tenant_scope(hub.tenant.id):
-        turns = [turn.id for turn in Turn.objects.filter(text=said)]
+        turns = tuple(turn.id for turn in Turn.objects.filter(text=said))
         assert EvolutionEvent.objects.filter(reason__contains="Zanzibar").exists()
     target = ErasureTarget("turns", turns)
     erase_targets.execute_erasure(hub.space, target, "eva", hub.now)
