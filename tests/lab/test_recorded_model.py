@@ -25,6 +25,9 @@ from memoryhub.tenants.services import ensure_space
 from tests.support.hub import EMPTY_REPLIES, ScriptedHub
 
 DIALOGUES = Path(__file__).parents[2] / "benchmarks" / "truth"
+# Contradictions closed or before a person, what is true kept, wishes honoured, nothing held that was
+# not claimed.
+PERFECT = ("settled", "kept", "forgotten", "asserted")
 GET_EMBEDDER = registry.get_embedder
 
 
@@ -62,11 +65,8 @@ def allow_recorded(hub: ScriptedHub, dialogues: Iterable[TruthDialogue]) -> None
 @pytest.mark.parametrize("author", ["en-a", "en-b", "zh-c", "zh-d"])
 def test_what_a_careful_model_says_is_carried_out(recorded: ScriptedHub, author: str) -> None:
     dialogues = load_dialogues(DIALOGUES / author)
-    import os
-
-    if os.environ.get("ONLY"):
-        dialogues = [d for d in dialogues if any(o in d.id for o in os.environ["ONLY"].split(","))]
     allow_recorded(recorded, dialogues)
+    # What is read and decided; nothing that is made of it later.
     recorded.set_policy(
         "",
         segments__enabled=False,
@@ -79,7 +79,6 @@ def test_what_a_careful_model_says_is_carried_out(recorded: ScriptedHub, author:
     score = TruthScore()
     for dialogue in dialogues:
         score.add(replay(recorded, dialogue))
-    print({check: f"{score.rate(check):.3f} of {score.asked[check]}" for check in score.asked})
-    if author in ("en-a", "zh-c"):
-        print("\n".join(score.failures))
-    assert score.rate("settled") == 1.0
+    told = "\n".join([str(dict(score.asked)), *score.failures])
+    assert score.rate("closed") >= 0.95, told
+    assert {check: score.rate(check) for check in PERFECT} == dict.fromkeys(PERFECT, 1.0), told
