@@ -25,8 +25,8 @@ from memoryhub.tenants.services import ensure_space
 from tests.support.hub import EMPTY_REPLIES, ScriptedHub
 
 DIALOGUES = Path(__file__).parents[2] / "benchmarks" / "truth"
-# Contradictions closed or before a person, what is true kept, wishes honoured, and nothing held that
-# was not claimed.
+# Contradictions closed or before a person, what is true kept, wishes honoured, and nothing held
+# that was not claimed.
 PERFECT = ("settled", "kept", "forgotten", "asserted")
 GET_EMBEDDER = registry.get_embedder
 
