@@ -76,7 +76,7 @@ def answer_question(
     bounds. A model that fails degrades the answer. Opens its own scopes.
     """
     check_token_budget(budget_tokens)
-    now, clock, tenant = now or timezone.now(), StageTimer(), _load_tenant(space)
+    now, clock = now or timezone.now(), StageTimer()
     with open_ledger(space.tenant_id, space_id=space.id, at=now) as ledger:
         before = len(ledger.calls)
         found = search_memories(
@@ -92,8 +92,7 @@ def answer_question(
             explain=explain,
             now=now,
             reinforce=reinforce,
-            # Rules quote what was found, and can not weigh what was not.
-            unasked=True if tenant.engine == Tenant.Engine.LLM else None,
+            unasked="model",
         )
         with clock.measure_stage("answer"):
             made = compose_answer(
@@ -105,16 +104,9 @@ def answer_question(
                 budget_tokens=budget_tokens,
                 policy=policy,
                 now=now,
-                tenant=tenant,
             )
         tokens, calls = _sum_model_usage(ledger, before, made.tokens)
     return _build_result(made, found, tokens, calls, clock, explain)
-
-
-def _load_tenant(space: Space) -> Tenant:
-    with tenant_scope(space.tenant_id):
-        tenant: Tenant = Tenant.objects.get(id=space.tenant_id)
-        return tenant
 
 
 def list_all_items(found: SearchResult) -> list[MemoryItem]:
@@ -133,7 +125,6 @@ def compose_answer(
     policy: Policy | None = None,
     now: datetime | None = None,
     engine: str = "",
-    tenant: Tenant | None = None,
 ) -> ComposedAnswer:
     """The answer that these memories, best first, give to the question as things stood at `at`.
 
@@ -142,7 +133,7 @@ def compose_answer(
     """
     with tenant_scope(space.tenant_id):
         policy = policy or load_effective_policy(space).policy
-        tenant = tenant or Tenant.objects.get(id=space.tenant_id)
+        tenant = Tenant.objects.get(id=space.tenant_id)
         tenant.engine = engine or tenant.engine
         asked_for = find_question_predicates(question[:_MAX_QUESTION_CHARACTERS])
         details = load_quote_details(items, at, asked_for)

@@ -34,7 +34,7 @@ from memoryhub.recall.render.prompt import SECTION_ORDER
 from memoryhub.recall.render.results import ContextSection, MemoryItem, MemoryKind, SearchResult
 from memoryhub.recall.retrieve import RetrievalScope
 from memoryhub.recall.unasked import load_unasked_items
-from memoryhub.tenants.models import Space
+from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 
 # What can be asked for; and what is, unless something else is said.
@@ -67,7 +67,7 @@ def search_memories(
     reinforce: bool = True,
     inspect: bool = False,
     standing: SpaceSearchState | None = None,
-    unasked: bool | None = None,
+    unasked: bool | Literal["model"] | None = None,
 ) -> SearchResult:
     """The memories of `space` that bear on `query`, best first. Opens its own tenant scope.
 
@@ -82,7 +82,8 @@ def search_memories(
     remembered better for it, unless not to `reinforce`: then the search leaves no trace.
     `inspect`: a person only looks; that is logged at once, and reinforces nothing. `standing`: read
     together with the space, just now. `unasked`: also what the policy hands over whatever is asked;
-    None: where the policy does not rank all channels together.
+    None: where the policy does not rank all channels together; "model": also where a model is to
+    answer, since rules quote what was found and can not weigh what was not.
     What fails degrades the search; raises InvalidInput for an empty query.
     """
     _check_arguments(limit, kinds)
@@ -98,9 +99,9 @@ def search_memories(
         first = retrieve.retrieve_memories(ask, wanted, clock)
         clashing = conflicts.find_conflicts(first.items, visibility.at)
         hidden = explanation.find_hidden(ask, wanted.channels) if explain else []
-        is_fused = ask.policy.recall.select == "fused"
-        asks_all = kinds is None and (not is_fused if unasked is None else unasked)
-        beside = load_unasked_items(ask, "") if asks_all else {}
+        beside = {}
+        if kinds is None and _is_unasked_wanted(ask, unasked):
+            beside = load_unasked_items(ask, "")
     judged = retrieve.judge_retrieval(ask, consultant, first, wanted, clock)
     best = wanted.cut_to_limit(judged.items)
     shown, tokens = pack.fit_token_budget(best, budget_tokens, count_tokens)
@@ -132,6 +133,15 @@ def search_memories(
         entry = journal.build_entry(told, result, [("", shown)], asked)
         reinforcement.record_search(space, shown, now, entry, inspected=inspect)
     return result
+
+
+def _is_unasked_wanted(ask: PreparedQuestion, unasked: bool | Literal["model"] | None) -> bool:
+    if isinstance(unasked, bool):
+        return unasked
+    if ask.policy.recall.select != "fused":
+        return True
+    tenant = Tenant.objects.filter(id=ask.space.tenant_id, engine=Tenant.Engine.LLM)
+    return unasked == "model" and tenant.exists()
 
 
 def _exclude_found(
