@@ -47,8 +47,11 @@ def embedder(monkeypatch: pytest.MonkeyPatch) -> TableEmbedder:
 def spoken(hub: ScriptedHub) -> ScriptedHub:
     """A space that was read from dialogue and put right by hand."""
     hub.model.allow("resolve", "merge_check", construct=reply_known_changes)
+    # Vectors in the form that other policies have too, so that a file's can be taken elsewhere.
     hub.set_policy(
         "amem",
+        notes__vector="beside",
+        route__keywords=False,
         llm__combine_calls=True,
         facts__enabled=True,
         graph__enabled=True,

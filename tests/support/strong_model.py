@@ -119,6 +119,8 @@ def reply_strongly(purpose: str, data: dict[str, Any]) -> dict[str, Any]:
             return {"relevant": entries, "enough": True, "conflicts": []}
         case "query_entities":
             return {"names": ["sourdough"]}
+        case "query_terms":
+            return {"terms": ["bake", "sourdough"]}
         case "answer":
             return {"answer": "So it is [m1].", "used": ["m1"], "known": True}
         case "agent_step":
