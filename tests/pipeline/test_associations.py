@@ -43,6 +43,11 @@ pytestmark = pytest.mark.django_db
 SEA, TEA, TAX = [1.0, 0, 0, 0], [0, 1.0, 0, 0], [0, 0, 1.0, 0]
 
 
+def build_entry(note: Note) -> indexer.EntryDraft:
+    """As A-Mem has it: one text of content and descriptors."""
+    return indexer.build_note_entries([note], vector="whole")[0]
+
+
 @pytest.fixture
 def hub(hub: ScriptedHub) -> ScriptedHub:
     hub.embedder.table = {"sea": SEA, "tea": TEA, "tax": TAX}
@@ -118,7 +123,7 @@ def test_AM1_a_built_note_is_stored_and_embedded_whole(hub: ScriptedHub) -> None
         "On gathering.",
     )
     assert note.enrichment == Note.Enrichment.DONE
-    embedded = indexer.build_note_entries([note])[0]
+    embedded = build_entry(note)
     for part in (note.content, "kelp", "tide", "nature", "On gathering."):
         assert part in " ".join([embedded.text_to_embed, *embedded.beside])
     assert get_entry(hub, note).text_hash == embedded.text_hash
@@ -136,12 +141,12 @@ def test_AM1_without_a_draft_a_note_waits_and_is_described_later(hub: ScriptedHu
     hub.run_due_jobs(seconds=0)
     pending = get_note(hub, "gulls over the sea")
     assert pending.enrichment == Note.Enrichment.PENDING
-    assert pending.content == indexer.build_note_entries([pending])[0].text_to_embed
-    assert get_entry(hub, pending).text_hash == indexer.build_note_entries([pending])[0].text_hash
+    assert pending.content == build_entry(pending).text_to_embed
+    assert get_entry(hub, pending).text_hash == build_entry(pending).text_hash
     hub.run_due_jobs()
     done = get_note(hub, "gulls over the sea")
     assert (done.enrichment, done.keywords, done.version) == (Note.Enrichment.DONE, ["gulls"], 2)
-    assert get_entry(hub, done).text_hash == indexer.build_note_entries([done])[0].text_hash
+    assert get_entry(hub, done).text_hash == build_entry(done).text_hash
     (event,) = list_events(hub, "described")
     assert [
         ((r.before or {})["keywords"], (r.after or {})["keywords"])
@@ -279,7 +284,7 @@ def test_AM6_an_evolved_note_is_embedded_anew_in_the_same_unit_of_work(hub: Scri
     hub.model.script("link_evolve", reply_growth("every day", keywords=["rowing", "kayak"]))
     new = say_with_note(hub, "The sea was rough this morning", keywords=["rough"], tags=["weather"])
     after, entry = get_note(hub, "every day"), get_entry(hub, get_note(hub, "every day"))
-    assert entry.text_hash == indexer.build_note_entries([after])[0].text_hash != before
+    assert entry.text_hash == build_entry(after).text_hash != before
     found = search_memories(hub.space, "kayak", kinds=["note"])
     assert next(item.id for item in found.items) == old.id != new.id
 
@@ -389,7 +394,7 @@ def test_evolution_does_not_cascade(hub: ScriptedHub) -> None:
 def test_a_new_note_may_learn_from_its_neighbours(hub: ScriptedHub) -> None:
     _, new = make_two_near_notes(hub, reply_growth("this morning", tags=["weather", "sport"]))
     assert (new.tags, new.version) == (["weather", "sport"], 2)
-    assert get_entry(hub, new).text_hash == indexer.build_note_entries([new])[0].text_hash
+    assert get_entry(hub, new).text_hash == build_entry(new).text_hash
 
 
 def test_a_note_that_was_not_offered_can_not_be_changed(hub: ScriptedHub) -> None:
@@ -558,7 +563,7 @@ def test_AM8_undo_of_what_the_pipeline_did_and_redo(hub: ScriptedHub) -> None:
     back = get_note(hub, "every day")
     assert (back.keywords, back.tags, back.context) == (old.keywords, old.tags, old.context)
     assert back.version == evolved.version + 1
-    assert get_entry(hub, back).text_hash == indexer.build_note_entries([old])[0].text_hash
+    assert get_entry(hub, back).text_hash == build_entry(old).text_hash
     assert list_links(hub) == []
     assert get_note(hub, "this morning").retired_at is None  # the new note itself stays
     undo_event(undone, "nora", hub.now)
