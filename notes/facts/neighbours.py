@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -21,10 +21,16 @@ _MAX_OWNERS = 500  # names looked for in a text
 
 
 def find_known_claims(
-    space: Space, model: str, vectors: Sequence[Any], text: str, *, most: int
+    space: Space,
+    model: str,
+    vectors: Sequence[Any],
+    text: str,
+    speakers: Collection[str],
+    *,
+    most: int,
 ) -> list[Fact]:
     """Open claims that `text` may bear on, at most `most`, the likeliest first: near one of the
-    vectors, whoever they are about, then the newest about anybody whom it names.
+    vectors, whoever they are about, then the newest about anybody whom it names or who says it.
 
     Call inside the tenant's scope. Three statements.
     """
@@ -37,7 +43,8 @@ def find_known_claims(
     )
     owners = open_claims.order_by().values_list("owner", flat=True).distinct()[:_MAX_OWNERS]
     told = normalise_name(text)
-    named = [owner for owner in owners if owner and normalise_name(owner) in told]
+    own = {normalise_name(speaker) for speaker in speakers}
+    named = [o for o in owners if o and (normalise_name(o) in told or normalise_name(o) in own)]
     ranked = sorted(best, key=lambda fact: -best[fact])
     wanted = Q(id__in=ranked[:most]) | Q(owner__in=named)
     rows = {fact.id: fact for fact in open_claims.filter(wanted).order_by("-asserted_at")}

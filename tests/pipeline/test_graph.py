@@ -55,6 +55,7 @@ def list_relations(hub: ScriptedHub) -> list[Relation]:
 
 def search_by_graph(hub: ScriptedHub, question: str, **options: Any) -> list[str]:
     """Facts that a context takes from the graph alone."""
+    hub.model.allow(query_entities={"names": []})
     hub.set_policy("mem0g", episodes__rolling=False, recall__channels=["graph"])
     made = build_context(hub.space, question, now=hub.now, reinforce=False, **options)
     hub.set_policy("mem0g", episodes__rolling=False)

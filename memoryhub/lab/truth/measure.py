@@ -88,8 +88,8 @@ def _check_contradiction(
     claims = dialogue.claims
     for target in change.targets:
         old = claims[target]
-        if target in dialogue.current or target in dialogue.gone:
-            continue
+        if target in dialogue.current or {target, change.id} & dialogue.gone:
+            continue  # who has the ending forgotten gets back what it ended
         # What tells of the old value may say that it is over, or be news since.
         later = [c for c in list(claims.values())[list(claims).index(target) + 1 :] if c.match]
         left = [

@@ -92,6 +92,7 @@ class KnownClaims:
 
 # Claims that a model is shown beside the messages: of the first exchange, and of each further one.
 _MAX_KNOWN, _MAX_KNOWN_FURTHER = 20, 5
+_MAX_KNOWN_OF_WISH = 60
 _MAX_RELATIONS = 40
 _MAX_EMBEDDED_CHARACTERS = 2000  # of a turn, to find what it may bear on
 
@@ -117,9 +118,16 @@ def _load_known_claims(batch: DialogueBatch, engine: Engine, embedder: Embedder)
     vectors = embed_or_none(lambda: embedder.embed(texts))
     near = () if vectors is None else vectors
     most = _MAX_KNOWN + _MAX_KNOWN_FURTHER * (len(batch.pages) - 1)
+    if any(classify_plain_act(turn.text) == "forget" for turn in said):
+        most = max(most, _MAX_KNOWN_OF_WISH)  # what is meant may be said in quite other words
     with tenant_scope(batch.space.tenant_id):
         rows = find_known_claims(
-            batch.space, embedder.name, list(near), "\n".join(texts), most=most
+            batch.space,
+            embedder.name,
+            list(near),
+            "\n".join(texts),
+            {turn.speaker for turn in said},
+            most=most,
         )
         relations = list_relations_in_use(batch.space, _MAX_RELATIONS)
     return KnownClaims({f"m{n}": row for n, row in enumerate(rows, 1)}, relations, judges=True)
