@@ -53,6 +53,30 @@ class StandInModel:
 
 
 def _answer_construct(data: Data) -> Data:
+    """What shares most of its words with something known says it again; the rest is new."""
+    read = _read_messages(data)
+    kept = {claim["handle"]: _extract_words(claim["text"]) for claim in data["known"]}
+    texts = {message["handle"]: message["text"] for message in data["messages"]}
+    changes = []
+    for fact in read["facts"]:
+        near = _find_near_texts(fact["text"], kept)
+        changes.append(
+            {
+                "do": "same" if near else "add",
+                "targets": near[:1],
+                "source": fact["source"],
+                "quote": texts[fact["source"]][fact["start"] : fact["end"]],
+                "owner": fact["owner"],
+                "text": fact["text"],
+                "relation": fact["predicate"] or fact["verb"],
+                "value": fact["object"],
+                "state": "planned" if fact["polarity"] == "planned" else "now",
+            }
+        )
+    return {name: read[name] for name in data["wanted"]} | {"changes": changes}
+
+
+def _read_messages(data: Data) -> Data:
     engine = LocalEngine()
     reply: Data = {"facts": [], "entities": [], "relations": [], "speech_acts": [], "exchanges": []}
     history = [_build_utterance(said) for said in data["history"]]
@@ -76,6 +100,8 @@ def _add_construction(reply: Data, handle: str, built: Extraction) -> None:
         {
             "text": fact.text,
             "source": fact.sources[0].handle,
+            "start": fact.sources[0].start,
+            "end": fact.sources[0].end,
             "owner": fact.owner,
             "subject": fact.subject,
             "verb": fact.verb,
@@ -105,15 +131,24 @@ def _add_construction(reply: Data, handle: str, built: Extraction) -> None:
     )
 
 
+def _answer_graph_entities(data: Data) -> Data:
+    return {"entities": _read_messages(data | {"history": []})["entities"]}
+
+
+def _find_near_texts(text: str, kept: Mapping[str, frozenset[str]]) -> list[str]:
+    """Handles of texts that share most of their words with this one, the nearest first."""
+    words = _extract_words(text)
+    shared = {handle: _compute_word_overlap(words, other) for handle, other in kept.items()}
+    return sorted((h for h, share in shared.items() if share > 0.7), key=lambda h: -shared[h])
+
+
 def _answer_resolve(data: Data) -> Data:
     """What shares most of its words is the same, the rest is new."""
     kept = {each["handle"]: _extract_words(each["text"]) for each in [*data["kept"], *data["new"]]}
     decisions = []
     for new in data["new"]:
-        words = _extract_words(new["text"])
-        near = max(new["compare"], key=lambda h: _compute_word_overlap(words, kept[h]), default="")
-        same = bool(near) and _compute_word_overlap(words, kept[near]) > 0.7
-        told = {"op": "same", "target": near} if same else {"op": "add"}
+        near = _find_near_texts(new["text"], {handle: kept[handle] for handle in new["compare"]})
+        told = {"op": "same", "target": near[0]} if near else {"op": "add"}
         decisions.append({"candidate": new["handle"], "reason": "by its words"} | told)
     return {"decisions": decisions}
 
@@ -198,13 +233,16 @@ def _answer_trait_update(data: Data) -> Data:
     page = data["pages"][0]["handle"]
     told = [
         {"key": key, "level": "medium", "why": "by the way of talking", "evidence": [page]}
-        for key in data["keys"][:2]
+        for key in list(data["keys"])[:2]
     ]
     return {"traits": told}
 
 
 _ANSWER_BY_PURPOSE: Mapping[str, Callable[[Data], Data]] = {
     "construct": _answer_construct,
+    "extract_facts": _read_messages,
+    "graph_entities": _answer_graph_entities,
+    "graph_relations": lambda data: {"relations": []},
     "resolve": _answer_resolve,
     "merge_check": lambda data: {
         "decisions": [{"pair": pair["handle"], "same": False} for pair in data["pairs"]]

@@ -68,6 +68,8 @@ LLM_MODEL = env.read_text("MEMORYHUB_LLM_MODEL")
 # An operator's own prompts, which policies choose by name.
 PROMPTS = env.read_path("MEMORYHUB_PROMPTS", DATA_DIR / "prompts")
 MODEL_THREADS = env.read_integer("MEMORYHUB_MODEL_THREADS", 1, least=1)
+# Of one reply; more with what it is about, and where a model thinks before it replies.
+LLM_MAX_TOKENS = env.read_integer("MEMORYHUB_LLM_MAX_TOKENS", 4000, least=100)
 MODEL_TIMEOUT_SECONDS = env.read_number("MEMORYHUB_MODEL_TIMEOUT_SECONDS", 60.0)
 # What was recalled and asked is written down by a thread every so often; 0: never.
 FLUSH_SECONDS = env.read_number("MEMORYHUB_FLUSH_SECONDS", 5.0)

@@ -23,6 +23,7 @@ from memoryhub.dialogues.messages import check_text
 from memoryhub.engines.local.language import can_embed_language, detect_language
 from memoryhub.engines.types import Embedder
 from memoryhub.inference.selection import embed_or_none
+from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.history.change_set import ChangeSet, TurnEvidence
@@ -105,7 +106,9 @@ def add_passage(
         occurred_at=now,
         created_at=now,
     )
-    entries = indexer.build_note_entries([note], zone=ZoneInfo(space.timezone))
+    with tenant_scope(space.tenant_id):
+        vector = load_effective_policy(space).policy.notes.vector
+    entries = indexer.build_note_entries([note], ZoneInfo(space.timezone), vector)
     vectors = indexer.embed_entries_or_none(entries, embedder)
     changes = ChangeSet(space, EvolutionEvent.Kind.MANUAL, author[:120], now, "kept in the archive")
     with tenant_scope(space.tenant_id):

@@ -11,17 +11,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from memoryhub.engines.types import TraitScale
+
 DimensionCategory = Literal["personality", "alignment", "interests", "extras"]
 
 
 @dataclass(frozen=True, slots=True)
-class Dimension:
-    """One pair of poles. `high` and `low` say in words what these levels mean."""
+class Dimension(TraitScale):
+    """One pair of poles, as models are told of them."""
 
-    key: str
     category: DimensionCategory
-    high: str
-    low: str
     sensitive: bool = False
 
     @property
@@ -120,7 +119,7 @@ def _parse_dimensions(lines: str, category: DimensionCategory) -> list[Dimension
     for line in lines.strip().splitlines():
         key, _, poles = line.partition(": ")
         high, _, low = poles.partition(" / ")
-        made.append(Dimension(key.rstrip("*"), category, high, low, key.endswith("*")))
+        made.append(Dimension(key.rstrip("*"), high, low, category, key.endswith("*")))
     return made
 
 
@@ -128,7 +127,7 @@ def _build_interest(marked: str) -> Dimension:
     key = marked.rstrip("*")
     topic = key.replace("_", " ")
     high, low = f"likes {topic}", f"turns away from {topic}"
-    return Dimension(key, "interests", high, low, marked.endswith("*"))
+    return Dimension(key, high, low, "interests", marked.endswith("*"))
 
 
 CANONICAL_DIMENSIONS: dict[str, Dimension] = {
@@ -150,3 +149,10 @@ def list_allowed_keys(*, extras: bool, sensitive: bool) -> list[str]:
     """The keys that may be assessed under a policy's two switches, in the registry's order."""
     offered: Iterable[Dimension] = (DIMENSIONS if extras else CANONICAL_DIMENSIONS).values()
     return [each.key for each in offered if sensitive or not each.sensitive]
+
+
+def describe_trait(key: str, level: str) -> str:
+    """The words of the level, wherever it is handed over: "honesty: high" alone is taken for its
+    opposite. Of what is registered no more, key and level as they stand."""
+    dimension = DIMENSIONS.get(key)
+    return dimension.describe_level(level) if dimension else f"{key.replace('_', ' ')}: {level}"

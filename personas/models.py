@@ -18,6 +18,7 @@ from notes.models.fields import (
     MemoryField,
     MemoryFields,
 )
+from personas.dimensions import describe_trait
 
 
 class Trait(Derived):
@@ -60,7 +61,7 @@ class Trait(Derived):
         ]
 
     def __str__(self) -> str:
-        return f"{self.key}: {self.level}"
+        return describe_trait(self.key, self.level)
 
 
 class ProfileAttribute(Derived):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from math import inf
 from typing import Any
@@ -10,7 +10,6 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from memoryhub.dialogues.models import Turn
 from memoryhub.tenants.models import Space
 from notes.erasure.evidence import has_erased_words
 from notes.history.change_set import ChangeSet
@@ -19,15 +18,15 @@ from personas.models import BlockVersion, CoreBlock
 
 
 def scrub_blocks(
-    space: Space, turns: Sequence[Turn], actor: str, now: datetime
+    space: Space, erased: Mapping[UUID, str], actor: str, now: datetime
 ) -> tuple[int, list[dict[str, Any]]]:
-    """(blocks changed, shared blocks for a person to look at). Call before the turns are redacted.
+    """(blocks changed, shared blocks for a person to look at). `erased`: by turn, what goes of it.
 
     A version is scrubbed when one of the turns led to it, or when it says what only they said.
     """
-    if not turns:
+    if not erased:
         return 0, []
-    erased, review, changed = {turn.id: turn for turn in turns}, [], 0
+    review, changed = [], 0
     changes = ChangeSet(space, EvolutionEvent.Kind.ERASE, actor, now, trigger="erase")
     reached = Q(space=space) | Q(attachments__space=space) | Q(versions__turn_id__in=erased)
     for block in CoreBlock.objects.filter(reached).distinct():
@@ -40,7 +39,7 @@ def scrub_blocks(
     return changed, review
 
 
-def _scrub_block(block: CoreBlock, erased: dict[UUID, Turn], changes: ChangeSet) -> bool:
+def _scrub_block(block: CoreBlock, erased: Mapping[UUID, str], changes: ChangeSet) -> bool:
     versions = list(BlockVersion.objects.filter(block=block).order_by("version"))
     # Of a generated block, the first version that rests on one of the turns.
     rests = Derivation.objects.filter(child_id=block.id, turn__in=erased)
@@ -88,6 +87,6 @@ def _restore_value(block: CoreBlock, value: str, changes: ChangeSet) -> None:
     )
 
 
-def _is_tainted(value: str, space: Space, erased: dict[UUID, Turn]) -> bool:
+def _is_tainted(value: str, space: Space, erased: Mapping[UUID, str]) -> bool:
     """The name of whom it is about is no secret of one turn."""
-    return has_erased_words(value, [t.text for t in erased.values()], [space.subject, space.name])
+    return has_erased_words(value, erased.values(), [space.subject, space.name])

@@ -19,7 +19,7 @@ from memoryhub.tenants.models import Space
 from notes.history.change_set import ChangeSet, TurnEvidence
 from notes.models import EvolutionEvent, Proposal
 from notes.review.proposals import propose_change
-from personas.dimensions import DIMENSIONS, LEVELS
+from personas.dimensions import DIMENSIONS, LEVELS, describe_trait
 from personas.models import Trait
 
 
@@ -151,7 +151,8 @@ def _propose_trait(changes: ChangeSet, old: Trait, one: JudgedTrait) -> None:
         changes.space,
         Proposal.Kind.OVERWRITE,
         f"trait:{old.id}:{one.assessment.level}",
-        f"{old.key} may be {one.assessment.level} now: {one.assessment.why}",
+        f"{old.key} may be “{describe_trait(old.key, one.assessment.level)}” now: "
+        f"{one.assessment.why}",
         changes.at,
         row=old,
         payload={"level": one.assessment.level, "rationale": one.assessment.why, "valid_to": None},

@@ -298,7 +298,9 @@ def _build_queued_message(turn: Turn, tokens: int) -> QueuedMessage:
     calls = turn.metadata.get("tool_calls")
     made = [str(each.get("id", "")) for each in calls or [] if isinstance(each, dict)]
     answers = str(turn.metadata.get("tool_call_id", "")) if turn.role == Turn.Role.TOOL else ""
-    return QueuedMessage(turn.seq, turn.role, turn.text, tokens, tuple(filter(None, made)), answers)
+    return QueuedMessage(
+        turn.seq, turn.role, turn.words, tokens, tuple(filter(None, made)), answers
+    )
 
 
 def _build_fixed_texts(head: Sequence[str], view: _WindowView) -> list[str]:
@@ -395,7 +397,7 @@ def _split_turn(at: int, turn: Turn, limit: int, aid: WindowHelpers) -> list[Utt
     size = ceil(len(turn.text) / number)
     return [
         Utterance(
-            f"u{at + 1}", turn.speaker, role, turn.text[start : start + size], turn.occurred_at
+            f"u{at + 1}", turn.speaker, role, turn.words[start : start + size], turn.occurred_at
         )
         for start in range(0, len(turn.text), size)
     ]

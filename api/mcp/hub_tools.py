@@ -48,8 +48,10 @@ def _run_search(caller: Caller, asked: given.SearchArguments) -> ToolResult:
         "/api/v1/search", {**wanted, "subject": caller.resolve_subject(asked.subject)}
     )
     memories = [_render_item(each, sources=asked.sources) for each in found["items"]]
+    unasked = [each for section in found["unasked"] for each in section["items"]]
     state = {name: found[name] for name in _STATE_FIELDS}
-    return ToolResult({"items": memories, **state}, render_memories(found["items"]))
+    told = {"items": memories, "unasked": [_render_item(each, sources=False) for each in unasked]}
+    return ToolResult(told | state, render_memories([*found["items"], *unasked]))
 
 
 def _render_item(found: dict[str, Any], *, sources: bool) -> dict[str, Any]:

@@ -33,7 +33,11 @@ def _render_memory_line(memory: Mapping[str, Any]) -> str:
     until = memory.get("valid_to")
     held = f" (until {until[:10]})" if until else ""
     named = f"{memory['kind']} {memory['id']}"
-    return escape_as_data(f"- [{named}] {day} {said_by}{memory['text']}{held}")
+    about = [memory.get("context") or "", ", ".join(memory.get("keywords") or ())]
+    about += [", ".join(memory.get("tags") or ())]
+    told = "; ".join(part for part in about if part)
+    described = f" ({told})" if told else ""
+    return escape_as_data(f"- [{named}] {day} {said_by}{memory['text']}{described}{held}")
 
 
 def select_filled_fields(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -104,7 +104,9 @@ def _search_space(
     from memoryhub.recall.services import search_memories
 
     kinds: dict[str, Any] = {"kinds": ["fact"], "channels": ["facts"], "select": "fused"}
-    found = search_memories(space, query, **kinds, only=only, explain=True, **options)
+    found = search_memories(
+        space, query, **kinds, only=only, explain=True, unasked=False, **options
+    )
     allowed = None if only is None else set(only)
     return [_build_hit(item) for item in found.items if allowed is None or item.id in allowed]
 

@@ -60,7 +60,9 @@ class RecallSerializer(serializers.Serializer[Any]):
 
 
 class SearchSerializer(RecallSerializer):
-    limit = IntegerField(allow_null=True, default=10, min_value=1, max_value=100)
+    """`limit` left out: as many as the policy has it, which is ten or what the router thinks."""
+
+    limit = IntegerField(allow_null=True, required=False, min_value=1, max_value=100)
     kinds = ListField(
         serializers.ChoiceField(choices=get_args(MemoryKind)), **NULL, allow_empty=False
     )

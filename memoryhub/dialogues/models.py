@@ -9,6 +9,9 @@ from django.utils.translation import pgettext_lazy
 
 from memoryhub.tenants.models import SpaceModel
 
+# What stands in a turn's text in the place of words that were erased.
+REDACTION_BAR = "█"
+
 
 class Session(SpaceModel):
     """A conversation. `ordinal` counts the space's sessions from 1 (D{ordinal}:{turn})."""
@@ -100,3 +103,9 @@ class Turn(SpaceModel):
 
     def __str__(self) -> str:
         return f"{self.speaker}: {self.text[:60]}"
+
+    @property
+    def words(self) -> str:
+        """What is there to be read of its text: blank where words were erased, each character
+        where it was."""
+        return self.text.replace(REDACTION_BAR, " ")

@@ -27,6 +27,13 @@ def load_turns_before(turn: Turn, count: int) -> list[Turn]:
     return list(reversed(rows))
 
 
+def load_turns_elsewhere(turn: Turn, count: int) -> list[Turn]:
+    """The last `count` turns of the space's other sessions before this one, oldest first."""
+    said = Turn.objects.filter(space_id=turn.space_id, seq__lt=turn.seq)
+    rows = said.exclude(session_id=turn.session_id).order_by("-seq")[:count]
+    return list(reversed(rows))
+
+
 _AROUND_SQL = """
 WITH ranked AS (
   SELECT id, session_id, row_number() OVER (PARTITION BY session_id ORDER BY ordinal) AS place,

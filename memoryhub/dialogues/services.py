@@ -14,6 +14,7 @@ from django.utils.translation import gettext_noop
 
 from memoryhub.dialogues.messages import Message, check_messages, resolve_time
 from memoryhub.dialogues.models import Session, Turn
+from memoryhub.dialogues.redaction import hash_buried_words
 from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.news import News, notify_listeners
 from memoryhub.tenants.models import Space
@@ -133,21 +134,25 @@ def _build_turn(
 TurnIdentity = tuple[str, ...]
 
 
-def _build_identity(turn: Turn) -> TurnIdentity:
+def _build_identity(turn: Turn, said: Turn | None = None) -> TurnIdentity:
+    """`said`: who said what, where the words have been erased since."""
     if turn.external_id:
         return ("id", turn.external_id)
+    said = said or turn
     at = turn.occurred_at.astimezone(UTC).isoformat()
-    return ("text", turn.role, turn.speaker, turn.content_hash, at)
+    return ("text", turn.role, said.speaker, said.content_hash, at)
 
 
 def _load_delivered(space: Space, session_id: str, drafts: list[Turn]) -> dict[TurnIdentity, Turn]:
     rows = Turn.objects.filter(space=space, session__external_id=session_id)
     rows = rows.select_related("session")
     named = rows.filter(external_id__in=[t.external_id for t in drafts if t.external_id])
+    fresh = [turn for turn in drafts if not turn.external_id]
+    erased = {hash_buried_words(turn): turn for turn in fresh}
     unnamed = rows.filter(
-        external_id="", content_hash__in=[t.content_hash for t in drafts if not t.external_id]
+        external_id="", content_hash__in=[*erased, *(turn.content_hash for turn in fresh)]
     )
-    return {_build_identity(turn): turn for turn in [*named, *unnamed]}
+    return {_build_identity(t, erased.get(t.content_hash)): t for t in [*named, *unnamed]}
 
 
 def _filter_unseen(drafts: list[Turn], known: dict[TurnIdentity, Turn]) -> list[Turn]:

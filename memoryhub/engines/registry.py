@@ -34,6 +34,7 @@ class EngineSettings:
     llm_model: str = ""
     threads: int = 1
     timeout: float = 120.0
+    max_tokens: int = 4000  # of a reply
     # (purpose, model) of those that ask another model than `llm_model`.
     llm_models: tuple[tuple[str, str], ...] = ()
     # An operator's own prompts, and (purpose, name) of those that are asked by one.
@@ -148,6 +149,7 @@ def _build_llm(settings: EngineSettings) -> Engine:
         settings.openai_api_key,
         settings.llm_model,
         timeout=settings.timeout,
+        max_tokens=settings.max_tokens,
         models=dict(settings.llm_models),
         probed=settings.probed,
         prompts=PromptSet(settings.prompts, dict(settings.llm_prompts)),

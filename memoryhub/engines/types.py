@@ -78,11 +78,21 @@ VerdictOp = Literal["add", "same", "augment", "contradict", "deny", "forget"]
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimChange:
+    """What a claim does to `target`, a handle of `Exchange.held` or of a candidate before it."""
+
+    op: VerdictOp
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
 class FactCandidate:
     """A claim found in an exchange (spec §7.1, §11.2). Slots follow AMA's five patterns.
 
     `owner` is whom the fact is about and `speaker` who said it, both by name; "I" is the
-    speaker (spec E25). `predicate_key` is a normalised predicate such as `lives_in`.
+    speaker (spec E25). `predicate_key` is a normalised predicate such as `lives_in`. `changes`:
+    what it does to claims held, as far as the engine has been shown any; None: not judged.
+    `quoted`: the words it rests on were found to the letter.
     """
 
     text: str
@@ -102,6 +112,10 @@ class FactCandidate:
     confidence: float = 1.0
     correction: bool = False
     sources: tuple[SourceSpan, ...] = ()
+    until: datetime | None = None  # of a state that is over: when it ended
+    handle: str = ""  # of the claim among those read with it
+    changes: tuple[ClaimChange, ...] | None = None
+    quoted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +145,17 @@ class NoteDraft:
 
 
 @dataclass(frozen=True, slots=True)
+class ForgetWish:
+    """A wish that claims held, `targets` by their handles, be forgotten, in these words."""
+
+    source: SourceSpan
+    targets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Extraction:
-    """What one exchange yields. `topic_cue`: the exchange opens a new topic."""
+    """What one exchange yields. `topic_cue`: the exchange opens a new topic. `wishes`: what is to
+    be forgotten, where the engine has been shown what is held."""
 
     facts: tuple[FactCandidate, ...] = ()
     entities: tuple[EntityMention, ...] = ()
@@ -145,15 +168,18 @@ class Extraction:
     continues: bool | None = None
     # References of earlier turns it bears on (AMA's R_t), by the handles of the history.
     related: tuple[str, ...] = ()
+    wishes: tuple[ForgetWish, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """Input of `construct`: the utterances to read, and what went before as context only.
 
-    `history` (oldest first, at most the last 10 turns) resolves references and pairs
-    answers with questions; nothing is extracted from it. `participants` are the known
-    speakers' names, `subject` the person the space is about.
+    `history` (oldest first, at most the last 10 turns of the session) resolves references and
+    pairs answers with questions; nothing is extracted from it. `earlier` are the last turns of
+    other sessions, for a model. `participants` are the known speakers' names, `subject` the person
+    the space is about. `held`: open claims that the messages may be about, with the names of
+    relations in use, for an engine that judges while it reads; None: it is not to judge.
     """
 
     utterances: Sequence[Utterance]
@@ -161,13 +187,17 @@ class Exchange:
     participants: Sequence[str] = ()
     subject: str = ""
     summary: str = ""  # S, the rolling summary of the space (Mem0); context only
+    earlier: Sequence[Utterance] = ()
+    held: Sequence[HeldClaim] | None = None
+    relations: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractionOptions:
     """What a construction is to yield, and how it is asked for.
 
-    `combine`: in one call where that can be; else each purpose in a call of its own. `batch`:
+    `combine`: in one call where that can be; else each purpose in a call of its own. `patterns`:
+    then also the parts of each fact's sentence, and the earlier turns it bears on (AMA). `batch`:
     exchanges of one session a call may hold.
     """
 
@@ -176,6 +206,7 @@ class ExtractionOptions:
     notes: bool = True
     chain: bool = True
     combine: bool = True
+    patterns: bool = False
     batch: int = 1
 
 
@@ -387,6 +418,16 @@ class Knowledge:
 
 
 @dataclass(frozen=True, slots=True)
+class TraitScale:
+    """A trait that may be assessed. `high` and `low` say in words what these levels mean: a key
+    alone is read either way."""
+
+    key: str
+    high: str
+    low: str
+
+
+@dataclass(frozen=True, slots=True)
 class TraitState:
     key: str
     level: TraitLevel
@@ -446,7 +487,8 @@ class Quote:
     """A recalled memory handed to `answer`: text, when it was said, what it is about.
 
     `speaker` said it, word by word; a memory in the hub's own words has none, and `owner` is whom
-    it is about. `predicate` and `object` are a fact's slots. `until`: it holds no longer.
+    it is about. `predicate` and `object` are a fact's slots. `note`: how a note is described.
+    `until`: it holds no longer.
     """
 
     text: str
@@ -458,6 +500,7 @@ class Quote:
     object: str = ""
     until: datetime | None = None
     relevance: float | None = None
+    note: str = ""
 
     def states_any_of(self, predicates: Collection[str]) -> bool:
         """Whether it is a fact of one of these kinds."""
@@ -569,7 +612,7 @@ class Engine(Protocol):
         """`previous` is the page before the first, of the chain `summary` sums up."""
 
     def extract_themes(self, pages: Sequence[Passage]) -> list[Theme]:
-        """At most two themes, each with the pages that belong to it."""
+        """Themes, as many as pages at most, each with the pages that belong to it."""
 
     def refresh_segment(
         self, summary: str, keywords: Sequence[str], pages: Sequence[Passage]
@@ -598,9 +641,9 @@ class Engine(Protocol):
         """What of the pages to keep at hand about the user and the agent."""
 
     def assess_traits(
-        self, pages: Sequence[Passage], current: Sequence[TraitState], keys: Sequence[str]
+        self, pages: Sequence[Passage], current: Sequence[TraitState], scales: Sequence[TraitScale]
     ) -> list[TraitAssessment]:
-        """Assessments of registered traits (`keys`) that the pages are evidence for."""
+        """Assessments of registered traits (`scales`) that the pages are evidence for."""
 
     def choose_agent_step(self, context: AgentContext) -> AgentStep:
         """The agent's next tool call or text."""
@@ -613,6 +656,9 @@ class Engine(Protocol):
     ) -> Judgement: ...
 
     def extract_question_names(self, question: str) -> list[str]: ...
+
+    def extract_question_terms(self, question: str) -> list[str]:
+        """Keywords that notes which answer the question would be found by."""
 
     def answer_question(
         self, question: str, quotes: Sequence[Quote], *, subject: str = ""

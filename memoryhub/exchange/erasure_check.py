@@ -15,10 +15,10 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from memoryhub.dialogues.models import Turn
+from memoryhub.dialogues.redaction import hash_with_secret
 from memoryhub.errors import Conflict
 from memoryhub.exchange.id_shift import IdShift
 from memoryhub.exchange.tables import ExportTable
-from notes.erasure.erase import hash_with_secret
 from notes.models import Fact, Receipt, Tombstone
 
 Digests = dict[str, tuple[int, datetime | None]]
@@ -56,7 +56,9 @@ def _digest_turns(lines: Sequence[tuple[int, Any]], back: IdShift) -> Digests:
     known: Digests = {}
     for number, turn in lines:
         if turn.state != Turn.State.REDACTED:
-            known[hash_with_secret("turn", back.shift_id(turn.id))] = (number, None)
+            row_id = back.shift_id(turn.id)
+            known[hash_with_secret("turn", row_id)] = (number, None)
+            known[hash_with_secret("words", row_id, turn.content_hash)] = (number, None)
             if turn.external_id:
                 session = back.shift_id(turn.session_id)
                 known[hash_with_secret("turn", session, turn.external_id)] = (number, None)

@@ -36,6 +36,7 @@ def build_engine_settings() -> EngineSettings:
         llm_model=settings.LLM_MODEL,
         threads=settings.MODEL_THREADS,
         timeout=settings.MODEL_TIMEOUT_SECONDS,
+        max_tokens=settings.LLM_MAX_TOKENS,
         probed=settings.DATA_DIR / PROBE_FILE_NAME,
         prompts=settings.PROMPTS,
     )

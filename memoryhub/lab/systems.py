@@ -91,6 +91,49 @@ def _build_rag_system(name: str, size: int, k: int) -> System:
     )
 
 
+# Without mid-term memory topics are still kept, since long-term memory is made of them, and read
+# by nobody.
+_MEMORYOS_ABLATIONS = (
+    replace(
+        _build_preset_system(
+            "memoryos", "memoryos_no_mtm", overrides={"recall.channels": ["stm", "shelf", "core"]}
+        ),
+        title=_("MemoryOS without mid-term memory"),
+        what=_("Of earlier exchanges only what promotion made of them is read."),
+    ),
+    replace(
+        _build_preset_system(
+            "memoryos",
+            "memoryos_no_lpm",
+            overrides={
+                "traits.enabled": False,
+                "shelf.enabled": False,
+                "recall.channels": ["stm", "pages"],
+            },
+        ),
+        title=_("MemoryOS without long-term personal memory"),
+        what=_("Topics are never read for traits or the shelf."),
+    ),
+    replace(
+        _build_preset_system("memoryos", "memoryos_no_chain", overrides={"chain.enabled": False}),
+        title=_("MemoryOS without chains"),
+        what=_("Exchanges stand by themselves, without a summary of what they go on from."),
+    ),
+)
+
+
+def _build_amem_system(k: int) -> System:
+    """One of A-Mem's sweep of k; its own is 10 (spec §4.3)."""
+    return replace(
+        _build_preset_system(
+            "amem", f"amem-k{k}", overrides={"recall.k_min": k, "recall.k_max": max(k, 30)}
+        ),
+        title=f"A-Mem, k={k}",
+    )
+
+
+_WITHOUT_JUDGE = {"judge.mode": "off", "recall.rounds": 1}
+
 _ALL_SYSTEMS = (
     _build_preset_system("full_context", options={"whole": True}),
     _build_rag_system("rag", 500, 2),
@@ -102,7 +145,33 @@ _ALL_SYSTEMS = (
         what=_("MemoryBank as its published code runs unless told otherwise: nothing fades."),
     ),
     _build_preset_system("memgpt", reader="agent", options={"k": 10}),
-    *map(_build_preset_system, ("amem", "mem0", "mem0g", "ama", "memoryos", "balanced")),
+    _build_preset_system("amem"),
+    *map(_build_amem_system, (20, 30, 40, 50)),
+    replace(
+        _build_preset_system("amem", "amem_unlinked", overrides={"notes.links": False}),
+        title=_("A-Mem without links"),
+        what=_("A-Mem's notes evolve and are found by themselves: none leads to another."),
+    ),
+    replace(
+        _build_preset_system("amem", "amem_unevolved", overrides={"notes.evolution": False}),
+        title=_("A-Mem without evolution"),
+        what=_("A-Mem's notes are linked, and stay as they were first described."),
+    ),
+    *map(_build_preset_system, ("mem0", "mem0g", "ama")),
+    replace(
+        _build_preset_system("ama", "ama_unjudged", overrides=_WITHOUT_JUDGE),
+        title=_("AMA without its judge"),
+        what=_("AMA hands over what one look finds: nobody says whether it is enough."),
+    ),
+    replace(
+        _build_preset_system(
+            "ama", "ama_unrefreshed", overrides={"facts.resolution": "append_only"}
+        ),
+        title=_("AMA without its refresher"),
+        what=_("AMA keeps what is said beside what it contradicts: nothing is renewed."),
+    ),
+    *map(_build_preset_system, ("memoryos", "balanced")),
+    *_MEMORYOS_ABLATIONS,
     System(
         "readagent",
         "ReadAgent",

@@ -38,6 +38,10 @@ _BARE_OVERRIDES: Mapping[str, Any] = {
 }
 
 
+# The papers' own order of calls: an exchange at a time, one call a purpose.
+_PAPER_ORDER: Mapping[str, Any] = {"llm.combine_calls": False, "derive.batch_exchanges": 1}
+
+
 def _build_preset(
     name: str, title: str, summary: str, paper: str, overrides: Mapping[str, Any]
 ) -> Preset:
@@ -100,10 +104,13 @@ _ALL_PRESETS = (
         "A note of every exchange, linked to notes like it and rewritten as new ones come.",
         "A-MEM (Xu et al., 2025)",
         {
+            **_PAPER_ORDER,
             "notes.enabled": True,
             "notes.links": True,
             "notes.evolution": True,
             "notes.k": 10,
+            "notes.vector": "whole",
+            "route.keywords": True,
             "recall.channels": ["notes"],
             "recall.k_min": 10,
         },
@@ -114,6 +121,7 @@ _ALL_PRESETS = (
         "Short facts, each compared with the ten nearest that are held before it is kept.",
         "Mem0 (Chhikara et al., 2025)",
         {
+            **_PAPER_ORDER,
             "facts.enabled": True,
             "facts.neighbours": 10,
             "episodes.rolling": True,
@@ -127,9 +135,11 @@ _ALL_PRESETS = (
         "Mem0's facts, with the entities and relations they speak of.",
         "Mem0g (Chhikara et al., 2025)",
         {
+            **_PAPER_ORDER,
             "facts.enabled": True,
             "facts.neighbours": 10,
             "graph.enabled": True,
+            "route.entities": True,
             "episodes.rolling": True,
             "recall.channels": ["facts", "graph"],
             "recall.k_min": 10,
@@ -142,7 +152,9 @@ _ALL_PRESETS = (
         "a judge looks whether that was enough.",
         "AMA (2026)",
         {
+            **_PAPER_ORDER,
             "facts.enabled": True,
+            "facts.patterns": True,
             "episodes.topic": True,
             "route.mode": "llm",
             "judge.mode": "llm",
@@ -158,9 +170,11 @@ _ALL_PRESETS = (
         "to traits; there are no facts but those.",
         "MemoryOS (Kang et al., 2025)",
         {
+            **_PAPER_ORDER,
             "facts.enabled": True,
             "facts.source": "promotion",
             "segments.enabled": True,
+            "segments.compare": "page",
             "heat.reset": "pages",
             "chain.enabled": True,
             "traits.enabled": True,

@@ -17,6 +17,7 @@ Channel = Literal[
     "stm", "window", "core", "shelf", "raw", "pages", "notes", "facts", "graph", "episodes"
 ]
 SelectMode = Literal["routed", "fixed", "fused"]
+NoteVector = Literal["beside", "whole"]
 CHANNELS: tuple[Channel, ...] = (
     "stm",
     "core",
@@ -66,6 +67,9 @@ class FactsPolicy(_PolicyGroup):
     (retract), or nothing (keep_both)."""
     store_after_contradiction: bool = True
     """Keep the new fact after it ended an old one. Off is Mem0 to the letter."""
+    patterns: bool = False
+    """Take facts apart by five sentence patterns and note the earlier messages they bear on, as
+    AMA, where facts are read by a call of their own."""
     neighbours: Annotated[int, Field(ge=1, le=50)] = 10
     """Facts held that a new one is compared with."""
     floor: Share = 0.25
@@ -74,10 +78,30 @@ class FactsPolicy(_PolicyGroup):
     """Facts of one exchange that are kept, most important first."""
     most_closures: Annotated[int, Field(ge=0, le=100)] = 5
     """Facts that one turn may end at most."""
+    one_value: Annotated[str, Field(max_length=4000)] = ""
+    """Relations of which a person has one value at a time, by their keys with commas between, as
+    drives, phone_number: a new value replaces the old one. Of others a model's word or the table of
+    known relations decides."""
+    many_values: Annotated[str, Field(max_length=4000)] = ""
+    """Relations of which a person has several values side by side, in the same form: a new value
+    stands beside the others."""
+    second_opinion: bool = False
+    """Ask a model once more about each fact, beside those it comes close to, though it judged while
+    it read."""
     review_from: Literal["off", "high", "medium"] = "off"
     """Decisions that wait in the inbox instead of being carried out: those of high risk (a fact
     is taken back, or ended though it was said three times), those of medium risk too (any is
     ended or replaced), or none (off)."""
+
+    def get_cardinality(self, key: str) -> Literal["single", "multi"] | None:
+        """What a person has set for a relation; None: nothing."""
+        if key in _split_keys(self.one_value):
+            return "single"
+        return "multi" if key in _split_keys(self.many_values) else None
+
+
+def _split_keys(listed: str) -> set[str]:
+    return {key.strip() for key in listed.split(",") if key.strip()}
 
 
 class GraphPolicy(_PolicyGroup):
@@ -94,6 +118,10 @@ class NotesPolicy(_PolicyGroup):
     """Write a note about each exchange. What agents archive themselves is kept either way."""
     anchor: Literal["page", "fact"] = "page"
     """What a note is about: an exchange (page) or a fact."""
+    vector: NoteVector = "beside"
+    """What a note is embedded as: its text with its keywords, tags and context beside it, a vector
+    each (beside), or one of all together, as in A-Mem (whole). Notes made before keep theirs until
+    they change or are embedded again."""
     k: Annotated[int, Field(ge=1, le=50)] = 10
     """Notes that a new one is compared with."""
     floor: Share = 0.25
@@ -113,6 +141,9 @@ class SegmentsPolicy(_PolicyGroup):
     """Gather exchanges by topic."""
     theta: Annotated[float, Field(ge=-1, le=2)] = 0.6
     """Likeness over which an exchange joins a topic (cosine and shared keywords, added)."""
+    compare: Literal["theme", "page"] = "theme"
+    """What is compared with a topic: what a model says that exchanges are about (theme), or each
+    exchange's own words, as in MemoryOS (page)."""
     max: Annotated[int, Field(ge=1, le=100_000)] = 200
     """Topics kept warm; the coldest beyond are left out of the topic search."""
 
@@ -228,6 +259,11 @@ class CorePolicy(_PolicyGroup):
 class RoutePolicy(_PolicyGroup):
     mode: Literal["off", "rules", "llm"] = "rules"
     """Who reads a question before it is searched for: nobody (off), rules, or a model (llm)."""
+    keywords: bool = False
+    """Have the engine name the keywords of a question, and look for both together, as A-Mem."""
+    entities: bool = False
+    """Have the engine name whom and what a question speaks of, for the graph, as Mem0g; in mode llm
+    it is asked in any case."""
 
 
 class JudgePolicy(_PolicyGroup):
@@ -235,6 +271,10 @@ class JudgePolicy(_PolicyGroup):
     """Who decides whether what was found is enough: nobody (off), rules, or a model (llm)."""
     density: Share = 0.3
     """Share of what was found that must be relevant."""
+    trust: Literal["confirm", "guarded", "trusted"] = "guarded"
+    """How far a model's word on what a new fact does to those held is carried out: after a person
+    confirmed it (confirm), where the words it quotes and the times bear it out (guarded), or always
+    (trusted). What is not carried out waits in the inbox."""
 
 
 class RecallPolicy(_PolicyGroup):

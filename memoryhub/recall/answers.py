@@ -92,12 +92,13 @@ def answer_question(
             explain=explain,
             now=now,
             reinforce=reinforce,
+            unasked="model",
         )
         with clock.measure_stage("answer"):
             made = compose_answer(
                 space,
                 question,
-                found.items,
+                list_all_items(found),
                 at=as_of or now,
                 include_past=include_past,
                 budget_tokens=budget_tokens,
@@ -106,6 +107,11 @@ def answer_question(
             )
         tokens, calls = _sum_model_usage(ledger, before, made.tokens)
     return _build_result(made, found, tokens, calls, clock, explain)
+
+
+def list_all_items(found: SearchResult) -> list[MemoryItem]:
+    """What was found, best first, and what the policy hands over whatever is asked."""
+    return [*found.items, *(item for section in found.unasked for item in section.items)]
 
 
 def compose_answer(

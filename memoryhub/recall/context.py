@@ -13,13 +13,9 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from memoryhub.dialogues.models import Turn
 from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.policies.schema import Channel, Policy, SelectMode
 from memoryhub.recall import retrieve
-from memoryhub.recall.candidates import channels as finding
-from memoryhub.recall.candidates.channels import at_hand
-from memoryhub.recall.candidates.channels.hits import ChannelHit
 from memoryhub.recall.judge import conflicts
 from memoryhub.recall.log import journal, reinforcement
 from memoryhub.recall.question.caller import (
@@ -46,27 +42,18 @@ from memoryhub.recall.render.prompt import (
 )
 from memoryhub.recall.render.results import (
     ConflictingMemories,
+    ContextSection,
     DroppedMemory,
     Explanation,
     MemoryItem,
 )
-from memoryhub.recall.retrieve import RetrievalScope, load_items_of_hits
+from memoryhub.recall.retrieve import RetrievalScope
+from memoryhub.recall.unasked import UNRATED_SECTIONS, load_unasked_items
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.episodes.store import build_live_q, load_rolling_text
-from notes.models import Episode
-from personas.models import Window
 
-# Shown whatever is asked: recall says nothing about their worth.
-_UNASKED_SECTIONS = frozenset({"core", "window", "stm"})
 # Findings of one kind are at most K; all kinds together no more than this.
 _MAX_FINDINGS = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class ContextSection:
-    name: str
-    items: Sequence[MemoryItem]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +130,7 @@ def build_context(
     chosen = retrieve.select_channels(ask)
     with tenant_scope(space.tenant_id):
         with clock.measure_stage("always"):
-            parts = _load_unasked_items(ask, agent)
+            parts = load_unasked_items(ask, agent)
         there = frozenset(item.id for items in parts.values() for item in items)
         most = _compute_limit_per_kind(ask)
         wanted = RetrievalScope(chosen, _MAX_FINDINGS, most, seen=there, explain=explain)
@@ -157,7 +144,7 @@ def build_context(
     first.dropped += [DroppedMemory.from_item(item, "duplicate", of.id) for item, of in twice]
     gone = {item.id for item, _ in twice}
     judged.items = [item for item in judged.items if item.id not in gone]
-    asked = [item for s in kept if s.name not in _UNASKED_SECTIONS for item in s.items]
+    asked = [item for s in kept if s.name not in UNRATED_SECTIONS for item in s.items]
     told = explanation.SearchTrace(ask, chosen, first, judged, asked, hidden, _MAX_FINDINGS)
     result = MemoryContext(
         sections=kept,
@@ -186,53 +173,9 @@ def build_context(
         question = journal.AskedQuestion("context", query, options, asked_by, now)
         shown = [(section.name, section.items) for section in kept]
         entry = journal.build_entry(told, result, shown, question)
-        unasked = [item for s in kept if s.name in _UNASKED_SECTIONS for item in s.items]
+        unasked = [item for s in kept if s.name in UNRATED_SECTIONS for item in s.items]
         reinforcement.record_search(space, asked, now, entry, inspected=inspect, beside=unasked)
     return result
-
-
-def _load_unasked_items(ask: PreparedQuestion, agent: str) -> dict[str, list[MemoryItem]]:
-    """What is there whatever is asked, as far as its channel is on."""
-    on = ask.policy.recall.channels
-    own = [channel for channel in on if channel in ("shelf", "stm")]
-    hits = finding.find_hits_by_channel(ask, own)
-    if "episodes" in on and ask.visibility.as_of is None:
-        hits["episodes"] = _find_global_digest(ask)
-    loaded = load_items_of_hits([hit for some in hits.values() for hit in some])
-    items = {item.id: item for item in loaded}
-    parts = {name: [items[h.id] for h in some if h.id in items] for name, some in hits.items()}
-    if "core" in on:
-        parts["core"] = at_hand.load_core_items(ask, agent)
-    window = _load_window_items(ask)
-    if window:
-        parts["window"] = window
-        there = {item.id for item in window}
-        parts["stm"] = [item for item in parts.get("stm", ()) if item.id not in there]
-    return {name: items for name, items in parts.items() if items}
-
-
-def _find_global_digest(ask: PreparedQuestion) -> list[ChannelHit]:
-    """The digest of everything is handed over whole, alike or not (spec B9)."""
-    rows = Episode.objects.filter(build_live_q(), space=ask.space, kind=Episode.Kind.GLOBAL)
-    newest = rows.order_by("-to_at").values_list("id", flat=True)[:1]
-    return [ChannelHit("episode", at, 1.0, "all there is, in brief") for at in newest]
-
-
-def _load_window_items(ask: PreparedQuestion) -> list[MemoryItem]:
-    """The session's own window, where it has one: the summary so far and the turns behind it."""
-    if ask.session_id is None or ask.policy.window.mode == "off":
-        return []
-    window = Window.objects.filter(session_id=ask.session_id).select_related("session").first()
-    if window is None:
-        return []
-    turns = Turn.objects.filter(session_id=ask.session_id, seq__gte=window.head_seq)
-    ids = turns.exclude(state=Turn.State.REDACTED).order_by("seq").values_list("id", flat=True)
-    said = load_items_of_hits([ChannelHit("turn", at, 1.0, "in the window") for at in ids])
-    summary = load_rolling_text(ask.space, window.session)
-    if not summary:
-        return said
-    text = f"{choose_prompt_words([summary]).so_far} {summary}"
-    return [MemoryItem("core", window.id, text, 1.0, {}, ask.visibility.at), *said]
 
 
 def _compute_limit_per_kind(ask: PreparedQuestion) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import get_args
+from typing import Literal, get_args
 from uuid import UUID
 
 from django.utils import timezone
@@ -30,22 +30,25 @@ from memoryhub.recall.question.prepare import (
     prepare_question,
 )
 from memoryhub.recall.render import explanation, pack
-from memoryhub.recall.render.results import MemoryKind, SearchResult
+from memoryhub.recall.render.prompt import SECTION_ORDER
+from memoryhub.recall.render.results import ContextSection, MemoryItem, MemoryKind, SearchResult
 from memoryhub.recall.retrieve import RetrievalScope
-from memoryhub.tenants.models import Space
+from memoryhub.recall.unasked import load_unasked_items
+from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 
 # What can be asked for; and what is, unless something else is said.
 ALL_KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
 DEFAULT_KINDS: tuple[MemoryKind, ...] = ("fact", "turn", "note")
-MAX_LIMIT = 100
+DEFAULT_LIMIT, MAX_LIMIT = 10, 100
+SearchLimit = int | None | Literal["policy"]
 
 
 def search_memories(
     space: Space,
     query: str,
     *,
-    limit: int | None = 10,
+    limit: SearchLimit = "policy",
     kinds: Sequence[MemoryKind] | None = None,
     as_of: datetime | None = None,
     include_past: bool = False,
@@ -64,11 +67,13 @@ def search_memories(
     reinforce: bool = True,
     inspect: bool = False,
     standing: SpaceSearchState | None = None,
+    unasked: bool | Literal["model"] | None = None,
 ) -> SearchResult:
     """The memories of `space` that bear on `query`, best first. Opens its own tenant scope.
 
-    `limit` None: as many as the router thinks are wanted, and notes linked to them; `kinds` None:
-    those whose channels the policy has on. `as_of`: as things stood in the world then;
+    `limit` "policy": ten, or where the policy routes questions as many as the router thinks are
+    wanted; None: that many under any policy, and notes linked to them. `kinds` None: those whose
+    channels the policy has on. `as_of`: as things stood in the world then;
     `include_past`: also what no longer holds; `deep`: also what has faded, which revives it;
     `only`: of these facts, turns, notes and episodes, by id, where only those are asked for.
     `session_id` tells the router what was said before. `budget_tokens`: no more text than that.
@@ -76,7 +81,9 @@ def search_memories(
     `engine` in place of the tenant's, by the `vectors` of another embedder. What was found is
     remembered better for it, unless not to `reinforce`: then the search leaves no trace.
     `inspect`: a person only looks; that is logged at once, and reinforces nothing. `standing`: read
-    together with the space, just now.
+    together with the space, just now. `unasked`: also what the policy hands over whatever is asked;
+    None: where the policy does not rank all channels together; "model": also where a model is to
+    answer, since rules quote what was found and can not weigh what was not.
     What fails degrades the search; raises InvalidInput for an empty query.
     """
     _check_arguments(limit, kinds)
@@ -92,6 +99,9 @@ def search_memories(
         first = retrieve.retrieve_memories(ask, wanted, clock)
         clashing = conflicts.find_conflicts(first.items, visibility.at)
         hidden = explanation.find_hidden(ask, wanted.channels) if explain else []
+        beside = {}
+        if kinds is None and _is_unasked_wanted(ask, unasked):
+            beside = load_unasked_items(ask, "")
     judged = retrieve.judge_retrieval(ask, consultant, first, wanted, clock)
     best = wanted.cut_to_limit(judged.items)
     shown, tokens = pack.fit_token_budget(best, budget_tokens, count_tokens)
@@ -109,6 +119,7 @@ def search_memories(
         took_ms=clock.took_ms,
         explain=told.build_explanation() if explain else None,
         recall_id=journal.generate_recall_id() if reinforce or inspect else None,
+        unasked=_exclude_found(beside, shown),
     )
     if reinforce or inspect:
         options = {
@@ -124,8 +135,30 @@ def search_memories(
     return result
 
 
-def _check_arguments(limit: int | None, kinds: Sequence[MemoryKind] | None) -> None:
-    if limit is not None and not 1 <= limit <= MAX_LIMIT:
+def _is_unasked_wanted(ask: PreparedQuestion, unasked: bool | Literal["model"] | None) -> bool:
+    if isinstance(unasked, bool):
+        return unasked
+    if ask.policy.recall.select != "fused":
+        return True
+    tenant = Tenant.objects.filter(id=ask.space.tenant_id, engine=Tenant.Engine.LLM)
+    return unasked == "model" and tenant.exists()
+
+
+def _exclude_found(
+    beside: Mapping[str, Sequence[MemoryItem]], shown: Sequence[MemoryItem]
+) -> list[ContextSection]:
+    """The sections in the order of a context, each thing once."""
+    seen = {item.id for item in shown}
+    found = []
+    for name in SECTION_ORDER:
+        items = [item for item in beside.get(name, ()) if item.id not in seen]
+        seen |= {item.id for item in items}
+        found += [ContextSection(name, items)] if items else []
+    return found
+
+
+def _check_arguments(limit: SearchLimit, kinds: Sequence[MemoryKind] | None) -> None:
+    if isinstance(limit, int) and not 1 <= limit <= MAX_LIMIT:
         raise InvalidInput(_("from 1 to %(limit)s") % {"limit": MAX_LIMIT}, field="limit")
     if kinds is not None and (not kinds or set(kinds) - set(ALL_KINDS)):
         raise InvalidInput(_("some of %(known)s") % {"known": ", ".join(ALL_KINDS)}, field="kinds")
@@ -133,7 +166,7 @@ def _check_arguments(limit: int | None, kinds: Sequence[MemoryKind] | None) -> N
 
 def _build_scope(
     ask: PreparedQuestion,
-    limit: int | None,
+    limit: SearchLimit,
     kinds: Sequence[MemoryKind] | None,
     override: SearchOverride,
 ) -> RetrievalScope:
@@ -146,4 +179,10 @@ def _build_scope(
         if kinds is None and ask.policy.recall.select == "fused":
             chosen = retrieve.select_precise_channels(ask, chosen)
     only = None if kinds is None else frozenset(kinds)
-    return RetrievalScope(chosen, limit or ask.k, kinds=only, linked=limit is None)
+    select = ask.policy.recall.select
+    # Linked notes have a budget of their own, however many there are that were found (A10); who
+    # asks for so many gets no more.
+    linked = limit is None or (limit == "policy" and select != "fused")
+    if limit == "policy":
+        limit = ask.k if select == "routed" else DEFAULT_LIMIT
+    return RetrievalScope(chosen, limit or ask.k, kinds=only, linked=linked)

@@ -16,12 +16,13 @@ from memoryhub.webhooks.outbox import render_space
 from notes.erasure.trace import collect_row_text
 from notes.history import row_kinds
 from notes.models import Proposal
+from personas.models import Trait
 
 LONGEST_TEXT, MOST_TURNS = 8_000, 100
 _ROW_TYPES = {"fact": "fact", "note": "note", "episode": "episode", "trait": "trait"} | {
     "block": "coreblock"
 }
-# Whose words are one column; the others' are all of them.
+# Whose words are one column; a trait says its level in words too, the others' are all of theirs.
 _TEXT_COLUMNS = {"fact": "text", "coreblock": "value", "episode": "text"}
 _MEM0_OPERATIONS = {"memory_add": "ADD", "memory_update": "UPDATE", "memory_delete": "DELETE"}
 
@@ -80,6 +81,8 @@ def _load_row_words(row_type: str, data: dict[str, Any]) -> dict[str, Any]:
     row = row_kinds.get_row_kind(row_type).model._default_manager.filter(pk=data["id"]).first()
     if row is None:
         return {}
+    if isinstance(row, Trait):
+        return _render_text("\n".join(filter(None, (str(row), row.rationale))))
     column = _TEXT_COLUMNS.get(row_type)
     return _render_text(getattr(row, column) if column else collect_row_text(row))
 

@@ -6,7 +6,6 @@ be written or embedded anew is left to jobs. Call inside the tenant's scope, in 
 
 from __future__ import annotations
 
-import hmac
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -15,12 +14,13 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.conf import settings
 from django.db.models import Q, QuerySet
 
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.dialogues.queries import load_turns_around
+from memoryhub.dialogues.redaction import bury_words, draw_bars, hash_with_secret
 from memoryhub.tenants.models import Space
+from notes.erasure.clauses import has_own_words
 from notes.erasure.trace import ErasureTrace
 from notes.facts.intervals import repair_interval
 from notes.history import row_kinds
@@ -44,15 +44,11 @@ from notes.models import (
 )
 
 
-def hash_with_secret(*parts: object) -> str:
-    """A digest that tells nothing to who doesn't know what was erased and the hub's secret."""
-    said = "\0".join(str(part) for part in parts)
-    return hmac.new(settings.SECRET_KEY.encode(), said.encode(), "sha256").hexdigest()
-
-
 def erase_traced(found: ErasureTrace, actor: str, now: datetime, *, strict: bool) -> Counter[str]:
     """Carry out what was traced. Returns how many of each kind went."""
     counts: Counter[str] = Counter()
+    _write_tombstones(found, now)
+    counts["clauses"] = _cut_turns(found)
     changes = ChangeSet(found.space, EvolutionEvent.Kind.ERASE, actor, now, trigger="erase")
     if strict:
         found.doomed_rows |= found.tainted_rows
@@ -72,10 +68,9 @@ def erase_traced(found: ErasureTrace, actor: str, now: datetime, *, strict: bool
     counts["withheld"] = len(found.rewritten_rows)
     Derivation.objects.filter(space=found.space, turn__in=found.erased_turn_ids).delete()
     counts["turns"] = redact_turns(found.space, found.turns)
-    if not changes.revisions and found.turns:
+    if not changes.revisions and found.touched_turns:
         changes.event.save(force_insert=True)
     changes.save()
-    _write_tombstones(found, now)
     return counts
 
 
@@ -180,7 +175,7 @@ def _delete_index_entries(found: ErasureTrace, purged: set[RowKey]) -> dict[str,
     vectors later."""
     owners = {row for _, row in purged} | found.erased_turn_ids
     count, _ = IndexEntry.objects.filter(space=found.space, owner_id__in=owners).delete()
-    _rewrite_windows(found)
+    count += _rewrite_windows(found)
     _reindex_entities(found, purged)
     return {"index_entries": count}
 
@@ -197,18 +192,22 @@ def _reindex_entities(found: ErasureTrace, purged: set[RowKey]) -> None:
     indexer.write_entries(found.space, found.space.embedding_model, entries, None)
 
 
-def _rewrite_windows(found: ErasureTrace) -> None:
-    if not found.turns:
-        return
+def _rewrite_windows(found: ErasureTrace) -> int:
+    """Returns how many entries of turns that were cut went: such a turn has fewer chunks now."""
+    if not found.touched_turns:
+        return 0
     touched = {
-        turn.id for turn in load_turns_around(found.erased_turn_ids, indexer.BEFORE)
+        turn.id for turn in load_turns_around(found.touched_turn_ids, indexer.BEFORE)
     } - found.erased_turn_ids
     around = load_turns_around(touched | found.erased_turn_ids, indexer.BEFORE)
     around = [turn for turn in around if turn.id not in found.erased_turn_ids]
     held = IndexEntry.objects.filter(kind="turn", owner_id__in=touched, space=found.space)
     zone = ZoneInfo(found.space.timezone)
-    for model in set(held.values_list("model", flat=True)):
-        own = set(held.filter(model=model).values_list("owner_id", flat=True))
+    owners: dict[str, set[UUID]] = {}
+    for model, owner in held.values_list("model", "owner_id"):
+        owners.setdefault(model, set()).add(owner)
+    count, _ = held.filter(owner_id__in=found.cut_turns).delete()
+    for model, own in owners.items():
         entries = indexer.build_turn_entries(
             around,
             found.space.speakers,
@@ -217,23 +216,36 @@ def _rewrite_windows(found: ErasureTrace) -> None:
             time_words=load_event_date_words(list(own), zone),
         )
         indexer.write_entries(found.space, model, entries, None)
+    return count
 
 
 def _delete_what_tells_of_it(found: ErasureTrace) -> dict[str, int]:
     """Proposals and feedback about it; fingerprints of what was given out since the oldest of the
     turns came in."""
-    turns, doomed = found.erased_turn_ids, {row for _, row in found.doomed_rows}
-    about = Q(turn_ids__overlap=list(turns)) if turns else Q(pk=None)
-    proposals = Proposal.objects.filter(about | Q(row_id__in=doomed))
-    oldest = min((turn.received_at for turn in found.turns), default=None)
+    doomed = {row for _, row in found.doomed_rows}
+    oldest = min((turn.received_at for turn in found.touched_turns), default=None)
     given = Fingerprint.objects.filter(Q(seen_at__gte=oldest) if oldest else Q(pk=None))
-    rated = doomed | {row for _, row in found.rewritten_rows} | turns
+    rated = doomed | {row for _, row in found.rewritten_rows} | found.touched_turn_ids
     gone: dict[str, QuerySet[Any]] = {
-        "proposals": proposals,
+        "proposals": _filter_proposals(found, doomed),
         "fingerprints": given,
         "feedback": Feedback.objects.filter(row_id__in=rated),
     }
     return {name: rows.filter(space=found.space).delete()[0] for name, rows in gone.items()}
+
+
+def _filter_proposals(found: ErasureTrace, doomed: set[UUID]) -> QuerySet[Proposal]:
+    """Those that rest on what goes; of those that rest on a turn that is cut, what says its
+    words."""
+    held = Proposal.objects.filter(space=found.space)
+    about = Q(turn_ids__overlap=list(found.erased_turn_ids)) if found.turns else Q(pk=None)
+    about |= Q(row_id__in=doomed)
+    for cut in found.cuts:
+        for proposal in held.filter(turn_ids__contains=[cut.turn.id]):
+            said = [str(proposal.payload), proposal.reason, proposal.decided_because]
+            if has_own_words("\n".join(said), [cut.lost], [cut.left]):
+                about |= Q(id=proposal.id)
+    return held.filter(about)
 
 
 # Deleted in this order, a row never goes before one that points at it.
@@ -260,7 +272,7 @@ def redact_turns(space: Space, turns: Sequence[Turn]) -> int:
     """What was said goes; that something was said then, by a person or an assistant, stays:
     ordinals go on meaning the same, and a repeated delivery is recognised (I1)."""
     for turn in turns:
-        turn.content_hash = hash_with_secret("content", turn.id, turn.content_hash)
+        bury_words(turn)
         turn.text, turn.speaker, turn.lang, turn.speech_act = "", "", "", ""
         turn.metadata, turn.terms, turn.state = {}, {}, Turn.State.REDACTED
     own = ["speaker", "lang", "speech_act", "metadata", "terms"]
@@ -270,6 +282,18 @@ def redact_turns(space: Space, turns: Sequence[Turn]) -> int:
     space.speakers = sorted(set(left.values_list("speaker", flat=True)))
     space.save(update_fields=["speakers"])
     return len(turns)
+
+
+def _cut_turns(found: ErasureTrace) -> int:
+    """Bars stand where the words stood: every other character stays where it was."""
+    for cut in found.cuts:
+        bury_words(cut.turn)
+        cut.turn.text = draw_bars(cut.turn.text, cut.spans)
+        if has_own_words(str(cut.turn.metadata), [cut.lost], [cut.left]):
+            cut.turn.metadata = {}
+    columns = ["content_hash", "text", "metadata"]
+    Turn.objects.bulk_update([cut.turn for cut in found.cuts], columns, batch_size=500)
+    return len(found.cuts)
 
 
 def erase_session_name(session: Session) -> None:
@@ -284,6 +308,8 @@ def _write_tombstones(found: ErasureTrace, now: datetime) -> None:
     digests += [
         hash_with_secret("turn", t.session_id, t.external_id) for t in found.turns if t.external_id
     ]
+    # A turn that was cut may come back as it is, but not as it was.
+    digests += [hash_with_secret("words", c.turn.id, c.turn.content_hash) for c in found.cuts]
     digests += [hash_claim(found.space, fact) for fact in found.named_facts]
     Tombstone.objects.bulk_create(
         [

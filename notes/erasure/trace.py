@@ -6,7 +6,7 @@ Reads only, so that a dry run and the erasure itself see the same. Call inside t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
@@ -17,6 +17,7 @@ from django.db.models import CASCADE, ForeignKey, Q
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.tenants.models import Space
+from notes.erasure.clauses import TurnCut, has_own_words
 from notes.erasure.evidence import has_erased_words, split_tokens
 from notes.history import row_kinds
 from notes.history.unit_of_work import RowKey
@@ -24,11 +25,14 @@ from notes.models import Chain, Derivation, Entity, Episode, Fact, Page, Relatio
 
 # Summaries of a span are written anew without what was erased; other rows go.
 REWRITTEN_KINDS = frozenset({"chain", "segment", "episode"})
+# Made of some words of a turn: of one that is cut they stay, unless they say what goes.
+_WORDED_KINDS = frozenset({"fact", "note", "profileattribute", "relation"})
 
 
 @dataclass
 class ErasureTrace:
-    """`turns` will be redacted; `named` are the claims asked for. `gone` rows rested on those
+    """`turns` will be redacted, `cuts` lose a clause; `named` are the claims asked for. `gone` rows
+    rested on those
     alone; `tainted` ones on other turns too, which are in `remaining`; `rewritten` ones sum up a
     span with some of them in it. `names` are those that `entities`, which stay, may keep, the
     display name first. `released` claims were ended by the turns and by nothing else.
@@ -36,6 +40,7 @@ class ErasureTrace:
 
     space: Space
     turns: list[Turn]
+    cuts: list[TurnCut] = field(default_factory=list)
     named_facts: list[Fact] = field(default_factory=list)
     doomed_rows: dict[RowKey, Any] = field(default_factory=dict)
     tainted_rows: dict[RowKey, Any] = field(default_factory=dict)
@@ -49,13 +54,40 @@ class ErasureTrace:
     def erased_turn_ids(self) -> set[UUID]:
         return {turn.id for turn in self.turns}
 
+    @property
+    def cut_turns(self) -> dict[UUID, TurnCut]:
+        return {cut.turn.id: cut for cut in self.cuts}
+
+    @property
+    def touched_turns(self) -> list[Turn]:
+        return [*self.turns, *(cut.turn for cut in self.cuts)]
+
+    @property
+    def touched_turn_ids(self) -> set[UUID]:
+        return {turn.id for turn in self.touched_turns}
+
+    @property
+    def lost_words(self) -> dict[UUID, str]:
+        """By turn, what goes of it."""
+        whole = {turn.id: turn.text for turn in self.turns}
+        return whole | {cut.turn.id: cut.lost for cut in self.cuts}
+
+    def is_spared(self, link: Derivation) -> bool:
+        """Whether it rests on words of a cut turn that stay."""
+        cut, start, end = self.cut_turns.get(link.turn_id), link.span_start, link.span_end
+        if cut is None or start is None or end is None:
+            return False
+        return not any(start < b and a < end for a, b in cut.spans)
+
     def list_doomed_facts(self) -> list[Fact]:
         return [row for (kind, _), row in self.doomed_rows.items() if kind == "fact"]
 
 
-def trace_erasure(space: Space, turns: list[Turn], facts: Iterable[Fact] = ()) -> ErasureTrace:
-    """Everything that erasing these turns and these facts touches."""
-    found = ErasureTrace(space, turns, list(facts))
+def trace_erasure(
+    space: Space, turns: list[Turn], cuts: Iterable[TurnCut] = (), facts: Iterable[Fact] = ()
+) -> ErasureTrace:
+    """Everything that erasing these turns, clauses and facts touches."""
+    found = ErasureTrace(space, turns, list(cuts), list(facts))
     for fact in found.named_facts:
         found.doomed_rows["fact", fact.id] = fact
     _trace_derivations(found)
@@ -72,16 +104,17 @@ def trace_erasure(space: Space, turns: list[Turn], facts: Iterable[Fact] = ()) -
 def _trace_derivations(found: ErasureTrace) -> None:
     """Rows made from the turns, and from the facts that go with them."""
     touching = Derivation.objects.filter(space=found.space).filter(
-        Q(turn__in=found.erased_turn_ids) | Q(via_id__in=[row for _, row in found.doomed_rows])
+        Q(turn__in=found.touched_turn_ids) | Q(via_id__in=[row for _, row in found.doomed_rows])
     )
     against = touching.filter(role=Derivation.Role.CONTRADICTION)
-    links = Derivation.objects.filter(space=found.space, role=Derivation.Role.CONTRADICTION)
-    left = links.exclude(turn__in=found.erased_turn_ids)  # by which they ended all the same
-    found.released_ids = {*against.values_list("child_id", flat=True)}.difference(
-        left.values_list("child_id", flat=True)
-    )
-    made = touching.exclude(role=Derivation.Role.CONTRADICTION)
-    children = set(made.values_list("child_type", "child_id")) - set(found.doomed_rows)
+    found.released_ids = {link.child_id for link in against if not found.is_spared(link)}
+    found.released_ids -= _load_ended_by_others(found)
+    children = {
+        (link.child_type, link.child_id)
+        for link in touching.exclude(role=Derivation.Role.CONTRADICTION)
+        if link.child_type != "fact" or not found.is_spared(link)
+    }
+    children -= set(found.doomed_rows)
     links = Derivation.objects.filter(child_id__in=[row for _, row in children])
     support: dict[RowKey, set[UUID]] = defaultdict(set)
     for link in links.exclude(via_id__in=[row for _, row in found.doomed_rows]):
@@ -101,9 +134,31 @@ def _trace_derivations(found: ErasureTrace) -> None:
             found.doomed_rows[key] = row
         elif key[0] in REWRITTEN_KINDS:
             found.rewritten_rows[key] = row
-        elif support[key] & found.erased_turn_ids or _is_tainted(found, row, others, texts, names):
+        elif (
+            others & set(found.cut_turns)
+            and key[0] in _WORDED_KINDS
+            and (_says_lost_words(found, row, others, texts))
+        ):
+            found.doomed_rows[key] = row
+            found.remaining_turn_ids |= others
+        elif (
+            support[key] & found.erased_turn_ids
+            or (others & set(found.cut_turns) and key[0] not in _WORDED_KINDS)
+            or _is_tainted(found, row, others, texts, names)
+        ):
             found.tainted_rows[key] = row
             found.remaining_turn_ids |= others
+
+
+def _load_ended_by_others(found: ErasureTrace) -> set[UUID]:
+    links = Derivation.objects.filter(
+        space=found.space, role=Derivation.Role.CONTRADICTION, child_id__in=found.released_ids
+    )
+    return {
+        link.child_id
+        for link in links
+        if link.turn_id not in found.touched_turn_ids or found.is_spared(link)
+    }
 
 
 def load_rows_by_key(keys: Iterable[RowKey]) -> dict[RowKey, Any]:
@@ -137,10 +192,26 @@ def _is_tainted(
     """An erased turn was only context to it: it is tainted if it shows (step 4)."""
     return has_erased_words(
         collect_row_text(row),
-        [turn.text for turn in found.turns],
-        [texts.get(turn, "") for turn in others],
+        found.lost_words.values(),
+        [*_list_left_texts(found, others, texts), found.space.subject, found.space.name],
         names,
     )
+
+
+def _says_lost_words(
+    found: ErasureTrace, row: Any, others: set[UUID], texts: dict[UUID, str]
+) -> bool:
+    """Whether a row that rests on a turn that is cut says something that stood there alone."""
+    lost = [cut.lost for cut in found.cuts if cut.turn.id in others]
+    left = [*_list_left_texts(found, others, texts), found.space.subject, found.space.name]
+    return has_own_words(collect_row_text(row), lost, left)
+
+
+def _list_left_texts(
+    found: ErasureTrace, turns: Iterable[UUID], texts: dict[UUID, str]
+) -> list[str]:
+    cuts = found.cut_turns
+    return [cuts[turn].left if turn in cuts else texts.get(turn, "") for turn in turns]
 
 
 def _trace_pages(found: ErasureTrace) -> None:
@@ -148,9 +219,8 @@ def _trace_pages(found: ErasureTrace) -> None:
 
     A note on such a page is tainted by support.
     """
-    covering = [
-        page for page in _load_covering_pages(found) if any(page.covers(t) for t in found.turns)
-    ]
+    turns = found.touched_turns
+    covering = [page for page in _load_covering_pages(found) if any(page.covers(t) for t in turns)]
     if not covering:
         return
     within = Q(pk=None)
@@ -171,20 +241,21 @@ def _trace_pages(found: ErasureTrace) -> None:
 
 
 def _load_covering_pages(found: ErasureTrace) -> list[Page]:
-    if not found.turns:
+    turns = found.touched_turns
+    if not turns:
         return []
-    low, high = min(t.seq for t in found.turns), max(t.seq for t in found.turns)
-    sessions = {turn.session_id for turn in found.turns}
+    low, high = min(t.seq for t in turns), max(t.seq for t in turns)
+    sessions = {turn.session_id for turn in turns}
     return list(Page.objects.filter(session__in=sessions, first_seq__lte=high, last_seq__gte=low))
 
 
 def _trace_summaries(found: ErasureTrace) -> None:
     """Episodes over the turns, whatever their derivations say; groups that lost all pages."""
-    for episode in Episode.objects.filter(space=found.space) if found.turns else []:
+    for episode in Episode.objects.filter(space=found.space) if found.touched_turns else []:
         inside = (
             episode.from_seq <= turn.seq <= episode.to_seq
             and episode.session_id in (None, turn.session_id)
-            for turn in found.turns
+            for turn in found.touched_turns
         )
         if any(inside):
             found.rewritten_rows["episode", episode.id] = episode
@@ -234,7 +305,9 @@ def _trace_entities(found: ErasureTrace) -> None:
     used = set(left.filter(src__in=found.entities).values_list("src_id", flat=True))
     used |= set(left.filter(dst__in=found.entities).values_list("dst_id", flat=True))
     links = Derivation.objects.filter(child_type="entity", child_id__in=found.entities)
-    used |= set(links.exclude(turn__in=found.erased_turn_ids).values_list("child_id", flat=True))
+    used |= set(links.exclude(turn__in=found.touched_turn_ids).values_list("child_id", flat=True))
+    staying = {word for cut in found.cuts for word in split_tokens(cut.left)}
+    used |= {e.id for e in found.entities.values() if _has_name_among(e, staying)}
     used |= set(
         Entity.objects.filter(merged_into__in=found.entities)
         .exclude(id__in=found.entities)
@@ -243,6 +316,11 @@ def _trace_entities(found: ErasureTrace) -> None:
     for entity_id in set(found.entities) - used:
         found.doomed_rows["entity", entity_id] = found.entities.pop(entity_id)
     _trace_entity_names(found)
+
+
+def _has_name_among(entity: Entity, words: Collection[str]) -> bool:
+    names = (set(split_tokens(name)) for name in (entity.name, *entity.aliases))
+    return any(name and name <= set(words) for name in names)
 
 
 def _trace_entity_names(found: ErasureTrace) -> None:
@@ -266,14 +344,14 @@ def _trace_entity_names(found: ErasureTrace) -> None:
 
 def _find_unsaid_names(found: ErasureTrace, names: set[str]) -> set[str]:
     """Those of the names with a word that the turns say and no other turn of the space does."""
-    erased = {word for turn in found.turns for word in split_tokens(turn.text)}
+    erased = {word for lost in found.lost_words.values() for word in split_tokens(lost)}
     doubted = {word for name in names for word in split_tokens(name)} & erased
     if not doubted:
         return set()
     asked = reduce(or_, (Q(text__icontains=word) | Q(speaker__icontains=word) for word in doubted))
-    others = Turn.objects.filter(asked, space=found.space).exclude(id__in=found.erased_turn_ids)
-    left = {
-        w for said in others.values_list("text", "speaker") for t in said for w in split_tokens(t)
-    }
+    others = Turn.objects.filter(asked, space=found.space).exclude(id__in=found.touched_turn_ids)
+    said = [*others.values_list("text", "speaker")]
+    said += [(cut.left, cut.turn.speaker) for cut in found.cuts]
+    left = {word for pair in said for text in pair for word in split_tokens(text)}
     lost = doubted - left - set(split_tokens(f"{found.space.subject} {found.space.name}"))
     return {name for name in names if lost & set(split_tokens(name))}

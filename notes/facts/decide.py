@@ -102,6 +102,9 @@ class Claim(Protocol):
     @property
     def event_from(self) -> datetime | None: ...
 
+    @property
+    def asserted_at(self) -> datetime: ...
+
 
 ClaimT = TypeVar("ClaimT", bound=Claim)
 
@@ -165,7 +168,8 @@ def _decide_repetition(same: ClaimT) -> ClaimDecision[ClaimT]:
 
 def _find_same_claim(new: ClaimT, held: Sequence[ClaimT]) -> ClaimT | None:
     alike = (c for c in held if c.text_key == new.text_key and c.owner == new.owner)
-    return next((c for c in alike if c.valid_to is None and _is_same_occasion(new, c)), None)
+    known = (c for c in alike if c.valid_to is None or new.valid_to is not None)
+    return next((c for c in known if _is_same_occasion(new, c)), None)
 
 
 def _is_same_occasion(new: Claim, old: Claim) -> bool:
@@ -304,6 +308,8 @@ def _decide_single_valued(
     new: ClaimT, held: Sequence[ClaimT], trusted: bool, correction: bool
 ) -> ClaimDecision[ClaimT]:
     """Place one value of a single-valued predicate among the intervals already known (I4)."""
+    if _is_empty_interval(new):
+        return ClaimDecision(ResolutionOp.ADD, "over already, since nobody says when")
     rivals = [
         c
         for c in _find_rivals(new, held)

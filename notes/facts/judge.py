@@ -1,13 +1,18 @@
 """What a model's verdict on a new claim comes to, once code has had its say (spec §11.7).
 
-A model is asked only about claims that code leaves open, and only about claims it was offered.
-Each guard here holds whatever the model says: speaker, occasion, cardinality, order in time.
+A model is believed about claims that it was offered only. Whatever it says, an assistant's words
+change nothing that people said, another occasion is another event, and times are kept in order; how
+much more it takes than its word is the policy's (`judge.trust`). What is not carried out is put
+before a person.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Literal
 
+from memoryhub.dialogues.messages import normalise_text
+from memoryhub.engines.local.claims.predicates import is_many_valued
 from memoryhub.engines.types import VerdictOp
 from notes.facts.decide import (
     Claim,
@@ -19,6 +24,7 @@ from notes.facts.decide import (
 )
 
 ContradictionPolicy = Literal["supersede", "retract", "keep_both"]
+JudgeTrust = Literal["confirm", "guarded", "trusted"]
 
 
 def decide_by_verdict(
@@ -30,27 +36,72 @@ def decide_by_verdict(
     sure: bool = True,
     trusted: bool = True,
     correction: bool = False,
+    trust: JudgeTrust = "guarded",
+    quoted: bool = True,
+    speakers: Collection[str] = (),
+    tells_state: bool = False,
 ) -> ClaimDecision[ClaimT]:
     """The decision that follows from `op` on `old`, which is held and open or was until now.
 
     `sure` False: the engine only suspects; a person decides. `text`: merged words of an augment.
+    `trust`: how far the engine's word goes (policy `judge.trust`). `quoted`: the words that the new
+    claim rests on were found. `speakers`: who talks here, by name, folded. `tells_state`: the
+    engine said whether the new claim holds now, so that one which does is no late news.
     """
-    if old is None or op in ("add", "forget") or not _is_comparable(new, old):
+    if old is None or op in ("add", "forget") or _is_over(new, old):
         return ClaimDecision(ResolutionOp.ADD, "new")
     if not sure:
         return ClaimDecision(ResolutionOp.REVIEW, "may contradict what is held", old)
+    if new.polarity == "planned" and old.polarity != "planned":
+        return ClaimDecision(ResolutionOp.ADD, "a plan changes nothing yet")
     if op == "same":
-        return _decide_same(new, old)
-    if op == "augment":
-        return _decide_augment(new, old, trusted, text)
-    return _decide_contradiction(new, old, trusted, correction, denies=op == "deny")
+        decision = _decide_same(new, old)
+    elif op == "augment":
+        decision = _decide_augment(new, old, trusted, text)
+    else:
+        is_late = _is_late_news(new, old, tells_state)
+        decision = _decide_contradiction(
+            new, old, trusted, correction, denies=op == "deny", is_late=is_late
+        )
+    doubt = _find_doubt(decision, new, old, trust, quoted, speakers)
+    return ClaimDecision(ResolutionOp.REVIEW, doubt, old) if doubt else decision
 
 
-def _is_comparable(new: Claim, old: Claim) -> bool:
-    """Of one owner, of things that are and not of plans, and not over before the other began."""
-    over = old.valid_to is not None and old.valid_to <= new.valid_from
-    plans = (new.polarity == "planned") != (old.polarity == "planned")
-    return new.owner.casefold() == old.owner.casefold() and not over and not plans
+def _find_doubt(
+    decision: ClaimDecision[ClaimT],
+    new: Claim,
+    old: Claim,
+    trust: JudgeTrust,
+    quoted: bool,
+    speakers: Collection[str],
+) -> str:
+    """Why a person is asked before the decision is carried out; "" where none has to be."""
+    if not decision.mutates or trust == "trusted":
+        return ""
+    if trust == "confirm":
+        return f"a model's word waits for a person: {decision.reason}"
+    if not quoted:
+        return f"the words it rests on were not found: {decision.reason}"
+    owners = {new.owner.casefold(), old.owner.casefold()}
+    if len(owners) == 2 and owners <= set(speakers):
+        return f"said of somebody else: {decision.reason}"
+    if decision.op is ResolutionOp.SUPERSEDE and _are_kept_side_by_side(new, old):
+        return f"both may be so: {decision.reason}"
+    return ""
+
+
+def _is_over(new: Claim, old: Claim) -> bool:
+    return old.valid_to is not None and old.valid_to <= new.valid_from
+
+
+def _is_late_news(new: Claim, old: Claim, tells_state: bool) -> bool:
+    """Whether it is of a time before the old claim began. Where nobody said when that was, it is
+    known to hold from when it was told: what is told later may still take its place."""
+    if new.valid_from >= old.valid_from:
+        return False
+    is_over = new.valid_to is not None and new.valid_to <= new.asserted_at
+    is_start_known = old.event_from == old.valid_from and not tells_state
+    return is_over or is_start_known or new.asserted_at <= old.asserted_at
 
 
 def _is_opposed(new: Claim, old: Claim) -> bool:
@@ -91,17 +142,15 @@ def _decide_augment(new: ClaimT, old: ClaimT, trusted: bool, text: str) -> Claim
 
 
 def _decide_contradiction(
-    new: ClaimT, old: ClaimT, trusted: bool, correction: bool, *, denies: bool
+    new: ClaimT, old: ClaimT, trusted: bool, correction: bool, *, denies: bool, is_late: bool
 ) -> ClaimDecision[ClaimT]:
-    if not denies and _may_coexist(new, old):
-        return ClaimDecision(ResolutionOp.ADD, "both can be so")
     if not may_change_claim(new, old, trusted):
         return ClaimDecision(ResolutionOp.REVIEW, "contradicts what a person said", old)
     if denies:
-        return _decide_denial(new, old, correction)
+        return _decide_denial(new, old, correction, is_late)
     if correction:
         return ClaimDecision(ResolutionOp.CORRECT, "the speaker corrected it", old, old.valid_to)
-    if new.valid_from < old.valid_from:
+    if is_late:
         return ClaimDecision(
             ResolutionOp.HISTORY, "was so before what is known since", None, old.valid_from
         )
@@ -110,26 +159,28 @@ def _decide_contradiction(
     return ClaimDecision(ResolutionOp.SUPERSEDE, "contradicts what was held, and is newer", old)
 
 
-def _decide_denial(new: ClaimT, old: ClaimT, correction: bool) -> ClaimDecision[ClaimT]:
+def _decide_denial(
+    new: ClaimT, old: ClaimT, correction: bool, is_late: bool
+) -> ClaimDecision[ClaimT]:
     if correction:
         return ClaimDecision(ResolutionOp.RETRACT, "taken back: it was never so", old)
-    if new.valid_from < old.valid_from:
+    if is_late:
         return ClaimDecision(
             ResolutionOp.HISTORY, "was denied before it came to be so", None, old.valid_from
         )
-    return ClaimDecision(ResolutionOp.END, "no longer so", old)
+    # Nothing is kept of an ending that says no more than what has ended.
+    repeats = normalise_text(new.text) == normalise_text(old.text)
+    return ClaimDecision(ResolutionOp.CLOSE if repeats else ResolutionOp.END, "no longer so", old)
 
 
-def _may_coexist(new: Claim, old: Claim) -> bool:
-    """One predicate of many values, and other values: pizza and burgers (spec R9)."""
-    one = new.predicate_key == old.predicate_key
-    if not one or (not new.predicate_key and new.verb != old.verb) or _is_opposed(new, old):
-        return False
-    many = "single" not in (new.cardinality, old.cardinality)
+def _are_kept_side_by_side(new: Claim, old: Claim) -> bool:
+    """Other values of a predicate that is known to have many: pizza and burgers (spec R9)."""
     return (
-        many
+        new.predicate_key == old.predicate_key
+        and is_many_valued(new.predicate_key)
+        and "single" not in (new.cardinality, old.cardinality)
         and normalise_value(new) != normalise_value(old)
-        and bool(normalise_value(new) and normalise_value(old))
+        and not _is_opposed(new, old)
     )
 
 

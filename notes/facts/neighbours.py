@@ -2,26 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Count, Q
 
 from memoryhub.tenants.models import Space
 from notes.graph.identity import normalise_name
 from notes.index.nearest import find_nearest_owners
 from notes.models import Fact, Relation
 
-# Open claims of the same owner, whatever their predicate.
+# Open claims of the owner asked for, or of anybody; whatever their predicate.
 _OPEN_CLAIMS = """JOIN notes_fact f ON f.id = e.owner_id AND f.status = 'active'
-  AND f.retired_at IS NULL AND f.valid_to IS NULL AND lower(f.owner) = lower(asked.key)"""
+  AND f.retired_at IS NULL AND f.valid_to IS NULL
+  AND (asked.key = '' OR lower(f.owner) = lower(asked.key))"""
+_MAX_OWNERS = 500  # names looked for in a text
+
+
+def find_known_claims(
+    space: Space,
+    model: str,
+    vectors: Sequence[Any],
+    text: str,
+    speakers: Collection[str],
+    *,
+    most: int,
+) -> list[Fact]:
+    """Open claims that `text` may bear on, at most `most`, the likeliest first: near one of the
+    vectors, whoever they are about, then the newest about anybody whom it names or who says it.
+
+    Call inside the tenant's scope. Three statements.
+    """
+    near = find_nearest_owners(space, "fact", model, [("", v) for v in vectors], most, _OPEN_CLAIMS)
+    best: dict[UUID, float] = {}
+    for fact, cosine in (each for found in near for each in found):
+        best[fact] = max(cosine, best.get(fact, -1.0))
+    open_claims = Fact.objects.filter(
+        space=space, status=Fact.Status.ACTIVE, retired_at=None, valid_to=None
+    )
+    owners = open_claims.order_by().values_list("owner", flat=True).distinct()[:_MAX_OWNERS]
+    told = normalise_name(text)
+    own = {normalise_name(speaker) for speaker in speakers}
+    named = [o for o in owners if o and (normalise_name(o) in told or normalise_name(o) in own)]
+    ranked = sorted(best, key=lambda fact: -best[fact])
+    wanted = Q(id__in=ranked[:most]) | Q(owner__in=named)
+    rows = {fact.id: fact for fact in open_claims.filter(wanted).order_by("-asserted_at")}
+    return [rows[at] for at in dict.fromkeys([*ranked, *rows]) if at in rows][:most]
+
+
+def list_relations_in_use(space: Space, most: int) -> list[str]:
+    """Keys of predicates that open claims of the space have, the commonest first."""
+    rows = Fact.objects.filter(space=space, retired_at=None, valid_to=None)
+    counted = rows.exclude(predicate_key="").values("predicate_key").annotate(count=Count("id"))
+    return [row["predicate_key"] for row in counted.order_by("-count", "predicate_key")[:most]]
 
 
 def find_nearest_facts(
     space: Space, model: str, asked: Sequence[tuple[str, Any]], *, floor: float, most: int
 ) -> list[list[UUID]]:
-    """For each (owner, vector), open claims at or above the cosine `floor`, nearest first.
+    """For each (owner, vector), open claims of the owner, "" for anybody's, at or above the cosine
+    `floor`, nearest first.
 
     Call inside the tenant's scope. One statement.
     """

@@ -166,14 +166,19 @@ class Resolver:
         return decision
 
     def apply_decision(
-        self, decision: FactDecision, new: Fact, sources: Sequence[TurnEvidence], *, trusted: bool
+        self,
+        decision: FactDecision,
+        new: Fact,
+        sources: Sequence[TurnEvidence],
+        *,
+        trusted: bool,
+        also: Sequence[FactDecision] = (),
     ) -> FactDecision:
-        """Carry a decision out in memory, as far as policy and protection let it."""
-        rules = self.rules
-        decision = apply_contradiction_policy(
-            decision, rules.contradiction, store=rules.store_after_contradiction
-        )
-        decision = self._guard_decision(decision, new, sources)
+        """Carry a decision out in memory, as far as policy and protection let it, and what the same
+        claim does to others: each under the same guards."""
+        for other in also:
+            self._apply_further_decision(other, new, sources, trusted)
+        decision = self._guard_decision(self._apply_policy(decision), new, sources)
         if decision.op is ResolutionOp.SAME and decision.target is not None:
             self._corroborate_fact(decision.target, sources)
             return decision
@@ -182,6 +187,22 @@ class Resolver:
         if decision.inserts:
             self._insert_fact(new, sources)
         return decision
+
+    def _apply_policy(self, decision: FactDecision) -> FactDecision:
+        rules = self.rules
+        return apply_contradiction_policy(
+            decision, rules.contradiction, store=rules.store_after_contradiction
+        )
+
+    def _apply_further_decision(
+        self, decision: FactDecision, new: Fact, sources: Sequence[TurnEvidence], trusted: bool
+    ) -> None:
+        """One news may end several claims: it is stored once, for the first of them."""
+        decision = self._guard_decision(self._apply_policy(decision), new, sources)
+        if decision.op is ResolutionOp.SAME and decision.target is not None:
+            self._corroborate_fact(decision.target, sources)
+        elif decision.mutates and decision.op is not ResolutionOp.AUGMENT:
+            self._change_target(decision, new, sources, trusted)
 
     def _end_dependent_claims(
         self, decision: FactDecision, new: Fact, sources: Sequence[TurnEvidence], trusted: bool
@@ -322,6 +343,8 @@ class Resolver:
         self._reworded.append((old, new))
 
     def _insert_fact(self, new: Fact, sources: Sequence[TurnEvidence]) -> None:
+        if _is_open_single(new) and any(_is_open_rival(new, old) for old in self.held):
+            new.cardinality = "multi"  # what is left open was judged to stand beside it
         self._unit.track_row(new)
         self.inserted.append(new)
         self.held.append(new)
@@ -344,6 +367,19 @@ class Resolver:
             fresh = [s for fact, found in self._supports if fact is old for s in found]
             own = [s for s in fresh if s.role == Derivation.Role.SUPPORT]
             self._supports.append((new, [*known.get(old.id, []), *own]))
+
+
+def _is_open_single(fact: Fact) -> bool:
+    return (fact.cardinality, fact.polarity, fact.valid_to) == ("single", "holds", None)
+
+
+def _is_open_rival(new: Fact, old: Fact) -> bool:
+    """Whether both would be the one value that the owner has of the predicate."""
+    return (
+        _is_open_single(old)
+        and new.predicate_key != ""
+        and ((old.owner, old.predicate_key) == (new.owner, new.predicate_key))
+    )
 
 
 def _hand_over_lineage(old: Fact, new: Fact) -> None:

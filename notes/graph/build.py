@@ -33,11 +33,18 @@ _UPDATED_COLUMNS = ("aliases", "mention_count", "merged_into", "version", "retir
 
 @dataclass(frozen=True, slots=True)
 class FactTriples:
-    """A stored fact with the triples it tells and what supports it."""
+    """A stored fact with the triples it tells, what supports it, and all entities it names."""
 
     fact: Fact
     triples: Sequence[Triple]
     sources: Sequence[TurnEvidence]
+    named: Sequence[str] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """Of entities in a triple, then of those that stand in none; each once."""
+        ends = [name for src, _, dst in self.triples for name in (src, dst)]
+        return [name for name in dict.fromkeys([*ends, *self.named]) if normalise_name(name)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,15 +156,9 @@ def apply_pair_answers(
 def build_graph(
     space: Space, told: Sequence[FactTriples], types: Mapping[str, str], stamp: str
 ) -> GraphDraft:
-    """The entities and relations that stored facts tell of. Call inside the tenant's scope."""
-    told = [each for each in told if each.triples]
-    names = {
-        normalise_name(n): n
-        for t in told
-        for s, _, d in t.triples
-        for n in (s, d)
-        if normalise_name(n)
-    }
+    """The entities and relations that stored facts tell of; entities also where they stand in no
+    relation (spec §6.2). Call inside the tenant's scope."""
+    names = {normalise_name(name): name for each in told for name in each.names}
     graph = GraphDraft(space, load_known_entities(space, names))
     for canonical, name in names.items():
         if canonical not in graph.known:
@@ -179,6 +180,7 @@ def _add_relations(graph: GraphDraft, told: FactTriples, stamp: str) -> None:
     via = [
         TurnEvidence(s.turn_id, s.start, s.end, s.role, "fact", told.fact.id) for s in told.sources
     ]
+    related: set[UUID] = set()
     for src, label, dst in told.triples:
         if not (normalise_name(src) and normalise_name(dst)):
             continue
@@ -194,9 +196,17 @@ def _add_relations(graph: GraphDraft, told: FactTriples, stamp: str) -> None:
         graph.relations.append(relation)
         graph.sources[relation.id] = via
         for entity in {relation.src.id: relation.src, relation.dst.id: relation.dst}.values():
-            name = entity.canonical_key
-            graph.mentions[name] = graph.mentions.get(name, 0) + 1
-            graph.sources.setdefault(entity.id, []).extend(via)
+            _count_mention(graph, entity, via)
+            related.add(entity.id)
+    for entity in {(e := graph.get_entity(normalise_name(n))).id: e for n in told.names}.values():
+        if entity.id not in related:
+            _count_mention(graph, entity, via)
+
+
+def _count_mention(graph: GraphDraft, entity: Entity, via: Sequence[TurnEvidence]) -> None:
+    name = entity.canonical_key
+    graph.mentions[name] = graph.mentions.get(name, 0) + 1
+    graph.sources.setdefault(entity.id, []).extend(via)
 
 
 def build_graph_entries(graph: GraphDraft) -> list[indexer.EntryDraft]:

@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from memoryhub.declarations import load_declarations
 from memoryhub.dialogues.queries import load_turns_around
 from memoryhub.errors import NotFound
+from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from notes.index import indexer
 from notes.models import (
@@ -132,10 +133,16 @@ def _build_page_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.Ent
     return indexer.build_page_entries(told, speakers, zone=zone)
 
 
+def _build_note_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.EntryDraft]:
+    """In the form that the policy of their space has."""
+    policy = load_effective_policy(rows[0].space).policy
+    return indexer.build_note_entries(rows, zone, policy.notes.vector)
+
+
 # The rows of this package.
 NOTE_KINDS = (
     RowKind(Fact, indexer.build_fact_entries),
-    RowKind(Note, indexer.build_note_entries),
+    RowKind(Note, _build_note_entries),
     RowKind(Entity, lambda rows, zone: indexer.build_entity_entries(rows)),
     RowKind(Relation, lambda rows, zone: indexer.build_relation_entries(rows)),
     RowKind(Segment, lambda rows, zone: indexer.build_segment_entries(rows)),

@@ -24,6 +24,7 @@ from memoryhub.engines.local.claims.predicates import get_search_words
 from memoryhub.engines.local.language import CJK, detect_language
 from memoryhub.engines.types import Embedder
 from memoryhub.inference.selection import embed_or_none
+from memoryhub.policies.schema import NoteVector
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
 from notes.index.lexemes import build_lexical_text
@@ -105,11 +106,11 @@ def _build_turn_chunks(
 
     def list_pieces(near: Sequence[Turn], place: int) -> list[str]:
         own = [each for each in near if each.session_id == turn.session_id]
-        return [split_into_chunks(each.text, max_tokens)[place] for each in own]
+        return [split_into_chunks(each.words, max_tokens)[place] for each in own]
 
     before, after = turns[max(0, at - BEFORE) : at], turns[at + 1 : at + 1 + AFTER]
     wide_before, wide_after = list_pieces(before, -1), list_pieces(after, 0)
-    pieces = split_into_chunks(turn.text, max_tokens)
+    pieces = split_into_chunks(turn.words, max_tokens)
     # A chunk of a long text stands in the company of its own text.
     close = [before[-BESIDE:], after[:BESIDE]] if len(pieces) == 1 else [(), ()]
     beside = [*list_pieces(close[0], -1), *list_pieces(close[1], 0)]
@@ -139,23 +140,32 @@ def _build_fact_entry(fact: Fact, zone: tzinfo) -> EntryDraft:
     return EntryDraft("fact", fact.id, 0, text, words=build_lexical_text(words))
 
 
-def build_note_entries(notes: Iterable[Note], zone: tzinfo = UTC) -> list[EntryDraft]:
+def build_note_entries(
+    notes: Iterable[Note], zone: tzinfo = UTC, vector: NoteVector = "beside"
+) -> list[EntryDraft]:
     """Notes under content, keywords, tags and context together (spec A7).
 
-    The descriptors stand beside the content, which never changes: when they evolve, they alone
-    are embedded anew.
+    `beside`: the descriptors stand beside the content, which never changes: when they evolve, they
+    alone are embedded anew. `whole`: one text of all, as in A-Mem (spec §4.1).
     """
-    return [entry for note in notes for entry in _build_note_chunks(note, zone)]
+    return [entry for note in notes for entry in _build_note_chunks(note, zone, vector)]
 
 
-def _build_note_chunks(note: Note, zone: tzinfo) -> Iterator[EntryDraft]:
+def _build_note_chunks(note: Note, zone: tzinfo, vector: NoteVector) -> Iterator[EntryDraft]:
     described = " ".join([*note.keywords, *note.tags, note.context]).strip()
     dated = format_date_words(note.occurred_at.astimezone(zone), note.content)
+    whole = vector == "whole" and bool(described)
+    # What describes a note is embedded with each of its chunks, and must not be cut off.
+    taken = len(_TOKEN_UNIT.findall(described)) if whole else 0
+    room = max(MAX_CHUNK_TOKENS - taken, MAX_CHUNK_TOKENS // 2)
     # The turns themselves are indexed whole; a note stands for them.
-    for number, text in enumerate(split_into_chunks(note.content)[:MAX_NOTE_CHUNKS]):
+    for number, text in enumerate(split_into_chunks(note.content, room)[:MAX_NOTE_CHUNKS]):
         words = build_lexical_text(f"{dated} {text} {described}")
-        beside = (described,) if described else ()
-        yield EntryDraft("note", note.id, number, text, beside, words)
+        if whole:
+            yield EntryDraft("note", note.id, number, f"{text}\n{described}", words=words)
+        else:
+            beside = (described,) if described else ()
+            yield EntryDraft("note", note.id, number, text, beside, words)
 
 
 def build_page_entries(
@@ -174,10 +184,10 @@ def build_page_entries(
 def _build_page_chunks(
     page: Page, turns: Sequence[Turn], names: Sequence[str], zone: tzinfo
 ) -> Iterator[EntryDraft]:
-    text = "\n".join(turn.text for turn in turns)
+    text = "\n".join(turn.words for turn in turns)
     dated = format_date_words(turns[0].occurred_at.astimezone(zone), text) if turns else ""
-    if turns and all(len(split_into_chunks(turn.text)) == 1 for turn in turns):
-        first, *others = (strip_names(turn.text, names) for turn in turns)
+    if turns and all(len(split_into_chunks(turn.words)) == 1 for turn in turns):
+        first, *others = (strip_names(turn.words, names) for turn in turns)
         words = build_lexical_text(f"{dated} {text}")
         yield EntryDraft("page", page.id, 0, first, tuple(others), words)
         return

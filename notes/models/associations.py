@@ -48,9 +48,9 @@ class Note(Retained, Derived):
     memory_fields: ClassVar[MemoryFields] = {
         **ROW_FIELDS,
         "content": MemoryField(_("text"), is_words=True, is_news=True, results=("text",)),
-        "context": MemoryField(_("context"), is_words=True, is_news=True),
-        "keywords": MemoryField(_("keywords"), is_words=True, is_news=True),
-        "tags": MemoryField(_("tags"), is_words=True, is_news=True),
+        "context": MemoryField(_("context"), is_words=True, is_news=True, results=("context",)),
+        "keywords": MemoryField(_("keywords"), is_words=True, is_news=True, results=("keywords",)),
+        "tags": MemoryField(_("tags"), is_words=True, is_news=True, results=("tags",)),
         "category": MemoryField(_("category"), is_words=True, is_news=True),
         "author": MemoryField(_("author")),
         "page_id": MemoryField(_("exchange")),

@@ -102,9 +102,9 @@ def find_echoes(space: Space, turns: Sequence[Turn]) -> dict[UUID, list[TextSpan
     Two statements for any number of turns.
     """
     said = {
-        (turn.id, span): hash_text(turn.text[span[0] : span[1]])
+        (turn.id, span): hash_text(turn.words[span[0] : span[1]])
         for turn in turns
-        for span in find_sentences(turn.text)
+        for span in find_sentences(turn.words)
     }
     rows = Fingerprint.objects.filter(space=space, digest__in=set(said.values()))
     given = dict(rows.values_list("digest", "seen_at"))

@@ -265,6 +265,7 @@ def test_AM7_a_linked_note_comes_with_two_direct_hits_and_is_marked(
 ) -> None:
     scene.set_vectors(kayak=[1, 0], paddle=[0.9, 0.44], tent=[0.5, 0.87])
     scene.hub.set_policy("amem", recall__k_min=2, recall__k_max=2)
+    scene.hub.model.allow("query_terms")
     a, b = scene.add_note("I bought a kayak"), scene.add_note("A paddle came too")
     c = scene.add_note("The tent is green")
     scene.add_link(a, c)
@@ -277,6 +278,7 @@ def test_AM7_a_linked_note_comes_with_two_direct_hits_and_is_marked(
 def test_AM7_a_limit_that_is_asked_for_is_kept_to(ask: Ask, scene: RecallScene) -> None:
     scene.set_vectors(kayak=[1, 0], tent=[0.5, 0.87])
     scene.hub.set_policy("amem", recall__k_min=2, recall__k_max=2)
+    scene.hub.model.allow("query_terms")
     a, c = scene.add_note("I bought a kayak"), scene.add_note("The tent is green")
     scene.add_link(a, c)
     assert list_texts(ask("search", "kayak", limit=1)) == ["I bought a kayak"]

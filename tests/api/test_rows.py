@@ -13,7 +13,7 @@ from memoryhub.pipeline import corrections
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from tests.support import api_scene
-from tests.support.factories import make_fact
+from tests.support.factories import make_fact, make_trait
 
 LISTS = {
     "sessions": "session",
@@ -63,11 +63,23 @@ def test_a_note_tells_its_links_from_either_side(api: APIClient, rows: dict[str,
     assert told["note_id"] == str(link.b_id if link.a_id == note.id else link.a_id)
 
 
+def test_a_trait_says_in_words_what_its_level_means(
+    api: APIClient, tenant: Tenant, rows: dict[str, Any]
+) -> None:
+    with tenant_scope(tenant.id):
+        blunt = make_trait(rows["space"], "honesty", "high")
+    listed = api.get("/api/v1/spaces/ana/traits").json()["items"]
+    assert {row["key"]: row["words"] for row in listed} == {
+        "honesty": "wants it said outright",
+        "openness": "curious about the new",
+    }
+    one = api.get(f"/api/v1/spaces/ana/traits/{blunt.id}").json()
+    assert one["words"] == "wants it said outright"
+
+
 def test_traits_that_the_policy_switches_off_are_not_shown(
     api: APIClient, tenant: Tenant, rows: dict[str, Any]
 ) -> None:
-    from tests.support.factories import make_trait
-
     with tenant_scope(tenant.id):
         hidden = make_trait(rows["space"], "gender", "high")
     listed = api.get("/api/v1/spaces/ana/traits").json()

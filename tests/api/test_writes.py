@@ -10,12 +10,21 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from api.models import IdempotentRequest
+from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget, execute_erasure
 from memoryhub.tenants.models import ApiKey, Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import EvolutionEvent, Fact
 from tests.support import api_scene
-from tests.support.factories import MAY, make_block, make_fact, make_job, make_note, make_space
+from tests.support.factories import (
+    MAY,
+    make_block,
+    make_fact,
+    make_job,
+    make_note,
+    make_space,
+    make_turns,
+)
 
 S = "/api/v1/spaces/ana"
 
@@ -322,6 +331,23 @@ def test_an_erasure_is_shown_then_done_with_a_receipt(client_of: Any, tenant: Te
     assert post_accepted_write(admin, "erase", target, **once)["receipt"]["id"] == receipt["id"]
     assert admin.get(api_scene.build_route_path("turn", rows, subject="ana")).json()["text"] == ""
     assert admin.get(f"/api/v1/receipts/{receipt['id']}").json()["reason"] == "asked"
+
+
+def test_facts_erased_with_their_words_leave_the_rest_of_the_turn(
+    client_of: Any, tenant: Tenant, space: Space
+) -> None:
+    with tenant_scope(tenant.id):
+        (turn,) = make_turns(space, "Ana plays chess, and her rent is two grand.")
+        fact = make_fact(space, "Ana plays chess", turn)
+    admin = client_of(tenant, "admin")
+    target = {"target": "facts", "ids": [str(fact.id)], "sources": True}
+    plan = post_accepted_write(admin, "erase", target | {"dry_run": True})
+    assert plan["counts"]["clauses"] == 1
+    assert plan["samples"]["clause"] == ["Ana plays chess,"]
+    receipt = post_accepted_write(admin, "erase", target)["receipt"]
+    assert (receipt["counts"]["clauses"], "turns" in receipt["counts"]) == (1, False)
+    with tenant_scope(tenant.id):
+        assert Turn.objects.get(id=turn.id).text == f"{'█' * 16} and her rent is two grand."
 
 
 def test_a_whole_subject_goes_only_when_it_is_named_twice(

@@ -43,7 +43,9 @@ def memory(monkeypatch: pytest.MonkeyPatch, world: ConsoleWorld) -> list[MemoryI
     """What search finds; the test fills it."""
     found: list[MemoryItem] = []
 
-    def search(space: Space, query: str, *, limit: int, asked_by: SearchCaller) -> SearchResult:
+    def search(
+        space: Space, query: str, *, limit: int, asked_by: SearchCaller, **options: Any
+    ) -> SearchResult:
         return SearchResult(found[:limit], insufficient=not found)
 
     monkeypatch.setattr(exchanges, "search_memories", search)

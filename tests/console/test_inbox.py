@@ -22,6 +22,7 @@ from tests.support.factories import (
     make_proposal,
     make_rule,
     make_space,
+    make_trait,
     make_turns,
 )
 
@@ -81,6 +82,22 @@ def test_a_case_shows_both_sides_with_the_words_that_say_it(
     ):
         assert words in page
     assert page.index('data-key="a"') < page.index('data-key="b"') < page.index('data-key="r"')
+
+
+def test_a_trait_is_asked_about_in_the_words_of_its_poles(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    with tenant_scope(world.tenant.id):
+        trait = make_trait(world.space, "honesty", "high", world.turn, corrected_by="ida")
+        make_proposal(
+            world.space,
+            kind="overwrite",
+            row_type="trait",
+            row_id=trait.id,
+            payload={"level": "low", "rationale": "Asked to be gentle.", "valid_to": None},
+        )
+    page = request_body(browser, "review")
+    assert page.index("wants it said outright") < page.index("wants it said kindly")
 
 
 def test_the_badge_counts_what_is_open(browser: Client, world: ConsoleWorld) -> None:

@@ -398,7 +398,7 @@ def test_erasing_one_memory_takes_the_words_it_was_read_from(
     me: Client, world: ConsoleWorld
 ) -> None:
     where = reverse("me-memory-erase", args=[world.fact.id])
-    assert "Listen, I keep bees in Ghent" in me.get(where).content.decode()
+    assert "I keep bees in Ghent.</li>" in me.get(where).content.decode()
     assert b"Erased for good" in me.post(where, follow=True).content
     with tenant_scope(world.tenant.id):
         assert not Fact.objects.filter(id=world.fact.id).exists()

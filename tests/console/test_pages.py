@@ -12,6 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from memoryhub.console.pages.segments.views import load_segment_pages
 from memoryhub.dialogues.messages import Message
+from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.services import append_turns
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.schema import HeatPolicy
@@ -218,6 +219,20 @@ def test_a_receipt_says_in_words_what_was_erased(browser: Client, world: Console
     where = reverse("receipt", args=[world.receipt.id])
     assert "<h1>Erased: what was said</h1>" in browser.get(where).content.decode()
     assert ">What was said</a>" in browser.get(reverse("receipts")).content.decode()
+
+
+def test_a_turn_that_loses_a_clause_is_counted_apart(browser: Client, world: ConsoleWorld) -> None:
+    where = f"{reverse('space-erase', args=[world.space.id])}?facts={world.fact.id}&sources=yes"
+    counted = "<dt>Turns that lose a clause and keep the rest</dt><dd>1</dd>"
+    planned = browser.get(where).content.decode()
+    assert counted in planned
+    assert "<li>I keep bees in Ghent.</li>" in planned
+    assert counted in browser.post(where, follow=True).content.decode()
+    with tenant_scope(world.tenant.id):
+        left = Turn.objects.get(id=world.turn.id)
+    assert left.text == f"Listen, {'█' * 21} Do you?"
+    at_turn = reverse("space-turn", args=[world.space.id, left.id])
+    assert left.text in browser.get(at_turn, follow=True).content.decode()
 
 
 def make_successor(world: ConsoleWorld) -> Fact:

@@ -40,6 +40,9 @@ def test_a_trait_is_shown_with_words_level_evidence_and_what_was_before(
     assert "Travels." in page
     assert reverse("space-turn", args=[world.space.id, world.turn.id]) in page
     assert page.index("Travels.") < page.index("Before: 1") < page.index("Stays.")
+    before = page.partition("Before: 1")[2].partition("</details>")[0]
+    assert "fond of the familiar" in before
+    assert "Low" not in before
 
 
 def test_sensitive_traits_are_shown_only_when_the_policy_says_so(

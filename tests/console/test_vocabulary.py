@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils import translation
 
-from memoryhub.console.pages.persona import queries
+from memoryhub.console.frame.text.trait_levels import describe_level
 from memoryhub.management.commands.messages import gather_messages
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.switches import SWITCHES
@@ -22,10 +22,10 @@ def test_words_of_tables_are_gathered_for_translation() -> None:
 @pytest.mark.parametrize("level", ["high", "medium", "low"])
 def test_a_trait_is_said_as_the_registry_has_it(level: str) -> None:
     for dimension in DIMENSIONS.values():
-        assert queries.describe_level(dimension, level) == dimension.describe_level(level)
+        assert describe_level(dimension, level) == dimension.describe_level(level)
 
 
 def test_a_trait_is_said_in_the_readers_language() -> None:
     with translation.override("zh-hans"):
-        assert queries.describe_level(DIMENSIONS["extraversion"], "high") == "外向"
-        assert queries.describe_level(DIMENSIONS["extraversion"], "medium").startswith("介于")
+        assert describe_level(DIMENSIONS["extraversion"], "high") == "外向"
+        assert describe_level(DIMENSIONS["extraversion"], "medium").startswith("介于")

@@ -209,6 +209,7 @@ def test_no_model_is_not_a_fault() -> None:
         ("entity", "Entities"),
         ("entitys", "Entities"),
         ("fact", "Facts"),
+        ("clauses", "Turns that lose a clause and keep the rest"),
         ("segmentpages", "Places in a segment"),
         ("model_calls", "Model calls"),
         ("withheld", "Withheld until rewritten"),

@@ -29,7 +29,8 @@ RUNS, RECALLS, TRAINING, DERIVING = map(
     parse_manage_commands, list_blocks(ROOT / "docs/reference/lab.md", "sh")
 )
 MODEL: dict[str, Any] = {
-    "construct": {"facts": []},
+    "construct": {"changes": []},
+    "extract_facts": {"facts": []},
     "answer": {"known": True, "answer": "A boat.", "used": ["m1"]},
     "grade": {"correct": True},
 }
@@ -73,7 +74,7 @@ def test_a_model_derives_answers_and_judges(folder: Path, hub: ScriptedHub) -> N
     run_command(RUNS[1])
     report = json.loads((folder / "report.json").read_text("utf-8"))
     assert [each["name"] for each in report["systems"]] == ["mem0", "rag"]
-    assert {"construct", "answer", "grade"} <= {asked.purpose for asked in hub.model.requests}
+    assert {"extract_facts", "answer", "grade"} <= {asked.purpose for asked in hub.model.requests}
 
 
 def test_a_run_that_broke_off_is_gone_on_with(folder: Path, hub: ScriptedHub) -> None:

@@ -12,7 +12,7 @@ from notes.quality.echoes import save_fingerprints
 from notes.quality.feedback import set_feedback
 from personas.blocks import BlockWriter, append_to_block
 from personas.models import ProfileAttribute, Window
-from tests.pipeline.test_erasing import reply_known_facts
+from tests.pipeline.test_erasing import reply_known_changes
 from tests.support.factories import (
     make_block,
     make_episode,
@@ -46,9 +46,13 @@ def embedder(monkeypatch: pytest.MonkeyPatch) -> TableEmbedder:
 @pytest.fixture
 def spoken(hub: ScriptedHub) -> ScriptedHub:
     """A space that was read from dialogue and put right by hand."""
-    hub.model.allow("resolve", "merge_check", construct=reply_known_facts)
+    hub.model.allow("resolve", "merge_check", construct=reply_known_changes)
+    # Vectors in the form that other policies have too, so that a file's can be taken elsewhere.
     hub.set_policy(
         "amem",
+        notes__vector="beside",
+        route__keywords=False,
+        llm__combine_calls=True,
         facts__enabled=True,
         graph__enabled=True,
         notes__links=False,

@@ -22,13 +22,14 @@ from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Entity, Fact, IndexEntry
 from tests.support.export_files import (
+    JULY,
     build_export_file,
     change_export_file,
     import_export_file,
     make_export_file,
     parse_lines,
 )
-from tests.support.factories import make_space, make_turns
+from tests.support.factories import make_fact, make_space, make_turns
 from tests.support.hub import ScriptedHub
 
 
@@ -266,6 +267,23 @@ def test_what_was_erased_does_not_come_back_with_an_older_file(
     assert error.value.extra["line"] > 1
     report = import_export_file(full.tenant, data, subject="again", restore_erased=True)
     assert report.counts["turn"] == 7
+
+
+def test_a_turn_that_was_cut_comes_back_with_its_bars_but_not_whole(elsewhere: Tenant) -> None:
+    with tenant_scope(elsewhere.id):
+        space = make_space(elsewhere, "rui")
+        (turn,) = make_turns(space, "Rui plays chess, and the rent is two grand.")
+        fact = make_fact(space, "Rui plays chess", turn)
+    lines = make_export_file(elsewhere, "rui").splitlines(keepends=True)
+    old = change_export_file(b"".join(lines), ("fact", {"text_key": "another"}))
+    target = ErasureTarget("facts", (fact.id,), sources=True)
+    erase_targets.execute_erasure(space, target, "eva", JULY)
+    data = make_export_file(elsewhere, "rui")
+    assert b"chess" not in data
+    assert "█".encode() in data or b"\\u2588" in data
+    with pytest.raises(Conflict, match="this message was erased here"):
+        import_export_file(elsewhere, old, subject="again")
+    assert import_export_file(elsewhere, data, subject="again").counts["turn"] == 1
 
 
 def test_the_embedder_may_be_down(

@@ -53,12 +53,12 @@ def test_a_call_is_kept_with_its_job_its_words_and_its_cost(
     bare: ScriptedHub, settings: Any
 ) -> None:
     settings.MODEL_PRICES = parse_prices('{"scripted": {"prompt": 1000, "completion": 2000}}')
-    bare.model.script("construct", NOTHING)
+    bare.model.script("extract_facts", NOTHING)
     bare.say("I live in Porto.")
     bare.run_due_jobs()
     (call,) = list_calls(bare)
-    assert (call.purpose, call.model) == ("construct", "scripted")
-    assert call.template.startswith("construct.v")
+    assert (call.purpose, call.model) == ("extract_facts", "scripted")
+    assert call.template.startswith("extract_facts.v")
     assert (call.status, call.attempts) == (ModelCall.Status.OK, 1)
     assert call.job_id == get_job(bare).id
     assert call.space_id == bare.space.id
@@ -72,21 +72,23 @@ def test_a_call_is_kept_with_its_job_its_words_and_its_cost(
 
 
 def test_E13_items_of_a_reply_that_were_dropped_are_counted(bare: ScriptedHub) -> None:
-    bare.model.script("construct", NOTHING | {"speech_acts": [{"handle": "t9", "act": "question"}]})
+    bare.model.script(
+        "extract_facts", NOTHING | {"speech_acts": [{"handle": "t9", "act": "question"}]}
+    )
     bare.say("I live in Porto.")
     bare.run_due_jobs()
     assert [call.rejected for call in list_calls(bare)] == [1]
 
 
 def test_E12_a_failed_job_leaves_its_calls_behind(bare: ScriptedHub) -> None:
-    bare.model.script("construct", "Sure! Here are the facts:", "I'm sorry, I can't.")
+    bare.model.script("extract_facts", "Sure! Here are the facts:", "I'm sorry, I can't.")
     bare.say("I live in Porto.")
     bare.run_due_jobs(seconds=1)
     (call,) = list_calls(bare)
     assert (call.status, call.attempts) == (ModelCall.Status.FAILED, 2)
     assert call.error.startswith("unreadable_reply: ")
     assert get_job(bare).state == Job.State.RETRY
-    bare.model.script("construct", "no", NOTHING)
+    bare.model.script("extract_facts", "no", NOTHING)
     bare.run_due_jobs()
     assert [c.status for c in list_calls(bare)] == ["failed", "repaired"]
     assert get_job(bare).state == Job.State.DONE
@@ -100,7 +102,11 @@ def test_E14_what_is_kept_of_a_call_is_capped(hub: ScriptedHub) -> None:
     ]
     ledger.record_call(
         CallRecord(
-            "construct", "construct.v1", "m", messages, output="\ud800" + "y" * MAX_KEPT_CHARACTERS
+            "extract_facts",
+            "extract_facts.v2",
+            "m",
+            messages,
+            output="\ud800" + "y" * MAX_KEPT_CHARACTERS,
         )
     )
     ledger.save()
@@ -115,7 +121,7 @@ def test_the_words_of_calls_are_not_kept_where_that_is_not_wished(
     bare: ScriptedHub, settings: Any
 ) -> None:
     settings.MODEL_CALLS_KEEP_TEXT = False
-    bare.model.script("construct", NOTHING)
+    bare.model.script("extract_facts", NOTHING)
     bare.say("I live in Porto.")
     bare.run_due_jobs()
     (call,) = list_calls(bare)
@@ -127,7 +133,7 @@ def test_E16_a_spent_budget_stops_models_until_the_next_day_and_nothing_else(
     bare: ScriptedHub,
 ) -> None:
     bare.set_policy(llm__budget_tokens_per_day=100)
-    bare.model.script("construct", NOTHING)
+    bare.model.script("extract_facts", NOTHING)
     bare.say("I live in Porto.")
     bare.run_due_jobs()
     bare.say("I have two cats.")
@@ -139,7 +145,7 @@ def test_E16_a_spent_budget_stops_models_until_the_next_day_and_nothing_else(
     assert waiting.run_after == datetime(2026, 5, 13, tzinfo=UTC)
     assert waiting.tries == 0
     assert count_pending(bare) == 2
-    bare.model.script("construct", NOTHING)
+    bare.model.script("extract_facts", NOTHING)
     bare.run_due_jobs(days=1)
     assert len(list_calls(bare)) == 2
     assert count_pending(bare) == 1  # the first job of the new day spent its budget
@@ -148,7 +154,7 @@ def test_E16_a_spent_budget_stops_models_until_the_next_day_and_nothing_else(
 def test_a_budget_in_money(bare: ScriptedHub, settings: Any) -> None:
     settings.MODEL_PRICES = parse_prices('{"scripted": {"prompt": 1000, "completion": 1000}}')
     bare.set_policy(llm__budget_money_per_day=0.1)
-    bare.model.script("construct", NOTHING)
+    bare.model.script("extract_facts", NOTHING)
     bare.say("I live in Porto.")
     bare.run_due_jobs()
     bare.say("I have two cats.")
@@ -158,20 +164,20 @@ def test_a_budget_in_money(bare: ScriptedHub, settings: Any) -> None:
 
 def test_a_budget_is_the_tenants_own(bare: ScriptedHub) -> None:
     bare.set_policy(llm__budget_tokens_per_day=1)
-    bare.model.script("construct", NOTHING)
+    bare.model.script("extract_facts", NOTHING)
     bare.say("I live in Porto.")
     bare.run_due_jobs()
     other = create_tenant("Other", "other")
-    TenantLedger(other.id, at=bare.now).check_allowed("construct", "scripted")
+    TenantLedger(other.id, at=bare.now).check_allowed("extract_facts", "scripted")
     with pytest.raises(ModelsPaused):
-        TenantLedger(bare.tenant.id, at=bare.now).check_allowed("construct", "scripted")
+        TenantLedger(bare.tenant.id, at=bare.now).check_allowed("extract_facts", "scripted")
 
 
 def test_a_budget_is_checked_within_a_job_too(bare: ScriptedHub) -> None:
     bare.set_policy(llm__budget_tokens_per_day=100)
     ledger = TenantLedger(bare.tenant.id, at=bare.now)
-    ledger.check_allowed("construct", "m")
-    ledger.record_call(CallRecord("construct", "construct.v1", "m", [], prompt_tokens=99))
+    ledger.check_allowed("extract_facts", "m")
+    ledger.record_call(CallRecord("extract_facts", "extract_facts.v2", "m", [], prompt_tokens=99))
     ledger.check_allowed("resolve", "m")
     ledger.record_call(CallRecord("resolve", "resolve.v1", "m", [], completion_tokens=1))
     with pytest.raises(ModelsPaused, match="100 of 100 tokens"):
@@ -182,7 +188,7 @@ def test_X14_E16_an_hour_without_the_provider_costs_no_job_and_loses_nothing(
     bare: ScriptedHub,
 ) -> None:
     down = EngineError("The model endpoint cannot be reached", code="unreachable")
-    bare.model.allow(construct=lambda data: down)
+    bare.model.allow(extract_facts=lambda data: down)
     bare.say("I live in Porto.")
     for minute in range(60):
         if minute == 30:
@@ -193,7 +199,7 @@ def test_X14_E16_an_hour_without_the_provider_costs_no_job_and_loses_nothing(
     assert first.tries < 5
     assert count_pending(bare) == 2
     assert len(list_calls(bare)) < 15  # it was left alone most of the time
-    bare.model.allow(construct=NOTHING)
+    bare.model.allow(extract_facts=NOTHING)
     bare.run_due_jobs(minutes=16)
     assert count_pending(bare) == 0
     assert {each.state for each in list_jobs(bare)} == {Job.State.DONE}
@@ -204,24 +210,26 @@ def test_while_the_breaker_is_open_nothing_is_asked(bare: ScriptedHub, settings:
     ledger = TenantLedger(bare.tenant.id, at=bare.now)
     for _ in range(2):
         ledger.record_call(
-            CallRecord("construct", "construct.v1", "m", [], status="failed", error="timeout: x")
+            CallRecord(
+                "extract_facts", "extract_facts.v2", "m", [], status="failed", error="timeout: x"
+            )
         )
     ledger.save()
     later = TenantLedger(bare.tenant.id, at=bare.now + timedelta(seconds=29))
     with pytest.raises(ModelsPaused, match="keeps failing") as raised:
-        later.check_allowed("construct", "m")
+        later.check_allowed("extract_facts", "m")
     assert (raised.value.code, raised.value.until) == (
         "breaker_open",
         bare.now + timedelta(seconds=30),
     )
     later.check_allowed("resolve", "m")
     TenantLedger(bare.tenant.id, at=bare.now + timedelta(seconds=30)).check_allowed(
-        "construct", "m"
+        "extract_facts", "m"
     )
 
 
 def test_E12_replies_that_are_never_usable_end_in_a_dead_job(bare: ScriptedHub) -> None:
-    bare.model.allow(construct=lambda data: "prose")
+    bare.model.allow(extract_facts=lambda data: "prose")
     bare.say("I live in Porto.")
     for _ in range(20):
         bare.run_due_jobs(hours=2)

@@ -126,7 +126,7 @@ def test_deriving_counts_what_became_of_a_dialogue_and_leaves_nothing(tmp_path: 
 
 
 def test_deriving_with_a_model_tells_what_it_was_asked(hub: ScriptedHub, tmp_path: Path) -> None:
-    hub.model.allow("resolve", construct={"facts": []})
+    hub.model.allow("resolve", extract_facts={"facts": []})
     path = write_data_file(tmp_path, "l.json", LOCOMO)
     report = measure_derivation(
         read_dataset_dialogues(path),
@@ -135,6 +135,6 @@ def test_deriving_with_a_model_tells_what_it_was_asked(hub: ScriptedHub, tmp_pat
         most_turns=2,
         progress=lambda line: None,
     ).to_dict()
-    assert report["calls"]["construct"]["calls"] >= 1
-    assert report["calls"]["construct"]["prompt_tokens"] > 0
+    assert report["calls"]["extract_facts"]["calls"] >= 1
+    assert report["calls"]["extract_facts"]["prompt_tokens"] > 0
     assert report["counts"]["turn processed"] == 2

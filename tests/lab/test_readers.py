@@ -17,10 +17,12 @@ from memoryhub.lab.readers.chunks import cut_chunks, embed_texts
 from memoryhub.lab.readers.thoughts import assign_buckets, draw_directions
 from memoryhub.lab.systems import SYSTEMS, System, get_system
 from memoryhub.policies.services import set_policy
+from memoryhub.recall.question.intents import compute_memory_count
 from memoryhub.recall.render.prompt import format_memory_line
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Episode
 from tests.support.hub import ScriptedHub, TableEmbedder
+from tests.support.segments import reply_chain, reply_themes
 
 TALK = (
     "I bought a red boat in Lisbon.",
@@ -120,7 +122,7 @@ def test_think_in_memory_looks_in_the_question_s_bucket_only() -> None:
 def test_observations_are_kept_beside_each_other_and_read_with_the_last_summary(
     hub: ScriptedHub,
 ) -> None:
-    hub.model.allow("digest", construct={"facts": []})
+    hub.model.allow("digest", construct={"changes": []})
     live_through_texts(hub, "observations", *TALK[:1])
     with tenant_scope(hub.tenant.id):
         assert Episode.objects.filter(kind="session").count() == 1
@@ -158,12 +160,54 @@ def test_memgpt_searches_what_was_said_and_keeps_its_queue(hub: ScriptedHub) -> 
     assert ["D4:1"] in list_refs(handed)  # the last session is its queue
 
 
+@pytest.mark.parametrize(
+    ("name", "handed_over", "unasked"),
+    [
+        ("memoryos", {"turn", "page", "fact", "core"}, set()),
+        ("memoryos_no_mtm", {"turn", "fact", "core"}, set()),
+        ("memoryos_no_lpm", {"turn", "page"}, {"kb_extract", "trait_update"}),
+        ("memoryos_no_chain", {"turn", "page", "fact", "core"}, {"chain"}),
+    ],
+)
+def test_an_ablation_of_memoryos_lacks_one_part_and_keeps_the_others(
+    hub: ScriptedHub, name: str, handed_over: set[str], unasked: set[str]
+) -> None:
+    hub.embedder.table = {"boat": (1, 0)}
+    outdoors = {"key": "outdoors", "level": "high", "why": "Sails.", "evidence": ["p1"]}
+    hub.model.allow(
+        "resolve",
+        chain=reply_chain(),
+        themes=reply_themes("About the boat.", "boat"),
+        segment_refresh={"text": "About the boat.", "keywords": ["boat"]},
+        kb_extract={"user": [{"text": "Ana sails a boat.", "evidence": ["p1"]}], "agent": []},
+        trait_update={"traits": [outdoors]},
+    )
+    live_through_texts(hub, name, *(f"I took the boat out on day {n}." for n in range(13)))
+    handed = recall_with_system(hub, name, "What of the boat?")
+    assert {item.kind for item in handed.items} == handed_over
+    asked = {request.purpose for request in hub.model.requests}
+    assert {"chain", "themes", "kb_extract", "trait_update"} - asked == unasked
+
+
 def test_systems_that_write_alike_share_a_signature() -> None:
     by_name = {name: system.signature for name, system in SYSTEMS.items()}
     assert by_name["mem0"] == by_name["tim"]
     assert by_name["ama"] == by_name["nemori"]
+    assert by_name["memoryos"] == by_name["memoryos_no_mtm"]
     assert by_name["rag"] == by_name["rag_turns"] == by_name["full_context"]
+    assert by_name["amem"] == by_name["amem-k20"] == by_name["amem-k50"]
+    assert by_name["ama"] == by_name["ama_unjudged"]
+    changed = ("amem", "amem_unlinked", "amem_unevolved", "ama", "ama_unrefreshed")
+    assert len({by_name[name] for name in changed}) == len(changed)
     assert len({by_name[n] for n in ("mem0", "mem0g", "amem", "balanced", "memoryos")}) == 5
+
+
+@pytest.mark.parametrize("k", [20, 30, 40, 50])
+def test_amem_s_sweep_looks_for_so_many_notes(k: int) -> None:
+    recall = get_system(f"amem-k{k}").policy.recall
+    assert compute_memory_count(0, recall.k_min, recall.k_max) == k
+    own = get_system("amem").policy.recall
+    assert compute_memory_count(0, own.k_min, own.k_max) == 10
 
 
 def test_a_chunk_size_can_be_named() -> None:

@@ -103,7 +103,6 @@ def test_the_time_it_was_kept_is_bounded_half_open(hub: ScriptedHub) -> None:
 
 def test_only_free_notes_in_force_are_the_archive(hub: ScriptedHub) -> None:
     hub.set_policy("amem")
-    hub.model.script("construct", {"facts": []})
     hub.say("apricot said in the dialogue")
     hub.run_due_jobs()
     gone, faded, _ = archive_texts(hub, "apricot gone", "apricot faded", "apricot kept")

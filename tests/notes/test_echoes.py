@@ -19,7 +19,7 @@ from notes.quality.echoes import (
 )
 from personas import blocks
 from personas.blocks import BlockWriter
-from tests.support.claims import list_facts, make_construct_reply, make_fact_reply, say_and_derive
+from tests.support.claims import list_facts, make_fact_reply, make_facts_reply, say_and_derive
 from tests.support.hub import ScriptedHub
 
 
@@ -57,7 +57,7 @@ def construct_every_sentence(data: dict[str, Any]) -> dict[str, Any]:
         for m in data["messages"]
         for a, b in find_sentences(m["text"])
     ]
-    return make_construct_reply(*said)
+    return make_facts_reply(*said)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def echoing(hub: ScriptedHub) -> ScriptedHub:
     hub.set_policy("mem0", episodes__rolling=False)
     say_and_derive(hub, "I live in Porto.", make_fact_reply("Ana lives in Porto."))
     give_texts(hub, "Ana lives in Porto.", "I live in Porto.")
-    hub.model.allow("resolve", construct=construct_every_sentence)
+    hub.model.allow("resolve", extract_facts=construct_every_sentence)
     return hub
 
 
@@ -84,15 +84,15 @@ def test_memories_in_a_prompt_are_neither_new_nor_corroborated(
 
 @pytest.mark.django_db
 def test_a_turn_that_is_all_echo_is_not_read_at_all(echoing: ScriptedHub) -> None:
-    asked = len(echoing.model.list_calls("construct"))
+    asked = len(echoing.model.list_calls("extract_facts"))
     echoing.say("Ana lives in Porto.", role="assistant")
     echoing.run_due_jobs()
-    assert len(echoing.model.list_calls("construct")) == asked
+    assert len(echoing.model.list_calls("extract_facts")) == asked
 
 
 @pytest.mark.django_db
 def test_E7_what_a_person_had_said_first_is_theirs_to_repeat(echoing: ScriptedHub) -> None:
-    echoing.model.script("construct", make_construct_reply(make_fact_reply("Ana lives in Porto.")))
+    echoing.model.script("extract_facts", make_facts_reply(make_fact_reply("Ana lives in Porto.")))
     echoing.say("I live in Porto.")
     echoing.run_due_jobs()
     (known,) = list_facts(echoing)
@@ -128,7 +128,7 @@ def test_a_context_that_is_pasted_or_said_again_is_no_news(hub: ScriptedHub) -> 
     assert {section.name for section in made.sections} >= {"core", "shelf"}
     reinforcement.flush_recalls()
     hub.pass_time(hours=1)
-    hub.model.allow("resolve", construct=construct_every_sentence)
+    hub.model.allow("resolve", extract_facts=construct_every_sentence)
     hub.say(f"{made.text}\n\nMy garden has a fig tree now.", session="pasted")
     hub.say("She sails on Sundays with Rui. Ana keeps three brown hens.", role="assistant")
     hub.run_due_jobs()

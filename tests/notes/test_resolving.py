@@ -29,6 +29,7 @@ class PlainClaim:
     kind: str = "state"
     complement: str = ""
     event_from: datetime | None = None
+    asserted_at: datetime = START
 
     @property
     def text_key(self) -> str:

@@ -192,6 +192,10 @@ def test_MO10_unknown_keys_and_levels_are_dropped_and_a_valid_one_is_kept(
     warm.run_promotion()
     (call,) = hub.model.list_calls("trait_update")
     assert len(call["keys"]) == 87
+    assert call["keys"]["honesty"] == {
+        "high": "wants it said outright",
+        "low": "wants it said kindly",
+    }
     (one,) = list_traits(hub)
     assert (one.owner, one.key, one.level, one.rationale) == (
         "Ana",
@@ -430,4 +434,4 @@ def test_what_a_person_took_back_on_their_page_is_not_written_again(
     (row,) = list_traits(hub, key="openness")
     assert (row.valid_to, row.corrected_by) == (hub.now - timedelta(seconds=1), corrections.ACTOR)
     with tenant_scope(hub.tenant.id):
-        assert "openness may be high now" in Proposal.objects.get().reason
+        assert "openness may be “curious about the new” now" in Proposal.objects.get().reason

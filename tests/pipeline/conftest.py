@@ -12,10 +12,11 @@ from tests.support.segments import reply_chain
 def only_claims(hub: ScriptedHub) -> None:
     """Nothing else is to be scripted."""
     hub.set_policy("mem0", episodes__rolling=False, graph__enabled=True)
+    hub.model.allow(graph_entities={"entities": []})
 
 
 @pytest.fixture
 def only_themes(hub: ScriptedHub) -> None:
     """Only chains and segments are on; nothing else is read from what is said."""
     hub.set_policy("rag", segments__enabled=True, chain__enabled=True)
-    hub.model.allow(construct={"facts": []}, chain=reply_chain())
+    hub.model.allow(construct={"changes": []}, chain=reply_chain())

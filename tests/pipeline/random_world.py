@@ -33,12 +33,14 @@ from personas.blocks import BlockWriter
 from personas.models import CoreBlock
 from tests.support.hub import ScriptedHub
 
+CHANGES = ("add", "same", "refine", "replace", "end", "wrong", "forget", "nonsense")
+STATES = ("now", "now", "now", "past", "planned")
 CLAIM_OPERATIONS = ("add", "same", "augment", "contradict", "deny", "forget", "nonsense")
 PREDICATES, VALUES = ("lives_in", "likes", "works_at"), ("Porto", "Braga", "Faro")
-POLARITIES = ("holds", "holds", "holds", "denied", "ended")
 MARK_PATTERN = re.compile(r"zq\d+[a-z]{6}")
 Reply = dict[str, Any]
 SWITCHES: dict[str, Any] = {
+    "erase__on_request": "confirm",  # what is erased is told by the world
     "stm__pages": 1,
     "heat__tau": 2,
     "window__mode": "on",
@@ -75,7 +77,7 @@ class RandomWorld:
         )
         self.hub.set_policy("balanced", **SWITCHES)
         other = ScriptedHub(self.hub.tenant, hub.model, hub.embedder, subject="Bea")
-        other.say_exchange("lives_in Porto holds is what zq0abcdef means", "I see.")
+        other.say_exchange("lives_in Porto now is what zq0abcdef means", "I see.")
         other.run_due_jobs(hours=1)
 
     @property
@@ -86,7 +88,7 @@ class RandomWorld:
 
     def say_anything(self) -> None:
         choice = self.dice.choice
-        self.say(choice(PREDICATES), choice(VALUES), choice(POLARITIES), choice(("s1", "s2")))
+        self.say(choice(PREDICATES), choice(VALUES), choice(STATES), choice(("s1", "s2")))
 
     def say(self, predicate: str, value: str, polarity: str, session: str) -> None:
         self.said += 1
@@ -229,37 +231,37 @@ class RandomWorld:
 
     def reply_construct(self, data: Reply) -> Reply:
         messages = data.get("messages", [data])
+        known = [claim["handle"] for claim in data["known"]]
         found = [
-            self._make_fact_reply(m) for m in messages if len(str(m.get("text", "")).split()) > 6
+            self._make_change_reply(m, known)
+            for m in messages
+            if len(str(m.get("text", "")).split()) > 6
         ]
-        found = [fact for fact in found if fact["predicate"] in PREDICATES]
+        found = [change for change in found if change["relation"] in PREDICATES]
         said = " ".join(str(m.get("text", "")) for m in messages)
-        names = {f["object"]: {"name": f["object"], "type": "place"} for f in found}
+        names = {f["value"]: {"name": f["value"], "type": "place"} for f in found}
         return {
-            "facts": found,
+            "changes": found,
             "entities": [*names.values(), {"name": "Ana", "type": "person"}],
             "relations": [
-                {"source": "Ana", "label": f["predicate"], "target": f["object"], "fact": n}
+                {"source": "Ana", "label": f["relation"], "target": f["value"], "fact": n}
                 for n, f in enumerate(found)
             ],
             "note": {"keywords": said.split()[:5], "tags": [], "context": said[:100]},
-            "speech_acts": [],
         }
 
-    def _make_fact_reply(self, message: Reply) -> Reply:
+    def _make_change_reply(self, message: Reply, known: list[str]) -> Reply:
         words = str(message["text"]).split()
         return {
+            "do": self.dice.choice(CHANGES),
+            "targets": self.dice.sample([*known, "1", "m99"], self.dice.randint(0, 2)),
             "text": f"Ana {words[2]} {words[0]} {words[1]} with {words[5]}",
             "source": message["handle"],
             "quote": words[1],
             "owner": "Ana",
-            "subject": "Ana",
-            "verb": words[0],
-            "object": words[1],
-            "predicate": words[0],
-            "kind": "state",
-            "polarity": words[2],
-            "correction": self.dice.random() < 0.2,
+            "relation": words[0],
+            "value": words[1],
+            "state": words[2],
         }
 
     def reply_resolve(self, data: Reply) -> Reply:
@@ -323,7 +325,7 @@ class RandomWorld:
     def reply_trait_update(self, data: Reply) -> Reply:
         said = [
             {
-                "key": self.dice.choice([*data["keys"][:4], "nonsense"]),
+                "key": self.dice.choice([*list(data["keys"])[:4], "nonsense"]),
                 "level": self.dice.choice(("high", "low", "very high")),
                 "why": f"said {find_marks(page)}",
                 "evidence": [page["handle"]],

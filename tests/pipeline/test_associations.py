@@ -34,6 +34,7 @@ from notes.models import (
     Proposal,
     Revision,
 )
+from tests.support.claims import make_change_reply, make_changes_reply
 from tests.support.hub import START_TIME, ScriptedHub
 
 pytestmark = pytest.mark.django_db
@@ -42,17 +43,23 @@ pytestmark = pytest.mark.django_db
 SEA, TEA, TAX = [1.0, 0, 0, 0], [0, 1.0, 0, 0], [0, 0, 1.0, 0]
 
 
+def build_entry(note: Note) -> indexer.EntryDraft:
+    """As A-Mem has it: one text of content and descriptors."""
+    return indexer.build_note_entries([note], vector="whole")[0]
+
+
 @pytest.fixture
 def hub(hub: ScriptedHub) -> ScriptedHub:
     hub.embedder.table = {"sea": SEA, "tea": TEA, "tax": TAX}
-    hub.set_policy("amem")
+    hub.set_policy("amem", llm__combine_calls=True)
+    hub.model.allow("query_terms")
     return hub
 
 
 def say_with_note(hub: ScriptedHub, text: str, **note: Any) -> Note:
     """One more exchange, whose note is described by `note`; the note as it is afterwards."""
     drafted = {"keywords": [text.split()[0]], "tags": ["life"], "context": text} | note
-    hub.model.script("construct", {"facts": [], "note": drafted})
+    hub.model.script("construct", {"changes": [], "note": drafted})
     hub.say(text)
     hub.run_due_jobs()
     return get_note(hub, text)
@@ -116,14 +123,14 @@ def test_AM1_a_built_note_is_stored_and_embedded_whole(hub: ScriptedHub) -> None
         "On gathering.",
     )
     assert note.enrichment == Note.Enrichment.DONE
-    embedded = indexer.build_note_entries([note])[0]
+    embedded = build_entry(note)
     for part in (note.content, "kelp", "tide", "nature", "On gathering."):
         assert part in " ".join([embedded.text_to_embed, *embedded.beside])
     assert get_entry(hub, note).text_hash == embedded.text_hash
 
 
 def test_AM1_without_a_draft_a_note_waits_and_is_described_later(hub: ScriptedHub) -> None:
-    hub.model.script("construct", {"facts": []})
+    hub.model.script("construct", {"changes": []})
     words = {"keywords": ["gulls"], "tags": ["birds"], "context": "Gulls, again."}
     hub.model.script(
         "note_build",
@@ -134,12 +141,12 @@ def test_AM1_without_a_draft_a_note_waits_and_is_described_later(hub: ScriptedHu
     hub.run_due_jobs(seconds=0)
     pending = get_note(hub, "gulls over the sea")
     assert pending.enrichment == Note.Enrichment.PENDING
-    assert pending.content == indexer.build_note_entries([pending])[0].text_to_embed
-    assert get_entry(hub, pending).text_hash == indexer.build_note_entries([pending])[0].text_hash
+    assert pending.content == build_entry(pending).text_to_embed
+    assert get_entry(hub, pending).text_hash == build_entry(pending).text_hash
     hub.run_due_jobs()
     done = get_note(hub, "gulls over the sea")
     assert (done.enrichment, done.keywords, done.version) == (Note.Enrichment.DONE, ["gulls"], 2)
-    assert get_entry(hub, done).text_hash == indexer.build_note_entries([done])[0].text_hash
+    assert get_entry(hub, done).text_hash == build_entry(done).text_hash
     (event,) = list_events(hub, "described")
     assert [
         ((r.before or {})["keywords"], (r.after or {})["keywords"])
@@ -150,7 +157,7 @@ def test_AM1_without_a_draft_a_note_waits_and_is_described_later(hub: ScriptedHu
 def test_a_note_that_the_model_leaves_out_is_asked_about_three_times_and_then_left(
     hub: ScriptedHub,
 ) -> None:
-    hub.model.script("construct", {"facts": []})
+    hub.model.script("construct", {"changes": []})
     hub.model.script("note_build", {"notes": []}, {"notes": []}, {"notes": []})
     hub.say("There were gulls over the sea")
     hub.run_due_jobs()
@@ -159,19 +166,18 @@ def test_a_note_that_the_model_leaves_out_is_asked_about_three_times_and_then_le
 
 
 def test_small_talk_costs_no_description(hub: ScriptedHub) -> None:
-    small = {"facts": [], "speech_acts": [{"handle": "t1", "act": "chitchat"}]}
-    hub.model.script("construct", small)
-    hub.say("Well hello there, how nice")
+    hub.model.script("construct", {"changes": []})
+    hub.say("Thanks, so glad, how nice")
     hub.run_due_jobs()
     assert get_note(hub, "how nice").enrichment == Note.Enrichment.DONE
     assert hub.model.list_calls("note_build") == []
 
 
 def test_E2_a_few_words_make_no_note(hub: ScriptedHub) -> None:
-    hub.model.script("construct", {"facts": []}, {"facts": []})
+    hub.model.script("construct", {"changes": []}, {"changes": []})
     hub.say("ok thanks bye")
     hub.run_due_jobs()
-    hub.set_policy(notes__least_words=1)
+    hub.set_policy(llm__combine_calls=True, notes__least_words=1)
     hub.say("ok thanks ciao")
     hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
@@ -183,7 +189,7 @@ def test_AM2_only_the_neighbour_that_was_named_changes(hub: ScriptedHub) -> None
     said = ["tea in the morning", "tea at noon", "tax return", "tax letter"]
     said += ["sea and sky", "sea and sand", "tea at night"]
     notes = [say_with_note(hub, f"Once upon {text}") for text in said]
-    hub.set_policy(notes__k=2)
+    hub.set_policy(llm__combine_calls=True, notes__k=2)
     hub.model.script("link_evolve", reply_growth("sea and sand", tags=["beach"]))
     say_with_note(hub, "Once more the sea")
     data = hub.model.list_calls("link_evolve")[-1]
@@ -278,7 +284,7 @@ def test_AM6_an_evolved_note_is_embedded_anew_in_the_same_unit_of_work(hub: Scri
     hub.model.script("link_evolve", reply_growth("every day", keywords=["rowing", "kayak"]))
     new = say_with_note(hub, "The sea was rough this morning", keywords=["rough"], tags=["weather"])
     after, entry = get_note(hub, "every day"), get_entry(hub, get_note(hub, "every day"))
-    assert entry.text_hash == indexer.build_note_entries([after])[0].text_hash != before
+    assert entry.text_hash == build_entry(after).text_hash != before
     found = search_memories(hub.space, "kayak", kinds=["note"])
     assert next(item.id for item in found.items) == old.id != new.id
 
@@ -312,7 +318,7 @@ def test_AM9_nor_does_a_note_with_nothing_near_it(hub: ScriptedHub) -> None:
 
 
 def test_AM10_content_is_kept_as_the_string_it_is(hub: ScriptedHub) -> None:
-    hub.set_policy(notes__least_words=1)
+    hub.set_policy(llm__combine_calls=True, notes__least_words=1)
     note = say_with_note(hub, "202503021500", keywords=["123"])
     assert (note.content, note.keywords) == ("Ana: 202503021500", ["123"])
     (found,) = search_memories(hub.space, "202503021500", kinds=["note"], now=hub.now).items
@@ -358,9 +364,10 @@ def test_one_call_serves_all_notes_of_a_batch_and_offers_them_to_one_another(
     hub: ScriptedHub,
 ) -> None:
     old = say_with_note(hub, "The sea on Monday")
+    hub.set_policy(llm__combine_calls=True, derive__batch_exchanges=2)
     note = {"keywords": ["day"], "tags": [], "context": "A day."}
     each = [note | {"exchange": handle} for handle in ("e1", "e2")]
-    hub.model.script("construct", {"facts": [], "exchanges": each})
+    hub.model.script("construct", {"changes": [], "exchanges": each})
     both = [{"from": "n2", "to": "n1"}, {"from": "n1", "to": "m1"}]
     hub.model.script("link_evolve", {"links": both, "neighbours": []})
     spoken = ["The sea on Tuesday", "Noted and done", "The sea on Friday", "Noted and done"]
@@ -387,7 +394,7 @@ def test_evolution_does_not_cascade(hub: ScriptedHub) -> None:
 def test_a_new_note_may_learn_from_its_neighbours(hub: ScriptedHub) -> None:
     _, new = make_two_near_notes(hub, reply_growth("this morning", tags=["weather", "sport"]))
     assert (new.tags, new.version) == (["weather", "sport"], 2)
-    assert get_entry(hub, new).text_hash == indexer.build_note_entries([new])[0].text_hash
+    assert get_entry(hub, new).text_hash == build_entry(new).text_hash
 
 
 def test_a_note_that_was_not_offered_can_not_be_changed(hub: ScriptedHub) -> None:
@@ -418,7 +425,7 @@ def test_C20_an_agents_note_evolves_only_where_the_policy_says_so(
     archive.add_passage(
         hub.space, "The sea is calm", hub.embedder, author="agent", tags=["mine"], now=hub.now
     )
-    hub.set_policy(notes__evolve_agent_notes=allowed)
+    hub.set_policy(llm__combine_calls=True, notes__evolve_agent_notes=allowed)
     hub.model.script("link_evolve", reply_growth("is calm", tags=["wind"]))
     say_with_note(hub, "The sea was rough this morning")
     assert get_note(hub, "is calm").tags == tags
@@ -426,20 +433,18 @@ def test_C20_an_agents_note_evolves_only_where_the_policy_says_so(
 
 def test_notes_of_facts_and_of_what_took_their_place(hub: ScriptedHub) -> None:
     """Spec §11.7: notes anchored to a superseded fact contradict the new fact's."""
-    hub.set_policy(notes__anchor="fact", facts__enabled=True)
+    hub.set_policy(llm__combine_calls=True, notes__anchor="fact", facts__enabled=True)
 
     def home(city: str) -> dict[str, Any]:
-        fact = {
-            "text": f"Ana lives in {city}",
-            "source": "t1",
-            "quote": f"I live in {city}",
-            "owner": "Ana",
-            "subject": "Ana",
-            "verb": "lives in",
-            "object": city,
-            "predicate": "lives_in",
-        }
-        return {"facts": [fact], "note": {"keywords": [city], "tags": ["home"], "context": "Home."}}
+        change = make_change_reply(
+            "add",
+            f"Ana lives in {city}",
+            quote=f"I live in {city}",
+            relation="lives_in",
+            value=city,
+        )
+        note = {"keywords": [city], "tags": ["home"], "context": "Home."}
+        return make_changes_reply(change, note=note)
 
     for city in ("Porto", "Madrid"):
         hub.model.script("construct", home(city))
@@ -478,7 +483,7 @@ def test_strict_presets_describe_link_and_evolve_in_calls_of_their_own(hub: Scri
 def test_what_the_policy_turns_off_is_not_asked_for(
     hub: ScriptedHub, links_on: bool, evolution_on: bool, wanted: list[list[str]]
 ) -> None:
-    hub.set_policy(notes__links=links_on, notes__evolution=evolution_on)
+    hub.set_policy(llm__combine_calls=True, notes__links=links_on, notes__evolution=evolution_on)
     say_with_note(hub, "The sea on Monday")
     say_with_note(hub, "The sea on Tuesday")
     assert [data["wanted"] for data in hub.model.list_calls("link_evolve")] == wanted
@@ -505,7 +510,7 @@ def test_E18_without_an_embedder_notes_are_linked_when_it_is_back(
         raise EngineError("closed")
 
     monkeypatch.setattr(hub.embedder, "embed", closed)
-    hub.model.script("construct", {"facts": [], "note": {"keywords": ["day"], "context": "x"}})
+    hub.model.script("construct", {"changes": [], "note": {"keywords": ["day"], "context": "x"}})
     hub.say("The sea on Tuesday")
     hub.run_due_jobs(seconds=0)
     monkeypatch.setattr(hub.embedder, "embed", embed)
@@ -558,7 +563,7 @@ def test_AM8_undo_of_what_the_pipeline_did_and_redo(hub: ScriptedHub) -> None:
     back = get_note(hub, "every day")
     assert (back.keywords, back.tags, back.context) == (old.keywords, old.tags, old.context)
     assert back.version == evolved.version + 1
-    assert get_entry(hub, back).text_hash == indexer.build_note_entries([old])[0].text_hash
+    assert get_entry(hub, back).text_hash == build_entry(old).text_hash
     assert list_links(hub) == []
     assert get_note(hub, "this morning").retired_at is None  # the new note itself stays
     undo_event(undone, "nora", hub.now)

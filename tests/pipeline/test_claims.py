@@ -27,8 +27,10 @@ from tests.support.claims import (
     decide_on_claim,
     list_current_texts,
     list_facts,
-    make_construct_reply,
+    make_change_reply,
+    make_changes_reply,
     make_fact_reply,
+    make_facts_reply,
     make_home_reply,
     make_resolve_reply,
     say_and_derive,
@@ -50,7 +52,7 @@ def search_facts(hub: ScriptedHub, query: str, **options: Any) -> list[str]:
 
 
 def test_M1_the_model_sees_S_ten_messages_the_pair_and_the_date(hub: ScriptedHub) -> None:
-    hub.model.allow(construct=make_construct_reply())
+    hub.model.allow(extract_facts=make_facts_reply())
     for number in range(14):
         hub.say(f"Earlier message {number} about the garden")
     hub.run_due_jobs()
@@ -68,7 +70,7 @@ def test_M1_the_model_sees_S_ten_messages_the_pair_and_the_date(hub: ScriptedHub
         )
     hub.say_exchange("I bought a fig tree.", "How nice!")
     hub.run_due_jobs()
-    asked = hub.model.list_calls("construct")[-1]
+    asked = hub.model.list_calls("extract_facts")[-1]
     assert asked["summary"] == "Ana plants a garden."
     earlier = [f"Earlier message {number} about the garden" for number in range(4, 14)]
     assert [message["text"] for message in asked["history"]] == earlier
@@ -141,7 +143,7 @@ def test_M6_E13_a_target_that_was_not_offered_makes_a_new_fact(hub: ScriptedHub)
 
 
 def test_M7_E12_E15_prose_is_retried_and_never_no_facts(hub: ScriptedHub) -> None:
-    hub.model.script("construct", "Sure! Here is", "I'm sorry, I can't help with that.")
+    hub.model.script("extract_facts", "Sure! Here is", "I'm sorry, I can't help with that.")
     hub.say("I like cricket.")
     hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
@@ -150,7 +152,7 @@ def test_M7_E12_E15_prose_is_retried_and_never_no_facts(hub: ScriptedHub) -> Non
         assert Turn.objects.get().state == Turn.State.PENDING
         assert job.run_after > hub.now
     hub.model.script(
-        "construct", make_construct_reply(make_fact_reply("Ana likes cricket.", **LIKES))
+        "extract_facts", make_facts_reply(make_fact_reply("Ana likes cricket.", **LIKES))
     )
     hub.run_due_jobs()
     assert list_current_texts(hub) == ["Ana likes cricket."]
@@ -183,7 +185,9 @@ def test_M9_a_second_closure_of_the_same_claim_is_decided_anew(hub: ScriptedHub)
     say_and_derive(
         hub, "I drink tea daily.", make_fact_reply("Ana drinks tea daily.", verb="drinks")
     )
+    hub.set_policy("mem0", episodes__rolling=False, graph__enabled=True, derive__batch_exchanges=2)
     both = ("Ana drinks tea weekly.", "Ana drinks tea monthly.")
+    said = ("Now I drink tea weekly.", "No, monthly I drink tea.")
     hub.model.script(
         "resolve",
         lambda data: make_resolve_reply(
@@ -193,12 +197,13 @@ def test_M9_a_second_closure_of_the_same_claim_is_decided_anew(hub: ScriptedHub)
     )
     hub.pass_time(days=1)
     hub.model.script(
-        "construct",
-        make_construct_reply(
-            make_fact_reply(both[0], verb="drinks"), make_fact_reply(both[1], "t2", verb="drinks")
+        "extract_facts",
+        make_facts_reply(
+            make_fact_reply(both[0], verb="drinks", quote=said[0]),
+            make_fact_reply(both[1], "t2", verb="drinks", quote=said[1]),
         ),
     )
-    hub.say("Now I drink tea weekly.", "No, monthly I drink tea.")
+    hub.say(*said)
     hub.run_due_jobs()
     first, second = hub.model.list_calls("resolve")
     assert len(first["new"]) == 2
@@ -216,17 +221,11 @@ def test_M10_mem0_to_the_letter_forgets_and_keeps_nothing(hub: ScriptedHub) -> N
         facts__store_after_contradiction=False,
         facts__contradiction="retract",
     )
-    hub.model.script(
-        "construct", make_construct_reply(make_fact_reply("Ana loves cheese pizza.", **LIKES))
-    )
-    hub.say("I love cheese pizza.")
-    hub.run_due_jobs()
+    say_and_derive(hub, "I love cheese pizza.", make_fact_reply("Ana loves cheese pizza.", **LIKES))
     hub.model.script("resolve", decide_on_claim("Ana loves cheese pizza.", "contradict"))
-    hub.model.script(
-        "construct", make_construct_reply(make_fact_reply("Ana dislikes cheese pizza.", **LIKES))
+    say_and_derive(
+        hub, "I dislike cheese pizza.", make_fact_reply("Ana dislikes cheese pizza.", **LIKES)
     )
-    hub.say("I dislike cheese pizza.")
-    hub.run_due_jobs()
     (old,) = list_facts(hub)
     assert (old.status, list_current_texts(hub)) == ("retracted", [])
 
@@ -258,7 +257,7 @@ def test_M11_relative_dates_are_of_the_conversation(hub: ScriptedHub) -> None:
     say_and_derive(hub, "Yesterday I ran 10 km.", ran, at=said)
     (known,) = list_facts(hub)
     assert known.event_from == datetime(2023, 5, 23, tzinfo=UTC)
-    (asked,) = hub.model.requests
+    (asked,) = [each for each in hub.model.requests if each.purpose == "extract_facts"]
     assert asked.data["observed"] == "2023-05-24"
     # Nothing of the wall clock, nor of the hub's own, in what the model is told.
     for day in (datetime.now(UTC), hub.now):
@@ -326,17 +325,19 @@ def test_AA5_moving_closes_one_home_and_keeps_both(hub: ScriptedHub) -> None:
 
 
 def test_AA10_J6_related_turns_that_do_not_come_before_are_dropped(hub: ScriptedHub) -> None:
-    hub.model.allow(construct=make_construct_reply())
+    hub.set_policy("mem0", episodes__rolling=False, llm__combine_calls=True, notes__enabled=True)
+    hub.model.allow(construct=make_changes_reply())
     hub.subject = "Ben"
     (foreign,) = hub.say("I have another garden.").turns
     hub.subject = "Ana"
     hub.say("Shall we talk of the garden?")
     hub.run_due_jobs()
     strange = ["h99", "t2", "t1", str(foreign.id), f"h{foreign.seq + 1}", f"D1:{foreign.seq}"]
-    parts = {"exchanges": [{"exchange": "e1", "related": ["h1", *strange]}]}
-    say_and_derive(
-        hub, "I bought a fig tree.", make_fact_reply("Ana bought a fig tree."), parts=parts
-    )
+    tree = make_change_reply("add", "Ana bought a fig tree.", quote="I bought a fig tree.")
+    exchange = {"exchange": "e1", "related": ["h1", *strange]}
+    hub.model.script("construct", make_changes_reply(tree, exchanges=[exchange]))
+    hub.say("I bought a fig tree.")
+    hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         (context,) = Derivation.objects.filter(child_type="fact", role="context")
         assert context.turn.text == "Shall we talk of the garden?"
@@ -380,7 +381,7 @@ def test_an_ending_without_a_predicate_ends_what_its_words_say(hub: ScriptedHub)
 def test_E2_E26_what_asserts_nothing_makes_no_facts(hub: ScriptedHub) -> None:
     hub.say("👍")
     hub.run_due_jobs()
-    assert hub.model.list_calls("construct") == []
+    assert hub.model.list_calls("extract_facts") == []
     acts = [{"handle": "t1", "act": "question"}]
     say_and_derive(hub, "Did I move to Paris?", parts={"speech_acts": acts})
     assert list_facts(hub) == []
@@ -396,7 +397,7 @@ def test_E14_more_facts_than_the_cap_are_dropped_and_counted(hub: ScriptedHub) -
     )
     assert len(list_facts(hub)) == 20
     with tenant_scope(hub.tenant.id):
-        assert ModelCall.objects.get(purpose="construct").rejected == 180
+        assert ModelCall.objects.get(purpose="extract_facts").rejected == 180
 
 
 def test_E25_another_persons_words_are_about_that_person(hub: ScriptedHub) -> None:
@@ -434,11 +435,11 @@ def test_X10_E4_a_huge_text_is_read_in_windows_and_keeps_its_source(hub: Scripte
 
     def read(data: dict[str, Any]) -> dict[str, Any]:
         found = [m for m in data["messages"] if "I moved to Braga" in m["text"]]
-        return make_construct_reply(
+        return make_facts_reply(
             *(make_home_reply("Braga", m["handle"], quote="I moved to Braga") for m in found)
         )
 
-    hub.model.allow(construct=read)
+    hub.model.allow(extract_facts=read)
     hub.say(text)
     hub.run_due_jobs()
     (braga,) = list_facts(hub)
@@ -450,7 +451,7 @@ def test_X10_E4_a_huge_text_is_read_in_windows_and_keeps_its_source(hub: Scripte
         assert chunks.count() > 500
         assert not chunks.filter(embedding=None).exists()
     assert said == "I moved to Braga"
-    asked = hub.model.list_calls("construct")
+    asked = hub.model.list_calls("extract_facts")
     assert len(asked) > 20
     for call in asked:
         assert sum(hub.embedder.count_tokens([m["text"] for m in call["messages"]])) <= 6000
@@ -472,18 +473,18 @@ def test_E10_what_changed_while_the_model_thought_is_decided_again(hub: Scripted
     hub.model.script("resolve", meanwhile, meanwhile)
     say_and_derive(hub, "I hate cricket.", make_fact_reply("Ana hates cricket.", **LIKES))
     assert list_current_texts(hub) == ["Ana hates cricket."]
-    assert len(hub.model.list_calls("construct")) == 2
+    assert len(hub.model.list_calls("extract_facts")) == 2
     assert list_facts(hub)[0].version == 3
 
 
 def test_X14_work_waits_for_a_provider_that_is_down_and_loses_nothing(hub: ScriptedHub) -> None:
-    hub.model.script("construct", *[EngineError("down", code="unreachable")] * 2)
+    hub.model.script("extract_facts", *[EngineError("down", code="unreachable")] * 2)
     hub.say("I like cricket.")
     assert runner.drain_space(hub.tenant.id, hub.space.id, hub.now) == 1
     assert list_facts(hub) == []
     hub.run_due_jobs(seconds=40)
     hub.model.script(
-        "construct", make_construct_reply(make_fact_reply("Ana likes cricket.", **LIKES))
+        "extract_facts", make_facts_reply(make_fact_reply("Ana likes cricket.", **LIKES))
     )
     hub.run_due_jobs()
     assert list_current_texts(hub) == ["Ana likes cricket."]

@@ -18,7 +18,7 @@ from notes.models import Derivation, Episode, EvolutionEvent, Proposal
 from tests.support.hub import START_TIME, ScriptedHub
 
 pytestmark = pytest.mark.django_db
-SILENT: dict[str, Any] = {"facts": [], "speech_acts": []}
+SILENT: dict[str, Any] = {"changes": []}
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from notes.models import Derivation, Episode, EvolutionEvent, IndexEntry
 from tests.support.hub import ScriptedHub
 
 pytestmark = pytest.mark.django_db
-SILENT: dict[str, Any] = {"facts": [], "speech_acts": []}
+SILENT: dict[str, Any] = {"changes": []}
 
 
 def make_stretches(*turns: int, opens: tuple[int, ...] = ()) -> list[PageStretch]:

@@ -39,46 +39,42 @@ EVERYTHING: tuple[Any, ...] = (
 )
 # What the scripted model finds where these words are said.
 KNOWN: dict[str, dict[str, Any]] = {
-    "Zanzibar": {"text": "Ana moved to Zanzibar.", "predicate": "lives_in", "object": "Zanzibar"},
-    "Lisbon": {"text": "Ana lives in Lisbon.", "predicate": "lives_in", "object": "Lisbon"},
-    "kayaking": {"text": "Ana likes kayaking.", "predicate": "likes", "object": "kayaking"},
-    "marmalade": {"text": "Ana sells marmalade.", "predicate": "sells", "object": "marmalade"},
+    "Zanzibar": {"text": "Ana moved to Zanzibar.", "relation": "lives_in", "value": "Zanzibar"},
+    "Lisbon": {"text": "Ana lives in Lisbon.", "relation": "lives_in", "value": "Lisbon"},
+    "kayaking": {"text": "Ana likes kayaking.", "relation": "likes", "value": "kayaking"},
+    "marmalade": {"text": "Ana sells marmalade.", "relation": "sells", "value": "marmalade"},
 }
 
 
-def reply_known_facts(data: dict[str, Any]) -> dict[str, Any]:
-    facts: list[dict[str, Any]] = []
+def reply_known_changes(data: dict[str, Any]) -> dict[str, Any]:
+    changes: list[dict[str, Any]] = []
     relations: list[dict[str, Any]] = []
     for message in data["messages"]:
         for word, known in KNOWN.items():
             if word in message["text"]:
                 relations.append(
-                    {"source": "Ana", "label": known["predicate"], "target": known["object"]}
-                    | {"fact": len(facts)}
+                    {"source": "Ana", "label": known["relation"], "target": known["value"]}
+                    | {"fact": len(changes)}
                 )
-                facts.append(
-                    known
-                    | {"source": message["handle"], "quote": word, "owner": "Ana"}
-                    | {"subject": "Ana", "kind": "state", "polarity": "holds"}
-                )
+                changes.append(known | {"source": message["handle"], "quote": word, "owner": "Ana"})
     said = " ".join(message["text"] for message in data["messages"])
-    entities = [{"name": "Ana", "type": "person"}] * bool(facts)
-    entities += [{"name": fact["object"], "type": "place"} for fact in facts]
+    entities = [{"name": "Ana", "type": "person"}] * bool(changes)
+    entities += [{"name": each["value"], "type": "place"} for each in changes]
     return {
-        "facts": facts,
+        "changes": changes,
         "entities": entities,
         "relations": relations,
         "note": {"keywords": said.split()[:12], "tags": [], "context": said[:200]},
-        "acts": [{"handle": m["handle"], "act": "assertion"} for m in data["messages"]],
     }
 
 
 @pytest.fixture
 def reader(hub: ScriptedHub) -> ScriptedHub:
-    hub.model.allow(construct=reply_known_facts)
+    hub.model.allow(construct=reply_known_changes)
     hub.model.allow("resolve", "link_evolve", "merge_check")
     hub.set_policy(
         "amem",
+        llm__combine_calls=True,
         facts__enabled=True,
         graph__enabled=True,
         notes__links=False,
@@ -239,6 +235,7 @@ def test_I1_nothing_but_an_erasure_changes_the_words_of_a_turn(reader: ScriptedH
 def test_lenient_erasure_only_lets_go_of_the_support(reader: ScriptedHub) -> None:
     reader.set_policy(
         "amem",
+        llm__combine_calls=True,
         facts__enabled=True,
         notes__links=False,
         notes__evolution=False,
@@ -380,6 +377,7 @@ def test_AA8_a_conflicting_fact_that_outlived_the_limit_is_erased(
 ) -> None:
     reader.set_policy(
         "amem",
+        llm__combine_calls=True,
         facts__enabled=True,
         notes__links=False,
         notes__evolution=False,

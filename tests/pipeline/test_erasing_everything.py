@@ -33,6 +33,7 @@ SAID = [
     ("I have a meeting with Tomas on Friday.", "Good luck."),
     ("I love cooking fish at home.", "Which fish?"),
     ("We went to the museum with Bolota.", "Were dogs allowed?"),
+    ("I adopted a parrot called Zephyrino, and I sold my old car.", "Zephyrino is a fine name."),
     ("I want to learn to sail.", "The harbour has a school."),
 ]
 # Of turns 2 and 5: what only they, and the reply to the fifth, speak of.
@@ -89,3 +90,29 @@ def test_X6_nothing_is_left_in_balanced_with_all_lanes_run(talked: Space) -> Non
         assert not Segment.objects.filter(stale=True, retired_at=None).exists()
         assert not Episode.objects.filter(stale=True, retired_at=None).exists()
         assert Fact.objects.filter(text__contains="Porto", valid_to=None).exists()
+
+
+def test_X6_one_clause_goes_with_all_that_repeats_it_and_the_rest_stays(talked: Space) -> None:
+    now = START + timedelta(days=10)
+    with tenant_scope(talked.tenant_id):
+        parrot = Fact.objects.filter(text__contains="Zephyrino").earliest("id")
+        turn = Turn.objects.get(text__startswith="I adopted")
+        kept = list(Fact.objects.filter(text__contains="old car").values())
+        assert kept
+        assert len(find_tables_with_word("Zephyrino")) > 3
+    target = ErasureTarget("facts", (parrot.id,), sources=True)
+    receipt = erase_targets.execute_erasure(talked, target, "eva", now)
+    assert receipt.counts["clauses"] >= 1
+    for days in (0, 10, 12, 14):
+        if days:
+            runner.drain_space(talked.tenant_id, talked.id, START + timedelta(days=days, hours=2))
+        with tenant_scope(talked.tenant_id):
+            assert find_tables_with_word("Zephyrino") == [], days
+            assert find_tables_with_word("phyrino") == [], days
+    assert list_failures(talked.tenant_id) == []
+    with tenant_scope(talked.tenant_id):
+        turn.refresh_from_db()
+        assert turn.text.endswith("█ and I sold my old car.")
+        assert list(Fact.objects.filter(text__contains="old car").values()) == kept
+        assert not Segment.objects.filter(stale=True, retired_at=None).exists()
+        assert not Episode.objects.filter(stale=True, retired_at=None).exists()

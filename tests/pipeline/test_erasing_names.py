@@ -74,7 +74,7 @@ def test_a_display_name_heard_only_in_an_erased_turn_gives_way_to_one_that_remai
 def test_a_name_that_another_turn_says_too_stays(friends: ScriptedHub) -> None:
     speak_of(friends, "Robert Hall", "Braga")
     speak_of(friends, "Bobzilla Hall", "Faro")
-    friends.model.script("construct", {"facts": []})
+    friends.model.script("extract_facts", {"facts": []})
     friends.say("Everybody calls him Bobzilla.")
     friends.run_due_jobs()
     erase_turn(friends, "Faro")

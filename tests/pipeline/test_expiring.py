@@ -77,7 +77,7 @@ def test_tombstones_and_receipts_go_after_three_years(hub: ScriptedHub) -> None:
 
 def test_a_policy_without_sweeps_sweeps_when_fingerprints_are_over(hub: ScriptedHub) -> None:
     hub.set_policy("rag")
-    hub.model.allow(construct={"facts": [], "speech_acts": []})
+    hub.model.allow(construct={"changes": []})
     give_texts(hub, "Ana lives in Porto.")
     hub.pass_time(days=31)
     hub.say("Hello again, it has been a while.")

@@ -13,7 +13,7 @@ from notes.models import Derivation, Episode, EvolutionEvent
 from tests.support.hub import ScriptedHub
 
 pytestmark = pytest.mark.django_db
-SILENT: dict[str, Any] = {"facts": [], "speech_acts": []}
+SILENT: dict[str, Any] = {"changes": []}
 
 
 @pytest.fixture

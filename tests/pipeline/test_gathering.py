@@ -14,7 +14,7 @@ from memoryhub.pipeline.jobs import runner
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
-from tests.support.claims import list_facts, make_construct_reply, make_fact_reply
+from tests.support.claims import list_facts, make_fact_reply, make_facts_reply
 from tests.support.hub import ScriptedHub
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +22,12 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def read_by_a_model(hub: ScriptedHub) -> None:
-    hub.set_policy("mem0", episodes__rolling=False, derive__debounce_seconds=2)
+    hub.set_policy(
+        "mem0",
+        episodes__rolling=False,
+        derive__debounce_seconds=2,
+        derive__batch_exchanges=5,
+    )
     hub.model.allow("resolve")
     set_engine(hub, Tenant.Engine.LLM)
 
@@ -35,7 +40,7 @@ def set_engine(hub: ScriptedHub, name: str) -> None:
 def reply_fact_of_each(data: dict[str, Any]) -> dict[str, Any]:
     """A fact of every message read."""
     said = [make_fact_reply(f"Ana says: {m['text']}", m["handle"]) for m in data["messages"]]
-    return make_construct_reply(*said)
+    return make_facts_reply(*said)
 
 
 def list_jobs(hub: ScriptedHub) -> list[Job]:
@@ -44,7 +49,7 @@ def list_jobs(hub: ScriptedHub) -> list[Job]:
 
 
 def test_a_model_reads_after_the_debounce_and_not_before(hub: ScriptedHub) -> None:
-    hub.model.script("construct", reply_fact_of_each)
+    hub.model.script("extract_facts", reply_fact_of_each)
     done = hub.say("I planted a fig tree.")
     assert done.job is not None
     assert done.job.run_after - done.job.created_at == timedelta(seconds=2)
@@ -54,24 +59,24 @@ def test_a_model_reads_after_the_debounce_and_not_before(hub: ScriptedHub) -> No
 
 
 def test_who_waits_does_not_wait_for_more(hub: ScriptedHub) -> None:
-    hub.model.script("construct", reply_fact_of_each)
+    hub.model.script("extract_facts", reply_fact_of_each)
     first = hub.say("I planted a fig tree.").job
     second = hub.say("I planted a palm.").job
     assert first is not None
     assert second is not None
     ended = wait_for_job(hub.tenant.id, second, 5)
-    assert (ended.state, len(hub.model.list_calls("construct"))) == (Job.State.DONE, 1)
+    assert (ended.state, len(hub.model.list_calls("extract_facts"))) == (Job.State.DONE, 1)
 
 
 def test_one_call_reads_the_jobs_that_wait_together_and_each_tells_its_own(
     hub: ScriptedHub,
 ) -> None:
-    hub.model.script("construct", reply_fact_of_each)
+    hub.model.script("extract_facts", reply_fact_of_each)
     texts = [f"I planted tree number {n}." for n in range(4)]
     for text in texts:
         hub.say(text)
     hub.run_due_jobs()
-    (asked,) = hub.model.list_calls("construct")
+    (asked,) = hub.model.list_calls("extract_facts")
     assert [m["exchange"] for m in asked["messages"]] == ["e1", "e2", "e3", "e4"]
     done = list_jobs(hub)
     assert [job.state for job in done] == [Job.State.DONE] * 4
@@ -81,42 +86,48 @@ def test_one_call_reads_the_jobs_that_wait_together_and_each_tells_its_own(
 
 def test_no_more_exchanges_than_the_policy_says(hub: ScriptedHub) -> None:
     hub.set_policy("mem0", episodes__rolling=False, derive__batch_exchanges=3)
-    hub.model.allow(construct=reply_fact_of_each)
+    hub.model.allow(extract_facts=reply_fact_of_each)
     for n in range(7):
         hub.say(f"I planted tree number {n}.")
     hub.run_due_jobs()
-    assert [len(asked["messages"]) for asked in hub.model.list_calls("construct")] == [3, 3, 1]
+    assert [len(asked["messages"]) for asked in hub.model.list_calls("extract_facts")] == [3, 3, 1]
     assert len(list_facts(hub)) == 7
 
 
 def test_another_sessions_turns_are_read_by_themselves(hub: ScriptedHub) -> None:
-    hub.model.allow(construct=reply_fact_of_each)
+    hub.model.allow(extract_facts=reply_fact_of_each)
     for n, session in enumerate(("a", "a", "b", "a")):
         hub.say(f"I planted tree number {n}.", session=session)
     hub.run_due_jobs()
-    assert [len(asked["messages"]) for asked in hub.model.list_calls("construct")] == [2, 1, 1]
+    assert [len(asked["messages"]) for asked in hub.model.list_calls("extract_facts")] == [2, 1, 1]
 
 
 def test_what_failed_together_is_tried_alone(hub: ScriptedHub) -> None:
     hub.model.script(
-        "construct", EngineError("cut", code="unreachable"), reply_fact_of_each, reply_fact_of_each
+        "extract_facts",
+        EngineError("cut", code="unreachable"),
+        reply_fact_of_each,
+        reply_fact_of_each,
     )
     for n in range(2):
         hub.say(f"I planted tree number {n}.")
     hub.run_due_jobs()
     hub.run_due_jobs()
-    assert [len(asked["messages"]) for asked in hub.model.list_calls("construct")] == [2, 1, 1]
+    assert [len(asked["messages"]) for asked in hub.model.list_calls("extract_facts")] == [2, 1, 1]
     assert {job.state for job in list_jobs(hub)} == {Job.State.DONE}
 
 
 def test_too_long_a_reply_halves_the_exchanges(hub: ScriptedHub) -> None:
     hub.model.script(
-        "construct", EngineError("cut", code="reply_cut"), reply_fact_of_each, reply_fact_of_each
+        "extract_facts",
+        EngineError("cut", code="reply_cut"),
+        reply_fact_of_each,
+        reply_fact_of_each,
     )
     for n in range(2):
         hub.say(f"I planted tree number {n}.")
     hub.run_due_jobs()
-    assert [len(asked["messages"]) for asked in hub.model.list_calls("construct")] == [2, 1, 1]
+    assert [len(asked["messages"]) for asked in hub.model.list_calls("extract_facts")] == [2, 1, 1]
     assert len(list_facts(hub)) == 2
 
 

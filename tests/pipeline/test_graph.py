@@ -28,6 +28,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def only_claims(hub: ScriptedHub) -> None:
     hub.set_policy("mem0g", episodes__rolling=False)
+    hub.model.allow(graph_entities={"entities": []})
 
 
 def make_entity_replies(*found: str, kind: str = "person") -> list[dict[str, str]]:
@@ -54,6 +55,7 @@ def list_relations(hub: ScriptedHub) -> list[Relation]:
 
 def search_by_graph(hub: ScriptedHub, question: str, **options: Any) -> list[str]:
     """Facts that a context takes from the graph alone."""
+    hub.model.allow(query_entities={"names": []})
     hub.set_policy("mem0g", episodes__rolling=False, recall__channels=["graph"])
     made = build_context(hub.space, question, now=hub.now, reinforce=False, **options)
     hub.set_policy("mem0g", episodes__rolling=False)
@@ -95,8 +97,8 @@ def test_GR2_I3_moving_closes_one_relation_and_opens_another(hub: ScriptedHub) -
     assert then == ["Alice lives in Lisbon."]
 
 
-def test_GR3_many_values_never_contradict_whatever_the_model_says(hub: ScriptedHub) -> None:
-    loves = {"owner": "Alice", "verb": "loves", "predicate": "loves", "kind": "preference"}
+def test_GR3_many_values_end_nothing_unasked_whatever_the_model_says(hub: ScriptedHub) -> None:
+    loves = {"owner": "Alice", "verb": "loves", "predicate": "likes", "kind": "preference"}
     say_and_derive(
         hub, "Alice loves pizza.", make_fact_reply("Alice loves pizza.", object="pizza", **loves)
     )
@@ -107,6 +109,7 @@ def test_GR3_many_values_never_contradict_whatever_the_model_says(hub: ScriptedH
         make_fact_reply("Alice loves burgers.", object="burgers", **loves),
     )
     assert list_current_texts(hub) == ["Alice loves pizza.", "Alice loves burgers."]
+    assert [asked.kind for asked in list_proposals(hub)] == ["conflict"]
 
 
 def test_GR4_moving_back_is_a_third_interval(hub: ScriptedHub) -> None:
@@ -129,6 +132,7 @@ NAMES = {
 
 def speak_of(hub: ScriptedHub, name: str) -> None:
     hub.embedder.table |= NAMES
+    hub.model.allow("resolve")  # what is near is offered whoever it is about
     entities = [*make_entity_replies(name), *make_entity_replies("Braga", kind="place")]
     parts = {"entities": entities, "relations": [make_relation_reply(name, "lives_in", "Braga")]}
     say_and_derive(
@@ -235,6 +239,7 @@ def test_self_references_are_the_subject(hub: ScriptedHub) -> None:
 
 def test_without_the_graph_there_are_no_entities(hub: ScriptedHub) -> None:
     hub.set_policy("mem0", episodes__rolling=False)
-    tell_home(hub, "Lisbon")
+    say_and_derive(hub, "Alice lives in Lisbon.", make_home_reply("Lisbon", owner="Alice"))
     assert list_relations(hub) == []
+    assert hub.model.list_calls("graph_entities") == []
     assert len(list_facts(hub)) == 1

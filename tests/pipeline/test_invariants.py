@@ -73,7 +73,7 @@ def test_X13_X12_invariants_hold_after_any_operations(
     hub: ScriptedHub, seed: int, steps: list[str]
 ) -> None:
     world = RandomWorld(hub, seed)
-    world.say("lives_in", "Porto", "holds", "s1")
+    world.say("lives_in", "Porto", "now", "s1")
     for step in steps:
         if step == "ask":
             before = get_state(world)

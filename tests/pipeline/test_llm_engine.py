@@ -24,24 +24,25 @@ pytestmark = pytest.mark.django_db
 
 AT = datetime(2026, 3, 4, 18, tzinfo=UTC)
 READING = {
-    "facts": [
+    "changes": [
         {
-            "text": "Ana lives in Porto.",
+            "do": "add",
+            "targets": [],
             "source": "t1",
             "quote": "I live in Porto",
             "owner": "Ana",
-            "subject": "Ana",
-            "verb": "lives",
-            "object": "Porto",
-            "predicate": "lives_in",
-            "kind": "state",
-            "polarity": "holds",
+            "text": "Ana lives in Porto.",
+            "relation": "lives_in",
+            "value": "Porto",
+            "state": "now",
+            "from": "",
+            "to": "",
+            "one_at_a_time": True,
         }
     ],
     "entities": [],
     "relations": [],
     "note": {"keywords": ["home"], "tags": ["living"], "context": "Where Ana lives."},
-    "acts": [{"handle": "t1", "act": "assertion"}],
 }
 
 

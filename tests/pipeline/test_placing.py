@@ -201,7 +201,7 @@ def test_placing_costs_at_most_a_quarter_of_a_call_an_exchange_or_half_if_readin
     hub: ScriptedHub, said: Reply, most: float
 ) -> None:
     hub.set_policy("rag", facts__enabled=True, segments__enabled=True, chain__enabled=True)
-    hub.model.allow(construct={"facts": []} | said, themes=reply_themes())
+    hub.model.allow(construct={"changes": []} | said, themes=reply_themes())
     for session in range(6):
         for _ in range(11):
             say_exchanges(hub, 1, session=f"s{session}")

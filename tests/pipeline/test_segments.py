@@ -98,22 +98,54 @@ def test_O9_a_page_joins_the_themes_that_claim_it_and_none_is_left_out(hub: Scri
         assert Page.objects.filter(tier="mtm").count() == 3
 
 
+@pytest.mark.parametrize(("compare", "segments"), [("theme", 2), ("page", 1)])
+def test_a_theme_or_each_page_is_compared_with_the_segments(
+    hub: ScriptedHub, compare: str, segments: int
+) -> None:
+    """The page's own words are like the segment, what a model says of it is not."""
+    hub.set_policy("rag", segments__enabled=True, segments__compare=compare)
+    make_indexed_segment(hub, "Held.", [1, 0], "tea")
+    hub.embedder.table |= {"Coming.": [0, 1], "here.": [0.9, 0.4358898944]}
+    hub.model.script("themes", reply_themes("Coming.", "boat"))
+    say_exchanges(hub, 8)
+    hub.run_due_jobs()
+    with tenant_scope(hub.tenant.id):
+        assert Segment.objects.count() == segments
+        score = SegmentPage.objects.get().score
+        assert score == (0.9 if compare == "page" else themes.SELF_SCORE)
+
+
+def test_pages_of_one_theme_go_each_to_its_own_segment_by_their_vectors(hub: ScriptedHub) -> None:
+    hub.set_policy("rag", segments__enabled=True, segments__compare="page")
+    make_indexed_segment(hub, "Ships.", [1, 0, 0], "sea")
+    make_indexed_segment(hub, "Trains.", [0, 1, 0], "rail")
+    hub.embedder.table |= {"Travel.": [0, 0, 1], "sailed": [1, 0, 0], "rode": [0, 1, 0]}
+    hub.model.script("themes", reply_themes("Travel.", "journey"))
+    hub.say_exchange("I sailed.", "Fine.")
+    hub.say_exchange("I rode.", "Fine.")
+    say_exchanges(hub, 7)
+    hub.run_due_jobs()
+    with tenant_scope(hub.tenant.id):
+        members = SegmentPage.objects.order_by("page__first_seq").select_related("segment")
+        assert [m.segment.keywords[-1] for m in members] == ["sea", "rail"]
+
+
 def test_two_themes_for_one_segment_count_a_page_once(hub: ScriptedHub) -> None:
     make_indexed_segment(hub, "Held.", [1, 0], "tea")
     hub.embedder.table |= {"Green.": [1, 0], "Black.": [1, 0]}
 
     def two(data: Reply) -> Reply:
-        (page,) = (page["handle"] for page in data["pages"])
+        pages = [page["handle"] for page in data["pages"]]
         return {
-            "themes": [make_theme("Green.", ["tea"], [page]), make_theme("Black.", ["tea"], [page])]
+            "themes": [make_theme("Green.", ["tea"], pages), make_theme("Black.", ["tea"], pages)]
         }
 
     hub.model.script("themes", two)
-    say_exchanges(hub, 8)
+    say_exchanges(hub, 9)
     hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         segment = Segment.objects.get()
-        assert (segment.pages_total, SegmentPage.objects.count()) == (1, 1)
+        assert (segment.pages_total, SegmentPage.objects.count()) == (2, 2)
         assert segment.summary == "Held. Green. Black."
 
 

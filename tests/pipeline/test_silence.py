@@ -17,7 +17,7 @@ def chat(hub: ScriptedHub) -> ScriptedHub:
     with tenant_scope(hub.tenant.id):
         Tenant.objects.update(engine=Tenant.Engine.LLM)
     hub.set_policy("mem0", graph__enabled=False, episodes__rolling=False, derive__batch_exchanges=3)
-    hub.model.allow(construct={"facts": []}, extract_facts={"facts": []}, link_evolve={"links": []})
+    hub.model.allow(extract_facts={"facts": []}, link_evolve={"links": []})
     return hub
 
 
@@ -35,7 +35,11 @@ def list_question_sizes(hub: ScriptedHub) -> list[int]:
 
 def test_several_exchanges_are_read_in_one_question(chat: ScriptedHub) -> None:
     chat.set_policy(
-        "mem0", graph__enabled=False, episodes__rolling=False, derive__debounce_seconds=90
+        "mem0",
+        graph__enabled=False,
+        episodes__rolling=False,
+        derive__debounce_seconds=90,
+        derive__batch_exchanges=3,
     )
     say_exchanges(chat, 1, 2)
     assert list_question_sizes(chat) == []
@@ -45,7 +49,11 @@ def test_several_exchanges_are_read_in_one_question(chat: ScriptedHub) -> None:
 
 def test_every_word_begins_the_silence_anew(chat: ScriptedHub) -> None:
     chat.set_policy(
-        "mem0", graph__enabled=False, episodes__rolling=False, derive__debounce_seconds=200
+        "mem0",
+        graph__enabled=False,
+        episodes__rolling=False,
+        derive__debounce_seconds=200,
+        derive__batch_exchanges=4,
     )
     say_exchanges(chat, 1, 2, 3, gap=60)  # two minutes from one to the next
     assert list_question_sizes(chat) == []

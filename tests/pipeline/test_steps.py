@@ -23,7 +23,7 @@ from memoryhub.pipeline.steps.derive import derive, extract, resolve
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import get_current_tenant, tenant_scope
 from notes.history.unit_of_work import RowsChanged
-from tests.support.claims import list_facts, make_construct_reply, make_fact_reply
+from tests.support.claims import list_facts, make_fact_reply, make_facts_reply
 from tests.support.factories import make_job, make_space, make_tenant
 from tests.support.hub import ScriptedHub
 
@@ -212,7 +212,7 @@ def test_E10_a_stale_comparison_asks_no_model_twice_about_what_was_said(
     draft_batch, write_claims = extract.draft_batch, resolve.write_claims
     monkeypatch.setattr(derive, "draft_batch", draft)
     monkeypatch.setattr(resolve, "write_claims", refuse_once)
-    hub.model.allow(construct=make_construct_reply(make_fact_reply("Ana lives in Porto.")))
+    hub.model.allow(extract_facts=make_facts_reply(make_fact_reply("Ana lives in Porto.")))
     hub.say("I live in Porto.")
     hub.run_due_jobs()
     assert len(list_facts(hub)) == 1

@@ -15,7 +15,7 @@ from notes.retention import decay
 from tests.support.hub import ScriptedHub
 
 pytestmark = pytest.mark.django_db
-SILENT: dict[str, Any] = {"facts": [], "speech_acts": []}
+SILENT: dict[str, Any] = {"changes": []}
 
 
 @pytest.fixture

@@ -77,7 +77,9 @@ def test_AA7_E20_a_wish_that_repeats_the_thing_goes_with_its_echo(
         hub, "I live at 12 Elm Street.", make_fact_reply("Ana lives at 12 Elm Street.", **home)
     )
     hub.model.script("resolve", decide_on_claim("Ana lives at 12 Elm Street.", "forget"))
-    hub.model.script("construct", {"facts": [], "speech_acts": [{"handle": "t1", "act": "forget"}]})
+    hub.model.script(
+        "extract_facts", {"facts": [], "speech_acts": [{"handle": "t1", "act": "forget"}]}
+    )
     hub.say_exchange(said, "I forget 12 Elm Street. Anything else?")
     hub.run_due_jobs()
     assert (list_facts(hub), list_proposals(hub)) == ([], [])
@@ -102,7 +104,9 @@ def test_AA7_E20_a_wish_that_means_nothing_known_can_be_erased_itself(hub: Scrip
 
 @pytest.mark.parametrize("words_first", [True, False])
 def test_AA7_two_wishes_for_one_thing_are_both_granted(hub: ScriptedHub, words_first: bool) -> None:
-    hub.set_policy("mem0", episodes__rolling=False, erase__on_request="auto")
+    hub.set_policy(
+        "mem0", episodes__rolling=False, erase__on_request="auto", derive__batch_exchanges=2
+    )
     home = {"predicate": "address", "verb": "lives at", "object": "12 Elm Street"}
     say_and_derive(
         hub, "I live at 12 Elm Street.", make_fact_reply("Ana lives at 12 Elm Street.", **home)
@@ -115,7 +119,7 @@ def test_AA7_two_wishes_for_one_thing_are_both_granted(hub: ScriptedHub, words_f
 
     hub.model.script("resolve", forget)
     acts = [{"handle": f"t{n}", "act": "forget"} for n in (1, 2)]
-    hub.model.script("construct", {"facts": [], "speech_acts": acts})
+    hub.model.script("extract_facts", {"facts": [], "speech_acts": acts})
     wishes = ["Forget that I live at 12 Elm Street.", "Forget my address."]
     hub.say(*(wishes if words_first else wishes[::-1]))
     hub.run_due_jobs()

@@ -34,8 +34,7 @@ def list_versions(hub: ScriptedHub) -> list[str]:
 
 def test_BL5_a_switch_of_presets_changes_only_what_comes_after(hub: ScriptedHub) -> None:
     hub.set_policy("mem0", episodes__rolling=False)
-    hub.model.script("construct", make_claim_reply("Ana keeps bees.", "I keep bees"))
-    hub.model.allow(extract_facts=make_claim_reply("Ana keeps bees.", "I keep bees"))
+    hub.model.script("extract_facts", make_claim_reply("Ana keeps bees.", "I keep bees"))
     hub.say("I keep bees behind the old mill.")
     hub.run_due_jobs()
     before = list_rows(hub)
@@ -47,7 +46,6 @@ def test_BL5_a_switch_of_presets_changes_only_what_comes_after(hub: ScriptedHub)
     asked = len(hub.model.requests)
     note = {"keywords": ["boat"], "tags": ["hobby"], "context": "Ana on the river."}
     hub.model.allow(
-        construct={"facts": [], "exchanges": [{"exchange": "e1"} | note]},
         note_build=lambda data: {"notes": [{"handle": n["handle"]} | note for n in data["notes"]]},
     )
     hub.say("I bought a little boat for the river.")
@@ -70,7 +68,7 @@ def test_BL5_a_switch_of_presets_changes_only_what_comes_after(hub: ScriptedHub)
 def test_every_event_says_under_which_policy_whoever_made_it(hub: ScriptedHub) -> None:
     """A person's hand, an undo and an erasure as much as the pipeline."""
     hub.set_policy("mem0", episodes__rolling=False)
-    hub.model.script("construct", make_claim_reply("Ana keeps bees.", "I keep bees"))
+    hub.model.script("extract_facts", make_claim_reply("Ana keeps bees.", "I keep bees"))
     hub.say("I keep bees behind the old mill.")
     hub.run_due_jobs()
     set_policy(hub.tenant.id, actor="test", preset="mem0", space=hub.space, now=hub.now)

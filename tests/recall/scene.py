@@ -112,6 +112,7 @@ class RecallScene:
 
     def add_entity(self, name: str, **values: Any) -> Entity:
         made: Entity = self._save_row(Entity(name=name, canonical_key=name.casefold(), **values))
+        self._add_entry("entity", made.id, name)
         return made
 
     def add_relation(self, fact: Fact, src: Entity, label: str, dst: Entity) -> Relation:

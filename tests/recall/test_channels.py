@@ -40,6 +40,7 @@ def list_ids(hits: list[ChannelHit]) -> list[UUID]:
 def test_AM7_linked_notes_have_a_budget_of_their_own(scene: RecallScene) -> None:
     scene.set_vectors(kayak=[1, 0], paddle=[0.9, 0.44], tent=[0.5, 0.87], stove=[0.4, 0.92])
     scene.hub.set_policy("amem", recall__k_min=2, recall__k_max=2)
+    scene.hub.model.allow("query_terms")
     a, b = scene.add_note("I bought a kayak"), scene.add_note("A paddle came too")
     c, d = scene.add_note("The tent is green"), scene.add_note("The stove is old")
     scene.add_link(a, c)
@@ -59,6 +60,7 @@ def test_AM7_linked_notes_have_a_budget_of_their_own(scene: RecallScene) -> None
 def test_AM7_linked_notes_are_scored_anew_and_damped(scene: RecallScene) -> None:
     scene.set_vectors(kayak=[1, 0], paddle=[0.9, 0.44], tent=[0.5, 0.87], stove=[0.4, 0.92])
     scene.hub.set_policy("amem", recall__k_min=1, recall__k_max=1, recall__link_budget=1)
+    scene.hub.model.allow("query_terms")
     a, c, d = scene.add_note("a kayak"), scene.add_note("a tent"), scene.add_note("a stove")
     scene.add_link(a, d)
     scene.add_link(a, c)
@@ -105,6 +107,32 @@ def test_GR7_two_hops_from_the_entity_named_scores_decrease_by_hop(scene: Recall
     # In and out at one hop; the sister of who works there at two; her town would be the third.
     assert score[told["owns"].id] == score[told["works_at"].id] == pytest.approx(0.45, abs=1e-3)
     assert score[told["sister_of"].id] == pytest.approx(0.405, abs=1e-3)
+
+
+def test_s6_2_an_entity_is_found_by_the_meaning_of_its_name(scene: RecallScene) -> None:
+    scene.set_vectors(Oporto=[0.9, 0.436], Porto=[1, 0], Lisbon=[0, 1], cellar=[0, 0, 1])
+    scene.set_vectors(asked=[0, 0, 0, 1])
+    ana, porto, lisbon = (scene.add_entity(name) for name in ("Ana", "Porto", "Lisbon"))
+    here, there = scene.add_fact("a cellar there"), scene.add_fact("no cellar there")
+    scene.add_relation(here, ana, "owns_in", porto)
+    scene.add_relation(there, scene.add_entity("Bob"), "owns_in", lisbon)
+    asked = scene.prepare_ask("asked: what is in Oporto?")
+    assert list_ids(run_channel(FINDERS["graph"], asked)) == [here.id]
+    scene.hub.set_policy(graph__ask_at=0.95)
+    asked = scene.prepare_ask("asked: what is in Oporto?")
+    assert run_channel(FINDERS["graph"], asked) == []
+
+
+def test_s6_2_a_name_that_an_entity_has_is_no_other_s(scene: RecallScene) -> None:
+    scene.set_vectors(Oporto=[0.9, 0.436], Porto=[1, 0], asked=[0, 0, 0, 1])
+    porto, oporto = scene.add_entity("Porto"), scene.add_entity("Oporto")
+    scene.add_relation(scene.add_fact("a cellar"), scene.add_entity("Ana"), "owns_in", porto)
+    own = scene.add_fact("a boat")
+    scene.add_relation(own, scene.add_entity("Bob"), "owns_in", oporto)
+    asked = scene.prepare_ask("asked: what is in Oporto?")
+    assert list_ids(run_channel(FINDERS["graph"], asked))[:1] == [own.id]
+    with tenant_scope(scene.space.tenant_id):
+        assert graph.find_named_entities(asked) == [oporto.id]
 
 
 def test_GR7_beyond_two_hops_nothing_is_reached(scene: RecallScene) -> None:
@@ -253,7 +281,8 @@ def test_E11_unread_turns_are_always_in_short_term_memory(scene: RecallScene) ->
     said = scene.say(*(f"word {n}" for n in range(9)))
     (waiting,) = scene.say("not read so far", read=False, session="s2")
     found = run_channel(FINDERS["stm"], scene.prepare_ask("something else"))
-    assert list_ids(found) == [turn.id for turn in said[-6:]] + [waiting.id]
+    # None of the exchanges is placed yet, so that all of them are.
+    assert list_ids(found) == [turn.id for turn in said] + [waiting.id]
     assert found[-1].reason == "not read yet"
     # However far back, what is not read yet is there.
     scene.say(*(f"later {n}" for n in range(9)))

@@ -37,7 +37,8 @@ def get_context(scene: RecallScene, question: str = "kayak", **options: Any) -> 
 def make_memory_of_every_kind(scene: RecallScene) -> dict[str, Any]:
     """A memory of every kind that bears on a kayak."""
     scene.set_vectors(kayak=[1, 0])
-    far, waiting = scene.say("my kayak leaks", *(f"word {n}" for n in range(8)))[0], None
+    far = scene.say("my kayak leaks", *(f"word {n}" for n in range(8)))[0]
+    scene.get_page(far, tier="mtm")
     (waiting,) = scene.say("I sold it today", read=False)
     kept = scene.add_fact("Ana loves her kayak", shelf="user_kb", shelved_at=scene.hub.now)
     fact = scene.add_fact("Ana bought a kayak in May")
@@ -316,7 +317,7 @@ def test_the_core_is_blocks_profile_and_traits_of_now(scene: RecallScene) -> Non
     with tenant_scope(ask.space.tenant_id):
         texts = [each.text for each in at_hand.load_core_items(ask)]
         theirs = [each.text for each in at_hand.load_core_items(ask, "Bo")]
-    assert texts == ["human: Likes tea.", "Ana, birth year: 1990", "Ana, openness: high"]
+    assert texts == ["human: Likes tea.", "Ana, birth year: 1990", "Ana: curious about the new"]
     assert "mine: Be kind." in theirs
 
 

@@ -262,6 +262,34 @@ def test_names_are_asked_for_where_the_router_is_a_model(scene: RecallScene) -> 
     assert [item.id for item in made.items("facts")] == [fact.id]
 
 
+def test_s6_3_mem0g_asks_whom_a_question_names_also_for_a_search(scene: RecallScene) -> None:
+    scene.hub.set_policy("mem0g", recall__channels=["graph"])
+    scene.set_vectors(mill=[1, 0], place=[0, 1])
+    fact = scene.add_fact("it is hers")
+    scene.add_relation(fact, scene.add_entity("Ana"), "owns", scene.add_entity("the old mill"))
+    scene.hub.model.script("query_entities", {"names": ["mill"]})
+    found = search_memories(scene.space, "whose place is that mill?", now=scene.hub.now)
+    assert [item.id for item in found.items] == [fact.id]
+    assert scene.hub.model.list_calls("route") == []
+
+
+def test_AA3_a_turn_is_related_to_those_its_facts_were_read_with(scene: RecallScene) -> None:
+    """R_t of the raw store: as it was recorded for the facts that were read from the turn."""
+    scene.hub.set_policy("ama")
+    scene.set_vectors(fig=[1, 0], garden=[0, 1])
+    (asked,), (said,) = scene.say("Shall we talk of the garden?"), scene.say("I bought a fig tree")
+    fact = scene.add_fact("Ana planted something", said)
+    scene.add_context_turn(fact, asked)
+    scene.hub.model.script("route", {"query": "exactly what of the fig?", "fine": True, "want": 1})
+    scene.hub.model.script(
+        "judge",
+        lambda data: {"relevant": ["m1"], "conflicts": [], "enough": False},
+        judge_all_relevant,
+    )
+    found = search_memories(scene.space, "exactly what of the fig?", now=scene.hub.now)
+    assert [item.id for item in found.items] == [said.id, asked.id]
+
+
 def test_MB6_what_faded_is_found_by_a_deep_search_which_revives_it(scene: RecallScene) -> None:
     scene.hub.set_policy("memorybank")
     scene.set_vectors(kayak=[1, 0])

@@ -60,7 +60,7 @@ def test_without_the_words_what_means_the_same_is_found(
     hub: ScriptedHub, memory: SpaceMemory
 ) -> None:
     hub.set_policy("full_context")
-    hub.model.allow(construct={"facts": []})
+    hub.model.allow(construct={"changes": []})
     hub.say("I keep bees in Ghent.", "The weather is fine.")
     hub.run_due_jobs()
     found = memory.search_turns("where are bees kept", 1)

@@ -11,7 +11,7 @@ from tests.support.hub import ScriptedHub
 
 
 def make_fact_reply(text: str, source: str = "t1", **parts: Any) -> dict[str, Any]:
-    """One of a construct reply's facts, about Ana unless said otherwise."""
+    """One of an extract_facts reply's facts, about Ana unless said otherwise."""
     given = {"text": text, "source": source, "owner": "Ana", "kind": "state", "polarity": "holds"}
     return given | parts
 
@@ -23,9 +23,36 @@ def make_home_reply(city: str, source: str = "t1", **parts: Any) -> dict[str, An
     return make_fact_reply(text, source, **given | parts)
 
 
-def make_construct_reply(*facts: dict[str, Any], **parts: Any) -> dict[str, Any]:
-    """A construct reply."""
+def make_facts_reply(*facts: dict[str, Any], **parts: Any) -> dict[str, Any]:
+    """An extract_facts reply: what a model says that is asked about facts alone."""
     return {"facts": list(facts)} | parts
+
+
+def make_change_reply(
+    do: str, text: str = "", *targets: str, source: str = "t1", **parts: Any
+) -> dict[str, Any]:
+    """One of a construct reply's changes, about Ana unless said otherwise."""
+    given = {"do": do, "text": text, "targets": list(targets), "source": source, "owner": "Ana"}
+    return given | parts
+
+
+def make_changes_reply(*changes: dict[str, Any], **parts: Any) -> dict[str, Any]:
+    """A construct reply: what a model says that reads beside what is known."""
+    return {"changes": list(changes)} | parts
+
+
+def change_known_claims(
+    do: str, text: str, *known: str, **parts: Any
+) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """A construct reply of one change to the claims with these texts among those shown."""
+
+    def change(data: dict[str, Any]) -> dict[str, Any]:
+        shown = {claim["text"]: claim["handle"] for claim in data["known"]}
+        return make_changes_reply(
+            make_change_reply(do, text, *(shown[each] for each in known), **parts)
+        )
+
+    return change
 
 
 def make_resolve_reply(*found: tuple[str, str, str], text: str = "") -> dict[str, Any]:
@@ -51,9 +78,27 @@ def decide_on_claim(
 
 
 def say_and_derive(hub: ScriptedHub, text: str, *facts: dict[str, Any], **said: Any) -> None:
-    """Say something of which these facts are read, and derive it."""
+    """Say something of which these facts are read, and derive it. Each quotes all that is said,
+    unless it quotes something else. `parts` are further lists: speech acts of the same reply,
+    entities and relations of the calls that ask for them."""
     parts = said.pop("parts", {})
-    hub.model.script("construct", make_construct_reply(*facts, **parts))
+    for name in ("entities", "relations"):
+        if name in parts:
+            hub.model.script(f"graph_{name}", {name: parts.pop(name)})
+    quoted = [{"quote": text} | fact for fact in facts]
+    hub.model.script("extract_facts", make_facts_reply(*quoted, **parts))
+    hub.say(text, **said)
+    hub.run_due_jobs()
+
+
+def say_and_change(
+    hub: ScriptedHub,
+    text: str,
+    reply: dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any]],
+    **said: Any,
+) -> None:
+    """Say something that a model reads beside what is known, with this reply, and derive it."""
+    hub.model.script("construct", reply)
     hub.say(text, **said)
     hub.run_due_jobs()
 

@@ -43,6 +43,7 @@ EMPTY_REPLIES: Mapping[str, Scripted] = {
     "resolve": {"decisions": []},
     "link_evolve": {"links": [], "neighbours": []},
     "merge_check": {"decisions": []},
+    "query_terms": {"terms": []},
     "episode_gate": {"open": False, "cause": "none"},
     "episode_write": {"title": "Talk", "text": "They talked."},
     "fold_summary": {"text": "They talked."},

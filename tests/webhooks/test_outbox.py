@@ -12,7 +12,7 @@ from memoryhub.dialogues.messages import Message
 from memoryhub.errors import EngineError, ModelsPaused
 from memoryhub.inference.ledger import TenantLedger
 from memoryhub.news import NEWS_KINDS, News, notify_listeners
-from memoryhub.pipeline.corrections import forget_facts, restore_fact
+from memoryhub.pipeline.corrections import correct_trait, forget_facts, restore_fact
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
 from memoryhub.pipeline.ingest.services import (
@@ -29,6 +29,7 @@ from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space
 from memoryhub.webhooks.models import Delivery, WebhookEvent
+from memoryhub.webhooks.payloads import load_event_words
 from notes.models import Fact
 from notes.review.proposals import propose_change
 from tests.support.receiver import WebhookReceiver
@@ -193,6 +194,15 @@ def test_a_change_by_hand_is_told_as_what_it_is(tenant: Tenant, hook_to: Make) -
     assert list_delivery_names(tenant) == ["fact.deleted"]
     restore_fact(done.space, fact.id, "eva", NOW)
     assert list_delivery_names(tenant) == ["fact.deleted", "fact.restored"]
+
+
+def test_a_trait_is_told_in_the_words_of_its_pole(tenant: Tenant, hook_to: Make) -> None:
+    done = ingest_text(tenant, "Just tell me.")
+    hook_to("trait.added", content="text")
+    correct_trait(done.space, "honesty", "low", "eva", NOW)
+    (event,) = list_events(tenant, "trait.added")
+    with tenant_scope(tenant.id):
+        assert load_event_words(event) == {"text": "wants it said kindly"}
 
 
 def test_a_conflict_opens_and_is_resolved(tenant: Tenant, hook_to: Make) -> None:

@@ -57,19 +57,21 @@ class LLMEngine(
         model: str,
         *,
         timeout: float = 120.0,
+        max_tokens: int = 4000,
         models: Mapping[str, str] | None = None,
         probed: Path | None = None,
         prompts: PromptSet | None = None,
     ) -> LLMEngine:
         """An engine on the endpoint's model, and on `models` by purpose; nothing is called yet.
 
-        `probed` is the file of what a probe found out about models.
+        `probed` is the file of what a probe found out about models, `max_tokens` of a reply.
         """
-        chats = {
-            cast("Purpose", purpose): _get_chat(base_url, api_key, name, timeout, probed)
+        given = (timeout, max_tokens, probed)
+        chats: dict[Purpose, ChatModel] = {
+            cast("Purpose", purpose): _get_chat(base_url, api_key, name, *given)
             for purpose, name in (models or {}).items()
         }
-        return cls(_get_chat(base_url, api_key, model, timeout, probed), dict(chats), prompts)
+        return cls(_get_chat(base_url, api_key, model, *given), chats, prompts)
 
 
 # One a model: what an endpoint refuses of it is learnt once.

@@ -29,6 +29,7 @@ Purpose = Literal[
     "route",
     "judge",
     "query_entities",
+    "query_terms",
     "answer",
     "grade",
     "summarise",
@@ -36,8 +37,12 @@ Purpose = Literal[
 ]
 # A change of a prompt's text is a new file and a new number: calls and events name it.
 PROMPT_VERSIONS: dict[Purpose, int] = dict.fromkeys(get_args(Purpose), 1) | {
-    "construct": 3,
-    "extract_facts": 2,
+    "construct": 4,
+    "extract_facts": 3,
+    "resolve": 2,
+    "themes": 2,
+    "trait_update": 2,
+    "link_evolve": 2,
     "answer": 2,
 }
 

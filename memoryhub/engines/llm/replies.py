@@ -66,6 +66,10 @@ def _coerce_knowledge(value: Any) -> Any:
     return {"text": value} if isinstance(value, str) else value
 
 
+def _fold_word(text: str) -> str:
+    return text.strip().lower()
+
+
 def _check_not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("it must not be empty")
@@ -79,6 +83,7 @@ def limit_items(count: int) -> Any:
 
 
 Text = Annotated[str, BeforeValidator(_coerce_text)]
+Word = Annotated[Text, AfterValidator(_fold_word)]  # one of a list: read whatever its case
 WrittenText = Annotated[Text, AfterValidator(_check_not_blank)]
 Summary = Annotated[Text, Field(min_length=1)]
 Share = Annotated[float, BeforeValidator(_coerce_share)]
@@ -95,16 +100,15 @@ class _Aliased(BaseModel):
 # Claims, entities, relations and speech acts.
 
 
-class FactReply(_Aliased):
+class PlainFactReply(_Aliased):
+    """What is read of a fact under every policy."""
+
     text: Text = ""
     source: Text = ""
     quote: Text = ""
     owner: Text = ""
-    subject: Text = ""
     verb: Text = ""
     object: Text = ""
-    second_object: Text = ""
-    complement: Text = ""
     predicate: Text = ""
     kind: Text = "state"
     polarity: Text = "holds"
@@ -113,6 +117,55 @@ class FactReply(_Aliased):
     last: Text = Field("", alias="to")
     when: Text = ""
     confidence: Share = 0.8
+
+
+class FactReply(PlainFactReply):
+    """With all parts of AMA's five patterns (spec §7.1)."""
+
+    subject: Text = ""
+    second_object: Text = ""
+    complement: Text = ""
+
+
+class ChangeReply(_Aliased):
+    """What a message changes of what is known."""
+
+    do: Word = "add"
+    targets: Texts = []
+    source: Text = ""
+    quote: Text = ""
+    owner: Text = ""
+    text: Text = ""
+    relation: Text = ""
+    value: Text = ""
+    state: Word = "now"
+    first: Text = Field("", alias="from")
+    last: Text = Field("", alias="to")
+    one_at_a_time: bool | None = None
+
+    def build_fact(self) -> FactReply:
+        """The claim that it makes. What was so on one day, and is told as past, is an event; what
+        never was so, without what is right instead, is denied."""
+        planned = self.state == "planned"
+        is_event = self.state == "past" and self.first and self.last in ("", self.first)
+        polarity = "ended" if self.do == "end" else "planned" if planned else "holds"
+        return FactReply.model_validate(
+            {
+                "text": self.text,
+                "source": self.source,
+                "quote": self.quote,
+                "owner": self.owner,
+                "verb": self.relation.replace("_", " "),
+                "object": self.value,
+                "predicate": self.relation,
+                "kind": "plan" if planned else "event" if is_event else "state",
+                "polarity": "denied" if self.do == "wrong" and not self.value else polarity,
+                "correction": self.do == "wrong",
+                "from": self.first,
+                "to": self.last,
+                "confidence": 0.9,
+            }
+        )
 
 
 class EntityReply(BaseModel):
@@ -146,9 +199,19 @@ class ExchangeReply(NoteReply):
     related: Texts = []
 
 
+class PlainFactsReply(BaseModel):
+    """What Mem0 asks for."""
+
+    facts: Items[PlainFactReply]
+    speech_acts: Items[ActReply] = []
+
+
 class FactsReply(BaseModel):
+    """What AMA asks for: `related` are the earlier messages that the new ones bear on."""
+
     facts: Items[FactReply]
     speech_acts: Items[ActReply] = []
+    related: Texts = []
 
 
 class EntitiesReply(BaseModel):
@@ -159,11 +222,18 @@ class RelationsReply(BaseModel):
     relations: Items[RelationReply]
 
 
-class ConstructReply(BaseModel):
-    facts: Items[FactReply]
+class ChangesReply(BaseModel):
+    """What one call is asked for; the classes below add what a policy wants beside it."""
+
+    changes: Items[ChangeReply]
+
+
+class _GraphPart(BaseModel):
     entities: Items[EntityReply] = []
     relations: Items[RelationReply] = []
-    speech_acts: Items[ActReply] = []
+
+
+class _ExchangesPart(BaseModel):
     exchanges: Items[ExchangeReply] = []
 
     @model_validator(mode="before")
@@ -177,12 +247,23 @@ class ConstructReply(BaseModel):
         return value | ({"exchanges": [note | own]} if note or own else {})
 
 
+class ConstructReply(_ExchangesPart, _GraphPart, ChangesReply):
+    pass
+
+
+class ChangesGraphReply(_GraphPart, ChangesReply):
+    pass
+
+
+class ChangesExchangesReply(_ExchangesPart, ChangesReply):
+    pass
+
+
 class VerdictReply(BaseModel):
     candidate: Text = ""
     op: Text = ""
     target: Text = ""
     text: Text = ""
-    reason: Text = ""
 
 
 class ResolveReply(BaseModel):
@@ -394,6 +475,10 @@ class JudgeReply(BaseModel):
 
 class NamesReply(BaseModel):
     names: Texts
+
+
+class TermsReply(BaseModel):
+    terms: Words
 
 
 class GradeReply(BaseModel):

@@ -8,20 +8,22 @@ is planned as jobs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db.models import F, Min, Q, QuerySet
+from django.db.models import F, Min, Q
 
 from memoryhub.declarations import load_declarations
 from memoryhub.dialogues.models import Session, Turn
+from memoryhub.dialogues.redaction import hash_with_secret
 from memoryhub.inference.ledger import save_open_ledger
 from memoryhub.inference.models import ModelCall
 from memoryhub.news import News, notify_listeners
 from memoryhub.pipeline.embeddings import embedding_map
+from memoryhub.pipeline.erasure import sources
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.steps import promotion
@@ -32,12 +34,11 @@ from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import lock_space
 from notes.erasure import erase
-from notes.erasure.evidence import is_repetition
+from notes.erasure.clauses import TurnCut
 from notes.erasure.trace import ErasureTrace, collect_row_text, trace_erasure
 from notes.facts.validity import build_past_q
 from notes.history import row_kinds
-from notes.history.change_set import filter_supports
-from notes.models import Fact, Page, Proposal, Receipt
+from notes.models import Fact, Proposal, Receipt
 from personas.models import BlockAttachment, BlockVersion
 from personas.scrub import scrub_blocks
 
@@ -48,7 +49,7 @@ TargetKind = Literal["turns", "session", "facts", "subject"]
 
 @dataclass(frozen=True, slots=True)
 class ErasureTarget:
-    """What to erase of a space. `sources`: with facts, also the turns that say them. `wishes`:
+    """What to erase of a space. `sources`: with facts, also the words that say them. `wishes`:
     turns that asked for it; what of their exchanges repeats the facts goes too."""
 
     kind: TargetKind
@@ -102,10 +103,12 @@ def plan_erasure(space: Space, target: ErasureTarget) -> ErasurePlan:
         strict = _is_strict(space)
         counts = Counter(kind for kind, _ in found.doomed_rows)
         counts["turns"] = len(found.turns)
-        counts["wishes"] = len(found.erased_turn_ids.intersection(target.wishes))
+        counts["clauses"] = len(found.cuts)
+        counts["wishes"] = len(found.touched_turn_ids.intersection(target.wishes))
         counts["rederived" if strict else "loosened"] = len(found.tainted_rows)
         counts["withheld"] = len(found.rewritten_rows)
         samples: dict[str, list[str]] = {"turn": [t.text for t in found.turns[:MAX_SAMPLES]]}
+        samples["clause"] = [cut.lost for cut in found.cuts[:MAX_SAMPLES]]
         for (kind, _), row in {**found.doomed_rows, **found.tainted_rows}.items():
             words = samples.setdefault(kind, [])
             if len(words) < MAX_SAMPLES and collect_row_text(row).strip():
@@ -141,7 +144,7 @@ def execute_erasure(
             return _drop_space(_Erasure(space, target, actor, now, reason))
         wanted = _Erasure(space, _add_similar_wishes(space, target), actor, now, reason)
         found = _trace_target(space, wanted.target)
-        if not found.turns and not found.doomed_rows:
+        if not found.touched_turn_ids and not found.doomed_rows:
             return _build_receipt(wanted, Counter(), [])
         counts, review = _erase_traced(wanted, found)
         return _save_receipt(wanted, counts, review)
@@ -175,12 +178,12 @@ def _erase_traced(
     wanted: _Erasure, found: ErasureTrace
 ) -> tuple[Counter[str], list[dict[str, Any]]]:
     space, target, actor, now = wanted.space, wanted.target, wanted.actor, wanted.now
-    blocks, review = scrub_blocks(space, found.turns, actor, now)
-    wishes = found.erased_turn_ids.intersection(target.wishes)
+    blocks, review = scrub_blocks(space, found.lost_words, actor, now)
+    wishes = found.touched_turn_ids.intersection(target.wishes)
     counts = Counter({"blocks": blocks, "wishes": len(wishes)})
     oldest = _find_oldest_time(found, now)
     strict = _is_strict(space)
-    again = _group_remaining_turns(found) if strict else {}
+    again = _group_remaining_turns(found) if strict or found.cuts else {}
     counts.update(_clear_payloads(space, oldest))
     counts.update(erase.erase_traced(found, actor, now, strict=strict))
     embedding_map.remove_erased_points(space, (row for _, row in found.doomed_rows))
@@ -206,51 +209,29 @@ def _add_similar_wishes(space: Space, target: ErasureTarget) -> ErasureTarget:
 
 
 def _trace_target(space: Space, target: ErasureTarget) -> ErasureTrace:
-    turns, facts = _load_targets(space, target)
-    found = trace_erasure(space, turns, facts)
+    found = trace_erasure(space, *_load_targets(space, target))
     for app in load_declarations().values():
         for extend in app.erasure_traces:
             extend(found)
     return found
 
 
-def _load_targets(space: Space, target: ErasureTarget) -> tuple[list[Turn], list[Fact]]:
+def _load_targets(
+    space: Space, target: ErasureTarget
+) -> tuple[list[Turn], list[TurnCut], list[Fact]]:
+    """The turns that go, those that lose a clause, and the claims."""
     held = Turn.objects.filter(space=space).exclude(state=Turn.State.REDACTED).order_by("seq")
     if target.kind == "turns":
-        return list(held.filter(id__in=target.ids)), []
+        return list(held.filter(id__in=target.ids)), [], []
     if target.kind == "session":
-        return list(held.filter(session__in=target.ids)), []
+        return list(held.filter(session__in=target.ids)), [], []
     facts = list(Fact.objects.filter(space=space, id__in=target.ids))
     facts += _load_rewordings(facts)
     if not target.sources:
-        return [], facts
-    said = filter_supports("fact", child_id__in=[fact.id for fact in facts])
-    turns = list(held.filter(id__in=said.values("turn_id")))
-    known = {turn.id for turn in turns}
-    return turns + [
-        t for t in _load_repeating_turns(held, target, turns, facts) if t.id not in known
-    ], facts
-
-
-def _load_repeating_turns(
-    held: QuerySet[Turn], target: ErasureTarget, said: Sequence[Turn], facts: Sequence[Fact]
-) -> list[Turn]:
-    """Turns of the exchanges in which it was wished for that repeat what is to be forgotten.
-
-    Where nothing was found that is meant, the wish's own words are all there is of it.
-    """
-    asked = list(held.filter(id__in=target.wishes))
+        return [], [], facts
     if not facts:
-        return asked
-    near = Q(pk__in=target.wishes)
-    for turn in asked:
-        for page in Page.objects.filter(
-            session=turn.session_id, first_seq__lte=turn.seq, last_seq__gte=turn.seq
-        ):
-            near |= Q(session=page.session_id, seq__range=(page.first_seq, page.last_seq))
-    texts = [*(turn.text for turn in said), *(fact.text for fact in facts)]
-    values = [(fact.object or fact.text, fact.owner) for fact in facts]
-    return [turn for turn in held.filter(near) if is_repetition(turn.text, texts, values)]
+        return *sources.find_wishes(held, () if target.ids else target.wishes), facts
+    return *sources.find_told_turns(held, facts, target.wishes), facts
 
 
 def _load_rewordings(facts: Iterable[Fact]) -> list[Fact]:
@@ -270,7 +251,7 @@ def _is_strict(space: Space) -> bool:
 
 def _find_oldest_time(found: ErasureTrace, now: datetime) -> datetime:
     """When the first of what goes came in: nothing older can tell of it."""
-    times = [turn.received_at for turn in found.turns]
+    times = [turn.received_at for turn in found.touched_turns]
     times += [fact.recorded_at for fact in found.list_doomed_facts()]
     return min(times, default=now)
 
@@ -313,7 +294,7 @@ def _plan_follow_up(
     if left["episode"]:
         queue.plan_step(space, Job.Step.DIGEST, key, now)
         queue.plan_step(space, Job.Step.FOLD, key, now)
-    if found.turns:
+    if found.touched_turns:
         queue.plan_step(space, Job.Step.EMBED, key, now)
     promotion.refresh_profile(space, load_effective_policy(space).policy, now)
 
@@ -361,7 +342,7 @@ def _build_receipt(wanted: _Erasure, counts: Counter[str], review: list[dict[str
     return Receipt(
         tenant_id=wanted.space.tenant_id,
         target=target.kind,
-        target_digest=erase.hash_with_secret(target.kind, *ids),
+        target_digest=hash_with_secret(target.kind, *ids),
         actor=wanted.actor,
         reason=wanted.reason[:500],
         counts={kind: count for kind, count in counts.items() if count},

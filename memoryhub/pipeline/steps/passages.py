@@ -37,7 +37,7 @@ def load_passages(pages: Sequence[Page], turns: PageTurns | None = None) -> list
 
 def format_page_text(turns: Sequence[Turn]) -> str:
     """What was said, a line a turn, each under its speaker's name."""
-    return "\n".join(f"{turn.speaker}: {turn.text}" for turn in turns)
+    return "\n".join(f"{turn.speaker}: {turn.words}" for turn in turns)
 
 
 def _load_keywords(pages: Sequence[Page]) -> dict[UUID, tuple[str, ...]]:

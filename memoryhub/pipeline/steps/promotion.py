@@ -34,7 +34,7 @@ from notes.models import EvolutionEvent, Fact, Page
 from notes.topics.heat import DueSegment, find_due_promotions, mark_promoted
 from notes.topics.pages import load_page_turns
 from personas import portrait, profile, traits
-from personas.dimensions import list_allowed_keys
+from personas.dimensions import DIMENSIONS, list_allowed_keys
 from personas.models import Trait
 
 MAX_PAGES = 20  # sent in one promotion; what is over waits for the next
@@ -113,7 +113,8 @@ class PromoteStep(Step[PromotionBatch, PromotionDraft]):
             known = at.engine.extract_knowledge(passages, subject=subject)
         if batch.keys and passages:
             views = traits.build_trait_views(batch.held, batch.keys)
-            told = at.engine.assess_traits(passages, views, batch.keys)
+            scales = [DIMENSIONS[key] for key in batch.keys]
+            told = at.engine.assess_traits(passages, views, scales)
         kept, dropped = traits.select_registered(told, batch.keys)
         judged = [one for each in kept if (one := _judge_trait(batch, each))]
         items = _build_knowledge_claims(batch, known)

@@ -22,6 +22,7 @@ from memoryhub.recall.render.hydrate import (
 )
 from memoryhub.recall.render.results import ItemKind, MemoryItem
 from memoryhub.tenants.scope import tenant_scope
+from notes.history.change_set import filter_supports
 from notes.models import Derivation, Link, Note, Page
 from notes.retention.decay import build_visible_q, find_pages_of_turns
 
@@ -115,9 +116,14 @@ def _build_visible_filter(ask: PreparedQuestion) -> Q:
 
 
 def _find_related_turns(ask: PreparedQuestion, kept: Sequence[MemoryItem]) -> list[UUID]:
-    """R_t: turns recorded as related first, then those of the same exchanges."""
+    """R_t: turns recorded as related first, then those of the same exchanges. Those of a turn are
+    recorded with the facts that were read from it."""
     derived = _list_ids(kept, "fact", "note")
-    rows = Derivation.objects.filter(child_id__in=derived, role=Derivation.Role.CONTEXT)
+    read = filter_supports("fact", turn__in=_list_ids(kept, "turn"))
+    rows = Derivation.objects.filter(
+        Q(child_id__in=derived) | Q(child_type="fact", child_id__in=read.values("child_id")),
+        role=Derivation.Role.CONTEXT,
+    )
     context = list(rows.order_by("turn__seq").values_list("turn_id", flat=True))
     own = {
         *_list_ids(kept, "turn"),

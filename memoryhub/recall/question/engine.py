@@ -42,6 +42,10 @@ class TolerantEngine:
     def extract_names(self, question: str) -> list[str] | None:
         return self._call_engine("router", lambda engine: engine.extract_question_names(question))
 
+    def extract_terms(self, question: str) -> list[str]:
+        found = self._call_engine("router", lambda engine: engine.extract_question_terms(question))
+        return found or []
+
     def judge_entries(
         self, question: str, entries: Sequence[JudgeEntry], window: Sequence[Utterance]
     ) -> Judgement | None:

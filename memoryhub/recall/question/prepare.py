@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -53,9 +53,10 @@ class PreparedQuestion:
     """Everything the channels need to look for an answer.
 
     `model` names the vectors to compare with `vector`, which is None where words alone can be
-    searched. `names` are entities the question names, as far as it was asked for them. `window`
-    is what was said before it in `session_id`. `version` is the space's policy's. `pending`: so
-    many turns of the space waited to be read when it was asked.
+    searched. `names` are entities the question names, as far as it was asked for them, with a
+    vector each where there are vectors: `name_vectors`. `window` is what was said before it in
+    `session_id`. `version` is the space's policy's. `pending`: so many turns of the space waited
+    to be read when it was asked.
     """
 
     space: Space
@@ -67,6 +68,7 @@ class PreparedQuestion:
     visibility: SearchVisibility
     session_id: UUID | None = None
     names: tuple[str, ...] = ()
+    name_vectors: Sequence[Vector] = ()
     window: tuple[Utterance, ...] = ()
     version: str = ""
     limit: int | None = None
@@ -123,12 +125,16 @@ def prepare_question(
         asked_of, window = _load_engine_and_window(space, policy, override.engine, session_id)
         consultant = TolerantEngine(space, policy, asked_of, visibility.now)
         asked = _route_question(query, policy, consultant, window)
-        names = _find_entity_names(asked.query, policy, consultant) if name_entities else ()
+        named = name_entities or policy.route.entities
+        names = _find_entity_names(asked.query, policy, consultant) if named else ()
+        terms = consultant.extract_terms(asked.query) if policy.route.keywords else []
     embedder = selection.embed_or_none(lambda: selection.find_embedder(model))
     way = _parse_by_rules(asked.query, space, policy, visibility.now, embedder)
     with clock.measure_stage("embed"):
         readable = embedder is not None and can_embed_language(embedder.name, way.language)
-        vector = _embed_question(embedder, way.text_to_embed) if embedder and readable else None
+        text = f"{way.text_to_embed}\n{' '.join(terms)}".rstrip()
+        vectors = _embed_texts(embedder, [text, *names]) if embedder and readable else []
+    vector = next(iter(vectors), None)
     if vector is None and (readable or embedder is None):
         consultant.degraded.insert(0, "dense")
     ask = PreparedQuestion(
@@ -141,6 +147,7 @@ def prepare_question(
         visibility=visibility,
         session_id=session_id,
         names=names,
+        name_vectors=vectors[1:],
         window=window,
         version=standing.version,
         pending=standing.pending,
@@ -176,7 +183,8 @@ def _load_engine_and_window(
 ) -> tuple[Tenant | None, tuple[Utterance, ...]]:
     """The tenant, whose engine it is, where the policy has it asked at all; and the last turns of
     the session, for the engine to know who "she" is. Opens its own scope."""
-    if "llm" not in (policy.route.mode, policy.judge.mode):
+    route = policy.route
+    if "llm" not in (route.mode, policy.judge.mode) and not (route.keywords or route.entities):
         return None, ()
     with tenant_scope(space.tenant_id):
         tenant: Tenant = Tenant.objects.get(id=space.tenant_id)
@@ -190,7 +198,7 @@ def _load_session_window(policy: Policy, session_id: UUID | None) -> tuple[Utter
     said = Turn.objects.filter(session_id=session_id).exclude(state=Turn.State.REDACTED)
     last = list(said.order_by("-ordinal")[: policy.derive.context_turns])
     return tuple(
-        Utterance(f"w{at}", turn.speaker, turn.role, turn.text, turn.occurred_at)  # type: ignore[arg-type]  # a checked choice
+        Utterance(f"w{at}", turn.speaker, turn.role, turn.words, turn.occurred_at)  # type: ignore[arg-type]  # a checked choice
         for at, turn in enumerate(reversed(last), 1)
     )
 
@@ -208,7 +216,8 @@ def _route_question(
 
 
 def _find_entity_names(query: str, policy: Policy, consultant: TolerantEngine) -> tuple[str, ...]:
-    asked = consultant.extract_names(query) if policy.route.mode == "llm" else None
+    wanted = policy.route.mode == "llm" or policy.route.entities
+    asked = consultant.extract_names(query) if wanted else None
     return tuple(questions.extract_names(query) if asked is None else asked)
 
 
@@ -229,6 +238,6 @@ def _find_subject_name(space: Space) -> str:
     return next((name for name in space.speakers if normalise_text(name) in names), "")
 
 
-def _embed_question(embedder: Embedder, text: str) -> Vector | None:
-    """The question's vector, or None when the embedder is down (E16)."""
-    return selection.embed_or_none(lambda: embedder.embed([text]).reshape(-1))
+def _embed_texts(embedder: Embedder, texts: Sequence[str]) -> Sequence[Vector]:
+    """The vectors of the question and of what it names; none when the embedder is down (E16)."""
+    return selection.embed_or_none(lambda: list(embedder.embed(texts))) or []

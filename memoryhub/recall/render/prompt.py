@@ -119,9 +119,10 @@ def format_memory_line(item: MemoryItem, handle: str = "", words: PromptWords = 
     notes += [words.linked] if item.linked else []
     notes += [words.unread] if item.unread else []
     told = f" ({', '.join(notes)})" if notes else ""
+    described = f" ({item.description})" if item.description else ""
     refs = ", ".join(dict.fromkeys(source.ref for source in item.sources))
     source = f" [{refs}]" if refs else ""
-    return escape_as_data(f"- {named}{when}{about}{said_by}{item.text}{told}{source}")
+    return escape_as_data(f"- {named}{when}{about}{said_by}{item.text}{described}{told}{source}")
 
 
 def _format_validity(item: MemoryItem, words: PromptWords) -> list[str]:

@@ -61,7 +61,8 @@ class MemoryItem:
     or an episode's title. `reason`: what a channel of a context found it by. `unread`: a turn
     that is not read yet, so that nothing is derived from it. `found`: by which channels.
     `matter`: what a fact that is held is about, where only one such can hold at a time.
-    `metadata`: of a fact, the sender's own.
+    `metadata`: of a fact, the sender's own. `keywords`, `tags` and `context` describe a note, as it
+    has evolved.
     """
 
     kind: ItemKind
@@ -86,6 +87,21 @@ class MemoryItem:
     found: Sequence[ChannelRank] = ()
     matter: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    keywords: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    context: str = ""
+
+    @property
+    def description(self) -> str:
+        """What is known of a note beside its words, in one line; "" of anything else."""
+        words = ", ".join(dict.fromkeys([*self.keywords, *self.tags]))
+        return "; ".join(part for part in (self.context, words) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSection:
+    name: str
+    items: Sequence[MemoryItem]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +189,8 @@ class SearchResult:
     `degraded`: what was lost on the way (dense, router, judge). `unverified`: the judge could
     not be asked, so everything found is there. `tokens` of the items' texts, counted where a
     budget was given. `took_ms` by stage. `explain` is there on request. `recall_id`: its entry in
-    the recall log, which is there some seconds later; None where nothing is logged.
+    the recall log, which is there some seconds later; None where nothing is logged. `unasked`: what
+    the policy hands over whatever is asked, such as the shelf and the latest exchanges.
     """
 
     items: Sequence[MemoryItem]
@@ -188,3 +205,4 @@ class SearchResult:
     took_ms: Mapping[str, float] = field(default_factory=dict)
     explain: Explanation | None = None
     recall_id: UUID | None = None
+    unasked: Sequence[ContextSection] = ()

@@ -64,7 +64,9 @@ def test_E5_no_prompt_forces_English(purpose: Purpose) -> None:
 
 def test_M8_words_of_a_prompt_are_known_whatever_their_form() -> None:
     assert is_part_of_prompt(
-        read_template("construct"), "Write every text in the LANGUAGE of the message"
+        read_template("extract_facts"), "Write every text in the LANGUAGE of the message"
     )
-    assert not is_part_of_prompt(read_template("construct"), "Ana writes every text in Portuguese.")
-    assert not is_part_of_prompt(read_template("construct"), "…")
+    assert not is_part_of_prompt(
+        read_template("extract_facts"), "Ana writes every text in Portuguese."
+    )
+    assert not is_part_of_prompt(read_template("extract_facts"), "…")

@@ -18,6 +18,7 @@ from tests.support.hub import ScriptedModel
 AT = datetime(2024, 5, 10, 15, tzinfo=UTC)
 PAGES = [Passage("p1", "Nora: I sing.", AT), Passage("p2", "Nora: I moved.", AT)]
 KEYS = list_allowed_keys(extras=False, sensitive=False)
+SCALES = [DIMENSIONS[key] for key in KEYS]
 LOOK = AgentTool("look", "Look.", {"type": "object", "properties": {"query": {"type": "string"}}})
 
 
@@ -72,11 +73,16 @@ def test_MO10_traits_of_the_registry_on_offered_pages() -> None:
         ]
     }
     made, model = make_engine(reply, purpose="trait_update")
-    (only,) = made.assess_traits(PAGES, [TraitState("music", "low", "Hums.")], KEYS)
+    held = [TraitState("music", "low", "Hums."), TraitState("gender", "low", "Not offered here.")]
+    (only,) = made.assess_traits(PAGES, held, SCALES)
     assert (only.key, only.level, only.evidence) == ("music", "high", ("p1",))
     assert made.rejected == 5
     data = model.list_calls("trait_update")[0]
-    assert data["keys"] == KEYS
+    assert data["keys"]["autonomy"] == {
+        "high": "decides alone",
+        "low": "leans on rules and others",
+    }
+    assert list(data["keys"]) == KEYS
     assert data["current"] == [{"key": "music", "level": "low", "why": "Hums."}]
 
 
@@ -85,7 +91,7 @@ def test_E15_an_apology_is_a_failure_and_no_empty_result(purpose: str) -> None:
     made, _ = make_engine(*["I'm sorry, I can't help with that."] * 2, purpose=purpose)
     asked: dict[str, Callable[[], object]] = {
         "kb_extract": lambda: made.extract_knowledge(PAGES, subject="Nora"),
-        "trait_update": lambda: made.assess_traits(PAGES, [], KEYS),
+        "trait_update": lambda: made.assess_traits(PAGES, [], SCALES),
     }
     with pytest.raises(EngineError) as failed:
         asked[purpose]()

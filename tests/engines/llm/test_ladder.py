@@ -157,7 +157,7 @@ def test_a_strict_schema_requires_every_property_of_every_part() -> None:
     assert all(set(part["required"]) == set(part["properties"]) for part in parts)
     assert all(part["additionalProperties"] is False for part in parts)
     assert '"default"' not in json.dumps(schema)
-    assert {"from", "to"} <= set(schema["$defs"]["FactReply"]["properties"])
+    assert {"from", "to"} <= set(schema["$defs"]["ChangeReply"]["properties"])
 
 
 @pytest.mark.parametrize(

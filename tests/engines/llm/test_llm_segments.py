@@ -63,6 +63,18 @@ def test_themes_claim_only_what_was_offered(model: ScriptedModel, engine: LLMEng
     assert engine.rejected == 4
 
 
+def test_as_many_themes_as_pages_and_no_more(model: ScriptedModel, engine: LLMEngine) -> None:
+    pages = [Passage(f"p{n}", f"Ana: word {n}", PAGES[0].at) for n in range(5)]
+    handles = [page.handle for page in pages]
+    said = [
+        {"name": f"t{n}", "keywords": ["k"], "text": "T.", "pages": [handle]}
+        for n, handle in enumerate([*handles, handles[0]])
+    ]
+    model.script("themes", {"themes": said})
+    assert [theme.pages for theme in engine.extract_themes(pages)] == [(h,) for h in handles]
+    assert engine.rejected == 1
+
+
 def test_caps_hold_whatever_the_model_sends(model: ScriptedModel, engine: LLMEngine) -> None:
     model.script(
         "segment_refresh", {"text": "long " * 500, "keywords": [f"k{n}" for n in range(40)]}

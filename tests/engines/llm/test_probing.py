@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from memoryhub.engines.llm.client.chat import ChatClient
 from memoryhub.engines.llm.client.ladder import ask_model
 from memoryhub.engines.llm.client.probe import (
     ModelCapabilities,
@@ -78,7 +79,7 @@ def test_what_was_found_out_is_kept_and_begun_with(server: OpenAIServer, tmp_pat
     assert found is not None
     assert found.shapes == ["json_object"]
     server.script_chat('{"summary": "Two cats."}')
-    chat = build_informed_chat(server.url, "", "small", 5, file)
+    chat = build_informed_chat(server.url, "", "small", 5, 4000, file)
     ask_model(chat, "summarise", [{"role": "user", "content": "x"}], SummaryReply)
     body = server.requests[0].body
     assert body["response_format"] == {"type": "json_object"}
@@ -106,3 +107,14 @@ def test_the_command_without_an_endpoint_says_what_to_set(settings: Any) -> None
     settings.OPENAI_BASE_URL = ""
     with pytest.raises(CommandError, match="OPENAI_BASE_URL"):
         call_command("models", "probe")
+
+
+def test_a_model_that_thinks_its_tokens_away_gets_more_of_them() -> None:
+    with OpenAIServer() as server:
+        thinking = ScriptedReply(content="", finish_reason="length")
+        server.script_chat(thinking, '{"city": "Lisbon"}', '{"city": "Lisbon"}')
+        chat = ChatClient(server.url, "", "thinker", timeout=5, max_tokens=500)
+        asked = [{"role": "system", "content": "Reply."}, {"role": "user", "content": "x" * 400}]
+        assert chat.complete(asked, "answer", {}).text == '{"city": "Lisbon"}'
+        chat.complete(asked, "answer", {})
+        assert [request.body["max_tokens"] for request in server.requests] == [600, 2400, 2400]

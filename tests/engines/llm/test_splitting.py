@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from memoryhub.engines.llm.engine import LLMEngine
-from memoryhub.engines.types import ClaimCandidate, ClaimComparison, HeldClaim, NamePair, Passage
+from memoryhub.engines.types import (
+    ClaimCandidate,
+    ClaimComparison,
+    HeldClaim,
+    NamePair,
+    Passage,
+    TraitScale,
+)
 from memoryhub.errors import EngineError
 from tests.support.hub import START_TIME, ScriptedModel
 
@@ -75,7 +82,8 @@ def test_E12_traits_are_judged_by_fewer_pages_and_the_later_word_stands(
         return lambda data: {"traits": made(data)}
 
     model.script("trait_update", CUT, judged("low"), judged("high"))
-    (one,) = LLMEngine(model).assess_traits(PAGES, [], ["music"])
+    scales = [TraitScale("music", "likes music", "turns away from music")]
+    (one,) = LLMEngine(model).assess_traits(PAGES, [], scales)
     assert one.level == "high"
     assert list_handles(model, "trait_update", "pages") == HALVED
 
@@ -83,10 +91,10 @@ def test_E12_traits_are_judged_by_fewer_pages_and_the_later_word_stands(
 def test_E12_of_many_traits_fewer_are_asked_for_before_pages_are_left_out(
     model: ScriptedModel,
 ) -> None:
-    keys = [f"trait{n}" for n in range(40)]
+    scales = [TraitScale(f"trait{n}", "much of it", "little of it") for n in range(40)]
     found = {"key": "trait39", "level": "high", "why": "", "evidence": ["p4"]}
     model.script("trait_update", CUT, {"traits": []}, {"traits": [found]})
-    (one,) = LLMEngine(model).assess_traits(PAGES, [], keys)
+    (one,) = LLMEngine(model).assess_traits(PAGES, [], scales)
     assert one.key == "trait39"
     calls = model.list_calls("trait_update")
     assert [len(call["keys"]) for call in calls] == [40, 20, 20]

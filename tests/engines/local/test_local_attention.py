@@ -11,7 +11,7 @@ from memoryhub.engines.types import AgentContext, AgentMessage, AgentTool, Passa
 from personas.dimensions import DIMENSIONS, list_allowed_keys
 
 AT = datetime(2024, 5, 10, 15, tzinfo=UTC)
-KEYS = list_allowed_keys(extras=False, sensitive=False)
+SCALES = [DIMENSIONS[key] for key in list_allowed_keys(extras=False, sensitive=False)]
 
 
 def make_passages(*texts: str) -> list[Passage]:
@@ -44,26 +44,26 @@ def test_an_interest_is_what_comes_up_again_and_again() -> None:
         "Nora: The trail was long.\nHub: How was the concert?",
         "Nora: I slept.\nHub: Good.",
     )
-    found = LocalEngine().assess_traits(said, [], KEYS)
+    found = LocalEngine().assess_traits(said, [], SCALES)
     assert [(t.key, t.level, t.evidence) for t in found] == [("outdoors", "medium", ("p1", "p2"))]
 
 
 def test_what_is_disliked_is_low_and_much_is_high() -> None:
     said = make_passages(*["Nora: I practised the guitar."] * 4, "Nora: I hate football.")
-    found = {t.key: t for t in LocalEngine().assess_traits(said, [], KEYS)}
+    found = {t.key: t for t in LocalEngine().assess_traits(said, [], SCALES)}
     assert found["music"].level == "high"
     assert (found["sports"].level, found["sports"].evidence) == ("low", ("p5",))
 
 
 def test_interests_are_found_in_chinese() -> None:
     said = make_passages("林晓雨: 我周末去爬山了。", "林晓雨: 又去徒步了，很开心。")
-    assert [t.key for t in LocalEngine().assess_traits(said, [], KEYS)] == ["outdoors"]
+    assert [t.key for t in LocalEngine().assess_traits(said, [], SCALES)] == ["outdoors"]
 
 
 def test_only_what_is_switched_on_is_assessed() -> None:
     said = make_passages(*["Nora: I saw the doctor."] * 4)
-    assert LocalEngine().assess_traits(said, [], KEYS) == []
-    every = list_allowed_keys(extras=True, sensitive=True)
+    assert LocalEngine().assess_traits(said, [], SCALES) == []
+    every = list(DIMENSIONS.values())
     assert [t.key for t in LocalEngine().assess_traits(said, [], every)] == ["health"]
 
 

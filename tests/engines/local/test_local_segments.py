@@ -65,15 +65,16 @@ def test_a_new_chain_has_nothing_of_the_one_before() -> None:
     assert judged.summaries == ("Ana bakes.",)
 
 
-def test_at_most_two_themes_with_the_pages_that_share_their_words() -> None:
+def test_a_theme_for_each_thing_with_the_pages_that_share_its_words() -> None:
     pages = [
         make_passage("Ana: My dog Bolota swims.", "dog", "pool", handle="p1"),
         make_passage("Ana: I sat the Spanish exam.", "spanish exam", handle="p2"),
         make_passage("Ana: The dog likes the pool.", "dog", "pool", handle="p3"),
         make_passage("Ana: The exam went well.", "exam", handle="p4"),
+        make_passage("Ana: My sister bakes bread.", "bread", handle="p5"),
     ]
     found = ENGINE.extract_themes(pages)
-    assert sorted(sorted(theme.pages) for theme in found) == [["p1", "p3"], ["p2", "p4"]]
+    assert sorted(sorted(theme.pages) for theme in found) == [["p1", "p3"], ["p2", "p4"], ["p5"]]
     dogs = next(theme for theme in found if "p1" in theme.pages)
     assert dogs.keywords[:2] == ("dog", "pool")
     assert dogs.text

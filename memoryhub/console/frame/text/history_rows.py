@@ -14,6 +14,7 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.console.frame.text import diff, wording
 from memoryhub.console.frame.text.diff import DiffPart
+from memoryhub.console.frame.text.trait_levels import describe_key_level
 from notes.history import row_kinds
 
 RowValues = Mapping[str, Any]
@@ -30,7 +31,7 @@ _VALUE_WORDS: dict[str, dict[Any, str]] = {
     "open": {True: _("yes"), False: _("no")},
 }  # fmt: skip
 # Columns of codes that are words already, in English.
-_CODED_COLUMNS = frozenset(("event_granularity", "kind", "level", "polarity", "type"))
+_CODED_COLUMNS = frozenset(("event_granularity", "kind", "polarity", "type"))
 _LINK_SENTENCES = {
     "related": _("“%(one)s” goes with “%(other)s”"),
     "elaborates": _("“%(one)s” says more of “%(other)s”"),
@@ -114,10 +115,13 @@ def _describe_relation(values: RowValues, names: RowNames) -> str:
     return f"{ends[0]} {label} {ends[1]}"
 
 
-def _describe_keyed_row(values: RowValues, names: RowNames) -> str:
-    level = values.get("level")
-    said = wording.format_code(str(level)) if level else values.get("value", "")
-    return _format_pair(str(values.get("key", "")).replace("_", " ").capitalize(), said)
+def _describe_attribute(values: RowValues, names: RowNames) -> str:
+    key = str(values.get("key", "")).replace("_", " ").capitalize()
+    return _format_pair(key, values.get("value", ""))
+
+
+def _describe_trait(values: RowValues, names: RowNames) -> str:
+    return describe_key_level(str(values.get("key", "")), str(values.get("level", "")))
 
 
 def _describe_block(values: RowValues, names: RowNames) -> str:
@@ -136,8 +140,8 @@ _DESCRIBERS = {
     "segmentpage": _describe_segment_page,
     "link": _describe_link,
     "relation": _describe_relation,
-    "trait": _describe_keyed_row,
-    "profileattribute": _describe_keyed_row,
+    "trait": _describe_trait,
+    "profileattribute": _describe_attribute,
     "coreblock": _describe_block,
     "episode": _describe_episode,
 }
@@ -148,6 +152,9 @@ def list_field_changes(
 ) -> list[FieldChange]:
     """What of a row changed, with labels and values as a person reads them."""
     fields = row_kinds.get_row_kind(kind).fields
+    if kind == "trait":
+        key = str(before.get("key", after.get("key", "")))
+        before, after = _say_level(key, before), _say_level(key, after)
     return [
         FieldChange(
             str(fields[name].label),
@@ -158,6 +165,11 @@ def list_field_changes(
         for name, to in after.items()
         if name in fields and fields[name].label and before.get(name) != to
     ]
+
+
+def _say_level(key: str, values: RowValues) -> RowValues:
+    level = values.get("level")
+    return {**values, "level": describe_key_level(key, level)} if level else values
 
 
 def _format_column_value(column: str, value: Any, names: RowNames) -> Any:

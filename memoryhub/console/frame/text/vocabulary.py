@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memoryhub.console.frame.text import nouns, wording
+from memoryhub.console.frame.text.trait_levels import TRAIT_CONTEXT
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.switches import GROUP_TITLES, SWITCH_FAMILIES, SWITCHES
 from memoryhub.recall.services import ALL_KINDS
 from personas.dimensions import DIMENSIONS
-
-TRAIT_CONTEXT = "trait"
 
 
 def list_table_words() -> Iterator[tuple[str, str | tuple[str, str], str | None]]:

@@ -84,6 +84,7 @@ def format_for_history(words: StrOrPromise) -> str:
 
 _KIND_NOUNS = {
     "chain": _("conversation"),
+    "clause": _("clause"),
     "coreblock": _("block"),
     "entity": _("entity"),
     "episode": _("episode"),
@@ -154,6 +155,7 @@ _ERASED_KIND_WORDS = {
     "answers": _("Kept answers"),
     "blocks": _("Blocks"),
     "chain": _("Chains"),
+    "clause": _("Turns that lose a clause and keep the rest"),
     "coreblock": _("Core blocks"),
     "derivation": _("Derivations"),
     "entity": _("Entities"),

@@ -21,6 +21,7 @@ from memoryhub.inference.selection import select_engine
 from memoryhub.pipeline.steps.episodes.windows import compose_window
 from memoryhub.policies.services import EffectivePolicy, load_effective_policy
 from memoryhub.recall.agent_memory import SpaceMemory
+from memoryhub.recall.render.prompt import choose_prompt_words, format_block
 from memoryhub.recall.render.results import MemoryItem
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -64,9 +65,14 @@ def has_acting_agent(tenant: Tenant, space: Space) -> bool:
 
 
 def answer_with_agent(
-    tenant: Tenant, space: Space, turn: Turn, recalled: Sequence[MemoryItem], now: datetime
+    tenant: Tenant,
+    space: Space,
+    turn: Turn,
+    memories: Sequence[tuple[str, Sequence[MemoryItem]]],
+    now: datetime,
 ) -> AgentAnswer:
-    """Let the agent answer the turn. Calls a model: no scope may be open.
+    """Let the agent answer the turn, with `memories` by section. Calls a model: no scope may be
+    open.
 
     Raises EngineError when it failed before it said anything.
     """
@@ -76,7 +82,7 @@ def answer_with_agent(
         held = blocks.ensure_default_blocks(space, AGENT_NAME, limit, now)
     engine = select_engine(tenant, effective.policy)
     window = _build_window_messages(engine, effective, space, turn, held, now)
-    told = [*window, *_build_memory_messages(recalled)]
+    told = [*window, *_build_memory_messages(memories, held)]
     context = AgentContext(told, tools.list_offered_tools())
     memory = SpaceMemory(space, AGENT_NAME, now, turn.id)
     versions = {block.id: block.version for block in held}
@@ -132,10 +138,20 @@ def _build_window_messages(
     return [*head, *said]
 
 
-def _build_memory_messages(recalled: Sequence[MemoryItem]) -> list[AgentMessage]:
-    """What a search for the message found, as a tool's result: data, and no instruction."""
-    if not recalled:
+def _build_memory_messages(
+    memories: Sequence[tuple[str, Sequence[MemoryItem]]], held: Sequence[CoreBlock]
+) -> list[AgentMessage]:
+    """What there is for the message, as a tool's result: data, and no instruction. Blocks and the
+    window stand before it already."""
+    blocks_shown = {block.id for block in held}
+    told = [
+        (name, [item for item in items if item.id not in blocks_shown])
+        for name, items in memories
+        if name != "window"
+    ]
+    told = [(name, items) for name, items in told if items]
+    if not told:
         return []
-    lines = [f"- [{item.occurred_at:%Y-%m-%d}] {item.text}" for item in recalled]
-    text = "Memories that may bear on this:\n" + "\n".join(lines)
+    words = choose_prompt_words(item.text for _, items in told for item in items)
+    text = format_block(told, {}, words)
     return [AgentMessage("tool", tools.cap_text(text), tool="recall_search")]

@@ -33,6 +33,7 @@ from memoryhub.console.pages.chat.memory_requests import (
 from memoryhub.console.pages.chat.reply import (
     StreamedReply,
     build_chat_prompt,
+    gather_sections,
     parse_cited_answer,
     select_chat_model,
 )
@@ -56,7 +57,7 @@ from memoryhub.policies.services import load_layers
 from memoryhub.recall.answers import compose_answer
 from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.render.citations import Citation, build_citations
-from memoryhub.recall.render.results import MemoryItem
+from memoryhub.recall.render.results import ContextSection, MemoryItem
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -133,7 +134,8 @@ def read_beside(sent: QueryDict) -> str:
 @dataclass(slots=True)
 class ChatSide:
     """An answer as far as it has come. `trouble` says why it is none, or ended early; `degraded`:
-    the model failed, and the rules answered. `steps` are those of an agent with tools."""
+    the model failed, and the rules answered. `steps` are those of an agent with tools. `unasked`:
+    what the policy hands over whatever is asked."""
 
     name: str
     title: str
@@ -141,6 +143,7 @@ class ChatSide:
     quoted: bool = False
     by: str = ""
     recalled: Sequence[MemoryItem] = ()
+    unasked: Sequence[ContextSection] = ()
     recall_id: UUID | None = None
     citations: Sequence[Citation] = ()
     steps: Sequence[StepOutcome] = ()
@@ -149,6 +152,15 @@ class ChatSide:
     trouble: str = ""
     reply: Turn | None = None
     figures: AnswerFigures = field(default_factory=AnswerFigures)
+
+    @property
+    def memories(self) -> list[tuple[str, list[MemoryItem]]]:
+        """All that it is answered from, by section."""
+        return gather_sections(self.recalled, self.unasked)
+
+    @property
+    def all_items(self) -> list[MemoryItem]:
+        return [item for _, items in self.memories for item in items]
 
     @property
     def results(self) -> list[explanation.ShownResult]:
@@ -260,17 +272,25 @@ class MessageExchange:
                 self.space,
                 self.turn.text,
                 limit=MAX_CANDIDATES,
+                session_id=self.turn.session_id,
                 asked_by=by,
+                unasked=True,
                 **options,  # type: ignore[arg-type]  # two of its own arguments
             )
             side.figures.add_calls(call for call, _ in ledger.calls[before:])
         side.figures.took |= found.took_ms
         side.recall_id = found.recall_id
-        named = (at for item in found.items for at in _list_source_turn_ids(item))
+        beside = [item for section in found.unasked for item in section.items]
+        named = (at for item in [*found.items, *beside] for at in _list_source_turn_ids(item))
         with tenant_scope(self.tenant.id):
             known = load_turns_by_id(named)
-        told = [i for i in found.items if _is_informative(i, self.turn, self.session, known)]
-        side.recalled = told[:MAX_RECALLED]
+
+        def select_informative(items: Sequence[MemoryItem]) -> list[MemoryItem]:
+            return [i for i in items if _is_informative(i, self.turn, self.session, known)]
+
+        side.recalled = select_informative(found.items)[:MAX_RECALLED]
+        told = [ContextSection(each.name, select_informative(each.items)) for each in found.unasked]
+        side.unasked = [section for section in told if section.items]
 
     def _stream_agent_answer(self, side: ChatSide) -> Iterator[ChatEvent]:
         began = perf_counter()
@@ -278,7 +298,7 @@ class MessageExchange:
             before = len(ledger.calls)
             try:
                 acted = answer_with_agent(
-                    self.tenant, self.space, self.turn, side.recalled, self.now
+                    self.tenant, self.space, self.turn, side.memories, self.now
                 )
             finally:
                 side.figures.add_calls(call for call, _ in ledger.calls[before:])
@@ -317,7 +337,7 @@ class MessageExchange:
         with tenant_scope(self.tenant.id):
             own = policy or load_layers(self.tenant.id, self.space).policy
             before = load_turns_before(self.turn, _CONTEXT_TURNS)
-        prompt = build_chat_prompt(self.space, self.turn.text, before, side.recalled, self.now)
+        prompt = build_chat_prompt(self.space, self.turn.text, before, side.memories, self.now)
         streamed, began = StreamedReply(self.space, select_chat_model(own), prompt), perf_counter()
         try:
             for piece in streamed:
@@ -331,7 +351,7 @@ class MessageExchange:
             spent = _measure_milliseconds(began) - side.figures.took.get("first word", 0.0)
             side.figures.took["answer"] = round(spent, 1)
         side.citations = build_citations(
-            parse_cited_answer(side.text, prompt, side.recalled), side.recalled
+            parse_cited_answer(side.text, prompt, side.all_items), side.all_items
         )
 
     def _store_reply(self, side: ChatSide) -> None:

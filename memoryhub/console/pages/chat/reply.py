@@ -23,8 +23,13 @@ from memoryhub.errors import EngineError
 from memoryhub.inference import selection
 from memoryhub.inference.ledger import TenantLedger
 from memoryhub.policies.schema import Policy
-from memoryhub.recall.render.prompt import build_handles, choose_prompt_words, format_block
-from memoryhub.recall.render.results import MemoryItem
+from memoryhub.recall.render.prompt import (
+    SECTION_ORDER,
+    build_handles,
+    choose_prompt_words,
+    format_block,
+)
+from memoryhub.recall.render.results import ContextSection, MemoryItem
 from memoryhub.tenants.models import Space
 
 # What calls of the chat are accounted for as.
@@ -53,21 +58,34 @@ class ChatPrompt:
     handles: Mapping[str, UUID]
 
 
-def build_chat_prompt(
-    space: Space, text: str, before: Sequence[Turn], recalled: Sequence[MemoryItem], now: datetime
-) -> ChatPrompt:
-    """The conversation so far and the message; what was recalled stands before it, in it."""
+def gather_sections(
+    recalled: Sequence[MemoryItem], unasked: Sequence[ContextSection]
+) -> list[tuple[str, list[MemoryItem]]]:
+    """What was recalled and what is handed over whatever is asked, in the order of a context."""
     sections: dict[str, list[MemoryItem]] = {}
     for item in recalled:
         sections.setdefault(_SECTION_NAMES.get(item.kind, "raw"), []).append(item)
-    told = list(sections.items())
-    handles = build_handles(told)
-    memory = format_block(told, handles, choose_prompt_words(item.text for item in recalled))
+    for section in unasked:
+        sections.setdefault(section.name, []).extend(section.items)
+    return [(name, sections[name]) for name in SECTION_ORDER if name in sections]
+
+
+def build_chat_prompt(
+    space: Space,
+    text: str,
+    before: Sequence[Turn],
+    memories: Sequence[tuple[str, Sequence[MemoryItem]]],
+    now: datetime,
+) -> ChatPrompt:
+    """The conversation so far and the message; the memories stand before it, in it."""
+    handles = build_handles(memories)
+    words = choose_prompt_words(item.text for _, items in memories for item in items)
+    memory = format_block(memories, handles, words)
     who = REPLY_INSTRUCTIONS.format(
         name=space.name or space.subject, now=f"{now:%Y-%m-%d %H:%M} UTC"
     )
     said = [
-        {"role": turn.role, "content": turn.text}
+        {"role": turn.role, "content": turn.words}
         for turn in before
         if turn.role in ("user", "assistant") and turn.state != Turn.State.REDACTED
     ]

@@ -179,6 +179,7 @@ def load_own_notes(space: Space, filters: Filters) -> ListPage[tuple[Note, list[
 
 _PLAIN_KIND_WORDS = {
     "turns": _("Messages"),
+    "clauses": _("Messages that lose a part and keep the rest"),
     "pages": _("Exchanges"),
     "facts": _("Memories"),
     "segments": _("Topics"),

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from memoryhub.console.frame.lists import FilterChoice, Filters, has_all_words
 from memoryhub.console.frame.space.moments import SpaceMoment
 from memoryhub.console.frame.text.quotes import SourceQuote, load_sources
-from memoryhub.console.frame.text.vocabulary import TRAIT_CONTEXT
+from memoryhub.console.frame.text.trait_levels import TRAIT_CONTEXT, describe_level
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from notes.facts import fact_shelf
@@ -74,7 +74,12 @@ class TraitLife:
 
     @property
     def words_before(self) -> str:
-        return describe_level(self.dimension, self.before[0].level) if self.before else ""
+        return self.earlier[0][1] if self.before else ""
+
+    @property
+    def earlier(self) -> list[tuple[Trait, str]]:
+        """What was thought before, each with its words."""
+        return [(each, describe_level(self.dimension, each.level)) for each in self.before]
 
     @property
     def others(self) -> list[tuple[str, str]]:
@@ -173,17 +178,6 @@ def _load_profile_entries(space: Space, moment: SpaceMoment) -> list[ProfileAttr
         return load_profile(space, moment.at)
     rows = moment.rows(space, ProfileAttribute).filter(owner=get_owner_name(space))
     return [moment.row(row) for row in rows.order_by("key")]
-
-
-def describe_level(dimension: Dimension, level: str) -> str:
-    """The level in words, as `Dimension.says` has it."""
-    high, low = pgettext(TRAIT_CONTEXT, dimension.high), pgettext(TRAIT_CONTEXT, dimension.low)
-    if level in ("high", "low"):
-        return high if level == "high" else low
-    if dimension.category == "interests":
-        topic = pgettext(TRAIT_CONTEXT, dimension.label).lower()
-        return gettext("some interest in %(topic)s") % {"topic": topic}
-    return gettext("between %(low)s and %(high)s") % {"low": low, "high": high}
 
 
 def _format_poles(dimension: Dimension) -> str:

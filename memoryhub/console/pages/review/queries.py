@@ -22,11 +22,13 @@ from memoryhub.console.frame.lists import (
     load_page,
 )
 from memoryhub.console.frame.text.quotes import SourceQuote, TextSpan, load_sources, split_pieces
+from memoryhub.console.frame.text.trait_levels import describe_key_level
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.review.answers import find_common_answer, find_proposed_text, list_answers
 from memoryhub.tenants.models import Space
 from notes.erasure.trace import collect_row_text, load_rows_by_key
 from notes.models import Entity, Fact, Proposal, Risk
+from personas.models import Trait
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -223,13 +225,12 @@ def load_cases(proposals: Sequence[Proposal]) -> list[ReviewCase]:
     for proposal in proposals:
         row = held.get((proposal.row_type, proposal.row_id)) if proposal.row_id else None
         candidate = proposal.payload.get("candidate") or {}
-        lines = [ln for ln in collect_row_text(row).split("\n") if ln.strip()] if row else []
         case = ReviewCase(
             proposal,
-            lines[0] if lines else "",
+            _read_held_text(row),
             row,
             supports.get(row.id, []) if row else [],
-            _read_proposed_text(proposal, names),
+            _read_proposed_text(proposal, row, names),
             _quote_turns(proposal, turns),
             candidate.get("confidence", proposal.payload.get("cosine")),
         )
@@ -249,13 +250,23 @@ def _quote_turns(proposal: Proposal, turns: Mapping[UUID, Turn]) -> list[SourceQ
     ]
 
 
-def _read_proposed_text(proposal: Proposal, names: Mapping[str, str]) -> str:
+def _read_held_text(row: Any) -> str:
+    """The first line of what it says."""
+    if isinstance(row, Trait):
+        return describe_key_level(row.key, row.level)
+    lines = collect_row_text(row).split("\n") if row else []
+    return next((line for line in lines if line.strip()), "")
+
+
+def _read_proposed_text(proposal: Proposal, row: Any, names: Mapping[str, str]) -> str:
     payload = proposal.payload
+    if isinstance(row, Trait) and (level := payload.get("level")):
+        return describe_key_level(row.key, level)
     if proposal.kind == Proposal.Kind.MERGE:
         return names.get(str(payload.get("into")), "")
     candidate = payload.get("candidate")
     values = candidate or payload.get("values") or payload
-    for name in ("text", "summary", "content", "context", "level", "title"):
+    for name in ("text", "summary", "content", "context", "title"):
         if isinstance(values, dict) and values.get(name):
             return str(values[name])
     return ""

@@ -17,6 +17,7 @@ ChatMessages = Sequence[dict[str, str]]
 REPLY_SHAPES = ("json_schema", "json_object", "text")
 # What a request may go without, where an endpoint refuses it by name.
 OPTIONAL_PARAMETERS = ("max_tokens", "temperature", "maxItems")
+_THINKING_FACTOR = 4  # how many times the tokens a model gets that thinks before it replies
 _OVERFLOW_PHRASES = ("context", "too long", "too many tokens", "maximum length")
 _REFUSAL_ERRORS = (openai.BadRequestError, openai.UnprocessableEntityError)
 
@@ -61,18 +62,23 @@ class ChatClient:
         shape: str = REPLY_SHAPES[0],
         without: Collection[str] = (),
     ) -> None:
-        """`shape` and `without` are where to begin: what a probe found out."""
+        """`shape` and `without` are where to begin: what a probe found out. `max_tokens`: of a
+        reply, beside what it is about."""
         self.model = model
         self._client = build_client(base_url, api_key, timeout)
         self._max_tokens = max_tokens
         self._shape = REPLY_SHAPES.index(shape)
         self._without = frozenset(without)
+        self._thinks = False  # before it replies, out of the same tokens
 
     def complete(self, messages: ChatMessages, name: str, schema: dict[str, Any]) -> Completion:
         """Raises EngineError: `reply_cut` when it ran out of tokens, `context_exceeded` when
         the messages do not fit, `refused` when it would not answer."""
         with translate_errors():
             completion = self._send_request(messages, name, schema)
+            if not self._thinks and _has_only_thought(completion):
+                self._thinks = True
+                completion = self._send_request(messages, name, schema)
         choices = completion.choices
         if not choices:
             raise EngineError("The model endpoint sent no choice")
@@ -91,9 +97,11 @@ class ChatClient:
 
     def _send_request(self, messages: ChatMessages, name: str, schema: dict[str, Any]) -> Any:
         shape = self._shape
+        most = self._max_tokens + sum(len(m["content"]) for m in messages[1:]) // 4
+        most *= _THINKING_FACTOR if self._thinks else 1
         while True:
             given = build_options(
-                REPLY_SHAPES[shape], name, schema, most=self._max_tokens, without=self._without
+                REPLY_SHAPES[shape], name, schema, most=most, without=self._without
             )
             try:
                 reply = self._client.chat.completions.create(
@@ -120,6 +128,12 @@ class ChatClient:
         new = named - self._without
         self._without |= new
         return bool(new)
+
+
+def _has_only_thought(completion: Any) -> bool:
+    """Whether the tokens ran out while the model was thinking, before a word of its reply."""
+    choice = completion.choices[0] if completion.choices else None
+    return bool(choice and choice.finish_reason == "length" and not choice.message.content)
 
 
 def build_options(

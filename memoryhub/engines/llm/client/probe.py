@@ -147,13 +147,21 @@ def read_capabilities(file: Path, endpoint: str, model: str) -> ModelCapabilitie
 
 
 def build_informed_chat(
-    base_url: str, api_key: str, model: str, timeout: float, file: Path | None
+    base_url: str, api_key: str, model: str, timeout: float, max_tokens: int, file: Path | None
 ) -> ChatClient:
     """A chat that begins with what a probe found out, if one did."""
     known = read_capabilities(file, base_url, model) if file else None
     shape = known.shapes[0] if known and known.shapes else REPLY_SHAPES[0]
     without = known.without if known else ()
-    return ChatClient(base_url, api_key, model, timeout=timeout, shape=shape, without=without)
+    return ChatClient(
+        base_url,
+        api_key,
+        model,
+        timeout=timeout,
+        max_tokens=max_tokens,
+        shape=shape,
+        without=without,
+    )
 
 
 def save_capabilities(file: Path, found: ModelCapabilities) -> None:

@@ -73,6 +73,8 @@ def _list_facets(quote: Quote) -> Iterator[tuple[str, str]]:
         yield "said_at", quote.said_at.date().isoformat()
     if quote.event:
         yield "about", _format_period(quote.event)
+    if quote.note:
+        yield "note", quote.note
     if quote.until:
         yield "until", quote.until.date().isoformat()
 

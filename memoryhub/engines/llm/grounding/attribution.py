@@ -12,13 +12,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from memoryhub.engines.llm.packaged_prompts import normalise_text
+from memoryhub.engines.local.grammar.speech import asks_to_forget
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import SpeechAct, Utterance
 
 _SENTENCE = re.compile(r".+?(?:[.!?]+(?=\s|$|[\"'”’)])|[。！？\n]+|$)", re.S)
 _QUESTION_END = re.compile(r"[?？][\"'”’」』）)\]\s]*$")
-# Acts in which nothing is said to be so, whatever else a message says (E20, E26).
-_NON_ASSERTING_ACTS = frozenset({"forget", "hypothetical"})
 
 _SECOND_PERSON = re.compile(r"\b(?:you|your|yours|yourself|u)\b|你|您", re.I)
 _OPENS_WITH_YOU = re.compile(r"^\W*you|^[你您]", re.I)
@@ -64,11 +63,14 @@ def select_bearing_sentences(claim: str, said: Sequence[str], names: Iterable[st
     return [s for s, count in zip(said, shared, strict=True) if count and 2 * count > most]
 
 
-def has_assertion(said: Iterable[str], act: SpeechAct | None) -> bool:
-    """Whether the sentences, of a message that is this act as a whole, say that something is so."""
-    return act not in _NON_ASSERTING_ACTS and not all(
-        _QUESTION_END.search(sentence) for sentence in said
-    )
+def has_assertion(said: Sequence[str], act: SpeechAct | None) -> bool:
+    """Whether the sentences, of a message that is this act as a whole, say that something is so.
+
+    The act decides whether a question mark asks: "I got the job, can you believe it?" asserts.
+    """
+    if act == "hypothetical" or all(asks_to_forget(sentence) for sentence in said):
+        return False
+    return act == "assertion" or not all(_QUESTION_END.search(sentence) for sentence in said)
 
 
 def may_be_about(
@@ -168,7 +170,7 @@ def _mentions_name(owner: str, texts: Iterable[str]) -> bool:
     """Whether a word of the name, or its beginning, is said somewhere."""
     said = normalise_text(" ".join(texts))
     words = set(re.findall(r"\w+", said))
-    for part in re.findall(r"\w+", normalise_text(owner)):
+    for part in re.findall(r"[^\W的]+", normalise_text(owner)):
         if part in words or (not part.isascii() and part in said):
             return True
         if len(part) > _MIN_NAME_LENGTH and any(

@@ -30,19 +30,31 @@ from memoryhub.engines.llm.purposes.base import (
     MOST_WORDS,
     clean_words,
     is_part_of_prompt,
+    select_offered,
 )
-from memoryhub.engines.llm.replies import ConstructReply, ExchangeReply, FactReply
+from memoryhub.engines.llm.replies import (
+    ActReply,
+    ChangeReply,
+    EntityReply,
+    ExchangeReply,
+    FactReply,
+    RelationReply,
+)
 from memoryhub.engines.local.claims.predicates import is_single_valued
 from memoryhub.engines.local.dates.calendar import DateRange, resolve_unit
+from memoryhub.engines.local.grammar.speech import classify_plain_act
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import (
     Cardinality,
+    ClaimChange,
     ClausePattern,
     EntityMention,
     Exchange,
     Extraction,
     FactCandidate,
     FactKind,
+    ForgetWish,
+    HeldClaim,
     NoteDraft,
     Polarity,
     RelationCandidate,
@@ -50,6 +62,7 @@ from memoryhub.engines.types import (
     SpeechAct,
     TimeSpan,
     Utterance,
+    VerdictOp,
 )
 
 MOST_FACTS, MOST_MENTIONS = 20, 40  # spec §16
@@ -57,7 +70,30 @@ MIN_PROMPT_PIECE = 12  # characters of a text that can be told to be our own
 _SELF_NAMES = frozenset({"", "i", "me", "user", "speaker", "the user", "the speaker", "我", "用户"})
 _ENTITY_TYPES = frozenset({"person", "place", "organisation", "event", "object", "concept", "date"})
 _PREDICATES_SET_BY_EVENTS = frozenset({"lives_in", "address", "marital_status"})
+_PLAIN_MARKS = str.maketrans("’‘“”", "''\"\"")
 _UNQUOTED_CONFIDENCE = 0.6  # confidence of a claim whose quotation is nowhere
+# What a change does to the claims it names.
+_CHANGE_OPS: Mapping[str, VerdictOp] = {
+    "same": "same",
+    "refine": "augment",
+    "replace": "contradict",
+    "end": "deny",
+}
+_WORDLESS_CHANGES = frozenset({"same", "end", "wrong"})
+_CHANGES = frozenset({"add", "wrong", "forget", *_CHANGE_OPS})
+
+
+@dataclass(frozen=True, slots=True)
+class ReadReply:
+    """What came back of a reading, by one call or by several. `changes` stand beside `facts`, one
+    for each, where the model was shown what is held; None: where it was not."""
+
+    facts: Sequence[FactReply]
+    changes: Sequence[ChangeReply] | None = None
+    entities: Sequence[EntityReply] = ()
+    relations: Sequence[RelationReply] = ()
+    speech_acts: Sequence[ActReply] = ()
+    exchanges: Sequence[ExchangeReply] = ()
 
 
 @dataclass
@@ -79,40 +115,78 @@ class ExtractionReader:
         self._place = {u.handle: at for at, e in enumerate(self.exchanges) for u in e.utterances}
         self._speakers = {u.speaker for u in self.offered.values()}
         first = self.exchanges[:1]
-        before = [u for e in first for u in e.history]
+        before = [u for e in first for u in (*e.earlier, *e.history)]
         shown = [*self.offered.values(), *before]
         summaries = [e.summary for e in first]
-        self._heard = " ".join([*(f"{u.speaker} {u.text}" for u in shown), *summaries])
+        self._held = {claim.handle: claim for e in first for claim in e.held or ()}
+        self._is_comparing = any(e.held is not None for e in first)
+        known = [f"{claim.owner} {claim.text}" for claim in self._held.values()]
+        self._heard = " ".join([*(f"{u.speaker} {u.text}" for u in shown), *summaries, *known])
         # Only to understand what is meant: a claim is never taken from it.
         self._before = [*(u.text for u in before), *summaries]
         self._acts_said: Mapping[str, SpeechAct] = {}
 
-    def build_extractions(self, reply: ConstructReply) -> list[Extraction]:
+    def build_extractions(self, reply: ReadReply) -> list[Extraction]:
         """One an exchange, in order."""
         acts = self._acts_said = self._read_acts(reply)
         kept = self._read_facts(reply)
+        wishes = self._read_wishes(reply)
+        if reply.changes is not None:
+            acts = self._classify_acts(kept, wishes)
         entities = self._read_entities(reply)
         relations = self._read_relations(reply, entities, kept)
         said = self._match_exchange_replies(reply)
         return [
-            self._build_extraction(at, kept, entities, relations, acts, said.get(at))
+            replace(
+                self._build_extraction(at, kept, entities, relations, acts, said.get(at)),
+                wishes=tuple(w for w in wishes if self._place[w.source.handle] == at),
+            )
             for at in range(len(self.exchanges))
         ]
 
-    def _read_facts(self, reply: ConstructReply) -> dict[int, FactCandidate]:
+    def _read_wishes(self, reply: ReadReply) -> list[ForgetWish]:
+        """Of each wish to forget the words it is said in, and the claims it surely means."""
+        wishes = []
+        for change in reply.changes or ():
+            if change.do != "forget":
+                continue
+            source = self.offered.get(change.source)
+            if source is None or source.role != "user":
+                self.rejected += 1
+                continue
+            span, _ = _locate_quote(source, change.quote)
+            meant = select_offered(change.targets, self._held)
+            self.rejected += len(change.targets) - len(meant)
+            wishes.append(ForgetWish(span, meant))
+        return wishes
+
+    def _classify_acts(
+        self, kept: Mapping[int, FactCandidate], wishes: Sequence[ForgetWish]
+    ) -> dict[str, SpeechAct]:
+        """What changes something asserts or wishes; other messages do what their words say."""
+        acts = {handle: classify_plain_act(u.text) for handle, u in self.offered.items()}
+        acts |= {s.handle: "assertion" for fact in kept.values() for s in fact.sources}
+        return acts | {wish.source.handle: "forget" for wish in wishes}
+
+    def _read_facts(self, reply: ReadReply) -> dict[int, FactCandidate]:
         """By their number in the reply; at most `MOST_FACTS` an exchange (E14)."""
         kept: dict[int, FactCandidate] = {}
         counted = [0] * len(self.exchanges)
-        for index, each in enumerate(reply.facts):
-            fact = self._read_fact(each)
+        nothing: list[ChangeReply | None] = [None] * len(reply.facts)
+        changes = nothing if reply.changes is None else reply.changes
+        for index, (each, change) in enumerate(zip(reply.facts, changes, strict=True)):
+            if change is not None and change.do == "forget":
+                continue
+            fact = self._read_fact(each, change, index)
             place = self._place[fact.sources[0].handle] if fact else 0
             if fact and counted[place] < MOST_FACTS:
                 kept[index] = fact
                 counted[place] += 1
-        self.rejected += len(reply.facts) - len(kept) - self._attach_echoes(reply, kept)
+        wished = sum(change is not None and change.do == "forget" for change in changes)
+        self.rejected += len(reply.facts) - len(kept) - wished - self._attach_echoes(reply, kept)
         return kept
 
-    def _attach_echoes(self, reply: ConstructReply, kept: dict[int, FactCandidate]) -> int:
+    def _attach_echoes(self, reply: ReadReply, kept: dict[int, FactCandidate]) -> int:
         """How often the assistant repeats a person's claim: support, and none of its own (E27)."""
         told = {normalise_text(kept[place].text): place for place in reversed(kept)}
         echoes = 0
@@ -158,7 +232,7 @@ class ExtractionReader:
         alone = len(self.exchanges) == 1
         return tuple(e for e in entities if alone or e.name in ends or e.name.casefold() in text)
 
-    def _match_exchange_replies(self, reply: ConstructReply) -> dict[int, ExchangeReply]:
+    def _match_exchange_replies(self, reply: ReadReply) -> dict[int, ExchangeReply]:
         """By place, what the reply says of each exchange as a whole."""
         names = {f"e{at + 1}": at for at in range(len(self.exchanges))}
         if len(reply.exchanges) == 1 == len(self.exchanges):
@@ -175,25 +249,37 @@ class ExtractionReader:
         self.rejected += len(named) - len(known)
         return tuple(known)[:MOST_WORDS]
 
-    def _read_fact(self, reply: FactReply) -> FactCandidate | None:
+    def _read_fact(
+        self, reply: FactReply, change: ChangeReply | None, index: int
+    ) -> FactCandidate | None:
+        """`change`: what it does to what is held, where the model was shown that. A model that
+        judges whole messages is held to their words by its quotation, and by nothing else."""
+        if change is not None and change.do not in _CHANGES:
+            return None
         source = self._find_source(reply)
         kind = _match_choice(FactKind, reply.kind)
         polarity = _match_choice(Polarity, reply.polarity)
-        text = reply.text.strip()[:MOST_CHARACTERS]
-        if not (source and kind and polarity and text) or self._is_from_prompt(text):
+        text = (reply.text.strip() or self._find_target_text(change))[:MOST_CHARACTERS]
+        if not (source and kind and polarity and text):
             return None
-        owner = reply.owner.strip()
-        owner = source.speaker if owner.lower() in _SELF_NAMES else owner
         span, found = _locate_quote(source, reply.quote)
+        told = source.text[span.start : span.end] if found and change is not None else ""
+        if self._is_from_prompt(text, told):
+            return None
+        owner = self._find_owner(reply, change, source)
         missed = bool(reply.quote) and not found
         if not _may_claim(source, owner, kind):
             return None
-        if not self._is_supported(source, span, owner, text, missed=missed):
+        is_judged = change is not None and found
+        if not is_judged and not self._is_supported(source, span, owner, text, missed=missed):
             return None
         if not found and is_part_of_prompt(self.instructions, reply.text):
             return None  # the model copied its own prompt
-        quote = reply.quote if found else ""
-        key = choose_predicate(key_from_words(reply.predicate), reply.verb, f"{text} {quote}")
+        quote = source.text[span.start : span.end] if found else ""
+        key = key_from_words(reply.predicate)
+        if not is_judged:
+            key = choose_predicate(key, reply.verb, f"{text} {quote}")
+        event = _parse_time_span(reply.first, reply.last, reply.when, source)
         return FactCandidate(
             text=text,
             owner=owner,
@@ -205,14 +291,50 @@ class ExtractionReader:
             indirect_object=reply.second_object,
             complement=reply.complement,
             predicate_key=key,
-            cardinality=_derive_cardinality(key, kind),
+            cardinality=_derive_cardinality(key, kind, change),
             kind=kind,
             polarity=polarity,
-            event=_parse_time_span(reply.first, reply.last, reply.when, source),
+            event=event,
+            until=_find_end(change, kind, event, source) if change else None,
             confidence=reply.confidence if found else min(reply.confidence, _UNQUOTED_CONFIDENCE),
             correction=reply.correction and source.role == "user",
             sources=(span,),
+            handle=self._name_claim(index),
+            changes=self._read_changes(change, index) if change and self._is_comparing else None,
+            quoted=found,
         )
+
+    def _find_target(self, change: ChangeReply | None) -> HeldClaim | None:
+        """The first claim held that a change is about."""
+        targets = change.targets if change else ()
+        return next((self._held[target] for target in targets if target in self._held), None)
+
+    def _find_target_text(self, change: ChangeReply | None) -> str:
+        """The words of what is said again, or over: a model need not repeat them."""
+        target = self._find_target(change) if change and change.do in _WORDLESS_CHANGES else None
+        return target.text if target else ""
+
+    def _find_owner(self, reply: FactReply, change: ChangeReply | None, source: Utterance) -> str:
+        named = reply.owner.strip()
+        if named.lower() not in _SELF_NAMES:
+            return named
+        target = self._find_target(change) if not reply.text.strip() else None
+        return target.owner if target else source.speaker
+
+    def _name_claim(self, index: int) -> str:
+        """A handle for the claim of this number, as no other reply of the batch has one."""
+        return f"{next(iter(self.offered))}#{index}"
+
+    def _read_changes(self, change: ChangeReply, index: int) -> tuple[ClaimChange, ...]:
+        """What it does to each claim that it may name: one held, or an earlier one of the reply."""
+        op = _CHANGE_OPS.get(change.do) or ("deny" if not change.value else "contradict")
+        if change.do == "add":
+            return ()
+        before = {str(n + 1): self._name_claim(n) for n in range(index)}
+        named = [before.get(target, target) for target in change.targets]
+        known = [t for t in dict.fromkeys(named) if t in self._held or t in before.values()]
+        self.rejected += len(change.targets) - len(known)
+        return tuple(ClaimChange(op, target) for target in known)
 
     def _is_supported(
         self, source: Utterance, span: SourceSpan, owner: str, text: str, *, missed: bool
@@ -246,8 +368,11 @@ class ExtractionReader:
             owner, source, basis, people, self._heard, quoted=quoted
         )
 
-    def _is_from_prompt(self, text: str) -> bool:
-        """Whether a "fact" is a piece of the instructions, said by nobody (spec §5.4 M8)."""
+    def _is_from_prompt(self, text: str, told: str) -> bool:
+        """Whether a "fact" is a piece of the instructions, said by nobody (spec §5.4 M8). The words
+        `told` that it quotes may say what an example there says."""
+        if extract_word_beginnings(text) & extract_word_beginnings(told):
+            return False
         plain = normalise_text(text).rstrip(".!。！")
         said = any(plain in normalise_text(u.text) for u in self.offered.values())
         return (
@@ -263,17 +388,17 @@ class ExtractionReader:
         that takes the assistant's words for the person's names the person's message.
         """
         named = self.offered.get(reply.source)
-        if named is None or (reply.quote and reply.quote in named.text):
+        if named is None or _locate_quote(named, reply.quote)[1]:
             return named
         mine = self.exchanges[self._place[named.handle]].utterances if named else []
         others = [u for u in mine if u is not named]
-        quoted = [u for u in others if reply.quote and reply.quote in u.text]
+        quoted = [u for u in others if _locate_quote(u, reply.quote)[1]]
         if quoted:
             return quoted[0]
         told = extract_word_beginnings(reply.text)
         return max([named, *others], key=lambda u: len(told & extract_word_beginnings(u.text)))
 
-    def _read_entities(self, reply: ConstructReply) -> tuple[EntityMention, ...]:
+    def _read_entities(self, reply: ReadReply) -> tuple[EntityMention, ...]:
         """By name once each; whoever is called "I" is the subject (spec §6.2)."""
         known: dict[str, EntityMention] = {}
         dropped = 0
@@ -293,7 +418,7 @@ class ExtractionReader:
 
     def _read_relations(
         self,
-        reply: ConstructReply,
+        reply: ReadReply,
         entities: Sequence[EntityMention],
         kept: Mapping[int, FactCandidate],
     ) -> list[tuple[int, RelationCandidate]]:
@@ -307,7 +432,7 @@ class ExtractionReader:
         self.rejected += len(reply.relations) - len(known)
         return list(dict.fromkeys(known))[: MOST_MENTIONS * len(self.exchanges)]
 
-    def _read_acts(self, reply: ConstructReply) -> dict[str, SpeechAct]:
+    def _read_acts(self, reply: ReadReply) -> dict[str, SpeechAct]:
         acts: dict[str, SpeechAct] = {}
         for each in reply.speech_acts:
             act = _match_choice(SpeechAct, each.act)
@@ -326,21 +451,41 @@ def _may_claim(source: Utterance, owner: str, kind: str) -> bool:
 
 
 def _locate_quote(source: Utterance, quote: str) -> tuple[SourceSpan, bool]:
-    start = source.text.find(quote) if quote else -1
-    if start < 0:
+    """Where the words stand, whatever the case, the white space and the shape of apostrophes."""
+    words = [re.escape(word) for word in _plain_marks(quote).split()]
+    found = re.search(r"\s+".join(words), _plain_marks(source.text), re.I) if words else None
+    if found is None:
         return SourceSpan(source.handle, 0, len(source.text)), False
-    return SourceSpan(source.handle, start, start + len(quote)), True
+    return SourceSpan(source.handle, found.start(), found.end()), True
 
 
-def _derive_cardinality(key: str, kind: FactKind) -> Cardinality:
-    """A small model hangs events and wishes on whatever predicate it was shown ("works_as" for a
+def _plain_marks(text: str) -> str:
+    """Of the same length."""
+    return text.translate(_PLAIN_MARKS)
+
+
+def _derive_cardinality(key: str, kind: FactKind, change: ChangeReply | None) -> Cardinality:
+    """What the model says of the relation, if it does; else the table.
+
+    A small model hangs events and wishes on whatever predicate it was shown ("works_as" for a
     race run), and each would push out the one before. Only a state has one value at a time (a
     favourite is one), and a move, which is an event that makes one.
     """
     states = kind in ("state", "attribute", "preference") or (
         kind == "event" and key in _PREDICATES_SET_BY_EVENTS
     )
-    return "single" if states and is_single_valued(key) else "multi"
+    one = change.one_at_a_time if change else None
+    single = is_single_valued(key) if one is None else one
+    return "single" if states and single else "multi"
+
+
+def _find_end(
+    change: ChangeReply, kind: FactKind, event: TimeSpan | None, source: Utterance
+) -> datetime | None:
+    """Until when a state told as over was so: at the latest until it was told."""
+    if change.state != "past" or kind != "state" or change.do in ("end", "wrong"):
+        return None
+    return min(event.end, source.at) if event and change.last else source.at
 
 
 def _derive_pattern(reply: FactReply) -> ClausePattern:
@@ -380,12 +525,12 @@ _ISO_DATE = re.compile(
 
 
 def _parse_time_span(first: str, last: str, words: str, utterance: Utterance) -> TimeSpan | None:
-    """From the start of `first` to the end of `last`, in the utterance's time zone.
+    """From the start of `first` to the end of `last`, or either alone, in the utterance's zone.
 
     None when `first` is no date, or only repeats the minute of the message, which small
     models fill in where no time is said. `words` are kept where the utterance really has them.
     """
-    start = _parse_unit(first, utterance.at)
+    start = _parse_unit(first or last, utterance.at)
     if start is None or start == resolve_unit("minute", utterance.at):
         return None
     end = _parse_unit(last, utterance.at) or start

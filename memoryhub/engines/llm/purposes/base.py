@@ -16,7 +16,7 @@ from memoryhub.engines.llm.client.chat import ChatModel
 from memoryhub.engines.llm.client.ladder import ask_model
 from memoryhub.engines.llm.own_prompts import PromptSet
 from memoryhub.engines.llm.packaged_prompts import Purpose, build_messages
-from memoryhub.engines.types import Passage, Utterance
+from memoryhub.engines.types import HeldClaim, Passage, Utterance
 from memoryhub.errors import EngineError
 
 logger = logging.getLogger(__name__)
@@ -84,6 +84,18 @@ def render_pages(pages: Iterable[Passage], most: int | None = None) -> list[dict
 
 def render_utterances(said: Iterable[Utterance], most: int | None = None) -> list[dict[str, str]]:
     return [{"speaker": u.speaker, "at": render_minute(u.at), "text": u.text[:most]} for u in said]
+
+
+def render_held_claim(held: HeldClaim) -> dict[str, Any]:
+    shown = {
+        "handle": held.handle,
+        "owner": held.owner,
+        "text": held.text,
+        "since": held.valid_from.date().isoformat(),
+    }
+    shown |= {"relation": held.predicate_key} if held.predicate_key else {}
+    shown |= {"state": held.polarity} if held.polarity != "holds" else {}
+    return shown | ({"until": held.valid_to.date().isoformat()} if held.valid_to else {})
 
 
 class ModelPurposes:

@@ -1,4 +1,4 @@
-"""Reading exchanges: facts, entities, relations, descriptors and speech acts in one call."""
+"""Reading exchanges: what they change, entities, relations and descriptors in one call."""
 
 from __future__ import annotations
 
@@ -8,15 +8,27 @@ from dataclasses import replace
 from typing import Any
 
 from memoryhub.engines.embedding.model_files import count_tokens
-from memoryhub.engines.llm.grounding.extraction import MOST_FACTS, ExtractionReader
+from memoryhub.engines.llm.grounding.extraction import MOST_FACTS, ExtractionReader, ReadReply
 from memoryhub.engines.llm.packaged_prompts import Purpose
 from memoryhub.engines.llm.purposes.base import (
     MAX_CALL_TOKENS,
     TOO_LARGE_CODES,
     ModelPurposes,
+    render_held_claim,
     render_minute,
 )
-from memoryhub.engines.llm.replies import ConstructReply, EntitiesReply, FactsReply, RelationsReply
+from memoryhub.engines.llm.replies import (
+    ChangesExchangesReply,
+    ChangesGraphReply,
+    ChangesReply,
+    ConstructReply,
+    EntitiesReply,
+    ExchangeReply,
+    FactReply,
+    FactsReply,
+    PlainFactsReply,
+    RelationsReply,
+)
 from memoryhub.engines.types import (
     Exchange,
     Extraction,
@@ -29,6 +41,13 @@ from memoryhub.errors import EngineError
 
 _OVERLAP_CHARACTERS = 600  # characters two halves of one text share
 _MIN_SPLIT_CHARACTERS = 1500  # characters; a shorter text is not split any further
+# By whether a graph, and whether notes or chains are wanted.
+_CONSTRUCT_SHAPES: Mapping[tuple[bool, bool], type[ChangesReply]] = {
+    (False, False): ChangesReply,
+    (True, False): ChangesGraphReply,
+    (False, True): ChangesExchangesReply,
+    (True, True): ConstructReply,
+}
 _READ_ROLES = frozenset({"user", "assistant"})
 
 
@@ -82,37 +101,63 @@ class ExtractionPurposes(ModelPurposes):
         uncut = [
             replace(each, utterances=[whole[u.handle] for u in each.utterances]) for each in group
         ]
-        alone = not wanted.combine
-        purpose: Purpose = "extract_facts" if alone else "construct"
-        earlier = {u.handle for u in group[0].history}
+        purpose: Purpose = "construct" if wanted.combine else "extract_facts"
+        earlier = {u.handle for u in (*group[0].earlier, *group[0].history)}
         reading = ExtractionReader(uncut, earlier, self.prompts.get_text(purpose))
-        if alone:
-            reply = self._ask_separately(group, wanted)
-        else:
-            reply = self.ask_purpose("construct", _build_request(group), ConstructReply)
+        reply = (
+            self._ask_at_once(group, wanted) if wanted.combine else self._ask_apart(group, wanted)
+        )
         constructions = reading.build_extractions(reply)
         self.count_rejected_items(purpose, reading.rejected)
         return constructions
 
-    def _ask_separately(
-        self, group: Sequence[Exchange], wanted: ExtractionOptions
-    ) -> ConstructReply:
+    def _ask_at_once(self, group: Sequence[Exchange], wanted: ExtractionOptions) -> ReadReply:
+        """What the messages change, and what else is wanted of them, by one call."""
+        shape = _CONSTRUCT_SHAPES[wanted.graph, wanted.notes or wanted.chain]
+        data = _build_request(group)
+        lists = [name for name in shape.model_fields if name != "changes"]
+        data |= {
+            "known": [render_held_claim(claim) for claim in group[0].held or ()],
+            "relations": list(group[0].relations),
+            "wanted": sorted(lists),
+        }
+        reply = self.ask_purpose("construct", data, shape)
+        return ReadReply(
+            [change.build_fact() for change in reply.changes],
+            reply.changes,
+            getattr(reply, "entities", ()),
+            getattr(reply, "relations", ()),
+            exchanges=getattr(reply, "exchanges", ()),
+        )
+
+    def _ask_apart(self, group: Sequence[Exchange], wanted: ExtractionOptions) -> ReadReply:
         """Facts, entities and relations by a call each, as Mem0 and Mem0g do."""
         data = _build_request(group)
-        found = self.ask_purpose("extract_facts", data, FactsReply)
-        reply = ConstructReply(facts=found.facts, speech_acts=found.speech_acts)
-        if not (wanted.graph and found.facts):
+        reply = self._ask_for_facts(data, wanted)
+        if not (wanted.graph and reply.facts):
             return reply
         shown = {name: data[name] for name in ("subject", "participants", "messages")}
         entities = self.ask_purpose("graph_entities", shown, EntitiesReply).entities
         if len(entities) < 2:
-            return reply.model_copy(update={"entities": entities})
+            return replace(reply, entities=entities)
         told = {
             "entities": [{"name": e.name, "type": e.type} for e in entities],
-            "facts": [{"fact": n, "text": fact.text} for n, fact in enumerate(found.facts)],
+            "facts": [{"fact": n, "text": fact.text} for n, fact in enumerate(reply.facts)],
         }
         relations = self.ask_purpose("graph_relations", told, RelationsReply).relations
-        return reply.model_copy(update={"entities": entities, "relations": relations})
+        return replace(reply, entities=entities, relations=relations)
+
+    def _ask_for_facts(self, data: Mapping[str, Any], wanted: ExtractionOptions) -> ReadReply:
+        """AMA's with their patterns and R_t, or as little as Mem0 keeps of each."""
+        if not wanted.patterns:
+            plain = self.ask_purpose("extract_facts", {**data, "wanted": []}, PlainFactsReply)
+            facts = [FactReply.model_validate(f.model_dump(by_alias=True)) for f in plain.facts]
+            return ReadReply(facts, speech_acts=plain.speech_acts)
+        asked = {**data, "wanted": ["patterns", "related"]}
+        found = self.ask_purpose("extract_facts", asked, FactsReply)
+        names = dict.fromkeys(message["exchange"] for message in data["messages"])
+        related = [ExchangeReply(exchange=name, related=found.related) for name in names]
+        return ReadReply(found.facts, speech_acts=found.speech_acts, exchanges=related)
 
 
 def _build_silent_extraction(exchange: Exchange) -> Extraction | None:
@@ -193,6 +238,7 @@ def _join_extractions(parts: Sequence[Extraction]) -> Extraction:
         topic_cue=parts[0].topic_cue,
         continues=parts[0].continues,
         related=tuple(dict.fromkeys(handle for part in parts for handle in part.related)),
+        wishes=tuple(dict.fromkeys(wish for part in parts for wish in part.wishes)),
     )
 
 
@@ -207,7 +253,9 @@ def _build_request(group: Sequence[Exchange]) -> dict[str, Any]:
         "subject": first.subject,
         "participants": list(first.participants),
         "observed": group[-1].utterances[-1].at.date().isoformat(),
-        "history": [{"handle": u.handle} | _render_utterance(u) for u in first.history],
+        "history": [
+            {"handle": u.handle} | _render_utterance(u) for u in (*first.earlier, *first.history)
+        ],
         "messages": messages,
     }
     return data | ({"summary": first.summary} if first.summary else {})

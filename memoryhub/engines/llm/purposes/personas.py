@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from functools import partial
 from typing import Any
 
@@ -32,6 +32,7 @@ from memoryhub.engines.types import (
     Passage,
     TraitAssessment,
     TraitLevel,
+    TraitScale,
     TraitState,
 )
 
@@ -60,35 +61,36 @@ class PersonaPurposes(ModelPurposes):
         return Knowledge(tuple(user), tuple(agent))
 
     def assess_traits(
-        self, pages: Sequence[Passage], current: Sequence[TraitState], keys: Sequence[str]
+        self, pages: Sequence[Passage], current: Sequence[TraitState], scales: Sequence[TraitScale]
     ) -> list[TraitAssessment]:
         """Only registered keys and levels, on offered pages: the rest is dropped and counted.
 
         Fewer dimensions a call when the model can't take them, then fewer pages: a small one has
         a word on each dimension, whatever the pages say. What later ones say of a key stands.
         """
-        if not pages or not keys:
+        if not pages or not scales:
             return []
-        of_keys = ask_in_halves(partial(self._assess_keys, current, pages), keys)
-        kept = {each.key: each for parts in of_keys for part in parts for each in part}
+        of_scales = ask_in_halves(partial(self._assess_scales, current, pages), scales)
+        kept = {each.key: each for parts in of_scales for part in parts for each in part}
         return list(kept.values())[:MAX_TRAITS]
 
-    def _assess_keys(
-        self, current: Sequence[TraitState], pages: Sequence[Passage], keys: Sequence[str]
+    def _assess_scales(
+        self, current: Sequence[TraitState], pages: Sequence[Passage], scales: Sequence[TraitScale]
     ) -> list[list[TraitAssessment]]:
         """Pages give way only where few dimensions are asked for already."""
-        ask = partial(self._ask_for_traits, current, keys)
-        return [ask(pages)] if len(keys) > _FEW_DIMENSIONS else ask_in_halves(ask, pages)
+        ask = partial(self._ask_for_traits, current, scales)
+        return [ask(pages)] if len(scales) > _FEW_DIMENSIONS else ask_in_halves(ask, pages)
 
     def _ask_for_traits(
-        self, current: Sequence[TraitState], keys: Sequence[str], pages: Sequence[Passage]
+        self, current: Sequence[TraitState], scales: Sequence[TraitScale], pages: Sequence[Passage]
     ) -> list[TraitAssessment]:
-        held = [{"key": t.key, "level": t.level, "why": t.why} for t in current]
-        data = {"pages": render_pages(pages), "current": held, "keys": list(keys)}
+        keys = {each.key: {"high": each.high, "low": each.low} for each in scales}
+        held = [{"key": t.key, "level": t.level, "why": t.why} for t in current if t.key in keys]
+        data = {"pages": render_pages(pages), "current": held, "keys": keys}
         reply = self.ask_purpose("trait_update", data, TraitsReply)
         offered = {page.handle for page in pages}
         found = [
-            made for each in reply.traits if (made := _build_assessment(each, set(keys), offered))
+            made for each in reply.traits if (made := _build_assessment(each, keys.keys(), offered))
         ]
         kept = list({each.key: each for each in reversed(found)}.values())[::-1][:MAX_TRAITS]
         self.count_rejected_items("trait_update", len(reply.traits) - len(kept))
@@ -124,7 +126,7 @@ def _select_items(said: Iterable[KnowledgeReplyItem], offered: set[str]) -> list
 
 
 def _build_assessment(
-    said: TraitReplyItem, keys: set[str], offered: set[str]
+    said: TraitReplyItem, keys: Set[str], offered: set[str]
 ) -> TraitAssessment | None:
     key, level = said.key.strip().lower(), _LEVELS.get(said.level.strip().lower())
     evidence = select_offered(said.evidence, offered)

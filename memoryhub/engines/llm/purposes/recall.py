@@ -8,6 +8,7 @@ from memoryhub.engines.llm.grounding.answers import build_abstention, ground_ans
 from memoryhub.engines.llm.purposes.base import (
     MOST_CHARACTERS,
     ModelPurposes,
+    clean_words,
     render_utterances,
     select_offered,
 )
@@ -18,6 +19,7 @@ from memoryhub.engines.llm.replies import (
     JudgeReply,
     NamesReply,
     RouteReply,
+    TermsReply,
 )
 from memoryhub.engines.types import (
     GroundedAnswer,
@@ -98,6 +100,11 @@ class RecallPurposes(ModelPurposes):
         names = [n.strip() for n in reply.names if n.strip() and n.strip().casefold() in said]
         self.count_rejected_items("query_entities", len(reply.names) - len(names))
         return list(dict.fromkeys(names))[:_MOST_NAMES]
+
+    def extract_question_terms(self, question: str) -> list[str]:
+        """Keywords of the question, in the model's own words (A-Mem, spec §4.4)."""
+        reply = self.ask_purpose("query_terms", {"question": question[:_QUESTION]}, TermsReply)
+        return list(clean_words(reply.terms))
 
     def grade_answer(self, question: str, expected: str, answer: str) -> bool:
         """Whether the answer says what was expected."""

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
-from memoryhub.engines.llm.purposes.base import MOST_CHARACTERS, ModelPurposes, ask_in_halves
+from memoryhub.engines.llm.purposes.base import (
+    MOST_CHARACTERS,
+    ModelPurposes,
+    ask_in_halves,
+    render_held_claim,
+)
 from memoryhub.engines.llm.replies import MergeReply, ResolveReply, VerdictReply
 from memoryhub.engines.types import (
     ClaimCandidate,
@@ -41,7 +46,7 @@ class ClaimPurposes(ModelPurposes):
             rejected += fault
             if verdict is None or candidate is None:
                 continue
-            place = (candidate.handle, verdict.target if candidate.is_wish else "")
+            place = (candidate.handle, verdict.target)
             rejected += place in kept
             kept.setdefault(place, verdict)
         self.count_rejected_items("resolve", rejected)
@@ -73,12 +78,12 @@ def _build_verdict(
     if op not in get_args(VerdictOp) or (op == "forget") != candidate.is_wish:
         return None, True
     if op == "add":
-        return ClaimVerdict(candidate.handle, "add", reason=reply.reason[:200]), False
+        return ClaimVerdict(candidate.handle, "add"), False
     if target not in candidate.offered:
         return (None if op == "forget" else ClaimVerdict(candidate.handle, "add")), True
     chosen: Any = op
     text = reply.text.strip()[:MOST_CHARACTERS] if op == "augment" else ""
-    return ClaimVerdict(candidate.handle, chosen, target, text, reply.reason[:200]), False
+    return ClaimVerdict(candidate.handle, chosen, target, text), False
 
 
 def _narrow_comparison(
@@ -109,14 +114,9 @@ def _held_from_candidate(candidate: ClaimCandidate) -> HeldClaim:
 def _build_request(comparison: ClaimComparison) -> dict[str, Any]:
     return {
         "subject": comparison.subject,
-        "kept": [_render_claim(held) for held in comparison.held],
+        "kept": [render_held_claim(held) for held in comparison.held],
         "new": [_render_candidate(candidate) for candidate in comparison.candidates],
     }
-
-
-def _render_claim(held: HeldClaim) -> dict[str, Any]:
-    shown = {"handle": held.handle, "text": held.text, "since": held.valid_from.date().isoformat()}
-    return shown | ({"until": held.valid_to.date().isoformat()} if held.valid_to else {})
 
 
 def _render_candidate(candidate: ClaimCandidate) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from memoryhub.engines.llm.purposes.base import (
 from memoryhub.engines.llm.replies import ChainReply, SegmentReply, ThemeReply, ThemesReply
 from memoryhub.engines.types import ChainJudgement, Passage, SegmentText, Theme
 
-_MAX_THEMES = 2  # spec §16
 _MAX_PAGE, _MAX_KEYWORD = 1500, 120  # characters of a page shown, of a keyword
 
 
@@ -60,7 +59,7 @@ class TopicPurposes(ModelPurposes):
         )
 
     def extract_themes(self, pages: Sequence[Passage]) -> list[Theme]:
-        """Two a call at most; fewer pages a call when the model can't take them."""
+        """As many as pages at most; fewer pages a call when the model can't take them."""
         parts = ask_in_halves(self._ask_for_themes, pages) if pages else []
         return [theme for part in parts for theme in part]
 
@@ -70,7 +69,7 @@ class TopicPurposes(ModelPurposes):
         offered = {page.handle for page in pages}
         found = [_build_theme(theme, offered) for theme in reply.themes]
         claimed = [handle for theme in reply.themes for handle in theme.pages]
-        kept = [theme for theme in found if theme.pages][:_MAX_THEMES]
+        kept = [theme for theme in found if theme.pages][: len(pages)]
         invented = sum(handle not in offered for handle in claimed)
         self.count_rejected_items("themes", invented + len(found) - len(kept))
         return kept

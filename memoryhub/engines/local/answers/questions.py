@@ -111,6 +111,10 @@ class RecallRules:
         """What is written like a name."""
         return extract_names(question)
 
+    def extract_question_terms(self, question: str) -> list[str]:
+        """Its words without stop words."""
+        return list(count_terms(question))
+
     def grade_answer(self, question: str, expected: str, answer: str) -> bool:
         """Whether most words of the expected answer are in the answer: a rough measure."""
         wanted, given = count_terms(expected), count_terms(answer)

@@ -104,6 +104,16 @@ def is_single_valued(key: str) -> bool:
     return key in _SINGLE_VALUED or key.startswith(("favourite_", "has_count_", "scheduled_"))
 
 
+def is_many_valued(key: str) -> bool:
+    """Whether a subject is known to have several values of it side by side."""
+    return key in _MANY_VALUED
+
+
+# Habits, likes, belongings and company come in numbers; of a key that is nowhere nothing is known.
+_MANY_VALUED = frozenset(_HABIT_VERBS.values()) | {
+    "dislikes", "has_pet", "has_friend", "has_child", "has_sibling", "knows", "visited",
+    "allergic_to", "hobby", "has_hobby", "interested_in", "has_skill", "read", "watched",
+}  # fmt: skip
 _SINGLE_VALUED = frozenset({"lives_in", "address", "works_as", "works_at", "marital_status", "age"})
 
 

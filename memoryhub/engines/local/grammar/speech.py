@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from memoryhub.engines.local.chinese import rules as chinese_rules
 from memoryhub.engines.local.grammar.verbs import is_past_form, is_subjectless_liking
 from memoryhub.engines.types import SpeechAct
 
@@ -86,6 +87,21 @@ def is_question(text: str) -> bool:
     ended = _TRAILING_MARKS.sub("", normalise_quotes(text))
     opens = bool(_QUESTION_LEAD.match(ended))
     return ended.endswith("?") or (opens and not ended.endswith((".", "!")))
+
+
+def classify_plain_act(text: str) -> SpeechAct:
+    """The act of a whole message by its words alone, where nobody parses it."""
+    sentences = [part for part in re.split(r"(?<=[.!?。！？])\s*|\n+", text) if part.strip()]
+    if any(asks_to_forget(sentence) for sentence in sentences):
+        return "forget"
+    if sentences and all(is_question(sentence) for sentence in sentences):
+        return "question"
+    return "chitchat" if is_small_talk(text) else "assertion"
+
+
+def asks_to_forget(sentence: str) -> bool:
+    chinese = chinese_rules.classify_act(sentence) == "forget"
+    return chinese or bool(_FORGET.search(normalise_quotes(sentence)))
 
 
 def is_correction(text: str) -> bool:

@@ -24,6 +24,7 @@ from memoryhub.engines.types import (
     Passage,
     Role,
     TraitAssessment,
+    TraitScale,
     TraitState,
     Utterance,
 )
@@ -60,13 +61,13 @@ class PersonaRules:
         return Knowledge(_rank_items(user), _rank_items(agent))
 
     def assess_traits(
-        self, pages: Sequence[Passage], current: Sequence[TraitState], keys: Sequence[str]
+        self, pages: Sequence[Passage], current: Sequence[TraitState], scales: Sequence[TraitScale]
     ) -> list[TraitAssessment]:
         """Interests that several pages touch. Character is not judged: words do not show it."""
         said = {page.handle: _select_first_speaker(page.text) for page in pages}
         liked, disliked = group_by_interest(said)
         found = []
-        for key in keys:
+        for key in (scale.key for scale in scales):
             likes, dislikes = liked.get(key, []), disliked.get(key, [])
             if len(dislikes) > len(likes):
                 found.append(_build_assessment(key, "low", dislikes))

@@ -65,7 +65,7 @@ class TopicRules:
         return ChainJudgement(flags, summarise_chains(pages, flags, summary))
 
     def extract_themes(self, pages: Sequence[Passage]) -> list[Theme]:
-        """The pages in at most two groups that share words."""
+        """The pages in groups that share words."""
         return [_build_theme(group) for group in _group_pages(pages)]
 
     def refresh_segment(
@@ -130,15 +130,14 @@ def _is_telling_word(word: str) -> bool:
 
 
 def _group_pages(pages: Sequence[Passage]) -> list[list[Passage]]:
-    """Pages joined to the group they share most words with, until two are left, and one if those
-    are alike."""
+    """Pages joined to the group they share most words with, as long as those are alike."""
     groups = [[page] for page in pages]
     while len(groups) > 1:
         bags = [_build_term_bag(group) for group in groups]
         pairs = [(a, b) for b in range(len(groups)) for a in range(b)]
         alike = {(a, b): summarise.compute_cosine(bags[a], bags[b]) for a, b in pairs}
         a, b = max(pairs, key=lambda pair: (alike[pair], pair[0] - pair[1], -pair[0]))
-        if len(groups) == 2 and alike[a, b] < _MIN_THEME_LIKENESS:
+        if alike[a, b] < _MIN_THEME_LIKENESS:
             break
         groups[a] = [*groups[a], *groups.pop(b)]
     return groups

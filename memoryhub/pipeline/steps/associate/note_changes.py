@@ -40,6 +40,7 @@ log = structlog.get_logger()
 SAID, DESCRIBED = "said in the dialogue", "described"
 LINKED_REASON = "linked with what it belongs to"
 REPLACED_REASON = "What the one says took the place of what the other says"
+_SHOWN = 80  # characters of a note, where it is said why it evolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def apply_changes(changes: Sequence[DescriptorChange]) -> None:
 def compare_notes(prepared: PreparedNotes, notes: Sequence[Note]) -> PreparedNotes:
     """With links and evolution of the notes that are described, and the vectors of all."""
     at = prepared.at
-    entries = indexer.build_note_entries(notes, zone=at.zone)
+    entries = indexer.build_note_entries(notes, at.zone, at.policy.notes.vector)
     index, failure = _embed_entries(entries, at.embedder)
     ready = [note for note in notes if note.enrichment == Note.Enrichment.DONE]
     found = NoteAssociations()
@@ -146,7 +147,8 @@ def _renew_changed(
     at: StepContext, before: indexer.EmbeddedEntries, found: NoteAssociations
 ) -> tuple[indexer.EmbeddedEntries, indexer.EmbeddedEntries]:
     """The entries to be stored: those of notes that changed are made anew (A6)."""
-    fresh = indexer.build_note_entries([each.after for each in found.changes], zone=at.zone)
+    after = [each.after for each in found.changes]
+    fresh = indexer.build_note_entries(after, at.zone, at.policy.notes.vector)
     same = {entry.owner_id for entry in before.entries} - {entry.owner_id for entry in fresh}
     return before.select_owners(same), indexer.embed_if_possible(fresh, at.embedder)
 
@@ -204,10 +206,12 @@ def _lock_notes(prepared: PreparedNotes) -> dict[UUID, Note]:
 
 
 def _write_associations(prepared: PreparedNotes, rows: dict[UUID, Note]) -> None:
-    """Links and evolution are one event: undone together (AM8)."""
-    changes = prepared.at.build_change_set(EvolutionEvent.Kind.EVOLVE, LINKED_REASON)
-    pairs = [*prepared.associations.pairs, *_find_contradictions(prepared)]
+    """Links and evolution are one event: undone together (AM8). It says why each note evolved."""
     grown = prepared.associations.changes
+    told = [f"“{change.note.content[:_SHOWN]}”: {change.why}" for change in grown if change.why]
+    reason = "\n".join([LINKED_REASON, *told])
+    changes = prepared.at.build_change_set(EvolutionEvent.Kind.EVOLVE, reason)
+    pairs = [*prepared.associations.pairs, *_find_contradictions(prepared)]
     teachers = {teacher for change in grown for teacher in change.by}
     sources = {**prepared.sources, **load_supports("note", teachers - set(prepared.sources))}
     link_notes(pairs, sources, changes)

@@ -49,7 +49,7 @@ def draft_notes(
 
 def _draft_page_note(batch: DialogueBatch, page: PageDraft) -> DraftedNote | None:
     said = [turn for turn in page.turns if not is_echo(turn)]
-    words = sum(len(build_lexical_text(turn.text).split()) for turn in said)
+    words = sum(len(build_lexical_text(turn.words).split()) for turn in said)
     enough = words >= max(1, batch.policy.notes.least_words)
     if page.page.id in batch.pages_with_note or not enough:
         return None
@@ -61,7 +61,7 @@ def _draft_page_note(batch: DialogueBatch, page: PageDraft) -> DraftedNote | Non
         built.note or (NoteDraft((), (), "") if is_small_talk else None),
         [TurnEvidence(turn.id) for turn in page.turns],
         page=page.page,
-        content="\n".join(f"{turn.speaker}: {turn.text}" for turn in said),
+        content="\n".join(f"{turn.speaker}: {turn.words}" for turn in said),
         occurred_at=page.turns[0].occurred_at,
     )
 

@@ -81,7 +81,7 @@ class DeriveStep(Step[DialogueBatch, PreparedDerivation]):
             self.now,
         )
         wishes = forget_requests.prepare_requests(
-            batch.space, batch.policy, batch.own_words, made.reader, made.embedder
+            batch.space, batch.policy, batch.own_words, made.reader, made.embedder, made.wishes
         )
         notes = note_changes.prepare_notes(batch, made.pages, claims.inserted_facts, self.now)
         return PreparedDerivation(made, claims, wishes, notes)

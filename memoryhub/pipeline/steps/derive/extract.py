@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,10 +12,12 @@ from zoneinfo import ZoneInfo
 
 from numpy.typing import NDArray
 
-from memoryhub.dialogues.messages import hash_text
+from memoryhub.dialogues.messages import hash_text, normalise_text
 from memoryhub.dialogues.models import Turn
+from memoryhub.engines.local.grammar.speech import classify_plain_act
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import (
+    ClaimChange,
     Embedder,
     Engine,
     Exchange,
@@ -22,9 +25,12 @@ from memoryhub.engines.types import (
     ExtractionOptions,
     FactCandidate,
 )
-from memoryhub.inference.selection import select_embedder, select_engine
+from memoryhub.inference.selection import embed_or_none, select_embedder, select_engine
 from memoryhub.pipeline.steps.derive.read import DialogueBatch, TextWindow, build_exchange
 from memoryhub.pipeline.steps.derive.resolve import FactDraft
+from memoryhub.pipeline.steps.derive.verdicts import JudgedChange, build_held_claim
+from memoryhub.tenants.scope import tenant_scope
+from notes.facts.neighbours import find_known_claims, list_relations_in_use
 from notes.facts.terms import apply_terms
 from notes.facts.trust import TRUSTED_ROLES
 from notes.graph.identity import normalise_name
@@ -42,6 +48,7 @@ class PageDraft:
     turns: list[Turn]
     construction: Extraction
     facts: list[FactDraft]
+    wishes: Mapping[UUID, Sequence[Fact]]  # by turn, what it asks to be forgotten
 
 
 @dataclass
@@ -52,30 +59,87 @@ class BatchDraft:
     reader: Engine
     embedder: Embedder
     engine: str
+    known: KnownClaims
 
     @property
     def facts(self) -> list[FactDraft]:
         return [fact for page in self.pages for fact in page.facts]
+
+    @property
+    def wishes(self) -> dict[UUID, Sequence[Fact]]:
+        return {turn: facts for page in self.pages for turn, facts in page.wishes.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class KnownClaims:
+    """What a model is shown of what is held while it reads: claims by handle, and the names of
+    relations in use. `judges` False: it is shown nothing."""
+
+    claims: Mapping[str, Fact] = field(default_factory=dict)
+    relations: Sequence[str] = ()
+    judges: bool = False
+
+    def show(self, exchange: Exchange) -> Exchange:
+        if not self.judges:
+            return exchange
+        held = [build_held_claim(handle, fact) for handle, fact in self.claims.items()]
+        return replace(exchange, held=held, relations=self.relations)
+
+    def find_change(self, change: ClaimChange) -> JudgedChange:
+        fact = self.claims.get(change.target)
+        return JudgedChange(change.op, fact.id if fact else None, "" if fact else change.target)
+
+
+# Claims that a model is shown beside the messages: of the first exchange, and of each further one.
+_MAX_KNOWN, _MAX_KNOWN_FURTHER = 20, 5
+_MAX_KNOWN_OF_WISH = 60
+_MAX_RELATIONS = 40
+_MAX_EMBEDDED_CHARACTERS = 2000  # of a turn, to find what it may bear on
 
 
 def draft_batch(batch: DialogueBatch, now: datetime) -> BatchDraft:
     """Read the batch with the engine, and embed its turns."""
     engine, model = select_engine(batch.tenant, batch.policy), select_embedder(batch.space)
     stamp = f"{engine.name}/{engine.version}"
-    pages = _draft_pages(batch, engine, stamp, now)
+    known = _load_known_claims(batch, engine, model)
+    pages = _draft_pages(batch, engine, known, stamp, now)
     entries = _build_turn_entries(batch, pages)
     vectors = indexer.embed_entries_or_none(entries, model)
-    return BatchDraft(pages, entries, vectors, engine, model, stamp)
+    return BatchDraft(pages, entries, vectors, engine, model, stamp, known)
+
+
+def _load_known_claims(batch: DialogueBatch, engine: Engine, embedder: Embedder) -> KnownClaims:
+    """Open claims that the messages may bear on, for a model that reads all in one call."""
+    facts, said = batch.policy.facts, [turn for turn in batch.own_words if turn.text.strip()]
+    judges = facts.enabled and facts.source == "dialogue" and facts.resolution == "resolve"
+    if engine.name != "llm" or not (judges and batch.policy.llm.combine_calls and said):
+        return KnownClaims()
+    texts = [batch.mask_turn_text(turn)[:_MAX_EMBEDDED_CHARACTERS] for turn in said]
+    vectors = embed_or_none(lambda: embedder.embed(texts))
+    near = () if vectors is None else vectors
+    most = _MAX_KNOWN + _MAX_KNOWN_FURTHER * (len(batch.pages) - 1)
+    if any(classify_plain_act(turn.text) == "forget" for turn in said):
+        most = max(most, _MAX_KNOWN_OF_WISH)  # what is meant may be said in quite other words
+    with tenant_scope(batch.space.tenant_id):
+        rows = find_known_claims(
+            batch.space,
+            embedder.name,
+            list(near),
+            "\n".join(texts),
+            {turn.speaker for turn in said},
+            most=most,
+        )
+        relations = list_relations_in_use(batch.space, _MAX_RELATIONS)
+    return KnownClaims({f"m{n}": row for n, row in enumerate(rows, 1)}, relations, judges=True)
 
 
 def _draft_pages(
-    batch: DialogueBatch, engine: Engine, stamp: str, now: datetime
+    batch: DialogueBatch, engine: Engine, known: KnownClaims, stamp: str, now: datetime
 ) -> list[PageDraft]:
     read = [page for page in batch.pages if batch.select_page_turns(page)]
     handles: dict[str, TextWindow] = {}
-    built = _construct_exchanges(
-        batch, engine, [build_exchange(batch, page, handles) for page in read]
-    )
+    exchanges = [known.show(build_exchange(batch, page, handles)) for page in read]
+    built = _construct_exchanges(batch, engine, exchanges)
     drafts = []
     for page, construction in zip(read, built, strict=True):
         turns = batch.select_page_turns(page)
@@ -85,7 +149,8 @@ def _draft_pages(
                 page=page,
                 turns=turns,
                 construction=construction,
-                facts=_draft_facts(batch, construction, handles, stamp, now),
+                facts=_draft_facts(batch, construction, handles, known, stamp, now),
+                wishes=_find_wished_turns(construction, handles, known),
             )
         )
     return drafts
@@ -100,17 +165,35 @@ def _construct_exchanges(
         facts=policy.facts.enabled and policy.facts.source == "dialogue",
         graph=policy.graph.enabled,
         notes=policy.notes.enabled,
-        chain=policy.chain.enabled,
+        chain=policy.chain.enabled or policy.episodes.topic,  # who reads sees where topics begin
         combine=policy.llm.combine_calls,
+        patterns=policy.facts.patterns,
         batch=policy.derive.batch_exchanges,
     )
     if wanted.facts:
         return engine.extract_memories(exchanges, wanted)
     if engine.name == "llm" and not (wanted.combine and wanted.notes):
-        return [Extraction() for _ in exchanges]
+        return [_notice_wishes(exchange) for exchange in exchanges]
     # The same call describes notes. Rules cost nothing, and say who wishes to be forgotten.
     read = engine.extract_memories(exchanges, wanted)
     return [replace(each, facts=(), relations=()) for each in read]
+
+
+def _notice_wishes(exchange: Exchange) -> Extraction:
+    """A wish to forget is noticed under every policy, also where nothing else is read."""
+    wished = [u.handle for u in exchange.utterances if classify_plain_act(u.text) == "forget"]
+    return Extraction(speech_acts=dict.fromkeys(wished, "forget"))
+
+
+def _find_wished_turns(
+    built: Extraction, handles: Mapping[str, TextWindow], known: KnownClaims
+) -> dict[UUID, Sequence[Fact]]:
+    """By turn, each claim once that a wish of it names."""
+    found: dict[UUID, dict[str, Fact]] = {}
+    for wish in built.wishes:
+        meant = found.setdefault(handles[wish.source.handle].turn.id, {})
+        meant |= {t: known.claims[t] for t in wish.targets if t in known.claims}
+    return {turn: list(meant.values()) for turn, meant in found.items()}
 
 
 def _mark_turns(turns: list[Turn], built: Extraction, handles: dict[str, TextWindow]) -> None:
@@ -130,6 +213,7 @@ def _draft_facts(
     batch: DialogueBatch,
     built: Extraction,
     handles: dict[str, TextWindow],
+    known: KnownClaims,
     stamp: str,
     now: datetime,
 ) -> list[FactDraft]:
@@ -150,11 +234,28 @@ def _draft_facts(
                 trusted=turn.role in TRUSTED_ROLES,
                 role=turn.role,
                 correction=candidate.correction,
+                handle=candidate.handle,
+                quoted=candidate.quoted,
+                changes=None
+                if candidate.changes is None
+                else [known.find_change(change) for change in candidate.changes],
                 relations=[(r.src, r.label, r.dst) for r in built.relations if r.fact == at],
                 types={normalise_name(entity.name): entity.type[:20] for entity in built.entities},
+                named=_find_named_entities(built, candidate.text),
             )
         )
     return drafts
+
+
+def _find_named_entities(built: Extraction, text: str) -> list[str]:
+    """Whom and what a claim names, by words of their own; days are no entities of the graph."""
+    said = normalise_text(text)
+    return [
+        entity.name
+        for entity in built.entities
+        if entity.type != "date"
+        and re.search(rf"(?<![a-z0-9]){re.escape(normalise_text(entity.name))}(?![a-z0-9])", said)
+    ]
 
 
 def _build_context_sources(related: Sequence[UUID], turn: Turn) -> list[TurnEvidence]:
@@ -180,8 +281,10 @@ def _build_fact(
 ) -> Fact:
     event = candidate.event
     planned = candidate.polarity == "planned"
+    key = candidate.predicate_key[:80]
+    known = batch.policy.facts.get_cardinality(key) or candidate.cardinality
     # Only what holds can push out another value; a plan is one of many until it comes true.
-    cardinality = candidate.cardinality if candidate.polarity == "holds" else "multi"
+    cardinality = known if candidate.polarity == "holds" else "multi"
     fact = Fact(
         tenant_id=batch.space.tenant_id,
         space=batch.space,
@@ -195,7 +298,7 @@ def _build_fact(
         object=candidate.object,
         indirect_object=candidate.indirect_object,
         complement=candidate.complement,
-        predicate_key=candidate.predicate_key[:80],
+        predicate_key=key,
         cardinality=cardinality,
         kind=candidate.kind,
         polarity=candidate.polarity,
@@ -210,6 +313,9 @@ def _build_fact(
         engine=stamp,
         metadata=turn.metadata,
     )
+    if candidate.until is not None:
+        fact.valid_to = max(candidate.until, fact.valid_from)
+        fact.status = Fact.Status.SUPERSEDED
     return apply_terms(fact, turn.terms)
 
 

@@ -6,10 +6,11 @@ erasure. Nothing is erased here: `reviewing` grants what is certain, a person an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Q
 
@@ -68,13 +69,30 @@ def is_from_subject(space: Space, turn: Turn) -> bool:
 
 
 def prepare_requests(
-    space: Space, policy: Policy, turns: Sequence[Turn], engine: Engine, embedder: Embedder
+    space: Space,
+    policy: Policy,
+    turns: Sequence[Turn],
+    engine: Engine,
+    embedder: Embedder,
+    meant: Mapping[UUID, Sequence[Fact]] | None = None,
 ) -> list[ForgetRequest]:
-    """What the wishes among `turns` mean. Call outside any scope. Raises EngineError."""
-    asked = [t for t in turns if t.speech_act == "forget" and is_from_subject(space, t)]
+    """What the wishes among `turns` mean: what `meant` says by turn, else what the engine says.
+
+    Call outside any scope. Raises EngineError.
+    """
+    said = meant or {}
+    wished = [t for t in turns if t.speech_act == "forget" and is_from_subject(space, t)]
+    known = [ForgetRequest(turn, said[turn.id]) for turn in wished if said.get(turn.id)]
+    asked = [turn for turn in wished if not said.get(turn.id)]
+    return [*known, *_ask_about_requests(space, policy, asked, engine, embedder)]
+
+
+def _ask_about_requests(
+    space: Space, policy: Policy, asked: Sequence[Turn], engine: Engine, embedder: Embedder
+) -> list[ForgetRequest]:
     if not asked:
         return []
-    texts = [turn.text[:MAX_REQUEST_CHARACTERS] for turn in asked]
+    texts = [turn.words[:MAX_REQUEST_CHARACTERS] for turn in asked]
     vectors = embed_or_none(lambda: embedder.embed(texts))
     with tenant_scope(space.tenant_id):
         offered = [
@@ -114,7 +132,7 @@ def _ask_meant_facts(
     candidates = [
         ClaimCandidate(
             handle=f"w{at}",
-            text=turn.text[:MAX_REQUEST_CHARACTERS],
+            text=turn.words[:MAX_REQUEST_CHARACTERS],
             owner=turn.speaker,
             speaker=turn.speaker,
             said_at=turn.occurred_at,

@@ -8,7 +8,12 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from memoryhub.dialogues.models import Turn
-from memoryhub.dialogues.queries import filter_turns_between, load_turns_around, load_turns_before
+from memoryhub.dialogues.queries import (
+    filter_turns_between,
+    load_turns_around,
+    load_turns_before,
+    load_turns_elsewhere,
+)
 from memoryhub.engines.types import Exchange, Utterance
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import Job
@@ -27,13 +32,15 @@ MAX_WINDOW_CHARACTERS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class DialogueBatch:
-    """`turns` are to be derived; `before` (oldest first) and `around` are context only."""
+    """`turns` are to be derived; `before` (oldest first) and `around` are context only, `elsewhere`
+    what other sessions said last, for a model."""
 
     job: Job
     tenant: Tenant
     space: Space
     turns: list[Turn]
     before: list[Turn]
+    elsewhere: list[Turn]
     around: list[Turn]  # the turns with their neighbours, for what they are found by
     pages: list[Page]
     pages_with_note: set[object]  # ids of pages that have a note
@@ -58,13 +65,13 @@ class DialogueBatch:
 
     def mask_turn_text(self, turn: Turn) -> str:
         """What a turn says of its own: blank where it repeats what the hub gave out."""
-        return mask_spans(turn.text, self.echoes.get(turn.id, ()))
+        return mask_spans(turn.words, self.echoes.get(turn.id, ()))
 
     def find_related_turns(
         self, handles: Iterable[str], windows: Mapping[str, TextWindow]
     ) -> list[Turn]:
         """The turns that these handles of the history or of earlier messages stand for (R_t)."""
-        known = {f"h{turn.seq}": turn for turn in [*self.before, *self.turns]}
+        known = {f"h{turn.seq}": turn for turn in [*self.elsewhere, *self.before, *self.turns]}
         known |= {handle: window.turn for handle, window in windows.items()}
         return [known[handle] for handle in handles if handle in known]
 
@@ -130,17 +137,21 @@ def load_batch_again(job: Job, turn_ids: Sequence[str]) -> DialogueBatch:
 
 def _build_batch(job: Job, turns: list[Turn], absorbed: Sequence[Job] = ()) -> DialogueBatch:
     space = Space.objects.get(id=job.space_id)
+    tenant = Tenant.objects.get(id=job.tenant_id)
     effective = load_effective_policy(space)
     near = max(effective.policy.derive.context_turns, BEFORE + AFTER)
     before = load_turns_before(turns[0], near) if turns else []
+    is_read_by_model = bool(turns) and tenant.engine == Tenant.Engine.LLM
+    elsewhere = load_turns_elsewhere(turns[0], near) if is_read_by_model else []
     around = load_turns_around([turn.id for turn in turns], BEFORE + AFTER)
     pages = _load_pages(turns)
     return DialogueBatch(
         job=job,
-        tenant=Tenant.objects.get(id=job.tenant_id),
+        tenant=tenant,
         space=space,
         turns=turns,
         before=[turn for turn in before if turn.state != Turn.State.REDACTED],
+        elsewhere=[turn for turn in elsewhere if turn.state != Turn.State.REDACTED],
         around=around,
         pages=pages,
         pages_with_note=_find_pages_with_note(pages),
@@ -150,7 +161,7 @@ def _build_batch(job: Job, turns: list[Turn], absorbed: Sequence[Job] = ()) -> D
             [turn.id for turn in [*before, *around]], ZoneInfo(space.timezone)
         ),
         summary=load_rolling_text(space),
-        echoes=find_echoes(space, [*before, *turns]) if turns else {},
+        echoes=find_echoes(space, [*elsewhere, *before, *turns]) if turns else {},
         absorbed=absorbed,
     )
 
@@ -189,7 +200,7 @@ def cut_windows(turn: Turn, text: str | None = None) -> list[TextWindow]:
 
     `text` is its text with echoes blanked out, of the same length.
     """
-    text = turn.text if text is None else text
+    text = turn.words if text is None else text
     found, at = [], 0
     while len(text) - at > MAX_WINDOW_CHARACTERS:
         end = _find_cut(text, at)
@@ -223,16 +234,22 @@ def build_exchange(batch: DialogueBatch, page: Page, handles: dict[str, TextWind
         participants=batch.space.speakers,
         subject=batch.space.name or batch.space.subject,
         summary=batch.summary,
+        earlier=_build_context(batch, batch.elsewhere),
     )
 
 
 def _build_history(batch: DialogueBatch, page: Page) -> list[Utterance]:
-    """The last m turns before the page, under handles that are theirs in the whole batch."""
-    first, most = batch.select_page_turns(page)[0].seq, batch.policy.derive.context_turns
-    known = [turn for turn in [*batch.before, *batch.turns] if turn.seq < first]
+    """The last m turns of the session before the page."""
+    first = batch.select_page_turns(page)[0].seq
+    return _build_context(batch, [t for t in [*batch.before, *batch.turns] if t.seq < first])
+
+
+def _build_context(batch: DialogueBatch, turns: Sequence[Turn]) -> list[Utterance]:
+    """The last m of these turns, under handles that are theirs in the whole batch."""
+    shown = turns[max(0, len(turns) - batch.policy.derive.context_turns) :]
     return [
         TextWindow(turn, 0, batch.mask_turn_text(turn)[:MAX_WINDOW_CHARACTERS]).build_utterance(
             f"h{turn.seq}"
         )
-        for turn in known[len(known) - most if most < len(known) else 0 :]
+        for turn in shown
     ]

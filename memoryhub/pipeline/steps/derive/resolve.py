@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from memoryhub.engines.types import Embedder, Engine
 from memoryhub.pipeline.jobs.step import StaleRead
-from memoryhub.pipeline.steps.derive.verdicts import ClaimDecider, ClaimQuestion
+from memoryhub.pipeline.steps.derive.verdicts import ClaimDecider, ClaimQuestion, JudgedChange
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -38,6 +38,7 @@ from notes.index import indexer
 from notes.models import Derivation, Fact
 from notes.review.proposals import propose_candidate
 
+_MAX_OF_ANYBODY = 5  # claims near a new one that are offered whoever they are about
 REFUTED_REASON = "a person has said that this was never so"
 
 
@@ -56,7 +57,11 @@ class FactDraft:
     correction: bool = False
     relations: list[Triple] = field(default_factory=list)
     types: Mapping[str, str] = field(default_factory=dict)
+    named: Sequence[str] = ()  # entities that its text names
     role: str = "user"  # in which the first source was said
+    handle: str = ""  # of the claim among those read with it
+    quoted: bool = True  # the words it rests on were found
+    changes: Sequence[JudgedChange] | None = None  # what the engine said while it read, if it did
 
     @property
     def supporting_sources(self) -> list[TurnEvidence]:
@@ -127,7 +132,9 @@ def prepare_claims(
     asked = indexer.embed_entries_or_none(
         indexer.build_fact_entries([d.fact for d in drafts], zone=zone), embedder
     )
-    near, held, refuted = _load_comparison(space, policy, drafts, asked, embedder.name)
+    near, held, refuted = _load_comparison(
+        space, policy, drafts, asked, embedder.name, of_anybody=engine.name == "llm"
+    )
     read = {fact.id: fact.version for fact in held}
     resolver = Resolver(space, held, now, _build_rules(policy))
     rows = {fact.id: fact for fact in held}
@@ -137,7 +144,9 @@ def prepare_claims(
         _build_questions(drafts, near, asked, policy, refuted),
         rows,
         space.name or space.subject,
-        policy.facts.neighbours,
+        policy.facts,
+        policy.judge.trust,
+        {speaker.casefold() for speaker in space.speakers},
     )
     decided = [
         DecidedDraft(draft, *done)
@@ -172,9 +181,12 @@ def _load_comparison(
     drafts: Sequence[FactDraft],
     vectors: indexer.Vectors | None,
     model: str,
+    *,
+    of_anybody: bool,
 ) -> tuple[list[list[UUID]], list[Fact], set[int]]:
     """By draft, what may be offered for it; every row that decisions may rest on; the places of
-    drafts that say what a person has said was never so."""
+    drafts that say what a person has said was never so. `of_anybody`: also of other owners, who
+    may be the same person by another name."""
     most, facts = policy.facts.neighbours, [draft.fact for draft in drafts]
     if not drafts:
         return [], [], set()
@@ -182,8 +194,18 @@ def _load_comparison(
         asked = [] if vectors is None else list(zip([f.owner for f in facts], vectors, strict=True))
         found = find_nearest_facts(space, model, asked, floor=policy.facts.floor, most=most)
         near = found or [[] for _ in drafts]
+        if of_anybody:
+            anybody = find_nearest_facts(
+                space,
+                model,
+                [("", vector) for _, vector in asked],
+                floor=policy.facts.floor,
+                most=_MAX_OF_ANYBODY,
+            )
+            near = [[*own, *others] for own, others in zip(near, anybody or near, strict=True)]
         edges = find_facts_about(space, [(d.fact.owner, _list_related_names(d)) for d in drafts])
         wanted = {row for rows in [*near, *edges.values()] for row in rows}
+        wanted |= {change.row for d in drafts for change in d.changes or () if change.row}
         held = _load_held_claims(space, drafts, wanted)
         refuted = find_refuted_candidates(space, facts, held)
     offered = [
@@ -217,6 +239,7 @@ def _build_questions(
     policy: Policy,
     refuted: Collection[int],
 ) -> list[ClaimQuestion]:
+    places = {draft.handle: at for at, draft in enumerate(drafts) if draft.handle}
     return [
         ClaimQuestion(
             draft.fact,
@@ -227,6 +250,10 @@ def _build_questions(
             _find_earlier_drafts(drafts, at, vectors, policy.facts.floor),
             find_distrust_reason(draft.role, draft.fact.text)
             or (REFUTED_REASON if at in refuted else ""),
+            None
+            if draft.changes is None or policy.facts.second_opinion
+            else [change.place_among(places) for change in draft.changes],
+            draft.quoted,
         )
         for at, draft in enumerate(drafts)
     ]
@@ -261,7 +288,7 @@ def _draw_graph(
     stored = {fact.id for fact in resolver.inserted}
     drafts = [each.draft for each in decided if each.draft.fact.id in stored]
     types = {name: kind for draft in drafts for name, kind in draft.types.items()}
-    told = [FactTriples(draft.fact, draft.relations, draft.sources) for draft in drafts]
+    told = [FactTriples(d.fact, d.relations, d.sources, d.named) for d in drafts]
     return graphs.build_graph(space, told, types, f"{engine.name}/{engine.version}"[:60])
 
 

@@ -7,23 +7,54 @@ against what is held by then (spec §5.4 M9).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from memoryhub.engines.types import ClaimCandidate, ClaimComparison, ClaimVerdict, Engine, HeldClaim
+from memoryhub.engines.types import (
+    ClaimCandidate,
+    ClaimComparison,
+    ClaimVerdict,
+    Engine,
+    HeldClaim,
+    VerdictOp,
+)
+from memoryhub.policies.schema import FactsPolicy
 from notes.facts.decide import ClaimDecision, ResolutionOp
-from notes.facts.judge import decide_by_verdict
+from notes.facts.judge import JudgeTrust, decide_by_verdict
 from notes.facts.resolve import Resolver
 from notes.history.change_set import TurnEvidence
 from notes.models import Fact
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedChange:
+    """What an engine said, while it read, that a claim does to a row held, or to an earlier claim
+    of the batch by its handle."""
+
+    op: VerdictOp
+    row: UUID | None = None
+    handle: str = ""
+
+    def place_among(self, places: Mapping[str, int]) -> TargetedVerdict:
+        return TargetedVerdict(ClaimVerdict("", self.op), self.row, places.get(self.handle))
+
+
+@dataclass(frozen=True, slots=True)
+class TargetedVerdict:
+    """A verdict with what its handle stood for when it was asked."""
+
+    verdict: ClaimVerdict
+    row: UUID | None = None
+    earlier: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimQuestion:
     """A candidate with what may be offered for it, nearest first: rows held, and the places of
-    earlier candidates of the batch."""
+    earlier candidates of the batch. `judged`: what the engine said of it while it read; None: it
+    is still to be asked. `quoted`: the words that it rests on were found."""
 
     fact: Fact
     sources: Sequence[TurnEvidence]
@@ -32,27 +63,23 @@ class ClaimQuestion:
     held: Sequence[UUID] = ()
     earlier: Sequence[int] = ()
     quarantine_reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _TargetedVerdict:
-    """A verdict with what its handle stood for when it was asked."""
-
-    verdict: ClaimVerdict
-    row: UUID | None = None
-    earlier: int | None = None
+    judged: Sequence[TargetedVerdict] | None = None
+    quoted: bool = True
 
 
 @dataclass
 class ClaimDecider:
-    """One batch being decided in memory. Nothing is open; `engine` may be a model far away."""
+    """One batch being decided in memory. Nothing is open; `engine` may be a model far away, whose
+    word goes as far as `trust`."""
 
     resolver: Resolver
     engine: Engine
     questions: Sequence[ClaimQuestion]
     rows: Mapping[UUID, Fact]
     subject: str
-    max_offered: int
+    facts: FactsPolicy
+    trust: JudgeTrust = "guarded"
+    speakers: Collection[str] = ()
     _standing_facts: dict[int, Fact] = field(
         default_factory=dict
     )  # what says a candidate, by its place
@@ -66,18 +93,24 @@ class ClaimDecider:
             (p, self.questions[p].held, self.questions[p].earlier) for p in self._list_open_places()
         ]
         rulings = self._ask_engine(asked)
+        for place, question in enumerate(self.questions):
+            if question.judged is not None:
+                rulings[place] = list(question.judged)
         return [
-            self._apply_decision(place, rulings.get(place)) for place in range(len(self.questions))
+            self._apply_decision(place, rulings.get(place, ()))
+            for place in range(len(self.questions))
         ]
 
     def _list_open_places(self) -> list[int]:
-        """Candidates that code leaves open and that have something to be compared with."""
+        """Candidates that code leaves open, that nobody judged yet and that have something to be
+        compared with."""
         if self.resolver.rules.resolution != "resolve":
             return []
         return [
             place
             for place, question in enumerate(self.questions)
             if not question.quarantine_reason
+            and question.judged is None
             and (question.held or question.earlier)
             and self._decide_by_rules(question).is_open
         ]
@@ -88,7 +121,7 @@ class ClaimDecider:
         )
 
     def _apply_decision(
-        self, place: int, ruling: _TargetedVerdict | None
+        self, place: int, rulings: Sequence[TargetedVerdict]
     ) -> tuple[ClaimDecision[Any], Fact | None]:
         question = self.questions[place]
         new, sources = question.fact, question.sources
@@ -97,9 +130,14 @@ class ClaimDecider:
                 new, sources, question.quarantine_reason
             ), None
         decision = self._decide_by_rules(question)
-        if decision.is_open and ruling is not None:
-            decision = self._judge_verdict(place, ruling)
-        done = self.resolver.apply_decision(decision, new, sources, trusted=question.trusted)
+        also: list[ClaimDecision[Any]] = []
+        if rulings and (decision.is_open or question.judged is not None):
+            decision, *also = self._combine_decisions(
+                decision, [self._judge_verdict(place, ruling) for ruling in rulings]
+            )
+        done = self.resolver.apply_decision(
+            decision, new, sources, trusted=question.trusted, also=also
+        )
         stands: Fact | None = done.target if done.op is ResolutionOp.SAME else None
         if done.inserts:
             stands = new
@@ -107,34 +145,65 @@ class ClaimDecider:
             self._standing_facts[place] = stands
         return done, stands
 
-    def _judge_verdict(self, place: int, ruling: _TargetedVerdict) -> ClaimDecision[Any]:
+    def _combine_decisions(
+        self, by_rules: ClaimDecision[Any], judged: Sequence[ClaimDecision[Any]]
+    ) -> list[ClaimDecision[Any]]:
+        """What becomes of the new claim, and then of each further claim that it touches. What has
+        the words of a claim held repeats that one, whatever it does to others; what rules end ends
+        too, where the engine did not judge that one."""
+        repeated = by_rules.target if by_rules.op is ResolutionOp.SAME else None
+        if repeated is not None and not any(d.mutates and d.target is repeated for d in judged):
+            return [by_rules, *(each for each in judged if each.target is not repeated)]
+        if not by_rules.is_open and all(each.is_open for each in judged):
+            return [by_rules]
+        if by_rules.mutates and all(each.target is not by_rules.target for each in judged):
+            judged = [*judged, by_rules]
+        weight = [ResolutionOp.SAME, ResolutionOp.AUGMENT, ResolutionOp.CORRECT]
+        first = min(
+            judged, key=lambda d: weight.index(d.op) if d.op in weight else len(weight) + d.is_open
+        )
+        return [first, *(each for each in judged if each is not first)]
+
+    def _judge_verdict(self, place: int, ruling: TargetedVerdict) -> ClaimDecision[Any]:
         target = self._find_target(ruling)
+        question = self.questions[place]
         if target is not None and target.id in self.resolver.changed_fact_ids:
-            again = self._ask_again(place, target)
+            again = self._ask_again(place, target) if question.judged is None else None
             target = self._find_target(again) if again else None
             if again is None or (
                 target is not None and target.id in self.resolver.changed_fact_ids
             ):
                 return ClaimDecision(ResolutionOp.ADD, "new")
             ruling = again
-        question, verdict = self.questions[place], ruling.verdict
+        verdict = ruling.verdict
         new: Any = question.fact
+        if target is not None and verdict.op == "contradict" and self._stand_beside(new, target):
+            return ClaimDecision(ResolutionOp.ADD, "a person may have several of this")
         return decide_by_verdict(
             verdict.op,
             new,
             target,
-            text=verdict.text,
+            text=verdict.text or (new.text if question.judged is not None else ""),
             sure=verdict.sure,
             trusted=question.trusted,
             correction=question.correction,
+            trust=self.trust if self.engine.name == "llm" else "guarded",
+            quoted=question.quoted,
+            speakers=self.speakers,
+            tells_state=question.judged is not None,
         )
 
-    def _find_target(self, ruling: _TargetedVerdict) -> Fact | None:
+    def _stand_beside(self, new: Fact, old: Fact) -> bool:
+        """Whether a person has set that the relation of both has many values."""
+        same = new.predicate_key == old.predicate_key != ""
+        return same and self.facts.get_cardinality(new.predicate_key) == "multi"
+
+    def _find_target(self, ruling: TargetedVerdict) -> Fact | None:
         if ruling.row is not None:
-            return self._get_fact(ruling.row)
+            return self._offered_facts.get(ruling.row) or self.rows.get(ruling.row)
         return self._standing_facts.get(ruling.earlier) if ruling.earlier is not None else None
 
-    def _ask_again(self, place: int, target: Fact) -> _TargetedVerdict | None:
+    def _ask_again(self, place: int, target: Fact) -> TargetedVerdict | None:
         """Ask about one candidate by itself, against what took the place of what it named."""
         successor = self.resolver.successors[target.id]
         left = [
@@ -143,11 +212,12 @@ class ClaimDecider:
         if successor.id not in self.resolver.changed_fact_ids:
             self._offered_facts[successor.id] = successor
             left = [successor.id, *left]
-        return self._ask_engine([(place, left[: self.max_offered], ())]).get(place)
+        found = self._ask_engine([(place, left[: self.facts.neighbours], ())])
+        return next(iter(found.get(place, ())), None)
 
     def _ask_engine(
         self, asked: Sequence[tuple[int, Sequence[UUID], Sequence[int]]]
-    ) -> dict[int, _TargetedVerdict]:
+    ) -> dict[int, list[TargetedVerdict]]:
         """One call about these candidates, each with the rows and earlier candidates offered."""
         held = list(dict.fromkeys(row for _, rows, _ in asked for row in rows))
         if not (held or any(earlier for _, _, earlier in asked)):
@@ -166,11 +236,12 @@ class ClaimDecider:
         verdicts = self.engine.resolve_claims(ClaimComparison(candidates, shown, self.subject))
         rows = {handle: row for row, handle in handles.items()}
         places = {_format_handle(p): p for p in range(len(self.questions))}
-        return {
-            places[v.candidate]: _TargetedVerdict(v, rows.get(v.target), places.get(v.target))
-            for v in reversed(verdicts)
-            if v.candidate in places
-        }
+        found: dict[int, list[TargetedVerdict]] = {}
+        for each in verdicts:
+            if each.candidate in places:
+                meant = TargetedVerdict(each, rows.get(each.target), places.get(each.target))
+                found.setdefault(places[each.candidate], []).append(meant)
+        return found
 
     def _build_candidate(
         self, place: int, rows: list[str], earlier: Sequence[int]
@@ -184,7 +255,7 @@ class ClaimDecider:
             speaker=fact.speaker,
             said_at=fact.asserted_at,
             event_from=fact.event_from,
-            offered=tuple(offered[: self.max_offered]),
+            offered=tuple(offered[: self.facts.neighbours]),
             polarity=fact.polarity,  # type: ignore[arg-type]  # a checked choice
         )
 

@@ -62,7 +62,7 @@ def build_utterances(turns: Sequence[Turn], zone: ZoneInfo) -> list[Utterance]:
             f"t{number}",
             turn.speaker,
             "user" if turn.role == Turn.Role.USER else "assistant",
-            turn.text[:MAX_PASSAGE_CHARACTERS],
+            turn.words[:MAX_PASSAGE_CHARACTERS],
             turn.occurred_at.astimezone(zone),
         )
         for number, turn in enumerate(turns, start=1)

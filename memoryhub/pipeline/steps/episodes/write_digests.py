@@ -32,6 +32,7 @@ from notes.episodes import store
 from notes.episodes.store import Coverage, EpisodeContent, EpisodeDraft
 from notes.history.change_set import ChangeSet, filter_supports
 from notes.models import Episode, EvolutionEvent
+from personas import portrait
 
 Kind = Episode.Kind
 # What each kind asks of an engine; the others are written by the steps they belong to.
@@ -140,6 +141,10 @@ class DigestStep(Step[StepContext, list[str]]):
         return written
 
     def write(self, at: StepContext, written: list[str]) -> JobResult:
+        """The portrait follows from what is said of the person as a whole (MemoryBank)."""
+        whole = Episode.objects.filter(id__in=written, kind=Kind.GLOBAL_PERSONA)
+        if at.policy.portrait.enabled and whole.exists():
+            portrait.renew_portrait(at.space, at.policy, at.effective.version, self.now)
         return {"episodes": written}
 
     def plan(self, at: StepContext, written: list[str]) -> None:

@@ -110,9 +110,7 @@ class PlaceStep(Step[PlacementWork, Placement]):
             # Rules cost nothing a call, and one page has one theme: that sorts best.
             a_call = 1 if engine.name == LOCAL_ENGINE else policy.derive.batch_exchanges
             themed = themes.find_themes(engine, work.leavers, a_call)
-            joins = themes.join_segments(
-                at.space, themed, work.held, at.embedder, policy.segments.theta
-            )
+            joins = themes.join_segments(at.space, themed, work.held, at.embedder, policy.segments)
             themes.rewrite_segment_texts(engine, joins, work.renewals, policy)
         entries = _build_entries(work, joins)
         vectors = indexer.embed_entries(entries, at.embedder) if entries else None

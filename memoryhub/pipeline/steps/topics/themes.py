@@ -6,7 +6,7 @@ Models are asked here and nothing is held open; `placing` writes what comes out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.engines.local.language import can_embed_language, detect_language
 from memoryhub.engines.types import Embedder, Engine, Passage, SegmentText, Theme
-from memoryhub.policies.schema import Policy
+from memoryhub.policies.schema import Policy, SegmentsPolicy
 from memoryhub.tenants.models import Space
 from notes.index import indexer
 from notes.models import IndexEntry, Page, Segment
@@ -128,13 +128,23 @@ def join_segments(
     themed: Sequence[tuple[Theme, list[LeavingPage]]],
     held: Sequence[ReachableSegment],
     embedder: Embedder,
-    theta: float,
+    policy: SegmentsPolicy,
 ) -> list[SegmentDraft]:
-    """Each theme to the segment of highest F, if that is over theta, else to one of its own."""
+    """Each theme to the segment of highest F, if that is over theta, else to one of its own.
+
+    The vector is that of the theme, or with `compare` "page" that of each of its pages (e_p of
+    spec §8.2); the keywords are the theme's either way, which are those of its pages.
+    """
+    if policy.compare == "page":
+        themed = [(theme, [each]) for theme, leavers in themed for each in leavers]
     known, found = list(held), dict[Any, SegmentDraft]()
     topics = _build_topics([theme for theme, _ in themed], embedder)
-    for (theme, leavers), topic in zip(themed, topics, strict=True):
-        match = find_best_segment(topic, [each.topic for each in known], theta)
+    compared = topics
+    if policy.compare == "page":
+        vectors = _embed_readable([leaver.passage.text for _, (leaver,) in themed], embedder)
+        compared = [replace(t, vector=v) for t, v in zip(topics, vectors, strict=True)]
+    for (theme, leavers), topic, own in zip(themed, topics, compared, strict=True):
+        match = find_best_segment(own, [each.topic for each in known], policy.theta)
         if match is None:
             known.append(ReachableSegment(_begin_segment(space, leavers), topic))
             match = len(known) - 1, SELF_SCORE
@@ -148,11 +158,18 @@ def join_segments(
 
 def _build_topics(themes: Sequence[Theme], embedder: Embedder) -> list[Topic]:
     texts = [indexer.format_segment_text(theme.text, theme.keywords) for theme in themes]
-    vectors = list(embedder.embed(texts)) if texts else []
-    readable = [can_embed_language(embedder.name, detect_language(t.text)) for t in themes]
     return [
-        Topic(vector if is_readable else None, theme.keywords, theme.text)
-        for theme, vector, is_readable in zip(themes, vectors, readable, strict=True)
+        Topic(vector, theme.keywords, theme.text)
+        for theme, vector in zip(themes, _embed_readable(texts, embedder), strict=True)
+    ]
+
+
+def _embed_readable(texts: Sequence[str], embedder: Embedder) -> list[NDArray[np.float32] | None]:
+    """Unit vectors; None for texts in a language that the embedder can't read."""
+    vectors = list(embedder.embed(texts)) if texts else []
+    return [
+        vector if can_embed_language(embedder.name, detect_language(text)) else None
+        for text, vector in zip(texts, vectors, strict=True)
     ]
 
 

@@ -21,6 +21,7 @@ from memoryhub.recall.render.results import MemoryItem
 from memoryhub.tenants.statements import open_prepared_cursor
 from notes.models import Page
 from personas import blocks, profile
+from personas.dimensions import describe_trait
 from personas.models import CoreBlock, ProfileAttribute, Trait
 
 MAX_PER_SHELF = 10
@@ -52,12 +53,14 @@ def find_shelf(ask: PreparedQuestion) -> list[ChannelHit]:
 # A dialogue imported at once is unread for a while: the newest of it is shown.
 MAX_TURNS = 200
 
-# Two indexes are read, one for each reason to be shown.
+# Two indexes are read, one for each reason to be shown. The queue is longer than `stm.pages` while
+# its oldest wait to be placed: until that is written they are in no segment, and shown here. A page
+# has a turn at least, so that no more than so many pages are needed.
 _LATEST_TURNS_SQL = """
 WITH newest AS (
   SELECT session_id, first_seq, last_seq FROM notes_page
   WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND tier = %(tier)s AND retired_at IS NULL
-  ORDER BY first_seq DESC LIMIT %(pages)s
+  ORDER BY first_seq DESC LIMIT %(most)s
 )
 SELECT id, state FROM (
   SELECT t.id, t.state, t.seq, t.occurred_at
@@ -74,12 +77,12 @@ ORDER BY seq DESC LIMIT %(most)s
 
 
 def find_latest(ask: PreparedQuestion) -> list[ChannelHit]:
-    """The latest exchanges, and every turn that is not read yet (E11, C18), in their order."""
+    """The exchanges of the short-term queue, and every turn that is not read yet (E11, C18), in
+    their order."""
     values: dict[str, Any] = {
         "tenant": ask.space.tenant_id,
         "space": ask.space.id,
         "tier": Page.Tier.SHORT.value,
-        "pages": ask.policy.stm.pages,
         "unread": [state.value for state in UNREAD_STATES],
         "as_of": ask.visibility.as_of,
         "most": MAX_TURNS,
@@ -117,7 +120,7 @@ def _build_attribute_item(ask: PreparedQuestion, attribute: ProfileAttribute) ->
 
 
 def _build_trait_item(trait: Trait) -> MemoryItem:
-    text = f"{trait.owner}, {trait.key.replace('_', ' ')}: {trait.level}"
+    text = f"{trait.owner}: {describe_trait(trait.key, trait.level)}"
     return MemoryItem(
         "core",
         trait.id,

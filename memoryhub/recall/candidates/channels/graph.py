@@ -5,6 +5,7 @@ like the question (Mem0g, spec §6.2). A relation holds as long as its fact does
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from uuid import UUID
 
 from memoryhub.dialogues.messages import normalise_text
@@ -16,6 +17,7 @@ from memoryhub.recall.candidates.channels.statements import (
     load_rows,
 )
 from memoryhub.recall.question.prepare import PreparedQuestion
+from notes.graph.build import find_nearest_entities
 from notes.models import Entity
 
 MAX_HOPS = 2
@@ -46,11 +48,20 @@ SELECT held.fact_id, around.hop, alike.near, src.name, held.label, dst.name
 FROM held JOIN alike ON alike.id = held.id LEFT JOIN around ON around.id = held.id
 JOIN notes_entity src ON src.id = held.src_id JOIN notes_entity dst ON dst.id = held.dst_id
 WHERE around.hop IS NOT NULL OR alike.near >= %(floor)s
+UNION ALL  -- facts that name such an entity, and relate it to nothing
+SELECT f.id, 1, {near_fact}, NULL, NULL, NULL FROM notes_fact f
+WHERE f.space_id = %(space)s AND {current} AND {visible}
+  AND f.id IN (
+    SELECT d.via_id FROM notes_derivation d WHERE d.child_type = 'entity'
+      AND d.child_id = ANY(%(named)s::uuid[]) AND d.via_type = 'fact' AND d.role = 'support')
+  AND NOT EXISTS (
+    SELECT 1 FROM held WHERE held.fact_id = f.id
+      AND (held.src_id = ANY(%(named)s::uuid[]) OR held.dst_id = ANY(%(named)s::uuid[])))
 """
 
 
 def find_hits(ask: PreparedQuestion) -> list[ChannelHit]:
-    """Facts by their relations, the best score of each, at most K."""
+    """Facts by their relations and by the entities they name, the best score of each, at most K."""
     best: dict[UUID, ChannelHit] = {}
     for hit in _find_relation_hits(ask):
         held = best.get(hit.id)
@@ -64,11 +75,12 @@ def _find_relation_hits(ask: PreparedQuestion) -> list[ChannelHit]:
         current=build_current_sql(ask, "f"),
         visible=build_visible_sql(ask, "f"),
         near=build_cosine_sql(ask, "relation", "held.id"),
+        near_fact=build_cosine_sql(ask, "fact", "f.id"),
     )
     floor = ask.policy.recall.triplet_floor
     found = load_rows(ask, statement, named=find_named_entities(ask), hops=MAX_HOPS, floor=floor)
     return [
-        _build_relation_hit(ask, fact, hop, near, f"{src} -{label}-> {dst}")
+        _build_relation_hit(ask, fact, hop, near, f"{src} -{label}-> {dst}" if label else "named")
         for fact, hop, near, src, label, dst in found
     ]
 
@@ -85,18 +97,32 @@ def _build_relation_hit(
 
 
 def find_named_entities(ask: PreparedQuestion) -> list[UUID]:
-    """Entities that the question names, by name or alias, and who asks, for "I"."""
+    """Entities that the question names, by name or alias, and who asks, for "I". For a name that
+    no entity has, the one whose name is nearest in meaning ("Oporto" finds "Porto")."""
     question = normalise_text(ask.routed_question.query)
     wanted = {normalise_text(name) for name in ask.names}
     if _FIRST_PERSON_PATTERN.search(question):
         wanted |= {normalise_text(ask.space.name), normalise_text(ask.space.subject)}
     found = _load_entity_names(ask, question, wanted)
-    return [
+    called = [
         survivor
         for key, aliases, own, merged in found
         if _mentions_any_name(question, [key, *aliases]) or not wanted.isdisjoint([key, *aliases])
         for survivor in ([own] if merged is None else [own, merged])
-    ][:_MAX_NAMED_ENTITIES]
+    ]
+    known = {name for key, aliases, *_ in found for name in (key, *aliases)}
+    return list(dict.fromkeys([*called, *_find_alike(ask, known)]))[:_MAX_NAMED_ENTITIES]
+
+
+def _find_alike(ask: PreparedQuestion, known: Container[str]) -> list[UUID]:
+    """By name that is not `known`, the nearest entity that may be the one meant (spec §6.2)."""
+    vectors = [
+        vector
+        for name, vector in zip(ask.names, ask.name_vectors, strict=False)
+        if normalise_text(name) not in known
+    ]
+    near = find_nearest_entities(ask.space, ask.model, vectors)
+    return [entity.id for entity, cosine in near.values() if cosine >= ask.policy.graph.ask_at]
 
 
 def _load_entity_names(

@@ -121,8 +121,8 @@ class SpaceCalls(SharedCalls[M]):
     ) -> Flow[Erasure]:
         """Erase for good; a dry run says what would go. Takes a key with the scope admin.
 
-        `sources`: with facts also the turns that say them. `confirm`: the subject once more,
-        where all of it is to go.
+        `sources`: with facts also the words that say them; turns that say more are cut, and
+        counted as `clauses`. `confirm`: the subject once more, where all of it is to go.
         """
         body = {
             "target": target,

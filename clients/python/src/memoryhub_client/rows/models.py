@@ -745,13 +745,15 @@ class MemoryItem(Row):
     episode's title. `reason`: what a channel of a context found it by. `unread`: a turn that is
     not read yet, so that nothing is derived from it. `found`: by which channels. `matter`: what
     a fact that is held is about, where only one such can hold at a time. `metadata`: of a fact,
-    the sender's own."""
+    the sender's own. `keywords`, `tags` and `context` describe a note, as it has evolved."""
 
+    context: str
     event_from: datetime | None
     event_text: str
     event_to: datetime | None
     found: list[ChannelRank]
     id: str
+    keywords: list[str]
     kind: MemoryItemKind
     linked: bool
     matter: str
@@ -765,6 +767,7 @@ class MemoryItem(Row):
     speaker: str
     status: str
     summary: str
+    tags: list[str]
     text: str
     unread: bool
     valid_from: datetime | None
@@ -1134,7 +1137,9 @@ class SearchResult(Row):
     `degraded`: what was lost on the way (dense, router, judge). `unverified`: the judge could
     not be asked, so everything found is there. `tokens` of the items' texts, counted where a
     budget was given. `took_ms` by stage. `explain` is there on request. `recall_id`: its entry
-    in the recall log, which is there some seconds later; None where nothing is logged."""
+    in the recall log, which is there some seconds later; None where nothing is logged.
+    `unasked`: what the policy hands over whatever is asked, such as the shelf and the latest
+    exchanges."""
 
     conflicts: list[ConflictingMemories]
     degraded: list[str]
@@ -1148,6 +1153,7 @@ class SearchResult(Row):
     rounds: int
     tokens: int | None
     took_ms: dict[str, float]
+    unasked: list[ContextSection]
     unverified: bool
 
 
@@ -1299,6 +1305,7 @@ class Trait(Row):
     valid_from: datetime
     valid_to: datetime | None
     version: int
+    words: str
 
 
 class Turn(Row):
@@ -1431,3 +1438,4 @@ class WrittenNote(Row):
 class WrittenTrait(Row):
     key: str
     level: str
+    words: str

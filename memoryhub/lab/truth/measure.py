@@ -1,0 +1,122 @@
+"""What the hub holds after a dialogue, against what is true in the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.lab.truth.dialogues import Match, TruthChange, TruthDialogue, is_matching
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from notes.facts.validity import is_fact_current
+from notes.models import Fact, Proposal
+
+_ENDED = ("ended", "denied")
+_CHANGES_OF_HELD = frozenset({"replace", "end", "wrong"})
+
+
+@dataclass(slots=True)
+class TruthScore:
+    """Right of how many, by check; and each failure in words."""
+
+    right: Counter[str] = field(default_factory=Counter)
+    asked: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+
+    def count(self, check: str, is_right: bool, failure: str) -> None:
+        self.asked[check] += 1
+        self.right[check] += is_right
+        if not is_right:
+            self.failures.append(f"{check}: {failure}")
+
+    def add(self, other: TruthScore) -> None:
+        self.right += other.right
+        self.asked += other.asked
+        self.failures += other.failures
+
+    def rate(self, check: str) -> float:
+        """The share that is right; 1 where nothing was asked."""
+        return self.right[check] / self.asked[check] if self.asked[check] else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """The rows of a space at the end of a dialogue."""
+
+    current: Sequence[Fact]  # whatever they say: that something is so, is planned, or is over
+    over: Sequence[Fact]
+    turns: Sequence[str]
+    proposed: frozenset[str]  # texts of claims that wait for a person's word
+
+    def find(self, rows: Sequence[Fact], match: Match) -> list[Fact]:
+        return [row for row in rows if is_matching(match, row.text)]
+
+
+def measure_dialogue(space: Space, dialogue: TruthDialogue, at: datetime) -> TruthScore:
+    """`settled`: contradictions closed rightly or before a person; `closed`: closed rightly;
+    `kept`: what is true and not closed wrongly; `current`: what must be current and is;
+    `asserted`: what was said and not claimed, and is not held; `forgotten`: wishes honoured.
+    Opens its own scope.
+    """
+    held, score, claims = _load_held(space, at), TruthScore(), dialogue.claims
+    for change in (each for told in dialogue.changes.values() for each in told):
+        if change.do in _CHANGES_OF_HELD:
+            _check_contradiction(held, score, dialogue, change)
+    for at_id in sorted(dialogue.current):
+        match = claims[at_id].match
+        is_held = bool(held.find(held.current, match))
+        where = f"{dialogue.id}/{at_id} {claims[at_id].text!r}"
+        score.count("current", is_held, where)
+        score.count("kept", is_held or not held.find(held.over, match), where)
+    for said in dialogue.not_asserted:
+        wrong = [f for f in held.find(held.current, said.match) if f.polarity == "holds"]
+        wrong = [fact for fact in wrong if fact.kind != "plan"]
+        score.count("asserted", not wrong, f"{dialogue.id}/{said.ref} {said.kind}: {wrong[:1]}")
+    for at_id in sorted(dialogue.gone):
+        match = claims[at_id].match
+        left = held.find([*held.current, *held.over], match)
+        score.count("forgotten", not left, f"{dialogue.id}/{at_id} {claims[at_id].text!r}")
+    return score
+
+
+def _check_contradiction(
+    held: _Held, score: TruthScore, dialogue: TruthDialogue, change: TruthChange
+) -> None:
+    claims = dialogue.claims
+    for target in change.targets:
+        old = claims[target]
+        if target in dialogue.current or {target, change.id} & dialogue.gone:
+            continue  # who has the ending forgotten gets back what it ended
+        # What tells of the old value may say that it is over, or be news since.
+        later = [c for c in list(claims.values())[list(claims).index(target) + 1 :] if c.match]
+        left = [
+            fact
+            for fact in held.find(held.current, old.match)
+            if fact.polarity not in _ENDED
+            and not any(is_matching(c.match, fact.text) for c in later)
+        ]
+        told = held.find([*held.current, *held.over], old.match)
+        found = [fact.text for fact in left]
+        where = f"{dialogue.id}/{change.ref} {change.do} {target} {old.text!r}, held: {found}"
+        asks = any(fact.text in held.proposed for fact in left)
+        score.count("closed", not left and bool(told) | (change.do == "wrong"), where)
+        score.count("settled", not left or asks, where)
+
+
+def _load_held(space: Space, at: datetime) -> _Held:
+    with tenant_scope(space.tenant_id):
+        rows = list(Fact.objects.filter(space=space, retired_at=None))
+        kept = [fact for fact in rows if fact.status != Fact.Status.RETRACTED]
+        current = [fact for fact in kept if is_fact_current(fact, at)]
+        waiting = Proposal.objects.filter(space=space, state=Proposal.State.OPEN)
+        ids = set(waiting.values_list("row_id", flat=True))
+        turns = Turn.objects.filter(space=space).exclude(state=Turn.State.REDACTED)
+        return _Held(
+            current,
+            [fact for fact in kept if fact not in current],
+            list(turns.values_list("text", flat=True)),
+            frozenset(fact.text for fact in kept if fact.id in ids),
+        )

@@ -1,0 +1,130 @@
+"""The turns that tell what is to be forgotten, and what of them goes (spec §11.9)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from functools import reduce
+from operator import and_
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.engines.local.claims.predicates import get_search_words
+from notes.erasure.clauses import (
+    ToldClaim,
+    TurnCut,
+    find_told_spans,
+    find_wish_spans,
+    says_more,
+)
+from notes.facts.words import extract_stems
+from notes.models import Derivation, Fact, Page
+
+_LEAST_QUOTED_WORDS = 2  # of a claim's value, by which a reply elsewhere is known to repeat it
+
+FoundTurns = tuple[list[Turn], list[TurnCut]]
+
+
+def find_told_turns(
+    held: QuerySet[Turn], facts: Sequence[Fact], wishes: Collection[UUID]
+) -> FoundTurns:
+    """(turns that go whole, turns that lose a clause): those that the claims rest on; of the
+    exchanges in which they were told or wished to be forgotten, and of replies anywhere, what
+    repeats them. Call inside the tenant's scope.
+    """
+    links = _load_supports(Q(child_id__in=[fact.id for fact in facts]))
+    rows = {fact.id: fact for fact in facts}
+    told: dict[UUID, list[ToldClaim]] = defaultdict(list)
+    for link in links:
+        told[link.turn_id].append(_build_claim(rows[link.child_id], link))
+    claims = [_build_claim(fact) for fact in facts]
+    known = [text for fact in facts for text in (fact.text, get_search_words(fact.predicate_key))]
+    sources = list(held.filter(id__in=told))
+    near = list(held.filter(_repeats_near(sources, held.filter(id__in=wishes), wishes)))
+    near += held.filter(_quotes(facts)).exclude(role=Turn.Role.USER) if facts else []
+    beside = _load_kept_claims([*sources, *near], set(rows))
+    whole: list[Turn] = []
+    cuts: list[TurnCut] = []
+    said: list[str] = []
+    for turn in {turn.id: turn for turn in [*sources, *near]}.values():
+        here = told.get(turn.id)
+        kept = beside[turn.id]
+        spans = find_told_spans(turn.words, here or claims, kept, () if here else said)
+        if here and not spans:
+            spans = [(0, len(turn.text))]
+        if not spans:
+            continue
+        cut = TurnCut(turn, spans)
+        if here:
+            said.append(cut.lost)
+        if kept or says_more(turn.words, spans, known):
+            cuts.append(cut)
+        else:
+            whole.append(turn)
+    return whole, cuts
+
+
+def find_wishes(held: QuerySet[Turn], wishes: Collection[UUID]) -> FoundTurns:
+    """Where nothing was found that is meant, the wish's own words are all there is of it."""
+    whole: list[Turn] = []
+    cuts: list[TurnCut] = []
+    for turn in held.filter(id__in=wishes):
+        spans = find_wish_spans(turn.words)
+        if spans and says_more(turn.words, spans, ()):
+            cuts.append(TurnCut(turn, spans))
+        else:
+            whole.append(turn)
+    return whole, cuts
+
+
+def _build_claim(fact: Fact, link: Derivation | None = None) -> ToldClaim:
+    start, end = (link.span_start, link.span_end) if link else (None, None)
+    span = None if start is None or end is None else (start, end)
+    return ToldClaim(fact.text, fact.object or fact.text, fact.owner, span)
+
+
+def _load_supports(about: Q) -> QuerySet[Derivation]:
+    links = Derivation.objects.filter(about, child_type="fact")
+    return links.filter(role=Derivation.Role.SUPPORT)
+
+
+def _load_kept_claims(turns: Iterable[Turn], gone: Collection[UUID]) -> dict[UUID, list[ToldClaim]]:
+    """By turn, the other claims that rest on it."""
+    links = _load_supports(Q(turn__in=list(turns))).exclude(child_id__in=gone)
+    rows = Fact.objects.in_bulk({link.child_id for link in links})
+    kept: dict[UUID, list[ToldClaim]] = defaultdict(list)
+    for link in links:
+        if link.child_id in rows:
+            kept[link.turn_id].append(_build_claim(rows[link.child_id], link))
+    return kept
+
+
+def _repeats_near(sources: Iterable[Turn], asked: Iterable[Turn], wishes: Collection[UUID]) -> Q:
+    """The wishes, all of their exchanges, and the replies to what told the claims."""
+    near = Q(pk__in=wishes)
+    for turn in asked:
+        near |= _is_beside(turn)
+    for turn in sources:
+        near |= _is_beside(turn) & ~Q(role=Turn.Role.USER)
+    return near
+
+
+def _is_beside(turn: Turn) -> Q:
+    near = Q(pk=None)
+    for page in Page.objects.filter(
+        session=turn.session_id, first_seq__lte=turn.seq, last_seq__gte=turn.seq
+    ):
+        near |= Q(session=page.session_id, seq__range=(page.first_seq, page.last_seq))
+    return near
+
+
+def _quotes(facts: Iterable[Fact]) -> Q:
+    """Texts with every word of what one of the claims is about, if that has several."""
+    found = Q(pk=None)
+    for fact in facts:
+        words = extract_stems(fact.object or fact.text, fact.owner)
+        if len(words) >= _LEAST_QUOTED_WORDS:
+            found |= reduce(and_, (Q(text__icontains=word) for word in words))
+    return found

@@ -1,0 +1,99 @@
+"""AMA's constructor, judge and refresher where it writes, and what Mem0 is not asked for
+(spec §5.3, §7.2, §7.4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memoryhub.lab.systems import get_system
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Derivation, Episode
+from tests.support.claims import decide_on_claim, list_facts, make_fact_reply
+from tests.support.hub import ScriptedHub
+
+pytestmark = pytest.mark.django_db
+
+UNREFRESHED = get_system("ama_unrefreshed")
+
+
+@pytest.fixture
+def ama(hub: ScriptedHub) -> ScriptedHub:
+    hub.set_policy("ama")
+    hub.model.allow("episode_gate", "episode_write", "resolve")
+    return hub
+
+
+def say_and_read(hub: ScriptedHub, text: str, *facts: dict[str, Any], **parts: Any) -> None:
+    hub.model.script("extract_facts", {"facts": list(facts), **parts})
+    hub.say(text)
+    hub.run_due_jobs(minutes=2)  # of one session, with no silence in between
+
+
+def make_car_reply(car: str) -> dict[str, Any]:
+    parts = {"predicate": "drives", "verb": "drives", "object": car, "quote": f"I drive {car}"}
+    return make_fact_reply(f"Ana drives {car}.", **parts)
+
+
+def test_s7_4_the_constructor_reads_with_the_window_and_is_asked_for_the_patterns(
+    ama: ScriptedHub,
+) -> None:
+    say_and_read(ama, "Shall we talk of the garden?")
+    fact = make_fact_reply(
+        "Ana gave Ben a fig tree.",
+        subject="Ana", verb="gave", object="a fig tree", second_object="Ben",
+    )  # fmt: skip
+    say_and_read(ama, "I gave Ben a fig tree.", fact, related=["h1"])
+    asked = ama.model.list_calls("extract_facts")[-1]
+    assert [said["text"] for said in asked["history"]] == ["Shall we talk of the garden?"]
+    assert asked["wanted"] == ["patterns", "related"]
+    (stored,) = list_facts(ama)
+    assert (stored.pattern, stored.indirect_object) == ("SVOO", "Ben")
+
+
+def test_s7_1_a_fact_keeps_the_earlier_turns_it_bears_on(ama: ScriptedHub) -> None:
+    say_and_read(ama, "Shall we talk of the garden?")
+    fact = make_fact_reply("Ana bought a fig tree.")
+    say_and_read(ama, "I bought a fig tree.", fact, related=["h1", "h99", "t1"])
+    with tenant_scope(ama.tenant.id):
+        (context,) = Derivation.objects.filter(child_type="fact", role="context")
+        assert context.turn.text == "Shall we talk of the garden?"
+
+
+def test_s7_2_a_conflict_found_at_input_is_refreshed(ama: ScriptedHub) -> None:
+    say_and_read(ama, "I drive an old Volvo.", make_car_reply("an old Volvo"))
+    ama.pass_time(days=30)
+    ama.model.script("resolve", decide_on_claim("Ana drives an old Volvo.", "contradict"))
+    say_and_read(ama, "Now I drive a new Fiat.", make_car_reply("a new Fiat"))
+    volvo, fiat = list_facts(ama)
+    assert (volvo.status, fiat.status) == ("superseded", "active")
+    assert (fiat.supersedes_id, fiat.lineage) == (volvo.id, volvo.lineage)
+
+
+def test_s7_2_without_the_refresher_both_stand(ama: ScriptedHub) -> None:
+    ama.set_policy("ama", **{k.replace(".", "__"): v for k, v in UNREFRESHED.overrides.items()})
+    say_and_read(ama, "I drive an old Volvo.", make_car_reply("an old Volvo"))
+    say_and_read(ama, "Now I drive a new Fiat.", make_car_reply("a new Fiat"))
+    assert [fact.status for fact in list_facts(ama)] == ["active", "active"]
+    assert ama.model.list_calls("resolve") == []
+
+
+@pytest.mark.parametrize(("cause", "closed"), [("request", 1), ("none", 0)])
+def test_s7_2_an_explicit_request_closes_an_episode(
+    ama: ScriptedHub, cause: str, closed: int
+) -> None:
+    say_and_read(ama, "I bought a fig tree.", make_fact_reply("Ana bought a fig tree."))
+    ama.model.script("episode_gate", {"open": cause != "none", "cause": cause})
+    say_and_read(ama, "Please note that down.")
+    with tenant_scope(ama.tenant.id):
+        assert Episode.objects.filter(kind="topic").count() == closed
+
+
+def test_s5_3_mem0_is_not_asked_for_what_it_drops(hub: ScriptedHub) -> None:
+    hub.set_policy("mem0", episodes__rolling=False)
+    hub.model.allow("resolve")
+    say_and_read(hub, "I bought a fig tree.", make_fact_reply("Ana bought a fig tree."))
+    (asked,) = hub.model.list_calls("extract_facts")
+    assert asked["wanted"] == []
+    assert {request.purpose for request in hub.model.requests} == {"extract_facts"}

@@ -1,0 +1,325 @@
+"""Messages read beside what is known: what a model is shown, and what becomes of its changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Derivation, Fact, Receipt, Revision
+from tests.support.claims import (
+    change_known_claims,
+    list_current_texts,
+    list_facts,
+    list_proposals,
+    make_change_reply,
+    make_changes_reply,
+    make_resolve_reply,
+    say_and_change,
+)
+from tests.support.hub import ScriptedHub
+
+pytestmark = pytest.mark.django_db
+
+BAKERY = "Ana runs a bakery in Braga."
+BOOKKEEPER = "Rui is Ana's bookkeeper."
+
+
+@pytest.fixture(autouse=True)
+def only_changes(hub: ScriptedHub) -> None:
+    """Facts and nothing else, by one call that judges as well."""
+    set_policy(hub)
+
+
+def set_policy(hub: ScriptedHub, **switches: Any) -> None:
+    hub.set_policy("rag", facts__enabled=True, **switches)
+
+
+def say_new(hub: ScriptedHub, said: str, text: str, **parts: Any) -> None:
+    session = parts.pop("session", "s1")
+    change = make_change_reply("add", text, quote=said, **parts)
+    say_and_change(hub, said, make_changes_reply(change), session=session)
+
+
+def run_a_bakery(hub: ScriptedHub) -> None:
+    say_new(hub, "I run a bakery in Braga.", BAKERY)
+    hub.pass_time(days=1)
+
+
+def close_the_bakery(hub: ScriptedHub, do: str = "replace", **parts: Any) -> None:
+    said = "I sold the bakery and drive a bus."
+    given = {"quote": said} | parts
+    say_and_change(hub, said, change_known_claims(do, "Ana drives a bus.", BAKERY, **given))
+
+
+def get_last_call(hub: ScriptedHub) -> dict[str, Any]:
+    return hub.model.list_calls("construct")[-1]
+
+
+# What is shown.
+
+
+def test_what_other_sessions_said_last_is_history(hub: ScriptedHub) -> None:
+    with tenant_scope(hub.tenant.id):
+        Tenant.objects.update(engine=Tenant.Engine.LLM)
+    say_new(hub, "I run a bakery in Braga.", BAKERY, session="monday")
+    hub.model.allow(construct=make_changes_reply())
+    hub.say("It goes well.", session="tuesday")
+    hub.run_due_jobs()
+    hub.say("I may sell it.", session="tuesday")
+    hub.run_due_jobs()
+    asked = get_last_call(hub)
+    assert [each["text"] for each in asked["history"]] == [
+        "I run a bakery in Braga.",
+        "It goes well.",
+    ]
+    assert [each["text"] for each in asked["messages"]] == ["I may sell it."]
+
+
+def test_rules_are_not_told_of_other_sessions(hub: ScriptedHub) -> None:
+    say_new(hub, "I run a bakery in Braga.", BAKERY, session="monday")
+    say_new(hub, "I sing in a choir.", "Ana sings in a choir.", session="tuesday")
+    assert get_last_call(hub)["history"] == []
+
+
+def test_open_claims_that_the_words_come_near_are_shown(hub: ScriptedHub) -> None:
+    run_a_bakery(hub)
+    close_the_bakery(hub)
+    say_new(hub, "A bakery in Braga needs flour.", "Ana thinks of flour.")
+    known = get_last_call(hub)["known"]
+    assert [claim["text"] for claim in known] == ["Ana drives a bus."]  # what is over is not
+    assert (known[0]["handle"], known[0]["owner"]) == ("m1", "Ana")
+
+
+def test_claims_of_others_who_are_named_are_shown_however_far_they_are(hub: ScriptedHub) -> None:
+    hub.embedder.table = {"bookkeeper": [1.0, 0], "Hamburg": [0, 1.0]}
+    run_a_bakery(hub)
+    say_new(hub, "Rui does my books.", BOOKKEEPER, owner="Rui", relation="works_as")
+    hub.model.script(
+        "construct",
+        change_known_claims(
+            "end", "Rui no longer is Ana's bookkeeper.", BOOKKEEPER, owner="Rui", quote="Rui moved"
+        ),
+    )
+    hub.say("Rui moved to Hamburg.", session="s2")
+    hub.run_due_jobs()
+    asked = get_last_call(hub)
+    assert BOOKKEEPER in [claim["text"] for claim in asked["known"]]
+    assert asked["relations"] == ["works_as"]
+    assert BOOKKEEPER not in list_current_texts(hub)
+
+
+@pytest.mark.parametrize("resolution", ["append_only", "off"])
+def test_nothing_is_shown_where_the_policy_has_nothing_judged(
+    hub: ScriptedHub, resolution: str
+) -> None:
+    set_policy(hub, facts__resolution=resolution)
+    run_a_bakery(hub)
+    bus = make_change_reply("replace", "Ana drives a bus.", "m1", quote="I drive a bus.")
+    say_and_change(hub, "I drive a bus.", make_changes_reply(bus))
+    assert get_last_call(hub)["known"] == []
+    assert list_current_texts(hub) == [BAKERY, "Ana drives a bus."]
+
+
+# What becomes of it.
+
+
+def test_a_replaced_fact_is_closed_and_the_history_says_so(hub: ScriptedHub) -> None:
+    run_a_bakery(hub)
+    close_the_bakery(hub)
+    old, new = list_facts(hub)
+    assert (old.status, old.valid_to, new.supersedes_id) == ("superseded", new.valid_from, old.id)
+    assert list_current_texts(hub) == ["Ana drives a bus."]
+    with tenant_scope(hub.tenant.id):
+        closing = Revision.objects.get(row_id=old.id, version_after=2)
+        opening = Revision.objects.get(row_id=new.id)
+        assert closing.event_id == opening.event_id
+        against = Derivation.objects.get(child_id=old.id, role="contradiction")
+        assert against.turn.text == "I sold the bakery and drive a bus."
+    assert hub.model.list_calls("resolve") == []
+
+
+def test_what_is_said_again_in_other_words_is_one_claim(hub: ScriptedHub) -> None:
+    run_a_bakery(hub)
+    close_the_bakery(hub, "same")
+    (known,) = list_facts(hub)
+    assert (known.text, known.mention_count) == (BAKERY, 2)
+
+
+def test_what_is_said_more_fully_is_a_new_version(hub: ScriptedHub) -> None:
+    run_a_bakery(hub)
+    fuller = "Ana runs a bakery in Braga with her sister."
+    quote = "with my sister"
+    change = change_known_claims("refine", fuller, BAKERY, quote=quote)
+    say_and_change(hub, "I run it with my sister.", change)
+    old, new = sorted(list_facts(hub), key=lambda fact: fact.lineage_version)
+    assert list_current_texts(hub) == [fuller]
+    assert (new.lineage, new.lineage_version, new.valid_from) == (old.lineage, 2, old.valid_from)
+
+
+def test_E19_what_never_was_so_is_taken_back(hub: ScriptedHub) -> None:
+    run_a_bakery(hub)
+    never = "Ana does not run a bakery."
+    change = change_known_claims("wrong", never, BAKERY, quote="I never ran a bakery")
+    say_and_change(hub, "I never ran a bakery.", change)
+    (bakery,) = list_facts(hub)
+    assert (bakery.status, bakery.retired_at is None) == ("retracted", False)
+
+
+def test_one_news_ends_two_claims(hub: ScriptedHub) -> None:
+    run_a_bakery(hub)
+    baking = "Ana bakes bread at dawn."
+    say_new(hub, "I bake bread at dawn.", baking)
+    hub.pass_time(days=1)
+    bus, said = "Ana drives a bus.", "I sold it all and drive a bus."
+    say_and_change(hub, said, change_known_claims("replace", bus, BAKERY, baking, quote=said))
+    rows = {fact.text: fact for fact in list_facts(hub)}
+    assert list_current_texts(hub) == [bus]
+    ends = {rows[BAKERY].valid_to, rows[baking].valid_to}
+    assert ends == {rows[bus].valid_from}
+    assert len(rows) == 3  # it is stored once
+
+
+def test_a_second_home_ends_the_first_whatever_else_the_model_names(hub: ScriptedHub) -> None:
+    run_a_bakery(hub)
+    home = {"relation": "lives_in"}
+    say_new(hub, "I live in Porto.", "Ana lives in Porto.", value="Porto", **home)
+    hub.pass_time(days=1)
+    said, faro = "I live in Faro now.", "Ana lives in Faro."
+    change = change_known_claims("replace", faro, BAKERY, quote=said, value="Faro", **home)
+    say_and_change(hub, said, change)
+    assert list_current_texts(hub) == [faro]
+
+
+def test_a_message_corrects_the_one_before_it_of_the_same_call(hub: ScriptedHub) -> None:
+    first = make_change_reply("add", "Ana met Tom on Monday.", quote="I met Tom on Monday")
+    second = make_change_reply(
+        "wrong", "Ana met Tom on Tuesday.", "1", source="t2", quote="on Tuesday", value="Tom"
+    )
+    hub.model.script("construct", make_changes_reply(first, second))
+    hub.say("I met Tom on Monday.", "No, it was on Tuesday.")
+    hub.run_due_jobs()
+    assert list_current_texts(hub) == ["Ana met Tom on Tuesday."]
+    wrong = list_facts(hub, status="retracted")
+    assert [fact.text for fact in wrong] == ["Ana met Tom on Monday."]
+
+
+def test_what_was_so_once_is_kept_as_over(hub: ScriptedHub) -> None:
+    run_a_bakery(hub)
+    said = "From 2012 to 2016 I drove a bus."
+    years = {"state": "past", "from": "2012", "to": "2016"}
+    say_new(hub, said, "Ana drove a bus from 2012 to 2016.", **years)
+    (past,) = list_facts(hub, status="superseded")
+    assert (past.valid_from.year, past.valid_to and past.valid_to.year) == (2012, 2017)
+    assert list_current_texts(hub) == [BAKERY]
+
+
+# How far it is trusted.
+
+
+@pytest.mark.parametrize(
+    ("trust", "parts", "waits"),
+    [
+        ("guarded", {}, False),
+        ("confirm", {}, True),
+        ("guarded", {"quote": "I drive a coach nowadays"}, True),
+        ("trusted", {"quote": "I drive a coach nowadays"}, False),
+    ],
+)
+def test_what_is_not_carried_out_waits_beside_what_is_held(
+    hub: ScriptedHub, trust: str, parts: dict[str, str], waits: bool
+) -> None:
+    set_policy(hub, judge__trust=trust)
+    run_a_bakery(hub)
+    close_the_bakery(hub, **parts)
+    found = [(each.kind, each.payload.get("op", "supersede")) for each in list_proposals(hub)]
+    assert found == ([("conflict", "supersede")] if waits else [])
+    assert list_current_texts(hub) == [*([BAKERY] if waits else []), "Ana drives a bus."]
+
+
+def test_R9_another_thing_that_is_liked_ends_nothing_unasked(hub: ScriptedHub) -> None:
+    liking = {"relation": "likes"}
+    say_new(hub, "I like pizza.", "Ana likes pizza.", value="pizza", **liking)
+    hub.pass_time(days=1)
+    soup = {"quote": "I like soup", "value": "soup"}
+    change = change_known_claims("replace", "Ana likes soup.", "Ana likes pizza.", **soup, **liking)
+    say_and_change(hub, "I like soup now.", change)
+    assert list_current_texts(hub) == ["Ana likes pizza.", "Ana likes soup."]
+    assert [each.kind for each in list_proposals(hub)] == ["conflict"]
+
+
+def test_a_second_opinion_is_asked_for_where_the_policy_wants_one(hub: ScriptedHub) -> None:
+    set_policy(hub, facts__second_opinion=True)
+    run_a_bakery(hub)
+    hub.model.script("resolve", make_resolve_reply(("c1", "add", "")))
+    said = "I sold the bakery in Braga."
+    sold = "Ana sold the bakery in Braga."
+    say_and_change(hub, said, change_known_claims("replace", sold, BAKERY, quote=said))
+    (asked,) = hub.model.list_calls("resolve")
+    assert [kept["text"] for kept in asked["kept"]] == [BAKERY]
+    assert list_current_texts(hub) == [BAKERY, sold]  # its word, not the first one's
+
+
+# Wishes.
+
+
+def ask_to_forget(hub: ScriptedHub, *texts: str) -> None:
+    wish = change_known_claims("forget", "", *texts, quote="forget all that")
+    say_and_change(hub, "Please forget all that, Rui.", wish)
+
+
+def test_AA7_a_wish_means_what_it_names_however_far_it_is(hub: ScriptedHub) -> None:
+    set_policy(hub, erase__on_request="auto")
+    hub.embedder.table = {"bakery": [1.0, 0], "forget": [0, 1.0]}
+    run_a_bakery(hub)
+    ask_to_forget(hub, BAKERY)
+    assert list_facts(hub) == []
+    assert list_proposals(hub) == []
+    assert hub.model.list_calls("resolve") == []
+    with tenant_scope(hub.tenant.id):
+        assert Receipt.objects.count() == 1
+
+
+def test_AA7_a_wish_that_means_several_waits_for_a_person(hub: ScriptedHub) -> None:
+    set_policy(hub, erase__on_request="auto")
+    run_a_bakery(hub)
+    say_new(hub, "Rui does my books.", BOOKKEEPER, owner="Rui")
+    ask_to_forget(hub, BAKERY, BOOKKEEPER)
+    (asked,) = list_proposals(hub)
+    assert (asked.kind, asked.payload["auto"]) == ("erase", False)
+    assert set(asked.payload["fact_ids"]) == {str(fact.id) for fact in list_facts(hub)}
+    assert len(list_facts(hub)) == 2
+
+
+def test_AA7_two_wishes_of_one_message_are_one_request(hub: ScriptedHub) -> None:
+    run_a_bakery(hub)
+    say_new(hub, "Rui does my books.", BOOKKEEPER, owner="Rui")
+
+    def forget_each(data: dict[str, Any]) -> dict[str, Any]:
+        handles = [claim["handle"] for claim in data["known"]]
+        return make_changes_reply(
+            *(make_change_reply("forget", "", each, quote="forget") for each in handles)
+        )
+
+    say_and_change(hub, "Please forget my bakery, and forget Rui.", forget_each)
+    (asked,) = list_proposals(hub)
+    assert len(asked.payload["fact_ids"]) == len(list_facts(hub)) == 2
+
+
+def test_E20_a_wish_is_noticed_where_no_facts_are_read(hub: ScriptedHub) -> None:
+    run_a_bakery(hub)
+    hub.set_policy("rag")
+    asked = len(hub.model.list_calls("construct"))
+    hub.model.allow("resolve")
+    hub.say("Please forget everything about my bakery.", "The weather is fine.")
+    hub.run_due_jobs()
+    assert len(hub.model.list_calls("construct")) == asked
+    with tenant_scope(hub.tenant.id):
+        acts = dict(Turn.objects.values_list("text", "speech_act"))
+        assert Fact.objects.count() == 1
+    assert acts["Please forget everything about my bakery."] == "forget"
+    assert acts["The weather is fine."] == ""
+    assert [each.kind for each in list_proposals(hub)] == ["erase"]
