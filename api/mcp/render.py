@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from api.mcp.tool import ToolResult
 from memoryhub.errors import MemoryHubError
 from memoryhub.recall.render.prompt import choose_prompt_words, escape_as_data, format_frame
+from memoryhub.recall.render.results import format_description
 
 NOTHING_REMEMBERED = "Nothing that is remembered bears on this."
 
@@ -33,9 +34,8 @@ def _render_memory_line(memory: Mapping[str, Any]) -> str:
     until = memory.get("valid_to")
     held = f" (until {until[:10]})" if until else ""
     named = f"{memory['kind']} {memory['id']}"
-    about = [memory.get("context") or "", ", ".join(memory.get("keywords") or ())]
-    about += [", ".join(memory.get("tags") or ())]
-    told = "; ".join(part for part in about if part)
+    about = (memory.get("keywords") or (), memory.get("tags") or ())
+    told = format_description(memory.get("context") or "", *about)
     described = f" ({told})" if told else ""
     return escape_as_data(f"- [{named}] {day} {said_by}{memory['text']}{described}{held}")
 

@@ -32,7 +32,7 @@ def find_known_claims(
     """Open claims that `text` may bear on, at most `most`, the likeliest first: near one of the
     vectors, whoever they are about, then the newest about anybody whom it names or who says it.
 
-    Call inside the tenant's scope. Three statements.
+    Call inside the tenant's scope. Four statements.
     """
     near = find_nearest_owners(space, "fact", model, [("", v) for v in vectors], most, _OPEN_CLAIMS)
     best: dict[UUID, float] = {}
@@ -45,9 +45,10 @@ def find_known_claims(
     told = normalise_name(text)
     own = {normalise_name(speaker) for speaker in speakers}
     named = [o for o in owners if o and (normalise_name(o) in told or normalise_name(o) in own)]
-    ranked = sorted(best, key=lambda fact: -best[fact])
-    wanted = Q(id__in=ranked[:most]) | Q(owner__in=named)
-    rows = {fact.id: fact for fact in open_claims.filter(wanted).order_by("-asserted_at")}
+    ranked = sorted(best, key=lambda fact: -best[fact])[:most]
+    rows = open_claims.in_bulk(ranked)
+    newest = open_claims.filter(owner__in=named).order_by("-asserted_at")[:most]
+    rows |= {fact.id: fact for fact in newest}
     return [rows[at] for at in dict.fromkeys([*ranked, *rows]) if at in rows][:most]
 
 

@@ -94,8 +94,13 @@ class MemoryItem:
     @property
     def description(self) -> str:
         """What is known of a note beside its words, in one line; "" of anything else."""
-        words = ", ".join(dict.fromkeys([*self.keywords, *self.tags]))
-        return "; ".join(part for part in (self.context, words) if part)
+        return format_description(self.context, self.keywords, self.tags)
+
+
+def format_description(context: str, keywords: Sequence[str], tags: Sequence[str]) -> str:
+    """How a note is described: its context, then each keyword and tag once."""
+    words = ", ".join(dict.fromkeys([*keywords, *tags]))
+    return "; ".join(part for part in (context, words) if part)
 
 
 @dataclass(frozen=True, slots=True)

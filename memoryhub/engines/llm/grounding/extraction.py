@@ -86,7 +86,7 @@ _CHANGES = frozenset({"add", "wrong", "forget", *_CHANGE_OPS})
 @dataclass(frozen=True, slots=True)
 class ReadReply:
     """What came back of a reading, by one call or by several. `changes` stand beside `facts`, one
-    for each, where the model was shown what is held; None: where it was not."""
+    for each, where one call asked what the messages change; None: where facts were asked for."""
 
     facts: Sequence[FactReply]
     changes: Sequence[ChangeReply] | None = None

@@ -59,7 +59,6 @@ class BatchDraft:
     reader: Engine
     embedder: Embedder
     engine: str
-    known: KnownClaims
 
     @property
     def facts(self) -> list[FactDraft]:
@@ -105,7 +104,7 @@ def draft_batch(batch: DialogueBatch, now: datetime) -> BatchDraft:
     pages = _draft_pages(batch, engine, known, stamp, now)
     entries = _build_turn_entries(batch, pages)
     vectors = indexer.embed_entries_or_none(entries, model)
-    return BatchDraft(pages, entries, vectors, engine, model, stamp, known)
+    return BatchDraft(pages, entries, vectors, engine, model, stamp)
 
 
 def _load_known_claims(batch: DialogueBatch, engine: Engine, embedder: Embedder) -> KnownClaims:
