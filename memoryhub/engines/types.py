@@ -146,7 +146,8 @@ class NoteDraft:
 
 @dataclass(frozen=True, slots=True)
 class ForgetWish:
-    """A wish that claims held, `targets` by their handles, be forgotten, in these words."""
+    """A wish that claims be forgotten, in these words. `targets`: handles of claims held, or of
+    claims read with it."""
 
     source: SourceSpan
     targets: tuple[str, ...] = ()

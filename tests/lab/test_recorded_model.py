@@ -7,21 +7,16 @@ the real ones, and so are the vectors that find what is known.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memoryhub.dialogues.messages import Message
 from memoryhub.engines import registry
 from memoryhub.lab.truth.dialogues import TruthDialogue, load_dialogues
 from memoryhub.lab.truth.measure import TruthScore, measure_dialogue
 from memoryhub.lab.truth.recorded import RecordedModel
-from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
-from memoryhub.pipeline.jobs import runner
-from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import ensure_space
+from memoryhub.lab.truth.run import tell_dialogue
 from tests.support.hub import EMPTY_REPLIES, ScriptedHub
 
 DIALOGUES = Path(__file__).parents[2] / "benchmarks" / "truth"
@@ -35,19 +30,6 @@ GET_EMBEDDER = registry.get_embedder
 def recorded(hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch) -> ScriptedHub:
     monkeypatch.setattr(registry, "get_embedder", GET_EMBEDDER)
     return hub
-
-
-def replay(hub: ScriptedHub, dialogue: TruthDialogue) -> TruthScore:
-    """The dialogue told session by session, each an hour after its last word at the latest."""
-    with tenant_scope(hub.tenant.id):
-        space = ensure_space(hub.tenant.id, f"{dialogue.id}-{dialogue.subject}", name=dialogue.name)
-    now = hub.now
-    for name, turns in dialogue.sessions:
-        said = [Message(turn.role, turn.text, turn.speaker, timestamp=turn.at) for turn in turns]
-        now = turns[-1].at + timedelta(hours=1)
-        ingest_messages(hub.tenant.id, IngestRequest(space.subject, said, name), now)
-        runner.drain_space(hub.tenant.id, space.id, now)
-    return measure_dialogue(space, dialogue, now)
 
 
 def allow_recorded(hub: ScriptedHub, dialogues: Iterable[TruthDialogue]) -> None:
@@ -78,7 +60,8 @@ def test_what_a_careful_model_says_is_carried_out(recorded: ScriptedHub, author:
     )
     score = TruthScore()
     for dialogue in dialogues:
-        score.add(replay(recorded, dialogue))
+        space, now = tell_dialogue(recorded.tenant, dialogue)
+        score.add(measure_dialogue(space, dialogue, now))
     rates = {check: f"{score.rate(check):.3f} of {score.asked[check]}" for check in score.asked}
     told = "\n".join([str(rates), *score.failures])
     print(author, rates)

@@ -120,3 +120,21 @@ def format_derivation_report(report: Mapping[str, Any]) -> Iterator[str]:
     yield f"{'purpose':18}" + "".join(f"{name.replace('_', ' '):>19}" for name in names)
     for purpose, row in report["calls"].items():
         yield f"{purpose:18}" + "".join(f"{row[name]:19.0f}" for name in names)
+
+
+def format_truth_report(report: Mapping[str, Any], *, with_failures: bool = False) -> Iterator[str]:
+    """Right of asked, by check and author; then by language."""
+    scores = report["scores"]
+    names = list(dict.fromkeys(check for score in scores.values() for check in score["checks"]))
+    yield f"{report['dialogues']} dialogues"
+    yield _format_row("", names)
+    for name in sorted(scores, key=lambda name: ("-" not in name, name)):
+        checks = scores[name]["checks"]
+        yield _format_row(name, ["{}/{}".format(*checks.get(c, (0, 0))) for c in names])
+        if "-" not in name:
+            shares = [checks[c][0] / checks[c][1] if c in checks else None for c in names]
+            yield _format_row("", shares)
+            yield f"{'':16}{scores[name]['causes']}"
+    if with_failures:
+        for name, score in scores.items():
+            yield from score["failures"] if "-" in name else ()

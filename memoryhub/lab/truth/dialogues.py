@@ -12,6 +12,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+# Who wrote the dialogues that are read while rules are made, and those that are only run.
+HALVES: Mapping[str, tuple[str, ...]] = {
+    "development": ("a", "c", "e", "f", "g", "j"),
+    "test": ("b", "d", "h", "i", "k"),
+}
 # A sentence matches if it has one word of every group.
 Match = tuple[tuple[str, ...], ...]
 
@@ -68,12 +73,12 @@ class AsOf:
 
 @dataclass(frozen=True, slots=True)
 class EverydayQuestion:
-    """`kind`: current, past or unknown. An answer is right if it has one of `right`."""
+    """`kind`: current, past or unknown. An answer is right if it matches `right`."""
 
     text: str
     kind: str
-    right: tuple[Match, ...]
-    outdated: tuple[Match, ...]
+    right: Match
+    outdated: Match
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +146,8 @@ def read_dialogue(given: Mapping[str, Any]) -> TruthDialogue:
             EverydayQuestion(
                 each["ask"],
                 each["kind"],
-                _read_alternatives(each["right"]),
-                _read_alternatives(each["outdated"]),
+                _read_match(each["right"]),
+                _read_match(each["outdated"]),
             )
             for each in given["questions"]
         ],
@@ -172,11 +177,6 @@ def _read_change(ref: str, given: Mapping[str, Any]) -> TruthChange:
 
 def _read_match(groups: Sequence[Sequence[str]]) -> Match:
     return tuple(tuple(word.casefold() for word in group) for group in groups)
-
-
-def _read_alternatives(given: Sequence[Sequence[str]]) -> tuple[Match, ...]:
-    """Each a list of words that all have to be there."""
-    return tuple(tuple((word.casefold(),) for word in words) for words in given)
 
 
 def _read_time(given: str) -> datetime:

@@ -30,7 +30,6 @@ from memoryhub.engines.llm.purposes.base import (
     MOST_WORDS,
     clean_words,
     is_part_of_prompt,
-    select_offered,
 )
 from memoryhub.engines.llm.replies import (
     ActReply,
@@ -147,7 +146,7 @@ class ExtractionReader:
     def _read_wishes(self, reply: ReadReply) -> list[ForgetWish]:
         """Of each wish to forget the words it is said in, and the claims it surely means."""
         wishes = []
-        for change in reply.changes or ():
+        for index, change in enumerate(reply.changes or ()):
             if change.do != "forget":
                 continue
             source = self.offered.get(change.source)
@@ -155,9 +154,7 @@ class ExtractionReader:
                 self.rejected += 1
                 continue
             span, _ = _locate_quote(source, change.quote)
-            meant = select_offered(change.targets, self._held)
-            self.rejected += len(change.targets) - len(meant)
-            wishes.append(ForgetWish(span, meant))
+            wishes.append(ForgetWish(span, tuple(self._find_claims(change, index))))
         return wishes
 
     def _classify_acts(
@@ -330,11 +327,16 @@ class ExtractionReader:
         op = _CHANGE_OPS.get(change.do) or ("deny" if not change.value else "contradict")
         if change.do == "add":
             return ()
+        return tuple(ClaimChange(op, target) for target in self._find_claims(change, index))
+
+    def _find_claims(self, change: ChangeReply, index: int) -> list[str]:
+        """The handles of the claims that a change names: held ones, and earlier ones of the reply
+        by their numbers."""
         before = {str(n + 1): self._name_claim(n) for n in range(index)}
         named = [before.get(target, target) for target in change.targets]
         known = [t for t in dict.fromkeys(named) if t in self._held or t in before.values()]
         self.rejected += len(change.targets) - len(known)
-        return tuple(ClaimChange(op, target) for target in known)
+        return known
 
     def _is_supported(
         self, source: Utterance, span: SourceSpan, owner: str, text: str, *, missed: bool

@@ -23,6 +23,10 @@ from memoryhub.lab.runs.plan import RunOptions
 from memoryhub.lab.systems import SYSTEMS
 from memoryhub.lab.throwaway.tenants import delete_abandoned_tenants
 from memoryhub.lab.training.train import train_weights
+from memoryhub.lab.truth.dialogues import HALVES, load_dialogues
+from memoryhub.lab.truth.everyday import ask_dialogue
+from memoryhub.lab.truth.measure import measure_dialogue
+from memoryhub.lab.truth.run import measure_dialogues
 from memoryhub.recall.ranking import weights
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.services import create_tenant, find_tenant
@@ -50,6 +54,12 @@ class Command(BaseCommand):
         made.add_argument("--preset", default="balanced")
         made.add_argument("--turns", type=int, metavar="N", help="of each conversation, at most")
         _add_common_arguments(made)
+
+        for name, told in (
+            ("truth", "what is held after dialogues in which what is true changes"),
+            ("everyday", "questions as people type them, after such dialogues"),
+        ):
+            _add_truth_arguments(actions.add_parser(name, help=told))
 
         trained = actions.add_parser("train", help="learn what a search's signals are worth")
         trained.add_argument("--data", type=Path, required=True, help=DATA_HELP)
@@ -90,6 +100,21 @@ class Command(BaseCommand):
         self._print_lines(tables.format_derivation_report(report))
         return report
 
+    def _truth(self, options: dict[str, Any]) -> dict[str, Any]:
+        measure = measure_dialogue if options["action"] == "truth" else ask_dialogue
+        authors = options["authors"] or HALVES.get(options["half"], ())
+        report = measure_dialogues(
+            load_dialogues(options["path"], authors)[:: options["every"]],
+            measure,
+            engine=options["engine"],
+            preset=options["preset"],
+            progress=self.stderr.write,
+        ).to_dict()
+        self._print_lines(tables.format_truth_report(report, with_failures=options["failures"]))
+        return report
+
+    _everyday = _truth
+
     def _train(self, options: dict[str, Any]) -> None:
         told = {"on": options["on"], "progress": self.stderr.write}
         made = train_weights(read_dataset(options["data"]), options["conversations"], **told)
@@ -127,6 +152,17 @@ class Command(BaseCommand):
 
 def _add_common_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--limit-conversations", type=_parse_positive_number, metavar="N")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here too")
+
+
+def _add_truth_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("path", type=Path, help="a folder of such dialogues (benchmarks/truth)")
+    parser.add_argument("--half", choices=(*HALVES, "both"), default="development")
+    parser.add_argument("--authors", type=_parse_names, default=(), metavar="A,B")
+    parser.add_argument("--every", type=_parse_positive_number, default=1, metavar="N")
+    parser.add_argument("--engine", choices=Tenant.Engine.values, default=Tenant.Engine.LOCAL)
+    parser.add_argument("--preset", default="balanced")
+    parser.add_argument("--failures", action="store_true", help="print each failure in words")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here too")
 
 

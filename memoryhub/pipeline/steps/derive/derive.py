@@ -80,8 +80,14 @@ class DeriveStep(Step[DialogueBatch, PreparedDerivation]):
             made.embedder,
             self.now,
         )
+        told = {each.draft.handle: each.fact for each in claims.decisions if each.fact is not None}
         wishes = forget_requests.prepare_requests(
-            batch.space, batch.policy, batch.own_words, made.reader, made.embedder, made.wishes
+            batch.space,
+            batch.policy,
+            batch.own_words,
+            made.reader,
+            made.embedder,
+            made.find_wished_facts(told),
         )
         notes = note_changes.prepare_notes(batch, made.pages, claims.inserted_facts, self.now)
         return PreparedDerivation(made, claims, wishes, notes)

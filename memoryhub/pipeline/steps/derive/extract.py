@@ -40,35 +40,6 @@ from notes.index.indexer import join_date_words
 from notes.models import Derivation, Fact, Page
 
 
-@dataclass
-class PageDraft:
-    """What one exchange yielded."""
-
-    page: Page
-    turns: list[Turn]
-    construction: Extraction
-    facts: list[FactDraft]
-    wishes: Mapping[UUID, Sequence[Fact]]  # by turn, what it asks to be forgotten
-
-
-@dataclass
-class BatchDraft:
-    pages: list[PageDraft]
-    entries: list[indexer.EntryDraft]
-    vectors: NDArray[Any] | None
-    reader: Engine
-    embedder: Embedder
-    engine: str
-
-    @property
-    def facts(self) -> list[FactDraft]:
-        return [fact for page in self.pages for fact in page.facts]
-
-    @property
-    def wishes(self) -> dict[UUID, Sequence[Fact]]:
-        return {turn: facts for page in self.pages for turn, facts in page.wishes.items()}
-
-
 @dataclass(frozen=True, slots=True)
 class KnownClaims:
     """What a model is shown of what is held while it reads: claims by handle, and the names of
@@ -89,6 +60,42 @@ class KnownClaims:
         return JudgedChange(change.op, fact.id if fact else None, "" if fact else change.target)
 
 
+@dataclass
+class PageDraft:
+    """What one exchange yielded."""
+
+    page: Page
+    turns: list[Turn]
+    construction: Extraction
+    facts: list[FactDraft]
+    wishes: Mapping[UUID, Sequence[str]]  # by turn, handles of what it asks to be forgotten
+
+
+@dataclass
+class BatchDraft:
+    pages: list[PageDraft]
+    entries: list[indexer.EntryDraft]
+    vectors: NDArray[Any] | None
+    reader: Engine
+    embedder: Embedder
+    engine: str
+    known: KnownClaims
+
+    @property
+    def facts(self) -> list[FactDraft]:
+        return [fact for page in self.pages for fact in page.facts]
+
+    def find_wished_facts(self, told: Mapping[str, Fact]) -> dict[UUID, list[Fact]]:
+        """By turn, the claims that it asks to be forgotten, each once. `told`: by its handle, the
+        row of each claim read with it."""
+        rows = {**self.known.claims, **told}
+        return {
+            turn: list({rows[h].id: rows[h] for h in handles if h in rows}.values())
+            for page in self.pages
+            for turn, handles in page.wishes.items()
+        }
+
+
 # Claims that a model is shown beside the messages: of the first exchange, and of each further one.
 _MAX_KNOWN, _MAX_KNOWN_FURTHER = 20, 5
 _MAX_KNOWN_OF_WISH = 60
@@ -104,7 +111,7 @@ def draft_batch(batch: DialogueBatch, now: datetime) -> BatchDraft:
     pages = _draft_pages(batch, engine, known, stamp, now)
     entries = _build_turn_entries(batch, pages)
     vectors = indexer.embed_entries_or_none(entries, model)
-    return BatchDraft(pages, entries, vectors, engine, model, stamp)
+    return BatchDraft(pages, entries, vectors, engine, model, stamp, known)
 
 
 def _load_known_claims(batch: DialogueBatch, engine: Engine, embedder: Embedder) -> KnownClaims:
@@ -149,7 +156,7 @@ def _draft_pages(
                 turns=turns,
                 construction=construction,
                 facts=_draft_facts(batch, construction, handles, known, stamp, now),
-                wishes=_find_wished_turns(construction, handles, known),
+                wishes=_group_wishes_by_turn(construction, handles),
             )
         )
     return drafts
@@ -184,15 +191,13 @@ def _notice_wishes(exchange: Exchange) -> Extraction:
     return Extraction(speech_acts=dict.fromkeys(wished, "forget"))
 
 
-def _find_wished_turns(
-    built: Extraction, handles: Mapping[str, TextWindow], known: KnownClaims
-) -> dict[UUID, Sequence[Fact]]:
-    """By turn, each claim once that a wish of it names."""
-    found: dict[UUID, dict[str, Fact]] = {}
+def _group_wishes_by_turn(
+    built: Extraction, handles: Mapping[str, TextWindow]
+) -> dict[UUID, Sequence[str]]:
+    found: dict[UUID, list[str]] = {}
     for wish in built.wishes:
-        meant = found.setdefault(handles[wish.source.handle].turn.id, {})
-        meant |= {t: known.claims[t] for t in wish.targets if t in known.claims}
-    return {turn: list(meant.values()) for turn, meant in found.items()}
+        found.setdefault(handles[wish.source.handle].turn.id, []).extend(wish.targets)
+    return found
 
 
 def _mark_turns(turns: list[Turn], built: Extraction, handles: dict[str, TextWindow]) -> None:
