@@ -9,9 +9,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from memoryhub.dialogues.messages import Message
+from memoryhub.engines.types import Engine
 from memoryhub.lab.throwaway.tenants import open_throwaway_tenant
 from memoryhub.lab.truth.dialogues import TruthDialogue
 from memoryhub.lab.truth.measure import TruthScore
+from memoryhub.lab.truth.reading import measure_reading
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
 from memoryhub.pipeline.jobs.runner import drain_space
 from memoryhub.pipeline.tasks import silence_doorbell
@@ -44,6 +46,17 @@ class TruthReport:
                 for name, score in self.scores.items()
             },
         }
+
+
+def measure_readings(dialogues: Sequence[TruthDialogue], engine: Engine) -> TruthReport:
+    """What the engine reads of them, by author and language, with no database."""
+    report = TruthReport(len(dialogues))
+    for author in sorted({(dialogue.language, dialogue.author) for dialogue in dialogues}):
+        own = [d for d in dialogues if (d.language, d.author) == author]
+        score = measure_reading(engine, own)
+        report.scores["-".join(author)].add(score)
+        report.scores[author[0]].add(score)
+    return report
 
 
 def tell_dialogue(tenant: Tenant, dialogue: TruthDialogue) -> tuple[Space, datetime]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.errors import MemoryHubError
 from memoryhub.lab.datasets.read import read_dataset, read_dataset_dialogues
 from memoryhub.lab.measurements.derivation import measure_derivation
@@ -26,7 +27,7 @@ from memoryhub.lab.training.train import train_weights
 from memoryhub.lab.truth.dialogues import HALVES, load_dialogues
 from memoryhub.lab.truth.everyday import ask_dialogue
 from memoryhub.lab.truth.measure import measure_dialogue
-from memoryhub.lab.truth.run import measure_dialogues
+from memoryhub.lab.truth.run import measure_dialogues, measure_readings
 from memoryhub.recall.ranking import weights
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.services import create_tenant, find_tenant
@@ -56,6 +57,7 @@ class Command(BaseCommand):
         _add_common_arguments(made)
 
         for name, told in (
+            ("reading", "what the local engine reads of dialogues, before anything is decided"),
             ("truth", "what is held after dialogues in which what is true changes"),
             ("everyday", "questions as people type them, after such dialogues"),
         ):
@@ -98,6 +100,13 @@ class Command(BaseCommand):
             progress=self.stderr.write,
         ).to_dict()
         self._print_lines(tables.format_derivation_report(report))
+        return report
+
+    def _reading(self, options: dict[str, Any]) -> dict[str, Any]:
+        authors = options["authors"] or HALVES.get(options["half"], ())
+        dialogues = load_dialogues(options["path"], authors)[:: options["every"]]
+        report = measure_readings(dialogues, LocalEngine()).to_dict()
+        self._print_lines(tables.format_truth_report(report, with_failures=options["failures"]))
         return report
 
     def _truth(self, options: dict[str, Any]) -> dict[str, Any]:
