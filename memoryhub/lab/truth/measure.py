@@ -103,9 +103,9 @@ def measure_dialogue(space: Space, dialogue: TruthDialogue, at: datetime) -> Tru
     for then in dialogue.as_of:
         valid = [fact for fact in held.facts if is_fact_current(fact, then.at)]
         holds = all(_find(valid, claims[each].match) for each in then.holds)
-        wrong = [f.text for each in then.excludes for f in _find(valid, claims[each].match)]
-        where = f"{dialogue.id} {then.at:%Y-%m-%d} {then.holds} held: {wrong}"
-        score.count("as_of", holds and not wrong, where)
+        stale = [f.text for each in then.excludes for f in _find(valid, claims[each].match)]
+        where = f"{dialogue.id} {then.at:%Y-%m-%d} {then.holds} held: {stale}"
+        score.count("as_of", holds and not stale, where)
     return score
 
 

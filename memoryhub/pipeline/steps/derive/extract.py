@@ -193,7 +193,7 @@ def _notice_wishes(exchange: Exchange) -> Extraction:
 
 def _group_wishes_by_turn(
     built: Extraction, handles: Mapping[str, TextWindow]
-) -> dict[UUID, Sequence[str]]:
+) -> Mapping[UUID, Sequence[str]]:
     found: dict[UUID, list[str]] = {}
     for wish in built.wishes:
         found.setdefault(handles[wish.source.handle].turn.id, []).extend(wish.targets)
