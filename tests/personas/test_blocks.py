@@ -127,6 +127,14 @@ def test_shared_blocks_are_seen_where_they_are_attached_and_nowhere_else(space: 
         blocks.attach_block(mine, other)
 
 
+def test_a_block_attached_for_one_agent_stays_out_of_another_s_sight(space: Space) -> None:
+    shared = create_block(space, label="rules", shared=True)
+    blocks.attach_block(shared, space, agent="planner")
+    assert blocks.load_visible_blocks(space, "planner") == [shared]
+    assert blocks.load_visible_blocks(space, "tutor") == []
+    assert blocks.load_visible_blocks(space) == []
+
+
 def test_a_context_of_the_past_has_the_words_of_then(space: Space, agent: BlockWriter) -> None:
     def shown(at: datetime) -> list[tuple[str, datetime]]:
         made = build_context(

@@ -27,6 +27,7 @@ def find_time(text: str) -> TimeSpan:
         ("I ran last Friday.", "2024-05-10", "2024-05-11", "day"),
         ("I ran last Wed.", "2024-05-08", "2024-05-09", "day"),
         ("We leave next Friday.", "2024-05-17", "2024-05-18", "day"),
+        ("We leave next Wednesday.", "2024-05-22", "2024-05-23", "day"),
         ("I saw him on Monday.", "2024-05-13", "2024-05-14", "day"),
         ("I will see him on Monday.", "2024-05-20", "2024-05-21", "day"),
         ("It rained last week.", "2024-05-06", "2024-05-13", "week"),
