@@ -103,7 +103,7 @@ class System:
         scopes. Raises EngineError."""
         if self.writer:
             with tenant_scope(space.tenant_id):
-                session = Session.objects.filter(space=space).order_by("-ordinal").first()
+                session = Session.objects.filter(space=space).latest("ordinal")
             embedder = selection.get_current_embedder()
             place = WriterInputs(space, session, engine, embedder, now, self.options)
             WRITERS[self.writer](place)

@@ -127,7 +127,7 @@ def test_langmem_saves_and_searches_by_its_own_tools_within_the_turn(hub: Script
 
 def test_langmem_updates_and_deletes_by_the_id_that_a_search_showed(hub: ScriptedHub) -> None:
     def find_id(data: dict[str, Any], text: str) -> str:
-        shown = data["messages"][-1]["content"].splitlines()
+        shown: list[str] = data["messages"][-1]["content"].splitlines()
         return next(line.split()[0] for line in shown if text in line)
 
     hub.model.script(

@@ -197,8 +197,8 @@ def test_systems_that_write_alike_share_a_signature() -> None:
     assert by_name["ama"] == by_name["ama_unjudged"]
     changed = ("amem", "amem_unlinked", "amem_unevolved", "ama", "ama_unrefreshed", "nemori")
     assert len({by_name[name] for name in changed}) == len(changed)
-    changed = ("rag", "readagent", "langmem", "openai_memory", "mem0", "tim", "mem0g", "zep")
-    assert len({by_name[name] for name in changed}) == len(changed)
+    apart = ("rag", "readagent", "langmem", "openai_memory", "mem0", "tim", "mem0g", "zep")
+    assert len({by_name[name] for name in apart}) == len(apart)
     assert len({by_name[n] for n in ("mem0", "mem0g", "amem", "balanced", "memoryos")}) == 5
 
 

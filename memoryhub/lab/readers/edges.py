@@ -6,6 +6,7 @@ found with both. Nodes are entities with their summaries. Communities (section 2
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db.models import Q
@@ -38,7 +39,7 @@ class EdgeReader:
         made = build_result([*found.items, *self._load_nodes(found.items, now)])
         return ReaderResult(made.items, made.tokens, found.insufficient, found.degraded)
 
-    def _load_nodes(self, edges: list[MemoryItem], now: datetime) -> list[MemoryItem]:
+    def _load_nodes(self, edges: Sequence[MemoryItem], now: datetime) -> list[MemoryItem]:
         facts = [item.id for item in edges]
         with tenant_scope(self._space.tenant_id):
             joined = Entity.objects.filter(

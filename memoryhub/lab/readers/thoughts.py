@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -96,25 +95,17 @@ def _load_events(facts: Sequence[UUID]) -> list[MemoryItem]:
     the earlier led to the later, since links have no direction."""
     notes = Note.objects.filter(fact__in=facts).values_list("id", flat=True)
     links = filter_links_of_notes(notes).filter(kind__in=_EVENT_KINDS)
-    ends = [
-        sorted((link.a, link.b), key=_get_event_time)
-        for link in links.select_related("a__fact", "b__fact")
-        if link.a.fact_id and link.b.fact_id
-    ]
-    rows = {note.fact_id: note for pair in ends for note in pair}
-    told = hydrate_memories(
-        [FoundMemory("fact", fact, 0.0) for fact in rows], load_source_links(rows)
-    )
+    joined = [(link.a.fact, link.b.fact) for link in links.select_related("a__fact", "b__fact")]
+    ends = [sorted((one, other), key=_get_event_time) for one, other in joined if one and other]
+    ids = list(dict.fromkeys(fact.id for pair in ends for fact in pair))
+    told = hydrate_memories([FoundMemory("fact", at, 0.0) for at in ids], load_source_links(ids))
     items = {item.id: item for item in told}
-    pairs = [(items[one.fact_id], items[other.fact_id]) for one, other in ends]
-    pairs.sort(key=lambda pair: pair[0].event_from or pair[0].occurred_at)
-    return [_build_event_item(one, other) for one, other in pairs]
+    ends.sort(key=lambda pair: _get_event_time(pair[0]))
+    return [_build_event_item(items[one.id], items[other.id]) for one, other in ends]
 
 
-def _get_event_time(note: Note) -> datetime:
-    fact: Any = note.fact
-    at: datetime = fact.event_from or fact.asserted_at
-    return at
+def _get_event_time(fact: Fact) -> datetime:
+    return fact.event_from or fact.asserted_at
 
 
 def _build_event_item(one: MemoryItem, other: MemoryItem) -> MemoryItem:
