@@ -287,6 +287,18 @@ def test_rules_learn_the_claims_that_are_not_known_word_by_word() -> None:
 # ReadAgent
 
 
+def test_rules_pause_before_what_begins_something_else() -> None:
+    said = [
+        "Ana: I like boats.",
+        "Ana: They are fast.",
+        "Ana: By the way, I have a cat.",
+        "Ana: Tom.",
+    ]
+    passages = [Passage(f"t{n}", text, START_TIME) for n, text in enumerate(said, 1)]
+    assert LocalEngine().find_pause(passages, 1) == 2
+    assert LocalEngine().find_pause(passages, 3) == 4
+
+
 class Reader:
     """Pauses after the passage of this number."""
 
