@@ -20,7 +20,8 @@ from memoryhub.policies.services import set_policy
 from memoryhub.recall.question.intents import compute_memory_count
 from memoryhub.recall.render.prompt import format_memory_line
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import Episode
+from notes.models import Episode, Link, Note
+from tests.support.claims import make_fact_reply
 from tests.support.hub import ScriptedHub, TableEmbedder
 from tests.support.segments import reply_chain, reply_themes
 
@@ -187,6 +188,48 @@ def test_an_ablation_of_memoryos_lacks_one_part_and_keeps_the_others(
     assert {item.kind for item in handed.items} == handed_over
     asked = {request.purpose for request in hub.model.requests}
     assert {"chain", "themes", "kb_extract", "trait_update"} - asked == unasked
+
+
+@pytest.mark.parametrize(
+    ("name", "linked", "evolved"),
+    [("amem", 1, True), ("amem_unlinked", 0, True), ("amem_unevolved", 1, False)],
+)
+def test_an_ablation_of_amem_lacks_links_or_evolution(
+    hub: ScriptedHub, name: str, linked: int, evolved: bool
+) -> None:
+    hub.embedder.table = {"boat": (1, 0)}
+
+    def join(data: dict[str, Any]) -> dict[str, Any]:
+        """Whatever is asked for; what is not may not be there."""
+        (known,), (new,) = data["known"], data["notes"]
+        told = {
+            "links": [{"from": new["handle"], "to": known["handle"], "kind": "related"}],
+            "neighbours": [{"handle": known["handle"], "tags": ["sea"], "why": "a trip"}],
+        }
+        return {"links": [], "neighbours": []} | {part: told[part] for part in data["wanted"]}
+
+    hub.model.allow(link_evolve=join, query_terms={"terms": ["boat"]})
+    live_through_texts(hub, name, "I bought a red boat in Lisbon.", "The boat was in the harbour.")
+    with tenant_scope(hub.tenant.id):
+        assert Link.objects.filter(active=True).count() == linked
+        assert Note.objects.filter(tags=["sea"]).exists() is evolved
+    handed = recall_with_system(hub, name, "What of the boat?")
+    assert {item.kind for item in handed.items} == {"note"}
+
+
+@pytest.mark.parametrize(("name", "judged"), [("ama", 1), ("ama_unjudged", 0)])
+def test_without_its_judge_ama_hands_over_what_one_look_finds(
+    hub: ScriptedHub, name: str, judged: int
+) -> None:
+    hub.embedder.table = {"boat": (1, 0)}
+    boat = make_fact_reply("Ana has a boat.", quote=TALK[0])
+    hub.model.script("extract_facts", {"facts": [boat]})
+    live_through_texts(hub, name, TALK[0])
+    hub.model.allow(route={"query": "boat", "want": 5}, query_entities={"names": []})
+    hub.model.allow(judge={"relevant": ["m1"], "conflicts": [], "enough": True})
+    handed = recall_with_system(hub, name, "Which boat?")
+    assert [item.text for item in handed.items] == ["Ana has a boat."]
+    assert len(hub.model.list_calls("judge")) == judged
 
 
 def test_systems_that_write_alike_share_a_signature() -> None:
