@@ -17,6 +17,7 @@ from memoryhub.engines.llm.purposes.base import (
     ModelPurposes,
     ask_in_halves,
     render_minute,
+    render_pages,
     render_utterances,
 )
 from memoryhub.engines.llm.replies import (
@@ -24,6 +25,8 @@ from memoryhub.engines.llm.replies import (
     EpisodeReply,
     FoldReply,
     GateReply,
+    PauseReply,
+    PredictionReply,
     SummaryReply,
 )
 from memoryhub.engines.local.language import CJK
@@ -65,6 +68,18 @@ class EpisodePurposes(ModelPurposes):
         data = {"exchanges": _render_passages(span)}
         reply = self.ask_purpose("episode_write", data, EpisodeReply)
         return EpisodeText(_clean_line(reply.title, _TITLE), clip_text(reply.text))
+
+    def find_pause(self, passages: Sequence[Passage], least: int) -> int:
+        """All of them where the reply names none that may be the last."""
+        allowed = {p.handle: number for number, p in enumerate(passages, 1) if number >= least}
+        data = {"passages": render_pages(passages), "pauses": list(allowed)}
+        after = self.ask_purpose("paginate", data, PauseReply).after.strip()
+        self.count_rejected_items("paginate", 0 if after in allowed else 1)
+        return allowed.get(after, len(passages))
+
+    def predict_episode(self, title: str, known: Sequence[str]) -> str:
+        data = {"title": title, "known": list(known)}
+        return clip_text(self.ask_purpose("predict", data, PredictionReply).text)
 
     def fold_summary(
         self, previous: str, said: Sequence[Utterance], *, max_words: int = 100

@@ -16,6 +16,7 @@ from memoryhub.engines.llm.purposes.base import (
 )
 from memoryhub.engines.llm.replies import (
     MAX_TRAITS,
+    CalibrationReply,
     KnowledgeReply,
     KnowledgeReplyItem,
     TraitReplyItem,
@@ -59,6 +60,22 @@ class PersonaPurposes(ModelPurposes):
         dropped = len(reply.user) + len(reply.agent) - len(user) - len(agent)
         self.count_rejected_items("kb_extract", dropped)
         return Knowledge(tuple(user), tuple(agent))
+
+    def find_unpredicted(
+        self, predicted: str, span: Sequence[Passage], *, subject: str
+    ) -> list[KnowledgeItem]:
+        """Only statements that rest on offered passages."""
+        ask = partial(self._ask_for_gap, predicted, subject)
+        return [item for part in ask_in_halves(ask, span) for item in part] if span else []
+
+    def _ask_for_gap(
+        self, predicted: str, subject: str, span: Sequence[Passage]
+    ) -> list[KnowledgeItem]:
+        data = {"subject": subject, "predicted": predicted, "passages": render_pages(span)}
+        said = self.ask_purpose("calibrate", data, CalibrationReply).statements
+        kept = _select_items(said, {passage.handle for passage in span})
+        self.count_rejected_items("calibrate", len(said) - len(kept))
+        return kept
 
     def assess_traits(
         self, pages: Sequence[Passage], current: Sequence[TraitState], scales: Sequence[TraitScale]

@@ -60,6 +60,18 @@ class PersonaRules:
                     user[fact.text].append(page.handle)
         return Knowledge(_rank_items(user), _rank_items(agent))
 
+    def find_unpredicted(
+        self, predicted: str, span: Sequence[Passage], *, subject: str
+    ) -> list[KnowledgeItem]:
+        """The claims of the span that were not predicted word by word."""
+        expected = set(predicted.split("\n"))
+        told: dict[str, list[str]] = defaultdict(list)
+        read = self.extract_memories([_exchange_from_page(page, subject) for page in span])
+        for page, built in zip(span, read, strict=True):
+            for text in {fact.text: None for fact in built.facts if fact.text not in expected}:
+                told[text].append(page.handle)
+        return [KnowledgeItem(text, tuple(pages)) for text, pages in told.items()]
+
     def assess_traits(
         self, pages: Sequence[Passage], current: Sequence[TraitState], scales: Sequence[TraitScale]
     ) -> list[TraitAssessment]:

@@ -71,6 +71,17 @@ class EpisodeRules:
         text = summarise_texts(told, _EPISODE) or _cut_beginning(span)
         return EpisodeText(_derive_title(span, text), text)
 
+    def find_pause(self, passages: Sequence[Passage], least: int) -> int:
+        """Before the last that begins something else; after all where none does."""
+        for at in range(len(passages) - 1, max(least, 1) - 1, -1):
+            if self.detect_episode_end(passages[:at], passages[at]).open:
+                return at
+        return len(passages)
+
+    def predict_episode(self, title: str, known: Sequence[str]) -> str:
+        """What is known, word by word: rules expect nothing else."""
+        return "\n".join(known)
+
     def fold_summary(
         self, previous: str, said: Sequence[Utterance], *, max_words: int = 100
     ) -> str:
