@@ -152,6 +152,25 @@ def test_the_command_prints_a_table_by_author_and_writes_json(tmp_path: Path, ac
     assert set(json.loads(report.read_text(encoding="utf-8"))["scores"]) == {"en-a", "en"}
 
 
+@pytest.mark.django_db
+def test_a_sample_to_be_read_keeps_the_verdicts_put_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "en-a-01-ferry.json").write_text(json.dumps(DIALOGUE), encoding="utf-8")
+    out = tmp_path / "sample.tsv"
+
+    def draw_again() -> str:
+        told = StringIO()
+        call_command("lab", "junk", str(tmp_path), "--out", str(out), stdout=told, stderr=told)
+        return told.getvalue()
+
+    assert "fact unread" in draw_again()
+    first = out.read_text(encoding="utf-8")
+    assert "\tNora: Nora has a dog" in first
+    assert "I have a dog called Kip." in first
+    out.write_text(first.replace("fact\t\t", "fact\tuseful\t"), encoding="utf-8")
+    assert "fact useful" in draw_again()
+    assert out.read_text(encoding="utf-8") == first.replace("fact\t\t", "fact\tuseful\t")
+
+
 def test_no_author_is_in_both_halves_and_each_has_dialogues() -> None:
     folder = Path(__file__).parents[2] / "benchmarks" / "truth"
     development, test = (load_dialogues(folder, HALVES[half]) for half in ("development", "test"))
