@@ -102,8 +102,11 @@ def _list_facts(space: Space) -> list[tuple[str, str]]:
 
 
 def _list_links(space: Space) -> list[tuple[str, str]]:
-    rows = Link.objects.filter(space=space, retired_at=None, active=True).select_related("a", "b")
-    return [(f"{link.kind}: {link.reason}", f"{link.a.content} <> {link.b.content}") for link in rows]
+    links = Link.objects.filter(space=space, retired_at=None, active=True)
+    return [
+        (f"{link.kind}: {link.reason}", f"{link.a.content} <> {link.b.content}")
+        for link in links.select_related("a", "b")
+    ]
 
 
 def _list_evolutions(space: Space) -> list[tuple[str, str]]:
