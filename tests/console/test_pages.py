@@ -55,6 +55,9 @@ QUERIES = {
     "space-notes": 8,
     "space-segments": 5,
     "space-heat": 8,
+    "space-fact-curve": 4,
+    "space-note-curve": 4,
+    "space-episode-curve": 4,
     "space-episodes": 6,
     "space-episode": 9,
     "space-entities": 5,
@@ -84,7 +87,7 @@ def get_page(browser: Client, world: ConsoleWorld, name: str, query: str = "") -
 
 
 def build_address(world: ConsoleWorld, name: str) -> str:
-    own = name.removeprefix("space-")
+    own = name.removeprefix("space-").removesuffix("-curve")
     ids = [world.space.id] if name.startswith("space-") else []
     ids += [getattr(world, own).id] if own in ("fact", "note", "segment", "episode") else []
     return reverse(name, args=ids)
