@@ -24,7 +24,7 @@ OWN |= {"review", "review-answer", "review-rules", "receipts", "webhooks", "webh
 OWN |= {"golden", "replays", "replay-start", "policy-try"}
 OWN |= {"spaces-import", "spaces-export"}
 OWN |= {"lab", "lab-new", "lab-import", "embeddings", "embeddings-begin"}
-OWN |= {"imports", "import-new", "chat-load"}
+OWN |= {"imports", "import-new", "chat-load", "predicates", "predicate-facts", "predicate-set"}
 # For admins who are operators of the hub as well.
 OPERATED = {"lab-new", "lab-resume", "models-test", "models-engine"}
 VIEWER, EDITOR, ADMIN = Membership.Role.VIEWER, Membership.Role.EDITOR, Membership.Role.ADMIN
@@ -145,6 +145,9 @@ DECIDED = {
     "usage-call": (VIEWER, "get"),
     "changes": (ADMIN, "get"),
     "settings": (VIEWER, "get"),
+    "predicates": (VIEWER, "get"),
+    "predicate-facts": (VIEWER, "get"),
+    "predicate-set": (ADMIN, "post"),
     "models": (VIEWER, "get"),
     "models-test": (ADMIN, "post"),
     "models-engine": (ADMIN, "post"),

@@ -154,6 +154,8 @@ PINNED = {
     "usage-call": 5,
     "changes": 6,
     "settings": 10,
+    "predicates": 6,
+    "predicate-facts": 6,
     "models": 6,
     "data": 10,
     "people": 6,

@@ -74,6 +74,8 @@ QUERIES = {
     "requests": 3,
     "changes": 2,
     "settings": 7,
+    "predicates": 2,
+    "predicate-facts": 2,
     "models": 3,
     "data": 7,
     "people": 2,
