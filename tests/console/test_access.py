@@ -51,6 +51,7 @@ DECIDED = {
     "space-graph-about": (VIEWER, "get"),
     "space-map": (VIEWER, "get"),
     "space-map-data": (VIEWER, "get"),
+    "space-map-evolution": (VIEWER, "get"),
     "space-map-begin": (EDITOR, "post"),
     "space-history": (VIEWER, "get"),
     "space-event": (VIEWER, "get"),
