@@ -105,8 +105,8 @@ def load_unevolved_notes(space: Space, among: Collection[UUID] | None = None) ->
     held = Note.objects.filter(space=space, id__in=before, retired_at=None, corrected_by="")
     found = []
     for note in held.order_by("id"):
-        was = {name: before[note.id].get(name) for name in DESCRIPTOR_COLUMNS}
-        known = {name: value for name, value in was.items() if value is not None}
+        was = before[note.id] or {}
+        known = {name: was[name] for name in DESCRIPTOR_COLUMNS if was.get(name) is not None}
         if any(getattr(note, name) != value for name, value in known.items()):
             for name, value in known.items():
                 setattr(note, name, value)

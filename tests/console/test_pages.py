@@ -63,7 +63,7 @@ QUERIES = {
     "space-entities": 5,
     "space-graph": 2,
     "space-map": 6,
-    "space-map-evolution": 8,
+    "space-map-evolution": 9,
     "space-history": 8,
     "space-fact": 18,
     "space-note": 13,

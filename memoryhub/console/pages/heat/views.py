@@ -194,7 +194,7 @@ def _build_fading_context(request: ConsoleRequest, space: Any) -> dict[str, Any]
 @page_at("spaces/<uuid:space_id>/heat/notes/<uuid:note_id>/", "space-note-curve")
 @page_at("spaces/<uuid:space_id>/heat/episodes/<uuid:episode_id>/", "space-episode-curve")
 @tenant_page()
-def memory_curve_page(request: ConsoleRequest, space_id: UUID, **memory: UUID) -> HttpResponse:
+def memory_curve_page(request: ConsoleRequest, /, space_id: UUID, **memory: UUID) -> HttpResponse:
     """The curve of one memory, from the day it was said until it would be hidden."""
     ((name, memory_id),) = memory.items()
     kind, now = name.removesuffix("_id"), timezone.now()

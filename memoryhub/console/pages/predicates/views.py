@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext, gettext_noop
@@ -19,6 +21,7 @@ from memoryhub.console.frame.lists import (
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.policies.views import build_return_tags
 from memoryhub.console.pages.predicates.queries import (
+    Taken,
     list_held_facts,
     list_predicate_rows,
     load_predicate_uses,
@@ -41,6 +44,7 @@ REASON_CHOICE = FilterChoice(
         ("none", _("Nobody said")),
     ),
 )
+_CARDINALITIES: Mapping[str, Taken] = {"single": "single", "multi": "multi"}
 _SET_MESSAGES = {
     "single": gettext_noop(
         "From now on “%(key)s” has one value at a time: a new one replaces the old one."
@@ -81,8 +85,7 @@ def predicate_fact_page(request: ConsoleRequest) -> HttpResponse:
 def set_predicate(request: ConsoleRequest) -> HttpResponse:
     """One value, several, or nothing said: a new version of the tenant's policy."""
     key = request.POST.get("key", "").replace("\0", "").strip()[:80]
-    wanted = request.POST.get("cardinality")
-    cardinality = wanted if wanted == "single" or wanted == "multi" else None
+    cardinality = _CARDINALITIES.get(request.POST.get("cardinality", ""))
     before = load_layers(request.tenant.id, None).tenant
     run_and_report(
         request,
