@@ -88,7 +88,7 @@ PINNED = {
     "space-graph-about": 5,
     "space-map": 9,
     "space-map-data": 16,
-    "space-map-evolution": 11,
+    "space-map-evolution": 14,
     "space-history": 15,
     "space-event": 14,
     "space-roll-back": 5,
