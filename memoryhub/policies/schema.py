@@ -95,12 +95,13 @@ class FactsPolicy(_PolicyGroup):
 
     def get_cardinality(self, key: str) -> Literal["single", "multi"] | None:
         """What a person has set for a relation; None: nothing."""
-        if key in _split_keys(self.one_value):
+        if key in split_keys(self.one_value):
             return "single"
-        return "multi" if key in _split_keys(self.many_values) else None
+        return "multi" if key in split_keys(self.many_values) else None
 
 
-def _split_keys(listed: str) -> set[str]:
+def split_keys(listed: str) -> set[str]:
+    """Keys of relations as a switch holds them, with commas between."""
     return {key.strip() for key in listed.split(",") if key.strip()}
 
 
