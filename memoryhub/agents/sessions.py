@@ -23,6 +23,7 @@ from memoryhub.inference.ledger import open_ledger
 from memoryhub.inference.selection import get_current_embedder, select_engine
 from memoryhub.pipeline.ingest.services import IngestRequest, IngestResult, ingest_messages
 from memoryhub.pipeline.steps.episodes.windows import compose_window
+from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import EffectivePolicy, load_effective_policy
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -56,6 +57,17 @@ class AgentSession:
     @property
     def agent(self) -> str:
         return self.window.agent or AGENT_NAME
+
+    @property
+    def acts(self) -> bool:
+        """Whether the hub itself has a model take the agent's turns."""
+        return self.can_act(self.tenant, self.effective.policy)
+
+    @staticmethod
+    def can_act(tenant: Tenant, policy: Policy) -> bool:
+        """Whether agents of such a tenant have a model, tools and a window."""
+        by_model = tenant.engine == Tenant.Engine.LLM
+        return by_model and policy.core.tools and policy.window.mode != "off"
 
     @cached_property
     def engine(self) -> Engine:

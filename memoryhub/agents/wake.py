@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID
 
+from memoryhub.agents.sessions import AgentSession, load_agent_session
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.services import append_inner_turns
@@ -21,12 +21,9 @@ from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import JobResult, NothingToDo, Step
 from memoryhub.pipeline.models import Job, Lane
 from memoryhub.policies.schema import Policy
-from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from personas.models import Window
-
-if TYPE_CHECKING:
-    from memoryhub.agents.sessions import AgentSession
 
 _BEAT_TEXT = (
     "Heartbeat: it is {now}, and nobody has written. Do what is due, or call pause_heartbeats."
@@ -70,13 +67,16 @@ def set_timers(
 
 
 def plan_wake_up(window: Window) -> None:
-    """Plan the job that is there when the window's next timer is due. Call inside the tenant's
+    """Have a job wait for the window's next timer, one at a time. Call inside the tenant's
     scope."""
     window.refresh_from_db(fields=["beat_minutes", "beats_at", "alarm_at"])
-    due = _find_due(window)
-    if due is not None:
-        key, payload = f"{window.id}:{due.isoformat()}", {"window": str(window.id)}
-        queue.plan_step(window.session.space, Job.Step.WAKE, key, due, payload=payload)
+    due, space, payload = _find_due(window), window.session.space, {"window": str(window.id)}
+    if due is None:
+        return
+    waiting = Job.objects.filter(space=space, step=Job.Step.WAKE, payload=payload)
+    if not waiting.filter(state__in=Job.WAITING_STATES).update(run_after=due):
+        key = f"{window.id}:{due.isoformat()}"
+        queue.plan_step(space, Job.Step.WAKE, key, due, payload=payload)
 
 
 def plan_timers(space: Space, policy: Policy, now: datetime) -> datetime | None:
@@ -93,32 +93,33 @@ def _find_due(window: Window) -> datetime | None:
     return min((at for at in (window.beats_at, window.alarm_at) if at), default=None)
 
 
-class WakeStep(Step["AgentSession", int]):
+class WakeStep(Step[AgentSession, int]):
     """Tell the agent of the timer, and let it take a turn. It writes as it goes: what it said and
-    did before a failure stays, and it is told of its timer once."""
+    did before a failure stays, and it is told of its timer once.
+
+    While the memory is paused nobody is woken, and an alarm is let go.
+    """
 
     name = Job.Step.WAKE
     lane = Lane.TIDYING
 
     def read(self) -> AgentSession | NothingToDo:
-        from memoryhub.agents.sessions import load_agent_session
-
         space = Space.objects.get(id=self.job.space_id)
         try:
             seat = load_agent_session(space, UUID(str(self.job.payload["window"])))
         except NotFound:
             return NothingToDo({"steps": 0})
-        due, policy = _find_due(seat.window), seat.effective.policy
-        if due is None or due > self.now or space.paused_at:
+        due = _find_due(seat.window)
+        if due is None or due > self.now:
             return NothingToDo({"steps": 0})
-        text = self._describe_timer(seat.window)
-        told = Message("system", text, external_id=f"timer-{self.job.id}")
-        append_inner_turns(seat.window.session, [told], received=self.now, agent=seat.agent)
-        acts = seat.tenant.engine == Tenant.Engine.LLM and policy.core.tools
-        if policy.window.mode == "off" or not acts:
-            self._reset_timers(seat.window)
-            return NothingToDo({"steps": 0})
-        return seat
+        if space.paused_at is None:
+            text = self._describe_timer(seat.window)
+            told = Message("system", text, external_id=f"timer-{self.job.id}")
+            append_inner_turns(seat.window.session, [told], received=self.now, agent=seat.agent)
+            if seat.acts:
+                return seat
+        self._reset_timers(seat.window)
+        return NothingToDo({"steps": 0})
 
     def _describe_timer(self, window: Window) -> str:
         now = f"{self.now:%Y-%m-%d %H:%M} UTC"
@@ -131,7 +132,7 @@ class WakeStep(Step["AgentSession", int]):
         return _ALARM_TEXT.format(now=now, about=about)
 
     def ask(self, seat: AgentSession) -> int:
-        from memoryhub.agents.turn import take_agent_turn
+        from memoryhub.agents.turn import take_agent_turn  # loads the embedder
 
         turned = take_agent_turn(seat, self.now).turned
         if turned.ending == "broken":

@@ -271,21 +271,3 @@ def format_result(done: StepOutcome, now: datetime) -> str:
     """What became of a step, as the agent reads it."""
     status = "OK" if done.ok else "Failed"
     return f"{status} ({now:%Y-%m-%d %H:%M}): {done.result}"
-
-
-@dataclass
-class PassingQueue:
-    """A queue that nobody keeps: these messages, and the steps behind them."""
-
-    messages: list[AgentMessage]
-    now: datetime
-
-    def load_messages(self) -> Sequence[AgentMessage]:
-        return self.messages
-
-    def add_step(self, step: AgentStep, done: StepOutcome) -> None:
-        call = f"call-{len(self.messages)}"
-        self.messages += [
-            AgentMessage("assistant", step.text, call, step.tool, step.arguments),
-            AgentMessage("tool", format_result(done, self.now), call, step.tool),
-        ]

@@ -135,8 +135,8 @@ class FoldWindowStep(Step[_DueFold, int]):
         window = rows.filter(id=UUID(str(self.job.payload[WINDOW_KEY]))).first()
         if window is None:
             return NothingToDo({"messages": 0})
-        help_ = _build_window_help(at.engine, at.effective, window.agent)
-        return _DueFold(window, at.policy, help_)
+        aid = _build_window_help(at.engine, at.effective, window.agent)
+        return _DueFold(window, at.policy, aid)
 
     def ask(self, due: _DueFold) -> int:
         composed = compose_agent_context(due.window.session, due.policy, due.aid, self.now)
