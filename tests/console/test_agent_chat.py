@@ -58,13 +58,11 @@ def test_steps_and_what_they_wrote_are_shown(client: Client, chat: ScriptedHub) 
     assert "there are: &#x27;human&#x27;, &#x27;persona&#x27;" in page
     with tenant_scope(chat.tenant.id):
         assert CoreBlock.objects.get(label="human").value == "Keeps bees."
-        asked, *inner, reply = Turn.objects.order_by("seq")
+        _, *inner, reply = Turn.objects.order_by("seq")
         assert [turn.role for turn in inner] == ["assistant", "tool"] * 3
-        assert (
-            inner[0].text
-            == 'core_append({"label": "human", "text": "Keeps bees.", "heartbeat": true})'
-        )
-        assert inner[1].text.startswith("OK (") and "Keeps bees." in inner[1].text
+        assert inner[0].text.startswith('core_append({"label": "human", "text": "Keeps bees."')
+        assert inner[1].text.startswith("OK (")
+        assert "Keeps bees." in inner[1].text
         assert inner[5].text.startswith("Failed (")
         assert {turn.state for turn in inner} == {Turn.State.PROCESSED}
         assert reply.metadata == {
