@@ -20,7 +20,7 @@ from memoryhub.dialogues.services import open_session
 from memoryhub.engines.types import Engine
 from memoryhub.errors import Conflict, NotFound
 from memoryhub.inference.ledger import open_ledger
-from memoryhub.inference.selection import get_current_embedder, select_engine
+from memoryhub.inference.selection import select_engine
 from memoryhub.pipeline.ingest.services import IngestRequest, IngestResult, ingest_messages
 from memoryhub.pipeline.steps.episodes.windows import compose_window
 from memoryhub.policies.schema import Policy
@@ -30,7 +30,7 @@ from memoryhub.tenants.scope import tenant_scope
 from notes.models import Note
 from personas import blocks
 from personas.models import Window
-from personas.window import ComposedWindow, open_window, read_agent_context
+from personas.window import ComposedWindow, open_window
 
 AGENT_NAME = "MemoryHub"
 _WHO_TEXT = (
@@ -105,16 +105,6 @@ class AgentSession:
                 head=self.build_head(now),
                 agent=self.agent,
             )
-
-    def read_window(self, now: datetime) -> ComposedWindow:
-        """The same as it stands. Asks no model and changes nothing."""
-        return read_agent_context(
-            self.window.session,
-            self.effective.policy,
-            get_current_embedder().count_tokens,
-            head=self.build_head(now),
-            agent=self.agent,
-        )
 
     def append_messages(self, messages: Sequence[Message], now: datetime) -> IngestResult:
         """Store what was said behind what is there; a worker reads it as any other message. Raises

@@ -148,11 +148,14 @@ class WindowQueue:
                 self.seat.window.session, made, received=self.now, agent=self.seat.agent
             )
 
-    def _list_sources(self) -> list[str]:
-        """The turns that the step is about: the one it answers, and those its tool has shown."""
+    def _list_sources(self) -> list[int]:
+        """`seq` of the turns that the step is about: the one it answers, and those that its tool
+        has shown. Numbers stay what they are where the space goes, ids need not."""
         shown, self.box.shown_turn_ids = self.box.shown_turn_ids, set()
         asked = {self.box.turn_id} if self.box.turn_id else set()
-        return sorted(str(turn_id) for turn_id in shown | asked)
+        with tenant_scope(self.seat.tenant.id):
+            rows = Turn.objects.filter(space=self.seat.space, id__in=shown | asked)
+            return sorted(rows.values_list("seq", flat=True))
 
 
 def _build_id() -> str:

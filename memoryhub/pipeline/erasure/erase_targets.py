@@ -244,14 +244,14 @@ def _with_copies(
 ) -> list[Turn]:
     """With an agent's own steps that repeat what goes: those that were shown one of the turns, and
     those that say what only they said."""
-    lost = {turn.id: turn.text for turn in whole} | {cut.turn.id: cut.lost for cut in cuts}
+    lost = {turn.seq: turn.text for turn in whole} | {cut.turn.seq: cut.lost for cut in cuts}
     if not lost:
         return whole
-    keys, names = {str(turn_id) for turn_id in lost}, [space.subject, space.name]
+    names = [space.subject, space.name]
     copies = [
         turn
         for turn in held.filter(IS_INNER)
-        if keys.intersection(turn.metadata.get(RESTS_ON, ()))
+        if lost.keys() & set(turn.metadata.get(RESTS_ON, ()))
         or has_erased_words(turn.text, lost.values(), names)
     ]
     return list({turn.id: turn for turn in [*whole, *copies]}.values())
