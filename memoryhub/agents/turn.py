@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext
@@ -129,20 +130,17 @@ class WindowQueue:
 
     def _add_inner_turns(self, step: AgentStep, done: StepOutcome) -> None:
         result = format_result(done, self.now)
-        metadata = {RESTS_ON: self._list_sources()} | (
-            {LOOKUP: True} if done.tool in SEARCH_TOOLS else {}
-        )
+        about: dict[str, Any] = {RESTS_ON: self._list_sources()}
+        about |= {LOOKUP: True} if done.tool in SEARCH_TOOLS else {}
         if step.tool:
-            call = ToolCall(_build_id(), step.tool, step.arguments)
+            call, name = ToolCall(_build_id(), step.tool, step.arguments), step.tool[:120]
+            more = {"speaker": name, "external_id": _build_id(), "metadata": about}
             made = [
-                build_call_message([call], step.text, external_id=call.id, metadata=metadata),
-                build_result_message(
-                    call.id, result, speaker=step.tool[:120], external_id=_build_id(),
-                    metadata=metadata,
-                ),
-            ]  # fmt: skip
+                build_call_message([call], step.text, external_id=call.id, metadata=about),
+                build_result_message(call.id, result, **more),
+            ]
         else:
-            made = [Message("system", result, external_id=_build_id(), metadata=metadata)]
+            made = [Message("system", result, "system", None, _build_id(), about)]
         with tenant_scope(self.seat.tenant.id):
             append_inner_turns(
                 self.seat.window.session, made, received=self.now, agent=self.seat.agent

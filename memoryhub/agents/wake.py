@@ -115,7 +115,7 @@ class WakeStep(Step[AgentSession, int]):
         if space.paused_at is None:
             text = self._describe_timer(seat.window)
             told = Message("system", text, external_id=f"timer-{self.job.id}")
-            append_inner_turns(seat.window.session, [told], received=self.now, agent=seat.agent)
+            append_inner_turns(seat.window.session, [told], received=self.now)
             if seat.acts:
                 return seat
         self._reset_timers(seat.window)

@@ -217,6 +217,7 @@ def _update_bounds(space: Space, session: Session, new: list[Turn], received: da
     session.ended_at = max(times) if first else max(session.ended_at, *times)
     session.turn_count += len(new)
     session.save(update_fields=["channel", "started_at", "ended_at", "turn_count"])
-    speakers = sorted({*space.speakers, *(turn.speaker for turn in new)})
+    heard = (turn.speaker for turn in new if INNER not in turn.metadata)
+    speakers = sorted({*space.speakers, *heard})
     space.speakers, space.last_activity_at = speakers, received
     space.save(update_fields=["next_seq", "speakers", "last_activity_at"])

@@ -49,6 +49,7 @@ def test_a_turn_says_what_it_did_and_keeps_every_step(rest: RestAgent, call: Cal
     found = search_recall(rest.hub, "core_append bees")
     assert found == [asked_text for asked_text in found if "core_append(" in asked_text]
     assert any(text.startswith("OK (") for text in search_recall(rest.hub, "block bees"))
+    assert rest.hub.space.speakers == ["Ana", "tutor"]
     rest.run_due_jobs(hours=1)
     with tenant_scope(rest.hub.tenant.id):
         assert not Fact.objects.filter(text__contains="core_append").exists()

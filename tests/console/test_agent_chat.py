@@ -120,6 +120,7 @@ def test_without_tools_the_answer_is_from_memory_as_before(
             "Looked for “bees” in what was said, page 2",
         ),
         ("recall_search_dates", {"start": "2026-05-01"}, "Read what was said from 2026-05-01 to …"),
+        ("wake_later", {"minutes": 5}, "Has itself woken in 5 minutes"),
         ("format_disk", {}, "Tried to use “format_disk”"),
         ("core_append", "{label", "Tried to use “core_append”"),
     ],
