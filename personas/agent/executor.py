@@ -246,8 +246,8 @@ def _edit_block_by_label(given: tools.AgentToolArguments, box: Toolbox) -> str:
         box.seen_versions[block.id] = block.version
         changed = _edit_block(given, box.writer, block, version)
         box.seen_versions[block.id] = changed.version
-        rows = BlockVersion.objects.filter(block=changed).exclude(turn_id=None)
-        box.shown_turn_ids.update(rows.values_list("turn_id", flat=True))
+        led_by = BlockVersion.objects.filter(block=changed).values_list("turn_id", flat=True)
+        box.shown_turn_ids.update(turn_id for turn_id in led_by if turn_id)
     size = f"{len(changed.value)} of {changed.char_limit} characters"
     return f"block {changed.label!r}, {size}, says now:\n{changed.value}"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import Episode
 from personas.models import Window
 from personas.window import SUMMARY_PREFIX, WARNING_TEXT
 from tests.agents.conftest import RestAgent
@@ -64,7 +63,8 @@ def test_thirty_long_exchanges_give_a_warning_a_flush_and_a_summary_in_the_first
     with tenant_scope(rest.hub.tenant.id):
         window = Window.objects.get()
         assert window.hidden == 0
-        assert Episode.objects.get(id=window.rolling_id).text == last["summary"]
+        assert window.rolling is not None
+        assert window.rolling.text == last["summary"]
     # And nothing is lost: recall has every word of it.
     found = rest.client.post(
         f"/api/v1/spaces/{rest.hub.subject}/tools",

@@ -129,8 +129,13 @@ def test_a_model_that_fails_is_asked_again_and_the_agent_told_once(
 def test_celerys_schedule_rings_for_a_timer_that_is_due(
     rest: RestAgent, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rung = []
-    monkeypatch.setattr(tasks, "ring_worker", lambda *ids: rung.append(ids) or True)
+    rung: list[Any] = []
+
+    def ring(*ids: Any) -> bool:
+        rung.append(ids)
+        return True
+
+    monkeypatch.setattr(tasks, "ring_worker", ring)
     rest.open()
     rest.run_due_jobs(hours=1)
     rest.post(f"{rest.window_id}/schedule", every_minutes=30)

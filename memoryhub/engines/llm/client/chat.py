@@ -192,9 +192,10 @@ def _read_reply(completion: Any) -> Completion:
 
 def _has_only_thought(completion: Any) -> bool:
     """Whether the tokens ran out while the model was thinking, before a word of its reply."""
-    choice = completion.choices[0] if completion.choices else None
-    cut = bool(choice and choice.finish_reason == "length")
-    return cut and not (choice.message.content or choice.message.tool_calls)
+    if not completion.choices or completion.choices[0].finish_reason != "length":
+        return False
+    said = completion.choices[0].message
+    return not (said.content or said.tool_calls)
 
 
 def build_options(

@@ -43,7 +43,9 @@ class AccumulatedAnswer:
     def _add_call(self, at: int, call: Any) -> None:
         """A call, or a piece of the one with its index: what comes later goes behind."""
         told = call.get("function") if isinstance(call, dict) else None
-        place = call.get("index", at) if isinstance(told, dict) else None
+        if not isinstance(told, dict):
+            return
+        place = call.get("index", at)
         if not isinstance(place, int) or not 0 <= place <= len(self.calls):
             return
         if place == len(self.calls):
