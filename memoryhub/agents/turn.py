@@ -37,6 +37,9 @@ from personas.agent.executor import (
 )
 from personas.agent.tools import SEARCH_TOOLS
 
+# Characters: what is kept beside a turn is bounded, and so much of a text is in the archive anyway.
+_MAX_KEPT_ARGUMENTS = 16_000
+
 
 @dataclass(frozen=True, slots=True)
 class BlockChange:
@@ -133,7 +136,8 @@ class WindowQueue:
         about: dict[str, Any] = {RESTS_ON: self._list_sources()}
         about |= {LOOKUP: True} if done.tool in SEARCH_TOOLS else {}
         if step.tool:
-            call, name = ToolCall(_build_id(), step.tool, step.arguments), step.tool[:120]
+            kept = step.arguments if len(step.arguments) <= _MAX_KEPT_ARGUMENTS else "{}"
+            call, name = ToolCall(_build_id(), step.tool, kept), step.tool[:120]
             more = {"speaker": name, "external_id": _build_id(), "metadata": about}
             made = [
                 build_call_message([call], step.text, external_id=call.id, metadata=about),

@@ -8,7 +8,7 @@ from typing import Any
 from memoryhub.dialogues.models import Turn
 from memoryhub.recall.agent_memory import SpaceMemory
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import Fact
+from notes.models import Fact, Note
 from personas.window import WARNING_TEXT
 from tests.agents.conftest import RestAgent
 from tests.support.hub import ScriptedHub
@@ -101,6 +101,21 @@ def test_the_window_is_warned_of_and_flushed_between_the_steps_of_one_turn(
         answers = [m for m in request["messages"] if m["role"] == "tool"]
         calls = [m for m in request["messages"] if m.get("tool") and m["role"] == "assistant"]
         assert len(answers) == len(calls)
+
+
+def test_a_very_long_call_is_kept_by_its_name(rest: RestAgent, call: Call) -> None:
+    rest.open()
+    poem = "A line of a long poem. " * 4000
+    rest.hub.model.script(
+        "agent_step",
+        call("archival_insert", text=poem, heartbeat=True),
+        call("send_message", text="Kept."),
+    )
+    assert rest.step("Keep my poem.")["said"] == ["Kept."]
+    with tenant_scope(rest.hub.tenant.id):
+        asked = Turn.objects.get(metadata__has_key="tool_calls")
+        assert asked.text == "archival_insert({})"
+        assert Note.objects.get(author="tutor").content == poem.strip()
 
 
 def test_a_hosts_own_tools_are_part_of_the_queue(rest: RestAgent) -> None:
