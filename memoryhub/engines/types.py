@@ -638,9 +638,9 @@ class Engine(Protocol):
         """What the span says that `predicted` lacks or has otherwise (Nemori)."""
 
     def fold_summary(
-        self, previous: str, said: Sequence[Utterance], *, max_words: int = 100
+        self, previous: str, said: Sequence[Utterance], *, max_words: int = 100, agent: str = ""
     ) -> str:
-        """`previous` renewed by what was said since."""
+        """`previous` renewed by what was said since; in the first person of `agent`, if named."""
 
     def build_digest(self, kind: DigestKind, parts: Sequence[Passage]) -> DigestText:
         """A digest of exchanges (day, session, persona) or of digests (the global kinds)."""

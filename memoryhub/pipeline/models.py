@@ -56,6 +56,7 @@ class Job(SpaceModel):
         SWEEP = "sweep", _("Let fade, warm up, tidy")
         REPLAY = "replay", _("Replay golden questions")
         MAP = "map", _("Draw the map of memories")
+        WAKE = "wake", _("Wake an agent")
 
     step = models.CharField(max_length=20, choices=Step, default=Step.DERIVE)
     lane = models.CharField(max_length=1, default=Lane.READING.value)

@@ -234,8 +234,8 @@ class RetentionPolicy(_PolicyGroup):
 
 class WindowPolicy(_PolicyGroup):
     mode: Literal["off", "on_demand", "on"] = "on_demand"
-    """Keep what an agent's model is shown: never (off), when an agent asks (on_demand), or
-    always (on)."""
+    """Which sessions have a window: none (off), those that an agent opens (on_demand), or all in
+    which something is said (on)."""
     context_limit: Annotated[int, Field(ge=200, le=2_000_000)] = 8000
     """Tokens the window may hold."""
     warn: Share = 0.7

@@ -47,6 +47,8 @@ PROMPT_VERSIONS: dict[Purpose, int] = dict.fromkeys(get_args(Purpose), 1) | {
     "trait_update": 2,
     "link_evolve": 2,
     "answer": 2,
+    "fold_summary": 2,
+    "agent_step": 2,
 }
 
 

@@ -89,8 +89,10 @@ class PersonaRules:
         return found
 
     def choose_agent_step(self, context: AgentContext) -> AgentStep:
-        """Searches what was said last, then says what was found. No model decides anything."""
-        last = context.messages[-1] if context.messages else AgentMessage("user", "")
+        """Searches what was said last, then says what was found. No model decides anything, so that
+        what the system tells it goes unheard."""
+        heard = [message for message in context.messages if message.role != "system"]
+        last = heard[-1] if heard else AgentMessage("user", "")
         offered = {tool.name for tool in context.tools}
         if last.role == "user" and "recall_search" in offered:
             asked = {"query": last.content[:500], "heartbeat": True}

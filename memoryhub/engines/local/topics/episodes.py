@@ -83,9 +83,10 @@ class EpisodeRules:
         return "\n".join(known)
 
     def fold_summary(
-        self, previous: str, said: Sequence[Utterance], *, max_words: int = 100
+        self, previous: str, said: Sequence[Utterance], *, max_words: int = 100, agent: str = ""
     ) -> str:
-        """The newest telling lines, and of the older ones as many as there is room for."""
+        """The newest telling lines, and of the older ones as many as there is room for. They stay
+        word for word, whoever is to read them."""
         new = _extract_statements("\n".join(f"{u.speaker}: {u.text}" for u in said))
         lines = [*previous.split("\n"), *select_texts(new, _POINTS)]
         return "\n".join(_keep_last_fitting([line for line in lines if line], max_words))
