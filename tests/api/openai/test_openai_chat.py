@@ -30,7 +30,11 @@ from tests.support.openai_server import OpenAIServer, ScriptedReply, make_chunk
 
 ASKED = "Where do I live?"
 TOOL = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
-CALL: dict[str, Any] = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+CALL: dict[str, Any] = {
+    "id": "c1",
+    "type": "function",
+    "function": {"name": "weather", "arguments": "{}"},
+}
 
 
 def get_last_request_body(upstream: OpenAIServer) -> dict[str, Any]:
