@@ -17,7 +17,7 @@ from memoryhub.engines.local.claims.resolve import ClaimRules
 from memoryhub.engines.local.claims.short_answers import CompletedStatement, complete_answer
 from memoryhub.engines.local.claims.values import add_employer_facts, end_left_home
 from memoryhub.engines.local.dates.english import find_times
-from memoryhub.engines.local.grammar.antecedents import has_personal_pronoun
+from memoryhub.engines.local.grammar.antecedents import may_point_back
 from memoryhub.engines.local.grammar.parse import ParsedPiece, parse_texts
 from memoryhub.engines.local.grammar.scene import ParsedTurn, build_scene
 from memoryhub.engines.local.grammar.speech import choose_overall_act, is_correction, is_question
@@ -106,7 +106,7 @@ def _find_needed_context(exchange: Exchange) -> Utterance | None:
     before = exchange.history[-1] if exchange.history else None
     if before is None or not exchange.utterances or not _is_read_in(before, "en"):
         return None
-    open_ended = has_personal_pronoun(exchange.utterances[0].text)
+    open_ended = may_point_back(exchange.utterances[0].text)
     return before if open_ended or is_question(before.text) else None
 
 

@@ -7,7 +7,7 @@ to the clause before it or dropped, for the raw turn stays searchable.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -19,9 +19,14 @@ from memoryhub.engines.local.claims.predicates import (
     classify_predicate,
     is_single_valued,
 )
+from memoryhub.engines.local.claims.fragments import read_fragments
 from memoryhub.engines.local.claims.values import set_value
 from memoryhub.engines.local.dates.calendar import WEEKDAYS
-from memoryhub.engines.local.grammar.antecedents import find_antecedent
+from memoryhub.engines.local.grammar.antecedents import (
+    find_antecedent,
+    find_thing,
+    list_things_said,
+)
 from memoryhub.engines.local.grammar.clauses import (
     Clause,
     ClauseSlots,
@@ -40,9 +45,15 @@ from memoryhub.engines.local.grammar.polarity import (
     is_particle,
 )
 from memoryhub.engines.local.grammar.rewrite import Voice, format_sentence, rewrite_tokens
-from memoryhub.engines.local.grammar.scene import ParsedTurn
-from memoryhub.engines.local.grammar.speech import classify_act, find_small_talk_end, is_correction
-from memoryhub.engines.local.grammar.subjects import Subject, find_subject
+from memoryhub.engines.local.grammar.scene import ParsedTurn, Scene, format_possessive
+from memoryhub.engines.local.grammar.speech import (
+    classify_act,
+    find_small_talk_end,
+    is_correction,
+    is_order,
+    is_stated,
+)
+from memoryhub.engines.local.grammar.subjects import Subject, find_subject, is_own
 from memoryhub.engines.local.grammar.verbs import LIKING_VERBS
 from memoryhub.engines.types import FactCandidate, SourceSpan, SpeechAct, TimeSpan
 
@@ -53,6 +64,10 @@ _MAX_FACTS = 20  # facts of one utterance at most (spec §16)
 _CONFIDENCE_BY_SUBJECT = {"speaker": 0.9, "we": 0.8, "person": 0.8, "thing": 0.7}
 _ASSISTANT_CONFIDENCE = 0.5
 _POINTING_WORDS = frozenset({"this", "that", "these", "those"})
+# What stands for a thing told of before, and whether for several.
+_THINGS_POINTED_AT = {"it": False, "this": False, "that": False, "one": False, "them": True,
+                      "they": True, "em": True, "'em": True}
+_PLACES = frozenset({"nsubj", "nsubjpass", "dobj", "pobj"})
 
 
 @dataclass(slots=True)
@@ -69,72 +84,125 @@ class _ClauseDraft:
     core: list[Token] = field(default_factory=list)
 
 
-def extract_facts(turn: ParsedTurn) -> tuple[list[FactCandidate], list[SpeechAct]]:
-    """The facts of a turn in order, and the speech act of each of its sentences."""
+def extract_facts(
+    turn: ParsedTurn, asked: Span | None = None
+) -> tuple[list[FactCandidate], list[SpeechAct]]:
+    """The facts of a turn in order, and the speech act of each of its sentences.
+
+    `asked`: the question that the turn answers.
+    """
     facts: list[FactCandidate] = []
     acts: list[SpeechAct] = []
+    reader = _TurnReader(turn, facts, asked)
     for offset, span in turn.iter_sentences():
         act, known = classify_act(span), len(facts)
-        if act in ("assertion", "chitchat") and not salience.is_quoted(span):
-            _extract_from_sentence(turn, offset, span, facts)
+        if act in ("assertion", "chitchat", "question", "request") and not salience.is_quoted(span):
+            reader.read_sentence(offset, span, act)
+        reader.earlier.insert(0, span)
         acts.append("assertion" if len(facts) > known else act)
     return facts[:_MAX_FACTS], acts
 
 
-def _extract_from_sentence(
-    turn: ParsedTurn, offset: int, span: Span, facts: list[FactCandidate]
-) -> None:
-    clauses = extract_clauses(span)
-    heads = {clause.head.i for clause in clauses}
-    before: FactCandidate | None = None
-    sober = span.start_char + find_small_talk_end(span.text)
-    for clause in clauses:
-        fact = None
-        if min(clause.head.idx, (clause.subject or clause.head).idx) >= sober:
-            known = _find_pronoun_antecedent(turn, clause, facts)
-            fact = _build_fact(turn, offset, clause, heads, known)
-        if fact is not None:
-            before = fact
-            facts.append(fact)
-        elif before is not None and clause.head.dep_ == "conj":
-            facts[-1] = before = _attach_clause(before, turn, offset, clause, heads)
-        else:
-            facts.extend(_extract_inner_facts(turn, offset, clause, heads, facts))
+class _TurnReader:
+    """The sentences of a turn one after the other: `facts` so far, `earlier` sentences, the
+    nearest first."""
+
+    def __init__(
+        self, turn: ParsedTurn, facts: list[FactCandidate], asked: Span | None = None
+    ) -> None:
+        self.turn, self.facts, self.asked = turn, facts, asked
+        self.earlier = [asked] if asked is not None else []
+        self.earlier += list_things_said(p.doc for p in turn.before)
+        self.told = set[str]()
+
+    def read_sentence(self, offset: int, span: Span, act: SpeechAct) -> None:
+        clauses = extract_clauses(span)
+        heads = {clause.head.i for clause in clauses}
+        before: FactCandidate | None = None
+        sober = span.start_char + find_small_talk_end(span.text)
+        covered = set[int]()
+        for clause in clauses:
+            own = collect_tokens(clause, heads - {clause.head.i}, frozenset())
+            covered |= {t.i for t in own} | ({clause.subject.i} if clause.subject else set())
+            fact = None
+            first = min(clause.head.idx, (clause.subject or clause.head).idx)
+            open_to_doubt = act == "question" and not is_stated(clause, alone=len(clauses) == 1)
+            if open_to_doubt or is_order(clause):
+                continue
+            known = self._find_referents(clause, own)
+            if first >= sober or set(known) & {t.i for t in own}:
+                if before is not None and clause.head.dep_ == "conj" and _is_about_it(clause):
+                    attached = _attach_clause(before, self.turn, offset, clause, heads)
+                    if attached is not before:
+                        self.facts[-1] = before = attached
+                        continue
+                fact = self._build_fact(offset, clause, heads, known)
+            if fact is not None:
+                before = fact
+                self._keep(fact)
+            elif before is not None and clause.head.dep_ == "conj":
+                self.facts[-1] = before = _attach_clause(before, self.turn, offset, clause, heads)
+            else:
+                for inner in self._read_inner(offset, clause, heads):
+                    self._keep(inner)
+        if act in ("assertion", "chitchat"):
+            rest = [t for t in span if t.i not in covered]
+            for fact in read_fragments(self.turn, offset, rest, bool(clauses)):
+                self._keep(fact)
+
+    def _keep(self, fact: FactCandidate) -> None:
+        if fact.text not in self.told:
+            self.told.add(fact.text)
+            self.facts.append(fact)
+
+    def _read_inner(self, offset: int, clause: Clause, heads: set[int]) -> list[FactCandidate]:
+        sides = (c for c in extract_inner_clauses(clause) if c.head.i not in heads)
+        inner = (self._build_fact(offset, c, heads, {}) for c in sides)
+        return [fact for fact in inner if fact]
+
+    def _find_referents(self, clause: Clause, own: Sequence[Token]) -> dict[int, str]:
+        """What the pronouns of the clause stand for, those in its subject and objects."""
+        found = {}
+        scene = self.turn.scene
+        for token in own:
+            low = token.lower_
+            if token.head not in clause.chain and token.head != clause.subject:
+                continue
+            if low in ("he", "she", "his", "her", "him"):
+                owners = (fact.owner for fact in self.facts)
+                before = (piece.doc for piece in self.turn.before)
+                here = token.doc[: token.left_edge.i]
+                known = find_antecedent(here, owners, before, scene)
+            elif low in _THINGS_POINTED_AT and token.dep_ in _PLACES:
+                here = token.doc[clause.head.sent.start : clause.head.left_edge.i]
+                many = _THINGS_POINTED_AT[low]
+                known = find_thing([here, *self.earlier], scene, many=many)
+            else:
+                continue
+            if known:
+                possessive = low in ("his", "her") and token.dep_ == "poss"
+                found[token.i] = format_possessive(known) if possessive else known
+        return found
+
+    def _build_fact(
+        self, offset: int, clause: Clause, heads: set[int], known: Mapping[int, str]
+    ) -> FactCandidate | None:
+        turn = self.turn
+        subject = find_subject(clause, turn.scene, known)
+        if subject is None or subject.who == "pronoun" or salience.is_empty_clause(clause):
+            return None
+        if salience.is_in_quotes(clause.head) or salience.is_report(clause):
+            return None
+        draft = _build_draft(turn, offset, clause, subject, heads, known)
+        if draft is None or not _is_worth_keeping(draft):
+            return None
+        found = _finish_fact(draft)
+        return found if turn.utterance.role == "user" or _is_own_state(found, clause) else None
 
 
-def _extract_inner_facts(
-    turn: ParsedTurn, offset: int, clause: Clause, heads: set[int], known: Sequence[FactCandidate]
-) -> list[FactCandidate]:
-    told = {fact.text for fact in known}
-    sides = (c for c in extract_inner_clauses(clause) if c.head.i not in heads)
-    inner = (_build_fact(turn, offset, c, heads, "") for c in sides)
-    return list({f.text: f for f in inner if f and f.text not in told}.values())
-
-
-def _find_pronoun_antecedent(
-    turn: ParsedTurn, clause: Clause, facts: Sequence[FactCandidate]
-) -> str:
+def _is_about_it(clause: Clause) -> bool:
     subject = clause.subject
-    if subject is None or subject.lower_ not in ("he", "she"):
-        return ""
-    owners = (fact.owner for fact in facts)
-    before = (piece.doc for piece in turn.before)
-    return find_antecedent(subject.doc[: subject.i], owners, before, turn.scene)
-
-
-def _build_fact(
-    turn: ParsedTurn, offset: int, clause: Clause, heads: set[int], known: str
-) -> FactCandidate | None:
-    subject = find_subject(clause, turn.scene, known)
-    if subject is None or subject.who == "pronoun" or salience.is_empty_clause(clause):
-        return None
-    if salience.is_in_quotes(clause.head):
-        return None
-    draft = _build_draft(turn, offset, clause, subject, heads)
-    if draft is None or not _is_worth_keeping(draft):
-        return None
-    found = _finish_fact(draft)
-    return found if turn.utterance.role == "user" or _is_own_state(found, clause) else None
+    return subject is not None and subject.lower_ in ("it", "that", "they")
 
 
 def _is_own_state(fact: FactCandidate, clause: Clause) -> bool:
@@ -144,7 +212,12 @@ def _is_own_state(fact: FactCandidate, clause: Clause) -> bool:
 
 
 def _build_draft(
-    turn: ParsedTurn, offset: int, clause: Clause, subject: Subject, heads: set[int]
+    turn: ParsedTurn,
+    offset: int,
+    clause: Clause,
+    subject: Subject,
+    heads: set[int],
+    known: Mapping[int, str],
 ) -> _ClauseDraft | None:
     slots = fill_slots(clause)
     heads = heads - {clause.head.i}
@@ -153,17 +226,18 @@ def _build_draft(
     own = [t for t in (slots.preposition, slots.object, slots.second, slots.complement) if t]
     core = [*clause.chain, *own, *([subject.token] if subject.token else [])]
     free = [t for t in tokens if subject.token is None or t.i != subject.token.i]
+    free = [t for t in free if t.i not in known]
     kept = salience.drop_pointing_parts(free, core)
     if kept is None:
         return None
-    chosen = {t.i for t in kept} | ({subject.token.i} if subject.token else set())
+    chosen = {t.i for t in kept} | ({subject.token.i} if subject.token else set()) | set(known)
     named = [t for t in tokens if t.i in chosen]
     tokens = trim_tokens(salience.skip_announcement(salience.shorten_tokens(named, core), clause))
     if not tokens or _is_indirect_question(tokens[0]):
         return None
     if salience.addresses_listener(tokens, clause):
         return None
-    referents = _map_referents(subject) | _map_articles(clause)
+    referents = {**known} | _map_articles(clause) | _map_own_thing(subject, turn.scene)
     voice = Voice(turn.scene, subject.who in ("speaker", "we"), referents)
     return _ClauseDraft(turn, offset, clause, subject, slots, tokens, voice, core)
 
@@ -173,10 +247,14 @@ def _is_indirect_question(first: Token) -> bool:
     return first.tag_ in ("WP", "WDT") or first.lower_ in ("why", "how", "where")
 
 
-def _map_referents(subject: Subject) -> dict[int, str]:
+def _map_own_thing(subject: Subject, scene: Scene) -> dict[int, str]:
+    """ "The boiler" and "landlord" told as "Ana's boiler", "Ana's landlord"."""
     token = subject.token
-    known = token is not None and token.lower_ in ("he", "she")
-    return {token.i: subject.owner} if token is not None and known else {}
+    if token is None or not is_own(token, scene):
+        return {}
+    mine = format_possessive(scene.speaker)
+    first = next(iter(token.lefts), token)
+    return {first.i: mine if first.lower_ == "the" else f"{mine} {first.text}"}
 
 
 def _map_articles(clause: Clause) -> dict[int, str]:
@@ -192,6 +270,8 @@ def _is_worth_keeping(draft: _ClauseDraft) -> bool:
     names = draft.turn.scene.list_first_names()
     inside = _find_subject_positions(draft)
     rest = [t for t in draft.tokens if t.i not in inside and t not in draft.clause.chain]
+    if draft.subject.who == "thing" and draft.turn.scene.alone:
+        return salience.is_specific(draft.tokens, names)
     if draft.subject.who == "thing" and not _is_personal(draft):
         return bool(_classify_draft(draft).key)
     fronted = draft.clause.fronted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from memoryhub.engines.local.grammar.clauses import Clause
+from memoryhub.engines.local.grammar.clauses import Clause, has_subject
 from memoryhub.engines.local.grammar.polarity import is_negated
 from memoryhub.engines.local.grammar.speech import is_correction
 from memoryhub.engines.local.grammar.verbs import EMPTY_PRESENT_VERBS, EMPTY_VERBS
@@ -28,6 +28,7 @@ _WEAK_VERBS = split_words("""
 _DOUBT_AUXILIARIES = split_words("would could might should may must 'd ’d ought")
 _DEFINING_DEPENDENCIES = frozenset({"amod", "relcl", "acl", "compound"})
 _PHATIC_VERBS = split_words("let say tell thank share hear know")  # "I wanted to let you know"
+_TELLING_VERBS = split_words("say tell claim reckon swear bet joke yell shout insist warn")
 _MAX_TOKENS = 32
 
 
@@ -50,6 +51,16 @@ def is_empty_clause(clause: Clause) -> bool:
     cannot = cannot and lemma in EMPTY_VERBS | EMPTY_PRESENT_VERBS
     empty = lemma in EMPTY_VERBS or (now and lemma in EMPTY_PRESENT_VERBS)
     return empty or cannot or (doubtful and not wishes) or _has_if(clause)
+
+
+def is_report(clause: Clause) -> bool:
+    """What somebody else says, thinks or bets: theirs, and not told as if it were so."""
+    subject = clause.subject
+    if subject is None or subject.lower_ in ("i", "we", "me"):
+        return False
+    told = clause.main.lemma_.lower() in _TELLING_VERBS or clause.head.lemma_.lower() in _TELLING_VERBS
+    content = any(c.i > clause.main.i and has_subject(c) for c in clause.children("ccomp"))
+    return content or (told and any(clause.children("ccomp", "xcomp", "dobj", "oprd", "dative")))
 
 
 def _is_perfect_or_ahead(clause: Clause) -> bool:
@@ -159,7 +170,8 @@ def _is_content(token: Token, names: frozenset[str]) -> bool:
     low = token.lower_
     if token.pos_ == "PROPN":
         return low not in names and low.isalpha()
-    if low in CONDITIONS or (token.pos_ == "NUM" and token.ent_type_ not in ("DATE", "TIME")):
+    number = token.pos_ == "NUM" and (token.ent_type_ not in ("DATE", "TIME") or len(low) > 4)
+    if low in CONDITIONS or number or token.like_email:
         return True
     return token.pos_ == "NOUN" and is_telling_noun(token)
 

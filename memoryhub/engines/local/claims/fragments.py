@@ -1,0 +1,94 @@
+"""Statements without a verb: "26 kids.", "back at my mum's", "flat 6, 112 Cole Street".
+
+What is left of a sentence when its clauses are taken out is told as the speaker's own words,
+for only they know what it is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from memoryhub.engines.local.claims import salience
+from memoryhub.engines.local.grammar.clauses import trim_tokens
+from memoryhub.engines.local.grammar.rewrite import Voice, format_sentence, rewrite_tokens
+from memoryhub.engines.local.grammar.scene import ParsedTurn, format_possessive
+from memoryhub.engines.local.grammar.speech import is_small_talk
+from memoryhub.engines.local.wordlists import ANIMALS, JOBS, PEOPLE, split_words
+from memoryhub.engines.types import FactCandidate, Polarity, SourceSpan
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+_MAX_TOKENS = 24  # more is no fragment, but a sentence that was not understood
+_CONFIDENCE = 0.6
+# Fragments with these ask, address somebody or only comment on what was said.
+_UNTELLING = split_words("""
+    you your yours thanks thank please what how why where when who which whose if this that these
+    those it they lol haha
+""")
+_NOT_ANY = split_words("no not never")
+
+
+def read_fragments(
+    turn: ParsedTurn, offset: int, rest: Sequence[Token], beside_clauses: bool
+) -> list[FactCandidate]:
+    """The facts that `rest` of a sentence states. `beside_clauses`: others were told in it."""
+    if turn.utterance.role != "user" or not turn.scene.alone:
+        return []
+    return [_build_fact(turn, offset, run) for run in _split_runs(rest) if _says_something(run)]
+
+
+def _split_runs(rest: Sequence[Token]) -> Iterator[list[Token]]:
+    run: list[Token] = []
+    for token in rest:
+        if run and token.i > run[-1].i + 1:
+            yield trim_tokens(run)
+            run = []
+        run.append(token)
+    yield trim_tokens(run)
+
+
+def _says_something(run: Sequence[Token]) -> bool:
+    words = [t for t in run if not t.is_punct]
+    if not 1 < len(words) <= _MAX_TOKENS or {t.lower_ for t in words} & _UNTELLING:
+        return False
+    if is_small_talk(run[0].doc[run[0].i : run[-1].i + 1].text) or words[0].pos_ in ("VERB", "AUX"):
+        return False
+    return salience.is_specific(words, frozenset())
+
+
+def _build_fact(turn: ParsedTurn, offset: int, run: Sequence[Token]) -> FactCandidate:
+    me = turn.scene.speaker
+    words = rewrite_tokens(run, Voice(turn.scene))
+    start, end = run[0].idx + offset, run[-1].idx + len(run[-1]) + offset
+    inside = [t for t in turn.times if start <= t.at < end]
+    polarity: Polarity = "holds"
+    if run[0].lower_ in _NOT_ANY:
+        polarity = "ended" if any(t.lower_ in ("more", "longer", "anymore") for t in run) else "denied"
+    elif inside and inside[0].start > turn.utterance.at:
+        polarity = "planned"
+    return FactCandidate(
+        text=format_sentence(f"{_lead_in(run, me)} {words}"),
+        owner=me,
+        speaker=me,
+        pattern="SVC",
+        subject=me,
+        verb="is",
+        complement=words,
+        kind="plan" if polarity == "planned" else "state",
+        polarity=polarity,
+        event=inside[0] if inside else None,
+        confidence=_CONFIDENCE,
+        sources=(SourceSpan(turn.utterance.handle, start, end),),
+    )
+
+
+def _lead_in(run: Sequence[Token], me: str) -> str:
+    """How the words hang on the speaker: "Ana is back in Kent", "Ana's wife Jo", "Ana: flat 6"."""
+    first = next(t for t in run if not t.is_punct)
+    if first.pos_ in ("ADP", "ADV") or (first.pos_ == "ADJ" and first.dep_ in ("ROOT", "acomp")):
+        return f"{me} is"
+    if first.lemma_.lower() in PEOPLE | ANIMALS | JOBS and first.tag_ == "NN":
+        return format_possessive(me)
+    return f"{me}:"
