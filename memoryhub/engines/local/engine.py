@@ -144,8 +144,10 @@ def _complete_short_answers(
 
 
 def _extract_english(reading: _ExchangeReading) -> Extraction:
-    read = [extract_facts(turn) for turn in reading.turns]
-    told = [*_extract_from_statements(reading), *(fact for found, _ in read for fact in found)]
+    stated = _extract_from_statements(reading)
+    completed = {(fact.sources[0].handle, fact.sources[0].start) for fact in stated}
+    read = [extract_facts(turn, completed) for turn in reading.turns]
+    told = [*stated, *(fact for found, _ in read for fact in found)]
     told = [end_left_home(fact) for fact in add_employer_facts(told)]
     facts = _sort_facts(told, reading.exchange)[:_MAX_FACTS]
     turns = zip(reading.turns, read, strict=True)

@@ -7,7 +7,7 @@ to the clause before it or dropped, for the raw turn stays searchable.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from memoryhub.engines.local.claims.predicates import (
     classify_predicate,
     is_single_valued,
 )
-from memoryhub.engines.local.claims.fragments import read_fragments
+from memoryhub.engines.local.claims.fragments import quote_answer, read_fragments
 from memoryhub.engines.local.claims.values import set_value
 from memoryhub.engines.local.dates.calendar import WEEKDAYS
 from memoryhub.engines.local.grammar.antecedents import (
@@ -67,6 +67,7 @@ _POINTING_WORDS = frozenset({"this", "that", "these", "those"})
 # What stands for a thing told of before, and whether for several.
 _THINGS_POINTED_AT = {"it": False, "this": False, "that": False, "one": False, "them": True,
                       "they": True, "em": True, "'em": True}
+_TELLING_ACTS = ("assertion", "chitchat", "question", "request")
 _PLACES = frozenset({"nsubj", "nsubjpass", "dobj", "pobj"})
 
 
@@ -85,21 +86,24 @@ class _ClauseDraft:
 
 
 def extract_facts(
-    turn: ParsedTurn, asked: Span | None = None
+    turn: ParsedTurn, completed: Collection[tuple[str, int]] = ()
 ) -> tuple[list[FactCandidate], list[SpeechAct]]:
     """The facts of a turn in order, and the speech act of each of its sentences.
 
-    `asked`: the question that the turn answers.
+    `completed`: handles and first characters of the answers that were told as sentences before.
     """
     facts: list[FactCandidate] = []
     acts: list[SpeechAct] = []
-    reader = _TurnReader(turn, facts, asked)
-    for offset, span in turn.iter_sentences():
+    reader = _TurnReader(turn, facts)
+    for at, (offset, span) in enumerate(turn.iter_sentences()):
         act, known = classify_act(span), len(facts)
-        if act in ("assertion", "chitchat", "question", "request") and not salience.is_quoted(span):
+        told = (turn.utterance.handle, offset + span.start_char) in completed
+        if act in _TELLING_ACTS and not told and not salience.is_quoted(span):
             reader.read_sentence(offset, span, act)
+            if at == 0 and len(facts) == known and act in ("assertion", "chitchat"):
+                facts += quote_answer(turn, offset, span)
         reader.earlier.insert(0, span)
-        acts.append("assertion" if len(facts) > known else act)
+        acts.append("assertion" if told or len(facts) > known else act)
     return facts[:_MAX_FACTS], acts
 
 
@@ -107,12 +111,9 @@ class _TurnReader:
     """The sentences of a turn one after the other: `facts` so far, `earlier` sentences, the
     nearest first."""
 
-    def __init__(
-        self, turn: ParsedTurn, facts: list[FactCandidate], asked: Span | None = None
-    ) -> None:
-        self.turn, self.facts, self.asked = turn, facts, asked
-        self.earlier = [asked] if asked is not None else []
-        self.earlier += list_things_said(p.doc for p in turn.before)
+    def __init__(self, turn: ParsedTurn, facts: list[FactCandidate]) -> None:
+        self.turn, self.facts = turn, facts
+        self.earlier = list(list_things_said(p.doc for p in turn.before))
         self.told = set[str]()
 
     def read_sentence(self, offset: int, span: Span, act: SpeechAct) -> None:
@@ -142,9 +143,12 @@ class _TurnReader:
                 self._keep(fact)
             elif before is not None and clause.head.dep_ == "conj":
                 self.facts[-1] = before = _attach_clause(before, self.turn, offset, clause, heads)
-            else:
-                for inner in self._read_inner(offset, clause, heads):
-                    self._keep(inner)
+            elif inner := self._read_inner(offset, clause, heads):
+                for each in inner:
+                    self._keep(each)
+            elif self.facts and self.turn.scene.alone and salience.is_specific(own, frozenset()):
+                last = self.facts[-1]
+                self.facts[-1] = _attach_clause(last, self.turn, offset, clause, heads)
         if act in ("assertion", "chitchat"):
             rest = [t for t in span if t.i not in covered]
             for fact in read_fragments(self.turn, offset, rest, bool(clauses)):

@@ -7,18 +7,20 @@ for only they know what it is about.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.claims import salience
+from memoryhub.engines.local.grammar.antecedents import list_things_said
 from memoryhub.engines.local.grammar.clauses import trim_tokens
 from memoryhub.engines.local.grammar.rewrite import Voice, format_sentence, rewrite_tokens
 from memoryhub.engines.local.grammar.scene import ParsedTurn, format_possessive
-from memoryhub.engines.local.grammar.speech import is_small_talk
+from memoryhub.engines.local.grammar.speech import is_question, is_small_talk
 from memoryhub.engines.local.wordlists import ANIMALS, JOBS, PEOPLE, split_words
 from memoryhub.engines.types import FactCandidate, Polarity, SourceSpan
 
 if TYPE_CHECKING:
-    from spacy.tokens import Token
+    from spacy.tokens import Span, Token
 
 _MAX_TOKENS = 24  # more is no fragment, but a sentence that was not understood
 _CONFIDENCE = 0.6
@@ -37,6 +39,23 @@ def read_fragments(
     if turn.utterance.role != "user" or not turn.scene.alone:
         return []
     return [_build_fact(turn, offset, run) for run in _split_runs(rest) if _says_something(run)]
+
+
+def quote_answer(turn: ParsedTurn, offset: int, span: Span) -> list[FactCandidate]:
+    """An answer that no sentence could be made of, told with its question: then it stands alone."""
+    asked = [s for s in list_things_said(p.doc for p in turn.before) if is_question(s.text)]
+    words = trim_tokens(list(span))
+    if turn.utterance.role != "user" or not (turn.scene.alone and asked and words):
+        return []
+    question = " ".join(asked[0].text.split())
+    answered = any(t.pos_ in ("NOUN", "PROPN", "NUM", "ADJ", "ADV") for t in words)
+    short = len(words) <= _MAX_TOKENS and len(asked[0]) <= _MAX_TOKENS
+    if not (answered and short) or words[0].lower_ in ("thanks", "thank") or is_small_talk(span.text):
+        return []
+    me = turn.scene.speaker
+    told = rewrite_tokens(words, Voice(turn.scene))
+    fact = _build_fact(turn, offset, words)
+    return [replace(fact, text=f'Asked "{question}", {me} said: {told}.', kind="state")]
 
 
 def _split_runs(rest: Sequence[Token]) -> Iterator[list[Token]]:

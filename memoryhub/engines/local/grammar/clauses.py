@@ -367,7 +367,8 @@ def trim_tokens(tokens: list[Token]) -> list[Token]:
     while start < end and (_is_sign(tokens[start]) or _is_filler(tokens[start])):
         start += 1
     while end > start and (
-        _is_sign(tokens[end - 1]) or tokens[end - 1].dep_ in _LINKING_DEPENDENCIES
+        _is_sign(tokens[end - 1])
+        or (tokens[end - 1].dep_ in _LINKING_DEPENDENCIES and tokens[end - 1].pos_ != "NUM")
     ):
         end -= 1
     return tokens[start:end]
