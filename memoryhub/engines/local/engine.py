@@ -11,11 +11,12 @@ from typing import cast
 
 from memoryhub.engines.local.answers.questions import RecallRules
 from memoryhub.engines.local.claims.corrections import apply_correction
+from memoryhub.engines.local.claims.deciders import Statement, judge_statements, load_decider
 from memoryhub.engines.local.claims.entities import extract_entities, extract_relations
 from memoryhub.engines.local.claims.extract import extract_facts
 from memoryhub.engines.local.claims.resolve import ClaimRules
 from memoryhub.engines.local.claims.short_answers import CompletedStatement, complete_answer
-from memoryhub.engines.local.claims.values import add_employer_facts, end_left_home
+from memoryhub.engines.local.claims.values import add_employer_facts, end_left_home, mark_ended
 from memoryhub.engines.local.dates.english import find_times
 from memoryhub.engines.local.grammar.antecedents import may_point_back
 from memoryhub.engines.local.grammar.parse import ParsedPiece, parse_texts
@@ -52,12 +53,20 @@ class LocalEngine(ClaimRules, NoteRules, TopicRules, EpisodeRules, PersonaRules,
     name = "local"
     version = "1"
 
+    def __init__(self, *, judges: bool = True) -> None:
+        """`judges` False: what was read is not judged by what was learned (for learning it)."""
+        self._judges = judges
+
     def extract_memories(
         self, exchanges: Sequence[Exchange], wanted: ExtractionOptions | None = None
     ) -> list[Extraction]:
         """One construction per exchange; all English texts are parsed in one batch."""
         readings = _prepare_readings(exchanges)
         _complete_statements(readings)
+        for reading in readings:
+            _read_facts(reading)
+        if self._judges:
+            _judge_facts(readings)
         return [_add_chinese(reading.exchange, _extract_english(reading)) for reading in readings]
 
 
@@ -69,6 +78,8 @@ class _ExchangeReading:
     turns: list[ParsedTurn]
     question: ParsedTurn | None
     statements: list[tuple[CompletedStatement, ParsedTurn]] = field(default_factory=list)
+    facts: list[FactCandidate] = field(default_factory=list)
+    acts: dict[str, SpeechAct] = field(default_factory=dict)
 
 
 def _prepare_readings(exchanges: Sequence[Exchange]) -> list[_ExchangeReading]:
@@ -143,15 +154,40 @@ def _complete_short_answers(
     return [(turn, statement) for turn, statement in made if statement]
 
 
-def _extract_english(reading: _ExchangeReading) -> Extraction:
+def _read_facts(reading: _ExchangeReading) -> None:
     stated = _extract_from_statements(reading)
     completed = {(fact.sources[0].handle, fact.sources[0].start) for fact in stated}
     read = [extract_facts(turn, completed) for turn in reading.turns]
     told = [*stated, *(fact for found, _ in read for fact in found)]
     told = [end_left_home(fact) for fact in add_employer_facts(told)]
-    facts = _sort_facts(told, reading.exchange)[:_MAX_FACTS]
+    reading.facts = _sort_facts(told, reading.exchange)
     turns = zip(reading.turns, read, strict=True)
-    acts = {turn.utterance.handle: choose_overall_act(found) for turn, (_, found) in turns}
+    reading.acts = {turn.utterance.handle: choose_overall_act(found) for turn, (_, found) in turns}
+
+
+def _judge_facts(readings: Sequence[_ExchangeReading]) -> None:
+    """Leaves out what is not worth keeping, and marks what says that something is over."""
+    asked = []
+    for reading in readings:
+        said = {u.handle: u.text for u in reading.exchange.utterances}
+        for fact in reading.facts:
+            (source,) = fact.sources
+            asked.append(Statement(fact, said[source.handle][source.start : source.end]))
+    judged = iter(judge_statements(asked) if asked else ())
+    for reading in readings:
+        alone = {t.utterance.handle for t in reading.turns if t.scene.alone}
+        kept = []
+        for fact, judgement in zip(reading.facts, judged, strict=False):
+            if fact.sources[0].handle in alone and not fact.predicate_key:
+                if judgement.worth < load_decider("worth").bar:
+                    continue
+            over = judgement.ended >= load_decider("ended").bar
+            kept.append(mark_ended(fact) if over else fact)
+        reading.facts = kept
+
+
+def _extract_english(reading: _ExchangeReading) -> Extraction:
+    facts, acts = reading.facts[:_MAX_FACTS], reading.acts
     told_in = {fact.sources[0].handle for fact in facts}
     # A wish to forget stays one, whatever else is said beside it.
     acts |= {handle: "assertion" for handle in told_in if acts.get(handle) != "forget"}

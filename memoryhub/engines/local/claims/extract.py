@@ -95,13 +95,12 @@ def extract_facts(
     facts: list[FactCandidate] = []
     acts: list[SpeechAct] = []
     reader = _TurnReader(turn, facts)
-    for at, (offset, span) in enumerate(turn.iter_sentences()):
+    for offset, span in turn.iter_sentences():
         act, known = classify_act(span), len(facts)
         told = (turn.utterance.handle, offset + span.start_char) in completed
         if act in _TELLING_ACTS and not told and not salience.is_quoted(span):
             reader.read_sentence(offset, span, act)
-            if at == 0 and len(facts) == known and act in ("assertion", "chitchat"):
-                facts += quote_answer(turn, offset, span)
+        reader.first = False
         reader.earlier.insert(0, span)
         acts.append("assertion" if told or len(facts) > known else act)
     return facts[:_MAX_FACTS], acts
@@ -115,44 +114,64 @@ class _TurnReader:
         self.turn, self.facts = turn, facts
         self.earlier = list(list_things_said(p.doc for p in turn.before))
         self.told = set[str]()
+        self.first = True  # the sentence that may answer a question
 
     def read_sentence(self, offset: int, span: Span, act: SpeechAct) -> None:
         clauses = extract_clauses(span)
         heads = {clause.head.i for clause in clauses}
-        before: FactCandidate | None = None
         sober = span.start_char + find_small_talk_end(span.text)
-        covered = set[int]()
+        left = {token.i for token in span}  # what nothing was made of yet
+        before: FactCandidate | None = None
         for clause in clauses:
             own = collect_tokens(clause, heads - {clause.head.i}, frozenset())
-            covered |= {t.i for t in own} | ({clause.subject.i} if clause.subject else set())
-            fact = None
-            first = min(clause.head.idx, (clause.subject or clause.head).idx)
-            open_to_doubt = act == "question" and not is_stated(clause, alone=len(clauses) == 1)
-            if open_to_doubt or is_order(clause):
-                continue
+            spent = {t.i for t in [*own, *(clause.subject.subtree if clause.subject else [])]}
             known = self._find_referents(clause, own)
-            if first >= sober or set(known) & {t.i for t in own}:
-                if before is not None and clause.head.dep_ == "conj" and _is_about_it(clause):
-                    attached = _attach_clause(before, self.turn, offset, clause, heads)
-                    if attached is not before:
-                        self.facts[-1] = before = attached
-                        continue
+            first = min(clause.head.idx, (clause.subject or clause.head).idx)
+            chat = first < sober and not set(known) & spent
+            if chat or _is_refused(clause, own, act, alone=len(clauses) == 1):
+                made = self._read_inner(offset, clause, heads)
+            elif before and clause.head.dep_ == "conj" and _points_back(clause, known={}):
+                made = self._attach(before, offset, clause, heads)
+            else:
                 fact = self._build_fact(offset, clause, heads, known)
-            if fact is not None:
-                before = fact
-                self._keep(fact)
-            elif before is not None and clause.head.dep_ == "conj":
-                self.facts[-1] = before = _attach_clause(before, self.turn, offset, clause, heads)
-            elif inner := self._read_inner(offset, clause, heads):
-                for each in inner:
-                    self._keep(each)
-            elif self.facts and self.turn.scene.alone and salience.is_specific(own, frozenset()):
-                last = self.facts[-1]
-                self.facts[-1] = _attach_clause(last, self.turn, offset, clause, heads)
+                made = [fact] if fact else self._read_inner(offset, clause, heads)
+                before = fact or before
+                if not made and self._may_attach(clause, own, before, known):
+                    made = self._attach(self.facts[-1], offset, clause, heads)
+                if not made:
+                    continue
+            left -= spent
+            for each in made:
+                self._keep(each)
         if act in ("assertion", "chitchat"):
-            rest = [t for t in span if t.i not in covered]
-            for fact in read_fragments(self.turn, offset, rest, bool(clauses)):
+            rest = [t for t in span if t.i in left]
+            found = read_fragments(self.turn, offset, rest)
+            if self.first and not self.facts:
+                found = quote_answer(self.turn, offset, span, rest) or found
+            for fact in found:
                 self._keep(fact)
+
+    def _may_attach(
+        self,
+        clause: Clause,
+        own: Sequence[Token],
+        before: FactCandidate | None,
+        known: Mapping[int, str],
+    ) -> bool:
+        """Whether a clause that can't be told alone goes with what was told last."""
+        if not self.facts or not _points_back(clause, known):
+            return False
+        if before is not None and clause.head.dep_ == "conj":
+            return True
+        return self.turn.scene.alone and salience.is_specific(own, frozenset())
+
+    def _attach(
+        self, fact: FactCandidate, offset: int, clause: Clause, heads: set[int]
+    ) -> list[FactCandidate]:
+        """Puts the clause to the last fact; nothing is left to keep then."""
+        told = _attach_clause(fact, self.turn, offset, clause, heads)
+        self.facts[-1] = told
+        return []
 
     def _keep(self, fact: FactCandidate) -> None:
         if fact.text not in self.told:
@@ -177,10 +196,11 @@ class _TurnReader:
                 before = (piece.doc for piece in self.turn.before)
                 here = token.doc[: token.left_edge.i]
                 known = find_antecedent(here, owners, before, scene)
-            elif low in _THINGS_POINTED_AT and token.dep_ in _PLACES:
+            elif low in _THINGS_POINTED_AT and _may_be_thing(token, clause):
                 here = token.doc[clause.head.sent.start : clause.head.left_edge.i]
                 many = _THINGS_POINTED_AT[low]
-                known = find_thing([here, *self.earlier], scene, many=many)
+                near = [here, *self.earlier[: 2 if token == clause.subject else 1]]
+                known = find_thing(near, scene, many=many)
             else:
                 continue
             if known:
@@ -195,7 +215,7 @@ class _TurnReader:
         subject = find_subject(clause, turn.scene, known)
         if subject is None or subject.who == "pronoun" or salience.is_empty_clause(clause):
             return None
-        if salience.is_in_quotes(clause.head) or salience.is_report(clause):
+        if salience.is_in_quotes(clause.head):
             return None
         draft = _build_draft(turn, offset, clause, subject, heads, known)
         if draft is None or not _is_worth_keeping(draft):
@@ -204,9 +224,30 @@ class _TurnReader:
         return found if turn.utterance.role == "user" or _is_own_state(found, clause) else None
 
 
-def _is_about_it(clause: Clause) -> bool:
+def _may_be_thing(token: Token, clause: Clause) -> bool:
+    """ "That" is what was said, unless somebody or something is named: "that's Farrah"."""
+    if token.dep_ not in _PLACES:
+        return False
+    named = [t for t in clause.children("attr") if t.pos_ in ("PROPN", "NUM")]
+    return token.lower_ not in ("that", "this") or bool(named)
+
+
+def _is_refused(clause: Clause, own: Sequence[Token], act: SpeechAct, *, alone: bool) -> bool:
+    """It asserts nothing of anybody: asked, ordered, thought, quoted, or told of the listener."""
+    if act == "question" and not is_stated(clause, alone=alone):
+        return True
+    if is_order(clause) or salience.is_empty_clause(clause) or salience.is_report(clause):
+        return True
     subject = clause.subject
-    return subject is not None and subject.lower_ in ("it", "that", "they")
+    yours = subject is not None and subject.lower_ in ("you", "u", "y'all")
+    return yours or salience.is_in_quotes(clause.head) or salience.addresses_listener(own, clause)
+
+
+def _points_back(clause: Clause, known: Mapping[int, str]) -> bool:
+    subject = clause.subject
+    if subject is None or subject.i in known:
+        return False
+    return subject.lower_ in ("it", "that", "this", "they", "he", "she")
 
 
 def _is_own_state(fact: FactCandidate, clause: Clause) -> bool:
@@ -275,7 +316,7 @@ def _is_worth_keeping(draft: _ClauseDraft) -> bool:
     inside = _find_subject_positions(draft)
     rest = [t for t in draft.tokens if t.i not in inside and t not in draft.clause.chain]
     if draft.subject.who == "thing" and draft.turn.scene.alone:
-        return salience.is_specific(draft.tokens, names)
+        return bool(rest) and salience.is_specific(draft.tokens, names)
     if draft.subject.who == "thing" and not _is_personal(draft):
         return bool(_classify_draft(draft).key)
     fronted = draft.clause.fronted

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.claims import salience
 from memoryhub.engines.local.grammar.antecedents import list_things_said
-from memoryhub.engines.local.grammar.clauses import trim_tokens
+from memoryhub.engines.local.grammar.clauses import SUBJECT_DEPENDENCIES, trim_tokens
 from memoryhub.engines.local.grammar.rewrite import Voice, format_sentence, rewrite_tokens
 from memoryhub.engines.local.grammar.scene import ParsedTurn, format_possessive
 from memoryhub.engines.local.grammar.speech import is_question, is_small_talk
-from memoryhub.engines.local.wordlists import ANIMALS, JOBS, PEOPLE, split_words
+from memoryhub.engines.local.wordlists import ANIMALS, JOBS, PEOPLE, VAGUE_NOUNS, split_words
 from memoryhub.engines.types import FactCandidate, Polarity, SourceSpan
 
 if TYPE_CHECKING:
@@ -24,38 +24,50 @@ if TYPE_CHECKING:
 
 _MAX_TOKENS = 24  # more is no fragment, but a sentence that was not understood
 _CONFIDENCE = 0.6
+_VERB = ":"  # there is none
 # Fragments with these ask, address somebody or only comment on what was said.
 _UNTELLING = split_words("""
-    you your yours thanks thank please what how why where when who which whose if this that these
-    those it they lol haha
+    you your yours thanks thank please what how why where when who which whose if lol haha
 """)
+_POINTING = split_words("it this that these those they he she there")
 _NOT_ANY = split_words("no not never")
 
 
-def read_fragments(
-    turn: ParsedTurn, offset: int, rest: Sequence[Token], beside_clauses: bool
-) -> list[FactCandidate]:
-    """The facts that `rest` of a sentence states. `beside_clauses`: others were told in it."""
+def read_fragments(turn: ParsedTurn, offset: int, rest: Sequence[Token]) -> list[FactCandidate]:
+    """The facts that `rest` of a sentence states."""
     if turn.utterance.role != "user" or not turn.scene.alone:
         return []
     return [_build_fact(turn, offset, run) for run in _split_runs(rest) if _says_something(run)]
 
 
-def quote_answer(turn: ParsedTurn, offset: int, span: Span) -> list[FactCandidate]:
-    """An answer that no sentence could be made of, told with its question: then it stands alone."""
+def quote_answer(
+    turn: ParsedTurn, offset: int, span: Span, rest: Sequence[Token]
+) -> list[FactCandidate]:
+    """An answer that no sentence could be made of, told with its question: then it stands alone.
+
+    `rest`: the words of the answer `span` that may be told.
+    """
     asked = [s for s in list_things_said(p.doc for p in turn.before) if is_question(s.text)]
-    words = trim_tokens(list(span))
+    words = trim_tokens(list(rest))
     if turn.utterance.role != "user" or not (turn.scene.alone and asked and words):
         return []
-    question = " ".join(asked[0].text.split())
-    answered = any(t.pos_ in ("NOUN", "PROPN", "NUM", "ADJ", "ADV") for t in words)
     short = len(words) <= _MAX_TOKENS and len(asked[0]) <= _MAX_TOKENS
-    if not (answered and short) or words[0].lower_ in ("thanks", "thank") or is_small_talk(span.text):
+    whole = sum(t.is_alpha for t in rest) * 2 >= sum(t.is_alpha for t in span)
+    if not (short and whole) or {t.lower_ for t in words} & _UNTELLING or is_small_talk(span.text):
         return []
-    me = turn.scene.speaker
+    if not any(_is_telling(t) for t in words):
+        return []
+    question = " ".join(asked[0].text.split())
     told = rewrite_tokens(words, Voice(turn.scene))
     fact = _build_fact(turn, offset, words)
-    return [replace(fact, text=f'Asked "{question}", {me} said: {told}.', kind="state")]
+    return [replace(fact, text=f'Asked "{question}", {turn.scene.speaker} said: {told}.')]
+
+
+def _is_telling(token: Token) -> bool:
+    if token.pos_ in ("NUM", "PROPN") or token.like_email:
+        return True
+    content = token.pos_ in ("NOUN", "ADJ", "VERB") or token.lower_.endswith("ly")
+    return content and token.lemma_.lower() not in VAGUE_NOUNS
 
 
 def _split_runs(rest: Sequence[Token]) -> Iterator[list[Token]]:
@@ -72,7 +84,11 @@ def _says_something(run: Sequence[Token]) -> bool:
     words = [t for t in run if not t.is_punct]
     if not 1 < len(words) <= _MAX_TOKENS or {t.lower_ for t in words} & _UNTELLING:
         return False
-    if is_small_talk(run[0].doc[run[0].i : run[-1].i + 1].text) or words[0].pos_ in ("VERB", "AUX"):
+    bare = words[0].tag_ in ("VB", "VBP", "MD")  # an order, or half a question
+    subjects = [t for t in words if t.dep_ in SUBJECT_DEPENDENCIES]
+    places = (*SUBJECT_DEPENDENCIES, "dobj", "pobj")
+    pointing = subjects and any(t.dep_ in places and t.lower_ in _POINTING for t in words)
+    if bare or pointing or is_small_talk(run[0].doc[run[0].i : run[-1].i + 1].text):
         return False
     return salience.is_specific(words, frozenset())
 
@@ -93,7 +109,7 @@ def _build_fact(turn: ParsedTurn, offset: int, run: Sequence[Token]) -> FactCand
         speaker=me,
         pattern="SVC",
         subject=me,
-        verb="is",
+        verb=_VERB,
         complement=words,
         kind="plan" if polarity == "planned" else "state",
         polarity=polarity,

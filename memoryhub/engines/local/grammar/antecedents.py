@@ -32,11 +32,13 @@ def may_point_back(text: str) -> bool:
 
 
 def find_antecedent(here: Span, owners: Iterable[str], before: Iterable[Doc], scene: Scene) -> str:
-    """The only person named in `here` or owning facts of it, else in `before`; or nobody ("").
+    """The only person that facts of `here` are about, else named in it, else in `before`; or
+    nobody ("").
 
     Two candidates are none: nothing is guessed.
     """
-    named = _find_people(here, scene) | ({*owners} - {scene.speaker})
+    told = {*owners} - {scene.speaker}
+    named = told if len(told) == 1 and scene.alone else _find_people(here, scene) | told
     if not named:
         named = {name for doc in before for name in _find_people(doc[:], scene)}
     return named.pop() if len(named) == 1 else ""
@@ -99,7 +101,8 @@ def _find_name(token: Token, scene: Scene) -> str:
         return _join_name(token) if _is_somebody(token) else ""
     if token.dep_ == "attr":  # "Rex is my dog"
         return ""
-    mine = any(c.lower_ in ("my", "our") for c in token.children if c.dep_ == "poss")
+    owners = ("my", "our", "your") if scene.alone else ("my", "our")
+    mine = any(c.lower_ in owners for c in token.children if c.dep_ == "poss")
     if not mine or token.lemma_.lower() not in PEOPLE | ANIMALS or find_name_after(token):
         return ""
     return f"{format_possessive(scene.speaker)} {format_noun_phrase(token)}"

@@ -133,7 +133,9 @@ def _is_clause(child: Token, head: Token) -> bool:
 
 def _stands_alone(child: Token, head: Token) -> bool:
     """A whole sentence that is only set off by a sign or "and" from the one it hangs on."""
-    if not has_subject(child) or not _is_finite(child) or head.lemma_.lower() in _TELLING_VERBS:
+    if child.dep_ in ("aux", "auxpass") or head.lemma_.lower() in _TELLING_VERBS:
+        return False
+    if not has_subject(child) or not _is_finite(child):
         return False
     lead = next((t for t in child.subtree if not t.is_punct), child)
     marked = any(c.dep_ == "mark" or c.tag_ in _RELATIVE_TAGS for c in child.children)

@@ -105,7 +105,8 @@ def _rewrite_verb(low: str, token: Token) -> str:
         return "will"
     if low == "wanna":
         return "wants to" if _agrees_with_speaker(token) else "want to"
-    if low == "'s" and token.pos_ == "AUX":
+    clipped = low == "is" and token.i and not token.nbor(-1).whitespace_  # as the parser got it
+    if (clipped or low in ("'s", "s")) and token.pos_ in ("AUX", "VERB"):
         follows = _get_next_word(token)
         perfect = token.head.tag_ == "VBN" and token.dep_ == "aux"
         return "has" if perfect or follows in ("been", "got", "had") else "is"
@@ -113,7 +114,7 @@ def _rewrite_verb(low: str, token: Token) -> str:
 
 
 def _is_clipped(token: Token) -> bool:
-    return _get_next_word(token) in ("na", "ta", "n't", "n’t", "not") and not token.whitespace_
+    return _get_next_word(token) in ("na", "ta", "n't", "n’t", "not", "nt") and not token.whitespace_
 
 
 def _get_next_word(token: Token) -> str:
