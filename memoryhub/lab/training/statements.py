@@ -3,7 +3,8 @@
 Examples are the statements that the engine reads of dialogues with updates before anything is
 judged, marked by the dialogues' readings. Readings hold only what matters, so what they lack is
 taken for not worth keeping; of a message with an ending, the statement it rests on is one.
-`endings.txt` adds sentences of our own, as many that tell of an ending (+) as do not (-).
+`endings.txt` adds sentences of our own that tell of an ending (+) or do not (-), all of them worth
+keeping, and `chatter.txt` some that are not.
 The scores beside the weights come from dialogues that were left out in turn.
 """
 
@@ -35,12 +36,15 @@ from memoryhub.lab.truth.dialogues import TruthDialogue, TruthTurn, is_matching
 from memoryhub.lab.truth.reading import build_exchanges
 
 ENDINGS_FILE = Path(__file__).with_name("endings.txt")
+CHATTER_FILE = Path(__file__).with_name("chatter.txt")
 _FOLDS = 8
 _STRENGTH = 0.3  # C of the regressions: how far the examples may pull
 _RARE = 3  # words of fewer sentences of our own are no features
-_KEEP = 0.96  # the share of what is worth keeping that the bar lets through
+_KEEP = 0.97  # the share of what is worth keeping that the bar lets through
 _ENDED_BAR = 0.35
 
+# What a sentence of our own is taken for.
+_OWN_FACT = FactCandidate(text="", owner="I", speaker="I", pattern="SVO", subject="I", verb="is")
 Floats = NDArray[np.float64]
 
 
@@ -62,15 +66,20 @@ def train_deciders(dialogues: Sequence[TruthDialogue], on: str) -> dict[str, Any
     traits = _build_traits([each.statement for each in examples])
     names = list(describe_statement(examples[0].statement))
 
+    lines = _read_lines(ENDINGS_FILE)
+    own, is_own = [line[2:] for line in lines], np.array([line[0] == "+" for line in lines])
+    chatter = _read_lines(CHATTER_FILE)
+
     is_worth = np.array([each.worth for each in examples])
     values = np.hstack([vectors * VECTOR_SCALE, traits])
-    chances = _cross_predict(values, is_worth, groups)
+    written = [Statement(_OWN_FACT, words) for words in [*own, *chatter]]
+    mine = np.hstack([embed_words([*own, *chatter]) * VECTOR_SCALE, _build_traits(written)])
+    is_mine = np.arange(len(mine)) < len(own)
+    chances = _cross_predict(values, is_worth, groups, mine, is_mine)
     bar = float(np.quantile(chances[is_worth], 1 - _KEEP))
-    model = _fit(values, is_worth)
+    model = _fit(np.vstack([values, mine]), np.concatenate([is_worth, is_mine]))
     worth = _describe(model, bar, [], names) | _score(chances, is_worth, bar)
 
-    lines = [line for line in ENDINGS_FILE.read_text(encoding="utf-8").splitlines() if line]
-    own, is_own = [line[2:] for line in lines], np.array([line[0] == "+" for line in lines])
     vocabulary = _choose_words(own)
     spoken = [each.statement.words for each in examples]
     mine = np.hstack([embed_words(own) * VECTOR_SCALE, _build_words(own, vocabulary)])
@@ -122,6 +131,10 @@ def _mark_ending(
     if places:
         return any(at < source.end and source.start < at + size for at, size in places if at >= 0)
     return True if only else False if told else None
+
+
+def _read_lines(file: Path) -> list[str]:
+    return [line for line in file.read_text(encoding="utf-8").splitlines() if line]
 
 
 def _build_traits(statements: Sequence[Statement]) -> Floats:

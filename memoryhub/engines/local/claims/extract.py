@@ -130,7 +130,7 @@ class _TurnReader:
             chat = first < sober and not set(known) & spent
             if chat or _is_refused(clause, own, act, alone=len(clauses) == 1):
                 made = self._read_inner(offset, clause, heads)
-            elif before and clause.head.dep_ == "conj" and _points_back(clause, known={}):
+            elif before and clause.head.dep_ == "conj" and _is_about_it(clause):
                 made = self._attach(before, offset, clause, heads)
             else:
                 fact = self._build_fact(offset, clause, heads, known)
@@ -138,8 +138,10 @@ class _TurnReader:
                 before = fact or before
                 if not made and self._may_attach(clause, own, before, known):
                     made = self._attach(self.facts[-1], offset, clause, heads)
-                if not made:
-                    continue
+                inside = {t.i for t in clause.subject.subtree} if clause.subject else set()
+                beside = [t for t in own if t.i not in inside]
+                if not made and (self.first or salience.is_specific(beside, frozenset())):
+                    continue  # its words are told as they are
             left -= spent
             for each in made:
                 self._keep(each)
@@ -163,7 +165,8 @@ class _TurnReader:
             return False
         if before is not None and clause.head.dep_ == "conj":
             return True
-        return self.turn.scene.alone and salience.is_specific(own, frozenset())
+        valued = bool(self.facts[-1].predicate_key)  # its text is to stay what it is
+        return self.turn.scene.alone and not valued and salience.is_specific(own, frozenset())
 
     def _attach(
         self, fact: FactCandidate, offset: int, clause: Clause, heads: set[int]
@@ -243,6 +246,10 @@ def _is_refused(clause: Clause, own: Sequence[Token], act: SpeechAct, *, alone: 
     return yours or salience.is_in_quotes(clause.head) or salience.addresses_listener(own, clause)
 
 
+def _is_about_it(clause: Clause) -> bool:
+    return clause.subject is not None and clause.subject.lower_ in ("it", "that", "they")
+
+
 def _points_back(clause: Clause, known: Mapping[int, str]) -> bool:
     subject = clause.subject
     if subject is None or subject.i in known:
@@ -315,8 +322,8 @@ def _is_worth_keeping(draft: _ClauseDraft) -> bool:
     names = draft.turn.scene.list_first_names()
     inside = _find_subject_positions(draft)
     rest = [t for t in draft.tokens if t.i not in inside and t not in draft.clause.chain]
-    if draft.subject.who == "thing" and draft.turn.scene.alone:
-        return bool(rest) and salience.is_specific(draft.tokens, names)
+    if draft.turn.scene.alone:  # what of it is worth keeping was learned
+        return any(salience.may_be_content(t) for t in rest)
     if draft.subject.who == "thing" and not _is_personal(draft):
         return bool(_classify_draft(draft).key)
     fronted = draft.clause.fronted

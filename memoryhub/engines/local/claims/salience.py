@@ -25,6 +25,7 @@ _REMOVABLE_DEPENDENCIES = split_words("prep advcl relcl acl appos npadvmod conj 
 _WEAK_VERBS = split_words("""
     be have do get go feel come make take give keep put seem become start try need
 """)
+_EMPTY_WORDS = split_words("thing stuff way lot bit kind sort something anything everything")
 _DOUBT_AUXILIARIES = split_words("would could might should may must 'd ’d ought")
 _DEFINING_DEPENDENCIES = frozenset({"amod", "relcl", "acl", "compound"})
 _PHATIC_VERBS = split_words("let say tell thank share hear know")  # "I wanted to let you know"
@@ -174,6 +175,13 @@ def _is_content(token: Token, names: frozenset[str]) -> bool:
     if low in CONDITIONS or number or token.like_email:
         return True
     return token.pos_ == "NOUN" and is_telling_noun(token)
+
+
+def may_be_content(token: Token) -> bool:
+    """A word that may say something, times and feelings among them."""
+    if token.pos_ in ("NUM", "PROPN", "ADJ") or token.like_email:
+        return True
+    return token.pos_ in ("NOUN", "VERB") and token.lemma_.lower() not in _EMPTY_WORDS
 
 
 def is_telling_noun(noun: Token) -> bool:

@@ -103,7 +103,8 @@ def _find_name(token: Token, scene: Scene) -> str:
         return ""
     owners = ("my", "our", "your") if scene.alone else ("my", "our")
     mine = any(c.lower_ in owners for c in token.children if c.dep_ == "poss")
-    if not mine or token.lemma_.lower() not in PEOPLE | ANIMALS or find_name_after(token):
+    bare = scene.alone and not any(c.dep_ in ("det", "poss", "nummod") for c in token.children)
+    if not (mine or bare) or token.lemma_.lower() not in PEOPLE | ANIMALS or find_name_after(token):
         return ""
     return f"{format_possessive(scene.speaker)} {format_noun_phrase(token)}"
 

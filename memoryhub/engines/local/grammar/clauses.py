@@ -27,7 +27,7 @@ _OPEN_MARKS = split_words("if unless whether until till how why where")
 _CUT_DEPENDENCIES = frozenset({"intj", "parataxis", "discourse"})
 _RELATIVE_TAGS = frozenset({"WDT", "WP", "WRB", "WP$"})
 _NOT_SPEAKERS = split_words("it that this she he they there")
-_LINKING_DEPENDENCIES = frozenset({"cc", "punct", "mark", "preconj"})
+_LINKING_DEPENDENCIES = frozenset({"cc", "mark", "preconj"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +370,7 @@ def trim_tokens(tokens: list[Token]) -> list[Token]:
         start += 1
     while end > start and (
         _is_sign(tokens[end - 1])
-        or (tokens[end - 1].dep_ in _LINKING_DEPENDENCIES and tokens[end - 1].pos_ != "NUM")
+        or tokens[end - 1].dep_ in _LINKING_DEPENDENCIES
     ):
         end -= 1
     return tokens[start:end]

@@ -53,7 +53,7 @@ def find_subject(clause: Clause, scene: Scene, known: Mapping[int, str]) -> Subj
         return Subject("thing", scene.speaker, token=token) if scene.alone else None
     if low == "we":
         return Subject("we", scene.speaker, token=token)
-    if low == "they" and token.i not in known and _is_done_to_speaker(clause):
+    if low == "they" and token.i not in known and (scene.alone or _is_done_to_speaker(clause)):
         return Subject("thing", scene.speaker, token=token)
     if token.i in known:
         person = low in ("he", "she")
