@@ -175,7 +175,7 @@ def _judge_facts(readings: Sequence[_ExchangeReading]) -> None:
             asked.append(Statement(fact, said[source.handle][source.start : source.end]))
     judged = iter(judge_statements(asked) if asked else ())
     for reading in readings:
-        alone = {t.utterance.handle for t in reading.turns if t.scene.alone}
+        alone = {t.utterance.handle for t in reading.turns if t.scene.assisted}
         kept = []
         for fact, judgement in zip(reading.facts, judged, strict=False):
             if fact.sources[0].handle in alone and not fact.predicate_key:

@@ -166,7 +166,7 @@ class _TurnReader:
         if before is not None and clause.head.dep_ == "conj":
             return True
         valued = bool(self.facts[-1].predicate_key)  # its text is to stay what it is
-        return self.turn.scene.alone and not valued and salience.is_specific(own, frozenset())
+        return self.turn.scene.assisted and not valued and salience.is_specific(own, frozenset())
 
     def _attach(
         self, fact: FactCandidate, offset: int, clause: Clause, heads: set[int]
@@ -322,7 +322,7 @@ def _is_worth_keeping(draft: _ClauseDraft) -> bool:
     names = draft.turn.scene.list_first_names()
     inside = _find_subject_positions(draft)
     rest = [t for t in draft.tokens if t.i not in inside and t not in draft.clause.chain]
-    if draft.turn.scene.alone:  # what of it is worth keeping was learned
+    if draft.turn.scene.assisted:  # what of it is worth keeping was learned
         return any(salience.may_be_content(t) for t in rest)
     if draft.subject.who == "thing" and not _is_personal(draft):
         return bool(_classify_draft(draft).key)

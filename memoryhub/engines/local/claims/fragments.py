@@ -35,7 +35,7 @@ _NOT_ANY = split_words("no not never")
 
 def read_fragments(turn: ParsedTurn, offset: int, rest: Sequence[Token]) -> list[FactCandidate]:
     """The facts that `rest` of a sentence states."""
-    if turn.utterance.role != "user" or not turn.scene.alone:
+    if turn.utterance.role != "user" or not turn.scene.assisted:
         return []
     return [_build_fact(turn, offset, run) for run in _split_runs(rest) if _says_something(run)]
 
@@ -49,7 +49,7 @@ def quote_answer(
     """
     asked = [s for s in list_things_said(p.doc for p in turn.before) if is_question(s.text)]
     words = trim_tokens(list(rest))
-    if turn.utterance.role != "user" or not (turn.scene.alone and asked and words):
+    if turn.utterance.role != "user" or not (turn.scene.assisted and asked and words):
         return []
     short = len(words) <= _MAX_TOKENS and len(asked[0]) <= _MAX_TOKENS
     whole = sum(t.is_alpha for t in rest) * 2 >= sum(t.is_alpha for t in span)

@@ -38,7 +38,7 @@ def find_antecedent(here: Span, owners: Iterable[str], before: Iterable[Doc], sc
     Two candidates are none: nothing is guessed.
     """
     told = {*owners} - {scene.speaker}
-    named = told if len(told) == 1 and scene.alone else _find_people(here, scene) | told
+    named = told if len(told) == 1 and scene.assisted else _find_people(here, scene) | told
     if not named:
         named = {name for doc in before for name in _find_people(doc[:], scene)}
     return named.pop() if len(named) == 1 else ""
@@ -101,9 +101,9 @@ def _find_name(token: Token, scene: Scene) -> str:
         return _join_name(token) if _is_somebody(token) else ""
     if token.dep_ == "attr":  # "Rex is my dog"
         return ""
-    owners = ("my", "our", "your") if scene.alone else ("my", "our")
+    owners = ("my", "our", "your") if scene.assisted else ("my", "our")
     mine = any(c.lower_ in owners for c in token.children if c.dep_ == "poss")
-    bare = scene.alone and not any(c.dep_ in ("det", "poss", "nummod") for c in token.children)
+    bare = scene.assisted and not any(c.dep_ in ("det", "poss", "nummod") for c in token.children)
     if not (mine or bare) or token.lemma_.lower() not in PEOPLE | ANIMALS or find_name_after(token):
         return ""
     return f"{format_possessive(scene.speaker)} {format_noun_phrase(token)}"

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """`listener` is empty when more than one other person may be meant; `alone`: the speaker is
-    the only person, whoever answers is an assistant."""
+    """`listener` is empty when more than one other person may be meant; `assisted`: an assistant
+    is told, so what is spoken of is the speaker's own life."""
 
     speaker: str
     listener: str = ""
     people: frozenset[str] = frozenset()
-    alone: bool = False
+    assisted: bool = False
 
     def list_first_names(self) -> frozenset[str]:
         return frozenset(name.split()[0].lower() for name in self.people if name.split())
@@ -35,9 +35,9 @@ def build_scene(exchange: Exchange, utterance: Utterance) -> Scene:
     people = frozenset(name for name in known if name)
     others = people - {utterance.speaker}
     listener = next(iter(others)) if len(others) == 1 else ""
-    helpers = {u.speaker for u in said if u.role == "assistant"} | {"Assistant", "assistant"}
-    alone = utterance.role == "user" and others <= helpers
-    return Scene(utterance.speaker, listener, people, alone)
+    helped = any(u.role == "assistant" for u in said) or others <= {"Assistant", "assistant"}
+    assisted = utterance.role == "user" and helped
+    return Scene(utterance.speaker, listener, people, assisted)
 
 
 def format_possessive(name: str) -> str:

@@ -42,11 +42,13 @@ _CORRECTION = re.compile(
     re.I,
 )
 _CONDITIONAL_VERB = r"(?:would|could|might|'d|were|will|'ll|can|may)"
+# "if you can believe that" supposes nothing.
+_NOT_IF = r"(?! (?:you|u) (?:can|could|must|ask|know|want|like)\b| (?:it|that) (?:matters|helps)\b)"
 _HYPOTHETICAL = re.compile(
     r"\b(?:i wish|imagine|what if|suppose|supposing|as if|if only|in case)\b"
     r"|^\W*(?:and |but |so )?(?:maybe|perhaps)\b"
     r"|\b(?:i|we) (?:might|may)\b(?! have (?:told|mentioned|said))"
-    rf"|\bif\b.*\b{_CONDITIONAL_VERB}\b|\b{_CONDITIONAL_VERB}\b.*\bif\b|^\W*if\b",
+    rf"|\bif\b{_NOT_IF}.*\b{_CONDITIONAL_VERB}\b|\b{_CONDITIONAL_VERB}\b.*\bif\b{_NOT_IF}|^\W*if\b",
     re.I,
 )
 _EXCLAMATION = r"(?:hey|wow|oh|yeah|yes|aw+|haha|no|so|absolutely|totally|definitely|well|omg|ah)"
@@ -147,7 +149,10 @@ def is_stated(clause: Clause, *, alone: bool) -> bool:
     `alone`: it is all of the sentence.
     """
     subject, head = clause.subject, clause.head
-    if subject is None or not (subject.lower_ in ("i", "we") or _is_mine(subject)):
+    if subject is None:
+        return False
+    bare = subject.tag_ == "NN" and not any(c.dep_ in ("det", "poss") for c in subject.children)
+    if not (subject.lower_ in ("i", "we") or _is_mine(subject) or bare):
         return False
     verbs = [head, *(c for c in head.children if c.dep_ in ("aux", "auxpass"))]
     led = any(t.tag_ in ("WP", "WRB", "WDT", "WP$", "MD") for t in [*head.children, *verbs])

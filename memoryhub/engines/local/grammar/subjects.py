@@ -50,10 +50,10 @@ def find_subject(clause: Clause, scene: Scene, known: Mapping[int, str]) -> Subj
     if low in ("you", "u", "y'all"):
         return None
     if low == "there":
-        return Subject("thing", scene.speaker, token=token) if scene.alone else None
+        return Subject("thing", scene.speaker, token=token) if scene.assisted else None
     if low == "we":
         return Subject("we", scene.speaker, token=token)
-    if low == "they" and token.i not in known and (scene.alone or _is_done_to_speaker(clause)):
+    if low == "they" and token.i not in known and (scene.assisted or _is_done_to_speaker(clause)):
         return Subject("thing", scene.speaker, token=token)
     if token.i in known:
         person = low in ("he", "she")
@@ -109,7 +109,7 @@ def _build_relation(token: Token, possessor: str) -> Subject:
 def _name_possessor(possessor: Token, scene: Scene) -> str:
     """ "Ana's sister" of "my sister's car"; a name as it is."""
     mine = any(c.lower_ in ("my", "our") for c in possessor.children)
-    bare = possessor.pos_ == "NOUN" and is_person_noun(possessor) and scene.alone
+    bare = possessor.pos_ == "NOUN" and is_person_noun(possessor) and scene.assisted
     phrase = format_noun_phrase(possessor)
     return f"{format_possessive(scene.speaker)} {phrase}" if mine or bare else phrase
 
@@ -138,7 +138,7 @@ def _build_possessed_subject(token: Token, possessor: Token | None, scene: Scene
 
 def is_own(token: Token, scene: Scene) -> bool:
     """ "The boiler" and "landlord", told to an assistant by the only person, are theirs."""
-    if not scene.alone or not is_common_noun(token) or token.ent_type_ in ("DATE", "TIME"):
+    if not scene.assisted or not is_common_noun(token) or token.ent_type_ in ("DATE", "TIME"):
         return False
     lefts = [c for c in token.children if c.dep_ in ("det", "poss", "nummod", "predet")]
     bare = not lefts and token.tag_ in ("NN", "NNP")
