@@ -65,8 +65,18 @@ _CONFIDENCE_BY_SUBJECT = {"speaker": 0.9, "we": 0.8, "person": 0.8, "thing": 0.7
 _ASSISTANT_CONFIDENCE = 0.5
 _POINTING_WORDS = frozenset({"this", "that", "these", "those"})
 # What stands for a thing told of before, and whether for several.
-_THINGS_POINTED_AT = {"it": False, "this": False, "that": False, "one": False, "them": True,
-                      "they": True, "em": True, "'em": True}
+_THINGS_POINTED_AT = {
+    "it": False,
+    "this": False,
+    "that": False,
+    "one": False,
+    "them": True,
+    "they": True,
+    "em": True,
+    "'em": True,
+}
+# "We've split up. The bill, I mean!": what was said just before was a joke on words.
+_MEANT_OTHERWISE = re.compile(r"\w,? (?:i|we) mean\W*$", re.I)
 _TELLING_ACTS = ("assertion", "chitchat", "question", "request")
 _PLACES = frozenset({"nsubj", "nsubjpass", "dobj", "pobj"})
 
@@ -94,9 +104,12 @@ def extract_facts(
     """
     facts: list[FactCandidate] = []
     acts: list[SpeechAct] = []
-    reader = _TurnReader(turn, facts)
+    reader, last = _TurnReader(turn, facts), 0
     for offset, span in turn.iter_sentences():
         act, known = classify_act(span), len(facts)
+        if _MEANT_OTHERWISE.search(span.text):
+            facts[:] = facts[:last]
+        last = len(facts)
         told = (turn.utterance.handle, offset + span.start_char) in completed
         if act in _TELLING_ACTS and not told and not salience.is_quoted(span):
             reader.read_sentence(offset, span, act)
@@ -128,7 +141,9 @@ class _TurnReader:
             known = self._find_referents(clause, own)
             first = min(clause.head.idx, (clause.subject or clause.head).idx)
             chat = first < sober and not set(known) & spent
-            if chat or _is_refused(clause, own, act, alone=len(clauses) == 1):
+            if is_order(clause) or salience.is_report(clause):
+                made = []
+            elif chat or _is_refused(clause, own, act, alone=len(clauses) == 1):
                 made = self._read_inner(offset, clause, heads)
             elif before and clause.head.dep_ == "conj" and _is_about_it(clause):
                 made = self._attach(before, offset, clause, heads)
@@ -239,11 +254,11 @@ def _is_refused(clause: Clause, own: Sequence[Token], act: SpeechAct, *, alone: 
     """It asserts nothing of anybody: asked, ordered, thought, quoted, or told of the listener."""
     if act == "question" and not is_stated(clause, alone=alone):
         return True
-    if is_order(clause) or salience.is_empty_clause(clause) or salience.is_report(clause):
-        return True
     subject = clause.subject
     yours = subject is not None and subject.lower_ in ("you", "u", "y'all")
-    return yours or salience.is_in_quotes(clause.head) or salience.addresses_listener(own, clause)
+    quoted = salience.is_in_quotes(clause.head) or salience.quotes_words(own)
+    empty = salience.is_empty_clause(clause) or salience.addresses_listener(own, clause)
+    return yours or quoted or empty
 
 
 def _is_about_it(clause: Clause) -> bool:

@@ -55,12 +55,23 @@ def quote_answer(
     whole = sum(t.is_alpha for t in rest) * 2 >= sum(t.is_alpha for t in span)
     if not (short and whole) or {t.lower_ for t in words} & _UNTELLING or is_small_talk(span.text):
         return []
-    if not any(_is_telling(t) for t in words):
+    if salience.quotes_words(words) or _reports(words) or not any(map(_is_telling, words)):
         return []
     question = " ".join(asked[0].text.split())
     told = rewrite_tokens(words, Voice(turn.scene))
     fact = _build_fact(turn, offset, words)
     return [replace(fact, text=f'Asked "{question}", {turn.scene.speaker} said: {told}.')]
+
+
+def _reports(words: Sequence[Token]) -> bool:
+    """What somebody else says or thinks."""
+    heads = (t for t in words if t.lemma_.lower() in salience.TELLING_VERBS or _has_content(t))
+    subjects = (c for head in heads for c in head.children if c.dep_ in SUBJECT_DEPENDENCIES)
+    return any(subject.lower_ not in ("i", "we") for subject in subjects)
+
+
+def _has_content(token: Token) -> bool:
+    return any(c.dep_ == "ccomp" and c.i > token.i for c in token.children)
 
 
 def _is_telling(token: Token) -> bool:
@@ -88,6 +99,8 @@ def _says_something(run: Sequence[Token]) -> bool:
     subjects = [t for t in words if t.dep_ in SUBJECT_DEPENDENCIES]
     places = (*SUBJECT_DEPENDENCIES, "dobj", "pobj")
     pointing = subjects and any(t.dep_ in places and t.lower_ in _POINTING for t in words)
+    if salience.quotes_words(run) or _reports(words):
+        return False
     if bare or pointing or is_small_talk(run[0].doc[run[0].i : run[-1].i + 1].text):
         return False
     return salience.is_specific(words, frozenset())
@@ -100,7 +113,9 @@ def _build_fact(turn: ParsedTurn, offset: int, run: Sequence[Token]) -> FactCand
     inside = [t for t in turn.times if start <= t.at < end]
     polarity: Polarity = "holds"
     if run[0].lower_ in _NOT_ANY:
-        polarity = "ended" if any(t.lower_ in ("more", "longer", "anymore") for t in run) else "denied"
+        polarity = (
+            "ended" if any(t.lower_ in ("more", "longer", "anymore") for t in run) else "denied"
+        )
     elif inside and inside[0].start > turn.utterance.at:
         polarity = "planned"
     return FactCandidate(

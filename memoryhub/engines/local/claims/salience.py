@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,10 @@ _EMPTY_WORDS = split_words("thing stuff way lot bit kind sort something anything
 _DOUBT_AUXILIARIES = split_words("would could might should may must 'd ’d ought")
 _DEFINING_DEPENDENCIES = frozenset({"amod", "relcl", "acl", "compound"})
 _PHATIC_VERBS = split_words("let say tell thank share hear know")  # "I wanted to let you know"
-_TELLING_VERBS = split_words("say tell claim reckon swear bet joke yell shout insist warn")
+TELLING_VERBS = split_words("""
+    say tell claim reckon swear bet joke yell shout insist warn think believe suppose guess
+""")
+_QUOTATION = re.compile(r"(?<!\w)[\"“‘'](\w+(?:\W+\w+)+?)[.!?,]?[\"”’'](?!\w)")
 _MAX_TOKENS = 32
 
 
@@ -59,9 +63,26 @@ def is_report(clause: Clause) -> bool:
     subject = clause.subject
     if subject is None or subject.lower_ in ("i", "we", "me"):
         return False
-    told = clause.main.lemma_.lower() in _TELLING_VERBS or clause.head.lemma_.lower() in _TELLING_VERBS
-    content = any(c.i > clause.main.i and has_subject(c) for c in clause.children("ccomp"))
-    return content or (told and any(clause.children("ccomp", "xcomp", "dobj", "oprd", "dative")))
+    lemmas = {clause.main.lemma_.lower(), clause.head.lemma_.lower()}
+    content = any(c.i > clause.main.i and _is_told_clause(c) for c in clause.children("ccomp"))
+    object_of = any(clause.children("ccomp", "xcomp", "dobj", "oprd", "dative"))
+    return content or (bool(lemmas & TELLING_VERBS) and object_of)
+
+
+def _is_told_clause(token: Token) -> bool:
+    finite = token.tag_ in ("VBD", "VBP", "VBZ", "MD") or any(
+        c.dep_ in ("aux", "auxpass") for c in token.children
+    )
+    return finite and has_subject(token)
+
+
+def quotes_words(tokens: Iterable[Token]) -> bool:
+    """Somebody's words stand in it: a quotation, not a title or a name."""
+    own = list(tokens)
+    if not own:
+        return False
+    text = own[0].doc[own[0].i : own[-1].i + 2].text
+    return any(found[1][:1].islower() for found in _QUOTATION.finditer(text))
 
 
 def _is_perfect_or_ahead(clause: Clause) -> bool:

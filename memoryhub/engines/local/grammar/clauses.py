@@ -22,7 +22,9 @@ _COMPLEMENT_DEPENDENCIES = frozenset({"attr", "acomp", "oprd"})
 # Prepositions of an object rather than of a circumstance, by the first choice.
 _OBJECT_PREPOSITIONS = split_words("to in at for as with on about from into of")
 _MAKING_VERBS = split_words("elect name call appoint make crown nickname vote")
-_TELLING_VERBS = split_words("say tell claim ask joke think reckon swear call")  # their words, not ours
+_TELLING_VERBS = split_words(
+    "say tell claim ask joke think reckon swear call"
+)  # their words, not ours
 _OPEN_MARKS = split_words("if unless whether until till how why where")
 _CUT_DEPENDENCIES = frozenset({"intj", "parataxis", "discourse"})
 _RELATIVE_TAGS = frozenset({"WDT", "WP", "WRB", "WP$"})
@@ -155,7 +157,12 @@ def _leaves_out_speaker(child: Token, head: Token) -> bool:
     apart = subject is None or subject.lower_ in _NOT_SPEAKERS
     first = child.left_edge.i
     set_off = first == child.sent.start or child.doc[first - 1].is_punct
-    return bare and apart and set_off and not any(c.tag_ == "IN" and c.dep_ == "prep" and c.i < child.i for c in child.children)
+    return (
+        bare
+        and apart
+        and set_off
+        and not any(c.tag_ == "IN" and c.dep_ == "prep" and c.i < child.i for c in child.children)
+    )
 
 
 def _is_bare_after_auxiliary(child: Token, head: Token) -> bool:
@@ -369,8 +376,7 @@ def trim_tokens(tokens: list[Token]) -> list[Token]:
     while start < end and (_is_sign(tokens[start]) or _is_filler(tokens[start])):
         start += 1
     while end > start and (
-        _is_sign(tokens[end - 1])
-        or tokens[end - 1].dep_ in _LINKING_DEPENDENCIES
+        _is_sign(tokens[end - 1]) or tokens[end - 1].dep_ in _LINKING_DEPENDENCIES
     ):
         end -= 1
     return tokens[start:end]

@@ -114,7 +114,9 @@ def _rewrite_verb(low: str, token: Token) -> str:
 
 
 def _is_clipped(token: Token) -> bool:
-    return _get_next_word(token) in ("na", "ta", "n't", "n’t", "not", "nt") and not token.whitespace_
+    return (
+        _get_next_word(token) in ("na", "ta", "n't", "n’t", "not", "nt") and not token.whitespace_
+    )
 
 
 def _get_next_word(token: Token) -> str:

@@ -131,7 +131,11 @@ def find_small_talk_end(text: str) -> int:
 def is_imperative(root: Token) -> bool:
     """A bare verb without a subject; "Lost my job" is no order, for it is a past form."""
     opens = root.sent.text.lower().lstrip()
-    if opens.startswith(("gonna", "gotta", "wanna")) or is_subjectless_liking(root) or is_told_bare(root):
+    if (
+        opens.startswith(("gonna", "gotta", "wanna"))
+        or is_subjectless_liking(root)
+        or is_told_bare(root)
+    ):
         return False
     if root.tag_ not in ("VB", "VBP") or is_past_form(root.text):
         return False

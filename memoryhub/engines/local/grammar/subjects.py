@@ -57,7 +57,9 @@ def find_subject(clause: Clause, scene: Scene, known: Mapping[int, str]) -> Subj
         return Subject("thing", scene.speaker, token=token)
     if token.i in known:
         person = low in ("he", "she")
-        return Subject("person" if person else "thing", *_split_owner(known[token.i], person, scene), token)
+        return Subject(
+            "person" if person else "thing", *_split_owner(known[token.i], person, scene), token
+        )
     return _find_other_subject(token, scene, known)
 
 
