@@ -11,7 +11,11 @@ from typing import cast
 
 from memoryhub.engines.local.answers.questions import RecallRules
 from memoryhub.engines.local.claims.corrections import apply_correction
-from memoryhub.engines.local.claims.deciders import Statement, judge_statements, load_decider
+from memoryhub.engines.local.claims.deciders import (
+    build_statement,
+    judge_statements,
+    load_decider,
+)
 from memoryhub.engines.local.claims.entities import extract_entities, extract_relations
 from memoryhub.engines.local.claims.extract import extract_facts
 from memoryhub.engines.local.claims.resolve import ClaimRules
@@ -170,17 +174,15 @@ def _judge_facts(readings: Sequence[_ExchangeReading]) -> None:
     asked = []
     for reading in readings:
         said = {u.handle: u.text for u in reading.exchange.utterances}
-        for fact in reading.facts:
-            (source,) = fact.sources
-            asked.append(Statement(fact, said[source.handle][source.start : source.end]))
+        asked += [build_statement(fact, said[fact.sources[0].handle]) for fact in reading.facts]
     judged = iter(judge_statements(asked) if asked else ())
     for reading in readings:
-        alone = {t.utterance.handle for t in reading.turns if t.scene.assisted}
+        assisted = {t.utterance.handle for t in reading.turns if t.scene.assisted}
         kept = []
         for fact, judgement in zip(reading.facts, judged, strict=False):
-            if fact.sources[0].handle in alone and not fact.predicate_key:
-                if judgement.worth < load_decider("worth").bar:
-                    continue
+            learned = fact.sources[0].handle in assisted and not fact.predicate_key
+            if learned and judgement.worth < load_decider("worth").bar:
+                continue
             over = judgement.ended >= load_decider("ended").bar
             kept.append(mark_ended(fact) if over else fact)
         reading.facts = kept

@@ -27,6 +27,7 @@ from memoryhub.engines.local import LocalEngine
 from memoryhub.engines.local.claims.deciders import (
     VECTOR_SCALE,
     Statement,
+    build_statement,
     describe_statement,
     embed_words,
     list_word_pairs,
@@ -108,13 +109,13 @@ def collect_examples(dialogues: Sequence[TruthDialogue]) -> list[Example]:
 
 def _mark(dialogue: TruthDialogue, turn: TruthTurn, fact: FactCandidate, only: bool) -> Example:
     changes = dialogue.changes.get(turn.ref, ())
-    source = fact.sources[0]
-    words = turn.text[source.start : source.end]
     new = any(c.id and c.match and is_matching(c.match, fact.text) for c in changes)
     matches = [dialogue.claims[target].match for c in changes for target in c.targets]
     again = any(match and is_matching(match, fact.text) for match in matches)
     ended = _mark_ending(dialogue, turn, fact, only)
-    return Example(dialogue.id, Statement(fact, words), new or again or bool(ended), ended)
+    return Example(
+        dialogue.id, build_statement(fact, turn.text), new or again or bool(ended), ended
+    )
 
 
 def _mark_ending(

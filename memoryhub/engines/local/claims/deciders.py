@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +35,15 @@ class Statement(NamedTuple):
 
     fact: FactCandidate
     words: str
+
+
+def build_statement(fact: FactCandidate, text: str) -> Statement:
+    """The fact with its words in the `text` of its turn; where these say too little by
+    themselves ("yes"), with its own."""
+    (source,) = fact.sources
+    words = text[source.start : source.end]
+    short = len(words.split()) < 3 and not fact.text.startswith('Asked "')
+    return Statement(fact, fact.text.removeprefix(f"{fact.speaker}'s ") if short else words)
 
 
 class Judgement(NamedTuple):
@@ -94,7 +104,7 @@ def _load_embedder() -> OnnxMiniLM:
 def list_word_pairs(text: str) -> frozenset[str]:
     """The words and pairs of neighbours of a text, in lower case."""
     words = _WORD.findall(text[:MAX_CHARACTERS].lower().replace("’", "'"))
-    return frozenset([*words, *(f"{a} {b}" for a, b in zip(words, words[1:], strict=False))])
+    return frozenset([*words, *(f"{a} {b}" for a, b in pairwise(words))])
 
 
 def describe_statement(statement: Statement) -> dict[str, float]:

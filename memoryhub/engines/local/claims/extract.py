@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.claims import salience
+from memoryhub.engines.local.claims.fragments import quote_answer, read_fragments
 from memoryhub.engines.local.claims.predicates import (
     ClauseReading,
     Predicate,
@@ -19,7 +20,6 @@ from memoryhub.engines.local.claims.predicates import (
     classify_predicate,
     is_single_valued,
 )
-from memoryhub.engines.local.claims.fragments import quote_answer, read_fragments
 from memoryhub.engines.local.claims.values import set_value
 from memoryhub.engines.local.dates.calendar import WEEKDAYS
 from memoryhub.engines.local.grammar.antecedents import (
@@ -109,6 +109,7 @@ def extract_facts(
         act, known = classify_act(span), len(facts)
         if _MEANT_OTHERWISE.search(span.text):
             facts[:] = facts[:last]
+            act, known = "hypothetical", last
         last = len(facts)
         told = (turn.utterance.handle, offset + span.start_char) in completed
         if act in _TELLING_ACTS and not told and not salience.is_quoted(span):
@@ -275,7 +276,8 @@ def _points_back(clause: Clause, known: Mapping[int, str]) -> bool:
 def _is_own_state(fact: FactCandidate, clause: Clause) -> bool:
     """What an assistant says of itself counts, but not what it does or will do for somebody."""
     own = clause.subject is not None and clause.subject.lower_ == "i"
-    return own and fact.polarity == "holds" and fact.kind != "event"
+    lasting = fact.polarity == "holds" and fact.kind != "event" and clause.main.tag_ != "VBG"
+    return own and lasting
 
 
 def _build_draft(

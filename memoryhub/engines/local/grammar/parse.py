@@ -8,6 +8,8 @@ from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
+from memoryhub.engines.local.wordlists import split_words
+
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
@@ -42,17 +44,15 @@ _NOT_OWNED = re.compile(
     re.I,
 )
 # Names of the calendar and "i", which many never write with a capital.
-_CAPITALISED = frozenset(
-    """
+_CAPITALISED = split_words("""
     i january february april june july august september october november december jan feb apr jun
-    jul aug sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tues weds
-    thurs fri christmas easter
-    """.split()
-)
-_MONTH_VERBS = frozenset({"may", "march", "mar"})  # months only beside a day or after "in"
-_BEFORE_MONTHS = frozenset("in since until till til by last next of from during".split())
-_PRONOUNS = frozenset("it he she that this there here what who how where when let".split())
-_TO_SOMEBODYS = frozenset("at to from in near outside round".split())  # "at Golding's now"
+    jul aug sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tues wed
+    weds thurs fri christmas easter
+""")
+_MONTH_VERBS = split_words("may march mar")  # months only beside a day or after "in"
+_BEFORE_MONTHS = split_words("in since until till til by last next of from during")
+_PRONOUNS = split_words("it he she that this there here what who how where when let")
+_TO_SOMEBODYS = split_words("at to from in near outside round")  # "at Golding's now"
 _CHAT_WORD = re.compile(
     rf"(?<![\w'’])(?:{'|'.join(map(re.escape, _CHAT_SPELLINGS))})(?![\w'’])|\w['’]s\b"
     rf"|\b(?:{'|'.join([*_CAPITALISED, *_MONTH_VERBS])})\b"
@@ -74,6 +74,7 @@ def _make_doc(text: str) -> Doc:
     doc = _load_model().make_doc(text)
     if not _CHAT_WORD.search(text):
         return doc
+    doc = _join_weekdays(doc)
     words = [token.text for token in doc]
     written = [_write_out(words, at) for at in range(len(words))]
     if words != written:
@@ -81,6 +82,21 @@ def _make_doc(text: str) -> Doc:
     for token in doc:
         token.norm_ = _CHAT_SPELLINGS.get(token.text, token.norm_)
     return doc
+
+
+def _join_weekdays(doc: Doc) -> Doc:
+    """ "wed 6pm" is a day and not "we would"."""
+    words: list[str] = []
+    spaces: list[bool] = []
+    for token in doc:
+        after = token.nbor().text[:1] if token.i + 1 < len(doc) else ""
+        if token.lower_ == "d" and words and words[-1].lower() == "we" and not after.isalpha():
+            words[-1] += token.text
+            spaces[-1] = bool(token.whitespace_)
+        else:
+            words.append(token.text)
+            spaces.append(bool(token.whitespace_))
+    return doc if len(words) == len(doc) else type(doc)(doc.vocab, words=words, spaces=spaces)
 
 
 def _write_out(words: Sequence[str], at: int) -> str:

@@ -99,7 +99,7 @@ def _rewrite_verb(low: str, token: Token) -> str:
     if low in _CLIPPED_STEMS and _is_clipped(token):
         wants = low == "wan" and _agrees_with_speaker(token)
         return inflect_third_person(low, "want") if wants else _CLIPPED_STEMS[low]
-    if low == "'d":
+    if low == "'d" or (low == "d" and token.i and not token.nbor(-1).whitespace_):
         return "had" if token.head.tag_ == "VBN" else "would"
     if low == "'ll":
         return "will"

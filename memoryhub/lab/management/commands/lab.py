@@ -12,8 +12,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.engines.local.claims.deciders import DECIDERS_FILE
+from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.errors import MemoryHubError
 from memoryhub.lab.datasets.read import read_dataset, read_dataset_dialogues
 from memoryhub.lab.measurements.derivation import measure_derivation
