@@ -18,6 +18,7 @@ from memoryhub.engines.local.claims.deciders import (
 )
 from memoryhub.engines.local.claims.entities import extract_entities, extract_relations
 from memoryhub.engines.local.claims.extract import extract_facts
+from memoryhub.engines.local.claims.predicates import is_single_valued
 from memoryhub.engines.local.claims.resolve import ClaimRules
 from memoryhub.engines.local.claims.short_answers import CompletedStatement, complete_answer
 from memoryhub.engines.local.claims.values import add_employer_facts, end_left_home, mark_ended
@@ -44,6 +45,7 @@ from memoryhub.engines.types import (
 )
 
 _MAX_FACTS = 20  # facts of an exchange (spec §16)
+_MAX_CONTEXT = 300  # characters of the turn before
 _READ_ROLES = frozenset({"user", "assistant"})  # documents and tool output are data (spec E24)
 ChineseExtractor = Callable[[Exchange], Extraction]
 
@@ -85,6 +87,11 @@ class _ExchangeReading:
     facts: list[FactCandidate] = field(default_factory=list)
     acts: dict[str, SpeechAct] = field(default_factory=dict)
 
+    @property
+    def assisted(self) -> frozenset[str]:
+        """Handles of what is told to an assistant."""
+        return frozenset(t.utterance.handle for t in self.turns if t.scene.assisted)
+
 
 def _prepare_readings(exchanges: Sequence[Exchange]) -> list[_ExchangeReading]:
     english = [[u for u in e.utterances if _is_read_in(u, "en")] for e in exchanges]
@@ -121,8 +128,17 @@ def _find_needed_context(exchange: Exchange) -> Utterance | None:
     before = exchange.history[-1] if exchange.history else None
     if before is None or not exchange.utterances or not _is_read_in(before, "en"):
         return None
-    open_ended = may_point_back(exchange.utterances[0].text)
-    return before if open_ended or is_question(before.text) else None
+    if not (may_point_back(exchange.utterances[0].text) or is_question(before.text)):
+        return None
+    return replace(before, text=_cut_end(before.text))
+
+
+def _cut_end(text: str) -> str:
+    """The last sentences of a text: what is pointed back to stands there."""
+    if len(text) <= _MAX_CONTEXT:
+        return text
+    end = text[-_MAX_CONTEXT:]
+    return end[max(end.find(mark) + len(mark) for mark in (". ", "! ", "? ", "\n")) :]
 
 
 def _complete_statements(readings: Sequence[_ExchangeReading]) -> None:
@@ -171,21 +187,25 @@ def _read_facts(reading: _ExchangeReading) -> None:
 
 def _judge_facts(readings: Sequence[_ExchangeReading]) -> None:
     """Leaves out what is not worth keeping, and marks what says that something is over."""
-    asked = []
+    said = [{u.handle: u.text for u in reading.exchange.utterances} for reading in readings]
+    asked = [
+        (reading, at, build_statement(fact, texts[fact.sources[0].handle]))
+        for reading, texts in zip(readings, said, strict=True)
+        for at, fact in enumerate(reading.facts)
+        if not is_single_valued(fact.predicate_key)  # these are sure
+    ]
+    worth, ended = load_decider("worth").bar, load_decider("ended").bar
+    dropped = set[tuple[int, int]]()
+    judged = judge_statements([statement for _, _, statement in asked]) if asked else []
+    for (reading, at, (fact, _)), judgement in zip(asked, judged, strict=True):
+        if judgement.ended >= ended:
+            reading.facts[at] = mark_ended(fact)
+        learned = fact.sources[0].handle in reading.assisted and not fact.predicate_key
+        if learned and judgement.worth < worth:
+            dropped.add((id(reading), at))
     for reading in readings:
-        said = {u.handle: u.text for u in reading.exchange.utterances}
-        asked += [build_statement(fact, said[fact.sources[0].handle]) for fact in reading.facts]
-    judged = iter(judge_statements(asked) if asked else ())
-    for reading in readings:
-        assisted = {t.utterance.handle for t in reading.turns if t.scene.assisted}
-        kept = []
-        for fact, judgement in zip(reading.facts, judged, strict=False):
-            learned = fact.sources[0].handle in assisted and not fact.predicate_key
-            if learned and judgement.worth < load_decider("worth").bar:
-                continue
-            over = judgement.ended >= load_decider("ended").bar
-            kept.append(mark_ended(fact) if over else fact)
-        reading.facts = kept
+        told = enumerate(reading.facts)
+        reading.facts = [fact for at, fact in told if (id(reading), at) not in dropped]
 
 
 def _extract_english(reading: _ExchangeReading) -> Extraction:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from memoryhub.engines.local.claims.predicates import extract_employer, is_single_valued
+from memoryhub.engines.local.claims.predicates import extract_employer
 from memoryhub.engines.local.wordlists import JOBS
 from memoryhub.engines.types import FactCandidate
 
@@ -25,11 +25,8 @@ def set_value(fact: FactCandidate, value: str) -> FactCandidate:
 
 
 def mark_ended(fact: FactCandidate) -> FactCandidate:
-    """The fact as told of something that is over, unless it is still to come or denied already,
-    or states a value."""
-    if fact.polarity != "holds" or is_single_valued(fact.predicate_key):
-        return fact
-    return replace(fact, polarity="ended")
+    """The fact as told of something that is over, unless it is still to come or denied already."""
+    return replace(fact, polarity="ended") if fact.polarity == "holds" else fact
 
 
 def add_employer_facts(facts: Iterable[FactCandidate]) -> Iterator[FactCandidate]:
