@@ -186,13 +186,15 @@ def _read_facts(reading: _ExchangeReading) -> None:
 
 
 def _judge_facts(readings: Sequence[_ExchangeReading]) -> None:
-    """Leaves out what is not worth keeping, and marks what says that something is over."""
+    """Leaves out what is not worth keeping, and marks what says that something is over, of what
+    is told to an assistant: that is what the deciders learned from."""
     said = [{u.handle: u.text for u in reading.exchange.utterances} for reading in readings]
     asked = [
         (reading, at, build_statement(fact, texts[fact.sources[0].handle]))
         for reading, texts in zip(readings, said, strict=True)
         for at, fact in enumerate(reading.facts)
-        if not is_single_valued(fact.predicate_key)  # these are sure
+        if fact.sources[0].handle in reading.assisted
+        and not is_single_valued(fact.predicate_key)  # these are sure
     ]
     worth, ended = load_decider("worth").bar, load_decider("ended").bar
     dropped = set[tuple[int, int]]()
@@ -200,8 +202,7 @@ def _judge_facts(readings: Sequence[_ExchangeReading]) -> None:
     for (reading, at, (fact, _)), judgement in zip(asked, judged, strict=True):
         if judgement.ended >= ended:
             reading.facts[at] = mark_ended(fact)
-        learned = fact.sources[0].handle in reading.assisted and not fact.predicate_key
-        if learned and judgement.worth < worth:
+        if not fact.predicate_key and judgement.worth < worth:
             dropped.add((id(reading), at))
     for reading in readings:
         told = enumerate(reading.facts)

@@ -24,7 +24,7 @@ from memoryhub.engines.embedding.onnx import OnnxMiniLM
 from memoryhub.engines.types import FactCandidate
 
 DECIDERS_FILE = Path(__file__).with_name("deciders.json")
-MAX_CHARACTERS = 100  # of a statement, whose point comes early
+MAX_CHARACTERS = 64  # of a statement, whose point comes early
 # How much the vector weighs beside features that are 0 or 1.
 VECTOR_SCALE = 3.0
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
