@@ -11,7 +11,7 @@ from typing import cast
 
 from memoryhub.engines.local.answers.questions import RecallRules
 from memoryhub.engines.local.claims.corrections import apply_correction
-from memoryhub.engines.local.claims.deciders import (
+from memoryhub.engines.local.claims.judgements import (
     build_statement,
     judge_statements,
     load_decider,

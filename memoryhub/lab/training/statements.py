@@ -24,7 +24,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
 
 from memoryhub.engines.local import LocalEngine
-from memoryhub.engines.local.claims.deciders import (
+from memoryhub.engines.local.claims.judgements import (
     VECTOR_SCALE,
     Statement,
     build_statement,
@@ -59,8 +59,8 @@ class Example:
     ended: bool | None
 
 
-def train_deciders(dialogues: Sequence[TruthDialogue], on: str) -> dict[str, Any]:
-    """Both deciders with their scores, as `deciders.json` holds them."""
+def train_judgements(dialogues: Sequence[TruthDialogue], on: str) -> dict[str, Any]:
+    """Both deciders with their scores, as `judgements.json` holds them."""
     examples = collect_examples(dialogues)
     groups = np.array([each.dialogue for each in examples])
     vectors = embed_words([each.statement.words for each in examples])
@@ -198,7 +198,7 @@ def _describe(
     }
 
 
-def write_deciders(made: dict[str, Any], file: Path) -> None:
+def write_judgements(made: dict[str, Any], file: Path) -> None:
     """One line a decider, for people to compare."""
     lines = [f"  {json.dumps(name)}: {json.dumps(told)}" for name, told in made.items()]
     file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from memoryhub.engines.local import LocalEngine
-from memoryhub.engines.local.claims.deciders import load_decider
+from memoryhub.engines.local.claims.judgements import load_decider
 from memoryhub.engines.types import Exchange, FactCandidate
 from tests.engines.local.dialogue import make_utterances
 

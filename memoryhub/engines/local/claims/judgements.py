@@ -3,7 +3,7 @@ that something is over ("binned the gym", "me and Tom are done").
 
 Logistic regressions over the vector of the words, some of the words, and what the parse found.
 `lab train-reading` learns them from the development half of the dialogues with updates
-(memoryhub/lab/training/statements.py) and writes `deciders.json` with its scores.
+(memoryhub/lab/training/statements.py) and writes `judgements.json` with its scores.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from memoryhub.engines.embedding.onnx import OnnxMiniLM
 from memoryhub.engines.types import FactCandidate
 
-DECIDERS_FILE = Path(__file__).with_name("deciders.json")
+JUDGEMENTS_FILE = Path(__file__).with_name("judgements.json")
 MAX_CHARACTERS = 64  # of a statement, whose point comes early
 # How much the vector weighs beside features that are 0 or 1.
 VECTOR_SCALE = 3.0
@@ -76,7 +76,7 @@ class Decider:
 @cache
 def load_decider(name: str) -> Decider:
     """`worth` or `ended`, as last learned."""
-    given = json.loads(DECIDERS_FILE.read_text(encoding="utf-8"))[name]
+    given = json.loads(JUDGEMENTS_FILE.read_text(encoding="utf-8"))[name]
     vector = np.asarray(given["vector"], np.float32)
     return Decider(given["bias"], given["bar"], vector, given["words"], given["traits"])
 
