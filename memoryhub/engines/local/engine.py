@@ -11,13 +11,19 @@ from typing import cast
 
 from memoryhub.engines.local.answers.questions import RecallRules
 from memoryhub.engines.local.claims.corrections import apply_correction
+from memoryhub.engines.local.claims.judgements import (
+    build_statement,
+    judge_statements,
+    load_decider,
+)
 from memoryhub.engines.local.claims.entities import extract_entities, extract_relations
 from memoryhub.engines.local.claims.extract import extract_facts
+from memoryhub.engines.local.claims.predicates import is_single_valued
 from memoryhub.engines.local.claims.resolve import ClaimRules
 from memoryhub.engines.local.claims.short_answers import CompletedStatement, complete_answer
-from memoryhub.engines.local.claims.values import add_employer_facts, end_left_home
+from memoryhub.engines.local.claims.values import add_employer_facts, end_left_home, mark_ended
 from memoryhub.engines.local.dates.english import find_times
-from memoryhub.engines.local.grammar.antecedents import has_personal_pronoun
+from memoryhub.engines.local.grammar.antecedents import may_point_back
 from memoryhub.engines.local.grammar.parse import ParsedPiece, parse_texts
 from memoryhub.engines.local.grammar.scene import ParsedTurn, build_scene
 from memoryhub.engines.local.grammar.speech import choose_overall_act, is_correction, is_question
@@ -39,6 +45,7 @@ from memoryhub.engines.types import (
 )
 
 _MAX_FACTS = 20  # facts of an exchange (spec §16)
+_MAX_CONTEXT = 300  # characters of the turn before
 _READ_ROLES = frozenset({"user", "assistant"})  # documents and tool output are data (spec E24)
 ChineseExtractor = Callable[[Exchange], Extraction]
 
@@ -52,12 +59,20 @@ class LocalEngine(ClaimRules, NoteRules, TopicRules, EpisodeRules, PersonaRules,
     name = "local"
     version = "1"
 
+    def __init__(self, *, judges: bool = True) -> None:
+        """`judges` False: what was read is not judged by what was learned (for learning it)."""
+        self._judges = judges
+
     def extract_memories(
         self, exchanges: Sequence[Exchange], wanted: ExtractionOptions | None = None
     ) -> list[Extraction]:
         """One construction per exchange; all English texts are parsed in one batch."""
         readings = _prepare_readings(exchanges)
         _complete_statements(readings)
+        for reading in readings:
+            _read_facts(reading)
+        if self._judges:
+            _judge_facts(readings)
         return [_add_chinese(reading.exchange, _extract_english(reading)) for reading in readings]
 
 
@@ -69,6 +84,13 @@ class _ExchangeReading:
     turns: list[ParsedTurn]
     question: ParsedTurn | None
     statements: list[tuple[CompletedStatement, ParsedTurn]] = field(default_factory=list)
+    facts: list[FactCandidate] = field(default_factory=list)
+    acts: dict[str, SpeechAct] = field(default_factory=dict)
+
+    @property
+    def assisted(self) -> frozenset[str]:
+        """Handles of what is told to an assistant."""
+        return frozenset(t.utterance.handle for t in self.turns if t.scene.assisted)
 
 
 def _prepare_readings(exchanges: Sequence[Exchange]) -> list[_ExchangeReading]:
@@ -106,8 +128,17 @@ def _find_needed_context(exchange: Exchange) -> Utterance | None:
     before = exchange.history[-1] if exchange.history else None
     if before is None or not exchange.utterances or not _is_read_in(before, "en"):
         return None
-    open_ended = has_personal_pronoun(exchange.utterances[0].text)
-    return before if open_ended or is_question(before.text) else None
+    if not (may_point_back(exchange.utterances[0].text) or is_question(before.text)):
+        return None
+    return replace(before, text=_cut_end(before.text))
+
+
+def _cut_end(text: str) -> str:
+    """The last sentences of a text: what is pointed back to stands there."""
+    if len(text) <= _MAX_CONTEXT:
+        return text
+    end = text[-_MAX_CONTEXT:]
+    return end[max(end.find(mark) + len(mark) for mark in (". ", "! ", "? ", "\n")) :]
 
 
 def _complete_statements(readings: Sequence[_ExchangeReading]) -> None:
@@ -143,13 +174,43 @@ def _complete_short_answers(
     return [(turn, statement) for turn, statement in made if statement]
 
 
-def _extract_english(reading: _ExchangeReading) -> Extraction:
-    read = [extract_facts(turn) for turn in reading.turns]
-    told = [*_extract_from_statements(reading), *(fact for found, _ in read for fact in found)]
+def _read_facts(reading: _ExchangeReading) -> None:
+    stated = _extract_from_statements(reading)
+    completed = {(fact.sources[0].handle, fact.sources[0].start) for fact in stated}
+    read = [extract_facts(turn, completed) for turn in reading.turns]
+    told = [*stated, *(fact for found, _ in read for fact in found)]
     told = [end_left_home(fact) for fact in add_employer_facts(told)]
-    facts = _sort_facts(told, reading.exchange)[:_MAX_FACTS]
+    reading.facts = _sort_facts(told, reading.exchange)
     turns = zip(reading.turns, read, strict=True)
-    acts = {turn.utterance.handle: choose_overall_act(found) for turn, (_, found) in turns}
+    reading.acts = {turn.utterance.handle: choose_overall_act(found) for turn, (_, found) in turns}
+
+
+def _judge_facts(readings: Sequence[_ExchangeReading]) -> None:
+    """Leaves out what is not worth keeping, and marks what says that something is over, of what
+    is told to an assistant: that is what the deciders learned from."""
+    said = [{u.handle: u.text for u in reading.exchange.utterances} for reading in readings]
+    asked = [
+        (reading, at, build_statement(fact, texts[fact.sources[0].handle]))
+        for reading, texts in zip(readings, said, strict=True)
+        for at, fact in enumerate(reading.facts)
+        if fact.sources[0].handle in reading.assisted
+        and not is_single_valued(fact.predicate_key)  # these are sure
+    ]
+    worth, ended = load_decider("worth").bar, load_decider("ended").bar
+    dropped = set[tuple[int, int]]()
+    judged = judge_statements([statement for _, _, statement in asked]) if asked else []
+    for (reading, at, (fact, _)), judgement in zip(asked, judged, strict=True):
+        if judgement.ended >= ended:
+            reading.facts[at] = mark_ended(fact)
+        if not fact.predicate_key and judgement.worth < worth:
+            dropped.add((id(reading), at))
+    for reading in readings:
+        told = enumerate(reading.facts)
+        reading.facts = [fact for at, fact in told if (id(reading), at) not in dropped]
+
+
+def _extract_english(reading: _ExchangeReading) -> Extraction:
+    facts, acts = reading.facts[:_MAX_FACTS], reading.acts
     told_in = {fact.sources[0].handle for fact in facts}
     # A wish to forget stays one, whatever else is said beside it.
     acts |= {handle: "assertion" for handle in told_in if acts.get(handle) != "forget"}

@@ -28,7 +28,9 @@ PEOPLE = split_words("""
     grandfather grandpa grandparent aunt uncle cousin niece nephew friend roommate flatmate
     neighbour neighbor boss colleague coworker teammate manager teacher coach mentor doctor
     therapist twin baby toddler landlord assistant team family in-law stepmother stepfather
-    grandson granddaughter buddy
+    grandson granddaughter buddy mate nan nana gran grandad granddad ex missus hubby sis bro lad
+    stepmum stepdad stepson stepdaughter stepbrother stepsister lodger tenant housemate gf bf
+    fiance carer supervisor tutor broker solicitor accountant apprentice dispatcher
 """)
 ANIMALS = split_words("""
     dog cat puppy kitten pet horse hamster rabbit parrot bird turtle tortoise snake fish guinea

@@ -7,11 +7,12 @@ to the clause before it or dropped, for the raw turn stays searchable.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.claims import salience
+from memoryhub.engines.local.claims.fragments import quote_answer, read_fragments
 from memoryhub.engines.local.claims.predicates import (
     ClauseReading,
     Predicate,
@@ -21,7 +22,11 @@ from memoryhub.engines.local.claims.predicates import (
 )
 from memoryhub.engines.local.claims.values import set_value
 from memoryhub.engines.local.dates.calendar import WEEKDAYS
-from memoryhub.engines.local.grammar.antecedents import find_antecedent
+from memoryhub.engines.local.grammar.antecedents import (
+    find_antecedent,
+    find_thing,
+    list_things_said,
+)
 from memoryhub.engines.local.grammar.clauses import (
     Clause,
     ClauseSlots,
@@ -40,9 +45,15 @@ from memoryhub.engines.local.grammar.polarity import (
     is_particle,
 )
 from memoryhub.engines.local.grammar.rewrite import Voice, format_sentence, rewrite_tokens
-from memoryhub.engines.local.grammar.scene import ParsedTurn
-from memoryhub.engines.local.grammar.speech import classify_act, find_small_talk_end, is_correction
-from memoryhub.engines.local.grammar.subjects import Subject, find_subject
+from memoryhub.engines.local.grammar.scene import ParsedTurn, Scene, format_possessive
+from memoryhub.engines.local.grammar.speech import (
+    classify_act,
+    find_small_talk_end,
+    is_correction,
+    is_order,
+    is_stated,
+)
+from memoryhub.engines.local.grammar.subjects import Subject, find_subject, is_own
 from memoryhub.engines.local.grammar.verbs import LIKING_VERBS
 from memoryhub.engines.types import FactCandidate, SourceSpan, SpeechAct, TimeSpan
 
@@ -53,6 +64,21 @@ _MAX_FACTS = 20  # facts of one utterance at most (spec §16)
 _CONFIDENCE_BY_SUBJECT = {"speaker": 0.9, "we": 0.8, "person": 0.8, "thing": 0.7}
 _ASSISTANT_CONFIDENCE = 0.5
 _POINTING_WORDS = frozenset({"this", "that", "these", "those"})
+# What stands for a thing told of before, and whether for several.
+_THINGS_POINTED_AT = {
+    "it": False,
+    "this": False,
+    "that": False,
+    "one": False,
+    "them": True,
+    "they": True,
+    "em": True,
+    "'em": True,
+}
+# "We've split up. The bill, I mean!": what was said just before was a joke on words.
+_MEANT_OTHERWISE = re.compile(r"\w,? (?:i|we) mean\W*$", re.I)
+_TELLING_ACTS = ("assertion", "chitchat", "question", "request")
+_PLACES = frozenset({"nsubj", "nsubjpass", "dobj", "pobj"})
 
 
 @dataclass(slots=True)
@@ -69,82 +95,198 @@ class _ClauseDraft:
     core: list[Token] = field(default_factory=list)
 
 
-def extract_facts(turn: ParsedTurn) -> tuple[list[FactCandidate], list[SpeechAct]]:
-    """The facts of a turn in order, and the speech act of each of its sentences."""
+def extract_facts(
+    turn: ParsedTurn, completed: Collection[tuple[str, int]] = ()
+) -> tuple[list[FactCandidate], list[SpeechAct]]:
+    """The facts of a turn in order, and the speech act of each of its sentences.
+
+    `completed`: handles and first characters of the answers that were told as sentences before.
+    """
     facts: list[FactCandidate] = []
     acts: list[SpeechAct] = []
+    reader, last = _TurnReader(turn, facts), 0
     for offset, span in turn.iter_sentences():
         act, known = classify_act(span), len(facts)
-        if act in ("assertion", "chitchat") and not salience.is_quoted(span):
-            _extract_from_sentence(turn, offset, span, facts)
-        acts.append("assertion" if len(facts) > known else act)
+        if _MEANT_OTHERWISE.search(span.text):
+            facts[:] = facts[:last]
+            act, known = "hypothetical", last
+        last = len(facts)
+        told = (turn.utterance.handle, offset + span.start_char) in completed
+        if act in _TELLING_ACTS and not told and not salience.is_quoted(span):
+            reader.read_sentence(offset, span, act)
+        reader.first = False
+        reader.earlier.insert(0, span)
+        acts.append("assertion" if told or len(facts) > known else act)
     return facts[:_MAX_FACTS], acts
 
 
-def _extract_from_sentence(
-    turn: ParsedTurn, offset: int, span: Span, facts: list[FactCandidate]
-) -> None:
-    clauses = extract_clauses(span)
-    heads = {clause.head.i for clause in clauses}
-    before: FactCandidate | None = None
-    sober = span.start_char + find_small_talk_end(span.text)
-    for clause in clauses:
-        fact = None
-        if min(clause.head.idx, (clause.subject or clause.head).idx) >= sober:
-            known = _find_pronoun_antecedent(turn, clause, facts)
-            fact = _build_fact(turn, offset, clause, heads, known)
-        if fact is not None:
-            before = fact
-            facts.append(fact)
-        elif before is not None and clause.head.dep_ == "conj":
-            facts[-1] = before = _attach_clause(before, turn, offset, clause, heads)
-        else:
-            facts.extend(_extract_inner_facts(turn, offset, clause, heads, facts))
+class _TurnReader:
+    """The sentences of a turn one after the other: `facts` so far, `earlier` sentences, the
+    nearest first."""
+
+    def __init__(self, turn: ParsedTurn, facts: list[FactCandidate]) -> None:
+        self.turn, self.facts = turn, facts
+        self.earlier = list(list_things_said(p.doc for p in turn.before))
+        self.told = set[str]()
+        self.first = True  # the sentence that may answer a question
+
+    def read_sentence(self, offset: int, span: Span, act: SpeechAct) -> None:
+        clauses = extract_clauses(span)
+        heads = {clause.head.i for clause in clauses}
+        sober = span.start_char + find_small_talk_end(span.text)
+        left = {token.i for token in span}  # what nothing was made of yet
+        before: FactCandidate | None = None
+        for clause in clauses:
+            own = collect_tokens(clause, heads - {clause.head.i}, frozenset())
+            spent = {t.i for t in [*own, *(clause.subject.subtree if clause.subject else [])]}
+            known = self._find_referents(clause, own)
+            first = min(clause.head.idx, (clause.subject or clause.head).idx)
+            chat = first < sober and not set(known) & spent
+            if is_order(clause) or salience.is_report(clause):
+                made = []
+            elif chat or _is_refused(clause, own, act, alone=len(clauses) == 1):
+                made = self._read_inner(offset, clause, heads)
+            elif before and clause.head.dep_ == "conj" and _is_about_it(clause):
+                made = self._attach(before, offset, clause, heads)
+            else:
+                fact = self._build_fact(offset, clause, heads, known)
+                made = [fact] if fact else self._read_inner(offset, clause, heads)
+                before = fact or before
+                if not made and self._may_attach(clause, own, before, known):
+                    made = self._attach(self.facts[-1], offset, clause, heads)
+                inside = {t.i for t in clause.subject.subtree} if clause.subject else set()
+                beside = [t for t in own if t.i not in inside]
+                if not made and (self.first or salience.is_specific(beside, frozenset())):
+                    continue  # its words are told as they are
+            left -= spent
+            for each in made:
+                self._keep(each)
+        if act in ("assertion", "chitchat"):
+            rest = [t for t in span if t.i in left]
+            found = read_fragments(self.turn, offset, rest)
+            if self.first and not self.facts:
+                found = quote_answer(self.turn, offset, span, rest) or found
+            for fact in found:
+                self._keep(fact)
+
+    def _may_attach(
+        self,
+        clause: Clause,
+        own: Sequence[Token],
+        before: FactCandidate | None,
+        known: Mapping[int, str],
+    ) -> bool:
+        """Whether a clause that can't be told alone goes with what was told last."""
+        if not self.facts or not _points_back(clause, known):
+            return False
+        if before is not None and clause.head.dep_ == "conj":
+            return True
+        valued = bool(self.facts[-1].predicate_key)  # its text is to stay what it is
+        return self.turn.scene.assisted and not valued and salience.is_specific(own, frozenset())
+
+    def _attach(
+        self, fact: FactCandidate, offset: int, clause: Clause, heads: set[int]
+    ) -> list[FactCandidate]:
+        """Puts the clause to the last fact; nothing is left to keep then."""
+        told = _attach_clause(fact, self.turn, offset, clause, heads)
+        self.facts[-1] = told
+        return []
+
+    def _keep(self, fact: FactCandidate) -> None:
+        if fact.text not in self.told:
+            self.told.add(fact.text)
+            self.facts.append(fact)
+
+    def _read_inner(self, offset: int, clause: Clause, heads: set[int]) -> list[FactCandidate]:
+        sides = (c for c in extract_inner_clauses(clause) if c.head.i not in heads)
+        inner = (self._build_fact(offset, c, heads, {}) for c in sides)
+        return [fact for fact in inner if fact]
+
+    def _find_referents(self, clause: Clause, own: Sequence[Token]) -> dict[int, str]:
+        """What the pronouns of the clause stand for, those in its subject and objects."""
+        found = {}
+        scene = self.turn.scene
+        for token in own:
+            low = token.lower_
+            if token.head not in clause.chain and token.head != clause.subject:
+                continue
+            if low in ("he", "she", "his", "her", "him"):
+                owners = (fact.owner for fact in self.facts)
+                before = (piece.doc for piece in self.turn.before)
+                here = token.doc[: token.left_edge.i]
+                known = find_antecedent(here, owners, before, scene)
+            elif low in _THINGS_POINTED_AT and _may_be_thing(token, clause):
+                here = token.doc[clause.head.sent.start : clause.head.left_edge.i]
+                many = _THINGS_POINTED_AT[low]
+                near = [here, *self.earlier[: 2 if token == clause.subject else 1]]
+                known = find_thing(near, scene, many=many)
+            else:
+                continue
+            if known:
+                possessive = low in ("his", "her") and token.dep_ == "poss"
+                found[token.i] = format_possessive(known) if possessive else known
+        return found
+
+    def _build_fact(
+        self, offset: int, clause: Clause, heads: set[int], known: Mapping[int, str]
+    ) -> FactCandidate | None:
+        turn = self.turn
+        subject = find_subject(clause, turn.scene, known)
+        if subject is None or subject.who == "pronoun" or salience.is_empty_clause(clause):
+            return None
+        if salience.is_in_quotes(clause.head):
+            return None
+        draft = _build_draft(turn, offset, clause, subject, heads, known)
+        if draft is None or not _is_worth_keeping(draft):
+            return None
+        found = _finish_fact(draft)
+        return found if turn.utterance.role == "user" or _is_own_state(found, clause) else None
 
 
-def _extract_inner_facts(
-    turn: ParsedTurn, offset: int, clause: Clause, heads: set[int], known: Sequence[FactCandidate]
-) -> list[FactCandidate]:
-    told = {fact.text for fact in known}
-    sides = (c for c in extract_inner_clauses(clause) if c.head.i not in heads)
-    inner = (_build_fact(turn, offset, c, heads, "") for c in sides)
-    return list({f.text: f for f in inner if f and f.text not in told}.values())
+def _may_be_thing(token: Token, clause: Clause) -> bool:
+    """ "That" is what was said, unless somebody or something is named: "that's Farrah"."""
+    if token.dep_ not in _PLACES:
+        return False
+    named = [t for t in clause.children("attr") if t.pos_ in ("PROPN", "NUM")]
+    return token.lower_ not in ("that", "this") or bool(named)
 
 
-def _find_pronoun_antecedent(
-    turn: ParsedTurn, clause: Clause, facts: Sequence[FactCandidate]
-) -> str:
+def _is_refused(clause: Clause, own: Sequence[Token], act: SpeechAct, *, alone: bool) -> bool:
+    """It asserts nothing of anybody: asked, ordered, thought, quoted, or told of the listener."""
+    if act == "question" and not is_stated(clause, alone=alone):
+        return True
     subject = clause.subject
-    if subject is None or subject.lower_ not in ("he", "she"):
-        return ""
-    owners = (fact.owner for fact in facts)
-    before = (piece.doc for piece in turn.before)
-    return find_antecedent(subject.doc[: subject.i], owners, before, turn.scene)
+    yours = subject is not None and subject.lower_ in ("you", "u", "y'all")
+    quoted = salience.is_in_quotes(clause.head) or salience.quotes_words(own)
+    empty = salience.is_empty_clause(clause) or salience.addresses_listener(own, clause)
+    return yours or quoted or empty
 
 
-def _build_fact(
-    turn: ParsedTurn, offset: int, clause: Clause, heads: set[int], known: str
-) -> FactCandidate | None:
-    subject = find_subject(clause, turn.scene, known)
-    if subject is None or subject.who == "pronoun" or salience.is_empty_clause(clause):
-        return None
-    if salience.is_in_quotes(clause.head):
-        return None
-    draft = _build_draft(turn, offset, clause, subject, heads)
-    if draft is None or not _is_worth_keeping(draft):
-        return None
-    found = _finish_fact(draft)
-    return found if turn.utterance.role == "user" or _is_own_state(found, clause) else None
+def _is_about_it(clause: Clause) -> bool:
+    return clause.subject is not None and clause.subject.lower_ in ("it", "that", "they")
+
+
+def _points_back(clause: Clause, known: Mapping[int, str]) -> bool:
+    subject = clause.subject
+    if subject is None or subject.i in known:
+        return False
+    return subject.lower_ in ("it", "that", "this", "they", "he", "she")
 
 
 def _is_own_state(fact: FactCandidate, clause: Clause) -> bool:
     """What an assistant says of itself counts, but not what it does or will do for somebody."""
     own = clause.subject is not None and clause.subject.lower_ == "i"
-    return own and fact.polarity == "holds" and fact.kind != "event"
+    lasting = fact.polarity == "holds" and fact.kind != "event" and clause.main.tag_ != "VBG"
+    return own and lasting
 
 
 def _build_draft(
-    turn: ParsedTurn, offset: int, clause: Clause, subject: Subject, heads: set[int]
+    turn: ParsedTurn,
+    offset: int,
+    clause: Clause,
+    subject: Subject,
+    heads: set[int],
+    known: Mapping[int, str],
 ) -> _ClauseDraft | None:
     slots = fill_slots(clause)
     heads = heads - {clause.head.i}
@@ -153,17 +295,18 @@ def _build_draft(
     own = [t for t in (slots.preposition, slots.object, slots.second, slots.complement) if t]
     core = [*clause.chain, *own, *([subject.token] if subject.token else [])]
     free = [t for t in tokens if subject.token is None or t.i != subject.token.i]
+    free = [t for t in free if t.i not in known]
     kept = salience.drop_pointing_parts(free, core)
     if kept is None:
         return None
-    chosen = {t.i for t in kept} | ({subject.token.i} if subject.token else set())
+    chosen = {t.i for t in kept} | ({subject.token.i} if subject.token else set()) | set(known)
     named = [t for t in tokens if t.i in chosen]
     tokens = trim_tokens(salience.skip_announcement(salience.shorten_tokens(named, core), clause))
     if not tokens or _is_indirect_question(tokens[0]):
         return None
     if salience.addresses_listener(tokens, clause):
         return None
-    referents = _map_referents(subject) | _map_articles(clause)
+    referents = {**known} | _map_articles(clause) | _map_own_thing(subject, turn.scene)
     voice = Voice(turn.scene, subject.who in ("speaker", "we"), referents)
     return _ClauseDraft(turn, offset, clause, subject, slots, tokens, voice, core)
 
@@ -173,10 +316,14 @@ def _is_indirect_question(first: Token) -> bool:
     return first.tag_ in ("WP", "WDT") or first.lower_ in ("why", "how", "where")
 
 
-def _map_referents(subject: Subject) -> dict[int, str]:
+def _map_own_thing(subject: Subject, scene: Scene) -> dict[int, str]:
+    """ "The boiler" and "landlord" told as "Ana's boiler", "Ana's landlord"."""
     token = subject.token
-    known = token is not None and token.lower_ in ("he", "she")
-    return {token.i: subject.owner} if token is not None and known else {}
+    if token is None or not is_own(token, scene):
+        return {}
+    mine = format_possessive(scene.speaker)
+    first = next(iter(token.lefts), token)
+    return {first.i: mine if first.lower_ == "the" else f"{mine} {first.text}"}
 
 
 def _map_articles(clause: Clause) -> dict[int, str]:
@@ -192,6 +339,8 @@ def _is_worth_keeping(draft: _ClauseDraft) -> bool:
     names = draft.turn.scene.list_first_names()
     inside = _find_subject_positions(draft)
     rest = [t for t in draft.tokens if t.i not in inside and t not in draft.clause.chain]
+    if draft.turn.scene.assisted:  # what of it is worth keeping was learned
+        return any(salience.may_be_content(t) for t in rest)
     if draft.subject.who == "thing" and not _is_personal(draft):
         return bool(_classify_draft(draft).key)
     fronted = draft.clause.fronted

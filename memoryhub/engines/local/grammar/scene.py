@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """`listener` is empty when more than one other person may be meant."""
+    """`listener` is empty when more than one other person may be meant; `assisted`: an assistant
+    is told, so what is spoken of is the speaker's own life."""
 
     speaker: str
     listener: str = ""
     people: frozenset[str] = frozenset()
+    assisted: bool = False
 
     def list_first_names(self) -> frozenset[str]:
         return frozenset(name.split()[0].lower() for name in self.people if name.split())
@@ -28,12 +30,14 @@ class Scene:
 
 def build_scene(exchange: Exchange, utterance: Utterance) -> Scene:
     """The scene of an utterance of the exchange."""
-    known = [*exchange.participants, *(u.speaker for u in exchange.utterances)]
-    known += [u.speaker for u in exchange.history]
+    said = [*exchange.utterances, *exchange.history]
+    known = [*exchange.participants, *(u.speaker for u in said)]
     people = frozenset(name for name in known if name)
     others = people - {utterance.speaker}
     listener = next(iter(others)) if len(others) == 1 else ""
-    return Scene(utterance.speaker, listener, people)
+    helped = any(u.role == "assistant" for u in said) or others <= {"Assistant", "assistant"}
+    assisted = utterance.role == "user" and helped
+    return Scene(utterance.speaker, listener, people, assisted)
 
 
 def format_possessive(name: str) -> str:
@@ -48,7 +52,7 @@ class ParsedTurn:
     pieces: tuple[ParsedPiece, ...]
     times: tuple[TimeSpan, ...]
     scene: Scene
-    before: tuple[ParsedPiece, ...] = ()  # the utterance before, where "she" may need it
+    before: tuple[ParsedPiece, ...] = ()  # the utterance before, for what "it" and "she" are
 
     def iter_sentences(self) -> Iterator[tuple[int, Span]]:
         """(offset of the piece, sentence) in order."""

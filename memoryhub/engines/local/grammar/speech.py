@@ -11,11 +11,17 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.chinese import rules as chinese_rules
-from memoryhub.engines.local.grammar.verbs import is_past_form, is_subjectless_liking
+from memoryhub.engines.local.grammar.verbs import (
+    is_past_form,
+    is_subjectless_liking,
+    is_told_bare,
+)
 from memoryhub.engines.types import SpeechAct
 
 if TYPE_CHECKING:
     from spacy.tokens import Span, Token
+
+    from memoryhub.engines.local.grammar.clauses import Clause
 
 _LEADING_WORDS = r"^\W*(?:(?:hey|please|ok|okay|and|also|now|so|actually|oh|well)\b\W*)*"
 _FORGET = re.compile(
@@ -36,11 +42,13 @@ _CORRECTION = re.compile(
     re.I,
 )
 _CONDITIONAL_VERB = r"(?:would|could|might|'d|were|will|'ll|can|may)"
+# "if you can believe that" supposes nothing.
+_NOT_IF = r"(?! (?:you|u) (?:can|could|must|ask|know|want|like)\b| (?:it|that) (?:matters|helps)\b)"
 _HYPOTHETICAL = re.compile(
     r"\b(?:i wish|imagine|what if|suppose|supposing|as if|if only|in case)\b"
     r"|^\W*(?:and |but |so )?(?:maybe|perhaps)\b"
     r"|\b(?:i|we) (?:might|may)\b(?! have (?:told|mentioned|said))"
-    rf"|\bif\b.*\b{_CONDITIONAL_VERB}\b|\b{_CONDITIONAL_VERB}\b.*\bif\b|^\W*if\b",
+    rf"|\bif\b{_NOT_IF}.*\b{_CONDITIONAL_VERB}\b|\b{_CONDITIONAL_VERB}\b.*\bif\b{_NOT_IF}|^\W*if\b",
     re.I,
 )
 _EXCLAMATION = r"(?:hey|wow|oh|yeah|yes|aw+|haha|no|so|absolutely|totally|definitely|well|omg|ah)"
@@ -123,11 +131,42 @@ def find_small_talk_end(text: str) -> int:
 def is_imperative(root: Token) -> bool:
     """A bare verb without a subject; "Lost my job" is no order, for it is a past form."""
     opens = root.sent.text.lower().lstrip()
-    if opens.startswith(("gonna", "gotta", "wanna")) or is_subjectless_liking(root):
+    if (
+        opens.startswith(("gonna", "gotta", "wanna"))
+        or is_subjectless_liking(root)
+        or is_told_bare(root)
+    ):
         return False
     if root.tag_ not in ("VB", "VBP") or is_past_form(root.text):
         return False
     return not any(c.dep_ in ("nsubj", "nsubjpass", "csubj", "expl", "aux") for c in root.children)
+
+
+def is_order(clause: Clause) -> bool:
+    """A clause that opens with a bare verb: "keep track please"."""
+    return clause.subject is None and is_imperative(clause.head)
+
+
+def is_stated(clause: Clause, *, alone: bool) -> bool:
+    """A clause of a question that is told and not asked: "I got the job, can you believe it?"
+
+    `alone`: it is all of the sentence.
+    """
+    subject, head = clause.subject, clause.head
+    if subject is None:
+        return False
+    bare = subject.tag_ == "NN" and not any(c.dep_ in ("det", "poss") for c in subject.children)
+    if not (subject.lower_ in ("i", "we") or _is_mine(subject) or bare):
+        return False
+    verbs = [head, *(c for c in head.children if c.dep_ in ("aux", "auxpass"))]
+    led = any(t.tag_ in ("WP", "WRB", "WDT", "WP$", "MD") for t in [*head.children, *verbs])
+    turned = any(verb.i < subject.i for verb in verbs)
+    going_on = head.tag_ in ("VBD", "VBN", "VBG")
+    return not (led or turned) and (going_on or not alone)
+
+
+def _is_mine(subject: Token) -> bool:
+    return any(c.lower_ in ("my", "our") for c in subject.children if c.dep_ == "poss")
 
 
 def choose_overall_act(acts: Iterable[SpeechAct]) -> SpeechAct:

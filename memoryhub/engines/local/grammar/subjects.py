@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from memoryhub.engines.local.grammar.clauses import Clause
 from memoryhub.engines.local.grammar.scene import Scene, format_possessive
-from memoryhub.engines.local.grammar.verbs import LIKING_VERBS, is_past_form, is_subjectless_liking
-from memoryhub.engines.local.wordlists import ANIMALS, EVENTS, PEOPLE
+from memoryhub.engines.local.grammar.verbs import (
+    LIKING_VERBS,
+    is_dictionary_noun,
+    is_past_form,
+    is_subjectless_liking,
+    is_told_bare,
+)
+from memoryhub.engines.local.wordlists import ANIMALS, EVENTS, JOBS, PEOPLE
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
 SubjectRole = Literal["speaker", "we", "person", "thing", "pronoun"]
-_THIRD_PERSON = frozenset({"he", "she"})
+_OTHERS = frozenset({"your", "its"})
+_TIES = frozenset({"prep", "relcl", "acl"})  # what says which thing it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,43 +35,100 @@ class Subject:
     token: Token | None = None
 
 
-def find_subject(clause: Clause, scene: Scene, antecedent: str = "") -> Subject | None:
-    """The subject, or None for one that says nothing of anybody ("you", an order)."""
+def find_subject(clause: Clause, scene: Scene, known: Mapping[int, str]) -> Subject | None:
+    """The subject, or None for one that says nothing of anybody ("you", an order).
+
+    `known`: what pronouns stand for, by their positions.
+    """
     token = clause.subject
     if token is None:
         return Subject("speaker", scene.speaker) if _has_implied_speaker(clause) else None
     low = token.lower_
-    if low == "i":
+    if low in ("i", "me"):
         together = any(token.conjuncts)
         return Subject("we" if together else "speaker", scene.speaker, token=token)
-    if low in ("you", "u", "y'all", "there"):
+    if low in ("you", "u", "y'all"):
         return None
+    if low == "there":
+        return Subject("thing", scene.speaker, token=token) if scene.assisted else None
     if low == "we":
         return Subject("we", scene.speaker, token=token)
-    return _find_other_subject(token, scene, antecedent)
+    if low == "they" and token.i not in known and (scene.assisted or _is_done_to_speaker(clause)):
+        return Subject("thing", scene.speaker, token=token)
+    if token.i in known:
+        person = low in ("he", "she")
+        return Subject(
+            "person" if person else "thing", *_split_owner(known[token.i], person, scene), token
+        )
+    return _find_other_subject(token, scene, known)
 
 
-def _find_other_subject(token: Token, scene: Scene, antecedent: str) -> Subject | None:
-    if token.lower_ in _THIRD_PERSON and antecedent:
-        return Subject("person", antecedent, token=token)
+def _is_done_to_speaker(clause: Clause) -> bool:
+    """ "They gave me an office": whoever they are, it is told of the speaker."""
+    things = clause.children("dobj", "dative", "pobj", "nsubj")
+    return any(t.lower_ in ("me", "us") for t in things)
+
+
+def _split_owner(phrase: str, person: bool, scene: Scene) -> tuple[str, str]:
+    """("Ana's canoe") → owner Ana, topic canoe; a person is an owner."""
+    if person:
+        return phrase, ""
+    owner, _, thing = phrase.partition("'s ")
+    return (owner, thing) if thing else (scene.speaker, phrase.removeprefix("the "))
+
+
+def _find_other_subject(token: Token, scene: Scene, known: Mapping[int, str]) -> Subject | None:
     if token.pos_ not in ("NOUN", "PROPN"):
         return Subject("pronoun", token=token)
     if any(c.lower_ in ("this", "that", "these", "those") for c in token.children):
         return None
     possessor = next((c for c in token.children if c.dep_ == "poss"), None)
-    if possessor is not None and possessor.lower_ in ("your", "her", "his", "their", "its"):
+    if possessor is not None and possessor.lower_ in ("your", "its"):
         return None
+    if possessor is not None and possessor.lower_ in ("her", "his", "their"):
+        return _build_relation(token, known[possessor.i]) if possessor.i in known else None
     if token.lower_ in LIKING_VERBS:  # "Love hiking!" read as a name
         return None
     if scene.listener and token.lower_ == scene.listener.split()[0].lower():
         return None
-    if token.pos_ == "PROPN" and not any(c.dep_ in ("det", "poss") for c in token.children):
+    if possessor is not None and possessor.pos_ in ("NOUN", "PROPN"):
+        return _build_relation(token, _name_possessor(possessor, scene))
+    named = token.pos_ == "PROPN" and not is_common_noun(token)
+    if named and not any(c.dep_ in ("det", "poss") for c in token.children):
         return Subject("person", _find_full_name(token, scene), token=token)
     return _build_possessed_subject(token, possessor, scene)
 
 
+def _build_relation(token: Token, possessor: str) -> Subject:
+    """Somebody's sister is a person of her own; somebody's car is theirs."""
+    topic = format_noun_phrase(token)
+    if is_person_noun(token):
+        owner = find_name_after(token) or f"{format_possessive(possessor)} {topic}"
+        return Subject("person", owner, topic, token)
+    return Subject("thing", possessor, topic, token)
+
+
+def _name_possessor(possessor: Token, scene: Scene) -> str:
+    """ "Ana's sister" of "my sister's car"; a name as it is."""
+    mine = any(c.lower_ in ("my", "our") for c in possessor.children)
+    bare = possessor.pos_ == "NOUN" and is_person_noun(possessor) and scene.assisted
+    phrase = format_noun_phrase(possessor)
+    return f"{format_possessive(scene.speaker)} {phrase}" if mine or bare else phrase
+
+
+def is_common_noun(token: Token) -> bool:
+    """A word for things or people, which in lower case is often taken for a name."""
+    if token.pos_ == "PROPN":
+        return token.text.islower() and is_dictionary_noun(token.text)
+    return token.pos_ == "NOUN"
+
+
+def is_person_noun(token: Token) -> bool:
+    return token.lemma_.lower() in PEOPLE | ANIMALS | JOBS
+
+
 def _build_possessed_subject(token: Token, possessor: Token | None, scene: Scene) -> Subject:
-    mine = possessor is not None and possessor.lower_ in ("my", "our")
+    mine = (possessor is not None and possessor.lower_ in ("my", "our")) or is_own(token, scene)
     the = any(c.lower_ == "the" for c in token.children)
     the = the and token.lemma_.lower() in EVENTS | {"divorce"}
     topic = format_noun_phrase(token) if mine or the else ""
@@ -71,6 +136,16 @@ def _build_possessed_subject(token: Token, possessor: Token | None, scene: Scene
         owner = find_name_after(token) or f"{format_possessive(scene.speaker)} {topic}"
         return Subject("person", owner, topic, token)
     return Subject("thing", scene.speaker, topic, token)
+
+
+def is_own(token: Token, scene: Scene) -> bool:
+    """ "The boiler" and "landlord", told to an assistant by the only person, are theirs."""
+    if not scene.assisted or not is_common_noun(token) or token.ent_type_ in ("DATE", "TIME"):
+        return False
+    lefts = [c for c in token.children if c.dep_ in ("det", "poss", "nummod", "predet")]
+    bare = not lefts and token.tag_ in ("NN", "NNP")
+    the = [c.lower_ for c in lefts] == ["the"]
+    return (bare or the) and not any(c.dep_ in _TIES for c in token.children)
 
 
 def find_name_after(token: Token) -> str:
@@ -93,17 +168,17 @@ def _has_implied_speaker(clause: Clause) -> bool:
     """A past form or participle without a subject: "Lost my job yesterday"."""
     head = clause.head
     opening = {t.lower_ for t in head.lefts}
-    if is_subjectless_liking(head):
+    if is_subjectless_liking(head) or is_told_bare(head):
         return True
     if head.lower_ == "been":  # "Been to Oslo", not "Been a long day"
         return any(c.dep_ == "prep" for c in head.children)
     if opening & {"gon", "been"} or head.lower_ == "gon":
         return True
-    about_me = any(c.lower_ in ("me", "us") for c in clause.children("dobj", "nsubj"))
     if head.pos_ != "VERB" or head.text.startswith(("'", "’")) or opening & {"to", "let"}:
         return False
+    about_me = any(c.lower_ in ("me", "us") for c in clause.children("dobj", "nsubj", "dative"))
     if about_me or any(t.lower_ == "me" for t in head.subtree if t.head in clause.chain):
         return False
     if head.tag_ == "VBG":
-        return head.dep_ == "ROOT" and not any(c.dep_ == "advcl" for c in head.children)
+        return not any(c.dep_ == "advcl" for c in head.children)
     return is_past_form(head.text) and head.tag_ in ("VBD", "VBN", "VB", "VBP")

@@ -28,6 +28,19 @@ LIKING_VERBS = split_words("love like enjoy prefer hate dislike adore loathe fan
 ENDING_VERBS = split_words("quit stop cease abandon drop")
 
 
+# Nobody tells an assistant to do these: "drive an F-150" leaves out "I".
+TOLD_VERBS = split_words("""
+    live drive own weigh earn work teach study hate need want smoke drink sleep swim eat ride
+    love like enjoy prefer start finish move leave retire rent share wear earn play
+""")
+
+
+def is_told_bare(head: Token) -> bool:
+    """A bare verb that opens its sentence and leaves out "I"."""
+    bare = head.dep_ in ("ROOT", "ccomp") and head.tag_ in ("VB", "VBP")
+    return bare and head.lemma_.lower() in TOLD_VERBS and head.i - head.sent.start < 2
+
+
 def is_subjectless_liking(head: Token) -> bool:
     """ "Love hiking!": a liking that opens its sentence is the speaker's, not an order."""
     bare = head.dep_ == "ROOT" and head.tag_ in ("VB", "VBP")
@@ -55,6 +68,14 @@ def find_lemma(word: str, pos: str = "VERB") -> str:
 
     lemmas = lemminflect.getLemma(word.lower(), pos)
     return str(lemmas[0]) if lemmas else word.lower()
+
+
+@lru_cache(maxsize=20_000)
+def is_dictionary_noun(word: str) -> bool:
+    """Whether a dictionary has the word as a noun: names of people are not there."""
+    import lemminflect  # see `_forms`
+
+    return bool(lemminflect.getAllLemmas(word.lower(), upos="NOUN"))
 
 
 def is_past_form(word: str) -> bool:

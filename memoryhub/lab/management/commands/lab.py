@@ -12,6 +12,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from memoryhub.engines.local.claims.judgements import JUDGEMENTS_FILE
 from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.errors import MemoryHubError
 from memoryhub.lab.datasets.read import read_dataset, read_dataset_dialogues
@@ -23,6 +24,7 @@ from memoryhub.lab.runs.execute import resume_run, start_run
 from memoryhub.lab.runs.plan import RunOptions
 from memoryhub.lab.systems import SYSTEMS
 from memoryhub.lab.throwaway.tenants import delete_abandoned_tenants
+from memoryhub.lab.training.statements import train_judgements, write_judgements
 from memoryhub.lab.training.train import train_weights
 from memoryhub.lab.truth.dialogues import HALVES, TruthDialogue, load_dialogues
 from memoryhub.lab.truth.everyday import ask_dialogue
@@ -68,6 +70,14 @@ class Command(BaseCommand):
         _add_truth_arguments(junk)
         junk.add_argument("--out", type=Path, required=True, metavar="FILE")
 
+        judged = actions.add_parser(
+            "train-reading", help="learn what is worth keeping of what people say, and what ended"
+        )
+        judged.add_argument("path", type=Path, help="a folder of dialogues with updates")
+        judged.add_argument("--authors", type=_parse_names, default=(), metavar="A,B")
+        judged.add_argument("--out", type=Path, default=JUDGEMENTS_FILE, metavar="FILE")
+        judged.add_argument("--on", default="", metavar="DATE", help="written into the file")
+
         trained = actions.add_parser("train", help="learn what a search's signals are worth")
         trained.add_argument("--data", type=Path, required=True, help=DATA_HELP)
         trained.add_argument(
@@ -82,7 +92,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            report = getattr(self, f"_{options['action']}")(options)
+            report = getattr(self, f"_{options['action'].replace('-', '_')}")(options)
         except MemoryHubError as error:
             raise CommandError(error.message) from error
         if report is not None and options.get("json"):
@@ -135,6 +145,13 @@ class Command(BaseCommand):
         return report
 
     _everyday = _truth
+
+    def _train_reading(self, options: dict[str, Any]) -> None:
+        authors = options["authors"] or HALVES["development"]
+        dialogues = [d for d in load_dialogues(options["path"], authors) if d.language == "en"]
+        made = train_judgements(dialogues, options["on"])
+        write_judgements(made, options["out"])
+        self._print_lines(f"{name:8}{made[name]['scores']}" for name in ("worth", "ended"))
 
     def _train(self, options: dict[str, Any]) -> None:
         told = {"on": options["on"], "progress": self.stderr.write}

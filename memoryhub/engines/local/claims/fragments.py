@@ -1,0 +1,144 @@
+"""Statements without a verb: "26 kids.", "back at my mum's", "flat 6, 112 Cole Street".
+
+What is left of a sentence when its clauses are taken out is told as the speaker's own words,
+for only they know what it is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memoryhub.engines.local.claims import salience
+from memoryhub.engines.local.grammar.antecedents import list_things_said
+from memoryhub.engines.local.grammar.clauses import SUBJECT_DEPENDENCIES, trim_tokens
+from memoryhub.engines.local.grammar.rewrite import Voice, format_sentence, rewrite_tokens
+from memoryhub.engines.local.grammar.scene import ParsedTurn, format_possessive
+from memoryhub.engines.local.grammar.speech import is_question, is_small_talk
+from memoryhub.engines.local.wordlists import ANIMALS, JOBS, PEOPLE, VAGUE_NOUNS, split_words
+from memoryhub.engines.types import FactCandidate, Polarity, SourceSpan
+
+if TYPE_CHECKING:
+    from spacy.tokens import Span, Token
+
+_MAX_TOKENS = 24  # more is no fragment, but a sentence that was not understood
+_CONFIDENCE = 0.6
+_VERB = ":"  # there is none
+# Fragments with these ask, address somebody or only comment on what was said.
+_UNTELLING = split_words("""
+    you your yours thanks thank please what how why where when who which whose if lol haha
+""")
+_POINTING = split_words("it this that these those they he she there")
+_NOT_ANY = split_words("no not never")
+
+
+def read_fragments(turn: ParsedTurn, offset: int, rest: Sequence[Token]) -> list[FactCandidate]:
+    """The facts that `rest` of a sentence states."""
+    if turn.utterance.role != "user" or not turn.scene.assisted:
+        return []
+    return [_build_fact(turn, offset, run) for run in _split_runs(rest) if _says_something(run)]
+
+
+def quote_answer(
+    turn: ParsedTurn, offset: int, span: Span, rest: Sequence[Token]
+) -> list[FactCandidate]:
+    """An answer that no sentence could be made of, told with its question: then it stands alone.
+
+    `rest`: the words of the answer `span` that may be told.
+    """
+    asked = [s for s in list_things_said(p.doc for p in turn.before) if is_question(s.text)]
+    words = trim_tokens(list(rest))
+    if turn.utterance.role != "user" or not (turn.scene.assisted and asked and words):
+        return []
+    short = len(words) <= _MAX_TOKENS and len(asked[0]) <= _MAX_TOKENS
+    whole = sum(t.is_alpha for t in rest) * 2 >= sum(t.is_alpha for t in span)
+    if not (short and whole) or {t.lower_ for t in words} & _UNTELLING or is_small_talk(span.text):
+        return []
+    if salience.quotes_words(words) or _reports(words) or not any(map(_is_telling, words)):
+        return []
+    question = " ".join(asked[0].text.split())
+    told = rewrite_tokens(words, Voice(turn.scene))
+    fact = _build_fact(turn, offset, words)
+    return [replace(fact, text=f'Asked "{question}", {turn.scene.speaker} said: {told}.')]
+
+
+def _reports(words: Sequence[Token]) -> bool:
+    """What somebody else says or thinks."""
+    heads = (t for t in words if t.lemma_.lower() in salience.TELLING_VERBS or _has_content(t))
+    subjects = (c for head in heads for c in head.children if c.dep_ in SUBJECT_DEPENDENCIES)
+    return any(subject.lower_ not in ("i", "we") for subject in subjects)
+
+
+def _has_content(token: Token) -> bool:
+    return any(c.dep_ == "ccomp" and c.i > token.i for c in token.children)
+
+
+def _is_telling(token: Token) -> bool:
+    if token.pos_ in ("NUM", "PROPN") or token.like_email:
+        return True
+    content = token.pos_ in ("NOUN", "ADJ", "VERB") or token.lower_.endswith("ly")
+    return content and token.lemma_.lower() not in VAGUE_NOUNS
+
+
+def _split_runs(rest: Sequence[Token]) -> Iterator[list[Token]]:
+    run: list[Token] = []
+    for token in rest:
+        if run and token.i > run[-1].i + 1:
+            yield trim_tokens(run)
+            run = []
+        run.append(token)
+    yield trim_tokens(run)
+
+
+def _says_something(run: Sequence[Token]) -> bool:
+    words = [t for t in run if not t.is_punct]
+    if not 1 < len(words) <= _MAX_TOKENS or {t.lower_ for t in words} & _UNTELLING:
+        return False
+    bare = words[0].tag_ in ("VB", "VBP", "MD")  # an order, or half a question
+    subjects = [t for t in words if t.dep_ in SUBJECT_DEPENDENCIES]
+    places = (*SUBJECT_DEPENDENCIES, "dobj", "pobj")
+    pointing = subjects and any(t.dep_ in places and t.lower_ in _POINTING for t in words)
+    if salience.quotes_words(run) or _reports(words):
+        return False
+    if bare or pointing or is_small_talk(run[0].doc[run[0].i : run[-1].i + 1].text):
+        return False
+    return salience.is_specific(words, frozenset())
+
+
+def _build_fact(turn: ParsedTurn, offset: int, run: Sequence[Token]) -> FactCandidate:
+    me = turn.scene.speaker
+    words = rewrite_tokens(run, Voice(turn.scene))
+    start, end = run[0].idx + offset, run[-1].idx + len(run[-1]) + offset
+    inside = [t for t in turn.times if start <= t.at < end]
+    polarity: Polarity = "holds"
+    if run[0].lower_ in _NOT_ANY:
+        polarity = (
+            "ended" if any(t.lower_ in ("more", "longer", "anymore") for t in run) else "denied"
+        )
+    elif inside and inside[0].start > turn.utterance.at:
+        polarity = "planned"
+    return FactCandidate(
+        text=format_sentence(f"{_lead_in(run, me)} {words}"),
+        owner=me,
+        speaker=me,
+        pattern="SVC",
+        subject=me,
+        verb=_VERB,
+        complement=words,
+        kind="plan" if polarity == "planned" else "state",
+        polarity=polarity,
+        event=inside[0] if inside else None,
+        confidence=_CONFIDENCE,
+        sources=(SourceSpan(turn.utterance.handle, start, end),),
+    )
+
+
+def _lead_in(run: Sequence[Token], me: str) -> str:
+    """How the words hang on the speaker: "Ana is back in Kent", "Ana's wife Jo", "Ana: flat 6"."""
+    first = next(t for t in run if not t.is_punct)
+    if first.pos_ in ("ADP", "ADV") or (first.pos_ == "ADJ" and first.dep_ in ("ROOT", "acomp")):
+        return f"{me} is"
+    if first.lemma_.lower() in PEOPLE | ANIMALS | JOBS and first.tag_ == "NN":
+        return format_possessive(me)
+    return f"{me}:"

@@ -1,0 +1,130 @@
+"""Learned judgements of what was read: whether a statement is worth keeping, and whether it says
+that something is over ("binned the gym", "me and Tom are done").
+
+Logistic regressions over the vector of the words, some of the words, and what the parse found.
+`lab train-reading` learns them from the development half of the dialogues with updates
+(memoryhub/lab/training/statements.py) and writes `judgements.json` with its scores.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoryhub.engines.embedding.onnx import OnnxMiniLM
+from memoryhub.engines.types import FactCandidate
+
+JUDGEMENTS_FILE = Path(__file__).with_name("judgements.json")
+MAX_CHARACTERS = 64  # of a statement, whose point comes early
+# How much the vector weighs beside features that are 0 or 1.
+VECTOR_SCALE = 3.0
+_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
+
+
+class Statement(NamedTuple):
+    """A fact, and the words it was read from."""
+
+    fact: FactCandidate
+    words: str
+
+
+def build_statement(fact: FactCandidate, text: str) -> Statement:
+    """The fact with its words in the `text` of its turn; where these say too little by
+    themselves ("yes"), with its own."""
+    (source,) = fact.sources
+    words = text[source.start : source.end]
+    short = len(words.split()) < 3 and not fact.text.startswith('Asked "')
+    return Statement(fact, fact.text.removeprefix(f"{fact.speaker}'s ") if short else words)
+
+
+class Judgement(NamedTuple):
+    """Chances between 0 and 1."""
+
+    worth: float
+    ended: float
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """`vector`: a weight for each of the 384 values; `words` and `traits`: by name. `bar`: from
+    this chance on it is so."""
+
+    bias: float
+    bar: float
+    vector: NDArray[np.float32]
+    words: Mapping[str, float]
+    traits: Mapping[str, float]
+
+    def judge(self, vector: NDArray[np.float32], statement: Statement) -> float:
+        """The chance that it is so."""
+        score = self.bias + VECTOR_SCALE * float(self.vector @ vector)
+        score += sum(self.words.get(each, 0.0) for each in list_word_pairs(statement.words))
+        traits = describe_statement(statement)
+        score += sum(self.traits.get(name, 0.0) * value for name, value in traits.items())
+        return 1 / (1 + float(np.exp(-score)))
+
+
+@cache
+def load_decider(name: str) -> Decider:
+    """`worth` or `ended`, as last learned."""
+    given = json.loads(JUDGEMENTS_FILE.read_text(encoding="utf-8"))[name]
+    vector = np.asarray(given["vector"], np.float32)
+    return Decider(given["bias"], given["bar"], vector, given["words"], given["traits"])
+
+
+def judge_statements(statements: Sequence[Statement]) -> list[Judgement]:
+    """What the deciders say of each, in order; all vectors are made in one call."""
+    worth, ended = load_decider("worth"), load_decider("ended")
+    vectors = embed_words([each.words for each in statements])
+    return [
+        Judgement(worth.judge(vector, each), ended.judge(vector, each))
+        for vector, each in zip(vectors, statements, strict=True)
+    ]
+
+
+def embed_words(texts: Sequence[str]) -> NDArray[np.float32]:
+    """(n, 384): MiniLM's vectors of the beginnings of `texts`."""
+    return _load_embedder().embed([text[:MAX_CHARACTERS] for text in texts])
+
+
+@cache
+def _load_embedder() -> OnnxMiniLM:
+    return OnnxMiniLM()
+
+
+def list_word_pairs(text: str) -> frozenset[str]:
+    """The words and pairs of neighbours of a text, in lower case."""
+    words = _WORD.findall(text[:MAX_CHARACTERS].lower().replace("’", "'"))
+    return frozenset([*words, *(f"{a} {b}" for a, b in pairwise(words))])
+
+
+def describe_statement(statement: Statement) -> dict[str, float]:
+    """Traits of a statement besides its words: 0 or 1, and its length."""
+    fact, words = statement
+    low = f" {words.lower()} "
+    return {
+        "planned": fact.polarity == "planned",
+        "denied": fact.polarity == "denied",
+        "ended": fact.polarity == "ended",
+        "keyed": bool(fact.predicate_key),
+        "verbless": fact.verb == ":",
+        "asked": fact.text.startswith('Asked "'),
+        "own": fact.owner == fact.speaker,
+        "number": any(character.isdigit() for character in words),
+        "name": any(word[:1].isupper() for word in words.split()[1:]),
+        "exclaimed": "!" in words,
+        "my": " my " in low,
+        "me": " me " in low,
+        "event": fact.kind == "event",
+        "preference": fact.kind == "preference",
+        "length": min(len(words.split()), 20) / 20,
+    }

@@ -1,0 +1,204 @@
+"""`lab train-reading`: what is worth keeping of what people say, and what says that it is over.
+
+Examples are the statements that the engine reads of dialogues with updates before anything is
+judged, marked by the dialogues' readings. Readings hold only what matters, so what they lack is
+taken for not worth keeping; of a message with an ending, the statement it rests on is one.
+`endings.txt` adds sentences of our own that tell of an ending (+) or do not (-), all of them worth
+keeping, and `chatter.txt` some that are not.
+The scores beside the weights come from dialogues that were left out in turn.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold
+
+from memoryhub.engines.local import LocalEngine
+from memoryhub.engines.local.claims.judgements import (
+    VECTOR_SCALE,
+    Statement,
+    build_statement,
+    describe_statement,
+    embed_words,
+    list_word_pairs,
+)
+from memoryhub.engines.types import FactCandidate
+from memoryhub.lab.truth.dialogues import TruthDialogue, TruthTurn, is_matching
+from memoryhub.lab.truth.reading import build_exchanges
+
+ENDINGS_FILE = Path(__file__).with_name("endings.txt")
+CHATTER_FILE = Path(__file__).with_name("chatter.txt")
+_FOLDS = 8
+_STRENGTH = 0.3  # C of the regressions: how far the examples may pull
+_RARE = 3  # words of fewer sentences of our own are no features
+_KEEP = 0.98  # the share of what is worth keeping that the bar lets through
+_ENDED_BAR = 0.35
+
+# What a sentence of our own is taken for.
+_OWN_FACT = FactCandidate(text="", owner="I", speaker="I", pattern="SVO", subject="I", verb="is")
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """`ended` None: its dialogue does not tell."""
+
+    dialogue: str
+    statement: Statement
+    worth: bool
+    ended: bool | None
+
+
+def train_judgements(dialogues: Sequence[TruthDialogue], on: str) -> dict[str, Any]:
+    """Both deciders with their scores, as `judgements.json` holds them."""
+    examples = collect_examples(dialogues)
+    groups = np.array([each.dialogue for each in examples])
+    vectors = embed_words([each.statement.words for each in examples])
+    traits = _build_traits([each.statement for each in examples])
+    names = list(describe_statement(examples[0].statement))
+
+    lines = _read_lines(ENDINGS_FILE)
+    own, is_own = [line[2:] for line in lines], np.array([line[0] == "+" for line in lines])
+    chatter = _read_lines(CHATTER_FILE)
+
+    is_worth = np.array([each.worth for each in examples])
+    values = np.hstack([vectors * VECTOR_SCALE, traits])
+    written = [Statement(_OWN_FACT, words) for words in [*own, *chatter]]
+    mine = np.hstack([embed_words([*own, *chatter]) * VECTOR_SCALE, _build_traits(written)])
+    is_mine = np.arange(len(mine)) < len(own)
+    chances = _cross_predict(values, is_worth, groups, mine, is_mine)
+    bar = float(np.quantile(chances[is_worth], 1 - _KEEP))
+    model = _fit(np.vstack([values, mine]), np.concatenate([is_worth, is_mine]))
+    worth = _describe(model, bar, [], names) | _score(chances, is_worth, bar)
+
+    vocabulary = _choose_words(own)
+    spoken = [each.statement.words for each in examples]
+    mine = np.hstack([embed_words(own) * VECTOR_SCALE, _build_words(own, vocabulary)])
+    values = np.hstack([vectors * VECTOR_SCALE, _build_words(spoken, vocabulary)])
+    told = np.array([each.ended is not None for each in examples])
+    is_ended = np.array([bool(each.ended) for each in examples])
+    chances = _cross_predict(values[told], is_ended[told], groups[told], mine, is_own)
+    model = _fit(np.vstack([values[told], mine]), np.concatenate([is_ended[told], is_own]))
+    ended = _describe(model, _ENDED_BAR, vocabulary, [])
+    ended |= _score(chances, is_ended[told], _ENDED_BAR)
+    return {"learned": on, "examples": len(examples), "worth": worth, "ended": ended}
+
+
+def collect_examples(dialogues: Sequence[TruthDialogue]) -> list[Example]:
+    """The statements that people make in the dialogues, marked by their readings."""
+    engine = LocalEngine(judges=False)
+    asked = [(d, turns, e) for d in dialogues for turns, e in build_exchanges(d)]
+    built = engine.extract_memories([exchange for _, _, exchange in asked])
+    found = []
+    for (dialogue, turns, _), extraction in zip(asked, built, strict=True):
+        for turn in (t for t in turns if t.role == "user"):
+            told = [f for f in extraction.facts if f.sources[0].handle == turn.ref]
+            found += [_mark(dialogue, turn, fact, len(told) == 1) for fact in told]
+    return found
+
+
+def _mark(dialogue: TruthDialogue, turn: TruthTurn, fact: FactCandidate, only: bool) -> Example:
+    changes = dialogue.changes.get(turn.ref, ())
+    new = any(c.id and c.match and is_matching(c.match, fact.text) for c in changes)
+    matches = [dialogue.claims[target].match for c in changes for target in c.targets]
+    again = any(match and is_matching(match, fact.text) for match in matches)
+    ended = _mark_ending(dialogue, turn, fact, only)
+    return Example(
+        dialogue.id, build_statement(fact, turn.text), new or again or bool(ended), ended
+    )
+
+
+def _mark_ending(
+    dialogue: TruthDialogue, turn: TruthTurn, fact: FactCandidate, only: bool
+) -> bool | None:
+    changes = dialogue.changes.get(turn.ref, ())
+    endings = [change for change in changes if change.do == "end"]
+    source = fact.sources[0]
+    told = any(c.id and c.do != "end" and is_matching(c.match, fact.text) for c in changes)
+    if not endings:
+        replacing = any(change.do in ("replace", "wrong") for change in changes)
+        return None if replacing and not told else False
+    places = [(turn.text.find(c.quote), len(c.quote)) for c in endings if c.quote]
+    if places:
+        return any(at < source.end and source.start < at + size for at, size in places if at >= 0)
+    return True if only else False if told else None
+
+
+def _read_lines(file: Path) -> list[str]:
+    return [line for line in file.read_text(encoding="utf-8").splitlines() if line]
+
+
+def _build_traits(statements: Sequence[Statement]) -> Floats:
+    return np.array([list(describe_statement(each).values()) for each in statements], float)
+
+
+def _choose_words(texts: Sequence[str]) -> list[str]:
+    counted = Counter(word for text in texts for word in list_word_pairs(text))
+    return sorted(word for word, count in counted.items() if count >= _RARE)
+
+
+def _build_words(texts: Sequence[str], vocabulary: Sequence[str]) -> Floats:
+    found = [list_word_pairs(text) for text in texts]
+    return np.array([[word in words for word in vocabulary] for words in found], float)
+
+
+def _fit(values: Floats, marks: NDArray[np.bool_]) -> LogisticRegression:
+    return LogisticRegression(C=_STRENGTH, max_iter=3000).fit(values, marks)
+
+
+def _cross_predict(
+    values: Floats,
+    marks: NDArray[np.bool_],
+    groups: NDArray[Any],
+    more: Floats | None = None,
+    more_marks: NDArray[np.bool_] | None = None,
+) -> Floats:
+    """Chances of examples by what the other dialogues teach, and `more` with them."""
+    chances = np.zeros(len(marks))
+    for known, left in GroupKFold(_FOLDS).split(values, marks, groups):
+        rows, told = values[known], marks[known]
+        if more is not None and more_marks is not None:
+            rows, told = np.vstack([rows, more]), np.concatenate([told, more_marks])
+        chances[left] = _fit(rows, told).predict_proba(values[left])[:, 1]
+    return chances
+
+
+def _score(chances: Floats, marks: NDArray[np.bool_], bar: float) -> dict[str, Any]:
+    over = chances >= bar
+    return {
+        "scores": {
+            "auc": round(float(roc_auc_score(marks, chances)), 3),
+            "precision": round(float(marks[over].mean()), 3),
+            "recall": round(float(over[marks].mean()), 3),
+        }
+    }
+
+
+def _describe(
+    model: LogisticRegression, bar: float, words: Sequence[str], traits: Sequence[str]
+) -> dict[str, Any]:
+    weights = [round(float(weight), 3) for weight in model.coef_[0]]
+    size = len(weights) - len(words) - len(traits)
+    return {
+        "bias": round(float(model.intercept_[0]), 3),
+        "bar": round(bar, 3),
+        "vector": weights[:size],
+        "words": dict(zip(words, weights[size : size + len(words)], strict=True)),
+        "traits": dict(zip(traits, weights[size + len(words) :], strict=True)),
+    }
+
+
+def write_judgements(made: dict[str, Any], file: Path) -> None:
+    """One line a decider, for people to compare."""
+    lines = [f"  {json.dumps(name)}: {json.dumps(told)}" for name, told in made.items()]
+    file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
