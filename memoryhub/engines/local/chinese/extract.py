@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from memoryhub.engines.local.chinese.answers import find_question
 from memoryhub.engines.local.chinese.clauses import (
     ChineseClause,
     TaggedWord,
-    group_statements,
     split_sentences,
     tag_words,
 )
@@ -23,9 +23,8 @@ from memoryhub.engines.local.chinese.dates import find_times
 from memoryhub.engines.local.chinese.endings import Predicate
 from memoryhub.engines.local.chinese.people import (
     KIN,
+    ROLES,
     find_antecedent,
-    find_relative,
-    replace_pronoun,
 )
 from memoryhub.engines.local.chinese.rules import (
     GREETING,
@@ -38,6 +37,8 @@ from memoryhub.engines.local.chinese.rules import (
     is_single_valued,
     parse_correction,
 )
+from memoryhub.engines.local.chinese.statements import Statement, StatementReader
+from memoryhub.engines.local.chinese.subjects import Subject
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import (
     EntityMention,
@@ -84,12 +85,7 @@ _THEME_PATTERNS = {
     "居住": "住|搬|房|公寓|租|家具|装修",
 }
 _ENTITY_TYPES = {"nr": "person", "ns": "place", "nt": "organisation", "nrt": "person"}
-_LEADING_TIME = (
-    r"^(?:今天|昨天|最近|现在|目前|去年|今年|其实|上周|[\d一二三四五六七八九十]+[月日年号前])*"
-)
 _PET_WORD = re.compile(r"[只条匹]|猫|狗|宠物|儿子|女儿|孩子")
-_OPENS_WITH_RELATIVE = re.compile(rf"{_LEADING_TIME}我的?(?P<kin>{KIN})(?!的|一起|和)")
-_OPENS_WITH_BELONGING = re.compile(rf"{_LEADING_TIME}我(?:们)?的(?!工作|职业|名字|年龄|家|{KIN})")
 
 
 def extract_from_exchange(exchange: Exchange) -> Extraction:
@@ -124,22 +120,21 @@ def _extract_facts(
 ) -> list[FactCandidate]:
     found: list[FactCandidate] = []
     earlier = [*exchange.history, *exchange.utterances]
-    texts = [u.text for u in earlier[: earlier.index(utterance)]][-2:]
+    before = earlier[: earlier.index(utterance)]
+    known = find_antecedent((u.text for u in reversed(before[-2:])), utterance.speaker)
+    asked = before[-1] if before and before[-1].speaker != utterance.speaker else None
+    reader = StatementReader(utterance.speaker, people - {utterance.speaker})
+    question = find_question(asked.text) if asked else ""
+    for statement in reader.read_statements(utterance.text, known, question):
+        for part in _split_by_predicate(statement):
+            if _is_specific(part.clauses, part.subject.owner):
+                found.append(_build_fact(utterance, part))
     for offset, sentence in split_sentences(utterance.text):
-        known = find_antecedent(reversed(texts), utterance.speaker)
-        texts.append(sentence)
         corrected = parse_correction(sentence)
         if corrected:
+            end = offset + len(sentence)
+            found = [f for f in found if not offset <= f.sources[0].start < end]
             found.append(_build_correction(utterance, corrected, offset, sentence))
-            continue
-        # A question or a greeting may still hold a statement in a clause of its own.
-        if classify_act(sentence) in ("forget", "hypothetical", "request"):
-            continue
-        for run in group_statements(sentence, offset, people, known, utterance.speaker):
-            owner = _find_owner(run[0], utterance.speaker)
-            for clauses in _group_by_predicate(run):
-                if _is_specific(clauses, owner):
-                    found.append(_build_fact(utterance, owner, clauses, sentence))
     return [_demote_second_home(fact, found[:i]) for i, fact in enumerate(found)]
 
 
@@ -172,39 +167,37 @@ def _build_correction(
     )
 
 
-def _group_by_predicate(run: Sequence[ChineseClause]) -> list[list[ChineseClause]]:
-    """One group per predicate of the table: a move and a new job are two facts, and so are the
-    home that was left and the new one."""
+def _split_by_predicate(statement: Statement) -> list[Statement]:
+    """One statement per predicate of the table: a move and a new job are two facts, and so are
+    the home that was left and the new one."""
     groups: list[list[ChineseClause]] = []
     keys: set[tuple[str, bool]] = set()
-    for clause in run:
-        key = _classify_clause(clause, groups[-1] if groups else ()).key
+    for clause in statement.clauses:
+        key = _classify_clause(clause, statement, groups[-1] if groups else ()).key
         told = (key, derive_polarity(clause.text, clause.text) == "ended")
         if not groups or (key and keys and told not in keys):
             groups.append([])
         groups[-1].append(clause)
         keys |= {told} if key else set()
-    return groups
+    rest = Subject("nothing", statement.subject.owner, statement.subject.phrase)
+    first = replace(statement, clauses=groups[0])
+    return [first, *(Statement(rest, each, statement.sentence) for each in groups[1:])]
 
 
-def _find_owner(clause: ChineseClause, speaker: str) -> str:
-    """Whom it is about: the speaker, a named person, or the speaker's relative (spec E25)."""
-    related = _OPENS_WITH_RELATIVE.match(clause.text) is not None
-    relative = find_relative(clause.text, speaker) if related else ""
-    return relative or clause.person or speaker
-
-
-def _classify_clause(clause: ChineseClause, before: Sequence[ChineseClause]) -> Predicate:
+def _classify_clause(
+    clause: ChineseClause, statement: Statement, before: Sequence[ChineseClause]
+) -> Predicate:
     """Of the table; what the speaker's belongings are or do is none of the speaker's own."""
-    if _OPENS_WITH_BELONGING.match(clause.text):
+    if statement.subject.kind == "thing":
         return Predicate("", "")
     found = classify_predicate(clause.text)
-    pet = clause.subject == "none" and any(_PET_WORD.search(c.text) for c in before)
+    pet = bool(before) and any(_PET_WORD.search(c.text) for c in before)
     return Predicate("", "") if pet and found.key in ("age", "name") else found
 
 
-def _classify_clauses(clauses: Sequence[ChineseClause]) -> list[Predicate]:
-    return [_classify_clause(clause, clauses[:i]) for i, clause in enumerate(clauses)]
+def _classify_clauses(statement: Statement) -> list[Predicate]:
+    clauses = statement.clauses
+    return [_classify_clause(clause, statement, clauses[:i]) for i, clause in enumerate(clauses)]
 
 
 def _is_specific(clauses: Sequence[ChineseClause], owner: str) -> bool:
@@ -212,17 +205,7 @@ def _is_specific(clauses: Sequence[ChineseClause], owner: str) -> bool:
     introduced = re.compile(rf"我(?:叫|是|的名字[是叫])做?{re.escape(owner)}")
     if any(introduced.fullmatch(clause.text) for clause in clauses):
         return False
-    if any(found.key for found in _classify_clauses(clauses)):
-        return True
-    if re.search(r"(?:时|时候|之后|以后)$", clauses[-1].text):
-        return False
-    words = [word for clause in clauses for word in clause.words]
-    return any(_is_content_verb(word) or _is_content_noun(word) for word in words)
-
-
-def _is_content_verb(word: TaggedWord) -> bool:
-    text, tag = word
-    return tag.startswith("v") and len(text) > 1 and text not in _EMPTY_VERBS
+    return not re.search(r"(?:时|时候|之后|以后)$", clauses[-1].text)
 
 
 def _is_content_noun(word: TaggedWord) -> bool:
@@ -230,16 +213,10 @@ def _is_content_noun(word: TaggedWord) -> bool:
     return tag.startswith(_NOUN_TAGS) and text not in _EMPTY_NOUNS and (len(text) > 1 or tag == "n")
 
 
-def _build_fact(
-    utterance: Utterance, owner: str, clauses: Sequence[ChineseClause], sentence: str
-) -> FactCandidate:
-    speaker = utterance.speaker
-    named = [replace_pronoun(c.text, c.person) if c.person else c.text for c in clauses]
-    named = _replace_animal_pronoun(named, utterance.text)
-    wordings = [_to_third_person(text, speaker) for text in named]
-    subjectless = clauses[0].subject == "none"
+def _build_fact(utterance: Utterance, statement: Statement) -> FactCandidate:
+    speaker, clauses, subject = utterance.speaker, statement.clauses, statement.subject
     first = clauses[0].text
-    key, value = next((p for p in _classify_clauses(clauses) if p.key), Predicate("", ""))
+    key, value = next((p for p in _classify_clauses(statement) if p.key), Predicate("", ""))
     start, end = clauses[0].start, clauses[-1].end
     event = _find_event(utterance, start, end)
     verb, rest = _split_at_verb(clauses[0].words)
@@ -248,11 +225,11 @@ def _build_fact(
     whichever = key and polarity == "ended" and not value  # "辞掉了工作" names none
     said = "" if whichever else value or _to_third_person(rest, speaker)
     return FactCandidate(
-        text=(owner if subjectless else "") + "，".join(wordings) + "。",
-        owner=owner,
+        text=_tell_statement(statement, utterance),
+        owner=subject.owner or speaker,
         speaker=speaker,
         pattern="SVC" if verb == "是" else "SVO" if said else "SV",
-        subject=owner,
+        subject=subject.phrase or speaker,
         verb=verb,
         object="" if verb == "是" else said,
         complement=said if verb == "是" else "",
@@ -262,9 +239,22 @@ def _build_fact(
         polarity=polarity,
         event=event,
         confidence=_CONFIDENCE,
-        correction=is_correction(sentence),
+        correction=is_correction(statement.sentence),
         sources=(SourceSpan(utterance.handle, start, end),),
     )
+
+
+def _tell_statement(statement: Statement, utterance: Utterance) -> str:
+    """The statement as a sentence that stands alone."""
+    speaker, subject = utterance.speaker, statement.subject
+    first, *more = (clause.text for clause in statement.clauses)
+    if statement.completed:
+        opening = statement.completed
+    else:
+        rest = _to_third_person(first[subject.end :], speaker)
+        opening = _to_third_person(first[: subject.start], speaker) + subject.phrase + rest
+    wordings = [opening, *(_to_third_person(text, speaker) for text in more)]
+    return "，".join(_replace_animal_pronoun(wordings, utterance.text)) + "。"
 
 
 def _adjust_polarity(clause: str, head: str, event: TimeSpan | None, at: datetime) -> Polarity:
@@ -307,9 +297,9 @@ def _split_at_verb(words: Sequence[TaggedWord]) -> tuple[str, str]:
 
 
 def _to_third_person(text: str, name: str) -> str:
-    text = re.sub(rf"我(?={KIN}|家)", f"{name}的", text)
+    text = re.sub(rf"[我俺](?={KIN}|{ROLES}|家)", f"{name}的", text)
     text = text.replace("我们", f"{name}他们").replace("本人", name)
-    return re.sub(r"(?<!自)我", name, text)
+    return re.sub(r"(?<!自)[我俺]", name, text)
 
 
 def _extract_entities(

@@ -18,7 +18,7 @@ from memoryhub.engines.types import FactKind, Polarity, SpeechAct
 
 _FORGET = re.compile(
     r"(?:请|帮我|麻烦|你|可以|能|^|[，,])(?:你|把)?.{0,12}(?:忘记|忘掉|忘了(?=我|刚|这|那|它)|删除|删掉|抹掉"
-    r"|清除|(?:别|不要|不必)(?:再)?(?:记住|记得|保存|保留))"
+    r"|清除|(?:别|不要|不必|甭)(?:再)?(?:记(?![错恨仇])|保存|保留|留着))"
 )
 _FORGET_OWN = re.compile(
     r"我(?:永远|从)?(?:不会|没有?|已经|经常|总是|常常|差点|都|也)?(?:会)?(?:忘记|忘掉|忘了|删)"
@@ -34,7 +34,7 @@ _REQUEST = re.compile(
 _HYPOTHETICAL = re.compile(r"如果|要是|假如|假设|倘若|万一|假使|的话(?:$|[，,])|就好了|早知道")
 _CHITCHAT = re.compile(
     r"谢谢|感谢|多谢|不客气|再见|拜拜|晚安|早安|你好|您好|^\W*(?:嗨|嘿|哈哈|嗯|好的?|是的|没错|当然|哇)\W*$"
-    r"|早上好|晚上好|下午好|辛苦了|再聊|下次聊|保持联系|聊天|聊聊|没关系|没问题|太好了|好主意"
+    r"|我(?:也|还|一定|真的)*会(?:再|认真|好好|继续|尽量|多)*(?:考虑|思考|尝试|试|参考|努力|注意|记住|看看|想想|加油)|早上好|晚上好|下午好|辛苦了|再聊|下次聊|保持联系|聊天|聊聊|没关系|没问题|太好了|好主意"
 )
 _CORRECTION = re.compile(
     r"(?:说错|记错|写错|搞错|弄错)了?|更正|纠正一下|不对[，,]|其实(?:不是|没有)|不是.{1,12}(?:[，,]|而)是"
@@ -64,6 +64,10 @@ def is_question(text: str) -> bool:
 
 def is_chitchat(text: str) -> bool:
     return bool(_CHITCHAT.search(text))
+
+
+def is_request(text: str) -> bool:
+    return bool(_REQUEST.search(text))
 
 
 def is_hypothetical(text: str) -> bool:
