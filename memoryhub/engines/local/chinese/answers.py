@@ -68,7 +68,9 @@ def complete_answer(
         return CompletedAnswer(topic, told)
     if wh and _is_nominal(answer):
         fill = answer.text + ("岁" if wh[0] == "多大" and answer.text.isdigit() else "")
-        return CompletedAnswer(topic, told[: wh.start()] + fill + told[wh.end() :])
+        rest = told[wh.end() :]
+        rest = rest[2:] if rest[1:2] == fill[-1] else rest.removeprefix(fill[-2:])  # "哪所大学" "武大"
+        return CompletedAnswer(topic, told[: wh.start()] + fill + rest)
     if _is_nominal(answer) and re.search(r"[\d一二两三四五六七八九十半]", answer.text):
         vague = re.sub(r"(?:很|非常|挺)\w$", "", told)
         return CompletedAnswer(topic, vague + answer.text) if vague != told else None

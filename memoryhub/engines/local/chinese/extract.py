@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memoryhub.engines.local.chinese.answers import find_question
@@ -20,7 +20,8 @@ from memoryhub.engines.local.chinese.clauses import (
     tag_words,
 )
 from memoryhub.engines.local.chinese.dates import find_times
-from memoryhub.engines.local.chinese.endings import Predicate
+from memoryhub.engines.local.chinese.decide import list_clause_features, load_decider
+from memoryhub.engines.local.chinese.endings import Predicate, is_over
 from memoryhub.engines.local.chinese.people import (
     KIN,
     ROLES,
@@ -33,6 +34,7 @@ from memoryhub.engines.local.chinese.rules import (
     classify_predicate,
     derive_kind,
     derive_polarity,
+    has_others_do,
     is_correction,
     is_single_valued,
     parse_correction,
@@ -115,20 +117,41 @@ def _choose_overall_act(acts: Sequence[SpeechAct]) -> SpeechAct:
     return next((act for act in order if act in acts), "chitchat")
 
 
+@dataclass(frozen=True, slots=True)
+class StatedFact:
+    """A fact with the statement it was read from, whether or not it is worth keeping."""
+
+    fact: FactCandidate
+    statement: Statement
+
+    def list_features(self) -> Iterator[str]:
+        """What its worth is decided by."""
+        statement, fact = self.statement, self.fact
+        text = "，".join(clause.text for clause in statement.clauses)
+        words = [word for clause in statement.clauses for word in clause.words]
+        yield from list_clause_features(text, words)
+        yield f"about:{statement.subject.kind}"
+        yield f"named:{statement.subject.end > 0}"
+        yield f"clauses:{len(statement.clauses)}"
+        yield f"answers:{bool(statement.completed)}"
+        yield f"mark:{statement.clauses[-1].mark[-1:]}"
+        yield f"length:{min(6, len(text) // 4)}"
+        yield f"number:{re.search(r'[0-9]', text) is not None}"
+        yield f"kind:{fact.kind}"
+        yield f"polarity:{fact.polarity}"
+        yield f"dated:{fact.event is not None}"
+
+    def is_worth_keeping(self) -> bool:
+        """What the table has a predicate for, what ended, and what is like what people kept."""
+        known = self.fact.predicate_key or self.fact.polarity == "ended" or self.fact.correction
+        return bool(known) or load_decider("worth").decide(self.list_features())
+
+
 def _extract_facts(
     utterance: Utterance, exchange: Exchange, people: frozenset[str]
 ) -> list[FactCandidate]:
-    found: list[FactCandidate] = []
-    earlier = [*exchange.history, *exchange.utterances]
-    before = earlier[: earlier.index(utterance)]
-    known = find_antecedent((u.text for u in reversed(before[-2:])), utterance.speaker)
-    asked = before[-1] if before and before[-1].speaker != utterance.speaker else None
-    reader = StatementReader(utterance.speaker, people - {utterance.speaker})
-    question = find_question(asked.text) if asked else ""
-    for statement in reader.read_statements(utterance.text, known, question):
-        for part in _split_by_predicate(statement):
-            if _is_specific(part.clauses, part.subject.owner):
-                found.append(_build_fact(utterance, part))
+    stated = list_stated_facts(utterance, exchange, people)
+    found = [each.fact for each in stated if each.is_worth_keeping()]
     for offset, sentence in split_sentences(utterance.text):
         corrected = parse_correction(sentence)
         if corrected:
@@ -136,6 +159,25 @@ def _extract_facts(
             found = [f for f in found if not offset <= f.sources[0].start < end]
             found.append(_build_correction(utterance, corrected, offset, sentence))
     return [_demote_second_home(fact, found[:i]) for i, fact in enumerate(found)]
+
+
+def list_stated_facts(
+    utterance: Utterance, exchange: Exchange, people: frozenset[str]
+) -> list[StatedFact]:
+    """All that an utterance of the exchange states of people and their things."""
+    earlier = [*exchange.history, *exchange.utterances]
+    before = earlier[: earlier.index(utterance)]
+    known = find_antecedent((u.text for u in reversed(before[-2:])), utterance.speaker)
+    asked = before[-1] if before and before[-1].speaker != utterance.speaker else None
+    reader = StatementReader(utterance.speaker, people - {utterance.speaker})
+    question = find_question(asked.text) if asked else ""
+    statements = reader.read_statements(utterance.text, known, question)
+    parts = [part for statement in statements for part in _split_by_predicate(statement)]
+    return [
+        StatedFact(_build_fact(utterance, part), part)
+        for part in parts
+        if _is_specific(part.clauses, part.subject.owner)
+    ]
 
 
 def _demote_second_home(fact: FactCandidate, before: Sequence[FactCandidate]) -> FactCandidate:
@@ -188,7 +230,8 @@ def _classify_clause(
     clause: ChineseClause, statement: Statement, before: Sequence[ChineseClause]
 ) -> Predicate:
     """Of the table; what the speaker's belongings are or do is none of the speaker's own."""
-    if statement.subject.kind == "thing":
+    told_of_another = statement.subject.kind == "person" and has_others_do(clause.text)
+    if statement.subject.kind == "thing" or told_of_another:
         return Predicate("", "")
     found = classify_predicate(clause.text)
     pet = bool(before) and any(_PET_WORD.search(c.text) for c in before)
@@ -213,15 +256,26 @@ def _is_content_noun(word: TaggedWord) -> bool:
     return tag.startswith(_NOUN_TAGS) and text not in _EMPTY_NOUNS and (len(text) > 1 or tag == "n")
 
 
+def find_main_clause(statement: Statement) -> ChineseClause:
+    """The first clause that has a verb, else the first."""
+    verbal = (c for c in statement.clauses if any(tag.startswith("v") for _, tag in c.words))
+    return next(verbal, statement.clauses[0])
+
+
 def _build_fact(utterance: Utterance, statement: Statement) -> FactCandidate:
     speaker, clauses, subject = utterance.speaker, statement.clauses, statement.subject
-    first = clauses[0].text
+    main = find_main_clause(statement)
+    first = main.text
     key, value = next((p for p in _classify_clauses(statement) if p.key), Predicate("", ""))
     start, end = clauses[0].start, clauses[-1].end
     event = _find_event(utterance, start, end)
-    verb, rest = _split_at_verb(clauses[0].words)
+    verb, rest = _split_at_verb(main.words)
     head = first[: len(first) - len(rest)] if rest else first
     polarity = _adjust_polarity(first, head, event, utterance.at)
+    if polarity in ("holds", "denied") and not key and is_over(main):
+        polarity = "ended"
+    wished = subject.kind == "person" and re.search(r"想让|要让|希望|盼|催|劝|想叫|非要?让", first)
+    polarity = "planned" if wished and polarity == "holds" else polarity
     whichever = key and polarity == "ended" and not value  # "辞掉了工作" names none
     said = "" if whichever else value or _to_third_person(rest, speaker)
     return FactCandidate(

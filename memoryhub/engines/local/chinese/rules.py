@@ -116,8 +116,12 @@ _DENIED = re.compile(
 )
 _PLANNED = re.compile(
     r"打算|计划|准备|考虑|将(?:要|会|于)?(?!来)|想(?:要|去|学|买|找|尝试|换|搬|养|戒|辞|卖|退|离|分)|决定|要(?:去|搬|参加|开始|结婚)"
-    r"|即将|快要"
+    r"|即将|快要|目标|梦想|理想是|愿望|(?<![不只需重主没还也])要(?![是不么求紧点死命好了强])"
 )
+_GIVEN_UP = re.compile(r"(?:本来|原本|原来|之前|以前|一度)(?:还|是|都|也)?(?:想(?!到)|打算|计划|准备|说好|要)")
+_HABITUAL = re.compile(r"每|天天|一直|必须|老是|总是|经常|常常")
+# What somebody has another do or be is no state of theirs.
+_HAVING_OTHERS = re.compile(r"(?:让|叫|要|催|劝|逼|希望|盼着?|求|请|拉)(?:着)?(?:我|俺|他|她|咱)")
 _FUTURE_TIME = re.compile(r"(?<!一)下(?:个?月|周|个?星期)|明(?:天|年|晚)|(?<!前)后天")
 _PREFERENCE = re.compile(
     r"喜欢|喜爱|热爱|最爱|爱(?:吃|喝|看|听|玩|好)|讨厌|偏爱|迷上|着迷|感兴趣|不爱|痴迷|害怕"
@@ -126,14 +130,25 @@ _PREFERENCE = re.compile(
 
 def derive_polarity(clause: str, head: str) -> Polarity:
     """What a clause says of its predicate; `head` is its part up to the main verb."""
-    if _PLANNED.search(head) and not re.search(r"了(?!解)", clause):
+    if _GIVEN_UP.search(clause):
+        return "ended"
+    if is_planned(head) and not re.search(r"了(?!解)", clause):
         return "planned"
     over = has_ended(clause) or find_ended_predicate(clause) is not None
     if _ENDED.search(clause) or (over and not _match_predicate(extract_continuation(clause)).key):
         return "ended"
     if _DENIED.search(head):
         return "denied"
-    return "planned" if _PLANNED.search(head) or _FUTURE_TIME.search(clause) else "holds"
+    return "planned" if is_planned(head) or _FUTURE_TIME.search(clause) else "holds"
+
+
+def is_planned(head: str) -> bool:
+    return bool(_PLANNED.search(head)) and not _HABITUAL.search(head)
+
+
+def has_others_do(clause: str) -> bool:
+    """ "My mother wants me to teach": what follows is no state of the mother's."""
+    return bool(_HAVING_OTHERS.search(clause))
 
 
 def derive_kind(clause: str, head: str, key: str, dated: bool) -> FactKind:

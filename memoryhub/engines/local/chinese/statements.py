@@ -41,14 +41,15 @@ _TOPIC_MARK = re.compile(r"^[嘛呢吧啊…]")
 _CAUSES = re.compile(r"让|给|叫|逼|催|劝|帮|替|陪|说|问|嫌|笑|骂|怪|要求|安排|派")
 _ATTRIBUTE = re.compile(r"^\d{1,3}(?:岁|公斤|斤|kg|cm|厘米|米)")
 _REPORTED = re.compile(
-    r"^.{0,12}?(?:(?<![你您])说(?!了算|服|明|好|定|不|清|话)|问(?!题|[你您])|念叨|叨叨|以为|建议|提议|笑我|笑话|开玩笑|传言|传闻)"
-    r"|听说|据说|听.{1,4}讲"
+    r"^.{0,14}?(?:(?<![你您小传])说(?!了算|服|明|好|定|不|清|话)|讲(?![课究台师座义价话解述理道])|(?<![你您])问(?!题|[你您])"
+    r"|念叨|叨叨|提议|笑我|笑话|开玩笑|传言|传闻)|听说|据说"
 )
+# What others believe or would like.
+_OTHERS_VIEW = re.compile(r"觉得|认为|以为|猜|估计|怀疑|笃定|断定|建议|嫌")
 # Those whose word is taken: what they say is so.
 _WITNESS = re.compile(
     r"医生|大夫|护士|医院|检查|复查|报告|体检|B超|老师|学校|公司|单位|[Hh][Rr]|房东|中介|教务|银行|法院|通知|客服"
 )
-_OWN_WORDS = re.compile(r"^(?:我|俺).{0,4}(?:说(?!了算|服|错|话)|问|寻思)")
 _SLIP = re.compile(r"^.{0,4}[说打记写搞弄看]错.{0,2}$")
 # Of something there, not of anyone: "at the door there is a cat".
 _EXISTS = re.compile(r"^(?!家)\w{1,4}(?:有|是)(?!我)")
@@ -165,16 +166,13 @@ def _find_reason_to_hide(clause: ChineseClause, subject: Subject, hidden: str) -
     if is_hypothetical(clause.text + clause.mark):
         return "hypothetical"
     told = _REPORTED.search(clause.text)
-    if told and not _WITNESS.search(told[0]) and not _is_own_event(clause, subject):
+    if told and not _WITNESS.search(told[0]):
+        return "reported"
+    if subject.kind == "person" and _OTHERS_VIEW.search(clause.text):
         return "reported"
     if hidden == "reported" and subject.kind == "speaker":
         return ""
     return hidden
-
-
-def _is_own_event(clause: ChineseClause, subject: Subject) -> bool:
-    """The speaker's telling others is none of theirs to believe."""
-    return subject.kind == "speaker" and not _OWN_WORDS.match(clause.text) and not re.search("听说|据说", clause.text)
 
 
 def _says_nothing(clause: ChineseClause, subject: Subject) -> bool:

@@ -132,11 +132,11 @@ def _find_thing(
     tagged = ("", "")
     for place, (word, tag) in enumerate(words):
         owns = words[place + 1 : place + 2] == (("的", "uj"),)
-        noun = tag.startswith(_NOUN_TAGS) or (tag in ("a", "v") and owns)
-        if tag == "zg" and words[place + 1 : place + 2]:  # of no known kind: verbs take objects
+        noun = tag.startswith(_NOUN_TAGS) or (owns and (tag == "a" or (tag == "v" and size)))
+        if tag in ("zg", "nz") and len(word) == 1 and words[place + 1 : place + 2]:  # of no known kind: verbs take objects
             noun = not words[place + 1][1].startswith(("n", "ul", "m", "q", "r"))
         counted = tag in _COUNT_TAGS and not named_yet
-        pointing = tag == "r" and word[0] in "这那我俺其"
+        pointing = tag == "r" and (word[0] in "这那其" or not size)
         if not (noun or counted or pointing):
             break
         size += len(word)
