@@ -65,14 +65,15 @@ def complete_answer(
     if _NO.match(answer.text):
         return CompletedAnswer(topic, _deny(told, topic))
     if not wh and _affirms(answer, told):
-        return CompletedAnswer(topic, told)
+        done = re.sub(r"(?:要|打算|准备|想)(?=\w)", "", told) if answer.text.endswith("了") else told
+        return CompletedAnswer(topic, done)
     if wh and _is_nominal(answer):
         fill = answer.text + ("岁" if wh[0] == "多大" and answer.text.isdigit() else "")
         rest = told[wh.end() :]
-        rest = rest[2:] if rest[1:2] == fill[-1] else rest.removeprefix(fill[-2:])  # "哪所大学" "武大"
+        rest = rest[2:] if rest[:1] == fill[-1] else rest.removeprefix(fill[-2:])  # "哪所大学" "武大"
         return CompletedAnswer(topic, told[: wh.start()] + fill + rest)
     if _is_nominal(answer) and re.search(r"[\d一二两三四五六七八九十半]", answer.text):
-        vague = re.sub(r"(?:很|非常|挺)\w$", "", told)
+        vague = re.sub(r"(?:很|非常|挺)\w$|[多少久远贵高重忙]$", "", told)
         return CompletedAnswer(topic, vague + answer.text) if vague != told else None
     named = subject.phrase[len(subject.owner) + 1 :] if subject.kind == "thing" else subject.owner
     told_anew = own or replies_about_itself or (named and named[-2:] in answer.text)
@@ -82,8 +83,7 @@ def complete_answer(
 def _affirms(answer: ChineseClause, told: str) -> bool:
     """Yes, or the verb of the question alone: "跑过", "生了"."""
     verb = re.fullmatch(r"(?:早|已经|都|刚)?(?P<verb>\w{1,3}?)[了过的]?", answer.text)
-    again = verb is not None and any(tag.startswith("v") for _, tag in answer.words)
-    return bool(_YES.match(answer.text) or (again and verb and verb["verb"] in told))
+    return bool(_YES.match(answer.text) or (verb and verb["verb"] in told))
 
 
 def _read_question(question: str) -> ChineseClause | None:

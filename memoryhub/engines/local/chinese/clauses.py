@@ -20,11 +20,11 @@ _WHOLE = (
 )
 _MARKS = r"，,～~…—\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F"
 # Between two Chinese characters a space is a comma.
-_SPACE = rf"(?<=[{HAN}])\s+(?=[{HAN}])"
+_SPACE = rf"(?<=[{HAN}])\s+(?=[{HAN}])|(?<=\d)\s+(?=[我俺他她这那])"
 _CLAUSE = re.compile(rf"(?:{_WHOLE}|(?!{_SPACE})[^{_MARKS}])+")
 _LEADING_FILLER = re.compile(
     r"^(?:[^\w《“「]|嗯+|嘿+|哈+|哇塞?|哎呀?|诶|欸|害|唉|啊|噢|哦|嗨|呵呵|喏|emm+|ok(?![a-z])|p\.?s\.?"
-    r"|(?:好的|好吧|是的|是啊|对啊|没错|当然|行吧)(?=\W|$)"
+    r"|(?:好的|是的|是啊|对啊|没错|当然)(?=\W|$)|好吧|行吧|算了(?=\w)"
     r"|其实|实际上|事实上|另外|而且|但是|但|不过|可是|还有(?![\d一二两三四五六七八九十半个]|什么)|所以|因为|因此|由于|然后|对了|说实话|说真的|总之|同时|此外"
     r"|顺便(?:说一?[下句])?|也许|毕竟|比如说?|例如|只是|于是|虽然|尽管|尤其是|看来|对于?我来说|更正一下|更正"
     r"|反正|就是(?=\w{3})|哦?那个(?=\W|$)|话说|(?:来)?(?:报喜|汇报|更新)(?:一?下|个事儿?)?|好消息|坏消息|(?:跟|和|给|同)你(?:讲|说|汇报)(?:一?[下声]|个\w{0,3})?"
@@ -48,6 +48,18 @@ class ChineseClause:
     words: tuple[TaggedWord, ...]
     lead: str = ""
     mark: str = ""
+
+    def list_verbs(self) -> list[str]:
+        """Its verbs in order; also short words of no known kind that take an object."""
+        return [word for place, (word, _) in enumerate(self.words) if self._is_verb(place)]
+
+    def _is_verb(self, place: int) -> bool:
+        word, tag = self.words[place]
+        if tag.startswith("v"):
+            return tag != "vn"
+        after = self.words[place + 1][1] if place + 1 < len(self.words) else ""
+        unknown = tag in ("zg", "nz") and len(word) == 1
+        return unknown and after.startswith(("ul", "m", "q", "r"))
 
 
 def tag_words(text: str) -> list[TaggedWord]:

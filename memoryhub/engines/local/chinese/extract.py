@@ -216,7 +216,10 @@ def _split_by_predicate(statement: Statement) -> list[Statement]:
     keys: set[tuple[str, bool]] = set()
     for clause in statement.clauses:
         key = _classify_clause(clause, statement, groups[-1] if groups else ()).key
-        told = (key, derive_polarity(clause.text, clause.text) == "ended")
+        said = clause.text
+        if clause is statement.clauses[0] and statement.subject.kind == "person":
+            said = said[statement.subject.end :]
+        told = (key, derive_polarity(said, said) == "ended")
         if not groups or (key and keys and told not in keys):
             groups.append([])
         groups[-1].append(clause)
@@ -233,7 +236,10 @@ def _classify_clause(
     told_of_another = statement.subject.kind == "person" and has_others_do(clause.text)
     if statement.subject.kind == "thing" or told_of_another:
         return Predicate("", "")
-    found = classify_predicate(clause.text)
+    told = statement.subject if clause is statement.clauses[0] else None
+    # What befalls others is theirs, once they are known.
+    theirs = told is not None and told.kind == "person"
+    found = classify_predicate(clause.text[told.end :] if told and theirs else clause.text)
     pet = bool(before) and any(_PET_WORD.search(c.text) for c in before)
     return Predicate("", "") if pet and found.key in ("age", "name") else found
 
@@ -258,7 +264,7 @@ def _is_content_noun(word: TaggedWord) -> bool:
 
 def find_main_clause(statement: Statement) -> ChineseClause:
     """The first clause that has a verb, else the first."""
-    verbal = (c for c in statement.clauses if any(tag.startswith("v") for _, tag in c.words))
+    verbal = (clause for clause in statement.clauses if clause.list_verbs())
     return next(verbal, statement.clauses[0])
 
 
@@ -271,6 +277,8 @@ def _build_fact(utterance: Utterance, statement: Statement) -> FactCandidate:
     event = _find_event(utterance, start, end)
     verb, rest = _split_at_verb(main.words)
     head = first[: len(first) - len(rest)] if rest else first
+    if subject.kind == "person" and main is clauses[0]:
+        first, head = first[subject.end :], head[subject.end :]
     polarity = _adjust_polarity(first, head, event, utterance.at)
     if polarity in ("holds", "denied") and not key and is_over(main):
         polarity = "ended"
@@ -351,7 +359,7 @@ def _split_at_verb(words: Sequence[TaggedWord]) -> tuple[str, str]:
 
 
 def _to_third_person(text: str, name: str) -> str:
-    text = re.sub(rf"[我俺](?={KIN}|{ROLES}|家)", f"{name}的", text)
+    text = re.sub(rf"[我俺](?={KIN}|{ROLES})", f"{name}的", text)
     text = text.replace("我们", f"{name}他们").replace("本人", name)
     return re.sub(r"(?<!自)[我俺]", name, text)
 

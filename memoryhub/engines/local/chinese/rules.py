@@ -26,6 +26,7 @@ _FORGET_OWN = re.compile(
 _QUESTION = re.compile(
     r"[？?]\s*$|[吗么]\W*$|(?<!着)呢[？?]|^\W*(?:请问|为什么|怎么|什么|谁|哪|多少|几点)"
     r"|(?:能不能|可不可以|有没有|是不是|要不要|该不该|好不好|会不会|是否)|(?:怎么办|怎么样|怎样才)"
+    r"|(?:几|多少|哪|什么|啥|怎么|咋).{0,6}(?:合适|好|划算|靠谱|正常)\W*$|还是.{1,8}(?:好|划算|合适)\W*$"
     r"|不知道.{0,12}(?:什么|怎么|怎样|哪|谁|如何|有没有|是否)|该(?:怎么|怎样|如何|从)"
 )
 _REQUEST = re.compile(
@@ -116,7 +117,7 @@ _DENIED = re.compile(
 )
 _PLANNED = re.compile(
     r"打算|计划|准备|考虑|将(?:要|会|于)?(?!来)|想(?:要|去|学|买|找|尝试|换|搬|养|戒|辞|卖|退|离|分)|决定|要(?:去|搬|参加|开始|结婚)"
-    r"|即将|快要|目标|梦想|理想是|愿望|(?<![不只需重主没还也])要(?![是不么求紧点死命好了强])"
+    r"|即将|快要|目标是|梦想是|理想是|愿望是|(?<![不只需重主没还也])要(?![是不么求紧点死命好了强])"
 )
 _GIVEN_UP = re.compile(r"(?:本来|原本|原来|之前|以前|一度)(?:还|是|都|也)?(?:想(?!到)|打算|计划|准备|说好|要)")
 _HABITUAL = re.compile(r"每|天天|一直|必须|老是|总是|经常|常常")
@@ -264,7 +265,8 @@ def _match_role(clause: str) -> Predicate | None:
     match = _JOB.search(clause)
     if not match and re.search(r"辞了?职|离职|退休", clause) and _PLANNED.search(clause):
         return Predicate("works_as", "")
-    return Predicate("works_as", match["role"]) if match else None
+    named = match and re.fullmatch(r"\w(?:老师|医生|经理|律师|教练|总监|主任)", match["role"])
+    return Predicate("works_as", match["role"]) if match and not named else None
 
 
 def _match_employer(clause: str) -> Predicate | None:

@@ -20,10 +20,11 @@ from memoryhub.engines.local.chinese.rules import (
     classify_act,
     is_chitchat,
     is_hypothetical,
+    is_planned,
     is_question,
     is_request,
 )
-from memoryhub.engines.local.chinese.subjects import Subject, find_subject, is_kin
+from memoryhub.engines.local.chinese.subjects import Subject, find_subject, has_role, is_kin
 
 _MOST_CLAUSES = 4  # of a statement
 # What introduces something that the next clauses may describe: "keeps a cat", "lives in Ghent".
@@ -35,6 +36,8 @@ _DESCRIBES = re.compile(
     r"^(?:就|才|都|也|还|大概|差不多|一共|总共|平均|现在|今年)*"
     r"(?:叫|姓|是|属|取名|起名|名叫|名字|[大小全真店]名|号码|尾号|价[钱格]|[\d一二两三四五六七八九十百半几每]|第|不到|快|[公母男女])"
 )
+_BARE_VERB = re.compile(r"(?:早|已经|都|刚|后来|全|就|又|也|给)*\w{1,2}(?:掉|完|光)?了")
+_NUMBER_ALONE = re.compile(r"\W*[\d.,:：/-]{1,20}[\u4e00-\u9fff%]{0,2}了?\W*")
 _NAMING = re.compile(r"^(?:名字|[大小全真店]名|号码|尾号|价[钱格])")
 _ABLE = re.compile(r"^(?:还|特别|可|也)?(?:很|挺|太|真|超|特|贼|好|能|会|可以|够|带|包|含)(?!想|要)")
 _TOPIC_MARK = re.compile(r"^[嘛呢吧啊…]")
@@ -73,6 +76,8 @@ class _Understood:
     subject: Subject
     known: str = ""  # whom 他 or 她 stands for
     described: bool = False  # something was named that may be described
+    thing: Subject | None = None  # the last thing that was a subject
+    last: Statement | None = None
 
 
 class StatementReader:
@@ -90,7 +95,9 @@ class StatementReader:
         for offset, sentence in split_sentences(text):
             if classify_act(sentence) != "forget":
                 found += self._read_sentence(sentence, offset, before, question)
-            question = ""
+            # "Which, the red one?" asks back; what comes then is the answer.
+            asks_back = len(sentence) < 10 and is_question(sentence)
+            question = question if asks_back else ""
         return found
 
     def _read_sentence(
@@ -98,6 +105,10 @@ class StatementReader:
     ) -> list[Statement]:
         found = list[Statement]()
         current: Statement | None = None
+        adds_number = before.last is not None and _NUMBER_ALONE.fullmatch(sentence)
+        if adds_number and len(before.last.clauses) < _MOST_CLAUSES:
+            before.last.clauses += split_clauses(sentence, offset)
+            return found
         if before.subject.kind == "thing" or not is_kin(before.subject.owner):
             before.subject = self.own
         hidden = ""  # why the clauses say nothing: somebody's words, or what might be
@@ -120,6 +131,7 @@ class StatementReader:
             if answer is not None:
                 current = Statement(answer.subject, [clause], sentence, answer.text)
                 before.subject, before.described = answer.subject, True
+                before.thing = answer.subject if answer.subject.kind == "thing" else None
                 found.append(current)
                 continue
             hidden = _find_reason_to_hide(clause, subject, hidden)
@@ -134,26 +146,37 @@ class StatementReader:
                 current.clauses.append(clause)
             else:
                 if subject.kind == "nothing":
-                    subject = self._carry_subject(before, current)
+                    subject = self._carry_subject(clause, before, current)
                 current = Statement(subject, [clause], sentence)
                 found.append(current)
-            self._remember(clause, current.subject, before)
+            self._remember(clause, current, before)
         return found
 
-    def _carry_subject(self, before: _Understood, current: Statement | None) -> Subject:
-        """A relative goes on being spoken of, unless they did something to the speaker."""
+    def _carry_subject(
+        self, clause: ChineseClause, before: _Understood, current: Statement | None
+    ) -> Subject:
+        """A verb alone is about the thing before it ("卖了"). A relative goes on being spoken of,
+        unless they did something to the speaker, or plans are told, which are one's own."""
+        if before.thing is not None and _BARE_VERB.fullmatch(clause.text):
+            return Subject("thing", before.thing.owner, before.thing.phrase)
         carried = before.subject
         if carried.kind != "person" or current is None:
             return self.own
-        causes = _CAUSES.search(current.clauses[0].text)
-        named = Subject("nothing", carried.owner, carried.phrase)
-        return self.own if causes and not carried.owner in self.people else named
+        named = not (is_kin(carried.owner) or has_role(carried.owner))
+        causes = _CAUSES.search(current.clauses[0].text) and not named
+        own_plans = has_role(carried.owner) and is_planned(clause.text)
+        return self.own if causes or own_plans else Subject("person", carried.owner, carried.phrase)
 
-    def _remember(self, clause: ChineseClause, subject: Subject, before: _Understood) -> None:
+    def _remember(
+        self, clause: ChineseClause, statement: Statement, before: _Understood
+    ) -> None:
+        subject = statement.subject
         before.described = subject.kind in ("thing", "person") or bool(
             _INTRODUCES.search(clause.text)
         )
         before.subject = subject
+        before.thing = subject if subject.kind == "thing" else before.thing
+        before.last = statement
         person = subject.owner if subject.kind == "person" else ""
         before.known = person or find_relative(clause.text, self.speaker) or before.known
 
@@ -191,7 +214,7 @@ def _continues(clause: ChineseClause, current: Statement, before: _Understood) -
     if _ATTRIBUTE.match(clause.text) and not before.described:
         return False
     text = clause.text
-    verbs = [word for word, tag in clause.words if tag.startswith("v") and tag != "vn"]
+    verbs = clause.list_verbs()
     if not verbs or _DESCRIBES.match(text) or (before.described and text.endswith("的")):
         return True
     if before.described and (_ABLE.match(text) or clause.words[0][1] in ("s", "f")):
@@ -201,6 +224,7 @@ def _continues(clause: ChineseClause, current: Statement, before: _Understood) -
 
 def _names_topic(clause: ChineseClause, subject: Subject) -> bool:
     """ "烟嘛……", "那个税务局的": only says what the next clause is about."""
-    bare = subject.kind == "thing" and subject.end == len(clause.text)
+    bare = subject.kind in ("thing", "person") and not clause.list_verbs()
+    bare = bare and subject.end in (len(clause.text), len(clause.text) - 2)
     told = _TOPIC_MARK.match(clause.mark) or clause.text.startswith("那")
     return bool(bare and told and not re.search(r"\d", clause.text))

@@ -11,6 +11,7 @@ import rjieba
 from memoryhub.engines.local.chinese.clauses import ChineseClause
 from memoryhub.engines.local.chinese.people import (
     KIN,
+    ROLES,
     format_relative,
     is_name,
     match_relative,
@@ -27,6 +28,11 @@ _NOUN_TAGS = ("n", "vn", "an", "j", "eng", "uj", "s", "f", "g", "zg", "b")
 _COUNT_TAGS = ("m", "q")
 _PLACE_TAGS = ("s", "f")
 _PLACE_WORDS = re.compile(r"(?:[这那]边|[这那]里|[这那]儿|里|上|下|旁边|附近|楼下|门口|的时候|以[前后])$")
+# Who is of the family, people or animals, and not what belongs to it.
+_OF_FAMILY = re.compile(r"(?:我|俺|咱)们?家(?:的)?\w{1,4}$")
+_BELONGING = re.compile(r"[房车店厂地楼屋田院厅门网电机台柜饭钱价货]|[家里上]$")
+_WORKPLACE = re.compile(r"(?:[院店厂校行所局馆部站园厅班]|公司|中心|学校|医院|酒店|工地|单位)$")
+_WORKING = re.compile(r"(?:做|当|上班|工作|打工|干活|教|读|念|实习|兼职|任职)")
 _LATE_SPEAKER = re.compile(
     r"^(?:(?:在|从|当|自从|关于|对于|除了).{1,14}|.{1,14}?(?:的时候|之后|以后|时|后)|\w{1,8}一\w{1,4}(?=我就))我(?!的)"
 )
@@ -71,7 +77,8 @@ def find_subject(
     at = first = 0
     for first, (word, tag) in enumerate(clause.words):
         leading = tag in _LEADING_TAGS or _LEADING_WORDS.match(text[at:])
-        if not leading or word[0] in "没不别" or word in people:
+        modifies = clause.words[first + 1 : first + 2] == (("的", "uj"),)
+        if not leading or modifies or word[0] in "没不别和跟与同" or word in people:
             break
         at += len(word)
     if vocative := _VOCATIVE.match(text[at:]):
@@ -132,7 +139,7 @@ def _find_thing(
     tagged = ("", "")
     for place, (word, tag) in enumerate(words):
         owns = words[place + 1 : place + 2] == (("的", "uj"),)
-        noun = tag.startswith(_NOUN_TAGS) or (owns and (tag == "a" or (tag == "v" and size)))
+        noun = tag.startswith(_NOUN_TAGS) or (owns and tag == "t") or (owns and (tag == "a" or (tag == "v" and size)))
         if tag in ("zg", "nz") and len(word) == 1 and words[place + 1 : place + 2]:  # of no known kind: verbs take objects
             noun = not words[place + 1][1].startswith(("n", "ul", "m", "q", "r"))
         counted = tag in _COUNT_TAGS and not named_yet
@@ -152,14 +159,23 @@ def _find_thing(
     predicate = text[size:]
     if phrase != named or size < len(text):
         placed = tagged[1].startswith(_PLACE_TAGS) or _PLACE_WORDS.search(phrase)
+        placed = placed or (_WORKPLACE.search(phrase) and _WORKING.match(predicate))
         placed = placed or (tagged[1] == "ns" and not re.match(r"[不没]", predicate))
         if placed or re.match(r"[\d一二两三四五六七八九十半几每]", bare):
             return Subject("nothing")
     if named != bare and _JUDGED.match(predicate):
         return Subject("other")
-    return Subject("thing", speaker, f"{speaker}的{bare}", 0, size)
+    called = f"{speaker}的{bare}"
+    if _OF_FAMILY.match(phrase) and not _BELONGING.search(bare):
+        return Subject("person", called, called, 0, size)
+    return Subject("thing", speaker, called, 0, size)
 
 
 def is_kin(owner: str) -> bool:
     """Whether a person goes by what they are to somebody, as family: "陈静的妈妈"."""
     return re.search(rf"的(?:{KIN})$", owner) is not None
+
+
+def has_role(owner: str) -> bool:
+    """Whether a person goes by what they do for somebody: "陈静的医生"."""
+    return re.search(rf"的(?:{ROLES})$", owner) is not None
