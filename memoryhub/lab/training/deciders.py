@@ -46,7 +46,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class DeciderPlan:
-    """`strength`: the inverse of what weights are pulled to zero by. `recall`: wanted of the bar."""
+    """`strength`: the inverse of the pull on weights to zero. `recall`: what the bar leaves."""
 
     name: str
     strength: float
@@ -54,7 +54,10 @@ class DeciderPlan:
     balanced: bool
 
 
-PLANS = (DeciderPlan("ended", 1.0, 0.72, balanced=True), DeciderPlan("worth", 0.3, 0.95, balanced=False))
+PLANS = (
+    DeciderPlan("ended", 1.0, 0.72, balanced=True),
+    DeciderPlan("worth", 0.3, 0.95, balanced=False),
+)
 
 
 def train_deciders(dialogues: Sequence[TruthDialogue]) -> dict[str, Any]:

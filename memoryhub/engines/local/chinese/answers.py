@@ -65,12 +65,16 @@ def complete_answer(
     if _NO.match(answer.text):
         return CompletedAnswer(topic, _deny(told, topic))
     if not wh and _affirms(answer, told):
-        done = re.sub(r"(?:要|打算|准备|想)(?=\w)", "", told) if answer.text.endswith("了") else told
+        done = (
+            re.sub(r"(?:要|打算|准备|想)(?=\w)", "", told) if answer.text.endswith("了") else told
+        )
         return CompletedAnswer(topic, done)
     if wh and _is_nominal(answer):
         fill = answer.text + ("岁" if wh[0] == "多大" and answer.text.isdigit() else "")
         rest = told[wh.end() :]
-        rest = rest[2:] if rest[:1] == fill[-1] else rest.removeprefix(fill[-2:])  # "哪所大学" "武大"
+        rest = (
+            rest[2:] if rest[:1] == fill[-1] else rest.removeprefix(fill[-2:])
+        )  # "哪所大学" "武大"
         return CompletedAnswer(topic, told[: wh.start()] + fill + rest)
     if _is_nominal(answer) and re.search(r"[\d一二两三四五六七八九十半]", answer.text):
         vague = re.sub(r"(?:很|非常|挺)\w$|[多少久远贵高重忙]$", "", told)

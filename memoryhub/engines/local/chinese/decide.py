@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 
 TaggedWord = tuple[str, str]
 _NUMBER, _LATIN = re.compile(r"\d+"), re.compile(r"[A-Za-z]+")
@@ -51,7 +52,7 @@ def list_clause_features(text: str, words: Sequence[TaggedWord]) -> Iterator[str
     for size in (1, 2):
         yield from (said[i : i + size] for i in range(len(said) - size + 1))
     tags = ["^", *(tag for _, tag in words[:_LONGEST]), "$"]
-    yield from (f"{a}/{b}" for a, b in zip(tags, tags[1:], strict=False))
+    yield from (f"{a}/{b}" for a, b in pairwise(tags))
     yield f"nouns:{min(4, sum(tag.startswith('n') for tag in tags))}"
     yield f"words:{min(8, len(tags) // 2)}"
 

@@ -7,10 +7,12 @@ dialogue too few of them were right.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice, takewhile
 
 from memoryhub.engines.local.chinese.answers import find_question
 from memoryhub.engines.local.chinese.clauses import (
@@ -19,6 +21,7 @@ from memoryhub.engines.local.chinese.clauses import (
     split_sentences,
     tag_words,
 )
+from memoryhub.engines.local.chinese.corrections import apply_corrections
 from memoryhub.engines.local.chinese.dates import find_times
 from memoryhub.engines.local.chinese.decide import list_clause_features, load_decider
 from memoryhub.engines.local.chinese.endings import Predicate, is_over
@@ -87,6 +90,7 @@ _THEME_PATTERNS = {
     "居住": "住|搬|房|公寓|租|家具|装修",
 }
 _ENTITY_TYPES = {"nr": "person", "ns": "place", "nt": "organisation", "nrt": "person"}
+_WORDS = re.compile(r"[^\W\d零一二两三四五六七八九十百千万]")
 _PET_WORD = re.compile(r"[只条匹]|猫|狗|宠物|儿子|女儿|孩子")
 
 
@@ -151,14 +155,35 @@ def _extract_facts(
     utterance: Utterance, exchange: Exchange, people: frozenset[str]
 ) -> list[FactCandidate]:
     stated = list_stated_facts(utterance, exchange, people)
-    found = [each.fact for each in stated if each.is_worth_keeping()]
+    worth = (each.fact for each in stated if each.is_worth_keeping())
+    found = list(islice(worth, _MOST_FACTS))
     for offset, sentence in split_sentences(utterance.text):
         corrected = parse_correction(sentence)
         if corrected:
             end = offset + len(sentence)
             found = [f for f in found if not offset <= f.sources[0].start < end]
             found.append(_build_correction(utterance, corrected, offset, sentence))
+    found = _put_slips_right(found, utterance, exchange, people)
     return [_demote_second_home(fact, found[:i]) for i, fact in enumerate(found)]
+
+
+def _put_slips_right(
+    found: Sequence[FactCandidate],
+    utterance: Utterance,
+    exchange: Exchange,
+    people: frozenset[str],
+) -> list[FactCandidate]:
+    """What the speaker said before, with the value that is right instead of what was read."""
+    said = [*exchange.history, *exchange.utterances]
+    before = [u.text for u in said[: said.index(utterance)] if u.speaker == utterance.speaker]
+    kept = list(found)
+    for put in apply_corrections(utterance.text, before[::-1]):
+        told = replace(utterance, text=put.text)
+        facts = [each.fact for each in list_stated_facts(told, Exchange([told]), people)]
+        kept = [f for f in kept if f.sources[0].end <= put.start or f.sources[0].start >= put.end]
+        source = SourceSpan(utterance.handle, put.start, put.end)
+        kept += [replace(f, correction=True, sources=(source,)) for f in facts]
+    return kept
 
 
 def list_stated_facts(
@@ -173,8 +198,9 @@ def list_stated_facts(
     question = find_question(asked.text) if asked else ""
     statements = reader.read_statements(utterance.text, known, question)
     parts = [part for statement in statements for part in _split_by_predicate(statement)]
+    times = find_times(utterance.text, utterance.at)
     return [
-        StatedFact(_build_fact(utterance, part), part)
+        StatedFact(_build_fact(utterance, part, times), part)
         for part in parts
         if _is_specific(part.clauses, part.subject.owner)
     ]
@@ -254,6 +280,8 @@ def _is_specific(clauses: Sequence[ChineseClause], owner: str) -> bool:
     introduced = re.compile(rf"我(?:叫|是|的名字[是叫])做?{re.escape(owner)}")
     if any(introduced.fullmatch(clause.text) for clause in clauses):
         return False
+    if not any(_WORDS.search(clause.text) for clause in clauses):
+        return False
     return not re.search(r"(?:时|时候|之后|以后)$", clauses[-1].text)
 
 
@@ -268,13 +296,15 @@ def find_main_clause(statement: Statement) -> ChineseClause:
     return next(verbal, statement.clauses[0])
 
 
-def _build_fact(utterance: Utterance, statement: Statement) -> FactCandidate:
+def _build_fact(
+    utterance: Utterance, statement: Statement, times: Sequence[TimeSpan]
+) -> FactCandidate:
     speaker, clauses, subject = utterance.speaker, statement.clauses, statement.subject
     main = find_main_clause(statement)
     first = main.text
     key, value = next((p for p in _classify_clauses(statement) if p.key), Predicate("", ""))
     start, end = clauses[0].start, clauses[-1].end
-    event = _find_event(utterance, start, end)
+    event = _find_event(utterance.text, times, start, end)
     verb, rest = _split_at_verb(main.words)
     head = first[: len(first) - len(rest)] if rest else first
     if subject.kind == "person" and main is clauses[0]:
@@ -334,10 +364,10 @@ def _replace_animal_pronoun(clauses: list[str], said: str) -> list[str]:
     return [clause.replace("它", f"那只{animal}", 1) for clause in clauses]
 
 
-def _find_event(utterance: Utterance, start: int, end: int) -> TimeSpan | None:
-    times = find_times(utterance.text, utterance.at)
-    inside = (time for time in times if start <= time.at < end)
-    return next((time for time in inside if not _is_before_age(utterance.text, time)), None)
+def _find_event(text: str, times: Sequence[TimeSpan], start: int, end: int) -> TimeSpan | None:
+    first = bisect_left(times, start, key=lambda time: time.at)
+    inside = takewhile(lambda time: time.at < end, islice(times, first, None))
+    return next((time for time in inside if not _is_before_age(text, time)), None)
 
 
 def _is_before_age(text: str, time: TimeSpan) -> bool:

@@ -7,7 +7,8 @@ it, describes what was just named, or is about its speaker; a short answer is ab
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from memoryhub.engines.local.chinese.answers import complete_answer
 from memoryhub.engines.local.chinese.clauses import (
@@ -38,8 +39,16 @@ _DESCRIBES = re.compile(
 )
 _BARE_VERB = re.compile(r"(?:早|已经|都|刚|后来|全|就|又|也|给)*\w{1,2}(?:掉|完|光)?了")
 _NUMBER_ALONE = re.compile(r"\W*[\d.,:：/-]{1,20}[\u4e00-\u9fff%]{0,2}了?\W*")
+_YEARS = r"\d{1,2}|[二三四五六七八九]?十[一二三四五六七八九]?"
+_AGED = re.compile(
+    rf"(?:我|俺|他|她)?(?:今年|都|已经|刚满|刚|虚岁|周岁|马上|快|转眼)+(?:{_YEARS})了?"
+)
+_AGE_ALONE = re.compile(rf"(?:{_YEARS})了?")
+_ABOUT_PERSON = re.compile(r"生日|^\d{2,3}(?:公斤|斤|kg|cm)|^[男女](?:的|生)?$|未婚|已婚|单身")
 _NAMING = re.compile(r"^(?:名字|[大小全真店]名|号码|尾号|价[钱格])")
-_ABLE = re.compile(r"^(?:还|特别|可|也)?(?:很|挺|太|真|超|特|贼|好|能|会|可以|够|带|包|含)(?!想|要)")
+_ABLE = re.compile(
+    r"^(?:还|特别|可|也)?(?:很|挺|太|真|超|特|贼|好|能|会|可以|够|带|包|含)(?!想|要)"
+)
 _TOPIC_MARK = re.compile(r"^[嘛呢吧啊…]")
 _CAUSES = re.compile(r"让|给|叫|逼|催|劝|帮|替|陪|说|问|嫌|笑|骂|怪|要求|安排|派")
 _ATTRIBUTE = re.compile(r"^\d{1,3}(?:岁|公斤|斤|kg|cm|厘米|米)")
@@ -61,7 +70,7 @@ _RESTARTS = re.compile(r"不过|但|可是|其实|反正|结果|后来|还好")
 
 @dataclass(slots=True)
 class Statement:
-    """`subject` of its first clause, and that clause as it is told where it completes a question."""
+    """`subject` of its first clause; `completed`: that clause told with what was asked."""
 
     subject: Subject
     clauses: list[ChineseClause]
@@ -77,7 +86,7 @@ class _Understood:
     known: str = ""  # whom 他 or 她 stands for
     described: bool = False  # something was named that may be described
     thing: Subject | None = None  # the last thing that was a subject
-    last: Statement | None = None
+    last: Statement | None = None  # the one just before, which a clause may go on with
 
 
 class StatementReader:
@@ -103,82 +112,90 @@ class StatementReader:
     def _read_sentence(
         self, sentence: str, offset: int, before: _Understood, question: str
     ) -> list[Statement]:
-        found = list[Statement]()
-        current: Statement | None = None
-        adds_number = before.last is not None and _NUMBER_ALONE.fullmatch(sentence)
-        if adds_number and len(before.last.clauses) < _MOST_CLAUSES:
-            before.last.clauses += split_clauses(sentence, offset)
-            return found
+        clauses = list(split_clauses(sentence, offset))
+        last = before.last
+        if last and len(last.clauses) < _MOST_CLAUSES and _NUMBER_ALONE.fullmatch(sentence):
+            last.clauses += clauses
+            return []
         if before.subject.kind == "thing" or not is_kin(before.subject.owner):
             before.subject = self.own
-        hidden = ""  # why the clauses say nothing: somebody's words, or what might be
-        for clause in split_clauses(sentence, offset):
+        before.last, hidden = None, ""
+        found = list[Statement]()
+        for clause in _tell_ages(clauses):
             subject = find_subject(clause, self.speaker, before.known, self.people)
             open_ended = subject.kind == "nothing" or subject.end == len(clause.text)
             open_ended = open_ended or bool(before.described and _NAMING.match(clause.text))
-            answer = (
-                complete_answer(
-                    question,
-                    clause,
-                    self.speaker,
-                    self.people,
-                    replies_about_itself=subject.kind != "nothing",
-                )
-                if question and open_ended
-                else None
-            )
+            made = self._answer(question, clause, subject, sentence) if open_ended else None
             question = ""
-            if answer is not None:
-                current = Statement(answer.subject, [clause], sentence, answer.text)
-                before.subject, before.described = answer.subject, True
-                before.thing = answer.subject if answer.subject.kind == "thing" else None
-                found.append(current)
-                continue
-            hidden = _find_reason_to_hide(clause, subject, hidden)
-            exists = current is None and clause.words[0][1] == "s" and _EXISTS.match(clause.text)
-            if hidden or exists or _says_nothing(clause, subject):
-                current = None
-                before.known = subject.owner if subject.kind == "person" else before.known
-                continue
-            if current is not None and _names_topic(current.clauses[-1], current.subject):
-                current.clauses.append(clause)
-            elif current is not None and open_ended and _continues(clause, current, before):
-                current.clauses.append(clause)
-            else:
-                if subject.kind == "nothing":
-                    subject = self._carry_subject(clause, before, current)
-                current = Statement(subject, [clause], sentence)
-                found.append(current)
-            self._remember(clause, current, before)
+            if made is None:
+                hidden = _find_reason_to_hide(clause, subject, hidden)
+                if hidden or _says_nothing(clause, subject, before):
+                    before.last = None
+                    before.known = subject.owner if subject.kind == "person" else before.known
+                    continue
+                if before.last is not None and _continues(clause, open_ended, before.last, before):
+                    before.last.clauses.append(clause)
+                else:
+                    if subject.kind == "nothing":
+                        subject = self._carry_subject(clause, before)
+                    made = Statement(subject, [clause], sentence)
+            if made is not None:
+                found.append(made)
+                before.last = made
+            self._remember(clause, before)
         return found
 
-    def _carry_subject(
-        self, clause: ChineseClause, before: _Understood, current: Statement | None
-    ) -> Subject:
+    def _answer(
+        self, question: str, clause: ChineseClause, subject: Subject, sentence: str
+    ) -> Statement | None:
+        """The statement that a clause makes with the question just asked."""
+        if not question:
+            return None
+        own_topic = subject.kind != "nothing"
+        answer = complete_answer(
+            question, clause, self.speaker, self.people, replies_about_itself=own_topic
+        )
+        if answer is None:
+            return None
+        return Statement(answer.subject, [clause], sentence, answer.text)
+
+    def _carry_subject(self, clause: ChineseClause, before: _Understood) -> Subject:
         """A verb alone is about the thing before it ("卖了"). A relative goes on being spoken of,
         unless they did something to the speaker, or plans are told, which are one's own."""
         if before.thing is not None and _BARE_VERB.fullmatch(clause.text):
             return Subject("thing", before.thing.owner, before.thing.phrase)
         carried = before.subject
-        if carried.kind != "person" or current is None:
+        if carried.kind != "person" or before.last is None:
             return self.own
-        named = not (is_kin(carried.owner) or has_role(carried.owner))
-        causes = _CAUSES.search(current.clauses[0].text) and not named
+        related = is_kin(carried.owner) or has_role(carried.owner)
+        caused = related and _CAUSES.search(before.last.clauses[0].text)
         own_plans = has_role(carried.owner) and is_planned(clause.text)
-        return self.own if causes or own_plans else Subject("person", carried.owner, carried.phrase)
+        return self.own if caused or own_plans else Subject("person", carried.owner, carried.phrase)
 
-    def _remember(
-        self, clause: ChineseClause, statement: Statement, before: _Understood
-    ) -> None:
-        subject = statement.subject
-        before.described = subject.kind in ("thing", "person") or bool(
-            _INTRODUCES.search(clause.text)
-        )
+    def _remember(self, clause: ChineseClause, before: _Understood) -> None:
+        """What the clause, told in the last statement, leaves understood."""
+        if before.last is None:
+            return
+        subject = before.last.subject
+        named = subject.kind in ("thing", "person") or bool(before.last.completed)
+        before.described = named or bool(_INTRODUCES.search(clause.text))
         before.subject = subject
         before.thing = subject if subject.kind == "thing" else before.thing
-        before.last = statement
         person = subject.owner if subject.kind == "person" else ""
         before.known = person or find_relative(clause.text, self.speaker) or before.known
+
+
+def _tell_ages(clauses: list[ChineseClause]) -> Iterator[ChineseClause]:
+    """ "今年76了" and "28，未婚" with the years they leave out."""
+    for place, clause in enumerate(clauses):
+        near = clauses[place - 1] if place else next(iter(clauses[1:]), clause)
+        alone = _AGE_ALONE.fullmatch(clause.text) and _ABOUT_PERSON.search(near.text)
+        aged = alone or _AGED.fullmatch(clause.text)
+        yield (
+            replace(clause, text=re.sub(r"了?$", r"岁\g<0>", clause.text, count=1))
+            if aged
+            else clause
+        )
 
 
 def _find_reason_to_hide(clause: ChineseClause, subject: Subject, hidden: str) -> str:
@@ -198,23 +215,27 @@ def _find_reason_to_hide(clause: ChineseClause, subject: Subject, hidden: str) -
     return hidden
 
 
-def _says_nothing(clause: ChineseClause, subject: Subject) -> bool:
-    if len(clause.text) < 2:
+def _says_nothing(clause: ChineseClause, subject: Subject, before: _Understood) -> bool:
+    if len(clause.text) < 2 or subject.kind in ("somebody", "other"):
         return True
-    if subject.kind in ("somebody", "other") or _SLIP.search(clause.text):
+    there = before.last is None and clause.words[0][1] == "s" and _EXISTS.match(clause.text)
+    if there or _SLIP.search(clause.text):
         return True
     said = clause.text + clause.mark
     return is_question(said) or is_request(clause.text) or is_chitchat(clause.text)
 
 
-def _continues(clause: ChineseClause, current: Statement, before: _Understood) -> bool:
-    """Whether a clause without a subject of its own says more of what was just said."""
+def _continues(
+    clause: ChineseClause, open_ended: bool, current: Statement, before: _Understood
+) -> bool:
+    """Whether a clause says more of what was just said; `open_ended`: it has no own subject."""
     if len(current.clauses) >= _MOST_CLAUSES:
         return False
-    if _ATTRIBUTE.match(clause.text) and not before.described:
+    if _names_topic(current.clauses[-1], current.subject):
+        return True
+    if not open_ended or (_ATTRIBUTE.match(clause.text) and not before.described):
         return False
-    text = clause.text
-    verbs = clause.list_verbs()
+    text, verbs = clause.text, clause.list_verbs()
     if not verbs or _DESCRIBES.match(text) or (before.described and text.endswith("的")):
         return True
     if before.described and (_ABLE.match(text) or clause.words[0][1] in ("s", "f")):

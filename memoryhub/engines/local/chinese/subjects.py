@@ -23,11 +23,15 @@ SubjectKind = Literal["speaker", "person", "thing", "nothing", "somebody", "othe
 
 # Before a subject: times, adverbs, conjunctions.
 _LEADING_TAGS = frozenset({"t", "tg", "d", "c", "ad", "y", "u", "ul", "x", "df"})
-_LEADING_WORDS = re.compile(r"(?:[这那][回次下阵天周年月里儿边]|[这那]个[月周]|[这那]段时间|[这那]几[天年个][月]?|[这那]时候?|每[天周年月次]|[这上下新本]个?(?:学期|学年|季度|赛季))")
+_LEADING_WORDS = re.compile(
+    r"(?:[这那][回次下阵天周年月里儿边]|[这那]个[月周]|[这那]段时间|[这那]几[天年个][月]?|[这那]时候?|每[天周年月次]|[这上下新本]个?(?:学期|学年|季度|赛季))"
+)
 _NOUN_TAGS = ("n", "vn", "an", "j", "eng", "uj", "s", "f", "g", "zg", "b")
 _COUNT_TAGS = ("m", "q")
 _PLACE_TAGS = ("s", "f")
-_PLACE_WORDS = re.compile(r"(?:[这那]边|[这那]里|[这那]儿|里|上|下|旁边|附近|楼下|门口|的时候|以[前后])$")
+_PLACE_WORDS = re.compile(
+    r"(?:[这那]边|[这那]里|[这那]儿|里|上|下|旁边|附近|楼下|门口|的时候|以[前后])$"
+)
 # Who is of the family, people or animals, and not what belongs to it.
 _OF_FAMILY = re.compile(r"(?:我|俺|咱)们?家(?:的)?\w{1,4}$")
 _BELONGING = re.compile(r"[房车店厂地楼屋田院厅门网电机台柜饭钱价货]|[家里上]$")
@@ -36,15 +40,20 @@ _WORKING = re.compile(r"(?:做|当|上班|工作|打工|干活|教|读|念|实�
 _LATE_SPEAKER = re.compile(
     r"^(?:(?:在|从|当|自从|关于|对于|除了).{1,14}|.{1,14}?(?:的时候|之后|以后|时|后)|\w{1,8}一\w{1,4}(?=我就))我(?!的)"
 )
-# The commonest family names: the segmenter takes brands and places for people.
-_OTHER_FAMILY_NAMES = "骆缪屈仇邢耿柳岳殷施洪翟樊霍倪苗冉尤卫裴温芦窦祝项柯阮裘邬嵇滕鲍穆辛管左童甘宁欧桂麦卓蓝冼揭佟栾"
+# Rarer family names, as of "老骆"; and the commonest: the segmenter takes brands for people.
+_OTHER_FAMILY_NAMES = (
+    "骆缪屈仇邢耿柳岳殷施洪翟樊霍倪苗冉尤卫裴温芦窦祝项柯阮裘邬嵇滕鲍穆辛管左童甘宁欧"
+    "桂麦卓蓝冼揭佟栾"
+)
 _FAMILY_NAMES = frozenset(
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
 )  # fmt: skip
 _NAMED_FAMILIARLY = re.compile(
     rf"(?:[小老][{''.join(sorted(_FAMILY_NAMES))}{_OTHER_FAMILY_NAMES}]|阿(?:[\u4e00-\u9fff](?!姨)|[A-Z][a-z]+))(?!的|们|板|[家公婆师])"
 )
-_VOCATIVE = re.compile(r"(?:兄弟|姐妹|老?哥|老弟|老铁|家人们|朋友们|老板|老师|师傅|大夫|医生|亲|小助手)(?=我|俺|在[不吗]|你|帮|$)")
+_VOCATIVE = re.compile(
+    r"(?:兄弟|姐妹|老?哥|老弟|老铁|家人们|朋友们|老板|老师|师傅|大夫|医生|亲|小助手)(?=我|俺|在[不吗]|你|帮|$)"
+)
 _NOBODY = re.compile(
     r"(?:大家|别人|有人|人家|谁|网上|新闻|什么|啥|大多数?人|某些?|.{0,6}人们?$|朋友们)"
 )
@@ -95,16 +104,19 @@ def find_subject(
     return Subject(found.kind, found.owner, found.phrase, found.start + at, found.end + at)
 
 
-def _find_person(
-    text: str, speaker: str, known: str, people: frozenset[str]
-) -> Subject | None:
+def _find_person(text: str, speaker: str, known: str, people: frozenset[str]) -> Subject | None:
     if re.match(r"[你您]", text):
         return Subject("other")
     if relative := match_relative(text):
         return _name_relative(text, relative, speaker)
-    if re.match(r"(?:我|俺|咱|本人)(?![的])(?!们?(?:家(?!里?(?:有|养))|公司|单位|学校|医院|班|店|部门|团队|组|小区))", text):
+    if re.match(
+        r"(?:我|俺|咱|本人)(?![的])(?!们?(?:家(?!里?(?:有|养))|公司|单位|学校|医院|班|店|部门|团队|组|小区))",
+        text,
+    ):
         if text[1:2] in ("们", "俩"):
-            return Subject("speaker", speaker, speaker + ("他们" if text[1] == "们" else "俩"), 0, 2)
+            return Subject(
+                "speaker", speaker, speaker + ("他们" if text[1] == "们" else "俩"), 0, 2
+            )
         return Subject("speaker", speaker, speaker, 0, 2 if text[:2] == "本人" else 1)
     if re.match(r"[他她](?!们|的)", text):
         return Subject("person", known, known, 0, 1) if known else Subject("somebody")
@@ -131,16 +143,20 @@ def _name_relative(text: str, relative: re.Match[str], speaker: str) -> Subject:
     return Subject("person", owner, owner, 0, end)
 
 
-def _find_thing(
-    text: str, words: tuple[tuple[str, str], ...], speaker: str
-) -> Subject:
-    """A noun phrase before a verb: what it names is the speaker's, unless it is a place or nobody."""
+def _find_thing(text: str, words: tuple[tuple[str, str], ...], speaker: str) -> Subject:
+    """A noun phrase before a verb: the speaker's thing, unless it is a place or nobody."""
     size, named_yet = 0, False
     tagged = ("", "")
     for place, (word, tag) in enumerate(words):
         owns = words[place + 1 : place + 2] == (("的", "uj"),)
-        noun = tag.startswith(_NOUN_TAGS) or (owns and tag == "t") or (owns and (tag == "a" or (tag == "v" and size)))
-        if tag in ("zg", "nz") and len(word) == 1 and words[place + 1 : place + 2]:  # of no known kind: verbs take objects
+        noun = (
+            tag.startswith(_NOUN_TAGS)
+            or (owns and tag == "t")
+            or (owns and (tag == "a" or (tag == "v" and size)))
+        )
+        if (
+            tag in ("zg", "nz") and len(word) == 1 and words[place + 1 : place + 2]
+        ):  # of no known kind: verbs take objects
             noun = not words[place + 1][1].startswith(("n", "ul", "m", "q", "r"))
         counted = tag in _COUNT_TAGS and not named_yet
         pointing = tag == "r" and (word[0] in "这那其" or not size)
@@ -158,10 +174,10 @@ def _find_thing(
         return Subject("other")
     predicate = text[size:]
     if phrase != named or size < len(text):
-        placed = tagged[1].startswith(_PLACE_TAGS) or _PLACE_WORDS.search(phrase)
-        placed = placed or (_WORKPLACE.search(phrase) and _WORKING.match(predicate))
-        placed = placed or (tagged[1] == "ns" and not re.match(r"[不没]", predicate))
-        if placed or re.match(r"[\d一二两三四五六七八九十半几每]", bare):
+        place = tagged[1].startswith(_PLACE_TAGS) or bool(_PLACE_WORDS.search(phrase))
+        works_there = bool(_WORKPLACE.search(phrase) and _WORKING.match(predicate))
+        town = tagged[1] == "ns" and not re.match(r"[不没]", predicate)
+        if place or works_there or town or re.match(r"[\d一二两三四五六七八九十半几每]", bare):
             return Subject("nothing")
     if named != bare and _JUDGED.match(predicate):
         return Subject("other")
