@@ -57,9 +57,11 @@ class ChineseClause:
         word, tag = self.words[place]
         if tag.startswith("v"):
             return tag != "vn"
-        after = self.words[place + 1][1] if place + 1 < len(self.words) else ""
-        unknown = tag in ("zg", "nz") and len(word) == 1
-        return unknown and after.startswith(("ul", "m", "q", "r"))
+        after, kind = self.words[place + 1] if place + 1 < len(self.words) else ("", "")
+        if len(word) > 1:
+            return False
+        unknown = tag in ("zg", "nz") and kind.startswith(("ul", "m", "q", "r"))
+        return unknown or after in ("了", "过", "着")
 
 
 def tag_words(text: str) -> list[TaggedWord]:

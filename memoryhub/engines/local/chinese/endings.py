@@ -23,7 +23,7 @@ _NOT_HAPPENED = re.compile(
     rf"{_UNREAL}|没(?!过?多久|几[天年个])|未(?!来)|别(?!的|人|墅)|不(?!得不|再|在|住|久|仅|但|只)"
 )
 _STILL_AHEAD = re.compile(
-    rf"{_UNREAL}|(?:快|将|要|马上|即将|该)(?:要|就)?\w{{1,6}}了$|失败|[了不]成$|给了?(?:我|俺)"
+    rf"{_UNREAL}|(?:快|将|要|马上|即将|该)(?:要|就)?\w{{1,6}}了$|失败|[了不]成$|给了?(?:我|俺)(?:了|$|[一两])"
 )
 _SOON_WORDS = re.compile(r"[快将要会能该]")
 # After these an ending is a time, a thing, or somebody it happened to.

@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice, takewhile
 
+import rjieba
+
 from memoryhub.engines.local.chinese.answers import find_question
 from memoryhub.engines.local.chinese.clauses import (
     ChineseClause,
@@ -133,6 +135,9 @@ class StatedFact:
         statement, fact = self.statement, self.fact
         text = "，".join(clause.text for clause in statement.clauses)
         words = [word for clause in statement.clauses for word in clause.words]
+        if statement.completed:  # "没有" says nothing without what was asked
+            text = statement.completed.removeprefix(fact.speaker)
+            words = rjieba.tag(text, False)
         yield from list_clause_features(text, words)
         yield f"about:{statement.subject.kind}"
         yield f"named:{statement.subject.end > 0}"

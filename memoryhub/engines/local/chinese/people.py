@@ -29,6 +29,7 @@ ROLES = _join_longest_first("""
     同事 室友 舍友 同桌 同学 闺蜜 哥们 哥们儿 发小 战友 朋友 邻居 房东 房客 租客 中介
     老板 老板娘 领导 上司 主管 经理 总监 组长 导师 老师 班主任 教练 师傅 徒弟 搭档
     合伙人 客户 助理 保姆 阿姨 月嫂 医生 大夫 司机 护工
+    主任 带教 队友 队长 班长 店长 校长 院长 厨师 大厨 编辑
 """)
 _SHORT_KIN = "爹|娘|哥|姐|弟|妹|叔|姨|姑|舅|孙|侄"
 _OWNED = r"(?:我|俺|咱)(?:们)?(?:家|们家)?(?:的|那个|这个|那)?"
@@ -37,9 +38,10 @@ _MY_KIN = re.compile(
 )
 _ANY_KIN = re.compile(rf"(?P<kin>{KIN})")
 _OPENING_RELATIVE = re.compile(
-    rf"(?:{_OWNED})?(?:老|前|新来的|新|大|小|那个|原来的)?(?P<kin>{KIN}|{ROLES})(?!的|们?家|节|和(?!我)|人)"
+    rf"(?:{_OWNED})?(?:老|前|新来的|新|大|小|那个|原来的)?(?P<kin>{KIN}|{ROLES})(?!们?家|节|和(?!我)|人)"
     rf"|{_OWNED}(?P<short>{_SHORT_KIN})"
 )  # fmt: skip
+_THEIR_RELATIVE = re.compile(rf"的?(?P<kin>{KIN}|{ROLES})(?!们?家|节|人)")
 _FULL_KIN_WORDS = {"妈": "妈妈", "爸": "爸爸", "母亲": "妈妈", "父亲": "爸爸"}
 _PLURAL_KIN = ("爸妈", "父母", "孩子", "一家", "家人", "家里人", "亲戚")
 _PLACE_OR_THING = re.compile(r"[区市县省镇村路街山湖河江海岛店园]$")
@@ -61,6 +63,11 @@ def is_name(word: str, tag: str) -> bool:
 def match_relative(text: str) -> re.Match[str] | None:
     """Somebody who is a relative of the speaker's, or has to do with them, at the opening."""
     return _OPENING_RELATIVE.match(text)
+
+
+def match_their_relative(text: str, start: int) -> re.Match[str] | None:
+    """A relative of the person whose name ends at `start`: "老王的儿子"."""
+    return _THEIR_RELATIVE.match(text, start)
 
 
 def find_relative(text: str, speaker: str) -> str:

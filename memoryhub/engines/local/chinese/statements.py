@@ -39,6 +39,10 @@ _DESCRIBES = re.compile(
 )
 _BARE_VERB = re.compile(r"(?:早|已经|都|刚|后来|全|就|又|也|给)*\w{1,2}(?:掉|完|光)?了")
 _NUMBER_ALONE = re.compile(r"\W*[\d.,:：/-]{1,20}[\u4e00-\u9fff%]{0,2}了?\W*")
+# What values do, not people.
+_SHIFTS = re.compile(
+    r"(?:现在|后来|又|已经|都|今年)*(?:涨|降|跌|升|推迟|延期?|改|减|加)(?:到|成|至|为)"
+)
 _YEARS = r"\d{1,2}|[二三四五六七八九]?十[一二三四五六七八九]?"
 _AGED = re.compile(
     rf"(?:我|俺|他|她)?(?:今年|都|已经|刚满|刚|虚岁|周岁|马上|快|转眼)+(?:{_YEARS})了?"
@@ -165,6 +169,8 @@ class StatementReader:
         if before.thing is not None and _BARE_VERB.fullmatch(clause.text):
             return Subject("thing", before.thing.owner, before.thing.phrase)
         carried = before.subject
+        if before.last is not None and carried.kind == "thing" and _SHIFTS.match(clause.text):
+            return Subject("thing", carried.owner, carried.phrase)
         if carried.kind != "person" or before.last is None:
             return self.own
         related = is_kin(carried.owner) or has_role(carried.owner)
@@ -240,7 +246,10 @@ def _continues(
         return True
     if before.described and (_ABLE.match(text) or clause.words[0][1] in ("s", "f")):
         return True
-    return verbs[0] in current.clauses[-1].text or verbs[0] in current.clauses[0].text
+    again = {
+        verb[0] for told in (current.clauses[0], current.clauses[-1]) for verb in told.list_verbs()
+    }
+    return verbs[0][0] in again
 
 
 def _names_topic(clause: ChineseClause, subject: Subject) -> bool:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal
 
 import rjieba
 
-from memoryhub.engines.local.chinese.clauses import ChineseClause
+from memoryhub.engines.local.chinese.clauses import ChineseClause, TaggedWord
 from memoryhub.engines.local.chinese.people import (
     KIN,
     ROLES,
     format_relative,
     is_name,
     match_relative,
+    match_their_relative,
 )
 
 # "thing": of the speaker's. "nothing": the subject is left out. "somebody": 他 or 她, not known
@@ -26,6 +28,7 @@ _LEADING_TAGS = frozenset({"t", "tg", "d", "c", "ad", "y", "u", "ul", "x", "df"}
 _LEADING_WORDS = re.compile(
     r"(?:[这那][回次下阵天周年月里儿边]|[这那]个[月周]|[这那]段时间|[这那]几[天年个][月]?|[这那]时候?|每[天周年月次]|[这上下新本]个?(?:学期|学年|季度|赛季))"
 )
+_SHORT_ADVERBS = "又也都才就刚还已再便却倒正曾可老总常只先"
 _NOUN_TAGS = ("n", "vn", "an", "j", "eng", "uj", "s", "f", "g", "zg", "b")
 _COUNT_TAGS = ("m", "q")
 _PLACE_TAGS = ("s", "f")
@@ -49,7 +52,7 @@ _FAMILY_NAMES = frozenset(
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
 )  # fmt: skip
 _NAMED_FAMILIARLY = re.compile(
-    rf"(?:[小老][{''.join(sorted(_FAMILY_NAMES))}{_OTHER_FAMILY_NAMES}]|阿(?:[\u4e00-\u9fff](?!姨)|[A-Z][a-z]+))(?!的|们|板|[家公婆师])"
+    rf"(?:[小老][{''.join(sorted(_FAMILY_NAMES))}{_OTHER_FAMILY_NAMES}]|阿(?:[\u4e00-\u9fff](?!姨)|[A-Z][a-z]+))(?!们|板|[家公婆师])"
 )
 _VOCATIVE = re.compile(
     r"(?:兄弟|姐妹|老?哥|老弟|老铁|家人们|朋友们|老板|老师|师傅|大夫|医生|亲|小助手)(?=我|俺|在[不吗]|你|帮|$)"
@@ -85,8 +88,10 @@ def find_subject(
         return Subject("speaker", speaker, speaker, late.end() - 1, late.end())
     at = first = 0
     for first, (word, tag) in enumerate(clause.words):
-        leading = tag in _LEADING_TAGS or _LEADING_WORDS.match(text[at:])
+        leading = tag in _LEADING_TAGS or _LEADING_WORDS.match(text[at:]) is not None
         modifies = clause.words[first + 1 : first + 2] == (("的", "uj"),)
+        # Of one character only these: "终" of "终稿" is no adverb.
+        leading = leading and (len(word) > 1 or word in _SHORT_ADVERBS or tag in ("c", "ul", "y"))
         if not leading or modifies or word[0] in "没不别和跟与同" or word in people:
             break
         at += len(word)
@@ -97,6 +102,8 @@ def find_subject(
             return Subject("other")
     rest = text[at:]
     found = _find_person(rest, speaker, known, people)
+    if found is not None and found.kind == "person":
+        found = _find_theirs(rest, found)
     if found is None:
         found = _find_thing(rest, clause.words[first:], speaker)
     if found.kind == "thing" and at and found.end == len(rest):  # "七月报到" names no thing
@@ -118,7 +125,7 @@ def _find_person(text: str, speaker: str, known: str, people: frozenset[str]) ->
                 "speaker", speaker, speaker + ("他们" if text[1] == "们" else "俩"), 0, 2
             )
         return Subject("speaker", speaker, speaker, 0, 2 if text[:2] == "本人" else 1)
-    if re.match(r"[他她](?!们|的)", text):
+    if re.match(r"[他她](?!们)", text):
         return Subject("person", known, known, 0, 1) if known else Subject("somebody")
     if re.match(r"[他她它]", text):
         return Subject("somebody")
@@ -134,6 +141,24 @@ def _find_person(text: str, speaker: str, known: str, people: frozenset[str]) ->
     return None
 
 
+def _find_theirs(text: str, person: Subject) -> Subject:
+    """The relative or the thing of a person, if that is what is spoken of: his son is not he."""
+    owner, phrase, end = person.owner, person.phrase, person.end
+    while found := match_their_relative(text, end):
+        owner = phrase = f"{owner}的{found['kin']}"
+        end = found.end()
+    if text[end : end + 1] != "的":
+        return Subject("person", owner, phrase, 0, end)
+    thing = text[end : end + 1 + _measure_noun(text[end + 1 :])]
+    return Subject("thing", owner, phrase + thing, 0, end + len(thing))
+
+
+def _measure_noun(text: str) -> int:
+    """Characters of the noun phrase that opens `text`."""
+    tagged = takewhile(lambda word: word[1].startswith(_NOUN_TAGS), rjieba.tag(text, False))
+    return sum(len(word) for word, _ in tagged)
+
+
 def _name_relative(text: str, relative: re.Match[str], speaker: str) -> Subject:
     kin, end = relative["kin"] or relative["short"], relative.end()
     owner = format_relative(kin, speaker)
@@ -143,27 +168,32 @@ def _name_relative(text: str, relative: re.Match[str], speaker: str) -> Subject:
     return Subject("person", owner, owner, 0, end)
 
 
-def _find_thing(text: str, words: tuple[tuple[str, str], ...], speaker: str) -> Subject:
+def _is_nominal(words: tuple[TaggedWord, ...], place: int) -> bool:
+    """Whether a word is of a noun phrase: by its tag, and by the word after it."""
+    word, tag = words[place]
+    after, kind = words[place + 1] if place + 1 < len(words) else ("", "")
+    if word[0] in "姓叫" or (len(word) == 1 and after in ("了", "过", "着")):
+        return False
+    if after == "的":
+        return tag.startswith((*_NOUN_TAGS, "t", "a")) or (tag == "v" and place > 0)
+    if tag in ("zg", "nz") and len(word) == 1:  # of no known kind: verbs take objects
+        return not kind.startswith(("n", "ul", "m", "q", "r"))
+    described = tag == "a" and len(word) == 1 and kind.startswith("n")
+    return described or tag.startswith(_NOUN_TAGS)
+
+
+def _find_thing(text: str, words: tuple[TaggedWord, ...], speaker: str) -> Subject:
     """A noun phrase before a verb: the speaker's thing, unless it is a place or nobody."""
     size, named_yet = 0, False
     tagged = ("", "")
     for place, (word, tag) in enumerate(words):
-        owns = words[place + 1 : place + 2] == (("的", "uj"),)
-        noun = (
-            tag.startswith(_NOUN_TAGS)
-            or (owns and tag == "t")
-            or (owns and (tag == "a" or (tag == "v" and size)))
-        )
-        if (
-            tag in ("zg", "nz") and len(word) == 1 and words[place + 1 : place + 2]
-        ):  # of no known kind: verbs take objects
-            noun = not words[place + 1][1].startswith(("n", "ul", "m", "q", "r"))
         counted = tag in _COUNT_TAGS and not named_yet
         pointing = tag == "r" and (word[0] in "这那其" or not size)
-        if not (noun or counted or pointing):
+        if not (_is_nominal(words, place) or counted or pointing):
             break
         size += len(word)
         named_yet = named_yet or tag.startswith(("n", "eng", "j", "vn"))
+        named_yet = named_yet or tag == "zg" or (tag == "b" and len(word) > 1)
         tagged = (word, tag)
     phrase = text[:size]
     named = re.sub(r"^(?:我|俺|咱)们?家?的?", "", phrase)
