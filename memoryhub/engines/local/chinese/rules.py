@@ -258,7 +258,8 @@ def _match_age_or_name(clause: str) -> Predicate | None:
 def _match_home(clause: str) -> Predicate | None:
     match = _HOME.search(clause)
     if not match or re.match(
-        r"一?(?:起|家|个|些)|当地|哪|家里|那|这|酒店|医院|宾馆", match["place"]
+        r"一?(?:起|家|个|些)|当地|哪|家里|那|这|酒店|医院|宾馆|.*(?:[年月]底|[年月天])$",
+        match["place"],
     ):
         return None
     return Predicate("lives_in", match["place"])

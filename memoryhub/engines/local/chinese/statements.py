@@ -39,6 +39,10 @@ _DESCRIBES = re.compile(
 )
 _BARE_VERB = re.compile(r"(?:早|已经|都|刚|后来|全|就|又|也|给)*\w{1,2}(?:掉|完|光)?了")
 _NUMBER_ALONE = re.compile(r"\W*[\d.,:：/-]{1,20}[\u4e00-\u9fff%]{0,2}了?\W*")
+_IS_CALLED = re.compile(r"(?:姓|叫|名叫)\w")
+_TRAITS = re.compile(
+    r"的(?:脾气|性格|人品|态度|口音|声音|嗓门|个子|身高|体重|年纪|岁数|酒量|手艺|水平)$"
+)
 # What values do, not people.
 _SHIFTS = re.compile(
     r"(?:现在|后来|又|已经|都|今年)*(?:涨|降|跌|升|推迟|延期?|改|减|加)(?:到|成|至|为)"
@@ -123,12 +127,15 @@ class StatementReader:
             return []
         if before.subject.kind == "thing" or not is_kin(before.subject.owner):
             before.subject = self.own
-        before.last, hidden = None, ""
+        hidden = ""
+        if not (clauses and _IS_CALLED.match(clauses[0].text)):
+            before.last = None
         found = list[Statement]()
         for clause in _tell_ages(clauses):
             subject = find_subject(clause, self.speaker, before.known, self.people)
             open_ended = subject.kind == "nothing" or subject.end == len(clause.text)
             open_ended = open_ended or bool(before.described and _NAMING.match(clause.text))
+            subject = _find_whose(subject, before)
             made = self._answer(question, clause, subject, sentence) if open_ended else None
             question = ""
             if made is None:
@@ -173,6 +180,8 @@ class StatementReader:
             return Subject("thing", carried.owner, carried.phrase)
         if carried.kind != "person" or before.last is None:
             return self.own
+        if clause.text.startswith("换"):  # who left changes nothing: one does, for them
+            return self.own
         related = is_kin(carried.owner) or has_role(carried.owner)
         caused = related and _CAUSES.search(before.last.clauses[0].text)
         own_plans = has_role(carried.owner) and is_planned(clause.text)
@@ -189,6 +198,16 @@ class StatementReader:
         before.thing = subject if subject.kind == "thing" else before.thing
         person = subject.owner if subject.kind == "person" else ""
         before.known = person or find_relative(clause.text, self.speaker) or before.known
+
+
+def _find_whose(subject: Subject, before: _Understood) -> Subject:
+    """What everybody has is theirs who are spoken of: "the coach is called Lin, has a temper"."""
+    person = before.subject
+    trait = subject.kind == "thing" and _TRAITS.search(subject.phrase)
+    if not trait or before.last is None or person.kind != "person":
+        return subject
+    thing = subject.phrase.removeprefix(f"{subject.owner}的")
+    return replace(subject, owner=person.owner, phrase=f"{person.phrase}的{thing}")
 
 
 def _tell_ages(clauses: list[ChineseClause]) -> Iterator[ChineseClause]:
@@ -225,7 +244,8 @@ def _says_nothing(clause: ChineseClause, subject: Subject, before: _Understood) 
     if len(clause.text) < 2 or subject.kind in ("somebody", "other"):
         return True
     there = before.last is None and clause.words[0][1] == "s" and _EXISTS.match(clause.text)
-    if there or _SLIP.search(clause.text):
+    nobody_called = before.last is None and _IS_CALLED.match(clause.text)
+    if there or nobody_called or _SLIP.search(clause.text):
         return True
     said = clause.text + clause.mark
     return is_question(said) or is_request(clause.text) or is_chitchat(clause.text)
