@@ -119,7 +119,7 @@ def _is_kept(dialogue: TruthDialogue, each: StatedFact) -> bool:
 
 def _train(plan: DeciderPlan, examples: Sequence[Example]) -> dict[str, Any]:
     chances, right = _cross_validate(plan, examples)
-    bar = float(np.quantile(chances[right], 1 - plan.recall))
+    bar = float(np.quantile(chances[right], 1 - plan.recall)) if right.any() else 0.5
     kept = chances >= bar
     names, weights, bias = _fit(plan, examples)
     chosen = {n: round(float(w), 3) for n, w in zip(names, weights, strict=True)}
@@ -129,8 +129,8 @@ def _train(plan: DeciderPlan, examples: Sequence[Example]) -> dict[str, Any]:
         "scores": {
             "examples": len(examples),
             "true": int(sum(example.is_true for example in examples)),
-            "recall": round(float(kept[right].mean()), 3),
-            "precision": round(float(right[kept].mean()), 3),
+            "recall": round(float((kept & right).sum() / max(1, right.sum())), 3),
+            "precision": round(float((kept & right).sum() / max(1, kept.sum())), 3),
         },
         "weights": {n: w for n, w in sorted(chosen.items()) if abs(w) >= _LEAST_WEIGHT},
     }
@@ -148,7 +148,7 @@ def _cross_validate(
             total = bias + sum(known.get(feature, 0.0) for feature in example.features)
             chances.append(float(1 / (1 + np.exp(-total))))
             right.append(example.is_true)
-    return np.array(chances), np.array(right)
+    return np.array(chances), np.array(right, dtype=bool)
 
 
 def _fit(
