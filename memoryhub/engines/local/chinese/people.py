@@ -49,7 +49,6 @@ _PLACE_OR_THING = re.compile(r"[区市县省镇村路街山湖河江海岛店园
 _NOT_IN_NAMES = re.compile(
     r"[买发些去来做吃说要想把被给和再还很不会是有在了着过的这那我你他她它都也就只更最没]"
 )
-_PERSONAL_PRONOUN = re.compile(r"[他她](?!们)")
 
 
 def is_name(word: str, tag: str) -> bool:
@@ -98,8 +97,3 @@ def _find_people(text: str, speaker: str) -> set[str]:
         return names
     kin = (found["kin"] for found in _ANY_KIN.finditer(text))
     return names | {format_relative(each, speaker) for each in kin if each not in _PLURAL_KIN}
-
-
-def replace_pronoun(text: str, person: str) -> str:
-    """The pronoun that opens a clause put as the name it stands for."""
-    return text if person in text else _PERSONAL_PRONOUN.sub(person, text, count=1)
