@@ -34,6 +34,7 @@ from api.v1 import (
     spaces,
     topics,
     webhooks,
+    windows,
 )
 
 app_name = "api"
@@ -140,6 +141,15 @@ urlpatterns = [
         detach=blocks.DetachBlockView,
     ),
     build_space_route("tools", blocks.AgentToolsView, "tools"),
+    *build_space_rows(windows.WINDOWS, "windows", "window"),
+    build_space_route("windows/open", windows.OpenWindowView, "window-open"),
+    *build_space_verbs(
+        "windows",
+        "window",
+        append=windows.AppendToWindowView,
+        step=windows.StepWindowView,
+        schedule=windows.ScheduleWindowView,
+    ),
     *build_space_rows(items.ITEMS, "items", "item"),
     build_route("items/read", items.ReadItemsView, "items-read"),
     build_route("items/write", items.WriteItemsView, "items-write"),

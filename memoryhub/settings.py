@@ -117,6 +117,7 @@ INSTALLED_APPS = [
     "personas",
     "memoryhub.pipeline",
     "memoryhub.recall",
+    "memoryhub.agents",
     "memoryhub.golden",
     "memoryhub.importers",
     "memoryhub.webhooks",

@@ -209,6 +209,9 @@ class BlockAttachment(TenantModel):
 class Window(TenantModel):
     """What of a session is in front of the agent (MemGPT): turns from `head_seq` on, behind the
     rolling summary. `alerted`: the one warning of this pressure period was given (G9).
+
+    Timers wake its `agent`: every `beat_minutes` (0: never), next at `beats_at`, and once at
+    `alarm_at`, when it asked to be woken.
     """
 
     space = models.ForeignKey(Space, models.CASCADE, related_name="windows")
@@ -219,6 +222,10 @@ class Window(TenantModel):
     hidden = models.IntegerField(default=0)
     context_limit = models.IntegerField(default=8000)
     alerted = models.BooleanField(default=False)
+    agent = models.CharField(max_length=120, blank=True)
+    beat_minutes = models.IntegerField(default=0)
+    beats_at = models.DateTimeField(null=True, blank=True)
+    alarm_at = models.DateTimeField(null=True, blank=True)
     version = models.IntegerField(default=1)
 
     def __str__(self) -> str:

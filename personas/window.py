@@ -15,11 +15,20 @@ from uuid import UUID
 
 from django.utils.translation import gettext
 
+from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Session, Turn
+from memoryhub.dialogues.services import append_inner_turns
+from memoryhub.dialogues.tool_calls import (
+    ToolCall,
+    get_answered_call,
+    list_tool_calls,
+    strip_calls,
+)
 from memoryhub.engines.types import AgentMessage, Utterance
 from memoryhub.errors import Conflict, EngineError
-from memoryhub.policies.schema import Policy
+from memoryhub.policies.schema import Policy, WindowPolicy
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import lock_space
 from notes.history.change_set import ChangeSet, TurnEvidence
 from notes.models import Episode, EvolutionEvent
 from personas.blocks import load_visible_blocks
@@ -33,14 +42,14 @@ _MIN_MESSAGE_TOKENS = 8  # tokens a message is never cut below
 
 @dataclass(frozen=True, slots=True)
 class QueuedMessage:
-    """A message in the window. `calls` are ids of the tool calls it makes, `answers` the one it
+    """A message in the window. `calls` are the tool calls it makes, `answers` the id of the one it
     gives the result of; a tool's result without an id belongs to the message before it."""
 
     seq: int
     role: str
     text: str
     tokens: int
-    calls: tuple[str, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
     answers: str = ""
 
 
@@ -83,7 +92,7 @@ def _list_safe_cuts(queue: Sequence[QueuedMessage], last: int) -> list[int]:
     answered = {each.answers: at for at, each in enumerate(queue) if each.answers}
     reach, found = 0, []
     for at in range(1, min(last, len(queue) - 1) + 1):
-        reach = max([reach, *(answered.get(call, 0) for call in queue[at - 1].calls)])
+        reach = max([reach, *(answered.get(call.id, 0) for call in queue[at - 1].calls)])
         if reach < at and queue[at].role != "tool":
             found.append(at)
     return found
@@ -164,10 +173,12 @@ class WindowHelpers:
 
 @dataclass(frozen=True, slots=True)
 class ComposedWindow:
-    """What to send to the agent, and what happened on the way. `tokens` are those of `messages`
-    without the warning; `hidden` messages are in neither the queue nor the summary."""
+    """What to send to the agent, and what happened on the way: whether it was `warned` just now,
+    how many messages were `evicted`. `hidden` ones are in neither the queue nor the summary."""
 
+    window: Window
     messages: list[AgentMessage]
+    summary: str
     tokens: int
     limit: int
     warned: bool
@@ -203,24 +214,70 @@ def compose_agent_context(
     that fails: then the window says how much is hidden, and a job tries again (MG10).
     """
     limits = policy.window
-    evicted = 0
+    evicted, warned = 0, False
     for _ in range(MAX_TRIES):
-        view = _read_window(session, limits.context_limit, aid, agent)
+        view = _read_window(session, limits.context_limit, aid.count, agent)
         fixed = _build_fixed_texts(head, view)
-        room = limits.context_limit - sum(aid.count(fixed))
-        used = sum(each.tokens for each in view.queue)
-        tokens = limits.context_limit - room + used
-        gone = 0
-        if not evicted and is_under_pressure(tokens, limits.context_limit, limits.flush):
-            gone = find_cut(view.queue, limits.evict, limits.keep_last, room)
+        load = _measure_load(view, fixed, limits, aid.count)
+        gone = 0 if evicted or warned else load.gone
         if gone:
             evicted = gone if _flush_messages(view, gone, limits.context_limit, aid, now) else 0
-            continue
-        full = is_under_pressure(tokens, limits.context_limit, limits.warn)
-        warn = full and not evicted and not view.window.alerted
-        if not warn or _mark_alerted(view.window):
-            return _build_composed(view, fixed, room, aid, warn, evicted, limits.context_limit)
+        elif evicted or warned or not load.needs_warning:
+            return _build_composed(view, fixed, load, aid.count, warned, evicted)
+        else:
+            warned = _warn_agent(view.window, now)
     raise Conflict(gettext("the window kept changing while it was composed"), code="window_busy")
+
+
+def read_agent_context(
+    session: Session,
+    policy: Policy,
+    count: TokenCounter,
+    *,
+    head: Sequence[str] = (),
+    agent: str = "",
+) -> ComposedWindow:
+    """The same as it stands: nobody is warned, and nothing leaves. Opens its own scope."""
+    view = _read_window(session, policy.window.context_limit, count, agent)
+    fixed = _build_fixed_texts(head, view)
+    return _build_composed(view, fixed, _measure_load(view, fixed, policy.window, count), count)
+
+
+def check_pressure(session: Session, policy: Policy, count: TokenCounter, now: datetime) -> bool:
+    """Whether the window is to be flushed. Short of that, gives the warning that is due. Asks no
+    model. Opens its own scope."""
+    view = _read_window(session, policy.window.context_limit, count, "")
+    load = _measure_load(view, _build_fixed_texts((), view), policy.window, count)
+    if not load.gone and load.needs_warning:
+        _warn_agent(view.window, now)
+    return bool(load.gone)
+
+
+@dataclass(frozen=True, slots=True)
+class _WindowLoad:
+    """How full a window is. `room`: tokens that its queue may have; `gone`: how many messages are
+    to leave, 0 while it is not full."""
+
+    limit: int
+    room: int
+    gone: int
+    needs_warning: bool
+
+
+def _measure_load(
+    view: _WindowView, fixed: Sequence[str], limits: WindowPolicy, count: TokenCounter
+) -> _WindowLoad:
+    limit = limits.context_limit
+    room = limit - sum(count(fixed))
+    tokens = limit - room + sum(each.tokens for each in view.queue)
+    full = is_under_pressure(tokens, limit, limits.flush)
+    unwarned = not view.window.alerted and view.window.session.space.paused_at is None
+    return _WindowLoad(
+        limit,
+        room,
+        find_cut(view.queue, limits.evict, limits.keep_last, room) if full else 0,
+        unwarned and is_under_pressure(tokens, limit, limits.warn),
+    )
 
 
 def refold_window(tenant_id: UUID, window_id: UUID, aid: WindowHelpers, now: datetime) -> int:
@@ -260,23 +317,30 @@ def _retire_stale_summary(window: Window, now: datetime) -> None:
     Window.objects.filter(id=window.id).update(rolling=None)
 
 
-def _read_window(session: Session, limit: int, aid: WindowHelpers, agent: str) -> _WindowView:
+def open_window(session: Session, limit: int, agent: str = "") -> Window:
+    """The session's window, made where there is none. Call inside the tenant's scope."""
+    window, _ = Window.objects.select_related("session__space", "rolling").get_or_create(
+        session=session,
+        defaults={
+            "tenant_id": session.tenant_id,
+            "space_id": session.space_id,
+            "context_limit": limit,
+            "agent": agent,
+        },
+    )
+    return window
+
+
+def _read_window(session: Session, limit: int, count: TokenCounter, agent: str) -> _WindowView:
     with tenant_scope(session.tenant_id):
-        window, _ = Window.objects.select_related("session__space", "rolling").get_or_create(
-            session=session,
-            defaults={
-                "tenant_id": session.tenant_id,
-                "space_id": session.space_id,
-                "context_limit": limit,
-            },
-        )
+        window = open_window(session, limit, agent)
         said = Turn.objects.filter(session=session, seq__gte=window.head_seq)
         turns = list(said.exclude(state=Turn.State.REDACTED).order_by("seq"))
         uncovered, blocks = (
             _load_uncovered_turns(window),
-            load_visible_blocks(window.session.space, agent),
+            load_visible_blocks(window.session.space, agent or window.agent),
         )
-    tokens = aid.count([turn.text for turn in turns]) if turns else []
+    tokens = count([turn.text for turn in turns]) if turns else []
     queue = [_build_queued_message(turn, size) for turn, size in zip(turns, tokens, strict=True)]
     return _WindowView(window, queue, turns, _get_summary_text(window), uncovered, blocks)
 
@@ -295,12 +359,8 @@ def _load_uncovered_turns(window: Window) -> list[Turn]:
 
 
 def _build_queued_message(turn: Turn, tokens: int) -> QueuedMessage:
-    calls = turn.metadata.get("tool_calls")
-    made = [str(each.get("id", "")) for each in calls or [] if isinstance(each, dict)]
-    answers = str(turn.metadata.get("tool_call_id", "")) if turn.role == Turn.Role.TOOL else ""
-    return QueuedMessage(
-        turn.seq, turn.role, turn.words, tokens, tuple(filter(None, made)), answers
-    )
+    calls = tuple(call for call in list_tool_calls(turn) if call.id)
+    return QueuedMessage(turn.seq, turn.role, turn.words, tokens, calls, get_answered_call(turn))
 
 
 def _build_fixed_texts(head: Sequence[str], view: _WindowView) -> list[str]:
@@ -322,27 +382,53 @@ def render_block(block: CoreBlock) -> str:
 def _build_composed(
     view: _WindowView,
     fixed: list[str],
-    room: int,
-    aid: WindowHelpers,
-    warn: bool,
-    evicted: int,
-    limit: int,
+    load: _WindowLoad,
+    count: TokenCounter,
+    warned: bool = False,
+    evicted: int = 0,
 ) -> ComposedWindow:
-    shown = fit_messages(view.queue, room, aid.count)
+    shown = fit_messages(view.queue, load.room, count)
     messages = [AgentMessage("system", text) for text in fixed]
-    for each in shown:
-        role: Any = each.role
-        messages.append(AgentMessage(role, each.text, call_id=each.answers))
-    if warn:
-        messages.insert(max(len(fixed), len(messages) - 1), AgentMessage("system", WARNING_TEXT))
-    used = sum(each.tokens for each in shown) + sum(aid.count(fixed))
-    return ComposedWindow(messages, used, limit, warn, evicted, len(view.uncovered), view.blocks)
+    messages += [made for each in shown for made in _build_agent_messages(each)]
+    return ComposedWindow(
+        view.window,
+        messages,
+        view.summary,
+        sum(each.tokens for each in shown) + load.limit - load.room,
+        load.limit,
+        warned,
+        evicted,
+        len(view.uncovered),
+        view.blocks,
+    )
 
 
-def _mark_alerted(window: Window) -> bool:
-    """Note that the one warning of this pressure period is given. False: somebody else did."""
+def _build_agent_messages(queued: QueuedMessage) -> list[AgentMessage]:
+    """As an agent reads it: one message a call. A call whose text was cut has its words instead of
+    its arguments."""
+    role: Any = queued.role
+    if not queued.calls:
+        return [AgentMessage(role, queued.text, call_id=queued.answers)]
+    said = strip_calls(queued.text, queued.calls)
+    cut = said == queued.text.strip()
+    return [
+        AgentMessage(
+            role, said if not at else "", call.id, call.name, "{}" if cut else call.arguments
+        )
+        for at, call in enumerate(queued.calls)
+    ]
+
+
+def _warn_agent(window: Window, now: datetime) -> bool:
+    """Put the one warning of this pressure period into the queue. False: somebody else did, or the
+    window changed."""
     with tenant_scope(window.tenant_id):
-        return _update_if_unchanged(window, alerted=True)
+        lock_space(window.session.space)
+        if not _update_if_unchanged(window, alerted=True):
+            return False
+        warning = Message("system", WARNING_TEXT, external_id=f"warning-{window.version}")
+        append_inner_turns(window.session, [warning], received=now)
+    return True
 
 
 def _update_if_unchanged(window: Window, **values: Any) -> bool:

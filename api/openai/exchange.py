@@ -19,7 +19,10 @@ from django.utils import timezone
 from api.openai.memory import (
     LEARN_OFF,
     LearnResult,
+    build_call_steps,
+    build_result_steps,
     build_turns,
+    keep_tool_steps,
     learn_messages,
     recall_context,
     render_report,
@@ -30,6 +33,7 @@ from api.openai.messages import (
     insert_memory,
     read_messages,
     select_new_messages,
+    select_new_results,
 )
 from api.openai.options import SPACE, MemoryOptions, remove_options
 from memoryhub.engines.ledger import CallRecord
@@ -195,17 +199,13 @@ class ChatExchange:
         if not asker.learns:
             return LEARN_OFF
         about = {"model": self.body["model"]} | ({} if said.finished else {"cut": True})
-        turns = build_turns(
-            select_new_messages(self.messages), said.text, about, once=self.delivery_id
-        )
-        return learn_messages(
-            asker.key.tenant_id,
-            asker.subject,
-            self.options,
-            turns,
-            self.recalled_context,
-            self.started_at,
-        )
+        once, now = self.delivery_id, self.started_at
+        whose = (asker.key.tenant_id, asker.subject, self.options)
+        turns = build_turns(select_new_messages(self.messages), said.text, about, once=once)
+        keep_tool_steps(*whose, build_result_steps(select_new_results(self.messages), once), now)
+        learned = learn_messages(*whose, turns, self.recalled_context, now)
+        keep_tool_steps(*whose, build_call_steps(said.calls, once), now)
+        return learned
 
 
 def start_exchange(

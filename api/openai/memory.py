@@ -15,8 +15,11 @@ from api.openai.messages import ChatMessage, extract_text, find_question, has_ea
 from api.openai.options import MemoryOptions
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Session
+from memoryhub.dialogues.services import append_inner_turns, open_session
+from memoryhub.dialogues.tool_calls import ToolCall, build_call_message, build_result_message
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
+from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 
@@ -109,6 +112,41 @@ def _guard_context(tenant_id: UUID, subject: str, found: MemoryContext, now: dat
         space = Space.objects.filter(subject=subject).first()
         if space is not None:
             record_hub_texts(space, found.items(), now)
+
+
+def keep_tool_steps(
+    tenant_id: UUID, subject: str, wishes: MemoryOptions, steps: Sequence[Message], now: datetime
+) -> None:
+    """Put calls of tools, or their results, into the queue of the session and into recall storage,
+    where it has a name; nothing is derived from them. Never raises, as `learn_messages`."""
+    if not steps or not wishes.session:
+        return
+    try:
+        with tenant_scope(tenant_id):
+            space = Space.objects.filter(subject=subject).first()
+            if space is not None:
+                session = open_session(space, wishes.session, now)
+                append_inner_turns(session, steps, received=now, agent=wishes.agent)
+    except (MemoryHubError, DatabaseError) as error:
+        log.warning("proxy.steps_not_kept", error=str(error))
+
+
+def build_result_steps(results: Sequence[ChatMessage], once: str) -> list[Message]:
+    """What the client's tools answered. `once`: as for `build_turns`."""
+    return [
+        build_result_message(
+            str(each["tool_call_id"]),
+            extract_text(each),
+            external_id=f"{once or new_id().hex}:r{at}",
+        )
+        for at, each in enumerate(results)
+    ]
+
+
+def build_call_steps(calls: Sequence[Mapping[str, str]], once: str) -> list[Message]:
+    """The tools that an answer calls, in one message."""
+    made = [ToolCall(**call) for call in calls if call["id"] and call["name"]]
+    return [build_call_message(made, external_id=f"{once or new_id().hex}:c")] if made else []
 
 
 def build_turns(

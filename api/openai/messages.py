@@ -61,6 +61,17 @@ def select_new_messages(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     return [message for message in found if extract_text(message).strip()]
 
 
+def select_new_results(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """What tools have answered since the model called them last."""
+    spoken = [m for m in messages if m["role"] in ("user", "assistant", "tool")]
+    if spoken and spoken[-1]["role"] == "assistant":
+        spoken.pop()
+    found: list[ChatMessage] = []
+    while spoken and spoken[-1]["role"] != "assistant":
+        found.insert(0, spoken.pop())
+    return [m for m in found if m["role"] == "tool" and isinstance(m.get("tool_call_id"), str)]
+
+
 def has_earlier_answer(messages: Sequence[ChatMessage]) -> bool:
     """Whether the request carries what was said before, so that memory need not."""
     return any(message["role"] == "assistant" for message in messages)

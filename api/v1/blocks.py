@@ -207,7 +207,8 @@ class AgentToolsView(SpaceWriteView):
 
     def get(self, request: Request, subject: str) -> Response:
         get_space_at_path(request, subject)
-        return Response({"tools": [asdict(tool) for tool in tools.list_offered_tools()]})
+        offered = tools.list_offered_tools(without=tools.TIMER_TOOLS)
+        return Response({"tools": [asdict(tool) for tool in offered]})
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
         from memoryhub.recall.agent_memory import SpaceMemory  # loads the embedder

@@ -11,6 +11,12 @@ from memoryhub.tenants.models import SpaceModel
 
 # What stands in a turn's text in the place of words that were erased.
 REDACTION_BAR = "█"
+# In the metadata of a turn that is an agent's own step, or what its window or a timer told it: part
+# of its queue and of recall storage, and no dialogue. Nothing is derived from it.
+INNER = "inner"
+# In its metadata, the `seq` of the turns whose words it may repeat.
+RESTS_ON = "rests_on"
+IS_INNER = Q(metadata__has_key=INNER)
 
 
 class Session(SpaceModel):

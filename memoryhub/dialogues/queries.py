@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import QuerySet
 
-from memoryhub.dialogues.models import Turn
+from memoryhub.dialogues.models import IS_INNER, Turn
 from memoryhub.tenants.scope import get_current_tenant
 from memoryhub.tenants.statements import open_prepared_cursor
 
@@ -21,16 +21,16 @@ def filter_turns_between(space_id: UUID, first_seq: int, last_seq: int) -> Query
 
 
 def load_turns_before(turn: Turn, count: int) -> list[Turn]:
-    """The last `count` turns of its session before this one, oldest first."""
+    """The last `count` turns of its session's dialogue before this one, oldest first."""
     said = Turn.objects.filter(session_id=turn.session_id, ordinal__lt=turn.ordinal)
-    rows = said.order_by("-ordinal")[:count]
+    rows = said.exclude(IS_INNER).order_by("-ordinal")[:count]
     return list(reversed(rows))
 
 
 def load_turns_elsewhere(turn: Turn, count: int) -> list[Turn]:
     """The last `count` turns of the space's other sessions before this one, oldest first."""
     said = Turn.objects.filter(space_id=turn.space_id, seq__lt=turn.seq)
-    rows = said.exclude(session_id=turn.session_id).order_by("-seq")[:count]
+    rows = said.exclude(IS_INNER).exclude(session_id=turn.session_id).order_by("-seq")[:count]
     return list(reversed(rows))
 
 
@@ -40,7 +40,7 @@ WITH ranked AS (
          id = ANY(%(ids)s) AS is_asked
   FROM dialogues_turn
   WHERE session_id IN (SELECT session_id FROM dialogues_turn WHERE id = ANY(%(ids)s))
-    AND (state <> 'redacted' OR id = ANY(%(ids)s))
+    AND ((state <> 'redacted' AND NOT metadata ? 'inner') OR id = ANY(%(ids)s))
 )
 SELECT DISTINCT near.id FROM ranked asked JOIN ranked near
   ON near.session_id = asked.session_id
@@ -52,7 +52,7 @@ WHERE asked.is_asked
 def load_turns_around(ids: Collection[UUID], near: int) -> list[Turn]:
     """These turns and up to `near` of their sessions' on either side, session by session in order.
 
-    What was erased is passed over, unless it is asked for. Two statements.
+    What was erased and agents' own steps are passed over, unless asked for. Two statements.
     """
     if not ids:
         return []

@@ -12,8 +12,8 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from memoryhub.dialogues.messages import Message, check_messages, resolve_time
-from memoryhub.dialogues.models import Session, Turn
+from memoryhub.dialogues.messages import Message, check_messages, clean_text, resolve_time
+from memoryhub.dialogues.models import INNER, Session, Turn
 from memoryhub.dialogues.redaction import hash_buried_words
 from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.news import News, notify_listeners
@@ -73,15 +73,60 @@ def append_turns(
     else:
         session = _ensure_session(space, session_id, new)
         session.channel = session.channel or channel
-        for at, turn in enumerate(new):
-            turn.session = session
-            turn.seq, turn.ordinal = space.next_seq + at, session.turn_count + at + 1
-        space.next_seq += len(new)
-        Turn.objects.bulk_create(new)
-        _update_bounds(space, session, new, received)
-        notify_listeners(space.tenant_id, lambda: [_build_news(session, new, received)])
+        _store_turns(space, session, new, received)
     stored = known | {_build_identity(turn): turn for turn in new}
     return AppendedTurns(session, [stored[_build_identity(draft)] for draft in drafts], new)
+
+
+def open_session(space: Space, name: str, at: datetime) -> Session:
+    """The named session, begun where there is none. Call inside the tenant's scope. Raises
+    InvalidInput."""
+    name = clean_text(name).strip()
+    if not 0 < len(name) <= 200:
+        raise InvalidInput(_("from 1 to %(limit)s characters") % {"limit": 200}, field="session")
+    lock_space(space)
+    held = Session.objects.select_related("space").filter(space=space, external_id=name).first()
+    return held or _begin_session(space, name, at)
+
+
+def append_inner_turns(
+    session: Session, messages: Sequence[Message], *, received: datetime, agent: str = ""
+) -> list[Turn]:
+    """Store an agent's own steps, or what its window or a timer tells it, behind what was said in
+    its session. Each has an `external_id`; those that are there already are left out. They count
+    as read: nothing is derived from them. Call inside the tenant's scope.
+
+    Raises Conflict while the space is paused.
+    """
+    space = session.space
+    lock_space(space)
+    if space.paused_at:
+        raise Conflict(_(PAUSED_MESSAGE), code="memory_paused")
+    session.refresh_from_db()
+    told = Turn.objects.filter(session=session, external_id__in=[m.external_id for m in messages])
+    there = set(told.values_list("external_id", flat=True))
+    new = [
+        _build_turn(space, message, agent, received + timedelta(microseconds=at), {})
+        for at, message in enumerate(check_messages(messages))
+        if message.external_id not in there
+    ]
+    for turn in new:
+        turn.state = Turn.State.PROCESSED
+        turn.metadata = turn.metadata | {INNER: True, "quoted": True}
+    if new:
+        _store_turns(space, session, new, received)
+    return new
+
+
+def _store_turns(space: Space, session: Session, new: list[Turn], received: datetime) -> None:
+    """Number and save them, the last of their session. Call with the space locked."""
+    for at, turn in enumerate(new):
+        turn.session = session
+        turn.seq, turn.ordinal = space.next_seq + at, session.turn_count + at + 1
+    space.next_seq += len(new)
+    Turn.objects.bulk_create(new)
+    _update_bounds(space, session, new, received)
+    notify_listeners(space.tenant_id, lambda: [_build_news(session, new, received)])
 
 
 def _build_news(session: Session, new: Sequence[Turn], at: datetime) -> News:
@@ -97,6 +142,10 @@ def _ensure_session(space: Space, external_id: str, new: list[Turn]) -> Session:
     last = Session.objects.filter(space=space, external_id=external_id).last()
     if last and (external_id or abs(start - last.ended_at) <= SESSION_GAP):
         return last
+    return _begin_session(space, external_id, start)
+
+
+def _begin_session(space: Space, external_id: str, start: datetime) -> Session:
     highest = Session.objects.filter(space=space).aggregate(last=Max("ordinal"))["last"] or 0
     return Session.objects.create(
         tenant_id=space.tenant_id,
@@ -168,6 +217,7 @@ def _update_bounds(space: Space, session: Session, new: list[Turn], received: da
     session.ended_at = max(times) if first else max(session.ended_at, *times)
     session.turn_count += len(new)
     session.save(update_fields=["channel", "started_at", "ended_at", "turn_count"])
-    speakers = sorted({*space.speakers, *(turn.speaker for turn in new)})
+    heard = (turn.speaker for turn in new if INNER not in turn.metadata)
+    speakers = sorted({*space.speakers, *heard})
     space.speakers, space.last_activity_at = speakers, received
     space.save(update_fields=["next_seq", "speakers", "last_activity_at"])

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ROUNDS = 4  # of ROUND iterations each: the first pulls groups apart, the others settle them
+STATE_ROUNDS = ROUNDS + 2  # with those in which a second state settles
 ITERATIONS_PER_ROUND = 250
 PRINCIPAL_COMPONENTS = 50  # left by principal components: the rest is noise, and takes time
 PERPLEXITY = 30.0
@@ -30,18 +31,46 @@ def project_to_plane(
     are compared, not lengths. van der Maaten and Hinton 2008; started from principal components,
     so that far groups keep their order (Kobak and Berens 2019).
     """
+    return _scale_to_unit(_lay_out(_compute_directions(vectors), told))
+
+
+def project_both_states(
+    before: FloatArray, after: FloatArray, told: Callable[[int], object] = ignore_progress
+) -> tuple[FloatArray, FloatArray]:
+    """Two states of the same n things, (n, d) each, to (n, 2) in one frame between -1 and 1.
+
+    The second state settles from the places of the first: what has other neighbours goes to them,
+    and the rest stays about where it was. `told` hears of `STATE_ROUNDS`.
+    """
+    first = _lay_out(_compute_directions(before), told)
+    second = _turn_towards(first, _lay_out(_compute_directions(after), told, first))
+    both = _scale_to_unit(np.vstack([first, second]))
+    return both[: len(first)], both[len(first) :]
+
+
+def _compute_directions(vectors: FloatArray) -> FloatArray:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     directions: FloatArray = vectors / np.maximum(lengths, 1e-9)
-    if len(vectors) < 2 or not np.ptp(directions, axis=0).any():
-        told(ROUNDS)  # what can't be told apart has one place, and no components
-        return np.zeros((len(vectors), 2), np.float32)
+    return directions
+
+
+def _lay_out(
+    directions: FloatArray, told: Callable[[int], object], start: FloatArray | None = None
+) -> FloatArray:
+    """Places of no particular size. With a `start` only the rounds that settle are done."""
+    rounds = range(1, ROUNDS + 1) if start is None else range(ROUNDS + 1, STATE_ROUNDS + 1)
+    if len(directions) < 2 or not np.ptp(directions, axis=0).any():
+        told(rounds[-1])  # what can't be told apart has one place, and no components
+        return np.zeros((len(directions), 2), np.float32)
     reduced = _reduce_dimensions(directions)
-    places = _place_by_components(reduced)
-    for done in range(1, ROUNDS + 1):
-        if len(vectors) >= FEWEST_FOR_TSNE:
+    if start is None or not start.any() or len(directions) < FEWEST_FOR_TSNE:
+        start = _place_by_components(reduced)
+    places = start
+    for done in rounds:
+        if len(directions) >= FEWEST_FOR_TSNE:
             places = _refine_places(reduced, places, early=done == 1)
         told(done)
-    return _scale_to_unit(places)
+    return places
 
 
 def _reduce_dimensions(vectors: FloatArray) -> FloatArray:
@@ -75,7 +104,20 @@ def _refine_places(reduced: FloatArray, places: FloatArray, *, early: bool) -> F
     return found.astype(np.float32)
 
 
+def _turn_towards(first: FloatArray, second: FloatArray) -> FloatArray:
+    """The second, shifted and turned to lie on the first: a map has no direction of its own, and
+    what all points do together says nothing (orthogonal Procrustes; Schönemann 1966)."""
+    if not len(first):
+        return second
+    middle, around = first.mean(axis=0), second - second.mean(axis=0)
+    left, _, right = np.linalg.svd(around.T @ (first - middle))
+    turned: FloatArray = around @ (left @ right) + middle
+    return turned
+
+
 def _scale_to_unit(places: FloatArray) -> FloatArray:
+    if not len(places):
+        return places
     middle = places - (places.max(axis=0) + places.min(axis=0)) / 2
     widest = float(np.abs(middle).max())
     scaled: FloatArray = middle / widest if widest else middle

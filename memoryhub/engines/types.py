@@ -626,10 +626,21 @@ class Engine(Protocol):
     def summarise_episode(self, span: Sequence[Passage]) -> EpisodeText:
         """What happened in the span, oldest first."""
 
+    def find_pause(self, passages: Sequence[Passage], least: int) -> int:
+        """After how many of the passages, `least` at least, a reader would pause (ReadAgent)."""
+
+    def predict_episode(self, title: str, known: Sequence[str]) -> str:
+        """What was probably said under this title by those of whom this is known (Nemori)."""
+
+    def find_unpredicted(
+        self, predicted: str, span: Sequence[Passage], *, subject: str
+    ) -> list[KnowledgeItem]:
+        """What the span says that `predicted` lacks or has otherwise (Nemori)."""
+
     def fold_summary(
-        self, previous: str, said: Sequence[Utterance], *, max_words: int = 100
+        self, previous: str, said: Sequence[Utterance], *, max_words: int = 100, agent: str = ""
     ) -> str:
-        """`previous` renewed by what was said since."""
+        """`previous` renewed by what was said since; in the first person of `agent`, if named."""
 
     def build_digest(self, kind: DigestKind, parts: Sequence[Passage]) -> DigestText:
         """A digest of exchanges (day, session, persona) or of digests (the global kinds)."""

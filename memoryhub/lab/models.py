@@ -102,10 +102,10 @@ class LabOutcome(LabRunModel):
     `places`: for each turn of the evidence that was handed over, the place of the first item
     that shows it, from 1, and the tokens of the texts up to it. `tokens` are those of the whole
     context. `calls` by purpose: {"calls", "failed", "prompt_tokens", "completion_tokens",
-    "milliseconds", "money"}. `scores` are f1, bleu1, rouge_l, or refusal where there is nothing
-    to say. `graded` is the judge's word; None where it was not asked. `shown` are the first items
-    handed over and those that show evidence, for people to read: {"place", "kind", "text",
-    "evidence"}, long texts cut.
+    "milliseconds", "money"}. `scores` are f1, bleu1, rouge_2, rouge_l, meteor and sbert, or refusal
+    where there is nothing to say. `graded` is the judge's word; None where it was not asked.
+    `shown` are the first items handed over and those that show evidence, for people to read:
+    {"place", "kind", "text", "evidence"}, long texts cut.
     """
 
     system = models.CharField(max_length=40)

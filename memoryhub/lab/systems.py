@@ -1,4 +1,8 @@
-"""What can be laid side by side: the hub's presets, and the papers' baselines (spec §9, §13)."""
+"""What can be laid side by side: the hub's presets, and the papers' baselines (spec §9, §13).
+
+A baseline is a policy of the hub; where that does not write all that its paper writes, a writer
+adds the rest to the hub's own rows, and where the hub reads otherwise, it has a reader of its own.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +11,34 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
+from memoryhub.dialogues.models import Session
+from memoryhub.engines.types import Engine
 from memoryhub.errors import InvalidInput
+from memoryhub.inference import selection
+from memoryhub.lab.readers.agents import SavedReader, ToolReader
 from memoryhub.lab.readers.base import MemoryReader, ReaderInputs
 from memoryhub.lab.readers.chunks import ChunkReader
+from memoryhub.lab.readers.edges import EdgeReader
 from memoryhub.lab.readers.gists import GistReader
 from memoryhub.lab.readers.hub import AgentReader, HubReader
 from memoryhub.lab.readers.thoughts import ThoughtReader
+from memoryhub.lab.writers.base import MemoryWriter, WriterInputs
+from memoryhub.lab.writers.nodes import renew_node_summaries
+from memoryhub.lab.writers.pages import write_pages
+from memoryhub.lab.writers.predictions import learn_from_surprise
+from memoryhub.lab.writers.tools import keep_in_hot_path, keep_saved_memories
 from memoryhub.policies.compose import compose_policy
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.switches import SWITCHES, get_switch_value
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
 
 # Switches that only reading looks at: systems that differ in these alone share a derivation.
 _READ_SIDE_SWITCHES = ("route.", "judge.", "recall.")
@@ -33,12 +50,22 @@ READERS: Mapping[str, Callable[[ReaderInputs], MemoryReader]] = {
     "thoughts": ThoughtReader,
     "gists": GistReader,
     "agent": AgentReader,
+    "edges": EdgeReader,
+    "tools": ToolReader,
+    "saved": SavedReader,
+}
+WRITERS: Mapping[str, MemoryWriter] = {
+    "pages": write_pages,
+    "predictions": learn_from_surprise,
+    "nodes": renew_node_summaries,
+    "hot_path": keep_in_hot_path,
+    "saved": keep_saved_memories,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A preset, changed by `overrides`, and how it is read."""
+    """A preset, changed by `overrides`, what is written beside it, and how it is read."""
 
     name: str
     title: str
@@ -47,6 +74,7 @@ class System:
     preset: str
     overrides: Mapping[str, Any] = field(default_factory=dict)
     reader: str = "hub"
+    writer: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -63,14 +91,26 @@ class System:
     def signature(self) -> str:
         """Names what it writes: the same for systems whose write side is the same."""
         written = {n: v for n, v in self.switches.items() if not n.startswith(_READ_SIDE_SWITCHES)}
+        if self.writer:
+            written |= {"writer": self.writer, "options": dict(self.options)}
         return hashlib.sha256(json.dumps(written, sort_keys=True).encode()).hexdigest()[:16]
 
     def build_reader(self, place: ReaderInputs) -> MemoryReader:
         return READERS[self.reader](place)
 
+    def write_session(self, space: Space, engine: Engine, now: datetime) -> None:
+        """What it writes by itself of the newest session, once that is derived. Opens its own
+        scopes. Raises EngineError."""
+        if self.writer:
+            with tenant_scope(space.tenant_id):
+                session = Session.objects.filter(space=space).latest("ordinal")
+            embedder = selection.get_current_embedder()
+            place = WriterInputs(space, session, engine, embedder, now, self.options)
+            WRITERS[self.writer](place)
+
     def to_dict(self) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in ("name", "title", "what", "paper")}
-        described = {"signature": self.signature, "reader": self.reader}
+        described = {"signature": self.signature, "reader": self.reader, "writer": self.writer}
         return plain | described | {"options": dict(self.options), "policy": self.switches}
 
 
@@ -178,19 +218,21 @@ _ALL_SYSTEMS = (
         _("A gist of every page is always read; the pages it names are looked up."),
         "ReadAgent (Lee et al., 2024)",
         "full_context",
-        {"episodes.topic": True},
+        writer="pages",
         reader="gists",
-        options={"look_up": 5},
+        options={"look_up": 5, "page_tokens": [280, 600]},
     ),
     System(
         "tim",
         _("Think-in-Memory"),
         _(
-            "Thoughts are kept in buckets by hashing; of the question's bucket the nearest are "
-            "read."
+            "Thoughts are inserted, forgotten where they are contradicted, and merged; they lie in "
+            "buckets by hashing, and of the question's bucket the nearest are read."
         ),
         "TiM (Liu et al., 2023)",
         "mem0",
+        # What is contradicted is taken out: of it TiM keeps no history. Nor does it sum up.
+        {"facts.contradiction": "retract", "episodes.rolling": False},
         reader="thoughts",
         options={"k": 10, "buckets": 8},
     ),
@@ -198,25 +240,34 @@ _ALL_SYSTEMS = (
         "observations",
         _("LoCoMo's observations"),
         _(
-            "What each speaker says of themselves, kept session by session and never compared; the "
-            "nearest are read with the summary of the last session."
+            "What each speaker says of themselves, kept session by session and never compared, "
+            "with a graph of what led to what; the nearest are read with what is joined to them "
+            "and the summary of the last session."
         ),
         "LoCoMo (Maharana et al., 2024)",
         "full_context",
-        {"facts.enabled": True, "facts.resolution": "append_only", "episodes.session": True},
+        {
+            "facts.enabled": True,
+            "facts.resolution": "append_only",
+            "episodes.session": True,
+            "notes.enabled": True,
+            "notes.anchor": "fact",
+            "notes.links": True,
+        },
         reader="thoughts",
-        options={"k": 10, "summary": True},
+        options={"k": 10, "summary": True, "events": 10},
     ),
     System(
         "nemori",
-        _("Nemori-style episodes"),
+        "Nemori",
         _(
-            "Episodes cut where the subject changes, and facts; the ten best of each, ranked "
-            "together."
+            "Episodes cut where the subject changes, and facts of what could not be predicted of "
+            "them; the ten best of each, ranked together."
         ),
         "Nemori (Nan et al., 2025)",
         "ama",
         {
+            "facts.enabled": False,
             "route.mode": "off",
             "judge.mode": "off",
             "recall.rounds": 1,
@@ -225,6 +276,46 @@ _ALL_SYSTEMS = (
             "recall.k_min": 10,
             "recall.k_max": 10,
         },
+        writer="predictions",
+        options={"known": 10},
+    ),
+    System(
+        "zep",
+        "Zep",
+        _(
+            "A graph in two times: each edge says since when and until when it held, and what "
+            "holds no longer is found with both; entities have a summary each."
+        ),
+        "Zep (Rasmussen et al., 2025)",
+        "mem0g",
+        {"episodes.rolling": False, "recall.select": "fused", "recall.k_min": 20},
+        writer="nodes",
+        reader="edges",
+        options={"edges": 20, "nodes": 20},
+    ),
+    System(
+        "langmem",
+        _("LangMem in the hot path"),
+        _(
+            "An agent keeps its memories while it talks, by two tools: one creates, updates and "
+            "deletes, one searches. It needs a model."
+        ),
+        "LangMem (LangChain, 2025)",
+        "rag",
+        writer="hot_path",
+        reader="tools",
+    ),
+    System(
+        "openai_memory",
+        _("OpenAI's saved memories"),
+        _(
+            "What the agent saves because it was asked to, or finds worth it; all of it is read, "
+            "and nothing is searched. It needs a model."
+        ),
+        "OpenAI, memory of ChatGPT (2024)",
+        "rag",
+        writer="saved",
+        reader="saved",
     ),
 )
 SYSTEMS: Mapping[str, System] = {system.name: system for system in _ALL_SYSTEMS}

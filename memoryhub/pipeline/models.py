@@ -56,6 +56,7 @@ class Job(SpaceModel):
         SWEEP = "sweep", _("Let fade, warm up, tidy")
         REPLAY = "replay", _("Replay golden questions")
         MAP = "map", _("Draw the map of memories")
+        WAKE = "wake", _("Wake an agent")
 
     step = models.CharField(max_length=20, choices=Step, default=Step.DERIVE)
     lane = models.CharField(max_length=1, default=Lane.READING.value)
@@ -159,11 +160,14 @@ class EmbeddingMigration(SpaceModel):
 class SpaceMap(SpaceModel):
     """A space's memories in two dimensions, by their vectors: one a space, drawn again on demand.
 
-    `points`: [kind, id, x, y], both between -1 and 1. `done` of `total` rounds are done; `mark`
-    tells what it was drawn from, and is another one when memories have changed.
+    `points`: [kind, id, x, y], both between -1 and 1. `evolution`: the notes as they are and as
+    they would be had none evolved (embeddings/evolution_map.py), {} where none did. `done` of
+    `total` rounds are done; `mark` tells what it was drawn from, and is another one when memories
+    have changed.
     """
 
     points = models.JSONField(default=list, blank=True)
+    evolution = models.JSONField(default=dict, blank=True)
     embedder = models.CharField(max_length=80, blank=True)
     mark = models.CharField(max_length=200, blank=True)
     done = models.IntegerField(default=0)

@@ -95,12 +95,13 @@ class FactsPolicy(_PolicyGroup):
 
     def get_cardinality(self, key: str) -> Literal["single", "multi"] | None:
         """What a person has set for a relation; None: nothing."""
-        if key in _split_keys(self.one_value):
+        if key in split_keys(self.one_value):
             return "single"
-        return "multi" if key in _split_keys(self.many_values) else None
+        return "multi" if key in split_keys(self.many_values) else None
 
 
-def _split_keys(listed: str) -> set[str]:
+def split_keys(listed: str) -> set[str]:
+    """Keys of relations as a switch holds them, with commas between."""
     return {key.strip() for key in listed.split(",") if key.strip()}
 
 
@@ -233,8 +234,8 @@ class RetentionPolicy(_PolicyGroup):
 
 class WindowPolicy(_PolicyGroup):
     mode: Literal["off", "on_demand", "on"] = "on_demand"
-    """Keep what an agent's model is shown: never (off), when an agent asks (on_demand), or
-    always (on)."""
+    """Which sessions have a window: none (off), those that an agent opens (on_demand), or all in
+    which something is said (on)."""
     context_limit: Annotated[int, Field(ge=200, le=2_000_000)] = 8000
     """Tokens the window may hold."""
     warn: Share = 0.7

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from django.conf import settings
@@ -22,7 +22,7 @@ from memoryhub.policies.compose import (
 )
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.presets import DEFAULT_PRESET
-from memoryhub.policies.schema import Policy
+from memoryhub.policies.schema import Policy, split_keys
 from memoryhub.policies.switches import PROMPT, get_family, get_switch_value
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -122,6 +122,36 @@ def set_policy(
         )
         made.save(force_insert=True)
     return made
+
+
+def set_predicate_cardinality(
+    tenant_id: UUID, key: str, cardinality: Literal["single", "multi"] | None, *, actor: str
+) -> PolicyVersion:
+    """Put into the tenant's policy that of a predicate one value holds at a time, or several;
+    None: what a model and the table say. For claims read from then on.
+
+    Raises InvalidInput for what is no key, or too many of them. Opens its own scope.
+    """
+    key = key.strip()
+    if not key or "," in key:
+        raise InvalidInput(gettext("the key of a predicate, as lives_in"), field="key")
+    with tenant_scope(tenant_id):
+        before = load_layers(tenant_id, None).tenant
+    preset, overrides = (before.preset, before.overrides) if before else (DEFAULT_PRESET, {})
+    held, usual = compose_policy(preset, overrides).facts, compose_policy(preset, {}).facts
+    for name, kind in (("one_value", "single"), ("many_values", "multi")):
+        keys = split_keys(getattr(held, name)) - {key} | ({key} if cardinality == kind else set())
+        overrides = overrides | {f"facts.{name}": ", ".join(sorted(keys))}
+        if overrides[f"facts.{name}"] == getattr(usual, name):
+            del overrides[f"facts.{name}"]
+    said = {"single": "one value", "multi": "several values", None: "automatic"}[cardinality]
+    return set_policy(
+        tenant_id,
+        actor=actor,
+        overrides=overrides,
+        reason=f"{key}: {said}",
+        expected=before.version if before else 0,
+    )
 
 
 @dataclass(frozen=True, slots=True)

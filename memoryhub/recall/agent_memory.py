@@ -7,6 +7,7 @@ the question searched for its meaning, best first.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -22,10 +23,13 @@ from memoryhub.recall.services import search_memories
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes import archive
+from notes.history.change_set import filter_supports
 from notes.index.lexemes import build_lexical_text
 from notes.models import Note
 from personas.agent.tools import PAGE_SIZE, MemoryHit, MemoryHitPage, build_hit_page
 
+# In the metadata of a turn that asks a memory tool to look something up, or tells what it found.
+LOOKUP = "lookup"
 # Found by meaning, there is no end of what is a little like it.
 MAX_SIMILAR_TURNS = 25
 
@@ -81,18 +85,28 @@ class SpaceMemory:
         found = archive.search_passages(
             self.space, wanted, select_embedder(self.space), page=page, size=PAGE_SIZE
         )
-        return MemoryHitPage([_build_passage_hit(note) for note in found.notes], found.total, page)
+        return MemoryHitPage(self._build_passage_hits(found.notes), found.total, page)
+
+    def _build_passage_hits(self, notes: Sequence[Note]) -> list[MemoryHit]:
+        ids = [note.id for note in notes]
+        told: dict[UUID, list[UUID]] = defaultdict(list)
+        with tenant_scope(self.space.tenant_id):
+            links = filter_supports("note", child_id__in=ids).values_list("child_id", "turn_id")
+            for note_id, turn_id in links:
+                told[note_id].append(turn_id)
+        return [MemoryHit(n.occurred_at, n.author, n.content, tuple(told[n.id])) for n in notes]
 
     def _list_turns(self) -> QuerySet[Turn]:
-        """All turns of the space but the one that is being answered."""
+        """All turns of the space, and what agents did, but the one that is being answered; without
+        earlier searches, which would find themselves."""
         rows: QuerySet[Turn] = Turn.objects.filter(space=self.space)
-        rows = rows.exclude(state=Turn.State.REDACTED)
+        rows = rows.exclude(state=Turn.State.REDACTED).exclude(metadata__has_key=LOOKUP)
         return rows.exclude(id=self.question_turn_id) if self.question_turn_id else rows
 
     def _find_similar_turns(self, query: str) -> list[MemoryHit]:
         found = search_memories(self.space, query, limit=MAX_SIMILAR_TURNS, kinds=("turn",))
         items = [item for item in found.items if item.id != self.question_turn_id]
-        return [MemoryHit(item.occurred_at, item.speaker, item.text) for item in items]
+        return [MemoryHit(i.occurred_at, i.speaker, i.text, (i.id,)) for i in items]
 
     def _compute_day_range(self, first: date, last: date) -> tuple[datetime, datetime]:
         first, last = sorted((first, last))
@@ -116,8 +130,4 @@ def _build_page(rows: QuerySet[Turn], page: int) -> MemoryHitPage:
 
 
 def _build_turn_hit(turn: Turn) -> MemoryHit:
-    return MemoryHit(turn.occurred_at, turn.speaker, turn.text)
-
-
-def _build_passage_hit(note: Note) -> MemoryHit:
-    return MemoryHit(note.occurred_at, note.author, note.content)
+    return MemoryHit(turn.occurred_at, turn.speaker, turn.text, (turn.id,))

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import Q, QuerySet
 
-from memoryhub.dialogues.models import Session, Turn
+from memoryhub.dialogues.models import IS_INNER, Session, Turn
 from memoryhub.dialogues.queries import load_turns_around
 from memoryhub.dialogues.redaction import bury_words, draw_bars, hash_with_secret
 from memoryhub.tenants.models import Space
@@ -278,7 +278,7 @@ def redact_turns(space: Space, turns: Sequence[Turn]) -> int:
     own = ["speaker", "lang", "speech_act", "metadata", "terms"]
     columns = ["content_hash", "text", "state", *own]
     Turn.objects.bulk_update(turns, columns, batch_size=500)
-    left = Turn.objects.filter(space=space).exclude(speaker="")
+    left = Turn.objects.filter(space=space).exclude(IS_INNER).exclude(speaker="")
     space.speakers = sorted(set(left.values_list("speaker", flat=True)))
     space.save(update_fields=["speakers"])
     return len(turns)

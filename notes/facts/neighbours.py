@@ -17,6 +17,8 @@ from notes.models import Fact, Relation
 _OPEN_CLAIMS = """JOIN notes_fact f ON f.id = e.owner_id AND f.status = 'active'
   AND f.retired_at IS NULL AND f.valid_to IS NULL
   AND (asked.key = '' OR lower(f.owner) = lower(asked.key))"""
+_PAST_CLAIMS = """JOIN notes_fact f ON f.id = e.owner_id AND f.status <> 'retracted'
+  AND f.retired_at IS NULL AND f.valid_to IS NOT NULL"""
 _MAX_OWNERS = 500  # names looked for in a text
 
 
@@ -28,16 +30,18 @@ def find_known_claims(
     speakers: Collection[str],
     *,
     most: int,
+    most_past: int,
 ) -> list[Fact]:
-    """Open claims that `text` may bear on, at most `most`, the likeliest first: near one of the
-    vectors, whoever they are about, then the newest about anybody whom it names or who says it.
+    """Claims that `text` may bear on, the likeliest first: at most `most` open ones, near one of
+    the vectors, whoever they are about, then the newest about anybody whom it names or who says it;
+    and at most `most_past` that are over, the nearest.
 
-    Call inside the tenant's scope. Four statements.
+    Call inside the tenant's scope. Five statements.
     """
-    near = find_nearest_owners(space, "fact", model, [("", v) for v in vectors], most, _OPEN_CLAIMS)
-    best: dict[UUID, float] = {}
-    for fact, cosine in (each for found in near for each in found):
-        best[fact] = max(cosine, best.get(fact, -1.0))
+    asked = [("", vector) for vector in vectors]
+    near = find_nearest_owners(space, "fact", model, asked, most, _OPEN_CLAIMS)
+    over = find_nearest_owners(space, "fact", model, asked, most_past, _PAST_CLAIMS)
+    past = _rank_by_cosine(over)[:most_past]
     open_claims = Fact.objects.filter(
         space=space, status=Fact.Status.ACTIVE, retired_at=None, valid_to=None
     )
@@ -45,11 +49,19 @@ def find_known_claims(
     told = normalise_name(text)
     own = {normalise_name(speaker) for speaker in speakers}
     named = [o for o in owners if o and (normalise_name(o) in told or normalise_name(o) in own)]
-    ranked = sorted(best, key=lambda fact: -best[fact])[:most]
-    rows = open_claims.in_bulk(ranked)
+    ranked = _rank_by_cosine(near)[:most]
+    found = Fact.objects.in_bulk([*ranked, *past])
     newest = open_claims.filter(owner__in=named).order_by("-asserted_at")[:most]
-    rows |= {fact.id: fact for fact in newest}
-    return [rows[at] for at in dict.fromkeys([*ranked, *rows]) if at in rows][:most]
+    rows = {at: found[at] for at in ranked if at in found} | {fact.id: fact for fact in newest}
+    return [*list(rows.values())[:most], *(found[at] for at in past if at in found)]
+
+
+def _rank_by_cosine(near: Iterable[Iterable[tuple[UUID, float]]]) -> list[UUID]:
+    """The nearest to any of the vectors first, each once."""
+    best: dict[UUID, float] = {}
+    for row, cosine in (each for found in near for each in found):
+        best[row] = max(cosine, best.get(row, -1.0))
+    return sorted(best, key=lambda row: -best[row])
 
 
 def list_relations_in_use(space: Space, most: int) -> list[str]:

@@ -1,17 +1,21 @@
-"""How a note's descriptors change: never its content, never by something empty (spec §4.5)."""
+"""How a note's descriptors change: never its content, never by something empty (spec §4.5).
+
+What they were before is in the history, so that notes can be seen as if they had not evolved.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from memoryhub.engines.types import NoteDraft, NoteEvolution
+from memoryhub.tenants.models import Space
 from notes.history.change_set import ChangeSet, TurnEvidence
 from notes.history.unit_of_work import UnitOfWork
-from notes.models import Note
+from notes.models import EvolutionEvent, Note, Revision
 
 MOST_WORDS, LONGEST_WORD, LONGEST_CONTEXT = 12, 120, 500  # spec §16
 DESCRIPTOR_COLUMNS = ("keywords", "tags", "context")
@@ -79,3 +83,32 @@ def evolve_notes(
         unit.edit_row(changes, row, **change.values)
         changes.record_support(row, sources.get(row.id, ()))
     unit.write_rows()
+
+
+def load_unevolved_notes(space: Space, among: Collection[UUID] | None = None) -> list[Note]:
+    """The held notes that learnt something, as they were described before: copies, not to be saved.
+
+    Left out are those that a person has put right, and those that are again what they were.
+    `among`: of these ids only. Two statements. Call inside the tenant's scope.
+    """
+    learnt = Revision.objects.filter(
+        space=space,
+        row_type="note",
+        event__kind=EvolutionEvent.Kind.EVOLVE,
+        before__isnull=False,
+        after__isnull=False,
+    )
+    if among is not None:
+        learnt = learnt.filter(row_id__in=among)
+    first = learnt.order_by("row_id", "version_after", "id").distinct("row_id")
+    before = dict(first.values_list("row_id", "before"))
+    held = Note.objects.filter(space=space, id__in=before, retired_at=None, corrected_by="")
+    found = []
+    for note in held.order_by("id"):
+        was = before[note.id] or {}
+        known = {name: was[name] for name in DESCRIPTOR_COLUMNS if was.get(name) is not None}
+        if any(getattr(note, name) != value for name, value in known.items()):
+            for name, value in known.items():
+                setattr(note, name, value)
+            found.append(note)
+    return found

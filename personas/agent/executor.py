@@ -7,24 +7,25 @@ tool, arguments that do not fit, a block that is full, a version somebody else w
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 from uuid import UUID
 
 from pydantic import ValidationError
 
 from memoryhub.dialogues.services import PAUSED_MESSAGE
-from memoryhub.engines.types import AgentContext, AgentMessage, AgentStep, Engine
-from memoryhub.errors import Conflict, EngineError, MemoryHubError
+from memoryhub.engines.types import AgentContext, AgentMessage, AgentStep, AgentTool, Engine
+from memoryhub.errors import Conflict, MemoryHubError
 from memoryhub.languages import use_stored_language
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from personas import blocks
 from personas.agent import tools
 from personas.blocks import BlockWriter
-from personas.models import CoreBlock
+from personas.models import BlockVersion, CoreBlock
 
 MAX_FAILURES = 3  # in a row: then the turn is over
 TurnEnding = Literal["yielded", "paused", "failures", "steps", "broken"]
@@ -53,9 +54,28 @@ class AgentTurn:
     paused_minutes: int = 0
 
 
+class AgentQueue(Protocol):
+    """What is in front of an agent, which grows by what it does. Both raise MemoryHubError."""
+
+    def load_messages(self) -> Sequence[AgentMessage]:
+        """All that it sees before its next step."""
+
+    def add_step(self, step: AgentStep, done: StepOutcome) -> None:
+        """A step that it has taken."""
+
+
+class AgentTimer(Protocol):
+    """What wakes an agent by the clock. Each opens its own scope."""
+
+    def pause_beats(self, minutes: int) -> None: ...
+
+    def set_alarm(self, minutes: int) -> None: ...
+
+
 @dataclass
 class Toolbox:
-    """The tools of one agent in one space. `seen`: the versions of the blocks in its context."""
+    """The tools of one agent in one space. `seen`: the versions of the blocks in its context.
+    Without a `timer` nothing can wake the agent."""
 
     space: Space
     agent: str
@@ -63,6 +83,14 @@ class Toolbox:
     now: datetime
     turn_id: UUID | None = None
     seen_versions: dict[UUID, int] = field(default_factory=dict)
+    timer: AgentTimer | None = None
+    # Turns whose words its tools have shown.
+    shown_turn_ids: set[UUID] = field(default_factory=set)
+
+    @property
+    def offered(self) -> list[AgentTool]:
+        """The tools as an engine is given them."""
+        return tools.list_offered_tools(without=() if self.timer else tools.TIMER_TOOLS)
 
     @property
     def writer(self) -> BlockWriter:
@@ -72,7 +100,7 @@ class Toolbox:
 
 def run_agent_turn(
     engine: Engine,
-    context: AgentContext,
+    queue: AgentQueue,
     box: Toolbox,
     *,
     max_steps: int,
@@ -80,19 +108,22 @@ def run_agent_turn(
 ) -> AgentTurn:
     """Let the agent act until it yields, fails three times in a row, or has had its steps.
 
-    `reply_expected`: it does not yield before it has said something to the person. Calls a model:
-    call outside any transaction. Raises nothing: a model that fails ends the turn (`broken`).
+    What is in front of it is loaded before each step, so that a queue that fills up meanwhile is
+    warned of and flushed. `reply_expected`: it does not yield before it has said something to the
+    person. Calls a model: call outside any transaction. Raises nothing: a model that fails, or a
+    queue that can't be read or written, ends the turn (`broken`).
     """
-    turned, messages, failures = AgentTurn(), list(context.messages), 0
-    for number in range(1, max_steps + 1):
+    turned, failures = AgentTurn(), 0
+    for _ in range(max_steps):
         try:
-            step = engine.choose_agent_step(replace(context, messages=messages))
-        except EngineError as error:
+            context = AgentContext(queue.load_messages(), box.offered)
+            step = engine.choose_agent_step(context)
+            done = _run_step(step, box, turned)
+            turned.steps.append(done)
+            queue.add_step(step, done)
+        except MemoryHubError as error:
             turned.ending, turned.trouble = "broken", error.message
             return turned
-        done = _run_step(step, box, turned)
-        turned.steps.append(done)
-        messages += _render_step(step, done, f"call-{number}", box.now)
         failures = 0 if done.ok else failures + 1
         if failures == MAX_FAILURES:
             turned.ending = "failures"
@@ -125,8 +156,9 @@ def _run_step(step: AgentStep, box: Toolbox, turned: AgentTurn) -> StepOutcome:
     if not step.tool:
         return _say_text(step, turned)
     outcome = partial(StepOutcome, step.tool, step.arguments, step.text)
-    if step.tool not in tools.TOOLS:
-        return outcome(False, f"no such tool; there are: {', '.join(tools.TOOLS)}")
+    known = [tool.name for tool in box.offered]
+    if step.tool not in known:
+        return outcome(False, f"no such tool; there are: {', '.join(known)}")
     try:
         given = tools.TOOLS[step.tool][0].model_validate(_parse_arguments(step.arguments))
     except (ValueError, ValidationError) as error:
@@ -177,22 +209,33 @@ def _run_tool(given: tools.AgentToolArguments, box: Toolbox, turned: AgentTurn) 
             return "sent"
         case tools.PauseHeartbeats(minutes=minutes):
             turned.paused_minutes = minutes
+            if box.timer:
+                box.timer.pause_beats(minutes)
             return f"resting for {minutes} minutes"
+        case tools.WakeLater(minutes=minutes) if box.timer:
+            box.timer.set_alarm(minutes)
+            return f"you will be woken in {minutes} minutes"
         case tools.RecallSearch(query=query, page=page):
-            return tools.format_hit_page(box.memory.search_turns(query, page))
+            return _show_hits(box, box.memory.search_turns(query, page))
         case tools.RecallSearchDates(start=start, end=end, page=page):
-            return tools.format_hit_page(box.memory.list_turns_by_date(start, end, page))
+            return _show_hits(box, box.memory.list_turns_by_date(start, end, page))
         case tools.ArchivalInsert(text=text, tags=tags):
             box.memory.archive_text(text, tags)
             return "kept in archival memory"
         case tools.ArchivalSearch():
-            return tools.format_hit_page(
+            return _show_hits(
+                box,
                 box.memory.search_archive(
                     given.query, given.page, given.tags, given.tag_mode, given.start, given.end
-                )
+                ),
             )
         case _:
             return _edit_block_by_label(given, box)
+
+
+def _show_hits(box: Toolbox, found: tools.MemoryHitPage) -> str:
+    box.shown_turn_ids.update(turn_id for hit in found.hits for turn_id in hit.turn_ids)
+    return tools.format_hit_page(found)
 
 
 def _edit_block_by_label(given: tools.AgentToolArguments, box: Toolbox) -> str:
@@ -203,6 +246,8 @@ def _edit_block_by_label(given: tools.AgentToolArguments, box: Toolbox) -> str:
         box.seen_versions[block.id] = block.version
         changed = _edit_block(given, box.writer, block, version)
         box.seen_versions[block.id] = changed.version
+        led_by = BlockVersion.objects.filter(block=changed).values_list("turn_id", flat=True)
+        box.shown_turn_ids.update(turn_id for turn_id in led_by if turn_id)
     size = f"{len(changed.value)} of {changed.char_limit} characters"
     return f"block {changed.label!r}, {size}, says now:\n{changed.value}"
 
@@ -222,13 +267,7 @@ def _edit_block(
     raise ValueError(f"{type(given).__name__} edits no block")
 
 
-def _render_step(
-    step: AgentStep, done: StepOutcome, call: str, now: datetime
-) -> list[AgentMessage]:
-    """The call and its result as the agent sees them in its next step."""
+def format_result(done: StepOutcome, now: datetime) -> str:
+    """What became of a step, as the agent reads it."""
     status = "OK" if done.ok else "Failed"
-    result = f"{status} ({now:%Y-%m-%d %H:%M}): {done.result}"
-    return [
-        AgentMessage("assistant", step.text, call, step.tool, step.arguments),
-        AgentMessage("tool", result, call, step.tool),
-    ]
+    return f"{status} ({now:%Y-%m-%d %H:%M}): {done.result}"

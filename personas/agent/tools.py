@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from math import ceil
 from typing import Annotated, Any, Literal, Protocol
+from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -16,6 +17,7 @@ from memoryhub.engines.types import AgentTool
 PAGE_SIZE = 5
 MAX_RESULT_CHARS = 3000
 MAX_PAUSE_MINUTES = 360  # minutes
+MAX_ALARM_MINUTES = 60 * 24 * 30  # minutes
 
 
 def _parse_flag(value: Any) -> Any:
@@ -105,6 +107,11 @@ class PauseHeartbeats(AgentToolArguments):
     )
 
 
+class WakeLater(AgentToolArguments):
+    minutes: int = Field(ge=1, le=MAX_ALARM_MINUTES, description="in how many minutes")
+    about: str = Field("", description="what you want to be reminded of")
+
+
 TOOLS: dict[str, tuple[type[AgentToolArguments], str]] = {
     "send_message": (SendMessage, "Say something to the person."),
     "core_append": (CoreAppend, "Add a line to a memory block, which you always see."),
@@ -115,8 +122,11 @@ TOOLS: dict[str, tuple[type[AgentToolArguments], str]] = {
     "recall_search_dates": (RecallSearchDates, "Read what was said on certain days."),
     "archival_insert": (ArchivalInsert, "Keep a longer text in archival memory."),
     "archival_search": (ArchivalSearch, "Look through archival memory."),
-    "pause_heartbeats": (PauseHeartbeats, "Rest: take no steps by yourself for a while."),
+    "pause_heartbeats": (PauseHeartbeats, "Rest: let no timed heartbeat wake you for a while."),
+    "wake_later": (WakeLater, "Have a timer wake you once, whether or not anybody writes."),
 }
+# Only where there is a clock to wake the agent.
+TIMER_TOOLS = frozenset({"wake_later"})
 # Nobody but the agent reads what these find, so it gets another step to do so.
 SEARCH_TOOLS = frozenset({"recall_search", "recall_search_dates", "archival_search"})
 # Not while the person has paused their memory.
@@ -125,7 +135,7 @@ WRITE_TOOLS = frozenset(
 )
 
 
-def list_offered_tools(*, without: Sequence[str] = ()) -> list[AgentTool]:
+def list_offered_tools(*, without: Collection[str] = ()) -> list[AgentTool]:
     """The tools as an engine is given them."""
     return [
         AgentTool(name, description, _build_schema(shape))
@@ -149,11 +159,12 @@ def _simplify_schema(about: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class MemoryHit:
-    """One thing found: when, whose word, what."""
+    """One thing found: when, whose word, what; and the turns that it rests on."""
 
     at: datetime
     who: str
     text: str
+    turn_ids: tuple[UUID, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,6 +220,15 @@ def _fit_without_ids(body: Body, rows: dict[str, Any]) -> Body:
     return body
 
 
+def _fit_window_messages(body: Body, rows: dict[str, Any]) -> Body:
+    """Tools are called by an assistant and answered by a tool; others have words."""
+    for message in body.get("messages", []):
+        for name in ("external_id", "tool_calls", "tool_call_id"):
+            message.pop(name, None)
+        message["content"] = message.get("content", "").strip() or "Hello."
+    return body
+
+
 def _fit_expected_fact(body: Body, rows: dict[str, Any]) -> Body:
     return body | {"expected": [{"kind": "fact", "id": str(rows["fact"].id)}]}
 
@@ -272,6 +281,9 @@ FITTING: dict[str, Fit] = {
     "person-link-new": _fit_fixed_values(expires_at=None),
     "policy": _fit_fixed_values(overrides={"recall.k_min": 4}),
     "tenant-policy": _fit_fixed_values(overrides={"recall.k_min": 4}),
+    "window-append": _fit_window_messages,
+    "window-step": _fit_window_messages,
+    "window-schedule": _fit_fixed_values(alarm_at=None),
     "webhook-new": _fit_webhook,
     "webhook-change": _fit_webhook,
     "replay-new": _fit_fixed_values(

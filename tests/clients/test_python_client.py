@@ -103,6 +103,7 @@ def call_everything(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     assert ana.traits.set("openness", "low") == "openness"
     assert ana.profile.set("home_town", "Braga") == "home_town"
     yield from _call_blocks(hub)
+    yield from _call_windows(hub)
     yield from _call_items(hub)
     yield from _call_questions(hub, scene)
     yield ana.set_policy({"recall.k_min": 6}, version=0)
@@ -130,6 +131,7 @@ def _call_reads(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     kinds = [
         (ana.sessions, "session"),
         (ana.turns, "turn"),
+        (ana.windows, "window"),
         (ana.facts, "fact"),
         (ana.notes, "note"),
         (ana.links, "link"),
@@ -219,6 +221,22 @@ def _call_blocks(hub: MemoryHub) -> Iterator[Row]:
     yield blocks.attach(shared.row.id).row
     yield blocks.detach(shared.row.id).row
     yield blocks.delete(made.row.id).row
+
+
+def _call_windows(hub: MemoryHub) -> Iterator[Row]:
+    windows = hub.space("ana").windows
+    opened = windows.open("monday", agent="tutor")
+    assert (opened.session, opened.agent) == ("monday", "tutor")
+    call = {"id": "c1", "name": "weather", "arguments": {"city": "Porto"}}
+    appended = windows.append(opened.id, [{"role": "assistant", "tool_calls": [call]}])
+    assert len(appended.turns) == 1
+    turned = windows.step(opened.id, [{"content": "Where do I play chess?"}], max_steps=5)
+    assert (turned.ending, len(turned.said)) == ("yielded", 1)
+    read = windows.get(opened.id)
+    assert any(message.tool == "weather" for message in read.messages if "tool" in message.raw)
+    timed = windows.schedule(opened.id, every_minutes=60, no_alarm=True)
+    assert (timed.beat_minutes, timed.alarm_at) == (60, None)
+    yield from (opened, appended, turned, read, timed, *windows.list())
 
 
 def _call_access(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:

@@ -111,8 +111,14 @@ def make_world(name: str, tenant: Tenant | None = None) -> ConsoleWorld:
         proposal = make_proposal(space, row_type="fact", row_id=fact.id, turn_ids=[turn.id])
         receipt = make_receipt(tenant)
         points = [["fact", str(fact.id), 0.5, -0.5], ["note", str(note.id), -1, 1]]
+        evolution = {"notes": [[str(note.id), True, -1, 1, 0.5, 0.5]], "any": [0.1, 0.2]}
         SpaceMap.objects.create(
-            tenant=tenant, space=space, points=points, asked_at=MAY, drawn_at=MAY
+            tenant=tenant,
+            space=space,
+            points=points,
+            evolution=evolution,
+            asked_at=MAY,
+            drawn_at=MAY,
         )
         block = make_block(space, "human", "Keeps bees.")
         episode = make_episode(space, "Nora keeps bees.", turn, answer, title="Bees")

@@ -24,7 +24,7 @@ OWN |= {"review", "review-answer", "review-rules", "receipts", "webhooks", "webh
 OWN |= {"golden", "replays", "replay-start", "policy-try"}
 OWN |= {"spaces-import", "spaces-export"}
 OWN |= {"lab", "lab-new", "lab-import", "embeddings", "embeddings-begin"}
-OWN |= {"imports", "import-new", "chat-load"}
+OWN |= {"imports", "import-new", "chat-load", "predicates", "predicate-facts", "predicate-set"}
 # For admins who are operators of the hub as well.
 OPERATED = {"lab-new", "lab-resume", "models-test", "models-engine"}
 VIEWER, EDITOR, ADMIN = Membership.Role.VIEWER, Membership.Role.EDITOR, Membership.Role.ADMIN
@@ -40,6 +40,9 @@ DECIDED = {
     "space-notes": (VIEWER, "get"),
     "space-segments": (VIEWER, "get"),
     "space-heat": (VIEWER, "get"),
+    "space-fact-curve": (VIEWER, "get"),
+    "space-note-curve": (VIEWER, "get"),
+    "space-episode-curve": (VIEWER, "get"),
     "space-episodes": (VIEWER, "get"),
     "space-episode": (VIEWER, "get"),
     "space-entities": (VIEWER, "get"),
@@ -48,6 +51,7 @@ DECIDED = {
     "space-graph-about": (VIEWER, "get"),
     "space-map": (VIEWER, "get"),
     "space-map-data": (VIEWER, "get"),
+    "space-map-evolution": (VIEWER, "get"),
     "space-map-begin": (EDITOR, "post"),
     "space-history": (VIEWER, "get"),
     "space-event": (VIEWER, "get"),
@@ -142,6 +146,9 @@ DECIDED = {
     "usage-call": (VIEWER, "get"),
     "changes": (ADMIN, "get"),
     "settings": (VIEWER, "get"),
+    "predicates": (VIEWER, "get"),
+    "predicate-facts": (VIEWER, "get"),
+    "predicate-set": (ADMIN, "post"),
     "models": (VIEWER, "get"),
     "models-test": (ADMIN, "post"),
     "models-engine": (ADMIN, "post"),

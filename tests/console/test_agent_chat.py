@@ -58,7 +58,13 @@ def test_steps_and_what_they_wrote_are_shown(client: Client, chat: ScriptedHub) 
     assert "there are: &#x27;human&#x27;, &#x27;persona&#x27;" in page
     with tenant_scope(chat.tenant.id):
         assert CoreBlock.objects.get(label="human").value == "Keeps bees."
-        _, reply = Turn.objects.order_by("seq")
+        _, *inner, reply = Turn.objects.order_by("seq")
+        assert [turn.role for turn in inner] == ["assistant", "tool"] * 3
+        assert inner[0].text.startswith('core_append({"label": "human", "text": "Keeps bees."')
+        assert inner[1].text.startswith("OK (")
+        assert "Keeps bees." in inner[1].text
+        assert inner[5].text.startswith("Failed (")
+        assert {turn.state for turn in inner} == {Turn.State.PROCESSED}
         assert reply.metadata == {
             "quoted": False,
             "tools": ["core_append", "recall_search", "core_append", "send_message"],
@@ -72,7 +78,12 @@ def test_the_agent_sees_blocks_window_and_message(client: Client, chat: Scripted
     say_in_chat(client, chat, "What do I keep?")
     messages = chat.model.list_calls("agent_step")[1]["messages"]
     assert messages[0]["content"].startswith("You talk with Ana.")
-    assert "[memory block human: 0 of 2000 characters." in messages[1]["content"]
+    assert "It holds 8000 tokens. When 70% of it are used" in messages[1]["content"]
+    assert (
+        "3 messages of this person's dialogue are in recall storage, 0 passages"
+        in (messages[1]["content"])
+    )
+    assert "[memory block human: 0 of 2000 characters." in messages[2]["content"]
     assert [m["content"] for m in messages if m["role"] in ("user", "assistant")] == [
         "I keep bees.",
         "Hello Ana.",
@@ -109,6 +120,7 @@ def test_without_tools_the_answer_is_from_memory_as_before(
             "Looked for “bees” in what was said, page 2",
         ),
         ("recall_search_dates", {"start": "2026-05-01"}, "Read what was said from 2026-05-01 to …"),
+        ("wake_later", {"minutes": 5}, "Has itself woken in 5 minutes"),
         ("format_disk", {}, "Tried to use “format_disk”"),
         ("core_append", "{label", "Tried to use “core_append”"),
     ],

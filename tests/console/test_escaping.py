@@ -93,6 +93,7 @@ NO_PAGE |= {"webhook-ping", "webhook-rotate", "webhook-switch", "webhook-delete"
 NO_PAGE |= {"webhook-replay"}
 NO_PAGE |= {"lab-import", "lab-report", "lab-stop", "lab-resume", "lab-delete"}
 NO_PAGE |= {"replay-start", "replay-cancel", "replay-decide", "policy-try", "space-policy-try"}
+NO_PAGE |= {"predicate-set"}
 PARAMETERS += ("import_id", "member_id", "rule_id")
 NO_PAGE |= {"space-quality-measure", "space-quality-act"}
 NO_PAGE |= {"review-answer", "review-take-back", "review-rule-remove"}
@@ -224,6 +225,7 @@ def hostile(db: None, evil: str) -> ConsoleWorld:
             tenant=tenant,
             space=space,
             points=[["note", str(note.id), 0, 0]],
+            evolution={"notes": [[str(note.id), True, 0, 0, 1, 1]]},
             embedder=evil,
             actor=evil,
             asked_at=MAY,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.test import Client
@@ -17,8 +17,9 @@ from memoryhub.policies.services import set_policy
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact, Segment
 from notes.retention.curve import compute_retention
+from notes.retention.decay import RecalledContext, strengthen_recalled
 from tests.console.conftest import ConsoleWorld
-from tests.support.factories import make_event, make_fact, make_segment, make_turns
+from tests.support.factories import make_event, make_fact, make_recall, make_segment, make_turns
 
 
 def get_heat_page(browser: Client, world: ConsoleWorld, **query: str) -> str:
@@ -154,3 +155,91 @@ def test_hidden_memories_are_counted(browser: Client, world: ConsoleWorld) -> No
     assert '<span class="badge warn">faded</span>' in page
     assert "bees in Ghent" in get_heat_page(browser, world, view="fading", seen="dormant")
     assert "Nothing matches" in get_heat_page(browser, world, view="fading", seen="active")
+
+
+def recall_fact(world: ConsoleWorld, query: str, at: datetime) -> None:
+    """As a search does that shows it."""
+    with tenant_scope(world.tenant.id):
+        strengthen_recalled(world.space, [RecalledContext([("fact", world.fact.id)], at)])
+        if query:
+            make_recall(world.space, query, world.fact, asked_at=at, via="api")
+
+
+def get_curve_page(browser: Client, world: ConsoleWorld, **query: str) -> str:
+    address = reverse("space-fact-curve", args=[world.space.id, world.fact.id])
+    return browser.get(address, query).content.decode()
+
+
+def test_a_memory_has_its_whole_curve_with_every_recall(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    set_policy(world.tenant.id, actor="ida", preset="memorybank")
+    now = timezone.now()
+    with tenant_scope(world.tenant.id):
+        Fact.objects.update(asserted_at=now - timedelta(days=9))
+    recall_fact(world, "Who keeps bees?", now - timedelta(days=5))
+    recall_fact(world, "And wasps?", now - timedelta(days=1))
+    page = get_curve_page(browser, world)
+    assert sort_by_row(page, "And wasps?", "Who keeps bees?", "Said") == [
+        "And wasps?",
+        "Who keeps bees?",
+        "Said",
+    ]
+    assert page.count('class="mark"') == page.count('class="drawn"') == 3
+    assert "level drawn then" in page
+    assert "72 %, at strength 3" in page  # a day at strength 3
+    assert "not in the log any more" not in page
+
+
+def test_recalls_that_the_log_has_lost_are_owned_up_to(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    set_policy(world.tenant.id, actor="ida", preset="balanced")
+    now = timezone.now()
+    for days in (9, 5, 1):
+        recall_fact(world, "", now - timedelta(days=days))
+    page = get_curve_page(browser, world)
+    assert "When 2 of them were is not in the log any more" in page
+    assert "2 earlier recalls" in page
+    assert 'class="unknown"' in page
+    assert "never: fading lowers its rank and no more" in page
+    assert "from then on it counts as 5 %" in page
+
+
+def test_who_only_looked_did_not_recall(browser: Client, world: ConsoleWorld) -> None:
+    set_policy(world.tenant.id, actor="ida", preset="balanced")
+    at = timezone.now() - timedelta(days=3)
+    recall_fact(world, "Who keeps bees?", at + timedelta(days=1))
+    with tenant_scope(world.tenant.id):
+        make_recall(world.space, "Only a look", world.fact, asked_at=at, via="console")
+    page = get_curve_page(browser, world)
+    assert "Who keeps bees?" in page
+    assert "Only a look" not in page
+
+
+def test_a_curve_is_found_from_the_list_and_from_the_memory(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    set_policy(world.tenant.id, actor="ida", preset="balanced")
+    for kind in ("fact", "note", "episode"):
+        ids = [world.space.id, getattr(world, kind).id]
+        where = reverse(f"space-{kind}-curve", args=ids)
+        assert where in get_heat_page(browser, world, view="fading", kind=kind)
+        assert where in browser.get(reverse(f"space-{kind}", args=ids)).content.decode()
+        assert browser.get(where).status_code == 200
+
+
+def test_where_nothing_fades_a_memory_has_no_curve(browser: Client, world: ConsoleWorld) -> None:
+    set_policy(world.tenant.id, actor="ida", preset="balanced", overrides={"forget.mode": "off"})
+    page = get_curve_page(browser, world)
+    assert "Nothing fades under the" in page
+    assert "<svg viewBox" not in page
+
+
+def test_what_is_pinned_is_said_to_stay(browser: Client, world: ConsoleWorld) -> None:
+    set_policy(world.tenant.id, actor="ida", preset="memorybank")
+    with tenant_scope(world.tenant.id):
+        Fact.objects.update(pinned=True)
+    page = get_curve_page(browser, world)
+    assert "never: it is kept whatever the curve says" in page
+    assert 'class="drawn"' not in page

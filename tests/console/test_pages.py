@@ -55,11 +55,15 @@ QUERIES = {
     "space-notes": 8,
     "space-segments": 5,
     "space-heat": 8,
+    "space-fact-curve": 4,
+    "space-note-curve": 4,
+    "space-episode-curve": 4,
     "space-episodes": 6,
     "space-episode": 9,
     "space-entities": 5,
     "space-graph": 2,
     "space-map": 6,
+    "space-map-evolution": 9,
     "space-history": 8,
     "space-fact": 18,
     "space-note": 13,
@@ -71,6 +75,8 @@ QUERIES = {
     "requests": 3,
     "changes": 2,
     "settings": 7,
+    "predicates": 2,
+    "predicate-facts": 2,
     "models": 3,
     "data": 7,
     "people": 2,
@@ -84,7 +90,7 @@ def get_page(browser: Client, world: ConsoleWorld, name: str, query: str = "") -
 
 
 def build_address(world: ConsoleWorld, name: str) -> str:
-    own = name.removeprefix("space-")
+    own = name.removeprefix("space-").removesuffix("-curve")
     ids = [world.space.id] if name.startswith("space-") else []
     ids += [getattr(world, own).id] if own in ("fact", "note", "segment", "episode") else []
     return reverse(name, args=ids)

@@ -25,7 +25,7 @@ from tests.support.hub import EMPTY_REPLIES, ScriptedHub
 
 pytestmark = pytest.mark.django_db
 
-RUNS, RECALLS, TRAINING, DERIVING = map(
+RUNS, RECALLS, TRAINING, DERIVING, TRUTH = map(
     parse_manage_commands, list_blocks(ROOT / "docs/reference/lab.md", "sh")
 )
 MODEL: dict[str, Any] = {
@@ -49,6 +49,7 @@ def folder(hub: ScriptedHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     data = tmp_path / "path/to"
     data.mkdir(parents=True)
     (tmp_path / "memoryhub/recall/ranking").mkdir(parents=True)
+    (tmp_path / "benchmarks").symlink_to(ROOT / "benchmarks")
     names = ("conv-26", "conv-30")
     write_data_file(data, "locomo.json", [{**LOCOMO[0], "sample_id": name} for name in names])
     write_data_file(data, "memory_bank_en.json", MEMORYBANK)
@@ -110,3 +111,10 @@ def test_what_becomes_of_a_dialogue_is_counted(folder: Path, hub: ScriptedHub) -
     assert "6 turns in" in local
     assert "3 turns in" in model
     assert hub.model.list_calls("construct")
+
+
+def test_dialogues_with_updates_are_read_held_and_asked_about(folder: Path) -> None:
+    reading, held, asked = (run_command(words) for words in TRUTH)
+    assert "unasserted" in reading
+    assert "settled" in held
+    assert "refused" in asked

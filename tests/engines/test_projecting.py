@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memoryhub.engines.projection import ROUNDS, FloatArray, project_to_plane
+from memoryhub.engines.projection import (
+    ROUNDS,
+    STATE_ROUNDS,
+    FloatArray,
+    project_both_states,
+    project_to_plane,
+)
 
 
 def make_groups(each: int = 12, dimensions: int = 16) -> FloatArray:
@@ -70,3 +76,31 @@ def test_it_tells_how_far_it_is_and_can_be_broken_off() -> None:
 
     with pytest.raises(InterruptedError):
         project_to_plane(make_groups(each=4), enough)
+
+
+def test_of_two_states_what_changed_goes_to_its_new_neighbours_and_the_rest_stays() -> None:
+    before, heard = make_groups(), list[int]()
+    after = before.copy()
+    after[0] = before[12:24].mean(axis=0)  # of the first group, now of the second
+    first, second = project_both_states(before, after, heard.append)
+    assert heard == list(range(1, STATE_ROUNDS + 1))
+    assert np.abs(np.vstack([first, second])).max() == pytest.approx(1)
+
+    def find_group(places: FloatArray) -> int:
+        groups = places[1:12].mean(axis=0), places[12:24].mean(axis=0), places[24:].mean(axis=0)
+        return int(np.argmin([np.linalg.norm(places[0] - middle) for middle in groups]))
+
+    assert (find_group(first), find_group(second)) == (0, 1)
+    moved = np.linalg.norm(second - first, axis=1)
+    assert moved[0] > 3 * np.median(moved[1:])
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("count", [0, 1, 4, 6])
+def test_two_states_of_a_few_have_a_map_as_well(count: int) -> None:
+    """Also where the things of one of them can't be told apart."""
+    told, untold = make_groups()[:count], np.ones((count, 16), np.float32)
+    for before, after in ((told, untold), (untold, told)):
+        for places in project_both_states(before, after):
+            assert places.shape == (count, 2)
+            assert np.isfinite(places).all()

@@ -27,7 +27,14 @@ def make_report_outcome(**given: Any) -> LabOutcome:
         "places": {"D1:1": [1, 40], "D1:2": [7, 600]},
         "items": 9,
         "tokens": 700,
-        "scores": {"f1": 0.5, "bleu1": 0.25, "rouge_l": 0.4},
+        "scores": {
+            "f1": 0.5,
+            "bleu1": 0.25,
+            "rouge_2": 0.2,
+            "rouge_l": 0.4,
+            "meteor": 0.45,
+            "sbert": 0.8,
+        },
         "created_at": timezone.now(),
     }
     return LabOutcome(**(known | given))

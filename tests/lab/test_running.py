@@ -310,6 +310,32 @@ def test_a_model_answers_and_judges_and_its_calls_are_counted_apart(
     assert [call["expected"] for call in hub.model.list_calls("grade")] == ["boat", "the mast"]
 
 
+def test_what_a_system_writes_by_itself_is_counted_with_what_writing_cost(
+    hub: ScriptedHub, owner: Tenant, data: Dataset
+) -> None:
+    hub.model.allow(**MODEL, agent_step={"tool": "", "arguments": None, "text": "done"})
+    saved = {"tool": "save_memory", "arguments": {"text": "Ben bought a boat."}, "text": ""}
+    hub.model.script("agent_step", saved)
+    options = RunOptions(("openai_memory",), engine="llm", categories=(4,))
+    run = start_run(owner, options, data, ignore_progress)
+    assert run.report is not None
+    (system,) = run.report["systems"]
+    steps = len(hub.model.list_calls("agent_step"))
+    assert system["writing"]["calls"]["agent_step"]["calls"] == steps
+    assert set(system["calls"]) == {"answer"}
+    (outcome,) = list_outcomes(owner)
+    assert [item["text"] for item in outcome.shown] == ["Ben bought a boat."]
+    assert set(outcome.scores) == {"f1", "bleu1", "rouge_2", "rouge_l", "meteor", "sbert"}
+
+
+def test_every_baseline_runs_by_rules(owner: Tenant, data: Dataset) -> None:
+    names = ("readagent", "tim", "observations", "nemori", "zep", "langmem", "openai_memory")
+    run = start_run(owner, RunOptions(names, questions=2), data, ignore_progress)
+    assert run.report is not None
+    assert (run.state, run.done) == ("done", 2 * len(names))
+    assert [system["writing"]["errors"] for system in run.report["systems"]] == [[]] * len(names)
+
+
 def test_a_model_answers_from_what_the_local_engine_derived(
     hub: ScriptedHub, owner: Tenant, data: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from memoryhub.lab.metrics.answers import (
     compute_bleu1,
     compute_f1,
+    compute_meteor,
+    compute_rouge_2,
     compute_rouge_l,
     is_refusal,
     score_answer,
@@ -18,6 +20,8 @@ from memoryhub.lab.metrics.answers import (
     split_words,
 )
 from memoryhub.lab.metrics.porter_stemmer import stem_word
+from memoryhub.lab.runs.ask import compute_similarity
+from tests.support.hub import TableEmbedder
 
 
 @pytest.mark.parametrize(
@@ -70,6 +74,35 @@ def test_rouge_l_by_hand() -> None:
     assert compute_rouge_l(["b", "c", "d"], ["b", "d", "c", "d"]) == pytest.approx(6 / 7)
     assert compute_rouge_l(["a", "b"], ["b", "a"]) == 0.5
     assert compute_rouge_l(["a"], ["b"]) == 0.0
+
+
+def test_rouge_2_by_hand() -> None:
+    # pairs: ab bc cd, and ab bx xc cd; two of them shared
+    assert compute_rouge_2(list("abcd"), list("abxcd")) == pytest.approx(2 * 2 / (3 + 4))
+    assert compute_rouge_2(list("ab"), list("ba")) == 0.0
+    assert compute_rouge_2(["a"], ["a"]) == 0.0  # one word is no pair
+
+
+def test_meteor_by_hand() -> None:
+    # all three words in one run: precision and recall are 1, the penalty is 0.5 (1/3)^3
+    assert compute_meteor(list("abc"), list("abc")) == pytest.approx(1 - 0.5 / 27)
+    # a and c of "a x c": P 2/3, R 2/4, mean (10/3) / (1/2 + 6); two runs of two words: half of it
+    mean = 10 * (2 / 3) * (2 / 4) / (2 / 4 + 9 * 2 / 3)
+    assert compute_meteor(list("abcd"), list("axc")) == pytest.approx(mean * 0.5)
+    # the second "a" goes on with the run: b a, not the first "a"
+    assert compute_meteor(list("aba"), list("ba")) == pytest.approx(
+        10 * (2 / 3) / (2 / 3 + 9) * (1 - 0.5 / 8)
+    )
+    assert compute_meteor(["a"], ["b"]) == compute_meteor([], []) == 0.0
+
+
+def test_likeness_by_sentences_is_the_cosine_of_their_vectors() -> None:
+    embedder = TableEmbedder(table={"boat": (1, 0), "ship": (0.6, 0.8), "cake": (0, 1)})
+    assert compute_similarity("a boat", "a ship", embedder) == pytest.approx(0.6)
+    assert compute_similarity("a boat", "a cake", embedder) == 0.0
+    # read in parts of two words: boat and cake, the mean of which lies between them
+    short = TableEmbedder(table=embedder.table, max_tokens=2)
+    assert compute_similarity("a boat", "boat boat cake cake", short) == pytest.approx(0.7071)
 
 
 def test_several_expected_things_count_each_by_itself() -> None:

@@ -5,20 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 import pytest
 from django.utils.translation import override
 
 from memoryhub.engines.llm.engine import LLMEngine
-from memoryhub.engines.types import AgentContext, AgentMessage
+from memoryhub.engines.types import AgentMessage, AgentStep
 from memoryhub.errors import EngineError
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import EvolutionEvent
 from personas import blocks
 from personas.agent import tools
-from personas.agent.executor import AgentTurn, Toolbox, run_agent_turn
+from personas.agent.executor import (
+    AgentTurn,
+    StepOutcome,
+    Toolbox,
+    format_result,
+    run_agent_turn,
+)
 from personas.agent.tools import MemoryHit, MemoryHitPage, build_hit_page, format_hit_page
 from personas.blocks import BlockWriter
 from personas.models import BlockVersion, CoreBlock
@@ -70,13 +76,31 @@ def make_tool_call(tool: str, text: str = "", /, **arguments: Any) -> dict[str, 
     return {"tool": tool, "arguments": arguments, "text": text}
 
 
+@dataclass
+class PassingQueue:
+    """A queue that nobody keeps: these messages, and the steps behind them."""
+
+    messages: list[AgentMessage]
+    now: datetime
+
+    def load_messages(self) -> Sequence[AgentMessage]:
+        return self.messages
+
+    def add_step(self, step: AgentStep, done: StepOutcome) -> None:
+        call = f"call-{len(self.messages)}"
+        self.messages += [
+            AgentMessage("assistant", step.text, call, step.tool, step.arguments),
+            AgentMessage("tool", format_result(done, self.now), call, step.tool),
+        ]
+
+
 def take_turn(
     hub: ScriptedHub, box: Toolbox, *replies: Any, expected: bool = False, most: int = 50
 ) -> AgentTurn:
     hub.model.script("agent_step", *replies)
-    context = AgentContext([AgentMessage("user", "I am Ana.")], tools.list_offered_tools())
+    queue = PassingQueue([AgentMessage("user", "I am Ana.")], hub.now)
     engine = LLMEngine(hub.model)
-    return run_agent_turn(engine, context, box, max_steps=most, reply_expected=expected)
+    return run_agent_turn(engine, queue, box, max_steps=most, reply_expected=expected)
 
 
 def get_human_block(hub: ScriptedHub) -> CoreBlock:

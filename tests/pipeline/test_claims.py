@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -13,6 +13,7 @@ from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.jobs import runner
 from memoryhub.pipeline.models import Job
+from memoryhub.policies.services import set_predicate_cardinality
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import (
@@ -102,6 +103,24 @@ def test_M3_an_augment_is_a_new_version_of_the_same_memory(hub: ScriptedHub) -> 
         supports = Derivation.objects.filter(child_id=new.id, role="support")
         assert supports.values("turn").distinct().count() == 2
         assert Revision.objects.get(row_id=old.id, version_after=2).before is not None
+
+
+@pytest.mark.parametrize(
+    ("chosen", "current"),
+    [("single", ["Ana drives a Kia."]), (None, ["Ana drives a Fiat.", "Ana drives a Kia."])],
+)
+def test_a_person_sets_that_a_predicate_has_one_value_at_a_time(
+    hub: ScriptedHub, chosen: Literal["single"] | None, current: list[str]
+) -> None:
+    """Of a predicate that the table does not know, without a model's verdict."""
+    set_predicate_cardinality(hub.tenant.id, "drives", "single", actor="ida")
+    set_predicate_cardinality(hub.tenant.id, "drives", chosen, actor="ida")
+    for car in ("Fiat", "Kia"):
+        reply = make_fact_reply(f"Ana drives a {car}.", predicate="drives", object=car)
+        hub.model.allow("resolve")
+        say_and_derive(hub, f"I drive a {car}.", reply)
+        hub.pass_time(days=1)
+    assert list_current_texts(hub) == current
 
 
 def test_M4_a_contradiction_closes_the_old_and_keeps_it_for_the_past(hub: ScriptedHub) -> None:

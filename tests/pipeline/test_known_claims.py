@@ -90,7 +90,10 @@ def test_open_claims_that_the_words_come_near_are_shown(hub: ScriptedHub) -> Non
     close_the_bakery(hub)
     say_new(hub, "A bakery in Braga needs flour.", "Ana thinks of flour.")
     known = get_last_call(hub)["known"]
-    assert [claim["text"] for claim in known] == ["Ana drives a bus."]  # what is over is not
+    assert [(claim["text"], "until" in claim) for claim in known] == [
+        ("Ana drives a bus.", False),
+        (BAKERY, True),
+    ]
     assert (known[0]["handle"], known[0]["owner"]) == ("m1", "Ana")
 
 
@@ -271,6 +274,26 @@ def ask_to_forget(hub: ScriptedHub, *texts: str) -> None:
     say_and_change(hub, "Please forget all that, Rui.", wish)
 
 
+def test_AA7_what_is_over_can_be_forgotten_too(hub: ScriptedHub) -> None:
+    set_policy(hub, erase__on_request="auto")
+    run_a_bakery(hub)
+    close_the_bakery(hub)
+    ask_to_forget(hub, BAKERY)
+    assert BAKERY not in {fact.text for fact in list_facts(hub)}
+
+
+def test_AA7_what_was_told_by_the_same_message_can_be_forgotten(hub: ScriptedHub) -> None:
+    set_policy(hub, erase__on_request="auto")
+    said = "Rui does my books. No, forget that I said it."
+
+    def tell_and_forget(data: dict[str, Any]) -> dict[str, Any]:
+        told = make_change_reply("add", BOOKKEEPER, owner="Rui", quote="Rui does my books.")
+        return make_changes_reply(told, make_change_reply("forget", "", "1", quote="forget that"))
+
+    say_and_change(hub, said, tell_and_forget)
+    assert (list_facts(hub), list_proposals(hub)) == ([], [])
+
+
 def test_AA7_a_wish_means_what_it_names_however_far_it_is(hub: ScriptedHub) -> None:
     set_policy(hub, erase__on_request="auto")
     hub.embedder.table = {"bakery": [1.0, 0], "forget": [0, 1.0]}
@@ -283,8 +306,20 @@ def test_AA7_a_wish_means_what_it_names_however_far_it_is(hub: ScriptedHub) -> N
         assert Receipt.objects.count() == 1
 
 
-def test_AA7_a_wish_that_means_several_waits_for_a_person(hub: ScriptedHub) -> None:
+def test_AA7_a_wish_that_names_several_is_granted_for_each(hub: ScriptedHub) -> None:
     set_policy(hub, erase__on_request="auto")
+    run_a_bakery(hub)
+    say_new(hub, "Rui does my books.", BOOKKEEPER, owner="Rui")
+    ask_to_forget(hub, BAKERY, BOOKKEEPER)
+    assert list_facts(hub) == []
+    assert [asked.state for asked in list_proposals(hub)] == ["accepted"]
+
+
+@pytest.mark.parametrize("switch", [{"judge__trust": "confirm"}, {"facts__most_closures": 1}])
+def test_AA7_a_wish_that_names_several_may_wait_for_a_person(
+    hub: ScriptedHub, switch: dict[str, Any]
+) -> None:
+    set_policy(hub, erase__on_request="auto", **switch)
     run_a_bakery(hub)
     say_new(hub, "Rui does my books.", BOOKKEEPER, owner="Rui")
     ask_to_forget(hub, BAKERY, BOOKKEEPER)
@@ -295,6 +330,7 @@ def test_AA7_a_wish_that_means_several_waits_for_a_person(hub: ScriptedHub) -> N
 
 
 def test_AA7_two_wishes_of_one_message_are_one_request(hub: ScriptedHub) -> None:
+    set_policy(hub, erase__on_request="confirm")
     run_a_bakery(hub)
     say_new(hub, "Rui does my books.", BOOKKEEPER, owner="Rui")
 

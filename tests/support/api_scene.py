@@ -12,6 +12,7 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key
 from notes.models import Relation
 from personas.models import ProfileAttribute
+from personas.window import open_window
 from tests.support.factories import (
     make_block,
     make_call,
@@ -77,6 +78,7 @@ def make_row_of_every_kind(tenant: Tenant, subject: str = "ana") -> dict[str, An
             "trait": make_trait(space, "openness", "high", turn, rationale="Porto"),
             "profile": attribute,
             "block": make_block(space, "human", "Lives in Porto."),
+            "window": open_window(turn.session, 8000, "tutor"),
             "event": make_event(space, reason="Porto"),
             "conflict": make_proposal(space, reason="Porto or Rome"),
             "receipt": make_receipt(tenant),

@@ -413,7 +413,14 @@ def make_outcome(run: LabRun, system: str, **values: Any) -> LabOutcome:
         "shown": [item],
         "items": 1,
         "tokens": 9,
-        "scores": {"f1": 0.5, "bleu1": 0.25, "rouge_l": 0.4},
+        "scores": {
+            "f1": 0.5,
+            "bleu1": 0.25,
+            "rouge_2": 0.2,
+            "rouge_l": 0.4,
+            "meteor": 0.45,
+            "sbert": 0.8,
+        },
         "created_at": MAY,
     }
     return LabOutcome.objects.create(

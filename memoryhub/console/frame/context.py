@@ -34,7 +34,7 @@ class NavigationEntry:
         return here == self.url_name or here.startswith((*self.names, f"{self.url_name}-"))
 
 
-_SETTINGS_PAGES = ("policy", "models", "people", "key", "webhook", "data")
+_SETTINGS_PAGES = ("policy", "models", "predicate", "people", "key", "webhook", "data")
 NAVIGATION = (
     NavigationEntry(_("Overview"), "overview", "overview"),
     NavigationEntry(_("Spaces"), "spaces", "spaces", ("space", "search", "import")),
@@ -59,6 +59,7 @@ FURTHER_ENTRIES = (
     NavigationEntry(_("Feedback"), "jobs", "feedback"),
     NavigationEntry(_("Policy"), "policy", "policy"),
     NavigationEntry(_("Models and budgets"), "policy", "models"),
+    NavigationEntry(_("Predicates"), "policy", "predicates"),
     NavigationEntry(_("Golden questions"), "lab", "golden"),
     NavigationEntry(_("Replays"), "lab", "replays"),
     NavigationEntry(_("Embeddings"), "lab", "embeddings"),

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.policies.schema import ForgetPolicy
 from notes.retention.curve import compute_rank_weight, compute_retention, draw_chance
+from notes.retention.spans import RetentionLife, RetentionSpan
 
 WIDTH, HEIGHT = 240.0, 64.0
 CURVE_POINTS = 48
@@ -85,6 +86,77 @@ def _compute_level(row: Any, forget: ForgetPolicy) -> float | None:
 
 
 WIDE, HIGH = 600.0, 160.0
+LIFE_POINTS = 240  # over the whole width
+_SPAN_POINTS = 6  # of a span at least: it is bent
+_MOST_UNITS_AHEAD = 20  # of S x unit: after them nothing of R is left to be seen
+
+
+@dataclass(frozen=True, slots=True)
+class LifeChart:
+    """A memory's whole curve on a picture of `WIDE` by `HIGH`.
+
+    `past` and `ahead` are lists of points, one list a span. `marks`: (x, y of the level or None)
+    of each time it was said or recalled. `levels`: (x, x of the end, y). `hidden`: (x, width) of
+    the times it is out of sight. `unknown`: how wide the stretch is of which no recall is known.
+    `ticks`: the first time, the middle, the last.
+    """
+
+    past: list[str]
+    ahead: list[str]
+    marks: list[tuple[float, float | None]]
+    levels: list[tuple[float, float, float]]
+    hidden: list[tuple[float, float]]
+    unknown: float
+    now_x: float
+    ticks: tuple[datetime, datetime, datetime]
+
+
+def build_life_chart(life: RetentionLife, floor: datetime | None, now: datetime) -> LifeChart:
+    """From the first day on until it is hidden or at its `floor`, and a little longer."""
+    whole = _find_life_end(life, floor, now) - life.start
+
+    def x(at: datetime) -> float:
+        return round(WIDE * ((at - life.start) / whole), 2)
+
+    def trace(span: RetentionSpan, start: datetime, end: datetime) -> str:
+        count = max(_SPAN_POINTS, round(LIFE_POINTS * ((end - start) / whole)))
+        times = [start + (end - start) * n / count for n in range(count + 1)]
+        return " ".join(f"{x(at)},{HIGH * (1 - span.compute_left(at)):.2f}" for at in times)
+
+    chart = LifeChart(
+        past=[],
+        ahead=[],
+        marks=[],
+        levels=[],
+        hidden=[],
+        unknown=x(life.spans[0].start),
+        now_x=x(max(life.start, now)),
+        ticks=(life.start, life.start + whole / 2, life.start + whole),
+    )
+    for span in life.spans:
+        end = span.end or life.start + whole
+        known = min(max(now, span.start), end)
+        if known > span.start:
+            chart.past.append(trace(span, span.start, known))
+        if end > known:
+            chart.ahead.append(trace(span, known, end))
+        level = None if span.level is None else round(HIGH * (1 - span.level), 2)
+        chart.marks.append((x(span.start), level))
+        if level is not None:
+            chart.levels.append((x(span.start), x(end), level))
+        if span.fades_at and span.fades_at < end:
+            chart.hidden.append((x(span.fades_at), round(x(end) - x(span.fades_at), 2)))
+    return chart
+
+
+def _find_life_end(life: RetentionLife, floor: datetime | None, now: datetime) -> datetime:
+    last = life.last
+    unit = timedelta(days=last.strength * last.unit_days)
+    falls = min(last.fades_at or floor or last.start, last.start + _MOST_UNITS_AHEAD * unit)
+    ends = [now, falls, last.start + unit]
+    return life.start + (max(ends) - life.start) * 1.08
+
+
 FADING_TABLE_ROWS = 8  # of the table beside the picture
 
 

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from django.contrib import messages
 from django.utils.dateparse import parse_datetime
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext
 
 from memoryhub.console.frame.requests import ConsoleRequest
@@ -40,6 +41,12 @@ def read_id(given: str) -> UUID | None:
         return UUID(given)
     except ValueError:
         return None
+
+
+def read_back_address(request: ConsoleRequest) -> str:
+    """The page that a form was sent from, as it says; "" where it says none of this hub."""
+    back = request.POST.get("back", "")
+    return back if url_has_allowed_host_and_scheme(back, allowed_hosts=None) else ""
 
 
 def attempt(request: ConsoleRequest, work: Callable[[], T], refused: str) -> T | None:

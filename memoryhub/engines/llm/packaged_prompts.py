@@ -21,6 +21,9 @@ Purpose = Literal[
     "segment_refresh",
     "episode_gate",
     "episode_write",
+    "paginate",
+    "predict",
+    "calibrate",
     "fold_summary",
     "digest",
     "kb_extract",
@@ -37,13 +40,15 @@ Purpose = Literal[
 ]
 # A change of a prompt's text is a new file and a new number: calls and events name it.
 PROMPT_VERSIONS: dict[Purpose, int] = dict.fromkeys(get_args(Purpose), 1) | {
-    "construct": 4,
+    "construct": 5,
     "extract_facts": 3,
     "resolve": 2,
     "themes": 2,
     "trait_update": 2,
     "link_evolve": 2,
     "answer": 2,
+    "fold_summary": 2,
+    "agent_step": 2,
 }
 
 

@@ -357,6 +357,14 @@ class EpisodeReply(BaseModel):
     text: WrittenText
 
 
+class PauseReply(BaseModel):
+    after: Text
+
+
+class PredictionReply(BaseModel):
+    text: WrittenText
+
+
 class FoldReply(BaseModel):
     text: WrittenText
 
@@ -388,6 +396,10 @@ LenientItem = Annotated[KnowledgeReplyItem, BeforeValidator(_coerce_knowledge)]
 class KnowledgeReply(BaseModel):
     user: Items[LenientItem]
     agent: Items[LenientItem] = []
+
+
+class CalibrationReply(BaseModel):
+    statements: Items[LenientItem]
 
 
 class TraitReplyItem(BaseModel):

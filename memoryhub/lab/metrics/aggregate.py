@@ -18,7 +18,7 @@ from memoryhub.lab.metrics.rankings import (
 CallFigures = Mapping[str, Mapping[str, float]]
 # Tokens at which the curve of recall is drawn.
 CURVE_TOKENS = (50, 100, 250, 500, 1000, 2000, 4000, 8000, 16000, 32000)
-SCORE_NAMES = ("f1", "bleu1", "rouge_l", "refusal")
+SCORE_NAMES = ("f1", "bleu1", "rouge_2", "rouge_l", "meteor", "sbert", "refusal")
 
 
 def compute_recall(outcome: Any, *, cut: int | None = None, budget: int | None = None) -> float:

@@ -1,8 +1,9 @@
-"""How near an answer comes to the expected one: F1, BLEU-1, ROUGE-L on LoCoMo's words. Pure.
+"""How near an answer comes to the expected one, by words as LoCoMo counts them: F1, BLEU-1
+(Papineni et al., 2002), ROUGE-2 and ROUGE-L (Lin, 2004), METEOR (Banerjee and Lavie, 2005).
 
-Words are what is left without case, punctuation, articles and "and", as stems; Chinese counts by
-the character. LoCoMo scores by category: of several expected things each counts by itself
-(1), of alternatives the first (3), and where there is nothing to say only a refusal (5).
+Pure. Words are what is left without case, punctuation, articles and "and", as stems; Chinese counts
+by the character. LoCoMo scores by category: of several expected things each counts by itself (1),
+of alternatives the first (3), and where there is nothing to say only a refusal (5).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from memoryhub.lab.metrics.porter_stemmer import stem_word
 
@@ -33,12 +35,22 @@ def split_words(text: str) -> list[str]:
 
 
 def score_answer(expected: str, answer: str, *, category: int = 0) -> dict[str, float]:
-    """`f1`, `bleu1` and `rouge_l` in [0, 1] of an answer to a question that has one."""
-    wanted = expected.split(";")[0] if category == 3 else expected
+    """Each measure by its name, in [0, 1], of an answer to a question that has one."""
+    wanted = select_expected(expected, category)
     given, expect = split_words(answer), split_words(wanted)
-    f1 = compute_f1_of_parts(wanted, answer) if category == 1 else compute_f1(expect, given)
-    bleu1, rouge_l = compute_bleu1(expect, given), compute_rouge_l(expect, given)
-    return {"f1": round(f1, 4), "bleu1": round(bleu1, 4), "rouge_l": round(rouge_l, 4)}
+    found = {
+        "f1": compute_f1_of_parts(wanted, answer) if category == 1 else compute_f1(expect, given),
+        "bleu1": compute_bleu1(expect, given),
+        "rouge_2": compute_rouge_2(expect, given),
+        "rouge_l": compute_rouge_l(expect, given),
+        "meteor": compute_meteor(expect, given),
+    }
+    return {name: round(value, 4) for name, value in found.items()}
+
+
+def select_expected(expected: str, category: int) -> str:
+    """What an answer is held against: in category 3 the first of alternatives."""
+    return expected.split(";")[0] if category == 3 else expected
 
 
 def score_refusal(answer: str, *, abstained: bool, quoted: bool = False) -> dict[str, float]:
@@ -75,6 +87,43 @@ def compute_bleu1(wanted: Sequence[str], given: Sequence[str]) -> float:
         return 0.0
     precision = sum((Counter(wanted) & Counter(given)).values()) / len(given)
     return precision * min(1.0, math.exp(1 - len(wanted) / len(given)))
+
+
+def compute_rouge_2(wanted: Sequence[str], given: Sequence[str]) -> float:
+    """F1 of pairs of neighbouring words: nothing where either has one word only."""
+    shared = sum((Counter(pairwise(wanted)) & Counter(pairwise(given))).values())
+    return 2 * shared / (len(wanted) + len(given) - 2) if shared else 0.0
+
+
+def compute_meteor(wanted: Sequence[str], given: Sequence[str]) -> float:
+    """The mean of precision and recall of single words with recall nine times the weight,
+    10 P R / (R + 9 P), less up to half of it the more runs the shared words fall into.
+
+    Words that match are stems, so that METEOR's exact and stem stages are one; its third, by
+    WordNet's synonyms, is left out.
+    """
+    pairs = _align_words(wanted, given)
+    if not pairs:
+        return 0.0
+    precision, recall = len(pairs) / len(given), len(pairs) / len(wanted)
+    runs = 1 + sum(b != (a[0] + 1, a[1] + 1) for a, b in pairwise(pairs))
+    mean = 10 * precision * recall / (recall + 9 * precision)
+    return mean * (1 - 0.5 * (runs / len(pairs)) ** 3)
+
+
+def _align_words(wanted: Sequence[str], given: Sequence[str]) -> list[tuple[int, int]]:
+    """(place in `given`, place in `wanted`) of words that match, each used once: a word goes on
+    with the run before it where it can, else it takes the first of its kind that is left."""
+    places: dict[str, list[int]] = {}
+    for at, word in enumerate(wanted):
+        places.setdefault(word, []).append(at)
+    found, last = list[tuple[int, int]](), -1
+    for at, word in enumerate(given):
+        if left := places.get(word):
+            last = last + 1 if last + 1 in left else left[0]
+            left.remove(last)
+            found.append((at, last))
+    return found
 
 
 def compute_rouge_l(wanted: Sequence[str], given: Sequence[str]) -> float:

@@ -1,6 +1,6 @@
 """ReadAgent: a gist of every page is always read, and some pages are looked up (Lee et al., 2024).
 
-Pages are the hub's topic episodes, which end at natural pauses; gists are their texts.
+Pages and gists are those that `memoryhub.lab.writers.pages` wrote.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -10,10 +11,12 @@ from numpy.typing import NDArray
 
 from memoryhub.lab.readers.base import ReaderInputs, ReaderResult, build_item, build_result
 from memoryhub.recall.render.hydrate import FoundMemory, hydrate_memories, load_source_links
+from memoryhub.recall.render.results import MemoryItem
 from memoryhub.tenants.scope import tenant_scope
 from notes.episodes.store import build_live_q
 from notes.facts.validity import build_current_q
-from notes.models import Episode, Fact, IndexEntry
+from notes.links.link import filter_links_of_notes
+from notes.models import Episode, Fact, IndexEntry, Link, Note
 
 Vectors = NDArray[np.float32]
 
@@ -34,9 +37,14 @@ def draw_directions(number: int, dimension: int, seed: int) -> Vectors:
     return made.astype(np.float32)
 
 
+# Of the links between notes those that say that one thing came of another.
+_EVENT_KINDS = (Link.Kind.CAUSES, Link.Kind.CONTINUES)
+
+
 class ThoughtReader:
     """The `k` facts most alike. Options: of so many `buckets` only the question's is looked at
-    (TiM); `summary` adds that of the last session (LoCoMo)."""
+    (TiM); `summary` adds that of the last session, and `events` at most so many edges of the graph
+    of what led to what, of those that join the facts found (LoCoMo, section 3.2)."""
 
     def __init__(self, place: ReaderInputs) -> None:
         self._space, self._embedder = place.space, place.embedder
@@ -50,6 +58,7 @@ class ThoughtReader:
             )
             last = done.order_by("-to_seq").first() if place.options.get("summary") else None
         self._summary = [build_item("episode", last.text, 0.0, last.to_at)] if last else []
+        self._events = int(place.options.get("events", 0))
         self._buckets = assign_buckets(self._vectors, self._directions)
 
     def _load_fact_vectors(self, now: datetime) -> tuple[list[UUID], Vectors]:
@@ -77,4 +86,30 @@ class ThoughtReader:
         found = [FoundMemory("fact", self._ids[at], float(near[at])) for at in best]
         with tenant_scope(self._space.tenant_id):
             items = hydrate_memories(found, load_source_links(self._ids[at] for at in best))
-        return build_result([*items, *self._summary])
+            events = _load_events([item.id for item in items])[: self._events]
+        return build_result([*items, *events, *self._summary])
+
+
+def _load_events(facts: Sequence[UUID]) -> list[MemoryItem]:
+    """What led to what, of links that join notes of these facts to others, in the order of time:
+    the earlier led to the later, since links have no direction."""
+    notes = Note.objects.filter(fact__in=facts).values_list("id", flat=True)
+    links = filter_links_of_notes(notes).filter(kind__in=_EVENT_KINDS)
+    joined = [(link.a.fact, link.b.fact) for link in links.select_related("a__fact", "b__fact")]
+    ends = [sorted((one, other), key=_get_event_time) for one, other in joined if one and other]
+    ids = list(dict.fromkeys(fact.id for pair in ends for fact in pair))
+    told = hydrate_memories([FoundMemory("fact", at, 0.0) for at in ids], load_source_links(ids))
+    items = {item.id: item for item in told}
+    ends.sort(key=lambda pair: _get_event_time(pair[0]))
+    return [_build_event_item(items[one.id], items[other.id]) for one, other in ends]
+
+
+def _get_event_time(fact: Fact) -> datetime:
+    return fact.event_from or fact.asserted_at
+
+
+def _build_event_item(one: MemoryItem, other: MemoryItem) -> MemoryItem:
+    first, then = (item.event_from or item.occurred_at for item in (one, other))
+    text = f"{one.text} ({first:%Y-%m-%d}) → {other.text} ({then:%Y-%m-%d})"
+    sources = {source.turn_id: source for source in (*one.sources, *other.sources)}
+    return build_item("episode", text, 0.0, first, list(sources.values()))

@@ -7,7 +7,7 @@ from typing import Any
 
 _OVERALL_FIGURES = (
     *("recall@5", "recall@10", "recall<=500", "recall", "context_tokens"),
-    *("f1", "bleu1", "rouge_l", "judge"),
+    *("f1", "bleu1", "rouge_2", "rouge_l", "meteor", "sbert", "judge"),
 )
 _CATEGORY_FIGURES = ("recall", "f1", "judge", "refusal")
 _CELL_WIDTH = 14
@@ -21,12 +21,18 @@ def format_run_report(report: Mapping[str, Any]) -> Iterator[str]:
         f"{used['turns']} turns, {asked} questions, {used['with_evidence']} with evidence"
     )
     yield ""
-    yield _format_row("", (*_OVERALL_FIGURES, "refusal", "calls", "recall p50", "answer p50"))
+    spent = ("calls", "model tokens", "recall p50", "answer p50")
+    yield _format_row("", (*_OVERALL_FIGURES, "refusal", *spent))
     for system in report["systems"]:
         calls = sum(row["calls"] for row in system["calls"].values())
+        tokens = sum(
+            row[part]
+            for row in system["calls"].values()
+            for part in ("prompt_tokens", "completion_tokens")
+        )
         p50s = (system["latency_ms"][part]["p50"] for part in ("recall", "answer"))
         figures = (system["overall"][name] for name in _OVERALL_FIGURES)
-        rest = (system["unanswerable"]["refusal"], calls, *p50s)
+        rest = (system["unanswerable"]["refusal"], calls, tokens, *p50s)
         yield _format_row(system["name"], (*figures, *rest))
     categories = {number for system in report["systems"] for number in system["by_category"]}
     for category in sorted(categories, key=int):

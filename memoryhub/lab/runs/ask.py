@@ -14,16 +14,17 @@ from django.utils import timezone
 
 from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.engines.ledger import CallRecord, get_current_ledger, use_ledger
-from memoryhub.engines.types import Engine, GroundedAnswer
+from memoryhub.engines.types import Embedder, Engine, GroundedAnswer
 from memoryhub.errors import EngineError
 from memoryhub.inference.ledger import TenantLedger, open_ledger
 from memoryhub.inference.models import ModelCall
 from memoryhub.inference.prices import compute_call_cost
 from memoryhub.lab.datasets.types import DatasetQuestion
 from memoryhub.lab.metrics.aggregate import sum_calls
-from memoryhub.lab.metrics.answers import score_answer, score_refusal
+from memoryhub.lab.metrics.answers import score_answer, score_refusal, select_expected
 from memoryhub.lab.models import LabOutcome
 from memoryhub.lab.readers.base import MemoryReader, ReaderInputs
+from memoryhub.lab.readers.chunks import embed_texts
 from memoryhub.recall.answers import compose_answer
 from memoryhub.recall.render.pack import MOST_TOKENS
 from memoryhub.recall.render.results import MemoryItem
@@ -86,7 +87,7 @@ def ask_question(
         answer=given.text,
         abstained=given.abstained,
         evidence=sorted(question.evidence),
-        scores=_score_answer(question, given),
+        scores=_score_answer(question, given, place.embedder),
         graded=graded,
         calls=sum_calls([calls, judging]),
         recall_ms=round((recalled - start) * 1000, 2),
@@ -131,12 +132,23 @@ def build_excerpts(evidence: frozenset[str], items: Sequence[MemoryItem]) -> lis
     return found
 
 
-def _score_answer(question: DatasetQuestion, given: GroundedAnswer) -> dict[str, float]:
+def _score_answer(
+    question: DatasetQuestion, given: GroundedAnswer, embedder: Embedder
+) -> dict[str, float]:
     if question.unanswerable:
         return score_refusal(given.text, abstained=given.abstained, quoted=given.quoted)
     if not question.expected:
         return {}
-    return score_answer(question.expected, given.text, category=question.category)
+    scores = score_answer(question.expected, given.text, category=question.category)
+    wanted = select_expected(question.expected, question.category)
+    return scores | {"sbert": compute_similarity(wanted, given.text, embedder)}
+
+
+def compute_similarity(expected: str, answer: str, embedder: Embedder) -> float:
+    """Of the two as sentences: the cosine of their vectors by the hub's sentence embedder
+    (SBERT; Reimers and Gurevych, 2019)."""
+    one, other = embed_texts([expected, answer], embedder)
+    return round(float(one @ other), 4)
 
 
 def _grade_answer(

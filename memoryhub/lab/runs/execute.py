@@ -8,12 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
 
 from memoryhub.errors import Conflict, EngineError, InvalidInput
 from memoryhub.inference import selection
+from memoryhub.inference.ledger import open_ledger
 from memoryhub.inference.models import ModelCall
 from memoryhub.lab.datasets.types import Dataset, Dialogue
 from memoryhub.lab.locks import LOCKS
@@ -190,7 +192,13 @@ class _SystemGroup:
             services.update_run(self._run, stage=f"{doing}, {sessions} of {every} sessions"[:200])
             services.check_not_stopped(self._run)
 
-        space = replay_dialogue(tenant, self._dialogue, done=row.sessions, told=report_sessions)
+        def write_more(space: Space, now: datetime) -> None:
+            with open_ledger(tenant.id, space_id=space.id, at=now):
+                system.write_session(space, self._plan.writer, now)
+
+        space = replay_dialogue(
+            tenant, self._dialogue, done=row.sessions, told=report_sessions, write=write_more
+        )
         if not row.finished:
             with tenant_scope(tenant.id):
                 counts = {

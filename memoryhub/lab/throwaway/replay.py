@@ -31,8 +31,11 @@ def replay_dialogue(
     *,
     done: int = 0,
     told: Callable[[int], None] = lambda sessions: None,
+    write: Callable[[Space, datetime], None] = lambda space, now: None,
 ) -> Space:
     """Derive the sessions after the first `done`; `told` hears how many are, after each.
+
+    `write` adds what a system writes of the newest session by itself, once it is derived.
 
     A session that was broken off is gone on with: what is stored is not stored again, and what is
     derived is not derived again.
@@ -42,6 +45,7 @@ def replay_dialogue(
     for number, session in enumerate(dialogue.conversation.sessions, 1):
         if number > done:
             _replay_session(tenant, space, dialogue, session)
+            write(space, compute_end_time(session.messages))
             told(number)
     with tenant_scope(tenant.id):
         space.refresh_from_db()

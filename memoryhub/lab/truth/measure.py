@@ -82,7 +82,8 @@ def measure_dialogue(space: Space, dialogue: TruthDialogue, at: datetime) -> Tru
             _check_repetition(held, score, dialogue, change)
     for at_id in sorted(dialogue.current):
         match = claims[at_id].match
-        is_held = bool(_find(held.current, match))
+        finer = [c.match for c in claims.values() if c.do == "refine" and at_id in c.targets]
+        is_held = any(_find(held.current, each) for each in (match, *finer))
         where = f"{dialogue.id}/{at_id} {claims[at_id].text!r}"
         score.count("current", is_held, where)
         score.count("kept", is_held or not _find(held.over, match), where)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,6 +13,7 @@ from memoryhub.dialogues.messages import Message
 from memoryhub.engines.types import Engine
 from memoryhub.lab.throwaway.tenants import open_throwaway_tenant
 from memoryhub.lab.truth.dialogues import TruthDialogue
+from memoryhub.lab.truth.junk import DerivedSample, collect_samples, draw_samples
 from memoryhub.lab.truth.measure import TruthScore
 from memoryhub.lab.truth.reading import measure_reading
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
@@ -25,6 +27,7 @@ from memoryhub.tenants.services import ensure_space
 Measure = Callable[[Space, TruthDialogue, datetime], TruthScore]
 # What was said last has been read by then; nothing is asked of the future.
 _READ_AFTER = timedelta(hours=1)
+_SUMMED_UP_AFTER = timedelta(days=1)
 
 
 @dataclass(slots=True)
@@ -76,6 +79,35 @@ def tell_dialogue(tenant: Tenant, dialogue: TruthDialogue) -> tuple[Space, datet
     return space, now
 
 
+def derive_samples(
+    dialogues: Sequence[TruthDialogue], *, engine: str, preset: str, progress: Callable[[str], None]
+) -> list[DerivedSample]:
+    """What is derived of them, a day after the last word: days are summed up by then."""
+    found: list[DerivedSample] = []
+    with _open_tenant(engine, preset) as tenant:
+        for number, dialogue in enumerate(dialogues, 1):
+            space, now = tell_dialogue(tenant, dialogue)
+            with silence_doorbell():
+                drain_space(tenant.id, space.id, now + _SUMMED_UP_AFTER)
+            found += collect_samples(space, dialogue)
+            _tell_progress(progress, number, len(dialogues))
+    return draw_samples(found)
+
+
+@contextmanager
+def _open_tenant(engine: str, preset: str) -> Iterator[Tenant]:
+    with open_throwaway_tenant() as tenant:
+        with tenant_scope(tenant.id):
+            Tenant.objects.filter(id=tenant.id).update(engine=engine)
+        set_policy(tenant.id, actor="lab", preset=preset)
+        yield tenant
+
+
+def _tell_progress(progress: Callable[[str], None], number: int, of: int) -> None:
+    if number % 10 == 0:
+        progress(f"{number} of {of} dialogues")
+
+
 def measure_dialogues(
     dialogues: Sequence[TruthDialogue],
     measure: Measure,
@@ -86,16 +118,12 @@ def measure_dialogues(
 ) -> TruthReport:
     """Each dialogue in a space of its own, all in one tenant that is deleted afterwards."""
     report = TruthReport()
-    with open_throwaway_tenant() as tenant:
-        with tenant_scope(tenant.id):
-            Tenant.objects.filter(id=tenant.id).update(engine=engine)
-        set_policy(tenant.id, actor="lab", preset=preset)
+    with _open_tenant(engine, preset) as tenant:
         for number, dialogue in enumerate(dialogues, 1):
             space, now = tell_dialogue(tenant, dialogue)
             score = measure(space, dialogue, now)
             report.scores[f"{dialogue.language}-{dialogue.author}"].add(score)
             report.scores[dialogue.language].add(score)
             report.dialogues = number
-            if number % 10 == 0:
-                progress(f"{number} of {len(dialogues)} dialogues")
+            _tell_progress(progress, number, len(dialogues))
     return report

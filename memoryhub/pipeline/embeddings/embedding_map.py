@@ -7,7 +7,7 @@ words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,8 +16,13 @@ from uuid import UUID
 import numpy as np
 from django.utils.translation import gettext
 
-from memoryhub.engines.projection import ROUNDS, project_to_plane
+from memoryhub.engines.projection import ROUNDS, STATE_ROUNDS, project_to_plane
 from memoryhub.errors import Conflict
+from memoryhub.pipeline.embeddings.evolution_map import (
+    EvolvedNotes,
+    draw_evolution_map,
+    load_evolved_notes,
+)
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import JobResult, Step
 from memoryhub.pipeline.models import Job, Lane, SpaceMap
@@ -28,6 +33,7 @@ from notes.models import IndexEntry
 MAX_MEMORIES = 5000  # memories on a map, the newest
 MAPPED_KINDS = ("fact", "note", "segment", "episode")
 DECIMAL_PLACES = 4  # of a coordinate between -1 and 1
+ALL_ROUNDS = ROUNDS + STATE_ROUNDS  # of the map, and of the notes without and with evolution
 
 
 def begin_map(space: Space, actor: str, now: datetime) -> SpaceMap:
@@ -35,11 +41,11 @@ def begin_map(space: Space, actor: str, now: datetime) -> SpaceMap:
     it is under way."""
     row: SpaceMap
     row, made = SpaceMap.objects.select_for_update().get_or_create(
-        space=space, defaults={"tenant_id": space.tenant_id, "asked_at": now, "total": ROUNDS}
+        space=space, defaults={"tenant_id": space.tenant_id, "asked_at": now, "total": ALL_ROUNDS}
     )
     if not made and is_under_way(row):
         raise Conflict(gettext("the map is being drawn already"), code="map_under_way")
-    row.actor, row.asked_at, row.done, row.total = actor[:120], now, 0, ROUNDS
+    row.actor, row.asked_at, row.done, row.total = actor[:120], now, 0, ALL_ROUNDS
     row.save(update_fields=["actor", "asked_at", "done", "total"])
     key = f"{row.id}:{now.isoformat()}"
     queue.plan_step(space, Job.Step.MAP, key, now, payload={"map": str(row.id)})
@@ -62,10 +68,11 @@ def is_under_way(row: SpaceMap) -> bool:
 class MappedVectors:
     space: Space
     entries: list[Any]
+    evolved: EvolvedNotes
     mark: str
 
 
-class MapStep(Step[MappedVectors, Any]):
+class MapStep(Step[MappedVectors, tuple[Any, dict[str, Any]]]):
     """Draw the map, telling meanwhile how far it is."""
 
     name = Job.Step.MAP
@@ -74,13 +81,16 @@ class MapStep(Step[MappedVectors, Any]):
     def read(self) -> MappedVectors:
         space = Space.objects.get(id=self.job.space_id)
         entries = list(_query_entries(space)[:MAX_MEMORIES])
-        return MappedVectors(space, entries, compute_mark(space))
+        return MappedVectors(space, entries, load_evolved_notes(space), compute_mark(space))
 
-    def ask(self, work: MappedVectors) -> Any:
-        """Places, in the order of the entries."""
+    def ask(self, work: MappedVectors) -> tuple[Any, dict[str, Any]]:
+        """Places, in the order of the entries, and the map of the notes that evolved."""
         count = len(work.entries)
         vectors = np.array([embedding for *_, embedding in work.entries], np.float32)
-        return project_to_plane(vectors.reshape(count, -1 if count else 0), self._report_progress)
+        places = project_to_plane(vectors.reshape(count, -1 if count else 0), self._report_progress)
+        return places, draw_evolution_map(
+            work.evolved, lambda done: self._report_progress(ROUNDS + done)
+        )
 
     def _report_progress(self, done: int) -> None:
         """Raises LeaseLost when the job is another worker's by now."""
@@ -88,12 +98,13 @@ class MapStep(Step[MappedVectors, Any]):
             queue.lock_job(self.job)
             SpaceMap.objects.filter(id=self.job.payload["map"]).update(done=done)
 
-    def write(self, work: MappedVectors, places: Any) -> JobResult:
+    def write(self, work: MappedVectors, answer: tuple[Any, dict[str, Any]]) -> JobResult:
+        places, evolution = answer
         points = [
             [kind, str(owner), *(round(float(part), DECIMAL_PLACES) for part in place)]
             for (kind, owner, _), place in zip(work.entries, places, strict=True)
         ]
-        _write_points(self.job, work.space, points, work.mark, self.now)
+        _write_points(self.job, work, points, evolution, self.now)
         return {"drawn": len(points)}
 
 
@@ -104,15 +115,31 @@ def _query_entries(space: Space) -> Any:
     return rows.order_by("-id").values_list("kind", "owner_id", "embedding")
 
 
-def _write_points(job: Job, space: Space, points: list[Any], mark: str, now: datetime) -> None:
+def _write_points(
+    job: Job, work: MappedVectors, points: list[Any], evolution: dict[str, Any], now: datetime
+) -> None:
     """Nothing where an erasure has meanwhile taken memories away: they would be back."""
+    space = work.space
     held = SpaceMap.objects.select_for_update().filter(id=job.payload["map"])
     held.first()  # from here on an erasure waits, or what it took is seen to be gone
-    if compute_mark(space) != mark:
+    if compute_mark(space) != work.mark:
         rows = IndexEntry.objects.filter(space=space, kind__in=MAPPED_KINDS, chunk=0)
         there = {str(owner) for owner in rows.values_list("owner_id", flat=True)}
         points = [point for point in points if point[1] in there]
-    held.update(points=points, mark=mark, embedder=space.embedding_model, drawn_at=now, done=ROUNDS)
+        evolution = _keep_notes(evolution, lambda note: note in there)
+    held.update(
+        points=points,
+        evolution=evolution,
+        mark=work.mark,
+        embedder=space.embedding_model,
+        drawn_at=now,
+        done=ALL_ROUNDS,
+    )
+
+
+def _keep_notes(evolution: dict[str, Any], wanted: Callable[[str], bool]) -> dict[str, Any]:
+    kept = [point for point in evolution.get("notes", ()) if wanted(point[0])]
+    return evolution | {"notes": kept} if evolution else {}
 
 
 def compute_mark(space: Space) -> str:
@@ -128,4 +155,5 @@ def remove_erased_points(space: Space, gone: Iterable[UUID]) -> None:
     if row is not None:
         erased = {str(each) for each in gone}
         row.points = [point for point in row.points if point[1] not in erased]
-        row.save(update_fields=["points"])
+        row.evolution = _keep_notes(row.evolution, lambda note: note not in erased)
+        row.save(update_fields=["points", "evolution"])

@@ -14,10 +14,10 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db.models import F, Min, Q
+from django.db.models import F, Min, Q, QuerySet
 
 from memoryhub.declarations import load_declarations
-from memoryhub.dialogues.models import Session, Turn
+from memoryhub.dialogues.models import IS_INNER, RESTS_ON, Session, Turn
 from memoryhub.dialogues.redaction import hash_with_secret
 from memoryhub.inference.ledger import save_open_ledger
 from memoryhub.inference.models import ModelCall
@@ -35,6 +35,7 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import lock_space
 from notes.erasure import erase
 from notes.erasure.clauses import TurnCut
+from notes.erasure.evidence import has_erased_words
 from notes.erasure.trace import ErasureTrace, collect_row_text, trace_erasure
 from notes.facts.validity import build_past_q
 from notes.history import row_kinds
@@ -222,16 +223,38 @@ def _load_targets(
     """The turns that go, those that lose a clause, and the claims."""
     held = Turn.objects.filter(space=space).exclude(state=Turn.State.REDACTED).order_by("seq")
     if target.kind == "turns":
-        return list(held.filter(id__in=target.ids)), [], []
+        return _with_copies(space, held, list(held.filter(id__in=target.ids)), []), [], []
     if target.kind == "session":
-        return list(held.filter(session__in=target.ids)), [], []
+        return _with_copies(space, held, list(held.filter(session__in=target.ids)), []), [], []
     facts = list(Fact.objects.filter(space=space, id__in=target.ids))
     facts += _load_rewordings(facts)
     if not target.sources:
         return [], [], facts
     if not facts:
-        return *sources.find_wishes(held, () if target.ids else target.wishes), facts
-    return *sources.find_told_turns(held, facts, target.wishes), facts
+        whole, cuts = sources.find_wishes(held, () if target.ids else target.wishes)
+    else:
+        whole, cuts = sources.find_told_turns(held, facts, target.wishes)
+    whole = _with_copies(space, held, whole, cuts)
+    gone = {turn.id for turn in whole}
+    return whole, [cut for cut in cuts if cut.turn.id not in gone], facts
+
+
+def _with_copies(
+    space: Space, held: QuerySet[Turn], whole: list[Turn], cuts: Iterable[TurnCut]
+) -> list[Turn]:
+    """With an agent's own steps that repeat what goes: those that were shown one of the turns, and
+    those that say what only they said."""
+    lost = {turn.seq: turn.text for turn in whole} | {cut.turn.seq: cut.lost for cut in cuts}
+    if not lost:
+        return whole
+    names = [space.subject, space.name]
+    copies = [
+        turn
+        for turn in held.filter(IS_INNER)
+        if lost.keys() & set(turn.metadata.get(RESTS_ON, ()))
+        or has_erased_words(turn.text, lost.values(), names)
+    ]
+    return list({turn.id: turn for turn in [*whole, *copies]}.values())
 
 
 def _load_rewordings(facts: Iterable[Fact]) -> list[Fact]:

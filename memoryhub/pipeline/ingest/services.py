@@ -25,6 +25,7 @@ from memoryhub.errors import NotFound
 from memoryhub.pipeline.jobs import queue, runner
 from memoryhub.pipeline.jobs.runner import run_space
 from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.steps.episodes import windows
 from memoryhub.pipeline.tasks import ring_worker
 from memoryhub.policies.schema import DerivePolicy
 from memoryhub.policies.services import load_effective_policy
@@ -108,6 +109,9 @@ def ingest_messages(
             form_pages(appended.session, appended.new)
             job = _plan_derivation(space, appended.new, now)
             ring_on_commit(tenant_id, space.id, max(0.0, (job.run_after - now).total_seconds()))
+        kept = windows.find_kept_window(appended.session) if appended.new else None
+    if kept:
+        windows.follow_append(*kept, now)
     return IngestResult(space, appended.session, appended.turns, appended.new, job)
 
 

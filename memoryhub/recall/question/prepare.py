@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from memoryhub.dialogues.messages import normalise_text
-from memoryhub.dialogues.models import Turn
+from memoryhub.dialogues.models import IS_INNER, Turn
 from memoryhub.engines.local.answers import questions
 from memoryhub.engines.local.language import can_embed_language
 from memoryhub.engines.types import Embedder, RoutedQuestion, Utterance
@@ -195,7 +195,8 @@ def _load_engine_and_window(
 def _load_session_window(policy: Policy, session_id: UUID | None) -> tuple[Utterance, ...]:
     if session_id is None:
         return ()
-    said = Turn.objects.filter(session_id=session_id).exclude(state=Turn.State.REDACTED)
+    said = Turn.objects.filter(session_id=session_id).exclude(IS_INNER)
+    said = said.exclude(state=Turn.State.REDACTED)
     last = list(said.order_by("-ordinal")[: policy.derive.context_turns])
     return tuple(
         Utterance(f"w{at}", turn.speaker, turn.role, turn.words, turn.occurred_at)  # type: ignore[arg-type]  # a checked choice

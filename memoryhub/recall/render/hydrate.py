@@ -117,7 +117,7 @@ _TURNS_OF_PAGES_SQL = """
 SELECT p.id, t.id, s.ordinal, t.ordinal, t.speaker, t.text, t.occurred_at, t.external_id, t.state
 FROM notes_page p JOIN dialogues_session s ON s.id = p.session_id
 JOIN dialogues_turn t ON t.session_id = p.session_id AND t.seq BETWEEN p.first_seq AND p.last_seq
-WHERE p.tenant_id = %s AND p.id = ANY(%s) AND t.state <> 'redacted'
+WHERE p.tenant_id = %s AND p.id = ANY(%s) AND t.state <> 'redacted' AND NOT t.metadata ? 'inner'
 ORDER BY t.seq
 """
 

@@ -10,23 +10,31 @@ import pytest
 from rest_framework.test import APIClient
 
 from memoryhub.dialogues.models import Turn
+from memoryhub.dialogues.services import open_session
+from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.inference.models import ModelCall
 from memoryhub.inference.prices import parse_prices
 from memoryhub.pipeline.jobs.runner import drain_space
-from memoryhub.policies.services import set_policy
+from memoryhub.policies.services import load_effective_policy, set_policy
+from memoryhub.recall.agent_memory import SpaceMemory
 from memoryhub.recall.log.reinforcement import flush_recalls
 from memoryhub.recall.models import RecallLog
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, ensure_space, set_tenant_engine
 from notes.models import Fact
+from personas.window import open_window, read_agent_context
 from tests.api.openai.conftest import CHAT, Ask, list_turns
 from tests.support.factories import make_receipt
 from tests.support.openai_server import OpenAIServer, ScriptedReply, make_chunk
 
 ASKED = "Where do I live?"
 TOOL = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
-CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+CALL: dict[str, Any] = {
+    "id": "c1",
+    "type": "function",
+    "function": {"name": "weather", "arguments": "{}"},
+}
 
 
 def get_last_request_body(upstream: OpenAIServer) -> dict[str, Any]:
@@ -169,6 +177,38 @@ def test_a_call_of_a_tool_and_its_result_are_one_exchange(
     assert "Porto" in get_last_request_body(upstream)["messages"][0]["content"]
     assert get_last_request_body(upstream)["messages"][1:] == talk[1:]
     assert list_turns(space) == [("user", asked["content"]), ("assistant", "Seventeen degrees.")]
+
+
+def test_in_a_named_session_calls_and_results_are_in_its_queue_and_in_recall(
+    ask: Ask, upstream: OpenAIServer, space: Space
+) -> None:
+    with tenant_scope(space.tenant_id):
+        window = open_window(open_session(space, "s7", datetime.now(UTC)), 8000)
+    calls = ScriptedReply(None, finish_reason="tool_calls", message={"tool_calls": [CALL]})
+    upstream.script_chat(calls, "Seventeen degrees.")
+    asked, named = {"role": "user", "content": "How warm is it?"}, {"session": "s7"}
+    first = ask([asked], tools=[TOOL], metadata=named).json()
+    result = {"role": "tool", "tool_call_id": "c1", "content": "17"}
+    talk = [asked, first["choices"][0]["message"], result]
+    ask(talk, tools=[TOOL], metadata=named)
+    name = CALL["function"]["name"]
+    assert [role for role, _ in list_turns(space)] == ["user", "assistant", "tool", "assistant"]
+    with tenant_scope(space.tenant_id):
+        policy = load_effective_policy(space).policy
+        shown = read_agent_context(window.session, policy, count_tokens).messages
+    told = [m for m in shown if m.role != "system"]
+    assert [(m.role, m.tool, m.call_id) for m in told] == [
+        ("user", "", ""),
+        ("assistant", name, "c1"),
+        ("tool", "", "c1"),
+        ("assistant", "", ""),
+    ]
+    found = SpaceMemory(space, "", datetime.now(UTC)).search_turns(name, 1)
+    assert [hit.text.startswith(f"{name}(") for hit in found.hits] == [True]
+    upstream.script_chat("Ask a thermometer.")
+    items = ask("How warm is it?").json()["memoryhub"]["items"]
+    assert any("Seventeen degrees" in item["text"] for item in items)
+    assert not any(item["text"].endswith(("17", "weather({})")) for item in items)
 
 
 def test_memory_and_learning_can_be_left_out(

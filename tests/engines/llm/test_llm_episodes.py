@@ -40,6 +40,31 @@ def test_E13_an_unknown_cause_is_counted_and_a_closed_gate_has_none(
     assert engine.detect_episode_end(window, newest).cause == "none"
 
 
+def test_a_page_ends_where_it_may_and_a_pause_that_was_not_offered_counts_as_none(
+    model: ScriptedModel, engine: LLMEngine
+) -> None:
+    model.script("paginate", {"after": "p2"}, {"after": "p1"})
+    passages = make_passages("One.", "Two.", "Three.")
+    assert engine.find_pause(passages, 2) == 2
+    assert model.list_calls("paginate")[0]["pauses"] == ["p2", "p3"]
+    assert engine.find_pause(passages, 2) == 3
+    assert engine.rejected == 1
+
+
+def test_what_a_prediction_missed_rests_on_passages_that_were_shown(
+    model: ScriptedModel, engine: LLMEngine
+) -> None:
+    model.script("predict", {"text": "Ana spoke of a boat."})
+    assert engine.predict_episode("The boat", ["Ana owns a boat."]) == "Ana spoke of a boat."
+    assert model.list_calls("predict") == [{"title": "The boat", "known": ["Ana owns a boat."]}]
+    red = {"text": "Ana's boat is red.", "evidence": ["p1", "p7"]}
+    model.script("calibrate", {"statements": [red, {"text": "It sank.", "evidence": ["p9"]}]})
+    span = make_passages("Ana: My boat is red.")
+    (missed,) = engine.find_unpredicted("Ana spoke of a boat.", span, subject="Ana")
+    assert (missed.text, missed.evidence) == ("Ana's boat is red.", ("p1",))
+    assert engine.rejected == 1
+
+
 def test_E12_an_empty_text_is_a_failure_and_no_episode(
     model: ScriptedModel, engine: LLMEngine
 ) -> None:

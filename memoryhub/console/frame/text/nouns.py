@@ -10,8 +10,8 @@ from django.utils.translation import gettext, ngettext
 # Of these pages have lists, of the others they have not.
 _LISTED_NOUNS = (
     "block", "call", "case", "change", "delivery", "entity", "episode", "fact", "import", "job",
-    "link", "memory", "note", "person", "point", "question", "replay", "request", "rule", "run",
-    "segment", "space", "subject", "topic", "trait", "turn", "verdict", "webhook",
+    "link", "memory", "note", "person", "point", "predicate", "question", "replay", "request",
+    "rule", "run", "segment", "space", "subject", "topic", "trait", "turn", "verdict", "webhook",
 )  # fmt: skip
 _OTHER_NOUNS = (
     "conversation", "exchange", "golden question", "place", "profile entry", "relation", "visit",

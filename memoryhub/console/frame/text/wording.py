@@ -267,6 +267,7 @@ _STEP_SENTENCES = {
     "archival_insert": _("Kept in archival memory"),
     "archival_search": _("Looked for “%(query)s” in archival memory"),
     "pause_heartbeats": _("Rests for %(minutes)s minutes"),
+    "wake_later": _("Has itself woken in %(minutes)s minutes"),
 }
 
 

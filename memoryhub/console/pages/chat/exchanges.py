@@ -17,13 +17,10 @@ from django.conf import settings
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from memoryhub.agents.sessions import AGENT_NAME
+from memoryhub.agents.turn import BlockChange
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.chat.agent import (
-    AGENT_NAME,
-    BlockChange,
-    answer_with_agent,
-    has_acting_agent,
-)
+from memoryhub.console.pages.chat.agent import answer_with_agent, has_acting_agent
 from memoryhub.console.pages.chat.memory_requests import (
     asks_to_forget,
     asks_to_forget_last,
@@ -297,15 +294,15 @@ class MessageExchange:
         with open_ledger(self.tenant.id, space_id=self.space.id) as ledger:
             before = len(ledger.calls)
             try:
-                acted = answer_with_agent(
-                    self.tenant, self.space, self.turn, side.memories, self.now
-                )
+                acted = answer_with_agent(self.space, self.turn, side.memories, self.now)
             finally:
                 side.figures.add_calls(call for call, _ in ledger.calls[before:])
                 side.figures.took["answer"] = _measure_milliseconds(began)
-        side.steps, side.blocks, side.by = acted.steps, acted.blocks, "agent"
-        side.text = acted.text
-        yield ChatEvent("word", side, acted.text)
+        side.steps, side.blocks, side.by = acted.turned.steps, acted.blocks, "agent"
+        side.text = "\n\n".join(acted.turned.messages)
+        # Each was stored as it was said.
+        side.reply = acted.replies[-1] if acted.replies else None
+        yield ChatEvent("word", side, side.text)
 
     def _stream_composed_answer(self, side: ChatSide, policy: Policy | None) -> Iterator[ChatEvent]:
         if self.tenant.engine != Tenant.Engine.LLM:
@@ -355,14 +352,15 @@ class MessageExchange:
         )
 
     def _store_reply(self, side: ChatSide) -> None:
-        """Nothing where something was erased meanwhile: the reply may say it again."""
+        """Nothing where something was erased meanwhile: the reply may say it again; and nothing
+        anew of an agent that has kept its own words."""
+        if side.reply is not None:
+            return
         with tenant_scope(self.tenant.id):
             erased = Receipt.objects.filter(created_at__gte=self.now).exists()
         if not side.text.strip() or erased:
             return
-        # Which tools were used, not what they found: that is somebody else's words (spec §11.9).
-        used = {"tools": [step.tool for step in side.steps]} if side.steps else {}
-        metadata = {"quoted": side.quoted} | used
+        metadata = {"quoted": side.quoted}
         once = f"{self.turn.external_id}:a"
         reply = Message("assistant", side.text, external_id=once, metadata=metadata)
         side.reply = ingest_messages(

@@ -25,7 +25,7 @@ from memoryhub.console.pages.chat.reply import select_chat_model
 from memoryhub.console.pages.facts.views import get_fact_or_404
 from memoryhub.console.pages.jobs.views import get_job_or_404
 from memoryhub.console.pages.spaces.views import find_spaces
-from memoryhub.dialogues.models import Session, Turn
+from memoryhub.dialogues.models import IS_INNER, Session, Turn
 from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.inference import usage
 from memoryhub.inference.models import ModelCall
@@ -47,8 +47,8 @@ def load_conversation(space: Space, name: str) -> list[Turn]:
     session = Session.objects.filter(space=space, external_id=name).first()
     if session is None:
         return []
-    rows = Turn.objects.filter(session=session).order_by("-seq")[:MAX_CONVERSATION_TURNS]
-    return list(reversed(rows))
+    said = Turn.objects.filter(session=session).exclude(IS_INNER).order_by("-seq")
+    return list(reversed(said[:MAX_CONVERSATION_TURNS]))
 
 
 def get_said_turn_or_404(space: Space, turn_id: UUID) -> Turn:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
@@ -23,16 +24,19 @@ from memoryhub.console.frame.lists import (
     build_text_condition,
     load_page,
     read_filters,
+    slice_page,
 )
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.console.frame.text.nouns import counted
 from memoryhub.console.pages.heat import decay
+from memoryhub.console.pages.heat.life import build_memory_life, load_recalls_of
 from memoryhub.pipeline.counts import build_count_subquery
 from memoryhub.policies.schema import HeatPolicy, Policy
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from notes.models import EvolutionEvent, Segment, SegmentPage
+from notes.retention.decay import RETAINED_MODELS
 from notes.topics.heat import annotate_heat
 
 HEAT_KIND_CHOICE = FilterChoice(
@@ -184,3 +188,21 @@ def _build_fading_context(request: ConsoleRequest, space: Any) -> dict[str, Any]
         "page": decay.load_fading_memories(space, filters, forget, now),
         "chart": build_fading_chart(falls, at),
     }
+
+
+@page_at("spaces/<uuid:space_id>/heat/facts/<uuid:fact_id>/", "space-fact-curve")
+@page_at("spaces/<uuid:space_id>/heat/notes/<uuid:note_id>/", "space-note-curve")
+@page_at("spaces/<uuid:space_id>/heat/episodes/<uuid:episode_id>/", "space-episode-curve")
+@tenant_page()
+def memory_curve_page(request: ConsoleRequest, /, space_id: UUID, **memory: UUID) -> HttpResponse:
+    """The curve of one memory, from the day it was said until it would be hidden."""
+    ((name, memory_id),) = memory.items()
+    kind, now = name.removesuffix("_id"), timezone.now()
+    space = get_space_or_404(space_id, now)
+    row = get_object_or_404(RETAINED_MODELS[kind].objects.filter(space=space, id=memory_id))
+    forget = load_effective_policy(space).policy.forget
+    shown: dict[str, Any] = {"kind": kind, "memory": row, "forget": forget}
+    if forget.mode != "off":
+        told = build_memory_life(row, load_recalls_of(space, kind, row.id), forget, now)
+        shown |= {"told": told, "page": slice_page(told.rows, read_filters(request.GET).page)}
+    return render_tab(request, space, "heat", "heat/life.html", **shown)

@@ -13,7 +13,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext, ngettext, pgettext
 from django.utils.translation import gettext_noop as _
 
@@ -25,7 +24,7 @@ from memoryhub.console.frame.access import (
     tenant_page,
     tenant_view,
 )
-from memoryhub.console.frame.forms import attempt, read_time
+from memoryhub.console.frame.forms import attempt, read_back_address, read_time
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
@@ -149,8 +148,7 @@ def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpR
         return redirect("space-event", space_id=space_id, event_id=event_id)
     done = gettext("Undone. This can be undone in turn.")
     messages.success(request, done, extra_tags=build_event_undo_tags(undone, gettext("Redo")))
-    back = request.POST.get("back", "")
-    if url_has_allowed_host_and_scheme(back, allowed_hosts=None):
+    if back := read_back_address(request):
         return redirect(back)
     return redirect("space-event", space_id=space_id, event_id=undone.id)
 

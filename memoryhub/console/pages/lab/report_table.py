@@ -71,7 +71,10 @@ MEASURES = (
     Measure("context_tokens", _("Tokens"), _("tokens of a context, mean"), "count", min),
     Measure("f1", "F1", _("of words, mean"), "score"),
     Measure("bleu1", "BLEU-1", _("of words, mean"), "score"),
+    Measure("rouge_2", "ROUGE-2", _("pairs of words, mean"), "score"),
     Measure("rouge_l", "ROUGE-L", _("longest common subsequence, mean"), "score"),
+    Measure("meteor", "METEOR", _("of words and their order, mean"), "score"),
+    Measure("sbert", "SBERT", _("likeness of the sentences' vectors, mean"), "score"),
     Measure(
         "judge", _("Judge"), _("share of answers the judge's model takes for right"), "share"
     ),

@@ -35,6 +35,11 @@ from memoryhub.console.frame.text.wording import NODE_KINDS, shorten_text
 from memoryhub.console.pages.graph.link_graph import GraphNode, compute_warmth
 from memoryhub.console.pages.graph.queries import load_nodes
 from memoryhub.console.pages.graph.views import build_node_address, render_cached_json
+from memoryhub.console.pages.map.evolution import (
+    MAX_LINKS,
+    load_evolution_picture,
+    load_evolved_page,
+)
 from memoryhub.pipeline.embeddings import embedding_map
 from memoryhub.pipeline.ingest.services import ring_on_commit
 from memoryhub.pipeline.models import Job, SpaceMap
@@ -238,6 +243,21 @@ def _build_point_page(space: Space, points: list[MapPoint], filters: Filters) ->
         if has_all_words(point.node.text, filters.q) and filters["kind"] in ("", point.node.kind)
     ]
     return slice_page(rows, filters.page)
+
+
+@page_at("spaces/<uuid:space_id>/map/evolution/", "space-map-evolution")
+@tenant_page()
+def evolution_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    """The same notes twice: as they would be had none evolved, and as they are."""
+    space = get_space_or_404(space_id, timezone.now())
+    standing, filters = load_map_status(space), read_filters(request.GET)
+    context: dict[str, Any] = {"standing": standing, "view": "evolution", "filters": filters}
+    if standing.row and standing.row.drawn_at:
+        picture = load_evolution_picture(space, standing.row.evolution)
+        context |= {"picture": picture, "most_links": MAX_LINKS}
+        if picture.evolved:
+            context["page"] = load_evolved_page(space, picture.evolved, filters)
+    return render_tab(request, space, "map", "map/evolution.html", **context)
 
 
 @page_at("spaces/<uuid:space_id>/map/data.json", "space-map-data")

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memoryhub.console.frame.access import ADMIN, EDITOR, action_at, page_at, tenant_page
+from memoryhub.console.frame.forms import read_back_address
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import build_tab_frame, get_space_or_404
@@ -87,8 +88,8 @@ def return_to_version(request: ConsoleRequest, version_id: UUID) -> HttpResponse
     else:
         message = _("Version %(old)s is in force again, as %(new)s.")
         said = message % {"old": old.version, "new": made.version}
-        messages.success(request, said, extra_tags=_build_return_tags(before))
-    return redirect(_build_policy_address(old.space))
+        messages.success(request, said, extra_tags=build_return_tags(before))
+    return redirect(read_back_address(request) or _build_policy_address(old.space))
 
 
 @action_at("policy/try", "policy-try")
@@ -122,7 +123,7 @@ def _find_version_in_force(layers: PolicyLayers, space: Space | None) -> PolicyV
     return layers.own if space else layers.tenant
 
 
-def _build_return_tags(before: PolicyVersion | None) -> str:
+def build_return_tags(before: PolicyVersion | None) -> str:
     """Tags that offer the version before; "" after the first one, before which there was none."""
     return build_undo_tags(reverse("policy-return", args=[before.id])) if before else ""
 
@@ -213,5 +214,5 @@ def change_policy(request: ConsoleRequest, space_id: UUID | None = None) -> Http
     else:
         message = _("Version %(version)s is in force from the next job on.")
         said = message % {"version": made.version}
-        messages.success(request, said, extra_tags=_build_return_tags(own))
+        messages.success(request, said, extra_tags=build_return_tags(own))
     return redirect(_build_back_address(request, space))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -16,7 +16,7 @@ ChatMessages = Sequence[dict[str, str]]
 # How to ask for JSON, most reliable first; the last one only asks in words.
 REPLY_SHAPES = ("json_schema", "json_object", "text")
 # What a request may go without, where an endpoint refuses it by name.
-OPTIONAL_PARAMETERS = ("max_tokens", "temperature", "maxItems")
+OPTIONAL_PARAMETERS = ("max_tokens", "temperature", "maxItems", "parallel_tool_calls")
 _THINKING_FACTOR = 4  # how many times the tokens a model gets that thinks before it replies
 _OVERFLOW_PHRASES = ("context", "too long", "too many tokens", "maximum length")
 _REFUSAL_ERRORS = (openai.BadRequestError, openai.UnprocessableEntityError)
@@ -29,6 +29,17 @@ class Completion:
     text: str
     prompt_tokens: int = 0
     completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChoice:
+    """What a model that was given tools replied: the first one that it calls, with the words
+    beside it; or words alone. `dropped` counts further calls."""
+
+    completion: Completion
+    tool: str = ""
+    arguments: str = ""
+    dropped: int = 0
 
 
 class UnusableReplyError(EngineError):
@@ -61,10 +72,12 @@ class ChatClient:
         max_tokens: int = 4000,
         shape: str = REPLY_SHAPES[0],
         without: Collection[str] = (),
+        calls_tools: bool = False,
     ) -> None:
-        """`shape` and `without` are where to begin: what a probe found out. `max_tokens`: of a
-        reply, beside what it is about."""
+        """`shape`, `without` and `calls_tools` are where to begin: what a probe found out.
+        `max_tokens`: of a reply, beside what it is about."""
         self.model = model
+        self.calls_tools = calls_tools
         self._client = build_client(base_url, api_key, timeout)
         self._max_tokens = max_tokens
         self._shape = REPLY_SHAPES.index(shape)
@@ -79,26 +92,54 @@ class ChatClient:
             if not self._thinks and _has_only_thought(completion):
                 self._thinks = True
                 completion = self._send_request(messages, name, schema)
-        choices = completion.choices
-        if not choices:
-            raise EngineError("The model endpoint sent no choice")
-        said, usage = choices[0].message, completion.usage
-        reply = Completion(
-            said.content or said.refusal or "",
-            usage.prompt_tokens if usage else 0,
-            usage.completion_tokens if usage else 0,
-        )
-        if choices[0].finish_reason == "length":
-            raise UnusableReplyError("The model's reply was cut off", reply, code="reply_cut")
-        if said.refusal or choices[0].finish_reason == "content_filter":
-            refusal = (said.refusal or "content filter")[:300]
-            raise UnusableReplyError(f"The model refused: {refusal}", reply, code="refused")
-        return reply
+        return _read_reply(completion)
+
+    def choose_tool(
+        self, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]]
+    ) -> ToolChoice:
+        """One of these tools with its arguments, or words, from an endpoint that calls tools.
+
+        Raises EngineError as `complete` does.
+        """
+        with translate_errors():
+            completion = self._send_tools(messages, tools)
+            if not self._thinks and _has_only_thought(completion):
+                self._thinks = True
+                completion = self._send_tools(messages, tools)
+        reply = _read_reply(completion)
+        made = [c for c in completion.choices[0].message.tool_calls or [] if c.type == "function"]
+        if not made:
+            return ToolChoice(reply)
+        chosen = made[0].function
+        return ToolChoice(reply, chosen.name, chosen.arguments or "{}", len(made) - 1)
+
+    def _send_tools(
+        self, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]]
+    ) -> Any:
+        while True:
+            most = self._compute_limit(messages)
+            given = build_options("text", "", {}, most=most, without=self._without)
+            if "parallel_tool_calls" not in self._without:
+                given["parallel_tool_calls"] = False
+            try:
+                return self._client.chat.completions.create(
+                    model=self.model,
+                    messages=cast("Any", messages),
+                    tools=cast("Any", tools),
+                    **given,
+                )
+            except _REFUSAL_ERRORS as error:
+                if not self._adapt_to_refusal(error):
+                    raise
+
+    def _compute_limit(self, messages: Sequence[Mapping[str, Any]]) -> int:
+        """Tokens that a reply to these messages may have."""
+        most = self._max_tokens + sum(len(m.get("content") or "") for m in messages[1:]) // 4
+        return most * (_THINKING_FACTOR if self._thinks else 1)
 
     def _send_request(self, messages: ChatMessages, name: str, schema: dict[str, Any]) -> Any:
         shape = self._shape
-        most = self._max_tokens + sum(len(m["content"]) for m in messages[1:]) // 4
-        most *= _THINKING_FACTOR if self._thinks else 1
+        most = self._compute_limit(messages)
         while True:
             given = build_options(
                 REPLY_SHAPES[shape], name, schema, most=most, without=self._without
@@ -130,10 +171,31 @@ class ChatClient:
         return bool(new)
 
 
+def _read_reply(completion: Any) -> Completion:
+    """Raises EngineError where there is none."""
+    choices = completion.choices
+    if not choices:
+        raise EngineError("The model endpoint sent no choice")
+    said, usage = choices[0].message, completion.usage
+    reply = Completion(
+        said.content or said.refusal or "",
+        usage.prompt_tokens if usage else 0,
+        usage.completion_tokens if usage else 0,
+    )
+    if choices[0].finish_reason == "length":
+        raise UnusableReplyError("The model's reply was cut off", reply, code="reply_cut")
+    if said.refusal or choices[0].finish_reason == "content_filter":
+        refusal = (said.refusal or "content filter")[:300]
+        raise UnusableReplyError(f"The model refused: {refusal}", reply, code="refused")
+    return reply
+
+
 def _has_only_thought(completion: Any) -> bool:
     """Whether the tokens ran out while the model was thinking, before a word of its reply."""
-    choice = completion.choices[0] if completion.choices else None
-    return bool(choice and choice.finish_reason == "length" and not choice.message.content)
+    if not completion.choices or completion.choices[0].finish_reason != "length":
+        return False
+    said = completion.choices[0].message
+    return not (said.content or said.tool_calls)
 
 
 def build_options(

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -42,13 +44,20 @@ def ask_model(
     `version` names the prompt where it is not the packaged one.
     Raises EngineError: `unreadable_reply` after one repair, or what the ledger refuses.
     """
-    ledger = get_current_ledger()
-    ledger.check_allowed(purpose, chat.model)
     version = version or f"{purpose}.v{PROMPT_VERSIONS[purpose]}"
-    call = CallRecord(purpose, version, chat.model, messages)
+    with account_for_call(CallRecord(purpose, version, chat.model, messages)) as call:
+        return _ask_with_repair(chat, call, build_strict_schema(shape), shape)
+
+
+@contextmanager
+def account_for_call(call: CallRecord) -> Iterator[CallRecord]:
+    """What is asked inside goes into the ledger as this call, however it ends. Raises what the
+    ledger refuses."""
+    ledger = get_current_ledger()
+    ledger.check_allowed(call.purpose, call.model)
     started = time.perf_counter()
     try:
-        return _ask_with_repair(chat, call, build_strict_schema(shape), shape)
+        yield call
     except BaseException as error:
         code = error.code if isinstance(error, EngineError) else type(error).__name__
         call.status, call.error = "failed", f"{code}: {error}"
@@ -79,13 +88,13 @@ def _ask_with_repair(
 def _complete_call(chat: ChatModel, call: CallRecord, messages: Any, schema: dict[str, Any]) -> str:
     call.attempts += 1
     try:
-        return _record_usage(call, chat.complete(messages, call.purpose, schema))
+        return record_usage(call, chat.complete(messages, call.purpose, schema))
     except UnusableReplyError as error:
-        _record_usage(call, error.completion)
+        record_usage(call, error.completion)
         raise
 
 
-def _record_usage(call: CallRecord, completion: Completion) -> str:
+def record_usage(call: CallRecord, completion: Completion) -> str:
     call.prompt_tokens += completion.prompt_tokens
     call.completion_tokens += completion.completion_tokens
     call.output = completion.text
@@ -112,11 +121,16 @@ def parse_reply(text: str, shape: type[Reply]) -> Reply:
     return reply
 
 
+def strip_thinking(text: str) -> str:
+    """A reply without what the model thought aloud before it."""
+    return _THINKING_BLOCK.sub("", text)
+
+
 def _parse_object(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        inner = _THINKING_BLOCK.sub("", text)
+        inner = strip_thinking(text)
     start = inner.find("{")
     if start < 0:
         raise UnreadableReplyError("it holds no JSON object")

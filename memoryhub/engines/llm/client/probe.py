@@ -153,6 +153,7 @@ def build_informed_chat(
     known = read_capabilities(file, base_url, model) if file else None
     shape = known.shapes[0] if known and known.shapes else REPLY_SHAPES[0]
     without = known.without if known else ()
+    calls_tools = known is not None and known.tools
     return ChatClient(
         base_url,
         api_key,
@@ -161,6 +162,7 @@ def build_informed_chat(
         max_tokens=max_tokens,
         shape=shape,
         without=without,
+        calls_tools=calls_tools,
     )
 
 

@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+_CALL_PARTS = ("name", "arguments")
+
 
 @dataclass(slots=True)
 class AccumulatedAnswer:
-    """The first choice's words. `usage`: (prompt, completion) tokens, where the endpoint counts."""
+    """The first choice's words, and the tools that it calls: each by its `id`, `name` and
+    `arguments`. `usage`: (prompt, completion) tokens, where the endpoint counts."""
 
     parts: list[str] = field(default_factory=list)
+    calls: list[dict[str, str]] = field(default_factory=list)
     usage: tuple[int, int] | None = None
     finished: bool = False
 
@@ -31,7 +35,24 @@ class AccumulatedAnswer:
         content = said.get("content") if isinstance(said, dict) else None
         if isinstance(content, str):
             self.parts.append(content)
+        called = said.get("tool_calls") if isinstance(said, dict) else None
+        for at, call in enumerate(called if isinstance(called, list) else []):
+            self._add_call(at, call)
         self.finished = self.finished or bool(choice.get("finish_reason"))
+
+    def _add_call(self, at: int, call: Any) -> None:
+        """A call, or a piece of the one with its index: what comes later goes behind."""
+        told = call.get("function") if isinstance(call, dict) else None
+        if not isinstance(told, dict):
+            return
+        place = call.get("index", at)
+        if not isinstance(place, int) or not 0 <= place <= len(self.calls):
+            return
+        if place == len(self.calls):
+            self.calls.append({"id": "", "name": "", "arguments": ""})
+        held = self.calls[place]
+        for name, piece in (("id", call.get("id")), *((n, told.get(n)) for n in _CALL_PARTS)):
+            held[name] += piece if isinstance(piece, str) else ""
 
 
 def estimate_usage(sent: Sequence[Mapping[str, str]], answer: str) -> tuple[int, int]:

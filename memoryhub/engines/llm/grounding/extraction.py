@@ -277,6 +277,8 @@ class ExtractionReader:
         if not is_judged:
             key = choose_predicate(key, reply.verb, f"{text} {quote}")
         event = _parse_time_span(reply.first, reply.last, reply.when, source)
+        if change and change.state == "now" and not change.first:
+            event = None  # when it will end says nothing of when it began
         return FactCandidate(
             text=text,
             owner=owner,
@@ -484,8 +486,14 @@ def _derive_cardinality(key: str, kind: FactKind, change: ChangeReply | None) ->
 def _find_end(
     change: ChangeReply, kind: FactKind, event: TimeSpan | None, source: Utterance
 ) -> datetime | None:
-    """Until when a state told as over was so: at the latest until it was told."""
-    if change.state != "past" or kind != "state" or change.do in ("end", "wrong"):
+    """Until when a state told as over was so, at the latest until it was told; until when one that
+    holds is to last, which is later."""
+    if kind != "state" or change.do in ("end", "wrong"):
+        return None
+    if change.state == "now" and change.first != change.last:
+        last = _parse_unit(change.last, source.at)
+        return last.end if last and last.end > source.at else None
+    if change.state != "past":
         return None
     return min(event.end, source.at) if event and change.last else source.at
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.engines.llm.purposes.base import (
@@ -17,6 +17,7 @@ from memoryhub.engines.llm.purposes.base import (
     ModelPurposes,
     ask_in_halves,
     render_minute,
+    render_pages,
     render_utterances,
 )
 from memoryhub.engines.llm.replies import (
@@ -24,6 +25,8 @@ from memoryhub.engines.llm.replies import (
     EpisodeReply,
     FoldReply,
     GateReply,
+    PauseReply,
+    PredictionReply,
     SummaryReply,
 )
 from memoryhub.engines.local.language import CJK
@@ -66,24 +69,41 @@ class EpisodePurposes(ModelPurposes):
         reply = self.ask_purpose("episode_write", data, EpisodeReply)
         return EpisodeText(_clean_line(reply.title, _TITLE), clip_text(reply.text))
 
+    def find_pause(self, passages: Sequence[Passage], least: int) -> int:
+        """All of them where the reply names none that may be the last."""
+        allowed = {p.handle: number for number, p in enumerate(passages, 1) if number >= least}
+        data = {"passages": render_pages(passages), "pauses": list(allowed)}
+        after = self.ask_purpose("paginate", data, PauseReply).after.strip()
+        self.count_rejected_items("paginate", 0 if after in allowed else 1)
+        return allowed.get(after, len(passages))
+
+    def predict_episode(self, title: str, known: Sequence[str]) -> str:
+        data = {"title": title, "known": list(known)}
+        return clip_text(self.ask_purpose("predict", data, PredictionReply).text)
+
     def fold_summary(
-        self, previous: str, said: Sequence[Utterance], *, max_words: int = 100
+        self, previous: str, said: Sequence[Utterance], *, max_words: int = 100, agent: str = ""
     ) -> str:
         """`previous` renewed, part by part when too much was said for one call."""
         for part in _split_by_tokens(said):
-            previous = self._fold_part(previous, part, max_words)
+            previous = self._fold_part(previous, part, max_words, agent)
         return previous
 
-    def _fold_part(self, previous: str, said: Sequence[Utterance], words: int) -> str:
+    def _fold_part(self, previous: str, said: Sequence[Utterance], words: int, agent: str) -> str:
         told = render_utterances(said)
-        data = {"summary": previous, "messages": told, "max_words": words}
+        data: dict[str, Any] = {"summary": previous, "messages": told, "max_words": words}
+        if agent:
+            data |= {"agent": agent}
+            for each, utterance in zip(told, said, strict=True):
+                each["role"] = utterance.role
         try:
             reply = self.ask_purpose("fold_summary", data, FoldReply)
         except EngineError as error:
             if error.code not in TOO_LARGE_CODES or len(said) < 2:
                 raise
             first, second = said[: len(said) // 2], said[len(said) // 2 :]
-            return self._fold_part(self._fold_part(previous, first, words), second, words)
+            previous = self._fold_part(previous, first, words, agent)
+            return self._fold_part(previous, second, words, agent)
         # A model that can't count is given some room, and then cut at a sentence.
         return clip_text(reply.text, words * 3 // 2)
 

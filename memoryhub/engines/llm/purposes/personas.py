@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence, Set
 from functools import partial
 from typing import Any
 
+from memoryhub.engines.ledger import CallRecord
+from memoryhub.engines.llm.client.chat import ChatClient
+from memoryhub.engines.llm.client.ladder import account_for_call, record_usage, strip_thinking
 from memoryhub.engines.llm.purposes.base import (
     MOST_CHARACTERS,
     ModelPurposes,
@@ -14,8 +17,14 @@ from memoryhub.engines.llm.purposes.base import (
     render_pages,
     select_offered,
 )
+from memoryhub.engines.llm.purposes.tool_protocol import (
+    flatten_messages,
+    render_protocol_messages,
+    render_protocol_tool,
+)
 from memoryhub.engines.llm.replies import (
     MAX_TRAITS,
+    CalibrationReply,
     KnowledgeReply,
     KnowledgeReplyItem,
     TraitReplyItem,
@@ -35,6 +44,7 @@ from memoryhub.engines.types import (
     TraitScale,
     TraitState,
 )
+from memoryhub.errors import EngineError
 
 MAX_ITEMS = 20  # of either side, a call
 _FEW_DIMENSIONS = 30  # dimensions that a small model can have a word on each of in one reply
@@ -59,6 +69,22 @@ class PersonaPurposes(ModelPurposes):
         dropped = len(reply.user) + len(reply.agent) - len(user) - len(agent)
         self.count_rejected_items("kb_extract", dropped)
         return Knowledge(tuple(user), tuple(agent))
+
+    def find_unpredicted(
+        self, predicted: str, span: Sequence[Passage], *, subject: str
+    ) -> list[KnowledgeItem]:
+        """Only statements that rest on offered passages."""
+        ask = partial(self._ask_for_gap, predicted, subject)
+        return [item for part in ask_in_halves(ask, span) for item in part] if span else []
+
+    def _ask_for_gap(
+        self, predicted: str, subject: str, span: Sequence[Passage]
+    ) -> list[KnowledgeItem]:
+        data = {"subject": subject, "predicted": predicted, "passages": render_pages(span)}
+        said = self.ask_purpose("calibrate", data, CalibrationReply).statements
+        kept = _select_items(said, {passage.handle for passage in span})
+        self.count_rejected_items("calibrate", len(said) - len(kept))
+        return kept
 
     def assess_traits(
         self, pages: Sequence[Passage], current: Sequence[TraitState], scales: Sequence[TraitScale]
@@ -97,8 +123,19 @@ class PersonaPurposes(ModelPurposes):
         return kept
 
     def choose_agent_step(self, context: AgentContext) -> AgentStep:
-        """Tools travel as data and come back as `tool` and `arguments`, so that an endpoint
-        without tool calls of its own can use them. Arguments are not judged here."""
+        """By the endpoint's own tool calls, where a probe has found that it has them.
+
+        Elsewhere, and where it refuses them after all, tools travel as data and come back as
+        `tool` and `arguments`. Arguments are not judged here.
+        """
+        chat = self._chats.get("agent_step", self._chat)
+        if isinstance(chat, ChatClient) and chat.calls_tools:
+            try:
+                return self._call_agent_tool(chat, context)
+            except EngineError as error:
+                if error.code != "endpoint_refused" or not error.permanent:
+                    raise
+                chat.calls_tools = False
         data: dict[str, Any] = {
             "messages": [_render_message(each) for each in context.messages],
             "tools": [
@@ -113,6 +150,20 @@ class PersonaPurposes(ModelPurposes):
             arguments=serialize_arguments(reply.arguments) if tool else "",
             text=reply.text.strip(),
         )
+
+    def _call_agent_tool(self, chat: ChatClient, context: AgentContext) -> AgentStep:
+        instructions = {"role": "system", "content": self.prompts.get_text("agent_step")}
+        sent = [instructions, *render_protocol_messages(context.messages)]
+        version = self.prompts.get_version("agent_step")
+        record = CallRecord("agent_step", version, chat.model, flatten_messages(sent))
+        with account_for_call(record) as call:
+            call.attempts += 1
+            made = chat.choose_tool(sent, [render_protocol_tool(tool) for tool in context.tools])
+            record_usage(call, made.completion)
+            call.output += f"{made.tool}({made.arguments})" if made.tool else ""
+        self.count_rejected_items("agent_step", made.dropped)
+        text = strip_thinking(made.completion.text).strip()
+        return AgentStep(tool=made.tool, arguments=made.arguments, text=text)
 
 
 def _select_items(said: Iterable[KnowledgeReplyItem], offered: set[str]) -> list[KnowledgeItem]:

@@ -60,6 +60,18 @@ class PersonaRules:
                     user[fact.text].append(page.handle)
         return Knowledge(_rank_items(user), _rank_items(agent))
 
+    def find_unpredicted(
+        self, predicted: str, span: Sequence[Passage], *, subject: str
+    ) -> list[KnowledgeItem]:
+        """The claims of the span that were not predicted word by word."""
+        expected = set(predicted.split("\n"))
+        told: dict[str, list[str]] = defaultdict(list)
+        read = self.extract_memories([_exchange_from_page(page, subject) for page in span])
+        for page, built in zip(span, read, strict=True):
+            for text in {fact.text: None for fact in built.facts if fact.text not in expected}:
+                told[text].append(page.handle)
+        return [KnowledgeItem(text, tuple(pages)) for text, pages in told.items()]
+
     def assess_traits(
         self, pages: Sequence[Passage], current: Sequence[TraitState], scales: Sequence[TraitScale]
     ) -> list[TraitAssessment]:
@@ -77,8 +89,10 @@ class PersonaRules:
         return found
 
     def choose_agent_step(self, context: AgentContext) -> AgentStep:
-        """Searches what was said last, then says what was found. No model decides anything."""
-        last = context.messages[-1] if context.messages else AgentMessage("user", "")
+        """Searches what was said last, then says what was found. No model decides anything, so that
+        what the system tells it goes unheard."""
+        heard = [message for message in context.messages if message.role != "system"]
+        last = heard[-1] if heard else AgentMessage("user", "")
         offered = {tool.name for tool in context.tools}
         if last.role == "user" and "recall_search" in offered:
             asked = {"query": last.content[:500], "heartbeat": True}

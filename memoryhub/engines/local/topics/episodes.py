@@ -71,10 +71,22 @@ class EpisodeRules:
         text = summarise_texts(told, _EPISODE) or _cut_beginning(span)
         return EpisodeText(_derive_title(span, text), text)
 
+    def find_pause(self, passages: Sequence[Passage], least: int) -> int:
+        """Before the last that begins something else; after all where none does."""
+        for at in range(len(passages) - 1, max(least, 1) - 1, -1):
+            if self.detect_episode_end(passages[:at], passages[at]).open:
+                return at
+        return len(passages)
+
+    def predict_episode(self, title: str, known: Sequence[str]) -> str:
+        """What is known, word by word: rules expect nothing else."""
+        return "\n".join(known)
+
     def fold_summary(
-        self, previous: str, said: Sequence[Utterance], *, max_words: int = 100
+        self, previous: str, said: Sequence[Utterance], *, max_words: int = 100, agent: str = ""
     ) -> str:
-        """The newest telling lines, and of the older ones as many as there is room for."""
+        """The newest telling lines, and of the older ones as many as there is room for. They stay
+        word for word, whoever is to read them."""
         new = _extract_statements("\n".join(f"{u.speaker}: {u.text}" for u in said))
         lines = [*previous.split("\n"), *select_texts(new, _POINTS)]
         return "\n".join(_keep_last_fitting([line for line in lines if line], max_words))

@@ -25,10 +25,11 @@ from memoryhub.lab.systems import SYSTEMS
 from memoryhub.lab.throwaway.tenants import delete_abandoned_tenants
 from memoryhub.lab.training.deciders import train_deciders
 from memoryhub.lab.training.train import train_weights
-from memoryhub.lab.truth.dialogues import HALVES, load_dialogues
+from memoryhub.lab.truth.dialogues import HALVES, TruthDialogue, load_dialogues
 from memoryhub.lab.truth.everyday import ask_dialogue
+from memoryhub.lab.truth.junk import write_samples
 from memoryhub.lab.truth.measure import measure_dialogue
-from memoryhub.lab.truth.run import measure_dialogues, measure_readings
+from memoryhub.lab.truth.run import derive_samples, measure_dialogues, measure_readings
 from memoryhub.recall.ranking import weights
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.services import create_tenant, find_tenant
@@ -67,6 +68,10 @@ class Command(BaseCommand):
         decided = actions.add_parser("deciders", help="learn what decides how Chinese is read")
         decided.add_argument("path", type=Path, help="a folder of dialogues (benchmarks/truth)")
         decided.add_argument("--out", type=Path, required=True, metavar="FILE")
+
+        junk = actions.add_parser("junk", help="a sample of what is derived, to be read by eye")
+        _add_truth_arguments(junk)
+        junk.add_argument("--out", type=Path, required=True, metavar="FILE")
 
         trained = actions.add_parser("train", help="learn what a search's signals are worth")
         trained.add_argument("--data", type=Path, required=True, help=DATA_HELP)
@@ -108,17 +113,24 @@ class Command(BaseCommand):
         return report
 
     def _reading(self, options: dict[str, Any]) -> dict[str, Any]:
-        authors = options["authors"] or HALVES.get(options["half"], ())
-        dialogues = load_dialogues(options["path"], authors)[:: options["every"]]
-        report = measure_readings(dialogues, LocalEngine()).to_dict()
+        report = measure_readings(_load_chosen_dialogues(options), LocalEngine()).to_dict()
         self._print_lines(tables.format_truth_report(report, with_failures=options["failures"]))
         return report
 
+    def _junk(self, options: dict[str, Any]) -> None:
+        drawn = derive_samples(
+            _load_chosen_dialogues(options),
+            engine=options["engine"],
+            preset=options["preset"],
+            progress=self.stderr.write,
+        )
+        counted = write_samples(options["out"], drawn)
+        self._print_lines(f"{what:20}{number:6}" for what, number in sorted(counted.items()))
+
     def _truth(self, options: dict[str, Any]) -> dict[str, Any]:
         measure = measure_dialogue if options["action"] == "truth" else ask_dialogue
-        authors = options["authors"] or HALVES.get(options["half"], ())
         report = measure_dialogues(
-            load_dialogues(options["path"], authors)[:: options["every"]],
+            _load_chosen_dialogues(options),
             measure,
             engine=options["engine"],
             preset=options["preset"],
@@ -186,6 +198,11 @@ def _add_truth_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--preset", default="balanced")
     parser.add_argument("--failures", action="store_true", help="print each failure in words")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here too")
+
+
+def _load_chosen_dialogues(options: dict[str, Any]) -> list[TruthDialogue]:
+    authors = options["authors"] or HALVES.get(options["half"], ())
+    return load_dialogues(options["path"], authors)[:: options["every"]]
 
 
 def _add_run_arguments(parser: ArgumentParser) -> None:

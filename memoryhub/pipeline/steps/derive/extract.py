@@ -98,6 +98,7 @@ class BatchDraft:
 
 # Claims that a model is shown beside the messages: of the first exchange, and of each further one.
 _MAX_KNOWN, _MAX_KNOWN_FURTHER = 20, 5
+_MAX_KNOWN_PAST = 5  # claims that are over, beside them: they may be asked to be forgotten
 _MAX_KNOWN_OF_WISH = 60
 _MAX_RELATIONS = 40
 _MAX_EMBEDDED_CHARACTERS = 2000  # of a turn, to find what it may bear on
@@ -134,6 +135,7 @@ def _load_known_claims(batch: DialogueBatch, engine: Engine, embedder: Embedder)
             "\n".join(texts),
             {turn.speaker for turn in said},
             most=most,
+            most_past=_MAX_KNOWN_PAST,
         )
         relations = list_relations_in_use(batch.space, _MAX_RELATIONS)
     return KnownClaims({f"m{n}": row for n, row in enumerate(rows, 1)}, relations, judges=True)

@@ -34,10 +34,12 @@ MAX_REQUEST_CHARACTERS = 500  # characters of a wish that are compared
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    """A turn that asks for something to be forgotten, and the claims it means."""
+    """A turn that asks for something to be forgotten, and the claims it means. `named`: who read
+    the turn said which, and did not only find what comes near."""
 
     turn: Turn
     facts: Sequence[Fact] = field(default_factory=tuple)
+    named: bool = False
 
     def render_decision(self) -> dict[str, Any]:
         """In the words of the API."""
@@ -82,7 +84,7 @@ def prepare_requests(
     """
     said = meant or {}
     wished = [t for t in turns if t.speech_act == "forget" and is_from_subject(space, t)]
-    known = [ForgetRequest(turn, said[turn.id]) for turn in wished if said.get(turn.id)]
+    known = [ForgetRequest(t, said[t.id], named=True) for t in wished if said.get(t.id)]
     asked = [turn for turn in wished if not said.get(turn.id)]
     return [*known, *_ask_about_requests(space, policy, asked, engine, embedder)]
 
@@ -158,9 +160,12 @@ def propose_erasures(
     space: Space, policy: Policy, wishes: Sequence[ForgetRequest], now: datetime
 ) -> None:
     """Propose the erasures. `auto` in the payload: the policy lets it be done without asking,
-    since what is meant is certain. Call inside the tenant's scope."""
+    since what is meant is certain: one claim, or no more than a turn may end, each named. Call
+    inside the tenant's scope."""
     for wish in wishes:
         only = wish.facts[0] if len(wish.facts) == 1 else None
+        few = len(wish.facts) <= policy.facts.most_closures
+        certain = only or (wish.named and few and policy.judge.trust != "confirm")
         propose_change(
             space,
             "erase",
@@ -169,7 +174,7 @@ def propose_erasures(
             now,
             payload={
                 "fact_ids": [str(fact.id) for fact in wish.facts],
-                "auto": only is not None and policy.erase.on_request == "auto",
+                "auto": bool(certain) and policy.erase.on_request == "auto",
             },
             row=only,
             turn_ids=[wish.turn.id],

@@ -130,6 +130,9 @@ class ClaimDecider:
                 new, sources, question.quarantine_reason
             ), None
         decision = self._decide_by_rules(question)
+        if question.judged is not None and _was_told_with(decision.target, new):
+            # Who read both in one breath has said what one does to the other.
+            decision = ClaimDecision(ResolutionOp.ADD, "new")
         also: list[ClaimDecision[Any]] = []
         if rulings and (decision.is_open or question.judged is not None):
             decision, *also = self._combine_decisions(
@@ -261,6 +264,13 @@ class ClaimDecider:
 
     def _get_fact(self, row: UUID) -> Fact:
         return self._offered_facts.get(row) or self.rows[row]
+
+
+def _was_told_with(held: Fact | None, new: Fact) -> bool:
+    """Whether a claim held is of the same moment; said again in the same words it is one claim."""
+    return (
+        held is not None and held.asserted_at == new.asserted_at and held.text_key != new.text_key
+    )
 
 
 def _format_handle(place: int) -> str:

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db.models import Max, OuterRef, Subquery
 
-from memoryhub.dialogues.models import Session, Turn
+from memoryhub.dialogues.models import IS_INNER, Session, Turn
 from memoryhub.engines.types import Passage
 from memoryhub.errors import EngineError
 from memoryhub.pipeline.jobs import queue
@@ -77,6 +77,7 @@ def _list_sessions_left_open(space: Space, first: Turn) -> list[UUID]:
         session=OuterRef("id"), kind=Episode.Kind.TOPIC, retired_at=None
     )
     said = Turn.objects.filter(session=OuterRef("id"), state=Turn.State.PROCESSED)
+    said = said.exclude(IS_INNER)
     rows = (
         Session.objects.filter(space=space, ended_at__lt=first.occurred_at - TOPIC_GAP)
         .exclude(id=first.session_id)
@@ -98,7 +99,7 @@ def load_open_turns(session: UUID, last_seq: int) -> list[Turn]:
     turns = Turn.objects.filter(
         session=session, seq__gt=find_covered_seq(session), seq__lte=last_seq
     )
-    return list(turns.filter(state=Turn.State.PROCESSED).order_by("seq"))
+    return list(turns.filter(state=Turn.State.PROCESSED).exclude(IS_INNER).order_by("seq"))
 
 
 def _build_stretches(session: UUID, turns: Sequence[Turn], opening: set[UUID]) -> list[PageStretch]:

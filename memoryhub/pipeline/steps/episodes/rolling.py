@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from django.db.models import Func, IntegerField, QuerySet, Sum
 
-from memoryhub.dialogues.models import Turn
+from memoryhub.dialogues.models import IS_INNER, Turn
 from memoryhub.pipeline.jobs.queue import plan_topic_step
 from memoryhub.pipeline.jobs.step import JobResult, Step
 from memoryhub.pipeline.models import Job, Lane
@@ -50,7 +50,7 @@ def _query_turns_since(space: Space, seq: int) -> QuerySet[Turn]:
     turns: QuerySet[Turn] = Turn.objects.filter(
         space=space, seq__gt=seq, state=Turn.State.PROCESSED
     )
-    return turns.order_by("seq")
+    return turns.exclude(IS_INNER).order_by("seq")
 
 
 class FoldStep(Step[StepContext, list[store.EpisodeDraft]]):

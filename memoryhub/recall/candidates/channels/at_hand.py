@@ -66,7 +66,7 @@ SELECT id, state FROM (
   SELECT t.id, t.state, t.seq, t.occurred_at
   FROM newest p JOIN dialogues_turn t
     ON t.session_id = p.session_id AND t.seq BETWEEN p.first_seq AND p.last_seq
-  WHERE t.tenant_id = %(tenant)s AND t.state <> 'redacted'
+  WHERE t.tenant_id = %(tenant)s AND t.state <> 'redacted' AND NOT t.metadata ? 'inner'
   UNION
   SELECT t.id, t.state, t.seq, t.occurred_at FROM dialogues_turn t
   WHERE t.tenant_id = %(tenant)s AND t.space_id = %(space)s AND t.state = ANY(%(unread)s)

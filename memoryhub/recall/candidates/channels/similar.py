@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from memoryhub.dialogues.models import Turn
+from memoryhub.dialogues.models import IS_INNER, Turn
 from memoryhub.recall.candidates.channels.hits import (
     ChannelHit,
     clamp_score,
@@ -127,7 +127,8 @@ def find_turns(ask: PreparedQuestion) -> list[ChannelHit]:
 
 def _list_all_turns(ask: PreparedQuestion) -> list[ChannelHit]:
     """Every turn in its order: the baseline that has no memory (spec §9, BL1)."""
-    rows = Turn.objects.filter(space=ask.space).exclude(state=Turn.State.REDACTED)
+    rows = Turn.objects.filter(space=ask.space).exclude(IS_INNER)
+    rows = rows.exclude(state=Turn.State.REDACTED)
     if ask.visibility.as_of:
         rows = rows.filter(occurred_at__lte=ask.visibility.as_of)
     ids = rows.order_by("seq").values_list("id", flat=True)

@@ -19,6 +19,7 @@ from memoryhub_client.calls.space_rows import (
     Notes,
     Profile,
     Traits,
+    Windows,
 )
 from memoryhub_client.calls.tenant import PersonLinks
 from memoryhub_client.flows import Flow, quote_path
@@ -64,6 +65,7 @@ class SpaceCalls(SharedCalls[M]):
         self.traits: Traits[M] = Traits(runner, f"{at}/traits")
         self.profile: Profile[M] = Profile(runner, f"{at}/profile")
         self.blocks: Blocks[M] = Blocks(runner, f"{at}/blocks")
+        self.windows: Windows[M] = Windows(runner, f"{at}/windows")
         self.events: Events[M] = Events(runner, f"{at}/events")
         # What applications keep of the subject; it is written with `hub.items`.
         self.items: RowCalls[M, models.Item] = RowCalls(runner, f"{at}/items", models.Item)

@@ -26,6 +26,9 @@ from memoryhub_client.rows.models import (
     ProfileAttribute,
     Trait,
     UndoResult,
+    Window,
+    WindowAppended,
+    WindowTurn,
 )
 
 
@@ -237,6 +240,54 @@ class Blocks(RowCalls[M, Block]):
     def detach(self, id: str, *, reason: str = "", key: str | None = None) -> Flow[Written[Block]]:
         """Take a shared block out of their sight."""
         return self._write_on_row(id, "detach", {"reason": reason}, key)
+
+
+class Windows(RowCalls[M, Window]):
+    """Sessions of agents: what is in front of them, what they append, and their turns."""
+
+    _row = Window
+
+    @call
+    def open(self, session: str, *, agent: str = "", key: str | None = None) -> Flow[Window]:
+        """The window of the session of this name, which is begun where there is none."""
+        return self._write_named(Window, "open", {"session": session, "agent": agent}, key)
+
+    @call
+    def append(
+        self, id: str, messages: Sequence[Mapping[str, Any]], *, key: str | None = None
+    ) -> Flow[WindowAppended]:
+        """Messages behind what is there; of an agent of yours with its `tool_calls`, and their
+        results with the `tool_call_id`."""
+        body = {"messages": messages}
+        return self._write_for_row(WindowAppended, f"{id}/append", body, key=key)
+
+    @call
+    def step(
+        self,
+        id: str,
+        messages: Sequence[Mapping[str, Any]] = (),
+        *,
+        max_steps: int | None = None,
+        key: str | None = None,
+    ) -> Flow[WindowTurn]:
+        """Have the hub's agent act until it yields, on these messages or on what is there."""
+        body = {"messages": messages, "max_steps": max_steps}
+        return self._write_for_row(WindowTurn, f"{id}/step", body, key=key)
+
+    @call
+    def schedule(
+        self,
+        id: str,
+        *,
+        every_minutes: int | None = None,
+        alarm_at: Time | None = None,
+        no_alarm: bool = False,
+        key: str | None = None,
+    ) -> Flow[Window]:
+        """Have the agent woken so often (0: no more), and once. What is left out stays."""
+        alarm = SEND_NULL if no_alarm else alarm_at
+        body = {"every_minutes": every_minutes, "alarm_at": alarm}
+        return self._write_named(Window, f"{id}/schedule", body, key)
 
 
 class Events(RowCalls[M, Event]):

@@ -21,9 +21,9 @@ FactShelf = Literal["", "user_kb", "agent"]
 FactStatus = Literal["active", "superseded", "retracted"]
 FactVisibility = Literal["active", "dormant"]
 ImportState = Literal["queued", "running", "done", "failed"]
-JobProgressStep = Literal["derive", "associate", "place", "episode", "promote", "fold", "digest", "rederive", "embed", "sweep", "replay", "map"]
+JobProgressStep = Literal["derive", "associate", "place", "episode", "promote", "fold", "digest", "rederive", "embed", "sweep", "replay", "map", "wake"]
 JobState = Literal["queued", "running", "retry", "done", "dead", "cancelled"]
-JobStep = Literal["derive", "associate", "place", "episode", "promote", "fold", "digest", "rederive", "embed", "sweep", "replay", "map"]
+JobStep = Literal["derive", "associate", "place", "episode", "promote", "fold", "digest", "rederive", "embed", "sweep", "replay", "map", "wake"]
 LinkKind = Literal["related", "elaborates", "continues", "contradicts", "causes"]
 MemberRole = Literal["viewer", "editor", "admin"]
 MemoryFeedbackVerdict = Literal["positive", "negative", "very_negative", "wrong"]
@@ -46,6 +46,8 @@ TurnState = Literal["pending", "processed", "failed", "redacted"]
 TurnTimeFlag = Literal["", "missing", "naive", "future"]
 WebhookContent = Literal["ids", "text"]
 WebhookStyle = Literal["native", "mem0"]
+WindowMessageRole = Literal["system", "user", "assistant", "tool"]
+WindowTurnEnding = Literal["yielded", "paused", "failures", "steps", "broken"]
 
 
 class AddBatchResult(Row):
@@ -1132,6 +1134,12 @@ class SavedWebhook(Row):
     webhook: Webhook
 
 
+class SavedWindow(Row):
+    """The row as it is now."""
+
+    window: Window
+
+
 class SearchResult(Row):
     """`insufficient`: nothing in the space bears on the query (E32), or the judge wants more.
     `degraded`: what was lost on the way (dense, router, judge). `unverified`: the judge could
@@ -1260,6 +1268,17 @@ class SpaceImportReport(Row):
     spaces: list[ImportedSpace]
     vectors: dict[str, int]
     version: str
+
+
+class StepOutcome(Row):
+    """What an agent did, and what came of it. `arguments` are as sent where they do not
+    parse."""
+
+    arguments: Any
+    ok: bool
+    result: str
+    thought: str
+    tool: str
 
 
 class StoredItem(Row):
@@ -1400,6 +1419,62 @@ class WebhookWithSecret(Row):
 
     secret: str
     webhook: Webhook
+
+
+class Window(Row):
+    """What of a session is in front of an agent: the messages from `head_seq` on, behind the
+    summary of those that left. `alerted`: it was told that its window is nearly full. `hidden`
+    messages have left and wait to be summed up. Timers wake it every `beat_minutes`, next at
+    `beats_at`, and once at `alarm_at`."""
+
+    agent: str
+    alarm_at: datetime | None
+    alerted: bool
+    beat_minutes: int
+    beats_at: datetime | None
+    context_limit: int
+    head_seq: int
+    hidden: int
+    id: str
+    messages: list[WindowMessage]
+    session: str
+    session_id: str
+    session_ordinal: int
+    summary: str
+    tokens: int
+    version: int
+
+
+class WindowAppended(Row):
+    """What was stored, the job that reads it, and the window as it is then."""
+
+    job_id: str | None
+    turns: list[AddedTurn]
+    window: Window
+
+
+class WindowMessage(Row):
+    """A message as the agent's model is shown it: blocks and summary first, as the system's. A
+    call of a tool and its result name each other by `call_id`."""
+
+    arguments: str
+    call_id: str
+    content: str
+    role: WindowMessageRole
+    tool: str
+
+
+class WindowTurn(Row):
+    """What the agent said and did, why it stopped, and the window as it is then. `trouble` says
+    what broke where it did."""
+
+    ending: WindowTurnEnding
+    paused_minutes: int
+    said: list[str]
+    steps: list[StepOutcome]
+    trouble: str
+    turn_ids: list[str]
+    window: Window
 
 
 class WrittenAttribute(Row):

@@ -1,0 +1,147 @@
+"""An agent's session: a window with the policy and the engine that serve it (MemGPT, spec §3).
+
+The API, the proxy, hosts by MCP and the chat all come to the same window: what they say goes in
+through `ingest_messages`, and what is in front of an agent is composed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from uuid import UUID
+
+from django.utils.translation import gettext
+
+from memoryhub.dialogues.messages import Message
+from memoryhub.dialogues.models import IS_INNER, Turn
+from memoryhub.dialogues.services import open_session
+from memoryhub.engines.types import Engine
+from memoryhub.errors import Conflict, NotFound
+from memoryhub.inference.ledger import open_ledger
+from memoryhub.inference.selection import select_engine
+from memoryhub.pipeline.ingest.services import IngestRequest, IngestResult, ingest_messages
+from memoryhub.pipeline.steps.episodes.windows import compose_window
+from memoryhub.policies.schema import Policy
+from memoryhub.policies.services import EffectivePolicy, load_effective_policy
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Note
+from personas import blocks
+from personas.models import Window
+from personas.window import ComposedWindow, open_window
+
+AGENT_NAME = "MemoryHub"
+_WHO_TEXT = (
+    "You talk with {name}. You are an assistant that remembers: your memory blocks are below, all"
+    " that was ever said can be searched. The time is {now}."
+)
+_LIMITS_TEXT = (
+    "What you see here is your window. It holds {limit} tokens. When {warn:.0%} of it are used you"
+    " are told so once; at {flush:.0%} the oldest messages, {evict:.0%} of it, are summed up and"
+    " leave, but never the last {keep_last}. {said} messages of this person's dialogue are in"
+    " recall storage, {kept} passages of yours in archival storage."
+)
+
+
+@dataclass(frozen=True)
+class AgentSession:
+    """A window as an agent sits at it."""
+
+    tenant: Tenant
+    space: Space
+    window: Window
+    effective: EffectivePolicy
+
+    @property
+    def agent(self) -> str:
+        return self.window.agent or AGENT_NAME
+
+    @property
+    def acts(self) -> bool:
+        """Whether the hub itself has a model take the agent's turns."""
+        return self.can_act(self.tenant, self.effective.policy)
+
+    @staticmethod
+    def can_act(tenant: Tenant, policy: Policy) -> bool:
+        """Whether agents of such a tenant have a model, tools and a window."""
+        by_model = tenant.engine == Tenant.Engine.LLM
+        return by_model and policy.core.tools and policy.window.mode != "off"
+
+    @cached_property
+    def engine(self) -> Engine:
+        return select_engine(self.tenant, self.effective.policy)
+
+    def build_head(self, now: datetime) -> list[str]:
+        """Who the agent talks with, what it can hold, and how much lies in its storages."""
+        limits = self.effective.policy.window
+        with tenant_scope(self.space.tenant_id):
+            said = Turn.objects.filter(space=self.space).exclude(IS_INNER)
+            kept = Note.objects.filter(space=self.space, page=None, fact=None, retired_at=None)
+            counts = {"said": said.count(), "kept": kept.exclude(author="").count()}
+        name = self.space.name or self.space.subject
+        return [
+            _WHO_TEXT.format(name=name, now=f"{now:%Y-%m-%d %H:%M} UTC"),
+            _LIMITS_TEXT.format(
+                limit=limits.context_limit,
+                warn=limits.warn,
+                flush=limits.flush,
+                evict=limits.evict,
+                keep_last=limits.keep_last,
+                **counts,
+            ),
+        ]
+
+    def compose_window(self, now: datetime) -> ComposedWindow:
+        """What is in front of the agent now, warned of and flushed where that is due. May ask a
+        model: call outside any transaction."""
+        with open_ledger(self.tenant.id, space_id=self.space.id):
+            return compose_window(
+                self.window.session,
+                self.effective,
+                self.engine,
+                now,
+                head=self.build_head(now),
+                agent=self.agent,
+            )
+
+    def append_messages(self, messages: Sequence[Message], now: datetime) -> IngestResult:
+        """Store what was said behind what is there; a worker reads it as any other message. Raises
+        InvalidInput, TooLarge, and Conflict while the memory is paused."""
+        name = self.window.session.external_id
+        if not name:
+            message = gettext("this session has no name, so that nothing can be said into it")
+            raise Conflict(message, code="session_unnamed")
+        request = IngestRequest(self.space.subject, messages, name, agent=self.agent)
+        return ingest_messages(self.tenant.id, request, now)
+
+
+def open_agent_session(space: Space, name: str, agent: str, now: datetime) -> AgentSession:
+    """The window of the session of this name, with an agent at it and the blocks it starts with:
+    made where there is none. Another agent that opens it takes it over. Opens its own scope.
+
+    Raises InvalidInput without a name, Conflict where the policy keeps no windows.
+    """
+    with tenant_scope(space.tenant_id):
+        effective = load_effective_policy(space)
+        if effective.policy.window.mode == "off":
+            raise Conflict(gettext("the policy keeps no windows here"), code="windows_off")
+        session = open_session(space, name, now)
+        window = open_window(session, effective.policy.window.context_limit, agent)
+        if agent and window.agent != agent:
+            window.agent = agent
+            window.save(update_fields=["agent"])
+        blocks.ensure_default_blocks(space, agent, effective.policy.core.char_limit, now)
+    return load_agent_session(space, window.id)
+
+
+def load_agent_session(space: Space, window_id: UUID) -> AgentSession:
+    """Opens its own scope. Raises NotFound."""
+    with tenant_scope(space.tenant_id):
+        rows = Window.objects.select_related("session__space", "rolling")
+        window = rows.filter(space=space, id=window_id).first()
+        if window is None:
+            raise NotFound(gettext("there is no such window"))
+        tenant = Tenant.objects.get(id=space.tenant_id)
+        return AgentSession(tenant, space, window, load_effective_policy(space))

@@ -1,0 +1,51 @@
+"""Zep: a bi-temporal graph (Rasmussen et al., 2025, sections 2.2 and 3).
+
+Edges are the hub's facts: each says since when and until when it held, and what holds no longer is
+found with both. Nodes are entities with their summaries. Communities (section 2.3) are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db.models import Q
+
+from memoryhub.lab.readers.base import ReaderInputs, ReaderResult, build_item, build_result
+from memoryhub.recall.render.results import MemoryItem
+from memoryhub.recall.services import search_memories
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Entity
+
+
+class EdgeReader:
+    """Options: `edges`, the most of them, by meaning, words and graph ranked together; `nodes`, the
+    most summaries of entities that they join."""
+
+    def __init__(self, place: ReaderInputs) -> None:
+        self._space = place.space
+        self._edges, self._nodes = int(place.options["edges"]), int(place.options["nodes"])
+
+    def recall(self, question: str, now: datetime) -> ReaderResult:
+        found = search_memories(
+            self._space,
+            question,
+            limit=self._edges,
+            kinds=("fact",),
+            include_past=True,
+            now=now,
+            reinforce=False,
+        )
+        made = build_result([*found.items, *self._load_nodes(found.items, now)])
+        return ReaderResult(made.items, made.tokens, found.insufficient, found.degraded)
+
+    def _load_nodes(self, edges: Sequence[MemoryItem], now: datetime) -> list[MemoryItem]:
+        facts = [item.id for item in edges]
+        with tenant_scope(self._space.tenant_id):
+            joined = Entity.objects.filter(
+                Q(relations_out__fact__in=facts) | Q(relations_in__fact__in=facts),
+                merged_into=None,
+                retired_at=None,
+            ).exclude(summary="")
+            rows = list(joined.distinct().order_by("-mention_count", "name")[: self._nodes])
+        return [build_item("core", f"{row.name}: {row.summary}", 0.0, now) for row in rows]

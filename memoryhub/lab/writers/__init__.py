@@ -1,0 +1,1 @@
+"""What systems of the lab write by themselves, beside what their policy derives."""
