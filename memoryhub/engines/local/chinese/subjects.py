@@ -134,7 +134,7 @@ def _find_person(text: str, speaker: str, known: str, people: frozenset[str]) ->
             return Subject("person", name, name, 0, len(name))
     if named := _NAMED_FAMILIARLY.match(text):
         return Subject("person", named[0], named[0], 0, named.end())
-    if text[:1] in _FAMILY_NAMES:
+    if text[:1] in _FAMILY_NAMES and text[1:2] not in "一二三":  # 高三 is a year of school
         word, tag = next(iter(rjieba.tag(text)), ("", ""))
         if is_name(word, tag) and len(word) < len(text):
             return Subject("person", word, word, 0, len(word))
