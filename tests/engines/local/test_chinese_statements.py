@@ -8,7 +8,7 @@ import pytest
 
 from memoryhub.engines.local.chinese.answers import find_question
 from memoryhub.engines.local.chinese.clauses import split_clauses
-from memoryhub.engines.local.chinese.decide import load_decider
+from memoryhub.engines.local.chinese.judgements import load_decider
 from memoryhub.engines.types import Exchange, Utterance
 from tests.engines.local.dialogue import AT, ENGINE
 from tests.engines.local.test_chinese_changes import read_turn_facts

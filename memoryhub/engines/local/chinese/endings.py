@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from memoryhub.engines.local.chinese.clauses import ChineseClause
-from memoryhub.engines.local.chinese.decide import list_ending_features, load_decider
+from memoryhub.engines.local.chinese.judgements import list_ending_features, load_decider
 
 # Words beside an ending after which it has not happened: wished, planned, feared, advised, near.
 _UNREAL = (

@@ -25,8 +25,8 @@ from memoryhub.engines.local.chinese.clauses import (
 )
 from memoryhub.engines.local.chinese.corrections import apply_corrections
 from memoryhub.engines.local.chinese.dates import find_times
-from memoryhub.engines.local.chinese.decide import list_clause_features, load_decider
 from memoryhub.engines.local.chinese.endings import Predicate, is_over
+from memoryhub.engines.local.chinese.judgements import list_clause_features, load_decider
 from memoryhub.engines.local.chinese.people import (
     KIN,
     ROLES,

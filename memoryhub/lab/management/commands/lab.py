@@ -23,7 +23,6 @@ from memoryhub.lab.runs.execute import resume_run, start_run
 from memoryhub.lab.runs.plan import RunOptions
 from memoryhub.lab.systems import SYSTEMS
 from memoryhub.lab.throwaway.tenants import delete_abandoned_tenants
-from memoryhub.lab.training.deciders import train_deciders
 from memoryhub.lab.training.train import train_weights
 from memoryhub.lab.truth.dialogues import HALVES, TruthDialogue, load_dialogues
 from memoryhub.lab.truth.everyday import ask_dialogue
@@ -64,14 +63,6 @@ class Command(BaseCommand):
             ("everyday", "questions as people type them, after such dialogues"),
         ):
             _add_truth_arguments(actions.add_parser(name, help=told))
-
-        decided = actions.add_parser("deciders", help="learn what decides how Chinese is read")
-        decided.add_argument("path", type=Path, help="a folder of dialogues (benchmarks/truth)")
-        decided.add_argument("--out", type=Path, required=True, metavar="FILE")
-
-        junk = actions.add_parser("junk", help="a sample of what is derived, to be read by eye")
-        _add_truth_arguments(junk)
-        junk.add_argument("--out", type=Path, required=True, metavar="FILE")
 
         trained = actions.add_parser("train", help="learn what a search's signals are worth")
         trained.add_argument("--data", type=Path, required=True, help=DATA_HELP)
@@ -140,14 +131,6 @@ class Command(BaseCommand):
         return report
 
     _everyday = _truth
-
-    def _deciders(self, options: dict[str, Any]) -> None:
-        made = train_deciders(load_dialogues(options["path"], HALVES["development"]))
-        text = json.dumps(made, ensure_ascii=False, indent=1) + "\n"
-        options["out"].write_text(text, encoding="utf-8")
-        for name, decider in made.items():
-            scores = "  ".join(f"{what} {value}" for what, value in decider["scores"].items())
-            self._print_lines([f"{name:8}{scores}"])
 
     def _train(self, options: dict[str, Any]) -> None:
         told = {"on": options["on"], "progress": self.stderr.write}

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management import call_command
 
-from memoryhub.lab.training.deciders import train_deciders
+from memoryhub.lab.training.chinese.statements import train_chinese_judgements
 from memoryhub.lab.truth.dialogues import read_dialogue
 
 
@@ -41,7 +41,7 @@ DIALOGUES = (
 
 def test_learning_twice_gives_the_same_weights() -> None:
     dialogues = [read_dialogue(each) for each in DIALOGUES]
-    first, second = train_deciders(dialogues), train_deciders(dialogues)
+    first, second = train_chinese_judgements(dialogues), train_chinese_judgements(dialogues)
     assert first == second
     assert first.keys() == {"ended", "worth"}
     assert first["worth"]["scores"]["true"] >= 2
@@ -52,8 +52,10 @@ def test_the_command_writes_what_the_engine_reads(tmp_path: Path) -> None:
     for each in DIALOGUES:
         text = json.dumps(each, ensure_ascii=False)
         (tmp_path / f"{each['id']}.json").write_text(text, encoding="utf-8")
-    out, target = StringIO(), tmp_path / "deciders.out"
-    call_command("lab", "deciders", str(tmp_path), "--out", str(target), stdout=out)
+    out, target = StringIO(), tmp_path / "judgements.out"
+    call_command(
+        "lab", "train-reading", str(tmp_path), "--language", "zh", "--out", str(target), stdout=out
+    )
     made = json.loads(target.read_text(encoding="utf-8"))
     assert set(made["ended"]) == {"bias", "bar", "scores", "weights"}
     assert "worth" in out.getvalue()

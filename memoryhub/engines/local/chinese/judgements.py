@@ -1,6 +1,6 @@
 """Small learned deciders over characters and words: what has ended, and what is worth keeping.
 
-Their weights are learned by `lab deciders` (memoryhub/lab/training/chinese.py) and shipped beside
+Their weights are learned by `lab train-reading` (memoryhub/lab/training/chinese/statements.py) and shipped beside
 this file with the scores they had on dialogues they were not learned from.
 """
 
@@ -42,7 +42,7 @@ class Decider:
 @cache
 def load_decider(name: str) -> Decider:
     """One of the shipped deciders: "ended" or "worth"."""
-    told = json.loads(files(__package__).joinpath("deciders.json").read_text(encoding="utf-8"))
+    told = json.loads(files(__package__).joinpath("judgements.json").read_text(encoding="utf-8"))
     return Decider(told[name]["bias"], told[name]["bar"], told[name]["weights"])
 
 

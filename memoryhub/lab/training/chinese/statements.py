@@ -1,6 +1,6 @@
-"""`lab deciders`: what the deciders of Chinese go by, learned from dialogues with readings.
+"""`lab train-reading`: what the deciders of Chinese go by, learned from dialogues with readings.
 
-Each is a logistic regression over characters and words (engines/local/chinese/decide.py). Its
+Each is a logistic regression over characters and words (engines/local/chinese/judgements.py). Its
 scores are those on the dialogues of an author it has not learned from, each author in turn. What
 ended is marked by the place where the statement begins; for its frames, sentences made for it are
 added. What is worth keeping is what a careful person kept.
@@ -19,12 +19,12 @@ import numpy as np
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from memoryhub.engines.local.chinese.decide import list_ending_features
 from memoryhub.engines.local.chinese.extract import (
     StatedFact,
     find_main_clause,
     list_stated_facts,
 )
+from memoryhub.engines.local.chinese.judgements import list_ending_features
 from memoryhub.engines.types import Exchange, Utterance
 from memoryhub.lab.truth.dialogues import TruthDialogue, is_matching
 from memoryhub.lab.truth.reading import build_exchanges
@@ -60,7 +60,7 @@ PLANS = (
 )
 
 
-def train_deciders(dialogues: Sequence[TruthDialogue]) -> dict[str, Any]:
+def train_chinese_judgements(dialogues: Sequence[TruthDialogue]) -> dict[str, Any]:
     """Each decider by name: bias, bar, weights and scores, as the engine's file has them."""
     told = [(d, fact) for d in dialogues if d.language == "zh" for fact in _iter_stated(d)]
     marks = json.loads(files(_DATA).joinpath("endings.json").read_text(encoding="utf-8"))
