@@ -11,13 +11,13 @@ from typing import cast
 
 from memoryhub.engines.local.answers.questions import RecallRules
 from memoryhub.engines.local.claims.corrections import apply_correction
+from memoryhub.engines.local.claims.entities import extract_entities, extract_relations
+from memoryhub.engines.local.claims.extract import extract_facts
 from memoryhub.engines.local.claims.judgements import (
     build_statement,
     judge_statements,
     load_decider,
 )
-from memoryhub.engines.local.claims.entities import extract_entities, extract_relations
-from memoryhub.engines.local.claims.extract import extract_facts
 from memoryhub.engines.local.claims.predicates import is_single_valued
 from memoryhub.engines.local.claims.resolve import ClaimRules
 from memoryhub.engines.local.claims.short_answers import CompletedStatement, complete_answer

@@ -128,7 +128,13 @@ def test_a_wish_says_nothing_of_the_state_one_is_in(text: str) -> None:
     ],
 )
 def test_what_befell_others_ends_nothing_of_the_speaker(text: str) -> None:
-    assert all((f.predicate_key, f.polarity) == ("", "holds") for f in read_turn_facts(text))
+    own = [f for f in read_turn_facts(text) if f.owner == "何苗"]
+    assert all((f.predicate_key, f.polarity) == ("", "holds") for f in own)
+
+
+def test_a_colleagues_ending_is_the_colleagues() -> None:
+    (fact,) = read_turn_facts("我同事辞职了。")
+    assert (fact.owner, fact.predicate_key, fact.polarity) == ("何苗的同事", "works_as", "ended")
 
 
 def test_a_relatives_ending_is_the_relatives() -> None:

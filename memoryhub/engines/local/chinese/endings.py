@@ -10,12 +10,20 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-# The words before an ending after which it has not happened, or not to the one spoken of.
-_NOT_HAPPENED = re.compile(
+from memoryhub.engines.local.chinese.clauses import ChineseClause
+from memoryhub.engines.local.chinese.judgements import list_ending_features, load_decider
+
+# Words beside an ending after which it has not happened: wished, planned, feared, advised, near.
+_UNREAL = (
     r"想(?!到)|打算|准备|计划|考虑|决定(?!了)|犹豫|纠结|希望|期待|期望|梦想|建议|劝|逼|让|叫我|要求|怕|担心|害怕"
-    r"|差点|差一点|险些|几乎|没(?!过?多久|几[天年个])|未(?!来)|别(?!的|人|墅)|不(?!得不|再|在|住|久|仅|但|只)"
-    r"|可能|也许|或许|大概|正在|试着|尝试|努力|如果|要是|万一|假如|梦见|假装|以后再|什么时候|讨论|商量|闹"
+    r"|差点|差一点|险些|几乎|可能|也许|或许|大概|正在|试着|尝试|努力|如果|要是|万一|假如|梦见|假装|以后再|什么时候|讨论|商量|闹"
     r"|明[年天晚]|下个?[月周年]|下个?星期"
+)
+_NOT_HAPPENED = re.compile(
+    rf"{_UNREAL}|没(?!过?多久|几[天年个])|未(?!来)|别(?!的|人|墅)|不(?!得不|再|在|住|久|仅|但|只)"
+)
+_STILL_AHEAD = re.compile(
+    rf"{_UNREAL}|(?:快|将|要|马上|即将|该)(?:要|就)?\w{{1,6}}了$|失败|[了不]成$|给了?(?:我|俺)(?:了|$|[一两])"
 )
 _SOON_WORDS = re.compile(r"[快将要会能该]")
 # After these an ending is a time, a thing, or somebody it happened to.
@@ -45,6 +53,13 @@ _ENDINGS = re.compile(
     r"戒(?:掉|了|断|成功|[烟酒赌糖毒网])|卖(?:掉|出|给|了)|退(?:学|休|出|掉|了)|辍学|分手|分开了|分居|绝交|断绝|停止|停掉|放弃了?"
     rf"|送(?:人|走)了|转(?:让|卖)|解散|搬(?:走|离|出)|{_LEAVING_JOB}"
 )
+
+
+def is_over(clause: ChineseClause) -> bool:
+    """Whether a clause says that something ended, as far as its words tell ("卡都转给同事了")."""
+    if _STILL_AHEAD.search(clause.text):
+        return False
+    return load_decider("ended").decide(list_ending_features(clause.text, clause.words))
 
 
 class Predicate(NamedTuple):

@@ -7,25 +7,30 @@ dialogue too few of them were right.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice, takewhile
 
+import rjieba
+
+from memoryhub.engines.local.chinese.answers import find_question
 from memoryhub.engines.local.chinese.clauses import (
     ChineseClause,
     TaggedWord,
-    group_statements,
     split_sentences,
     tag_words,
 )
+from memoryhub.engines.local.chinese.corrections import apply_corrections
 from memoryhub.engines.local.chinese.dates import find_times
-from memoryhub.engines.local.chinese.endings import Predicate
+from memoryhub.engines.local.chinese.endings import Predicate, is_over
+from memoryhub.engines.local.chinese.judgements import list_clause_features, load_decider
 from memoryhub.engines.local.chinese.people import (
     KIN,
+    ROLES,
     find_antecedent,
-    find_relative,
-    replace_pronoun,
 )
 from memoryhub.engines.local.chinese.rules import (
     GREETING,
@@ -34,10 +39,13 @@ from memoryhub.engines.local.chinese.rules import (
     classify_predicate,
     derive_kind,
     derive_polarity,
+    has_others_do,
     is_correction,
     is_single_valued,
     parse_correction,
 )
+from memoryhub.engines.local.chinese.statements import Statement, StatementReader
+from memoryhub.engines.local.chinese.subjects import Subject
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import (
     EntityMention,
@@ -84,12 +92,8 @@ _THEME_PATTERNS = {
     "居住": "住|搬|房|公寓|租|家具|装修",
 }
 _ENTITY_TYPES = {"nr": "person", "ns": "place", "nt": "organisation", "nrt": "person"}
-_LEADING_TIME = (
-    r"^(?:今天|昨天|最近|现在|目前|去年|今年|其实|上周|[\d一二三四五六七八九十]+[月日年号前])*"
-)
+_WORDS = re.compile(r"[^\W\d零一二两三四五六七八九十百千万]")
 _PET_WORD = re.compile(r"[只条匹]|猫|狗|宠物|儿子|女儿|孩子")
-_OPENS_WITH_RELATIVE = re.compile(rf"{_LEADING_TIME}我的?(?P<kin>{KIN})(?!的|一起|和)")
-_OPENS_WITH_BELONGING = re.compile(rf"{_LEADING_TIME}我(?:们)?的(?!工作|职业|名字|年龄|家|{KIN})")
 
 
 def extract_from_exchange(exchange: Exchange) -> Extraction:
@@ -119,28 +123,92 @@ def _choose_overall_act(acts: Sequence[SpeechAct]) -> SpeechAct:
     return next((act for act in order if act in acts), "chitchat")
 
 
+@dataclass(frozen=True, slots=True)
+class StatedFact:
+    """A fact with the statement it was read from, whether or not it is worth keeping."""
+
+    fact: FactCandidate
+    statement: Statement
+
+    def list_features(self) -> Iterator[str]:
+        """What its worth is decided by."""
+        statement, fact = self.statement, self.fact
+        text = "，".join(clause.text for clause in statement.clauses)
+        words = [word for clause in statement.clauses for word in clause.words]
+        if statement.completed:  # "没有" says nothing without what was asked
+            text = statement.completed.removeprefix(fact.speaker)
+            words = rjieba.tag(text, False)
+        yield from list_clause_features(text, words)
+        yield f"about:{statement.subject.kind}"
+        yield f"named:{statement.subject.end > 0}"
+        yield f"clauses:{len(statement.clauses)}"
+        yield f"answers:{bool(statement.completed)}"
+        yield f"mark:{statement.clauses[-1].mark[-1:]}"
+        yield f"length:{min(6, len(text) // 4)}"
+        yield f"number:{re.search(r'[0-9]', text) is not None}"
+        yield f"kind:{fact.kind}"
+        yield f"polarity:{fact.polarity}"
+        yield f"dated:{fact.event is not None}"
+
+    def is_worth_keeping(self) -> bool:
+        """What the table has a predicate for, what ended, and what is like what people kept."""
+        known = self.fact.predicate_key or self.fact.polarity == "ended" or self.fact.correction
+        return bool(known) or load_decider("worth").decide(self.list_features())
+
+
 def _extract_facts(
     utterance: Utterance, exchange: Exchange, people: frozenset[str]
 ) -> list[FactCandidate]:
-    found: list[FactCandidate] = []
-    earlier = [*exchange.history, *exchange.utterances]
-    texts = [u.text for u in earlier[: earlier.index(utterance)]][-2:]
+    stated = list_stated_facts(utterance, exchange, people)
+    worth = (each.fact for each in stated if each.is_worth_keeping())
+    found = list(islice(worth, _MOST_FACTS))
     for offset, sentence in split_sentences(utterance.text):
-        known = find_antecedent(reversed(texts), utterance.speaker)
-        texts.append(sentence)
         corrected = parse_correction(sentence)
         if corrected:
+            end = offset + len(sentence)
+            found = [f for f in found if not offset <= f.sources[0].start < end]
             found.append(_build_correction(utterance, corrected, offset, sentence))
-            continue
-        # A question or a greeting may still hold a statement in a clause of its own.
-        if classify_act(sentence) in ("forget", "hypothetical", "request"):
-            continue
-        for run in group_statements(sentence, offset, people, known, utterance.speaker):
-            owner = _find_owner(run[0], utterance.speaker)
-            for clauses in _group_by_predicate(run):
-                if _is_specific(clauses, owner):
-                    found.append(_build_fact(utterance, owner, clauses, sentence))
+    found = _put_slips_right(found, utterance, exchange, people)
     return [_demote_second_home(fact, found[:i]) for i, fact in enumerate(found)]
+
+
+def _put_slips_right(
+    found: Sequence[FactCandidate],
+    utterance: Utterance,
+    exchange: Exchange,
+    people: frozenset[str],
+) -> list[FactCandidate]:
+    """What the speaker said before, with the value that is right instead of what was read."""
+    said = [*exchange.history, *exchange.utterances]
+    before = [u.text for u in said[: said.index(utterance)] if u.speaker == utterance.speaker]
+    kept = list(found)
+    for put in apply_corrections(utterance.text, before[::-1]):
+        told = replace(utterance, text=put.text)
+        facts = [each.fact for each in list_stated_facts(told, Exchange([told]), people)]
+        kept = [f for f in kept if f.sources[0].end <= put.start or f.sources[0].start >= put.end]
+        source = SourceSpan(utterance.handle, put.start, put.end)
+        kept += [replace(f, correction=True, sources=(source,)) for f in facts]
+    return kept
+
+
+def list_stated_facts(
+    utterance: Utterance, exchange: Exchange, people: frozenset[str]
+) -> list[StatedFact]:
+    """All that an utterance of the exchange states of people and their things."""
+    earlier = [*exchange.history, *exchange.utterances]
+    before = earlier[: earlier.index(utterance)]
+    known = find_antecedent((u.text for u in reversed(before[-2:])), utterance.speaker)
+    asked = before[-1] if before and before[-1].speaker != utterance.speaker else None
+    reader = StatementReader(utterance.speaker, people - {utterance.speaker})
+    question = find_question(asked.text) if asked else ""
+    statements = reader.read_statements(utterance.text, known, question)
+    parts = [part for statement in statements for part in _split_by_predicate(statement)]
+    times = find_times(utterance.text, utterance.at)
+    return [
+        StatedFact(_build_fact(utterance, part, times), part)
+        for part in parts
+        if _is_specific(part.clauses, part.subject.owner)
+    ]
 
 
 def _demote_second_home(fact: FactCandidate, before: Sequence[FactCandidate]) -> FactCandidate:
@@ -172,39 +240,44 @@ def _build_correction(
     )
 
 
-def _group_by_predicate(run: Sequence[ChineseClause]) -> list[list[ChineseClause]]:
-    """One group per predicate of the table: a move and a new job are two facts, and so are the
-    home that was left and the new one."""
+def _split_by_predicate(statement: Statement) -> list[Statement]:
+    """One statement per predicate of the table: a move and a new job are two facts, and so are
+    the home that was left and the new one."""
     groups: list[list[ChineseClause]] = []
     keys: set[tuple[str, bool]] = set()
-    for clause in run:
-        key = _classify_clause(clause, groups[-1] if groups else ()).key
-        told = (key, derive_polarity(clause.text, clause.text) == "ended")
+    for clause in statement.clauses:
+        key = _classify_clause(clause, statement, groups[-1] if groups else ()).key
+        said = clause.text
+        if clause is statement.clauses[0] and statement.subject.kind == "person":
+            said = said[statement.subject.end :]
+        told = (key, derive_polarity(said, said) == "ended")
         if not groups or (key and keys and told not in keys):
             groups.append([])
         groups[-1].append(clause)
         keys |= {told} if key else set()
-    return groups
+    rest = Subject("nothing", statement.subject.owner, statement.subject.phrase)
+    first = replace(statement, clauses=groups[0])
+    return [first, *(Statement(rest, each, statement.sentence) for each in groups[1:])]
 
 
-def _find_owner(clause: ChineseClause, speaker: str) -> str:
-    """Whom it is about: the speaker, a named person, or the speaker's relative (spec E25)."""
-    related = _OPENS_WITH_RELATIVE.match(clause.text) is not None
-    relative = find_relative(clause.text, speaker) if related else ""
-    return relative or clause.person or speaker
-
-
-def _classify_clause(clause: ChineseClause, before: Sequence[ChineseClause]) -> Predicate:
+def _classify_clause(
+    clause: ChineseClause, statement: Statement, before: Sequence[ChineseClause]
+) -> Predicate:
     """Of the table; what the speaker's belongings are or do is none of the speaker's own."""
-    if _OPENS_WITH_BELONGING.match(clause.text):
+    told_of_another = statement.subject.kind == "person" and has_others_do(clause.text)
+    if statement.subject.kind == "thing" or told_of_another:
         return Predicate("", "")
-    found = classify_predicate(clause.text)
-    pet = clause.subject == "none" and any(_PET_WORD.search(c.text) for c in before)
+    told = statement.subject if clause is statement.clauses[0] else None
+    # What befalls others is theirs, once they are known.
+    theirs = told is not None and told.kind == "person"
+    found = classify_predicate(clause.text[told.end :] if told and theirs else clause.text)
+    pet = bool(before) and any(_PET_WORD.search(c.text) for c in before)
     return Predicate("", "") if pet and found.key in ("age", "name") else found
 
 
-def _classify_clauses(clauses: Sequence[ChineseClause]) -> list[Predicate]:
-    return [_classify_clause(clause, clauses[:i]) for i, clause in enumerate(clauses)]
+def _classify_clauses(statement: Statement) -> list[Predicate]:
+    clauses = statement.clauses
+    return [_classify_clause(clause, statement, clauses[:i]) for i, clause in enumerate(clauses)]
 
 
 def _is_specific(clauses: Sequence[ChineseClause], owner: str) -> bool:
@@ -212,17 +285,9 @@ def _is_specific(clauses: Sequence[ChineseClause], owner: str) -> bool:
     introduced = re.compile(rf"我(?:叫|是|的名字[是叫])做?{re.escape(owner)}")
     if any(introduced.fullmatch(clause.text) for clause in clauses):
         return False
-    if any(found.key for found in _classify_clauses(clauses)):
-        return True
-    if re.search(r"(?:时|时候|之后|以后)$", clauses[-1].text):
+    if not any(_WORDS.search(clause.text) for clause in clauses):
         return False
-    words = [word for clause in clauses for word in clause.words]
-    return any(_is_content_verb(word) or _is_content_noun(word) for word in words)
-
-
-def _is_content_verb(word: TaggedWord) -> bool:
-    text, tag = word
-    return tag.startswith("v") and len(text) > 1 and text not in _EMPTY_VERBS
+    return not re.search(r"(?:时|时候|之后|以后)$", clauses[-1].text)
 
 
 def _is_content_noun(word: TaggedWord) -> bool:
@@ -230,29 +295,38 @@ def _is_content_noun(word: TaggedWord) -> bool:
     return tag.startswith(_NOUN_TAGS) and text not in _EMPTY_NOUNS and (len(text) > 1 or tag == "n")
 
 
+def find_main_clause(statement: Statement) -> ChineseClause:
+    """The first clause that has a verb, else the first."""
+    verbal = (clause for clause in statement.clauses if clause.list_verbs())
+    return next(verbal, statement.clauses[0])
+
+
 def _build_fact(
-    utterance: Utterance, owner: str, clauses: Sequence[ChineseClause], sentence: str
+    utterance: Utterance, statement: Statement, times: Sequence[TimeSpan]
 ) -> FactCandidate:
-    speaker = utterance.speaker
-    named = [replace_pronoun(c.text, c.person) if c.person else c.text for c in clauses]
-    named = _replace_animal_pronoun(named, utterance.text)
-    wordings = [_to_third_person(text, speaker) for text in named]
-    subjectless = clauses[0].subject == "none"
-    first = clauses[0].text
-    key, value = next((p for p in _classify_clauses(clauses) if p.key), Predicate("", ""))
+    speaker, clauses, subject = utterance.speaker, statement.clauses, statement.subject
+    main = find_main_clause(statement)
+    first = main.text
+    key, value = next((p for p in _classify_clauses(statement) if p.key), Predicate("", ""))
     start, end = clauses[0].start, clauses[-1].end
-    event = _find_event(utterance, start, end)
-    verb, rest = _split_at_verb(clauses[0].words)
+    event = _find_event(utterance.text, times, start, end)
+    verb, rest = _split_at_verb(main.words)
     head = first[: len(first) - len(rest)] if rest else first
+    if subject.kind == "person" and main is clauses[0]:
+        first, head = first[subject.end :], head[subject.end :]
     polarity = _adjust_polarity(first, head, event, utterance.at)
+    if polarity in ("holds", "denied") and not key and is_over(main):
+        polarity = "ended"
+    wished = subject.kind == "person" and re.search(r"想让|要让|希望|盼|催|劝|想叫|非要?让", first)
+    polarity = "planned" if wished and polarity == "holds" else polarity
     whichever = key and polarity == "ended" and not value  # "辞掉了工作" names none
     said = "" if whichever else value or _to_third_person(rest, speaker)
     return FactCandidate(
-        text=(owner if subjectless else "") + "，".join(wordings) + "。",
-        owner=owner,
+        text=_tell_statement(statement, utterance),
+        owner=subject.owner or speaker,
         speaker=speaker,
         pattern="SVC" if verb == "是" else "SVO" if said else "SV",
-        subject=owner,
+        subject=subject.phrase or speaker,
         verb=verb,
         object="" if verb == "是" else said,
         complement=said if verb == "是" else "",
@@ -262,9 +336,22 @@ def _build_fact(
         polarity=polarity,
         event=event,
         confidence=_CONFIDENCE,
-        correction=is_correction(sentence),
+        correction=is_correction(statement.sentence),
         sources=(SourceSpan(utterance.handle, start, end),),
     )
+
+
+def _tell_statement(statement: Statement, utterance: Utterance) -> str:
+    """The statement as a sentence that stands alone."""
+    speaker, subject = utterance.speaker, statement.subject
+    first, *more = (clause.text for clause in statement.clauses)
+    if statement.completed:
+        opening = statement.completed
+    else:
+        rest = _to_third_person(first[subject.end :], speaker)
+        opening = _to_third_person(first[: subject.start], speaker) + subject.phrase + rest
+    wordings = [opening, *(_to_third_person(text, speaker) for text in more)]
+    return "，".join(_replace_animal_pronoun(wordings, utterance.text)) + "。"
 
 
 def _adjust_polarity(clause: str, head: str, event: TimeSpan | None, at: datetime) -> Polarity:
@@ -282,10 +369,10 @@ def _replace_animal_pronoun(clauses: list[str], said: str) -> list[str]:
     return [clause.replace("它", f"那只{animal}", 1) for clause in clauses]
 
 
-def _find_event(utterance: Utterance, start: int, end: int) -> TimeSpan | None:
-    times = find_times(utterance.text, utterance.at)
-    inside = (time for time in times if start <= time.at < end)
-    return next((time for time in inside if not _is_before_age(utterance.text, time)), None)
+def _find_event(text: str, times: Sequence[TimeSpan], start: int, end: int) -> TimeSpan | None:
+    first = bisect_left(times, start, key=lambda time: time.at)
+    inside = takewhile(lambda time: time.at < end, islice(times, first, None))
+    return next((time for time in inside if not _is_before_age(text, time)), None)
 
 
 def _is_before_age(text: str, time: TimeSpan) -> bool:
@@ -307,9 +394,9 @@ def _split_at_verb(words: Sequence[TaggedWord]) -> tuple[str, str]:
 
 
 def _to_third_person(text: str, name: str) -> str:
-    text = re.sub(rf"我(?={KIN}|家)", f"{name}的", text)
+    text = re.sub(rf"[我俺](?={KIN}|{ROLES})", f"{name}的", text)
     text = text.replace("我们", f"{name}他们").replace("本人", name)
-    return re.sub(r"(?<!自)我", name, text)
+    return re.sub(r"(?<!自)[我俺]", name, text)
 
 
 def _extract_entities(

@@ -7,26 +7,66 @@ from collections.abc import Iterable
 
 import rjieba
 
-KIN = (
-    "爸妈|妈妈|爸爸|妈|爸|父亲|母亲|父母|哥哥|姐姐|弟弟|妹妹|爷爷|奶奶|外婆|外公"
-    "|丈夫|妻子|老公|老婆|男朋友|女朋友|儿子|女儿|孩子"
+from memoryhub.engines.local.wordlists import split_words
+
+
+def _join_longest_first(words: str) -> str:
+    return "|".join(sorted(split_words(words), key=lambda word: (-len(word), word)))
+
+
+KIN = _join_longest_first("""
+    爸妈 妈妈 爸爸 妈 爸 父亲 母亲 父母 哥哥 姐姐 弟弟 妹妹 爷爷 奶奶 外婆 外公 姥姥
+    姥爷 公公 婆婆 岳父 岳母 丈母娘 老丈人 丈夫 妻子 老公 老婆 老伴 老伴儿 老太婆 爱人
+    媳妇 媳妇儿 对象 男朋友 女朋友 男友 女友 前夫 前妻 前任 前男友 前女友 未婚夫 未婚妻
+    老爸 老妈 老爹 老娘 儿子 女儿 闺女 囡 囡囡 娃 娃儿 娃娃 宝宝 孩子 大儿子 小儿子
+    大女儿 小女儿 孙子 孙女 外孙 外孙女 女婿 儿媳 儿媳妇 表哥 表姐 表弟 表妹 堂哥 堂姐
+    堂弟 堂妹 大哥 大姐 二哥 二姐 嫂子 姐夫 妹夫 弟媳 舅舅 舅妈 姨妈 姑姑 姑妈 叔叔
+    婶婶 伯伯 大伯 侄子 侄女 外甥 外甥女 双胞胎 幺儿 老幺 丫头 妞妞 崽 崽崽 伢子 小孩
+    老大 老二 老三 太太 先生 一家 家人 家里人 亲戚
+""")
+# People one has to do with, by what they are to one; of one sound only after "my".
+ROLES = _join_longest_first("""
+    同事 室友 舍友 同桌 同学 闺蜜 哥们 哥们儿 发小 战友 朋友 邻居 房东 房客 租客 中介
+    老板 老板娘 领导 上司 主管 经理 总监 组长 导师 老师 班主任 教练 师傅 徒弟 搭档
+    合伙人 客户 助理 保姆 阿姨 月嫂 医生 大夫 司机 护工
+    主任 带教 队友 队长 班长 店长 校长 院长 厨师 大厨 编辑
+""")
+_SHORT_KIN = "爹|娘|哥|姐|弟|妹|叔|姨|姑|舅|孙|侄"
+_OWNED = r"(?:我|俺|咱)(?:们)?(?:家|们家)?(?:的|那个|这个|那)?"
+_MY_KIN = re.compile(
+    rf"{_OWNED}(?P<kin>{KIN}|(?:{_SHORT_KIN})(?!\w{{0,1}}(?:的|们)))(?!的|一起|和)"
 )
-_MY_KIN = re.compile(rf"我的?(?P<kin>{KIN})(?!的|一起|和)")
 _ANY_KIN = re.compile(rf"(?P<kin>{KIN})")
+_OPENING_RELATIVE = re.compile(
+    rf"(?:{_OWNED})?(?:老|前|新来的|新|大|小|那个|原来的)?(?P<kin>{KIN}|{ROLES})(?!们?家|节|和(?!我)|人)"
+    rf"|{_OWNED}(?P<short>{_SHORT_KIN})"
+)  # fmt: skip
+_THEIR_RELATIVE = re.compile(rf"的?(?P<kin>{KIN}|{ROLES})(?!们?家|节|人)")
 _FULL_KIN_WORDS = {"妈": "妈妈", "爸": "爸爸", "母亲": "妈妈", "父亲": "爸爸"}
-_PLURAL_KIN = ("爸妈", "父母", "孩子")
+_PLURAL_KIN = ("爸妈", "父母", "孩子", "一家", "家人", "家里人", "亲戚")
 _PLACE_OR_THING = re.compile(r"[区市县省镇村路街山湖河江海岛店园]$")
 # The segmenter guesses names of unknown runs of characters; these are in hardly any.
 _NOT_IN_NAMES = re.compile(
     r"[买发些去来做吃说要想把被给和再还很不会是有在了着过的这那我你他她它都也就只更最没]"
 )
-_PERSONAL_PRONOUN = re.compile(r"[他她](?!们)")
 
 
 def is_name(word: str, tag: str) -> bool:
     """A person's (or a pet's) name by its tag, which also names districts now and then."""
     named = tag == "nr" and re.fullmatch(r"[\u4e00-\u9fff]{2,3}", word) is not None
+    if re.fullmatch(f"{KIN}|{ROLES}", word):
+        return False
     return named and not _PLACE_OR_THING.search(word) and not _NOT_IN_NAMES.search(word)
+
+
+def match_relative(text: str) -> re.Match[str] | None:
+    """Somebody who is a relative of the speaker's, or has to do with them, at the opening."""
+    return _OPENING_RELATIVE.match(text)
+
+
+def match_their_relative(text: str, start: int) -> re.Match[str] | None:
+    """A relative of the person whose name ends at `start`: "老王的儿子"."""
+    return _THEIR_RELATIVE.match(text, start)
 
 
 def find_relative(text: str, speaker: str) -> str:
@@ -35,10 +75,10 @@ def find_relative(text: str, speaker: str) -> str:
     if not found:
         return ""
     word, tag = next(iter(rjieba.tag(text[found.end() :])), ("", ""))
-    return word if is_name(word, tag) else _format_relative(found["kin"], speaker)
+    return word if is_name(word, tag) else format_relative(found["kin"], speaker)
 
 
-def _format_relative(kin: str, speaker: str) -> str:
+def format_relative(kin: str, speaker: str) -> str:
     return f"{speaker}的{_FULL_KIN_WORDS.get(kin, kin)}"
 
 
@@ -56,9 +96,4 @@ def _find_people(text: str, speaker: str) -> set[str]:
     if find_relative(text, speaker) in names:
         return names
     kin = (found["kin"] for found in _ANY_KIN.finditer(text))
-    return names | {_format_relative(each, speaker) for each in kin if each not in _PLURAL_KIN}
-
-
-def replace_pronoun(text: str, person: str) -> str:
-    """The pronoun that opens a clause put as the name it stands for."""
-    return text if person in text else _PERSONAL_PRONOUN.sub(person, text, count=1)
+    return names | {format_relative(each, speaker) for each in kin if each not in _PLURAL_KIN}

@@ -18,7 +18,7 @@ from memoryhub.engines.types import FactKind, Polarity, SpeechAct
 
 _FORGET = re.compile(
     r"(?:请|帮我|麻烦|你|可以|能|^|[，,])(?:你|把)?.{0,12}(?:忘记|忘掉|忘了(?=我|刚|这|那|它)|删除|删掉|抹掉"
-    r"|清除|(?:别|不要|不必)(?:再)?(?:记住|记得|保存|保留))"
+    r"|清除|(?:别|不要|不必|甭)(?:再)?(?:记(?![错恨仇])|保存|保留|留着))"
 )
 _FORGET_OWN = re.compile(
     r"我(?:永远|从)?(?:不会|没有?|已经|经常|总是|常常|差点|都|也)?(?:会)?(?:忘记|忘掉|忘了|删)"
@@ -26,15 +26,17 @@ _FORGET_OWN = re.compile(
 _QUESTION = re.compile(
     r"[？?]\s*$|[吗么]\W*$|(?<!着)呢[？?]|^\W*(?:请问|为什么|怎么|什么|谁|哪|多少|几点)"
     r"|(?:能不能|可不可以|有没有|是不是|要不要|该不该|好不好|会不会|是否)|(?:怎么办|怎么样|怎样才)"
+    r"|(?:几|多少|哪|什么|啥|怎么|咋).{0,6}(?:合适|好|划算|靠谱|正常)\W*$|还是.{1,8}(?:好|划算|合适)\W*$"
+    r"|(?<![没算点么不都])(?:哪[个里儿家种款些年天]?|多少|咋\w?|怎么样?)(?:呢|啊|呀)?\W*$|该(?:选|买|去|学)(?:哪|什么|啥|不该)"
     r"|不知道.{0,12}(?:什么|怎么|怎样|哪|谁|如何|有没有|是否)|该(?:怎么|怎样|如何|从)"
 )
 _REQUEST = re.compile(
-    r"^\W*(?:请|麻烦|帮我|给我|告诉我|推荐|教我|提醒我)|(?:能|可以)(?:帮|给|教|告诉)我"
+    r"^\W*(?:请(?![了过到来假客])|麻烦|帮我|给我|告诉我|推荐|教我|提醒我)|(?:能|可以)(?:帮|给|教|告诉)我"
 )
 _HYPOTHETICAL = re.compile(r"如果|要是|假如|假设|倘若|万一|假使|的话(?:$|[，,])|就好了|早知道")
 _CHITCHAT = re.compile(
     r"谢谢|感谢|多谢|不客气|再见|拜拜|晚安|早安|你好|您好|^\W*(?:嗨|嘿|哈哈|嗯|好的?|是的|没错|当然|哇)\W*$"
-    r"|早上好|晚上好|下午好|辛苦了|再聊|下次聊|保持联系|聊天|聊聊|没关系|没问题|太好了|好主意"
+    r"|我(?:也|还|一定|真的)*会(?:再|认真|好好|继续|尽量|多)*(?:考虑|思考|尝试|试|参考|努力|注意|记住|看看|想想|加油)|早上好|晚上好|下午好|辛苦了|再聊|下次聊|保持联系|聊天|聊聊|没关系|没问题|太好了|好主意"
 )
 _CORRECTION = re.compile(
     r"(?:说错|记错|写错|搞错|弄错)了?|更正|纠正一下|不对[，,]|其实(?:不是|没有)|不是.{1,12}(?:[，,]|而)是"
@@ -64,6 +66,10 @@ def is_question(text: str) -> bool:
 
 def is_chitchat(text: str) -> bool:
     return bool(_CHITCHAT.search(text))
+
+
+def is_request(text: str) -> bool:
+    return bool(_REQUEST.search(text))
 
 
 def is_hypothetical(text: str) -> bool:
@@ -112,8 +118,14 @@ _DENIED = re.compile(
 )
 _PLANNED = re.compile(
     r"打算|计划|准备|考虑|将(?:要|会|于)?(?!来)|想(?:要|去|学|买|找|尝试|换|搬|养|戒|辞|卖|退|离|分)|决定|要(?:去|搬|参加|开始|结婚)"
-    r"|即将|快要"
+    r"|即将|快要|目标是|梦想是|理想是|愿望是|(?<![不只需重主没还也])要(?![是不么求紧点死命好了强])"
 )
+_GIVEN_UP = re.compile(
+    r"(?:本来|原本|原来|之前|以前|一度)(?:还|是|都|也)?(?:想(?!到)|打算|计划|准备|说好|要)"
+)
+_HABITUAL = re.compile(r"每|天天|一直|必须|老是|总是|经常|常常")
+# What somebody has another do or be is no state of theirs.
+_HAVING_OTHERS = re.compile(r"(?:让|叫|要|催|劝|逼|希望|盼着?|求|请|拉)(?:着)?(?:我|俺|他|她|咱)")
 _FUTURE_TIME = re.compile(r"(?<!一)下(?:个?月|周|个?星期)|明(?:天|年|晚)|(?<!前)后天")
 _PREFERENCE = re.compile(
     r"喜欢|喜爱|热爱|最爱|爱(?:吃|喝|看|听|玩|好)|讨厌|偏爱|迷上|着迷|感兴趣|不爱|痴迷|害怕"
@@ -122,14 +134,25 @@ _PREFERENCE = re.compile(
 
 def derive_polarity(clause: str, head: str) -> Polarity:
     """What a clause says of its predicate; `head` is its part up to the main verb."""
-    if _PLANNED.search(head) and not re.search(r"了(?!解)", clause):
+    if _GIVEN_UP.search(clause):
+        return "ended"
+    if is_planned(head) and not re.search(r"了(?!解)", clause):
         return "planned"
     over = has_ended(clause) or find_ended_predicate(clause) is not None
     if _ENDED.search(clause) or (over and not _match_predicate(extract_continuation(clause)).key):
         return "ended"
     if _DENIED.search(head):
         return "denied"
-    return "planned" if _PLANNED.search(head) or _FUTURE_TIME.search(clause) else "holds"
+    return "planned" if is_planned(head) or _FUTURE_TIME.search(clause) else "holds"
+
+
+def is_planned(head: str) -> bool:
+    return bool(_PLANNED.search(head)) and not _HABITUAL.search(head)
+
+
+def has_others_do(clause: str) -> bool:
+    """ "My mother wants me to teach": what follows is no state of the mother's."""
+    return bool(_HAVING_OTHERS.search(clause))
 
 
 def derive_kind(clause: str, head: str, key: str, dated: bool) -> FactKind:
@@ -235,7 +258,8 @@ def _match_age_or_name(clause: str) -> Predicate | None:
 def _match_home(clause: str) -> Predicate | None:
     match = _HOME.search(clause)
     if not match or re.match(
-        r"一?(?:起|家|个|些)|当地|哪|家里|那|这|酒店|医院|宾馆", match["place"]
+        r"一?(?:起|家|个|些)|当地|哪|家里|那|这|酒店|医院|宾馆|.*(?:[年月]底|[年月天])$",
+        match["place"],
     ):
         return None
     return Predicate("lives_in", match["place"])
@@ -245,7 +269,8 @@ def _match_role(clause: str) -> Predicate | None:
     match = _JOB.search(clause)
     if not match and re.search(r"辞了?职|离职|退休", clause) and _PLANNED.search(clause):
         return Predicate("works_as", "")
-    return Predicate("works_as", match["role"]) if match else None
+    named = match and re.fullmatch(r"\w(?:老师|医生|经理|律师|教练|总监|主任)", match["role"])
+    return Predicate("works_as", match["role"]) if match and not named else None
 
 
 def _match_employer(clause: str) -> Predicate | None:

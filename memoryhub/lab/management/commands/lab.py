@@ -12,6 +12,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from memoryhub.engines.local.chinese.judgements import JUDGEMENTS_FILE as CHINESE_JUDGEMENTS_FILE
 from memoryhub.engines.local.claims.judgements import JUDGEMENTS_FILE
 from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.errors import MemoryHubError
@@ -24,6 +25,7 @@ from memoryhub.lab.runs.execute import resume_run, start_run
 from memoryhub.lab.runs.plan import RunOptions
 from memoryhub.lab.systems import SYSTEMS
 from memoryhub.lab.throwaway.tenants import delete_abandoned_tenants
+from memoryhub.lab.training.chinese.statements import train_chinese_judgements
 from memoryhub.lab.training.statements import train_judgements, write_judgements
 from memoryhub.lab.training.train import train_weights
 from memoryhub.lab.truth.dialogues import HALVES, TruthDialogue, load_dialogues
@@ -75,7 +77,8 @@ class Command(BaseCommand):
         )
         judged.add_argument("path", type=Path, help="a folder of dialogues with updates")
         judged.add_argument("--authors", type=_parse_names, default=(), metavar="A,B")
-        judged.add_argument("--out", type=Path, default=JUDGEMENTS_FILE, metavar="FILE")
+        judged.add_argument("--language", choices=("en", "zh"), default="en")
+        judged.add_argument("--out", type=Path, metavar="FILE", help="default: where it is read")
         judged.add_argument("--on", default="", metavar="DATE", help="written into the file")
 
         trained = actions.add_parser("train", help="learn what a search's signals are worth")
@@ -148,9 +151,13 @@ class Command(BaseCommand):
 
     def _train_reading(self, options: dict[str, Any]) -> None:
         authors = options["authors"] or HALVES["development"]
-        dialogues = [d for d in load_dialogues(options["path"], authors) if d.language == "en"]
-        made = train_judgements(dialogues, options["on"])
-        write_judgements(made, options["out"])
+        language = options["language"]
+        dialogues = [d for d in load_dialogues(options["path"], authors) if d.language == language]
+        if language == "zh":
+            made, shipped = train_chinese_judgements(dialogues), CHINESE_JUDGEMENTS_FILE
+        else:
+            made, shipped = train_judgements(dialogues, options["on"]), JUDGEMENTS_FILE
+        write_judgements(made, options["out"] or shipped)
         self._print_lines(f"{name:8}{made[name]['scores']}" for name in ("worth", "ended"))
 
     def _train(self, options: dict[str, Any]) -> None:

@@ -1,0 +1,117 @@
+"""Short answers made whole with the question before them: "月嫂找了吗？" "定了，姓林"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from memoryhub.engines.local.chinese.clauses import (
+    ChineseClause,
+    split_clauses,
+    split_sentences,
+)
+from memoryhub.engines.local.chinese.subjects import Subject, find_subject
+
+_OPENING = re.compile(r"^(?:那么?|所以|对了|咦|哦|这样的?话|话说|最近|现在|是不是|请问)+")
+_ASKING = re.compile(r"(?:吗|吧|没有?|么|呢|啊|是不是|对吧)?[？?\s]*$")
+_NO = re.compile(r"^(?:还|也|早)?(?:没有?|不是|不|没呢|未|否)(?:了|的)?$")
+_SLIP = re.compile(r"[说打记写搞弄看]错")
+_YES = re.compile(r"^(?:是的?|对的?|嗯+|有的?|在的?|当然|必须的?|没错|可不是?|yes|yep)$", re.I)
+_WH = re.compile(
+    r"(?:几(?=[个天次岁点号斤口只条月年周分本门节小瓶杯])[个天次岁点号斤口只条月年周分本门节瓶杯]?|多少[斤公钱岁块]{0,2}|多[大久高重长远]|什么时候|哪(?:里|儿|家|个|位|天|年|些|座|所|种|款|只|边)"
+    r"|什么[^了的？?吗呢]{0,3}|啥|谁|怎么样|怎样|如何)"
+)
+_STILL = re.compile(r"还(?:是|在)(?P<old>[^，。？?]{1,12}?)$")
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedAnswer:
+    """`text`: what the answer says as a statement; "": only its subject is known."""
+
+    subject: Subject
+    text: str = ""
+
+
+def find_question(text: str) -> str:
+    """The last question of an utterance, "" where it does not end in one."""
+    sentences = [said for _, said in split_sentences(text)][-2:]
+    asked = next((said for said in reversed(sentences) if re.search(r"[？?]", said)), "")
+    return asked.strip()
+
+
+def complete_answer(
+    question: str,
+    answer: ChineseClause,
+    speaker: str,
+    people: frozenset[str],
+    *,
+    replies_about_itself: bool,
+) -> CompletedAnswer | None:
+    """What the first clause of an answer says; None where it needs no question.
+
+    `replies_about_itself`: it names what it is about.
+    """
+    asked = _read_question(question)
+    if asked is None:
+        return None
+    subject = find_subject(asked, speaker, "", people)
+    if subject.kind in ("other", "somebody"):
+        return None
+    own = subject.kind in ("speaker", "nothing")
+    topic = Subject(subject.kind, subject.owner, subject.phrase)
+    topic = Subject("speaker", speaker, speaker) if own else topic
+    told = _tell(asked.text, subject, speaker)
+    wh = _WH.search(told)
+    if _NO.match(answer.text):
+        return CompletedAnswer(topic, _deny(told, topic))
+    if not wh and _affirms(answer, told):
+        done = (
+            re.sub(r"(?:要|打算|准备|想)(?=\w)", "", told) if answer.text.endswith("了") else told
+        )
+        return CompletedAnswer(topic, done)
+    if wh and _is_nominal(answer):
+        fill = answer.text + ("岁" if wh[0] == "多大" and answer.text.isdigit() else "")
+        rest = told[wh.end() :]
+        rest = (
+            rest[2:] if rest[:1] == fill[-1] else rest.removeprefix(fill[-2:])
+        )  # "哪所大学" "武大"
+        return CompletedAnswer(topic, told[: wh.start()] + fill + rest)
+    if _is_nominal(answer) and re.search(r"[\d一二两三四五六七八九十半]", answer.text):
+        vague = re.sub(r"(?:很|非常|挺)\w$|[多少久远贵高重忙]$", "", told)
+        return CompletedAnswer(topic, vague + answer.text) if vague != told else None
+    named = subject.phrase[len(subject.owner) + 1 :] if subject.kind == "thing" else subject.owner
+    told_anew = own or replies_about_itself or (named and named[-2:] in answer.text)
+    return None if told_anew or _SLIP.search(answer.text) else CompletedAnswer(topic)
+
+
+def _affirms(answer: ChineseClause, told: str) -> bool:
+    """Yes, or the verb of the question alone: "跑过", "生了"."""
+    verb = re.fullmatch(r"(?:早|已经|都|刚)?(?P<verb>\w{1,3}?)[了过的]?", answer.text)
+    return bool(_YES.match(answer.text) or (verb and verb["verb"] in told))
+
+
+def _read_question(question: str) -> ChineseClause | None:
+    """Its last clause, told by the one asked: "you" is "I"."""
+    said = re.sub(r"[您你]们?", "我", _OPENING.sub("", _ASKING.sub("", question)))
+    said = re.sub(r"是不是|(?<=有)没有|(\w)(?:不|没)(?=\1)", "", said)
+    clauses = [clause for clause in split_clauses(said, 0) if len(clause.text) > 2]
+    return clauses[-1] if clauses else None
+
+
+def _tell(text: str, subject: Subject, speaker: str) -> str:
+    if subject.kind == "nothing":
+        return speaker + text.replace("我", "")
+    return text[: subject.start] + subject.phrase + text[subject.end :].replace("我", speaker)
+
+
+def _deny(told: str, topic: Subject) -> str:
+    still = _STILL.search(told)
+    if still:
+        return f"{told[: still.start()]}不{still[0][1:]}了"
+    rest = told.removeprefix(topic.phrase)
+    rest = re.sub(r"^(?:也|都|已经|现在|还)+|了$", "", rest)
+    return f"{topic.phrase}没有{rest}" if rest and not _WH.search(rest) else ""
+
+
+def _is_nominal(clause: ChineseClause) -> bool:
+    return not any(tag in ("v", "vd", "vg") for _, tag in clause.words)

@@ -1,0 +1,113 @@
+"""Slips put right in Chinese: what was said before, told again with the right value in it.
+
+"打错了，67" names neither what was wrong nor what it is about: the number told last that looks like
+it is the slip. "不是7400，是7900" names it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memoryhub.engines.local.chinese.clauses import (
+    ChineseClause,
+    split_clauses,
+    split_sentences,
+)
+
+_SLIP = re.compile(r"[说打写记搞弄看]错|[打写说]反|口误|手滑|不对|哦不|应该是|更正")
+_MAY_CORRECT = re.compile(rf"{_SLIP.pattern}|不是")
+_FARTHEST, _MOST_CORRECTIONS = 2_000, 5  # characters back, and corrections of an utterance
+_NUMERAL = r"[一二两三四五六七八九十百千万半]{2,8}"
+_VALUE = rf"(?:\d[\d.:-]{{0,20}}|{_NUMERAL})"
+# "The rent I told wrong, 4600."
+_TOPIC = re.compile(r"\W*(?P<thing>[^，,我\d]{2,8})(?:我|俺)(?:刚才?|刚刚|之前|上次|上回|前面)?")
+_CONTRASTS = (
+    re.compile(
+        r"不是(?P<old>[^，,。！!?？是]{1,10})(?:[，,\s]|而)*(?:应该)?是(?P<new>[^，,。！!?？啊]{1,10})"
+    ),
+    re.compile(
+        r"是(?P<new>[^，,。！!?？是]{1,10})[，,\s]*(?:而)?不是(?P<old>[^，,。！!?？啊]{1,10})"
+    ),
+)
+_NEW_VALUE = re.compile(
+    rf"(?:应该是|其实是|是|改成)?(?P<new>{_VALUE})(?P<unit>\w{{0,2}}?)(?:才对)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedStatement:
+    """`text`: what was said, put right; characters [start, end) of the utterance put it right."""
+
+    text: str
+    start: int
+    end: int
+
+
+def apply_corrections(said: str, before: Iterable[str]) -> list[CorrectedStatement]:
+    """What an utterance puts right; `before` are its speaker's earlier ones, latest first."""
+    found = list[CorrectedStatement]()
+    earlier = [text[-_FARTHEST:] for text in before]
+    for offset, sentence in split_sentences(said):
+        if len(found) == _MOST_CORRECTIONS or not _MAY_CORRECT.search(sentence):
+            continue
+        texts = [said[max(0, offset - _FARTHEST) : offset], *earlier]
+        contrast = next((m for shape in _CONTRASTS if (m := shape.search(sentence))), None)
+        if contrast:
+            old, new = contrast["old"].strip(), contrast["new"].strip()
+            text = _replace_old(old, new, texts)
+            at, end = contrast.span()
+        else:
+            at, end, text = _put_number_right(sentence, texts)
+        if text:
+            found.append(CorrectedStatement(text, offset + at, offset + end))
+    return found
+
+
+def _put_number_right(sentence: str, texts: list[str]) -> tuple[int, int, str]:
+    slip = _SLIP.search(sentence)
+    if slip is None:
+        return 0, 0, ""
+    heard = sentence[: slip.start()]
+    after = [c for c in split_clauses(sentence, 0) if c.end > slip.start()]
+    for clause in after[:3]:
+        value = _NEW_VALUE.fullmatch(_SLIP.sub("", clause.text).strip())
+        if value:
+            topic = _TOPIC.fullmatch(heard)
+            text = f"{topic['thing']}是{value['new']}{value['unit']}" if topic else ""
+            text = text or _replace_like(value["new"], value["unit"], [heard, *texts])
+            return slip.start(), clause.end, text
+    return 0, 0, ""
+
+
+def _replace_old(old: str, new: str, texts: Iterable[str]) -> str:
+    for text in texts:
+        for _, sentence in reversed(list(split_sentences(text))):
+            clauses = list(split_clauses(sentence, 0))
+            for place, clause in enumerate(clauses):
+                if old in clause.text:
+                    return _join_clauses(clauses, place, clause.text.replace(old, new, 1))
+    return ""
+
+
+def _replace_like(new: str, unit: str, texts: Iterable[str]) -> str:
+    """The clause with the last number of the same form, with the new one in its place."""
+    form = re.sub(r"\d", r"\\d", re.escape(new)) if new[0].isdigit() else _NUMERAL
+    pattern = re.compile(rf"(?<![\d.]){form}(?![\d.]){re.escape(unit)}")
+    for text in texts:
+        for _, sentence in reversed(list(split_sentences(text))):
+            clauses = list(split_clauses(sentence, 0))
+            for place in range(len(clauses) - 1, -1, -1):
+                match = pattern.search(clauses[place].text)
+                if match and match[0] != new + unit:
+                    told = clauses[place].text
+                    put = told[: match.start()] + new + unit + told[match.end() :]
+                    return _join_clauses(clauses, place, put)
+    return ""
+
+
+def _join_clauses(clauses: list[ChineseClause], place: int, text: str) -> str:
+    """With the clause before it where the clause alone has no verb."""
+    bare = place > 0 and not clauses[place].list_verbs()
+    return f"{clauses[place - 1].text}，{text}" if bare else text

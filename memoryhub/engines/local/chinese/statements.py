@@ -1,0 +1,280 @@
+"""Statements of an utterance: clauses that say one thing of one person or thing.
+
+Chinese leaves out what is understood. A clause without a subject goes on about the person before
+it, describes what was just named, or is about its speaker; a short answer is about what was asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from memoryhub.engines.local.chinese.answers import complete_answer
+from memoryhub.engines.local.chinese.clauses import (
+    ChineseClause,
+    split_clauses,
+    split_sentences,
+)
+from memoryhub.engines.local.chinese.people import find_relative
+from memoryhub.engines.local.chinese.rules import (
+    classify_act,
+    is_chitchat,
+    is_hypothetical,
+    is_planned,
+    is_question,
+    is_request,
+)
+from memoryhub.engines.local.chinese.subjects import Subject, find_subject, has_role, is_kin
+
+_MOST_CLAUSES = 4  # of a statement
+# What introduces something that the next clauses may describe: "keeps a cat", "lives in Ghent".
+_INTRODUCES = re.compile(
+    r"(?:有|养|买|请|找|换|租|开|认识|遇到|招|雇|订|捡|生|交|谈|报|办|用|喝|吃|戴|写|接|做|当|去|在|到|成|选|加入|入职|定)"
+    r"(?:了|到|着|过|成|上|的)?\w{1,14}$"
+)
+_DESCRIBES = re.compile(
+    r"^(?:就|才|都|也|还|大概|差不多|一共|总共|平均|现在|今年)*"
+    r"(?:叫|姓|是|属|取名|起名|名叫|名字|[大小全真店]名|号码|尾号|价[钱格]|[\d一二两三四五六七八九十百半几每]|第|不到|快|[公母男女])"
+)
+_BARE_VERB = re.compile(r"(?:早|已经|都|刚|后来|全|就|又|也|给)*\w{1,2}(?:掉|完|光)?了")
+_NUMBER_ALONE = re.compile(r"\W*[\d.,:：/-]{1,20}[\u4e00-\u9fff%]{0,2}了?\W*")
+_IS_CALLED = re.compile(r"(?:姓|叫|名叫)\w")
+_TRAITS = re.compile(
+    r"的(?:脾气|性格|人品|态度|口音|声音|嗓门|个子|身高|体重|年纪|岁数|酒量|手艺|水平)$"
+)
+# What values do, not people.
+_SHIFTS = re.compile(
+    r"(?:现在|后来|又|已经|都|今年)*(?:涨|降|跌|升|推迟|延期?|改|减|加)(?:到|成|至|为)"
+)
+_YEARS = r"\d{1,2}|[二三四五六七八九]?十[一二三四五六七八九]?"
+_AGED = re.compile(
+    rf"(?:我|俺|他|她)?(?:今年|都|已经|刚满|刚|虚岁|周岁|马上|快|转眼)+(?:{_YEARS})了?"
+)
+_AGE_ALONE = re.compile(rf"(?:{_YEARS})了?")
+_ABOUT_PERSON = re.compile(r"生日|^\d{2,3}(?:公斤|斤|kg|cm)|^[男女](?:的|生)?$|未婚|已婚|单身")
+_NAMING = re.compile(r"^(?:名字|[大小全真店]名|号码|尾号|价[钱格])")
+_ABLE = re.compile(
+    r"^(?:还|特别|可|也)?(?:很|挺|太|真|超|特|贼|好|能|会|可以|够|带|包|含)(?!想|要)"
+)
+_TOPIC_MARK = re.compile(r"^[嘛呢吧啊…]")
+_CAUSES = re.compile(r"让|给|叫|逼|催|劝|帮|替|陪|说|问|嫌|笑|骂|怪|要求|安排|派")
+_ATTRIBUTE = re.compile(r"^\d{1,3}(?:岁|公斤|斤|kg|cm|厘米|米)")
+_REPORTED = re.compile(
+    r"^.{0,14}?(?:(?<![你您小传])说(?!了算|服|明|好|定|不|清|话)|讲(?![课究台师座义价话解述理道])|(?<![你您])问(?!题|[你您])"
+    r"|念叨|叨叨|提议|笑我|笑话|开玩笑|传言|传闻)|听说|据说"
+)
+# What others believe or would like.
+_OTHERS_VIEW = re.compile(r"觉得|认为|以为|猜|估计|怀疑|笃定|断定|建议|嫌")
+# Those whose word is taken: what they say is so.
+_WITNESS = re.compile(
+    r"医生|大夫|护士|医院|检查|复查|报告|体检|B超|老师|学校|公司|单位|[Hh][Rr]|房东|中介|教务|银行|法院|通知|客服"
+)
+_SLIP = re.compile(r"^.{0,4}[说打记写搞弄看]错.{0,2}$")
+# Of something there, not of anyone: "at the door there is a cat".
+_EXISTS = re.compile(r"^(?!家)\w{1,4}(?:有|是)(?!我)")
+_RESTARTS = re.compile(r"不过|但|可是|其实|反正|结果|后来|还好")
+
+
+@dataclass(slots=True)
+class Statement:
+    """`subject` of its first clause; `completed`: that clause told with what was asked."""
+
+    subject: Subject
+    clauses: list[ChineseClause]
+    sentence: str
+    completed: str = ""
+
+
+@dataclass(slots=True)
+class _Understood:
+    """What the clauses so far leave understood."""
+
+    subject: Subject
+    known: str = ""  # whom 他 or 她 stands for
+    described: bool = False  # something was named that may be described
+    thing: Subject | None = None  # the last thing that was a subject
+    last: Statement | None = None  # the one just before, which a clause may go on with
+
+
+class StatementReader:
+    """Reads the utterances of one speaker. `people`: names known to be people's."""
+
+    def __init__(self, speaker: str, people: frozenset[str]) -> None:
+        self.speaker = speaker
+        self.people = people
+        self.own = Subject("speaker", speaker, speaker)
+
+    def read_statements(self, text: str, known: str = "", question: str = "") -> list[Statement]:
+        """Its statements in order. `known`: whom 他 or 她 stands for; `question`: just asked."""
+        found = list[Statement]()
+        before = _Understood(self.own, known)
+        for offset, sentence in split_sentences(text):
+            if classify_act(sentence) != "forget":
+                found += self._read_sentence(sentence, offset, before, question)
+            # "Which, the red one?" asks back; what comes then is the answer.
+            asks_back = len(sentence) < 10 and is_question(sentence)
+            question = question if asks_back else ""
+        return found
+
+    def _read_sentence(
+        self, sentence: str, offset: int, before: _Understood, question: str
+    ) -> list[Statement]:
+        clauses = list(split_clauses(sentence, offset))
+        last = before.last
+        if last and len(last.clauses) < _MOST_CLAUSES and _NUMBER_ALONE.fullmatch(sentence):
+            last.clauses += clauses
+            return []
+        if before.subject.kind == "thing" or not is_kin(before.subject.owner):
+            before.subject = self.own
+        hidden = ""
+        if not (clauses and _IS_CALLED.match(clauses[0].text)):
+            before.last = None
+        found = list[Statement]()
+        for clause in _tell_ages(clauses):
+            subject = find_subject(clause, self.speaker, before.known, self.people)
+            open_ended = subject.kind == "nothing" or subject.end == len(clause.text)
+            open_ended = open_ended or bool(before.described and _NAMING.match(clause.text))
+            subject = _find_whose(subject, before)
+            made = self._answer(question, clause, subject, sentence) if open_ended else None
+            question = ""
+            if made is None:
+                hidden = _find_reason_to_hide(clause, subject, hidden)
+                if hidden or _says_nothing(clause, subject, before):
+                    before.last = None
+                    before.known = subject.owner if subject.kind == "person" else before.known
+                    continue
+                if before.last is not None and _continues(clause, open_ended, before.last, before):
+                    before.last.clauses.append(clause)
+                else:
+                    if subject.kind == "nothing":
+                        subject = self._carry_subject(clause, before)
+                    made = Statement(subject, [clause], sentence)
+            if made is not None:
+                found.append(made)
+                before.last = made
+            self._remember(clause, before)
+        return found
+
+    def _answer(
+        self, question: str, clause: ChineseClause, subject: Subject, sentence: str
+    ) -> Statement | None:
+        """The statement that a clause makes with the question just asked."""
+        if not question:
+            return None
+        own_topic = subject.kind != "nothing"
+        answer = complete_answer(
+            question, clause, self.speaker, self.people, replies_about_itself=own_topic
+        )
+        if answer is None:
+            return None
+        return Statement(answer.subject, [clause], sentence, answer.text)
+
+    def _carry_subject(self, clause: ChineseClause, before: _Understood) -> Subject:
+        """A verb alone is about the thing before it ("卖了"). A relative goes on being spoken of,
+        unless they did something to the speaker, or plans are told, which are one's own."""
+        if before.thing is not None and _BARE_VERB.fullmatch(clause.text):
+            return Subject("thing", before.thing.owner, before.thing.phrase)
+        carried = before.subject
+        if before.last is not None and carried.kind == "thing" and _SHIFTS.match(clause.text):
+            return Subject("thing", carried.owner, carried.phrase)
+        if carried.kind != "person" or before.last is None:
+            return self.own
+        if clause.text.startswith("换"):  # who left changes nothing: one does, for them
+            return self.own
+        related = is_kin(carried.owner) or has_role(carried.owner)
+        caused = related and _CAUSES.search(before.last.clauses[0].text)
+        own_plans = has_role(carried.owner) and is_planned(clause.text)
+        return self.own if caused or own_plans else Subject("person", carried.owner, carried.phrase)
+
+    def _remember(self, clause: ChineseClause, before: _Understood) -> None:
+        """What the clause, told in the last statement, leaves understood."""
+        if before.last is None:
+            return
+        subject = before.last.subject
+        named = subject.kind in ("thing", "person") or bool(before.last.completed)
+        before.described = named or bool(_INTRODUCES.search(clause.text))
+        before.subject = subject
+        before.thing = subject if subject.kind == "thing" else before.thing
+        person = subject.owner if subject.kind == "person" else ""
+        before.known = person or find_relative(clause.text, self.speaker) or before.known
+
+
+def _find_whose(subject: Subject, before: _Understood) -> Subject:
+    """What everybody has is theirs who are spoken of: "the coach is called Lin, has a temper"."""
+    person = before.subject
+    trait = subject.kind == "thing" and _TRAITS.search(subject.phrase)
+    if not trait or before.last is None or person.kind != "person":
+        return subject
+    thing = subject.phrase.removeprefix(f"{subject.owner}的")
+    return replace(subject, owner=person.owner, phrase=f"{person.phrase}的{thing}")
+
+
+def _tell_ages(clauses: list[ChineseClause]) -> Iterator[ChineseClause]:
+    """ "今年76了" and "28，未婚" with the years they leave out."""
+    for place, clause in enumerate(clauses):
+        near = clauses[place - 1] if place else next(iter(clauses[1:]), clause)
+        alone = _AGE_ALONE.fullmatch(clause.text) and _ABOUT_PERSON.search(near.text)
+        aged = alone or _AGED.fullmatch(clause.text)
+        yield (
+            replace(clause, text=re.sub(r"了?$", r"岁\g<0>", clause.text, count=1))
+            if aged
+            else clause
+        )
+
+
+def _find_reason_to_hide(clause: ChineseClause, subject: Subject, hidden: str) -> str:
+    if _RESTARTS.search(clause.lead) or (hidden == "somebody" and subject.kind != "nothing"):
+        hidden = ""
+    if subject.kind == "somebody":
+        return "somebody"
+    if is_hypothetical(clause.text + clause.mark):
+        return "hypothetical"
+    told = _REPORTED.search(clause.text)
+    if told and not _WITNESS.search(told[0]):
+        return "reported"
+    if subject.kind == "person" and _OTHERS_VIEW.search(clause.text):
+        return "reported"
+    if hidden == "reported" and subject.kind == "speaker":
+        return ""
+    return hidden
+
+
+def _says_nothing(clause: ChineseClause, subject: Subject, before: _Understood) -> bool:
+    if len(clause.text) < 2 or subject.kind in ("somebody", "other"):
+        return True
+    there = before.last is None and clause.words[0][1] == "s" and _EXISTS.match(clause.text)
+    nobody_called = before.last is None and _IS_CALLED.match(clause.text)
+    if there or nobody_called or _SLIP.search(clause.text):
+        return True
+    said = clause.text + clause.mark
+    return is_question(said) or is_request(clause.text) or is_chitchat(clause.text)
+
+
+def _continues(
+    clause: ChineseClause, open_ended: bool, current: Statement, before: _Understood
+) -> bool:
+    """Whether a clause says more of what was just said; `open_ended`: it has no own subject."""
+    if len(current.clauses) >= _MOST_CLAUSES:
+        return False
+    if _names_topic(current.clauses[-1], current.subject):
+        return True
+    if not open_ended or (_ATTRIBUTE.match(clause.text) and not before.described):
+        return False
+    text, verbs = clause.text, clause.list_verbs()
+    if not verbs or _DESCRIBES.match(text) or (before.described and text.endswith("的")):
+        return True
+    if before.described and (_ABLE.match(text) or clause.words[0][1] in ("s", "f")):
+        return True
+    again = {
+        verb[0] for told in (current.clauses[0], current.clauses[-1]) for verb in told.list_verbs()
+    }
+    return verbs[0][0] in again
+
+
+def _names_topic(clause: ChineseClause, subject: Subject) -> bool:
+    """ "烟嘛……", "那个税务局的": only says what the next clause is about."""
+    bare = subject.kind in ("thing", "person") and not clause.list_verbs()
+    bare = bare and subject.end in (len(clause.text), len(clause.text) - 2)
+    told = _TOPIC_MARK.match(clause.mark) or clause.text.startswith("那")
+    return bool(bare and told and not re.search(r"\d", clause.text))

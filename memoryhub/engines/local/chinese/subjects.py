@@ -1,0 +1,227 @@
+"""Who or what a Chinese clause is about, read off the words before its first verb."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Literal
+
+import rjieba
+
+from memoryhub.engines.local.chinese.clauses import ChineseClause, TaggedWord
+from memoryhub.engines.local.chinese.people import (
+    KIN,
+    ROLES,
+    format_relative,
+    is_name,
+    match_relative,
+    match_their_relative,
+)
+
+# "thing": of the speaker's. "nothing": the subject is left out. "somebody": 他 or 她, not known
+# whom. "other": the listener, people at large, or what is only pointed at.
+SubjectKind = Literal["speaker", "person", "thing", "nothing", "somebody", "other"]
+
+# Before a subject: times, adverbs, conjunctions.
+_LEADING_TAGS = frozenset({"t", "tg", "d", "c", "ad", "y", "u", "ul", "x", "df"})
+_LEADING_WORDS = re.compile(
+    r"(?:[这那][回次下阵天周年月里儿边]|[这那]个[月周]|[这那]段时间|[这那]几[天年个][月]?|[这那]时候?|每[天周年月次]|[这上下新本]个?(?:学期|学年|季度|赛季))"
+)
+_SHORT_ADVERBS = "又也都才就刚还已再便却倒正曾可老总常只先"
+_NOUN_TAGS = ("n", "vn", "an", "j", "eng", "uj", "s", "f", "g", "zg", "b")
+_COUNT_TAGS = ("m", "q")
+_PLACE_TAGS = ("s", "f")
+_PLACE_WORDS = re.compile(
+    r"(?:[这那]边|[这那]里|[这那]儿|里|上|下|旁边|附近|楼下|门口|的时候|以[前后])$"
+)
+# Who is of the family, people or animals, and not what belongs to it.
+_OF_FAMILY = re.compile(r"(?:我|俺|咱)们?家(?:的)?\w{1,4}$")
+_BELONGING = re.compile(r"[房车店厂地楼屋田院厅门网电机台柜饭钱价货]|[家里上]$")
+_WORKPLACE = re.compile(r"(?:[院店厂校行所局馆部站园厅班]|公司|中心|学校|医院|酒店|工地|单位)$")
+_WORKING = re.compile(r"(?:做|当|上班|工作|打工|干活|教|读|念|实习|兼职|任职)")
+_LATE_SPEAKER = re.compile(
+    r"^(?:(?:在|从|当|自从|关于|对于|除了).{1,14}|.{1,14}?(?:的时候|之后|以后|时|后)|\w{1,8}一\w{1,4}(?=我就))我(?!的)"
+)
+# Rarer family names, as of "老骆"; and the commonest: the segmenter takes brands for people.
+_OTHER_FAMILY_NAMES = (
+    "骆缪屈仇邢耿柳岳殷施洪翟樊霍倪苗冉尤卫裴温芦窦祝项柯阮裘邬嵇滕鲍穆辛管左童甘宁欧"
+    "桂麦卓蓝冼揭佟栾"
+)
+_FAMILY_NAMES = frozenset(
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
+)  # fmt: skip
+_NAMED_FAMILIARLY = re.compile(
+    rf"(?:[小老][{''.join(sorted(_FAMILY_NAMES))}{_OTHER_FAMILY_NAMES}]|阿(?:[\u4e00-\u9fff](?!姨)|[A-Z][a-z]+))(?!们|板|[家公婆师])"
+)
+_VOCATIVE = re.compile(
+    r"(?:兄弟|姐妹|老?哥|老弟|老铁|家人们|朋友们|老板|老师|师傅|大夫|医生|亲|小助手)(?=我|俺|在[不吗]|你|帮|$)"
+)
+_NOBODY = re.compile(
+    r"(?:大家|别人|有人|人家|谁|网上|新闻|什么|啥|大多数?人|某些?|.{0,6}人们?$|朋友们)"
+)
+_POINTING = re.compile(r"^[这那](?:些|个|只|条|款|种|家|件|次|本|部|台|辆|套|份|位)?")
+_JUDGED = re.compile(r"^(?:[也都就还]?(?:很|真|太|挺|特别|好|非常|是|算|叫|不错|可以))")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """`owner`: whom a claim about it is about, "" for nobody one can name.
+
+    Characters [start, end) of the clause are told as `phrase`, which stands alone.
+    """
+
+    kind: SubjectKind
+    owner: str = ""
+    phrase: str = ""
+    start: int = 0
+    end: int = 0
+
+
+def find_subject(
+    clause: ChineseClause, speaker: str, known: str, people: frozenset[str]
+) -> Subject:
+    """`known` is whom 他 or 她 stands for, "" for nobody; `people` are names."""
+    text = clause.text
+    late = _LATE_SPEAKER.match(text)
+    if late:
+        return Subject("speaker", speaker, speaker, late.end() - 1, late.end())
+    at = first = 0
+    for first, (word, tag) in enumerate(clause.words):
+        leading = tag in _LEADING_TAGS or _LEADING_WORDS.match(text[at:]) is not None
+        modifies = clause.words[first + 1 : first + 2] == (("的", "uj"),)
+        # Of one character only these: "终" of "终稿" is no adverb.
+        leading = leading and (len(word) > 1 or word in _SHORT_ADVERBS or tag in ("c", "ul", "y"))
+        if not leading or modifies or word[0] in "没不别和跟与同" or word in people:
+            break
+        at += len(word)
+    if vocative := _VOCATIVE.match(text[at:]):
+        at += vocative.end()
+        first += 1
+        if not text[at : at + 1] or text[at] in "在你帮":
+            return Subject("other")
+    rest = text[at:]
+    found = _find_person(rest, speaker, known, people)
+    if found is not None and found.kind == "person":
+        found = _find_theirs(rest, found)
+    if found is None:
+        found = _find_thing(rest, clause.words[first:], speaker)
+    if found.kind == "thing" and at and found.end == len(rest):  # "七月报到" names no thing
+        return Subject("nothing")
+    return Subject(found.kind, found.owner, found.phrase, found.start + at, found.end + at)
+
+
+def _find_person(text: str, speaker: str, known: str, people: frozenset[str]) -> Subject | None:
+    if re.match(r"[你您]", text):
+        return Subject("other")
+    if relative := match_relative(text):
+        return _name_relative(text, relative, speaker)
+    if re.match(
+        r"(?:我|俺|咱|本人)(?![的])(?!们?(?:家(?!里?(?:有|养))|公司|单位|学校|医院|班|店|部门|团队|组|小区))",
+        text,
+    ):
+        if text[1:2] in ("们", "俩"):
+            return Subject(
+                "speaker", speaker, speaker + ("他们" if text[1] == "们" else "俩"), 0, 2
+            )
+        return Subject("speaker", speaker, speaker, 0, 2 if text[:2] == "本人" else 1)
+    if re.match(r"[他她](?!们)", text):
+        return Subject("person", known, known, 0, 1) if known else Subject("somebody")
+    if re.match(r"[他她它]", text):
+        return Subject("somebody")
+    for name in people:
+        if text.startswith(name) and len(text) > len(name):
+            return Subject("person", name, name, 0, len(name))
+    if named := _NAMED_FAMILIARLY.match(text):
+        return Subject("person", named[0], named[0], 0, named.end())
+    if text[:1] in _FAMILY_NAMES and text[1:2] not in "一二三":  # 高三 is a year of school
+        word, tag = next(iter(rjieba.tag(text)), ("", ""))
+        if is_name(word, tag) and len(word) < len(text):
+            return Subject("person", word, word, 0, len(word))
+    return None
+
+
+def _find_theirs(text: str, person: Subject) -> Subject:
+    """The relative or the thing of a person, if that is what is spoken of: his son is not he."""
+    owner, phrase, end = person.owner, person.phrase, person.end
+    while found := match_their_relative(text, end):
+        owner = phrase = f"{owner}的{found['kin']}"
+        end = found.end()
+    if text[end : end + 1] != "的":
+        return Subject("person", owner, phrase, 0, end)
+    thing = text[end : end + 1 + _measure_noun(text[end + 1 :])]
+    return Subject("thing", owner, phrase + thing, 0, end + len(thing))
+
+
+def _measure_noun(text: str) -> int:
+    """Characters of the noun phrase that opens `text`."""
+    tagged = takewhile(lambda word: word[1].startswith(_NOUN_TAGS), rjieba.tag(text, False))
+    return sum(len(word) for word, _ in tagged)
+
+
+def _name_relative(text: str, relative: re.Match[str], speaker: str) -> Subject:
+    kin, end = relative["kin"] or relative["short"], relative.end()
+    owner = format_relative(kin, speaker)
+    word, tag = next(iter(rjieba.tag(text[end : end + 6])), ("", ""))
+    if is_name(word, tag) and word[0] in _FAMILY_NAMES and len(text) > end + len(word):
+        return Subject("person", word, owner + word, 0, end + len(word))
+    return Subject("person", owner, owner, 0, end)
+
+
+def _is_nominal(words: tuple[TaggedWord, ...], place: int) -> bool:
+    """Whether a word is of a noun phrase: by its tag, and by the word after it."""
+    word, tag = words[place]
+    after, kind = words[place + 1] if place + 1 < len(words) else ("", "")
+    if word[0] in "姓叫" or (len(word) == 1 and after in ("了", "过", "着")):
+        return False
+    if after == "的":
+        return tag.startswith((*_NOUN_TAGS, "t", "a")) or (tag == "v" and place > 0)
+    if tag in ("zg", "nz") and len(word) == 1:  # of no known kind: verbs take objects
+        return not kind.startswith(("n", "ul", "m", "q", "r"))
+    described = tag == "a" and len(word) == 1 and kind.startswith("n")
+    return described or tag.startswith(_NOUN_TAGS)
+
+
+def _find_thing(text: str, words: tuple[TaggedWord, ...], speaker: str) -> Subject:
+    """A noun phrase before a verb: the speaker's thing, unless it is a place or nobody."""
+    size, named_yet = 0, False
+    tagged = ("", "")
+    for place, (word, tag) in enumerate(words):
+        counted = tag in _COUNT_TAGS and not named_yet
+        pointing = tag == "r" and (word[0] in "这那其" or not size)
+        if not (_is_nominal(words, place) or counted or pointing):
+            break
+        size += len(word)
+        named_yet = named_yet or tag.startswith(("n", "eng", "j", "vn"))
+        named_yet = named_yet or tag == "zg" or (tag == "b" and len(word) > 1)
+        tagged = (word, tag)
+    phrase = text[:size]
+    named = re.sub(r"^(?:我|俺|咱)们?家?的?", "", phrase)
+    bare = _POINTING.sub("", named)
+    if not named_yet or not re.search(r"[^\d\W零一二两三四五六七八九十百千万多几个半岁号]", bare):
+        return Subject("nothing") if not _POINTING.match(phrase) else Subject("other")
+    if _NOBODY.match(bare):
+        return Subject("other")
+    predicate = text[size:]
+    if phrase != named or size < len(text):
+        place = tagged[1].startswith(_PLACE_TAGS) or bool(_PLACE_WORDS.search(phrase))
+        works_there = bool(_WORKPLACE.search(phrase) and _WORKING.match(predicate))
+        town = tagged[1] == "ns" and not re.match(r"[不没]", predicate)
+        if place or works_there or town or re.match(r"[\d一二两三四五六七八九十半几每]", bare):
+            return Subject("nothing")
+    if named != bare and _JUDGED.match(predicate):
+        return Subject("other")
+    called = f"{speaker}的{bare}"
+    if _OF_FAMILY.match(phrase) and not _BELONGING.search(bare):
+        return Subject("person", called, called, 0, size)
+    return Subject("thing", speaker, called, 0, size)
+
+
+def is_kin(owner: str) -> bool:
+    """Whether a person goes by what they are to somebody, as family: "陈静的妈妈"."""
+    return re.search(rf"的(?:{KIN})$", owner) is not None
+
+
+def has_role(owner: str) -> bool:
+    """Whether a person goes by what they do for somebody: "陈静的医生"."""
+    return re.search(rf"的(?:{ROLES})$", owner) is not None

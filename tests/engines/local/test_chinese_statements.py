@@ -1,0 +1,177 @@
+"""Chinese: clauses that stand alone, whom each is about, answers, slips, and what is no claim."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from memoryhub.engines.local.chinese.answers import find_question
+from memoryhub.engines.local.chinese.clauses import split_clauses
+from memoryhub.engines.local.chinese.judgements import load_decider
+from memoryhub.engines.types import Exchange, Utterance
+from tests.engines.local.dialogue import AT, ENGINE
+from tests.engines.local.test_chinese_changes import read_turn_facts
+
+
+def list_claims(text: str, *before: tuple[str, str]) -> list[str]:
+    return [fact.text for fact in read_turn_facts(text, *before)]
+
+
+@pytest.mark.parametrize(
+    ("text", "clauses"),
+    [
+        ("没去 下雨了,改天吧", ["没去", "下雨了", "改天"]),
+        ("邮箱是he.miao@mail.example，电话0592-555 0134", None),
+        ("领到驾照啦😂开车上班", ["领到驾照了", "开车上班"]),
+        ("跑了10,000米，用时3:45", ["跑了10,000米", "用时3:45"]),
+    ],
+)
+def test_clauses_end_at_commas_spaces_and_faces(text: str, clauses: list[str] | None) -> None:
+    told = [clause.text for clause in split_clauses(text, 0)]
+    assert told == (clauses or ["邮箱是he.miao@mail.example", "电话0592-555 0134"])
+
+
+@pytest.mark.parametrize("text", ["呢" * 50_000 + "我", "a1-" * 20_000, "我养猫，“" * 12_000])
+def test_a_flood_is_read_in_no_time(text: str) -> None:
+    started = time.monotonic()
+    said = [Utterance("m0", "何苗", "user", text[:50_000], AT)]
+    (found,) = ENGINE.extract_memories([Exchange(said)])
+    assert time.monotonic() - started < 20
+    for fact in found.facts:
+        for source in fact.sources:
+            assert 0 <= source.start < source.end <= 50_000
+
+
+# Who it is about
+
+
+@pytest.mark.parametrize(
+    ("text", "owner"),
+    [
+        ("老周的儿子考上厦门大学了。", "老周的儿子"),
+        ("我同事的老公是警察。", "何苗的同事的老公"),
+        ("我婆婆下个月搬到漳州。", "何苗的婆婆"),
+        ("老板姓林，脾气挺好。", "何苗的老板"),
+    ],
+)
+def test_a_relative_of_somebody_is_not_they(text: str, owner: str) -> None:
+    assert {fact.owner for fact in read_turn_facts(text)} == {owner}
+
+
+def test_her_son_is_not_she() -> None:
+    facts = read_turn_facts("她儿子在西安读大三。", ("何苗", "王芳帮我看家。"))
+    assert [(f.owner, f.text) for f in facts] == [("王芳的儿子", "王芳的儿子在西安读大三。")]
+
+
+def test_a_thing_that_opens_a_clause_is_the_speakers() -> None:
+    assert list_claims("手机号换成13700001234了。") == ["何苗的手机号换成13700001234了。"]
+
+
+def test_what_is_left_out_is_carried_along() -> None:
+    assert list_claims("我爸爸在漳州种茶，养了两头牛。") == [
+        "何苗的爸爸在漳州种茶。",
+        "何苗的爸爸养了两头牛。",
+    ]
+
+
+def test_what_describes_stays_with_what_it_describes() -> None:
+    assert list_claims("请了个阿姨，姓邓，一个月5000。") == ["何苗请了个阿姨，姓邓，一个月5000。"]
+
+
+def test_a_verb_alone_is_about_the_thing_before_it() -> None:
+    assert "何苗的钢琴卖了。" in list_claims("钢琴弹了十年，卖了。")
+
+
+# Answers
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "told"),
+    [
+        ("您的教练贵姓？", "姓林，女的", "何苗的教练姓林，女的。"),
+        ("您家养了几只猫？", "三只", "何苗家养了三只猫。"),
+        ("以前跑过马拉松吗？", "跑过", "何苗以前跑过马拉松。"),
+        ("旧房子怎么处理的？", "租出去了，一个月1800", "何苗的旧房子租出去了，一个月1800。"),
+    ],
+)
+def test_a_short_answer_is_told_with_its_question(question: str, answer: str, told: str) -> None:
+    assert told in list_claims(answer, ("Hub", question))
+
+
+def test_a_question_is_the_last_one_asked() -> None:
+    assert find_question("真好！房租多少？") == "房租多少？"
+    assert find_question("真好。") == ""
+
+
+# Slips
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "told"),
+    [
+        ("今年76了。", "打错了，67", "何苗今年67岁了。"),
+        ("房租3400。", "不对，是4300", "何苗的房租3400。"),
+        ("养老院一个月7400。", "不是7400，是7900", "何苗的养老院一个月7900。"),
+    ],
+)
+def test_a_slip_is_put_right_in_what_was_said(before: str, said: str, told: str) -> None:
+    facts = read_turn_facts(said, ("何苗", before))
+    expected = told.replace("3400", "4300")
+    assert [(fact.text, fact.correction) for fact in facts] == [(expected, True)]
+
+
+# What ended, by what was learned
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["健身卡转给我表弟了。", "我喜欢的餐厅关门了。", "我不在那家公司了。", "我跟合伙人散伙了。"],
+)
+def test_an_ending_is_known_in_many_words(text: str) -> None:
+    assert [fact.polarity for fact in read_turn_facts(text)] == ["ended"]
+
+
+@pytest.mark.parametrize(
+    "text", ["我换了新手机。", "我拿到驾照了。", "我差点把车卖了。", "我快毕业了。"]
+)
+def test_what_only_sounds_like_an_ending_is_none(text: str) -> None:
+    assert "ended" not in [fact.polarity for fact in read_turn_facts(text)]
+
+
+def test_a_plan_given_up_is_over() -> None:
+    assert [f.polarity for f in read_turn_facts("我本来想去厦门读研。")] == ["ended"]
+
+
+# What asserts nothing
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我同学说他年薪百万。",
+        "要是老板知道了，肯定扣我工资。",
+        "猫绝育几个月做合适",
+        "你说我该选哪个呢",
+        "我婆婆觉得是男孩。",
+        "帮我写个请假条。",
+    ],
+)
+def test_what_others_say_and_what_might_be_is_no_claim(text: str) -> None:
+    assert read_turn_facts(text) == ()
+
+
+def test_a_doctors_word_is_told_as_the_doctors() -> None:
+    (fact,) = read_turn_facts("医生说我血糖偏高。")
+    assert fact.owner == "何苗的医生"
+
+
+def test_a_statement_may_end_in_a_rhetorical_question() -> None:
+    assert list_claims("我在海风公司上班了，你敢信？")[0].startswith("何苗在海风公司上班")
+
+
+@pytest.mark.parametrize("name", ["ended", "worth"])
+def test_the_deciders_are_shipped(name: str) -> None:
+    decider = load_decider(name)
+    assert 0 < decider.bar < 1
+    assert decider.weights
