@@ -1,7 +1,7 @@
 """Small learned deciders over characters and words: what has ended, and what is worth keeping.
 
-Their weights are learned by `lab train-reading` (memoryhub/lab/training/chinese/statements.py) and shipped beside
-this file with the scores they had on dialogues they were not learned from.
+Their weights are learned by `lab train-reading` (memoryhub/lab/training/chinese/statements.py) and
+shipped beside this file with the scores they had on dialogues they were not learned from.
 """
 
 from __future__ import annotations
