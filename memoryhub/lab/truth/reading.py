@@ -18,7 +18,7 @@ def measure_reading(engine: Engine, dialogues: Sequence[TruthDialogue]) -> Truth
     `wanted`: what was read of people's turns and is a claim of the reading (the others need not be
     wrong: readings hold only what matters)."""
     score = TruthScore()
-    asked = [(d, turns, e) for d in dialogues for turns, e in _build_exchanges(d)]
+    asked = [(d, turns, e) for d in dialogues for turns, e in build_exchanges(d)]
     for start in range(0, len(asked), _BATCH):
         batch = asked[start : start + _BATCH]
         built = engine.extract_memories([e for _, _, e in batch], ExtractionOptions(facts=True))
@@ -33,7 +33,7 @@ def measure_reading(engine: Engine, dialogues: Sequence[TruthDialogue]) -> Truth
     return score
 
 
-def _build_exchanges(dialogue: TruthDialogue) -> Iterator[tuple[list[TruthTurn], Exchange]]:
+def build_exchanges(dialogue: TruthDialogue) -> Iterator[tuple[list[TruthTurn], Exchange]]:
     """A person's turns with the assistant's that follow, as pages are formed."""
     people = {turn.speaker for turn in dialogue.turns if turn.role == "user"}
     for _, turns in dialogue.sessions:

@@ -12,8 +12,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from memoryhub.engines.local.claims.deciders import write_deciders
 from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.errors import MemoryHubError
+from memoryhub.inference.selection import get_current_embedder
 from memoryhub.lab.datasets.read import read_dataset, read_dataset_dialogues
 from memoryhub.lab.measurements.derivation import measure_derivation
 from memoryhub.lab.measurements.retrieval import measure_retrieval
@@ -23,6 +25,7 @@ from memoryhub.lab.runs.execute import resume_run, start_run
 from memoryhub.lab.runs.plan import RunOptions
 from memoryhub.lab.systems import SYSTEMS
 from memoryhub.lab.throwaway.tenants import delete_abandoned_tenants
+from memoryhub.lab.training.deciders import train_deciders
 from memoryhub.lab.training.train import train_weights
 from memoryhub.lab.truth.dialogues import HALVES, load_dialogues
 from memoryhub.lab.truth.everyday import ask_dialogue
@@ -71,13 +74,19 @@ class Command(BaseCommand):
         trained.add_argument("--out", type=Path, required=True, metavar="FILE")
         trained.add_argument("--on", default="", metavar="DATE", help="written into the file")
 
+        told = "learn from dialogues with readings what new claims do to those held"
+        deciders = actions.add_parser("train-deciders", help=told)
+        deciders.add_argument("path", type=Path, help="a folder of such dialogues")
+        deciders.add_argument("--authors", type=_parse_names, default=(), metavar="A,B")
+        deciders.add_argument("--out", type=Path, required=True, metavar="FILE")
+
         compared = actions.add_parser("run", help="presets side by side on the same questions")
         _add_run_arguments(compared)
         actions.add_parser("sweep", help="delete what measurements that were killed left behind")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            report = getattr(self, f"_{options['action']}")(options)
+            report = getattr(self, f"_{options['action'].replace('-', '_')}")(options)
         except MemoryHubError as error:
             raise CommandError(error.message) from error
         if report is not None and options.get("json"):
@@ -130,6 +139,16 @@ class Command(BaseCommand):
         weights.write_weights(options["out"], made)
         self._print_lines(f"{name:10}{value:8.3f}" for name, value in made.weights)
         self._print_lines(f"{name:14}{value:.3f}" for name, value in made.trained.recall.items())
+
+    def _train_deciders(self, options: dict[str, Any]) -> None:
+        authors = options["authors"] or HALVES["development"]
+        dialogues = load_dialogues(options["path"], authors)
+        embedder, told = get_current_embedder(), self.stderr.write
+        made = train_deciders(dialogues, LocalEngine(), embedder, progress=told)
+        write_deciders(options["out"], made)
+        for language, decider in made.deciders.items():
+            self._print_lines([f"{language}: acts from {decider.act}, asks from {decider.ask}"])
+            self._print_lines(f"  {name:26}{value:9.3f}" for name, value in decider.scores.items())
 
     def _run(self, options: dict[str, Any]) -> dict[str, Any] | None:
         owner = _get_owner(options["tenant"])

@@ -1,0 +1,195 @@
+"""`lab train-deciders`: what becomes of pairs of claims, learned from dialogues with readings.
+
+Boosted trees over what is computed anyway (`memoryhub.engines.local.claims.pairs`). The bars are set
+by what trees say that never saw the author: at most one claim in a hundred that is true in the end
+may be closed, and what a person is asked must be worth the minute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.metrics import average_precision_score
+
+from memoryhub.engines.local.claims.deciders import BoostedTrees, DecidersFile, PairDecider
+from memoryhub.engines.local.claims.pairs import LANGUAGE_BOUND, describe_pairs
+from memoryhub.engines.local.language import can_embed_language
+from memoryhub.engines.types import Embedder, Engine
+from memoryhub.errors import InvalidInput
+from memoryhub.lab.training.claim_pairs import PairGroup, build_pair_groups
+from memoryhub.lab.truth.dialogues import TruthDialogue
+from notes.index.indexer import strip_names
+
+Progress = Callable[[str], None]
+Columns = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+MOST_WRONG = 0.007  # of what is true in the end, closed: below the one in a hundred that is allowed
+LEAST_WORTH = 0.4  # of the pairs that a person is asked about, those in which something is over
+TREES = {"n_estimators": 120, "max_depth": 3, "learning_rate": 0.08, "subsample": 0.6}
+LEAST_IN_LEAF = 20
+
+
+@dataclass(frozen=True, slots=True)
+class PairTable:
+    """Pairs of one language as rows. `true_in_end`: the older side is, and is one of `current`
+    claims of its source; `claim` numbers them."""
+
+    features: tuple[str, ...]
+    rows: Columns
+    slot: Flags
+    closes: Flags
+    authors: NDArray[np.str_]
+    read: Flags
+    true_in_end: Flags
+    claim: NDArray[np.str_]
+
+
+def train_deciders(
+    dialogues: Sequence[TruthDialogue], engine: Engine, embedder: Embedder, *, progress: Progress
+) -> DecidersFile:
+    """Learn from these dialogues. Raises InvalidInput where a language has too little to learn of.
+
+    The same dialogues always give the same file.
+    """
+    groups = build_pair_groups(dialogues, engine)
+    progress(f"{sum(len(g.held) for g in groups)} pairs of {len(dialogues)} dialogues")
+    deciders = {}
+    for language in sorted({dialogue.language for dialogue in dialogues}):
+        own = [group for group in groups if group.dialogue.language == language]
+        reads = can_embed_language(embedder.name, "zh" if language == "zh" else "en")
+        table = build_pair_table(own, embedder, with_cosines=reads)
+        deciders[language] = _learn_decider(table)
+        progress(f"{language}: {dict(deciders[language].scores)}")
+    return DecidersFile(embedder=embedder.name, dialogues=len(dialogues), deciders=deciders)
+
+
+def build_pair_table(
+    groups: Sequence[PairGroup], embedder: Embedder, *, with_cosines: bool
+) -> PairTable:
+    """The pairs' numbers. Vectors are of texts without their owners' names, as facts are indexed."""
+    shown = [view for group in groups for view in (group.new, *group.held)]
+    texts = {view: strip_names(view.text, (view.owner,)) for view in shown}
+    places = {text: at for at, text in enumerate(dict.fromkeys(texts.values()))}
+    vectors = embedder.embed(list(places))
+    rows, labels, authors, read, true_in_end, claim = [], [], [], [], [], []
+    for group in groups:
+        new = vectors[places[texts[group.new]]]
+        similar = [float(new @ vectors[places[texts[old]]]) for old in group.held]
+        rows += describe_pairs(group.new, group.held, similar, group.subject)
+        labels += group.labels
+        for claims in group.claims:
+            authors.append(group.dialogue.author)
+            read.append(group.source == "read")
+            true_in_end.append(bool(claims & group.dialogue.current))
+            claim.append(f"{group.dialogue.id} {min(claims)} {group.source}")
+    if not rows:
+        raise InvalidInput("no dialogue there tells anything twice", field="path")
+    features = tuple(n for n in rows[0] if with_cosines or n not in LANGUAGE_BOUND)
+    label = np.array(labels)
+    return PairTable(
+        features,
+        np.array([[row[name] for name in features] for row in rows]),
+        label != "apart",
+        label == "closes",
+        np.array(authors),
+        np.array(read),
+        np.array(true_in_end),
+        np.array(claim),
+    )
+
+
+def _learn_decider(table: PairTable) -> PairDecider:
+    if len(set(table.authors)) < 2 or not 1 < table.closes.sum() < len(table.closes):
+        raise InvalidInput("needs dialogues of two authors at least, with updates", field="path")
+    unseen = np.zeros(len(table.rows))
+    for author in sorted(set(table.authors)):
+        left_out = table.authors == author
+        fitted = _fit_trees(table.rows[~left_out], table.closes[~left_out])
+        unseen[left_out] = fitted.predict_proba(table.rows[left_out])[:, 1]
+    act = max(_find_act_bar(table, unseen, table.read == source) for source in (False, True))
+    ask = _find_ask_bar(table, unseen, act)
+    return PairDecider(
+        features=table.features,
+        slot=_export_trees(_fit_trees(table.rows, table.slot)),
+        closes=_export_trees(_fit_trees(table.rows, table.closes)),
+        act=act,
+        ask=ask,
+        scores=_score_unseen(table, unseen, act, ask),
+    )
+
+
+def _fit_trees(rows: Columns, wanted: Flags) -> GradientBoostingClassifier:
+    least = min(LEAST_IN_LEAF, max(1, len(rows) // 20))
+    model = GradientBoostingClassifier(**TREES, min_samples_leaf=least, random_state=0)
+    return model.fit(rows, wanted)
+
+
+def _export_trees(model: GradientBoostingClassifier) -> BoostedTrees:
+    """Thresholds as they were computed, in float32: rounded ones would part rows elsewhere."""
+    trees = []
+    for (each,) in model.estimators_:
+        tree = each.tree_
+        trees.append(
+            tuple(
+                (round(float(tree.value[at, 0, 0]) * model.learning_rate, 5),)
+                if tree.children_left[at] < 0
+                else (
+                    int(tree.feature[at]),
+                    round(float(tree.threshold[at]), 5),
+                    int(tree.children_left[at]),
+                    int(tree.children_right[at]),
+                )
+                for at in range(tree.node_count)
+            )
+        )
+    prior = model.init_.class_prior_[1]
+    return BoostedTrees(start=float(np.log(prior / (1 - prior))), trees=tuple(trees))
+
+
+def _find_act_bar(table: PairTable, shares: Columns, source: Flags) -> float:
+    """The lowest bar at which few of the claims that are true in the end are closed."""
+    risky = source & table.true_in_end & ~table.slot
+    true = {name for name in table.claim[source & table.true_in_end]}
+    worst: dict[str, float] = {}
+    for name, share in zip(table.claim[risky], shares[risky], strict=True):
+        worst[name] = max(share, worst.get(name, 0.0))
+    allowed = int(MOST_WRONG * len(true))
+    ranked = sorted(worst.values(), reverse=True)
+    bar = ranked[allowed] if allowed < len(ranked) else 0.5
+    return round(min(1.0, max(0.5, float(bar)) + 0.001), 3)
+
+
+def _find_ask_bar(table: PairTable, shares: Columns, act: float) -> float:
+    """The lowest bar from which, up to `act`, enough of the pairs are worth a question."""
+    for bar in np.arange(0.1, act, 0.02):
+        asked = (shares >= bar) & (shares < act)
+        if asked.any() and table.closes[asked].mean() >= LEAST_WORTH:
+            return round(float(bar), 3)
+    return act
+
+
+def _score_unseen(table: PairTable, shares: Columns, act: float, ask: float) -> dict[str, float]:
+    scores: dict[str, float] = {}
+    for name, source in (("told", ~table.read), ("read", table.read)):
+        over, done = table.closes & source, shares >= act
+        asked = (shares >= ask) & ~done
+        true = set(table.claim[source & table.true_in_end])
+        wrong = set(table.claim[source & table.true_in_end & ~table.slot & done])
+        precision = average_precision_score(table.closes[source], shares[source])
+        scores |= {
+            f"{name}_pairs": float(source.sum()),
+            f"{name}_over": float(over.sum()),
+            f"{name}_average_precision": round(float(precision), 3),
+            f"{name}_closed": round(float((over & done).sum() / max(1, over.sum())), 3),
+            f"{name}_asked": round(float((over & asked).sum() / max(1, over.sum())), 3),
+            f"{name}_asked_worth": round(
+                float((over & asked).sum() / max(1, (asked & source).sum())), 3
+            ),
+            f"{name}_wrongly_closed": round(len(wrong) / max(1, len(true)), 4),
+        }
+    return scores
