@@ -39,6 +39,7 @@ class PairGroup:
     held: Sequence[ClaimView]
     labels: Sequence[PairLabel]
     claims: Sequence[frozenset[str]]
+    is_message: bool = False  # the new side is a whole message, for want of a sentence
 
     @property
     def subject(self) -> str:
@@ -171,7 +172,10 @@ def _walk_dialogue(
         news = [
             (change, view)
             for at, change in enumerate(changes)
-            if (view := told.get((dialogue.id, turn.ref, at)) or _view_ending(dialogue, turn, change))
+            if (
+                view := told.get((dialogue.id, turn.ref, at))
+                or _view_ending(dialogue, turn, change)
+            )
         ]
         for change, view in news:
             yield from _pair_told(dialogue, walk, changes, change, view)
@@ -196,9 +200,7 @@ def _says(change: TruthChange, view: ClaimView) -> bool:
     return bool(change.match) and is_matching(change.match, view.text)
 
 
-def _view_ending(
-    dialogue: TruthDialogue, turn: TruthTurn, change: TruthChange
-) -> ClaimView | None:
+def _view_ending(dialogue: TruthDialogue, turn: TruthTurn, change: TruthChange) -> ClaimView | None:
     """What only ends something has no sentence in the reading: the message itself."""
     if change.do != "end":
         return None
@@ -215,7 +217,8 @@ def _group(
         own = [each for each in found if each[0] == source]
         if own:
             _, held, claims, labels = zip(*own, strict=True)
-            yield PairGroup(dialogue, own[0][0], new, held, labels, claims)
+            whole = new.text == new.said
+            yield PairGroup(dialogue, own[0][0], new, held, labels, claims, whole)
 
 
 def _pair_told(

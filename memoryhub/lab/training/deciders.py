@@ -16,19 +16,19 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.metrics import average_precision_score
 
 from memoryhub.engines.local.claims.deciders import BoostedTrees, DecidersFile, PairDecider
-from memoryhub.engines.local.claims.pairs import LANGUAGE_BOUND, describe_pairs
+from memoryhub.engines.local.claims.pairs import LANGUAGE_BOUND, describe_pairs, may_take_place
 from memoryhub.engines.local.language import can_embed_language
 from memoryhub.engines.types import Embedder, Engine
 from memoryhub.errors import InvalidInput
 from memoryhub.lab.training.claim_pairs import PairGroup, build_pair_groups
-from memoryhub.lab.truth.dialogues import TruthDialogue
+from memoryhub.lab.truth.dialogues import TruthDialogue, is_matching
 from notes.index.indexer import strip_names
 
 Progress = Callable[[str], None]
 Columns = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-MOST_WRONG = 0.007  # of what is true in the end, closed: below the one in a hundred that is allowed
+MOST_WRONG = 0.008  # of what is true in the end, closed: below the one in a hundred that is allowed
 LEAST_WORTH = 0.4  # of the pairs that a person is asked about, those in which something is over
 TREES = {"n_estimators": 120, "max_depth": 3, "learning_rate": 0.08, "subsample": 0.6}
 LEAST_IN_LEAF = 20
@@ -36,8 +36,9 @@ LEAST_IN_LEAF = 20
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
-    """Pairs of one language as rows. `true_in_end`: the older side is, and is one of `current`
-    claims of its source; `claim` numbers them."""
+    """Pairs of one language as rows. `at_stake`: the older side is true in the end, and nothing of
+    it is left where the new one closes it; `claim` names it. `counts`: both sides are claims, not
+    messages. `may_act`: the newer side may end the older unasked, however sure."""
 
     features: tuple[str, ...]
     rows: Columns
@@ -45,7 +46,9 @@ class PairTable:
     closes: Flags
     authors: NDArray[np.str_]
     read: Flags
-    true_in_end: Flags
+    at_stake: Flags
+    counts: Flags
+    may_act: Flags
     claim: NDArray[np.str_]
 
 
@@ -76,7 +79,7 @@ def build_pair_table(
     texts = {view: strip_names(view.text, (view.owner,)) for view in shown}
     places = {text: at for at, text in enumerate(dict.fromkeys(texts.values()))}
     vectors = embedder.embed(list(places))
-    rows, labels, authors, read, true_in_end, claim = [], [], [], [], [], []
+    rows, labels, authors, read, at_stake, counts, claim = [], [], [], [], [], [], []
     for group in groups:
         new = vectors[places[texts[group.new]]]
         similar = [float(new @ vectors[places[texts[old]]]) for old in group.held]
@@ -85,7 +88,8 @@ def build_pair_table(
         for claims in group.claims:
             authors.append(group.dialogue.author)
             read.append(group.source == "read")
-            true_in_end.append(bool(claims & group.dialogue.current))
+            at_stake.append(_is_at_stake(group, claims))
+            counts.append(not group.is_message)
             claim.append(f"{group.dialogue.id} {min(claims)} {group.source}")
     if not rows:
         raise InvalidInput("no dialogue there tells anything twice", field="path")
@@ -98,8 +102,20 @@ def build_pair_table(
         label == "closes",
         np.array(authors),
         np.array(read),
-        np.array(true_in_end),
+        np.array(at_stake),
+        np.array(counts),
+        np.array([may_take_place(row) for row in rows]),
         np.array(claim),
+    )
+
+
+def _is_at_stake(group: PairGroup, claims: frozenset[str]) -> bool:
+    """Whether closing what says these claims loses one that is true in the end. A plan closes
+    nothing, and what says the same in other words takes its place."""
+    known = group.dialogue.claims
+    true = [known[claim] for claim in claims & group.dialogue.current]
+    return group.new.polarity != "planned" and any(
+        not is_matching(each.match, group.new.text) for each in true
     )
 
 
@@ -111,7 +127,7 @@ def _learn_decider(table: PairTable) -> PairDecider:
         left_out = table.authors == author
         fitted = _fit_trees(table.rows[~left_out], table.closes[~left_out])
         unseen[left_out] = fitted.predict_proba(table.rows[left_out])[:, 1]
-    act = max(_find_act_bar(table, unseen, table.read == source) for source in (False, True))
+    act = _find_act_bar(table, unseen)
     ask = _find_ask_bar(table, unseen, act)
     return PairDecider(
         features=table.features,
@@ -151,23 +167,22 @@ def _export_trees(model: GradientBoostingClassifier) -> BoostedTrees:
     return BoostedTrees(start=float(np.log(prior / (1 - prior))), trees=tuple(trees))
 
 
-def _find_act_bar(table: PairTable, shares: Columns, source: Flags) -> float:
+def _find_act_bar(table: PairTable, shares: Columns) -> float:
     """The lowest bar at which few of the claims that are true in the end are closed."""
-    risky = source & table.true_in_end & ~table.slot
-    true = {name for name in table.claim[source & table.true_in_end]}
+    risky = table.counts & table.may_act & table.at_stake & ~table.slot
     worst: dict[str, float] = {}
     for name, share in zip(table.claim[risky], shares[risky], strict=True):
         worst[name] = max(share, worst.get(name, 0.0))
-    allowed = int(MOST_WRONG * len(true))
     ranked = sorted(worst.values(), reverse=True)
-    bar = ranked[allowed] if allowed < len(ranked) else 0.5
+    allowed = int(MOST_WRONG * len(set(table.claim[table.at_stake & table.counts])))
+    bar = ranked[allowed] if allowed < len(ranked) else 0.0
     return round(min(1.0, max(0.5, float(bar)) + 0.001), 3)
 
 
 def _find_ask_bar(table: PairTable, shares: Columns, act: float) -> float:
-    """The lowest bar from which, up to `act`, enough of the pairs are worth a question."""
+    """The lowest bar at which enough of the pairs right above it are worth a question."""
     for bar in np.arange(0.1, act, 0.02):
-        asked = (shares >= bar) & (shares < act)
+        asked = table.counts & (shares >= bar) & (shares < min(act, bar + 0.1))
         if asked.any() and table.closes[asked].mean() >= LEAST_WORTH:
             return round(float(bar), 3)
     return act
@@ -175,11 +190,14 @@ def _find_ask_bar(table: PairTable, shares: Columns, act: float) -> float:
 
 def _score_unseen(table: PairTable, shares: Columns, act: float, ask: float) -> dict[str, float]:
     scores: dict[str, float] = {}
-    for name, source in (("told", ~table.read), ("read", table.read)):
-        over, done = table.closes & source, shares >= act
+    for name, source in (
+        ("told", table.counts & ~table.read),
+        ("read", table.counts & table.read),
+    ):
+        over, done = table.closes & source, (shares >= act) & table.may_act
         asked = (shares >= ask) & ~done
-        true = set(table.claim[source & table.true_in_end])
-        wrong = set(table.claim[source & table.true_in_end & ~table.slot & done])
+        true = set(table.claim[source & table.at_stake])
+        wrong = set(table.claim[source & table.at_stake & ~table.slot & done])
         precision = average_precision_score(table.closes[source], shares[source])
         scores |= {
             f"{name}_pairs": float(source.sum()),

@@ -71,6 +71,11 @@ class PairDecider(_StrictModel):
     ask: _Share
     scores: Mapping[str, float]
 
+    @property
+    def needs_vectors(self) -> bool:
+        """Whether it goes by cosines, and so by one embedder's."""
+        return "cosine" in self.features
+
     def judge_rows(
         self, described: Sequence[Mapping[str, float]]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -7,13 +7,14 @@ English and for Chinese by themselves.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from math import log1p
+from typing import NamedTuple
 
-from memoryhub.engines.local.language import HAN, LanguageCode, detect_language
+from memoryhub.engines.local.language import HAN
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import FactKind, Polarity
 
@@ -27,7 +28,9 @@ _STOP_WORDS = split_words("""
     into by about over up out off who which what where when how also too very just now still already
     there here some any no not n't don't doesn't isn't aren't user person's user's
 """)
-_STOP_HAN = frozenset("的了是在有和与及也都就还又很把被给跟到从对于为着过吧吗呢啊呀嘛哦个这那他她它我你您们其一")
+_STOP_HAN = frozenset(
+    "的了是在有和与及也都就还又很把被给跟到从对于为着过吧吗呢啊呀嘛哦个这那他她它我你您们其一"
+)
 # Numbers that mean something only where the embedder reads the language.
 LANGUAGE_BOUND = frozenset({"cosine", "cosine_lead"})
 # What tells the kind of a value, whatever it is the value of.
@@ -81,6 +84,15 @@ _CUES: Mapping[str, re.Pattern[str]] = {
     "once": re.compile(
         r"\b(?:back then|years ago|as a kid|when i was|used to|until|once|formerly|in (?:19|20)\d\d)"
         r"\b|以前|曾经|当年|小时候|那时|原来|过去|之前", re.I),
+    "more": re.compile(
+        r"\b(?:second|another|also|too|as well|extra|both)\b|又|也|另|第二|还有|俩",
+        re.I,
+    ),
+    "done": re.compile(
+        r"\b(?:passed|finished|won|made|met|saw|went|bought|got|had|visited|came|beat|told|said|was"
+        r"|were|been)\b|了|过$",
+        re.I,
+    ),
     "asks": re.compile(r"[?？]"),
 }  # fmt: skip
 
@@ -201,6 +213,7 @@ class ClaimView:
     text: str
     owner: str
     said_at: datetime
+    person: str = ""  # whom the owner's name stands for; "" for nobody else
     predicate_key: str = ""
     is_single: bool = False
     verb: str = ""
@@ -232,7 +245,7 @@ def describe_pairs(
 
     `similar`: cosines of the two texts' vectors; None: not known. `subject`: whom all is about.
     """
-    cues = find_cues(f"{new.said}\n{new.text}")
+    cues = find_cues(new.said), find_cues(new.text)
     rows = [
         _describe_pair(new, old, cosine, cues, subject)
         for old, cosine in zip(held, similar, strict=True)
@@ -245,13 +258,58 @@ def describe_pairs(
     return rows
 
 
+class TellingWords(NamedTuple):
+    """Words of a message for a change in what is known, and against one."""
+
+    ending: list[str]
+    keeping: list[str]
+
+
+_ENDING_CUES = ("now", "over", "left", "switch", "wrong", "new")
+_KEEPING_CUES = ("also", "still", "once", "plan")
+
+
+def list_telling_words(text: str) -> TellingWords:
+    return TellingWords(_find_cue_words(text, _ENDING_CUES), _find_cue_words(text, _KEEPING_CUES))
+
+
+def _find_cue_words(text: str, names: Iterable[str]) -> list[str]:
+    found = (_CUES[name].search(text) for name in names)
+    return list(dict.fromkeys(match[0].casefold() for match in found if match))
+
+
+_LEAST_REPEATED, _LEAST_SLOT = 0.8, 0.5
+
+
+def is_repetition(row: Mapping[str, float], slot: float, ends: float) -> bool:
+    """Whether the new claim says again, in its own words, what is held, and nothing beside it."""
+    plain = not (row["new_over"] or row["new_planned"] or row["old_over"] or row["old_planned"])
+    no_news = not (row["other_names"] or row["other_numbers"] or row["names_won"])
+    told = row["new_in_old"] >= _LEAST_REPEATED and row["shared"] >= 2
+    return bool(plain and no_news and told and row["same_owner"] and ends < slot >= _LEAST_SLOT)
+
+
+def _get_person(claim: ClaimView) -> str:
+    return (claim.person or claim.owner).casefold()
+
+
+def may_take_place(row: Mapping[str, float]) -> bool:
+    """Whether a new claim may end one held unasked: both are of one owner, and it does not say that
+    it stands beside something."""
+    return bool(row["same_owner"]) and not row["own_more"]
+
+
 def find_cues(text: str) -> frozenset[str]:
     """The kinds of words there that say what becomes of something known."""
     return frozenset(name for name, pattern in _CUES.items() if pattern.search(text))
 
 
 def _describe_pair(
-    new: ClaimView, old: ClaimView, cosine: float | None, cues: Collection[str], subject: str
+    new: ClaimView,
+    old: ClaimView,
+    cosine: float | None,
+    cues: tuple[Collection[str], Collection[str]],
+    subject: str,
 ) -> dict[str, float]:
     owners = (new.owner, old.owner, subject)
     a, b = _split_words(new.text, owners), _split_words(old.text, owners)
@@ -269,7 +327,7 @@ def _describe_pair(
         "closing": _count_shared_start(a.order[::-1], b.order[::-1]),
         "said_old": _measure_share(b.stems, said.stems),
         "said_old_grams": _measure_share(b.grams, said.grams),
-        "same_owner": float(new.owner.casefold() == old.owner.casefold()),
+        "same_owner": float(_get_person(new) == _get_person(old)),
         "owner_named": float(_is_named_in(new.owner, old) or _is_named_in(old.owner, new)),
         "same_key": float(keys[0] == keys[1] != ""),
         "other_key": float("" not in keys and keys[0] != keys[1]),
@@ -303,7 +361,12 @@ def _describe_pair(
         "correction": float(new.correction),
         "days": log1p(min(7.0, days)),
         "same_turn": float(days < 1e-5),
-        **{f"cue_{name}": float(name in cues) for name in _CUES},
+        "same_opener": float(_find_opener(new, subject) == _find_opener(old, subject)),
+        "ends_dated": float(
+            bool(re.search(r"\b(?:until|till|to) (?:about |around )?\d{4}", new.text))
+        ),
+        **{f"cue_{name}": float(name in cues[0]) for name in _CUES},
+        **{f"own_{name}": float(name in cues[1]) for name in _CUES},
     }
     return row
 
@@ -314,7 +377,9 @@ def _split_words(text: str, owners: tuple[str, ...] = ()) -> _ClaimWords:
         text = re.sub(rf"(?<!\w){re.escape(owner)}(?:['’]s)?(?!\w)|(?<=[{HAN}]){re.escape(owner)}|^{re.escape(owner)}(?=[{HAN}])", " ", text) if owner else text  # fmt: skip  # noqa: E501
     found = _WORD.findall(text)
     latin = [word for word in found if not _is_han(word)]
-    han = "".join(c if c not in _STOP_HAN else " " for c in " ".join(w for w in found if _is_han(w)))
+    han = "".join(
+        c if c not in _STOP_HAN else " " for c in " ".join(w for w in found if _is_han(w))
+    )
     pieces = han.split()
     folded = [word.casefold() for word in latin]
     stems = {stem_word(w) for w in folded if w not in _STOP_WORDS and not w[0].isdigit()}
@@ -332,7 +397,9 @@ def _split_words(text: str, owners: tuple[str, ...] = ()) -> _ClaimWords:
     return _ClaimWords(
         tuple(folded) if not pieces else tuple("".join(found)),
         frozenset(stems | numbers),
-        frozenset(w.casefold() for w in latin if w[0].isupper() and w.casefold() not in _STOP_WORDS),
+        frozenset(
+            w.casefold() for w in latin if w[0].isupper() and w.casefold() not in _STOP_WORDS
+        ),
         frozenset(numbers),
         frozenset(units),
         frozenset(grams),
@@ -382,6 +449,16 @@ def _count_shared_start(a: Sequence[str], b: Sequence[str]) -> float:
     return min(6.0, found)
 
 
+def _find_opener(claim: ClaimView, subject: str) -> str:
+    """Whom or what a claim's sentence begins with; "" for its owner or the one all is about."""
+    for name in (claim.owner, subject):
+        if name and claim.text.casefold().startswith(name.casefold()):
+            rest = claim.text[len(name) :]
+            owned = re.match(r"['’]s? (\w+)", rest) or re.match(r"的(\S{1,2})", rest)
+            return stem_word(owned[1]) if owned else ""
+    opener = re.match(rf"[{HAN}]{{2}}|[^\W\d_][\w'’.-]*", claim.text)
+    return stem_word(opener[0]) if opener else ""
+
+
 def _is_named_in(owner: str, claim: ClaimView) -> bool:
     return bool(owner) and owner.casefold() in claim.text.casefold()
-

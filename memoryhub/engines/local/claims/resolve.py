@@ -1,15 +1,24 @@
-"""What the rules dare say of two claims. Doubt is left to a person: see `notes.facts.judge`.
+"""What the local engine says of claims side by side. Doubt is left to a person: `notes.facts.judge`.
 
-Nothing here decides: opposite words about the same thing are suspected and reviewed, a wish to
-forget is matched by its words, and names are only kept apart, never merged.
+What a new claim does to those held was learned (`deciders`); a wish to forget is matched by its
+words, and names are only kept apart, never merged.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from memoryhub.engines.local.chinese.endings import may_end_claim
+from memoryhub.engines.local.claims.deciders import get_shipped_deciders
+from memoryhub.engines.local.claims.pairs import (
+    ClaimView,
+    describe_pairs,
+    is_repetition,
+    list_telling_words,
+    may_take_place,
+)
 from memoryhub.engines.local.claims.predicates import find_question_predicates, get_search_words
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.local.wordlists import split_words
@@ -19,6 +28,7 @@ from memoryhub.engines.types import (
     ClaimVerdict,
     HeldClaim,
     NamePair,
+    VerdictOp,
 )
 
 _TOKEN = re.compile(r"[^\W_\u4e00-\u9fff]+|[\u4e00-\u9fff]")
@@ -37,7 +47,8 @@ _STOP_WORDS_ZH = frozenset("请你我的了把忘记掉删除去不要再记住�
 
 class ClaimRules:
     def resolve_claims(self, comparison: ClaimComparison) -> list[ClaimVerdict]:
-        """Suspicions (`sure` False), and what wishes to forget are about."""
+        """What new claims do to those offered, and what wishes to forget are about. What was
+        learned acts where it is sure; `sure` False: a person is to say."""
         held = {claim.handle: claim for claim in comparison.held}
         known: dict[str, HeldClaim | ClaimCandidate] = {**held}
         known |= {c.handle: c for c in comparison.candidates}
@@ -47,7 +58,7 @@ class ClaimRules:
                 offered = [held[h] for h in candidate.offered if h in held]
                 found += _match_forget_wish(candidate, offered)
             else:
-                found += _suspect_conflict(candidate, [(h, known[h]) for h in candidate.offered])
+                found += _judge_candidate(candidate, known, comparison)
         return found
 
     def compare_names(self, pairs: Sequence[NamePair]) -> dict[str, bool]:
@@ -55,10 +66,92 @@ class ClaimRules:
         return {p.handle: False for p in pairs if not _is_name_within_other(p.left, p.right)}
 
 
-def _suspect_conflict(
-    candidate: ClaimCandidate, offered: Iterable[tuple[str, HeldClaim | ClaimCandidate]]
+def _judge_candidate(
+    candidate: ClaimCandidate,
+    known: Mapping[str, HeldClaim | ClaimCandidate],
+    comparison: ClaimComparison,
 ) -> list[ClaimVerdict]:
-    for handle, claim in offered:
+    """All that it ends for sure, or repeats; else the one that it most likely ends, if any."""
+    language, learned = detect_language(candidate.text), get_shipped_deciders()
+    decider = learned.deciders.get(language)
+    similar = candidate.similar or (None,) * len(candidate.offered)
+    offered = [
+        (handle, known[handle], cosine)
+        for handle, cosine in zip(candidate.offered, similar, strict=True)
+        if detect_language(known[handle].text) == language
+    ]
+    if decider is None or not offered:
+        return []
+    aliases = (comparison.subject, *comparison.aliases)
+    rows = describe_pairs(
+        _view_claim(candidate, aliases),
+        [_view_claim(claim, aliases) for _, claim, _ in offered],
+        [cosine for _, _, cosine in offered],
+        comparison.subject,
+    )
+    slots, ends = decider.judge_rows(rows)
+    op: VerdictOp = "deny" if candidate.polarity in ("ended", "denied") else "contradict"
+    seen = not decider.needs_vectors or comparison.embedder == learned.embedder
+    repeats = [
+        at for at, row in enumerate(rows) if seen and is_repetition(row, slots[at], ends[at])
+    ]
+    if repeats:
+        return [ClaimVerdict(candidate.handle, "same", offered[repeats[0]][0])]
+    verdicts = [
+        ClaimVerdict(
+            candidate.handle,
+            op,
+            offered[at][0],
+            reason=_explain_verdict(slots[at], ends[at], candidate),
+            sure=bool(seen and ends[at] >= decider.act and may_take_place(rows[at])),
+        )
+        for at in sorted(range(len(rows)), key=lambda at: -ends[at])
+        if ends[at] >= decider.ask and _is_state(offered[at][1])
+    ]
+    sure = [verdict for verdict in verdicts if verdict.sure]
+    return sure or verdicts[:1] or _suspect_conflict(candidate, offered)
+
+
+def _view_claim(claim: HeldClaim | ClaimCandidate, aliases: Collection[str]) -> ClaimView:
+    """As what was learned sees it: whoever has several names has one."""
+    said_at = claim.said_at or claim.valid_from if isinstance(claim, HeldClaim) else claim.said_at
+    own = claim.owner.casefold() in {name.casefold() for name in aliases if name}
+    new = isinstance(claim, ClaimCandidate)
+    return ClaimView(
+        text=claim.text,
+        owner=claim.owner,
+        person=next(iter(aliases), claim.owner) if own else claim.owner,
+        said_at=said_at,
+        predicate_key=claim.slots.predicate_key,
+        is_single=claim.slots.is_single,
+        verb=claim.slots.verb,
+        object=claim.slots.object,
+        kind=claim.slots.kind,
+        polarity=claim.polarity,
+        correction=new and claim.correction,
+        said=claim.said if new else "",
+    )
+
+
+def _is_state(claim: HeldClaim | ClaimCandidate) -> bool:
+    """What happened once is not ended by what happens later."""
+    return claim.slots.kind != "event" or claim.polarity == "planned"
+
+
+def _explain_verdict(slot: float, ends: float, candidate: ClaimCandidate) -> str:
+    """("same slot .93, ends it .91: now, left; against: also")."""
+    words = list_telling_words(f"{candidate.said}\n{candidate.text}")
+    told = [f"same slot {slot:.2f}, ends it {ends:.2f}".replace("0.", ".")]
+    told += [": " + ", ".join(words.ending)] if words.ending else []
+    told += ["; against: " + ", ".join(words.keeping)] if words.keeping else []
+    return "".join(told)
+
+
+def _suspect_conflict(
+    candidate: ClaimCandidate, offered: Iterable[tuple[str, HeldClaim | ClaimCandidate, Any]]
+) -> list[ClaimVerdict]:
+    """A like and a dislike of one thing, or a Chinese ending of what it names."""
+    for handle, claim, _ in offered:
         if _is_opposite(candidate.text, claim.text):
             return [ClaimVerdict(candidate.handle, "contradict", handle, sure=False)]
         if _may_be_ended(candidate, claim):
