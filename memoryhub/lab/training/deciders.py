@@ -1,21 +1,30 @@
 """`lab train-deciders`: what becomes of pairs of claims, learned from dialogues with readings.
 
-Boosted trees over what is computed anyway (`memoryhub.engines.local.claims.pairs`). The bars are set
-by what trees say that never saw the author: at most one claim in a hundred that is true in the end
-may be closed, and what a person is asked must be worth the minute.
+A logistic line and boosted trees over what is computed anyway (`engines.local.claims.pairs`). The
+bars are set by what they say of an author that they never saw: at most one claim in a hundred that
+is true in the end may be closed, and what a person is asked must be worth the minute.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
+from sklearn.preprocessing import StandardScaler
 
-from memoryhub.engines.local.claims.deciders import BoostedTrees, DecidersFile, PairDecider
+from memoryhub.engines.local.claims.deciders import (
+    BoostedTrees,
+    DecidersFile,
+    LogisticLine,
+    PairDecider,
+    PairModel,
+)
 from memoryhub.engines.local.claims.pairs import LANGUAGE_BOUND, describe_pairs, may_take_place
 from memoryhub.engines.local.language import can_embed_language
 from memoryhub.engines.types import Embedder, Engine
@@ -30,8 +39,14 @@ Flags = NDArray[np.bool_]
 
 MOST_WRONG = 0.008  # of what is true in the end, closed: below the one in a hundred that is allowed
 LEAST_WORTH = 0.4  # of the pairs that a person is asked about, those in which something is over
-TREES = {"n_estimators": 120, "max_depth": 3, "learning_rate": 0.08, "subsample": 0.6}
-LEAST_IN_LEAF = 20
+TREES: Mapping[str, Any] = {
+    "n_estimators": 160,
+    "max_depth": 3,
+    "learning_rate": 0.06,
+    "subsample": 0.5,
+    "max_features": 0.3,
+}
+LEAST_IN_LEAF, LINE_FREEDOM = 20, 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +89,14 @@ def train_deciders(
 def build_pair_table(
     groups: Sequence[PairGroup], embedder: Embedder, *, with_cosines: bool
 ) -> PairTable:
-    """The pairs' numbers. Vectors are of texts without their owners' names, as facts are indexed."""
+    """The pairs' numbers. Vectors are of texts without their owners' names, as of facts held."""
     shown = [view for group in groups for view in (group.new, *group.held)]
     texts = {view: strip_names(view.text, (view.owner,)) for view in shown}
     places = {text: at for at, text in enumerate(dict.fromkeys(texts.values()))}
     vectors = embedder.embed(list(places))
-    rows, labels, authors, read, at_stake, counts, claim = [], [], [], [], [], [], []
+    rows: list[dict[str, float]] = []
+    labels: list[str] = []
+    authors, read, at_stake, counts, claim = [], [], [], [], []
     for group in groups:
         new = vectors[places[texts[group.new]]]
         similar = [float(new @ vectors[places[texts[old]]]) for old in group.held]
@@ -125,28 +142,37 @@ def _learn_decider(table: PairTable) -> PairDecider:
     unseen = np.zeros(len(table.rows))
     for author in sorted(set(table.authors)):
         left_out = table.authors == author
-        fitted = _fit_trees(table.rows[~left_out], table.closes[~left_out])
-        unseen[left_out] = fitted.predict_proba(table.rows[left_out])[:, 1]
+        fitted = fit_model(table.rows[~left_out], table.closes[~left_out])
+        unseen[left_out] = fitted.estimate_shares(table.rows[left_out])
     act = _find_act_bar(table, unseen)
     ask = _find_ask_bar(table, unseen, act)
     return PairDecider(
         features=table.features,
-        slot=_export_trees(_fit_trees(table.rows, table.slot)),
-        closes=_export_trees(_fit_trees(table.rows, table.closes)),
+        slot=fit_model(table.rows, table.slot),
+        closes=fit_model(table.rows, table.closes),
         act=act,
         ask=ask,
         scores=_score_unseen(table, unseen, act, ask),
     )
 
 
-def _fit_trees(rows: Columns, wanted: Flags) -> GradientBoostingClassifier:
+def fit_model(rows: Columns, wanted: Flags) -> PairModel:
+    """What is learned of these rows, as it is shipped."""
     least = min(LEAST_IN_LEAF, max(1, len(rows) // 20))
-    model = GradientBoostingClassifier(**TREES, min_samples_leaf=least, random_state=0)
-    return model.fit(rows, wanted)
+    trees = GradientBoostingClassifier(**TREES, min_samples_leaf=least, random_state=0)
+    scaler = StandardScaler()
+    line = LogisticRegression(C=LINE_FREEDOM, max_iter=3000)
+    line.fit(scaler.fit_transform(rows), wanted)
+    return PairModel(line=_export_line(line, scaler), trees=_export_trees(trees.fit(rows, wanted)))
+
+
+def _export_line(line: LogisticRegression, scaler: StandardScaler) -> LogisticLine:
+    weights = line.coef_[0] / scaler.scale_
+    start = float(line.intercept_[0] - weights @ scaler.mean_)
+    return LogisticLine(start=round(start, 5), weights=tuple(weights.round(5).tolist()))
 
 
 def _export_trees(model: GradientBoostingClassifier) -> BoostedTrees:
-    """Thresholds as they were computed, in float32: rounded ones would part rows elsewhere."""
     trees = []
     for (each,) in model.estimators_:
         tree = each.tree_

@@ -59,14 +59,38 @@ class BoostedTrees(_StrictModel):
         return shares
 
 
+class LogisticLine(_StrictModel):
+    """Log odds as a weighted sum of the features."""
+
+    start: float
+    weights: tuple[float, ...]
+
+    def estimate_shares(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """As of the trees."""
+        shares: NDArray[np.float64] = 1 / (1 + np.exp(-(self.start + rows @ self.weights)))
+        return shares
+
+
+class PairModel(_StrictModel):
+    """The mean of a line, which is steady, and of trees, which see what goes together."""
+
+    line: LogisticLine
+    trees: BoostedTrees
+
+    def estimate_shares(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """As of the trees."""
+        shares: NDArray[np.float64] = self.line.estimate_shares(rows) / 2
+        return shares + self.trees.estimate_shares(rows) / 2
+
+
 class PairDecider(_StrictModel):
     """`features` name the numbers of `pairs.describe_pairs` that are looked at. From `act` on the
     older claim is ended, from `ask` on a person is asked. `scores` are from authors that were left
     out when it learned."""
 
     features: tuple[str, ...]
-    slot: BoostedTrees
-    closes: BoostedTrees
+    slot: PairModel
+    closes: PairModel
     act: _Share
     ask: _Share
     scores: Mapping[str, float]
