@@ -67,6 +67,20 @@ def _is_forget_wish(sentence: str, told: bool) -> bool:
     return told and bool(asked)
 
 
+_WISH_FRAME = re.compile(
+    rf"{_FORGETTING.pattern}|[跟和对]你(?:说|讲|提|聊)过?的?|我?(?:之前|刚才|上[次回趟]|前面|先前)"
+    r"|(?:说|讲|提|聊|告诉)过?的?|(?:那|这)(?:个|件|茬|段|档子?|回|些|点|桩|码|会)儿?|的?事(?:情|儿)?|麻烦|拜托|请|帮我|把"
+    r"|你(?:就|还是|那边|给我)?|不想.*|免得.*|记录|脑袋?|记忆|以后|想了想|对了|[哈吧嘛啊呢哦]"
+)
+_KEPT_PART = re.compile(r"[^，,。！？]*(?:可以留|照旧|还是记|留着没事|记着没|可以记)[^，,。！？]*")
+
+
+def extract_wish_words(text: str) -> str:
+    """What a wish says of the thing that is meant, without what makes it a wish."""
+    told = _KEPT_PART.sub("", find_forget_wish(text) or text)
+    return _WISH_FRAME.sub("", told).strip("，,。！？!? ")
+
+
 def classify_act(sentence: str) -> SpeechAct:
     """The speech act of one sentence with its closing mark."""
     if find_forget_wish(sentence):

@@ -105,3 +105,24 @@ def is_forget_wish(sentence: str, *, told: bool = False) -> bool:
         return True
     about = told and (_TOLD.search(sentence) or _NAMED_THING.search(sentence))
     return bool(about) and any(pattern.search(sentence) for pattern in _DOUBTFUL_WISHES)
+
+
+_FRAME = re.compile(
+    rf"{_ADDRESSED}(?:{_FORGETTING}|{_DISCARDING})\b|{_NOT_KEEPING}|{_MEMORY.pattern}"
+    r"|\b(?:the )?(?:thing|things|bit|part|stuff|business|news|story|info|details?|everything)\b"
+    r"(?: (?:about|of|with|w))?|\bwhat i (?:told|said|mentioned|gave)\b(?: you)?"
+    r"|\bi (?:just )?(?:told|said|mentioned|gave)(?: you| u)?\b|\b(?:it|you|u|out of|please|pls|also)\b",
+    re.I,
+)
+_KEPT_PART = re.compile(
+    r"[^,.;!?]*\b(?:can|may|could) (?:stay|keep|remember)\b[^,.;!?]*"
+    r"|[^,.;!?]*(?:'s|is|are) (?:fine|no problem|ok(?:ay)?)\b[^,.;!?]*",
+    re.I,
+)
+
+
+def extract_wish_words(text: str) -> str:
+    """What a wish says of the thing that is meant: its sentences without what makes it a wish, and
+    without what is to stay."""
+    told = find_forget_wish(text) or text
+    return " ".join(_FRAME.sub(" ", _KEPT_PART.sub(" ", told)).split())
