@@ -77,8 +77,11 @@ _KEPT_PART = re.compile(r"[^，,。！？]*(?:可以留|照旧|还是记|留着�
 
 def extract_wish_words(text: str) -> str:
     """What a wish says of the thing that is meant, without what makes it a wish."""
-    told = _KEPT_PART.sub("", find_forget_wish(text) or text)
-    return _WISH_FRAME.sub("", told).strip("，,。！？!? ")
+    clauses = re.split(r"[，,。！？!?；;]", _KEPT_PART.sub("", find_forget_wish(text) or text))
+    asked = {at for at, each in enumerate(clauses) if _FORGETTING.search(each)}
+    # What is meant is named where it is asked, or right before; what follows says why.
+    near = [each for at, each in enumerate(clauses) if not asked or {at, at + 1} & asked]
+    return "，".join(filter(None, (_WISH_FRAME.sub("", each).strip() for each in near)))
 
 
 def classify_act(sentence: str) -> SpeechAct:

@@ -225,7 +225,7 @@ class ClaimView:
 
 
 @dataclass(frozen=True, slots=True)
-class _ClaimWords:
+class ClaimMeaning:
     """What a text consists of, its owner taken out. `stems` tell something, `order` are all."""
 
     order: tuple[str, ...]
@@ -312,8 +312,8 @@ def _describe_pair(
     subject: str,
 ) -> dict[str, float]:
     owners = (new.owner, old.owner, subject)
-    a, b = _split_words(new.text, owners), _split_words(old.text, owners)
-    said = _split_words(new.said, owners)
+    a, b = describe_meaning(new.text, owners), describe_meaning(old.text, owners)
+    said = describe_meaning(new.said, owners)
     keys = (new.predicate_key, old.predicate_key)
     days = abs((new.said_at - old.said_at).total_seconds()) / 86_400
     row = {
@@ -335,7 +335,7 @@ def _describe_pair(
         "same_verb": float(stem_word(new.verb) == stem_word(old.verb) != ""),
         "same_object": float(_fold(new.object) == _fold(old.object) != ""),
         "objects": _measure_overlap(
-            _split_words(new.object, owners).grams, _split_words(old.object, owners).grams
+            describe_meaning(new.object, owners).grams, describe_meaning(old.object, owners).grams
         ),
         "shared_names": min(2.0, len(a.names & b.names)),
         "other_names": float(bool(a.names - b.names) and bool(b.names - a.names)),
@@ -372,7 +372,7 @@ def _describe_pair(
 
 
 @lru_cache(maxsize=4096)
-def _split_words(text: str, owners: tuple[str, ...] = ()) -> _ClaimWords:
+def describe_meaning(text: str, owners: tuple[str, ...] = ()) -> ClaimMeaning:
     for owner in owners:
         text = re.sub(rf"(?<!\w){re.escape(owner)}(?:['’]s)?(?!\w)|(?<=[{HAN}]){re.escape(owner)}|^{re.escape(owner)}(?=[{HAN}])", " ", text) if owner else text  # fmt: skip  # noqa: E501
     found = _WORD.findall(text)
@@ -394,7 +394,7 @@ def _split_words(text: str, owners: tuple[str, ...] = ()) -> _ClaimWords:
     solid = "".join(pieces) + " " + " ".join(folded)
     size = 3 if latin and not pieces else 1
     grams = {solid[n : n + size] for n in range(len(solid) - size + 1)} - {" "}
-    return _ClaimWords(
+    return ClaimMeaning(
         tuple(folded) if not pieces else tuple("".join(found)),
         frozenset(stems | numbers),
         frozenset(

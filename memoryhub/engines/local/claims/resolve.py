@@ -1,17 +1,17 @@
-"""What the local engine says of claims side by side. Doubt is left to a person: `notes.facts.judge`.
+"""What the local engine says of claims side by side. Doubt is left to a person.
 
-What a new claim does to those held was learned (`deciders`); a wish to forget is matched by its
-words, and names are only kept apart, never merged.
+What a new claim does to those held was learned (`deciders`), a wish to forget is matched by what it
+says of the thing meant (`forget`), and names are only kept apart, never merged.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
 
 from memoryhub.engines.local.chinese.endings import may_end_claim
 from memoryhub.engines.local.claims.deciders import get_shipped_deciders
+from memoryhub.engines.local.claims.forget import match_forget_wish
 from memoryhub.engines.local.claims.pairs import (
     ClaimView,
     describe_pairs,
@@ -19,7 +19,6 @@ from memoryhub.engines.local.claims.pairs import (
     list_telling_words,
     may_take_place,
 )
-from memoryhub.engines.local.claims.predicates import find_question_predicates, get_search_words
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import (
@@ -56,7 +55,7 @@ class ClaimRules:
         for candidate in comparison.candidates:
             if candidate.is_wish:
                 offered = [held[h] for h in candidate.offered if h in held]
-                found += _match_forget_wish(candidate, offered)
+                found += match_forget_wish(candidate, offered, comparison)
             else:
                 found += _judge_candidate(candidate, known, comparison)
         return found
@@ -116,7 +115,6 @@ def _view_claim(claim: HeldClaim | ClaimCandidate, aliases: Collection[str]) -> 
     """As what was learned sees it: whoever has several names has one."""
     said_at = claim.said_at or claim.valid_from if isinstance(claim, HeldClaim) else claim.said_at
     own = claim.owner.casefold() in {name.casefold() for name in aliases if name}
-    new = isinstance(claim, ClaimCandidate)
     return ClaimView(
         text=claim.text,
         owner=claim.owner,
@@ -128,8 +126,8 @@ def _view_claim(claim: HeldClaim | ClaimCandidate, aliases: Collection[str]) -> 
         object=claim.slots.object,
         kind=claim.slots.kind,
         polarity=claim.polarity,
-        correction=new and claim.correction,
-        said=claim.said if new else "",
+        correction=isinstance(claim, ClaimCandidate) and claim.correction,
+        said=claim.said if isinstance(claim, ClaimCandidate) else "",
     )
 
 
@@ -148,7 +146,8 @@ def _explain_verdict(slot: float, ends: float, candidate: ClaimCandidate) -> str
 
 
 def _suspect_conflict(
-    candidate: ClaimCandidate, offered: Iterable[tuple[str, HeldClaim | ClaimCandidate, Any]]
+    candidate: ClaimCandidate,
+    offered: Iterable[tuple[str, HeldClaim | ClaimCandidate, float | None]],
 ) -> list[ClaimVerdict]:
     """A like and a dislike of one thing, or a Chinese ending of what it names."""
     for handle, claim, _ in offered:
@@ -193,22 +192,6 @@ def _extract_things(text: str) -> frozenset[str]:
         maxsplit=1,
     )
     return frozenset(_tokenise_text(cut[-1])) - _STOP_WORDS - _STOP_WORDS_ZH
-
-
-def _match_forget_wish(wish: ClaimCandidate, offered: Sequence[HeldClaim]) -> list[ClaimVerdict]:
-    """The claims a wish names by their predicate, else by all the words it has."""
-    keys = find_question_predicates(wish.text)
-    by_key = [claim for claim in offered if claim.predicate_key and claim.predicate_key in keys]
-    asked = frozenset(_tokenise_text(wish.text)) - _STOP_WORDS - _STOP_WORDS_ZH
-    asked -= set(_tokenise_text(wish.owner))
-    by_word = [claim for claim in offered if asked and asked <= _collect_claim_words(claim)]
-    return [ClaimVerdict(wish.handle, "forget", claim.handle) for claim in by_key or by_word]
-
-
-def _collect_claim_words(claim: HeldClaim) -> frozenset[str]:
-    known = f"{claim.text} {get_search_words(claim.predicate_key)}"
-    found = _tokenise_text(known)
-    return frozenset([*found, *(word.rstrip("s") for word in found)])
 
 
 def _is_name_within_other(left: str, right: str) -> bool:

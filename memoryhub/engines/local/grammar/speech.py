@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.chinese import rules as chinese_rules
 from memoryhub.engines.local.grammar.verbs import is_past_form, is_subjectless_liking
+from memoryhub.engines.local.grammar.wishes import extract_wish_words as extract_english_wish_words
 from memoryhub.engines.local.grammar.wishes import find_forget_wish as find_english_wish
 from memoryhub.engines.local.grammar.wishes import is_forget_wish, speaks_of_told
 from memoryhub.engines.local.language import detect_language
@@ -100,6 +101,13 @@ def find_forget_wish(text: str) -> str:
     if detect_language(text) == "zh":
         return chinese_rules.find_forget_wish(text)
     return find_english_wish(normalise_quotes(text))
+
+
+def extract_wish_words(text: str) -> str:
+    """What a wish to forget says of the thing that is meant, without the words of the wish."""
+    if detect_language(text) == "zh":
+        return chinese_rules.extract_wish_words(text)
+    return extract_english_wish_words(normalise_quotes(text))
 
 
 def asks_to_forget(text: str) -> bool:

@@ -121,8 +121,19 @@ _KEPT_PART = re.compile(
 )
 
 
+_ASKING = re.compile(rf"\b(?:{_FORGETTING}|{_DISCARDING})\b|{_NOT_KEEPING}", re.I)
+
+
 def extract_wish_words(text: str) -> str:
-    """What a wish says of the thing that is meant: its sentences without what makes it a wish, and
-    without what is to stay."""
+    """What a wish says of the thing that is meant: its sentences without what makes it a wish,
+    without the reason that follows, and without what is to stay."""
     told = find_forget_wish(text) or text
-    return " ".join(_FRAME.sub(" ", _KEPT_PART.sub(" ", told)).split())
+    parts = [_drop_reason(_KEPT_PART.sub(" ", match[0])) for match in _SENTENCE.finditer(told)]
+    return " ".join(_FRAME.sub(" ", " ".join(parts)).split()).strip(" ,.;!?")
+
+
+def _drop_reason(sentence: str) -> str:
+    """What stands behind a comma after the last word that asks."""
+    asked = list(_ASKING.finditer(sentence))
+    end = sentence.find(",", asked[-1].end()) if asked else -1
+    return sentence[:end] if end >= 0 else sentence
