@@ -48,7 +48,7 @@ class PairGroup:
 
 @dataclass(slots=True)
 class _Walk:
-    """A dialogue on its way: the reading's claims that are open, and what was read and says some."""
+    """A dialogue on its way: the reading's claims that are open, and what was read so far."""
 
     told: dict[str, ClaimView] = field(default_factory=dict)
     read: list[tuple[ClaimView, frozenset[str]]] = field(default_factory=list)

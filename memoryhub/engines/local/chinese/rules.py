@@ -54,10 +54,11 @@ GREETING = re.compile(
 )
 
 
-def find_forget_wish(text: str) -> str:
-    """The sentences of a message that ask for something told to be forgotten, "" for none."""
+def find_forget_wish(text: str, around: str = "") -> str:
+    """The sentences of a message that ask for something told to be forgotten, "" for none.
+    `around`: the whole message, where `text` is a part of it."""
     sentences = re.findall(r"[^。！？!?；;\n]+[。！？!?；;\n]*", text)
-    told = bool(_TOLD.search(text))
+    told = bool(_TOLD.search(around or text))
     return "".join(each for each in sentences if _is_forget_wish(each, told))
 
 

@@ -11,9 +11,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from itertools import pairwise
 from math import log1p
 from typing import NamedTuple
 
+from memoryhub.engines.local.chinese.endings import may_end_claim
+from memoryhub.engines.local.claims.topics import TOPICS, find_topics
 from memoryhub.engines.local.language import HAN
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import FactKind, Polarity
@@ -62,7 +65,8 @@ _CUES: Mapping[str, re.Pattern[str]] = {
         r"\b(?:left|leaving|quit|sold|dropped|ditched|gave up|given up|give up|stopped|cancel\w*"
         r"|ended|broke|split|lost|died|gone|retired|resigned|fired|sacked|closed|shut|moved out"
         r"|got rid|returned|gave|binned|scrapped|off|finished|packed in|dumped|divorced)\b"
-        r"|辞|离职|离开|离了|退|卖|戒|停|分手|取消|关了|关门|倒闭|丢|死|走了|送|搬走|不干|裁|黄|撤|扔|吹了", re.I),
+        r"|辞|离职|离开|离了|退|卖|戒|停|分手|取消|关了|关门|倒闭|丢|死|走了|送|搬走|不干|裁|黄|撤|扔"
+        r"|吹了", re.I),
     "switch": re.compile(
         r"\b(?:instead|switch\w*|swap\w*|chang\w+|replac\w+|moved|moving|went (?:to|from)|became|"
         r"turned (?:in)?to|upgrad\w+|transferred|promoted|raised|rais\w+|up(?:ped)? to|down to|"
@@ -74,7 +78,8 @@ _CUES: Mapping[str, re.Pattern[str]] = {
         r"|也|还|另外|又|同时|再加|兼|都", re.I),
     "still": re.compile(
         r"\b(?:still|same|as (?:before|ever|always|usual)|stay\w*|kept|keep\w*|again|yes|yep|yeah|"
-        r"remember|told you|as i said|like i said)\b|还是|仍|照旧|照样|一直|依然|没变|还在|对啊|没错|说过", re.I),
+        r"remember|told you|as i said|like i said)\b|还是|仍|照旧|照样|一直|依然|没变|还在|对啊|没错"
+        r"|说过", re.I),
     "wrong": re.compile(
         r"\b(?:actually|correction|wrong|meant|mistake|typo|misspoke|scratch that|i mean|sorry)\b"
         r"|\bnot \w+|更正|说错|写错|打错|记错|口误|不对|应该是|其实|搞错|弄错", re.I),
@@ -82,8 +87,8 @@ _CUES: Mapping[str, re.Pattern[str]] = {
         r"\b(?:will|going to|gonna|plan\w*|hop(?:e|ing)|want\w*|might|maybe|thinking|would|"
         r"consider\w*|could|if)\b|打算|计划|想|准备|考虑|可能|也许|要是|如果|将|会", re.I),
     "once": re.compile(
-        r"\b(?:back then|years ago|as a kid|when i was|used to|until|once|formerly|in (?:19|20)\d\d)"
-        r"\b|以前|曾经|当年|小时候|那时|原来|过去|之前", re.I),
+        r"\b(?:back then|years ago|as a kid|when i was|used to|until|once|formerly"
+        r"|in (?:19|20)\d\d)\b|以前|曾经|当年|小时候|那时|原来|过去|之前", re.I),
     "more": re.compile(
         r"\b(?:second|another|also|too|as well|extra|both)\b|又|也|另|第二|还有|俩",
         re.I,
@@ -95,114 +100,6 @@ _CUES: Mapping[str, re.Pattern[str]] = {
     ),
     "asks": re.compile(r"[?？]"),
 }  # fmt: skip
-
-# What a claim is about, roughly: beginnings of English words, and Chinese characters. How many of
-# a kind a person has at a time is learned, not said here.
-_TOPICS: Mapping[str, tuple[str, str]] = {
-    "work": (
-        "work|job|employ|hire|staff|shift|career|company|firm|office|business|retire|freelanc"
-        "|unemploy|layoff|sack|fired|nurse|teach|engineer|chef|cook|baker|driver|clerk|assistant"
-        "|receptionist|develop|account|technician|mechanic|carpenter|plumber|electrician|waiter"
-        "|waitress|barista|librarian|lawyer|guard|cleans?$|deliver|analyst|designer|consult|farm"
-        "|foreman|operator|intern$|reporter|editor$|run$|runs$",
-        "工作|上班|公司|职|岗|单位|就业|失业|退休|自由职业|创业|单干|跳槽|工程师|老师|司机|护士|医生|厨|会计|保安|客服|经理|运营|开店|打工|当|做账|干活|入职|离职|辞",
-    ),
-    "study": (
-        "stud|school|college|uni$|universit|course|degree|major|class|grade|semester|phd|master"
-        "|bachelor|apprentic|year$|enrol|graduat|campus|lesson|exam|thesis|undergrad|tutor",
-        "读|学校|大学|学院|研[一二三究]|博士|硕士|本科|高[一二三中]|初[一二三中]|年级|专业|毕业|课|班|考|上学|大[一二三四]",
-    ),
-    "boss": (
-        "boss|manager|supervis|report|lead|head$|director|principal|advisor|adviser|dispatch|coach"
-        "|teacher|professor|mentor|trainer|instructor",
-        "老板|领导|上司|主管|经理|导师|组长|总监|班主任|教练|老师|主任|护士长|归.{1,4}管|汇报",
-    ),
-    "home": (
-        "live|living|home|house|flat|apartment|room|studio|condo|moved?$|move[sd]?$|moving|resid"
-        "|street|road|lane|avenue|neighbou?rhood|based|settl|place$|roommate|flatmate|housemate",
-        "住|搬|家在|房子|公寓|小区|宿舍|合租|租|楼|路|区|定居|室友|新房",
-    ),
-    "rent": ("rent|mortgage|lease|landlord|deposit|agen", "房租|租金|房贷|房东|押金|中介|月供"),
-    "phone": ("phone|number|mobile|cell|call$|whatsapp|landline", "电话|手机|号码|号|微信"),
-    "mail": ("e-?mail|mail|inbox|gmail", "邮箱|邮件|邮"),
-    "transport": (
-        "car$|cars$|driv|van$|truck|bike|bicycle|cycl|motor|scooter|bus$|train$|commut|ride|riding"
-        "|tram|vehicle|skateboard|licen[cs]e|walk",
-        "车|开|骑|地铁|公交|驾|通勤|走路|摩托|电驴",
-    ),
-    "sport": (
-        "gym|swim|run|running|yoga|climb|league|marathon|lift|fitness|workout|football|soccer|rugby"
-        "|tennis|squash|pool|club|box|pilates|crossfit|spin|jog|k$|team|plays?$|gymnast|judo|karate",
-        "健身|跑|泳|瑜伽|球|锻炼|舞|练|太极|爬山|攀岩|俱乐部|私教|拳|滑",
-    ),
-    "bank": ("bank|account|credit|saving|loan|insur|pension|invest", "银行|账户|贷|保险|存款|卡|基金"),
-    "partner": (
-        "boyfriend|girlfriend|husband|wife|partner|marri|engag|dating|single|divorc|split|fianc"
-        "|wedding|together|ex$|relationship|couple|propos",
-        "男朋友|女朋友|男友|女友|老公|老婆|丈夫|妻子|对象|结婚|离婚|订婚|分手|恋爱|单身|已婚|婚|谈|领证",
-    ),
-    "child": (
-        "pregnan|bab|son$|daughter|born|expect|due$|child|kid|toddler|nursery|creche|twins?",
-        "怀孕|宝宝|儿子|女儿|出生|孩子|娃|预产|托班|幼儿园|生了|胎|周岁",
-    ),
-    "pet": (
-        "dog|cat$|cats$|pup|kitten|hamster|horse|parrot|rabbit|hens?$|iguana|snake|tortoise|pet"
-        "|whippet|collie|spaniel|terrier|budgie|fish$|pony|goat",
-        "猫|狗|犬|养了|宠物|乌龟|兔|鱼|鸟|仓鼠|鹦鹉",
-    ),
-    "food": (
-        "vegan|vegetarian|eat|ate$|meat|fish|diet|coffee|tea$|drink|drunk|alcohol|beer|wine|smok"
-        "|vap|allerg|coeliac|celiac|gluten|dairy|sugar|sober|keto|bread|lunch|breakfast|dinner",
-        "吃|喝|素|肉|烟|酒|咖啡|茶|糖|过敏|奶|饮食|减肥|生酮|辣|戒|斤",
-    ),
-    "health": (
-        "doctor|diagnos|surger|knee|injur|medic|tablet|therap|pain|hospital|diabet|clinic|ill$|sick"
-        "|blood|pressure|asthma|insulin|physio|recover|cast$|crutch|wrist|ankle|ibs|dentist|migraine"
-        "|gp$|wear|glasses|hearing|dose|mg$|kg$|weigh|depress",
-        "医|病|手术|药|膝|腿|脚|受伤|住院|血|疼|康复|骨|胰岛素|诊|抑郁|助听器|体重|公斤|针|糖尿|感冒",
-    ),
-    "music": (
-        "band$|bands$|guitar|bass|drum|piano|sing|choir|violin|cello|gig|song|album|orchestra",
-        "乐队|吉他|鼓|钢琴|唱|合唱|琴|歌|演出",
-    ),
-    "language": (
-        "spanish|french|german|italian|english|japanese|mandarin|chinese|portuguese|korean|welsh"
-        "|level|[abc][12]$|clb|ielts|toefl|fluent|jlpt|n[1-5]$",
-        "英语|日语|法语|德语|泰语|韩语|口语|级|N[1-5]|雅思|托福|四级|六级|普通话|西班牙语",
-    ),
-    "money": (
-        "cost|price|charge|salar|earn|paid|pays?$|budget|fee|per$|wage|rate|thousand|grand|dollar"
-        "|pound|euro|seat|month$|hour$|quid|sells?$|bonus",
-        "价|钱|元|块|工资|薪|费|预算|报价|一斤|提成|收入|奖金|退休金|养老金|万|挣|赚|涨",
-    ),
-    "date": (
-        "deadline|due|launch|releas|ship|date|exam|test$|appointment|meeting|schedul|monday|tuesday"
-        "|wednesday|thursday|friday|saturday|sunday|january|february|march|april|june|july|august"
-        "|september|october|november|december|weekend|flight|wedding|closed|opens?$|hours$",
-        "截止|ddl|上线|发布|日期|定在|月.{1,3}[号日]|周[一二三四五六日末]|星期|考试|预约|婚礼|营业|答辩|开工|交稿|点",
-    ),
-    "device": (
-        "laptop|editor|app$|software|uses?$|using|keyboard|iphone|pixel|android|tablet|camera|python"
-        "|linux|mac$|macbook|windows|browser|vim|emacs|console",
-        "电脑|笔记本|软件|用的|相机|键盘|平板|系统|编辑器|iPhone|安卓|苹果",
-    ),
-    "age": ("years?$|old$|turn(?:ed|s)?$|aged?$|birthday|born", "岁|生日|年纪|年龄|出生"),
-    "taste": (
-        "favou?rite|lov|lik|hat|prefer|best|enjoy|ador|opinion|think|fan$|support|can't|bear|dislik"
-        "|into$|obsess",
-        "喜欢|爱|讨厌|最|觉得|粉丝|迷|偏|不爱|支持",
-    ),
-    "plan": (
-        "plan|going$|trip|travel|holiday|visit|apply|intend|want|hop|book|consider|think|look",
-        "打算|计划|准备|想|旅|申请|报了|订",
-    ),
-    "name": ("called|name[ds]?$|known$", "叫|名字|名叫|外号|昵称"),
-    "sale": ("sell|sold|sale|list|offer|bought|buy|buys", "卖|买|挂牌|成交|转让|中介"),
-}  # fmt: skip
-_TOPIC_WORDS = {
-    name: (re.compile(rf"^(?:{english})"), re.compile(chinese))
-    for name, (english, chinese) in _TOPICS.items()
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +212,7 @@ def _describe_pair(
     a, b = describe_meaning(new.text, owners), describe_meaning(old.text, owners)
     said = describe_meaning(new.said, owners)
     keys = (new.predicate_key, old.predicate_key)
+    over = new.polarity in ("ended", "denied")
     days = abs((new.said_at - old.said_at).total_seconds()) / 86_400
     row = {
         "cosine": 0.0 if cosine is None else cosine,
@@ -350,9 +248,9 @@ def _describe_pair(
         "topics": _measure_overlap(a.topics, b.topics),
         "shared_topics": min(3.0, len(a.topics & b.topics)),
         "old_topics_said": _measure_share(b.topics, said.topics),
-        **{f"topic_{name}": float(name in a.topics & b.topics) for name in _TOPICS},
+        **{f"topic_{name}": float(name in a.topics & b.topics) for name in TOPICS},
         "new_length": log1p(len(a.order)),
-        "new_over": float(new.polarity in ("ended", "denied")),
+        "new_over": float(over),
         "new_planned": float(new.polarity == "planned"),
         "old_over": float(old.polarity in ("ended", "denied")),
         "old_planned": float(old.polarity == "planned"),
@@ -361,6 +259,7 @@ def _describe_pair(
         "correction": float(new.correction),
         "days": log1p(min(7.0, days)),
         "same_turn": float(days < 1e-5),
+        "ending_named": float(over and may_end_claim(new.text, old.text)),
         "same_opener": float(_find_opener(new, subject) == _find_opener(old, subject)),
         "ends_dated": float(
             bool(re.search(r"\b(?:until|till|to) (?:about |around )?\d{4}", new.text))
@@ -373,23 +272,21 @@ def _describe_pair(
 
 @lru_cache(maxsize=4096)
 def describe_meaning(text: str, owners: tuple[str, ...] = ()) -> ClaimMeaning:
-    for owner in owners:
-        text = re.sub(rf"(?<!\w){re.escape(owner)}(?:['’]s)?(?!\w)|(?<=[{HAN}]){re.escape(owner)}|^{re.escape(owner)}(?=[{HAN}])", " ", text) if owner else text  # fmt: skip  # noqa: E501
+    """What `text` consists of without its `owners`."""
+    for owner in filter(None, owners):
+        name = re.escape(owner)
+        text = re.sub(
+            rf"(?<!\w){name}(?:['’]s)?(?!\w)|(?<=[{HAN}]){name}|^{name}(?=[{HAN}])", " ", text
+        )
     found = _WORD.findall(text)
     latin = [word for word in found if not _is_han(word)]
-    han = "".join(
-        c if c not in _STOP_HAN else " " for c in " ".join(w for w in found if _is_han(w))
-    )
-    pieces = han.split()
+    han = " ".join(word for word in found if _is_han(word))
+    pieces = "".join(" " if c in _STOP_HAN else c for c in han).split()
     folded = [word.casefold() for word in latin]
     stems = {stem_word(w) for w in folded if w not in _STOP_WORDS and not w[0].isdigit()}
     stems |= {p[n : n + 2] for p in pieces for n in range(max(1, len(p) - 1))}
     numbers = {n.strip(".,:/") for n in _NUMBER.findall(text)}
-    units = {
-        stem_word(b)
-        for a, b in zip(folded, folded[1:], strict=False)
-        if a[0].isdigit() and not b[0].isdigit()
-    }
+    units = {stem_word(b) for a, b in pairwise(folded) if a[0].isdigit() and not b[0].isdigit()}
     units |= set(re.findall(rf"\d\s?([{HAN}])", text))
     solid = "".join(pieces) + " " + " ".join(folded)
     size = 3 if latin and not pieces else 1
@@ -404,15 +301,7 @@ def describe_meaning(text: str, owners: tuple[str, ...] = ()) -> ClaimMeaning:
         frozenset(units),
         frozenset(grams),
         frozenset(name for name, pattern in _SHAPES.items() if pattern.search(text)),
-        _find_topics(folded, "".join(w for w in found if _is_han(w))),
-    )
-
-
-def _find_topics(words: Sequence[str], han: str) -> frozenset[str]:
-    return frozenset(
-        name
-        for name, (english, chinese) in _TOPIC_WORDS.items()
-        if any(english.match(word) for word in words) or (han and chinese.search(han))
+        find_topics(folded, han.replace(" ", "")),
     )
 
 

@@ -19,6 +19,7 @@ from memoryhub.engines.local.claims.pairs import (
     list_telling_words,
     may_take_place,
 )
+from memoryhub.engines.local.claims.predicates import is_many_valued
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import (
@@ -105,10 +106,15 @@ def _judge_candidate(
             sure=bool(seen and ends[at] >= decider.act and may_take_place(rows[at])),
         )
         for at in sorted(range(len(rows)), key=lambda at: -ends[at])
-        if ends[at] >= decider.ask and _is_state(offered[at][1])
+        if ends[at] >= decider.ask and _may_end(candidate, offered[at][1])
     ]
     sure = [verdict for verdict in verdicts if verdict.sure]
-    return sure or verdicts[:1] or _suspect_conflict(candidate, offered)
+    return (
+        _suspect_opposites(candidate, offered)
+        or sure
+        or _suspect_ending(candidate, offered)
+        or verdicts[:1]
+    )
 
 
 def _view_claim(claim: HeldClaim | ClaimCandidate, aliases: Collection[str]) -> ClaimView:
@@ -131,9 +137,12 @@ def _view_claim(claim: HeldClaim | ClaimCandidate, aliases: Collection[str]) -> 
     )
 
 
-def _is_state(claim: HeldClaim | ClaimCandidate) -> bool:
-    """What happened once is not ended by what happens later."""
-    return claim.slots.kind != "event" or claim.polarity == "planned"
+def _may_end(new: ClaimCandidate, old: HeldClaim | ClaimCandidate) -> bool:
+    """What happened once is not ended by what happens later, nor one of many likes by another."""
+    key = new.slots.predicate_key
+    beside = key == old.slots.predicate_key and is_many_valued(key)
+    state = old.slots.kind != "event" or old.polarity == "planned"
+    return state and not (beside and new.polarity == old.polarity)
 
 
 def _explain_verdict(slot: float, ends: float, candidate: ClaimCandidate) -> str:
@@ -145,24 +154,22 @@ def _explain_verdict(slot: float, ends: float, candidate: ClaimCandidate) -> str
     return "".join(told)
 
 
-def _suspect_conflict(
-    candidate: ClaimCandidate,
-    offered: Iterable[tuple[str, HeldClaim | ClaimCandidate, float | None]],
-) -> list[ClaimVerdict]:
-    """A like and a dislike of one thing, or a Chinese ending of what it names."""
-    for handle, claim, _ in offered:
-        if _is_opposite(candidate.text, claim.text):
-            return [ClaimVerdict(candidate.handle, "contradict", handle, sure=False)]
-        if _may_be_ended(candidate, claim):
-            return [ClaimVerdict(candidate.handle, "deny", handle, sure=False)]
-    return []
+_Offered = Iterable[tuple[str, HeldClaim | ClaimCandidate, float | None]]
 
 
-def _may_be_ended(candidate: ClaimCandidate, claim: HeldClaim | ClaimCandidate) -> bool:
-    """A Chinese ending that may be about a claim it does not name by its predicate."""
-    over = candidate.polarity == "ended" and claim.polarity == "holds"
-    chinese = over and detect_language(candidate.text) == "zh"
-    return chinese and may_end_claim(candidate.text, claim.text)
+def _suspect_opposites(candidate: ClaimCandidate, offered: _Offered) -> list[ClaimVerdict]:
+    """A like and a dislike of one thing."""
+    found = (handle for handle, old, _ in offered if _is_opposite(candidate.text, old.text))
+    return [ClaimVerdict(candidate.handle, "contradict", h, sure=False) for h in found][:1]
+
+
+def _suspect_ending(candidate: ClaimCandidate, offered: _Offered) -> list[ClaimVerdict]:
+    """A Chinese ending of what it names."""
+    if candidate.polarity != "ended" or detect_language(candidate.text) != "zh":
+        return []
+    held = ((handle, old) for handle, old, _ in offered if old.polarity == "holds")
+    found = (handle for handle, old in held if may_end_claim(candidate.text, old.text))
+    return [ClaimVerdict(candidate.handle, "deny", handle, sure=False) for handle in found][:1]
 
 
 def _is_opposite(new: str, old: str) -> bool:

@@ -95,12 +95,12 @@ def classify_plain_act(text: str) -> SpeechAct:
     return "chitchat" if is_small_talk(text) else "assertion"
 
 
-def find_forget_wish(text: str) -> str:
+def find_forget_wish(text: str, around: str = "") -> str:
     """The sentences of a message, English or Chinese, that ask for something told to be forgotten;
-    "" for none."""
-    if detect_language(text) == "zh":
-        return chinese_rules.find_forget_wish(text)
-    return find_english_wish(normalise_quotes(text))
+    "" for none. `around`: the whole message, where `text` is a part of it."""
+    if detect_language(around or text) == "zh":
+        return chinese_rules.find_forget_wish(text, around)
+    return find_english_wish(normalise_quotes(text), normalise_quotes(around))
 
 
 def extract_wish_words(text: str) -> str:
@@ -110,8 +110,9 @@ def extract_wish_words(text: str) -> str:
     return extract_english_wish_words(normalise_quotes(text))
 
 
-def asks_to_forget(text: str) -> bool:
-    return bool(find_forget_wish(text))
+def asks_to_forget(text: str, around: str = "") -> bool:
+    """As `find_forget_wish`."""
+    return bool(find_forget_wish(text, around))
 
 
 def is_correction(text: str) -> bool:

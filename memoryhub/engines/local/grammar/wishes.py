@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-_SENTENCE = re.compile(r"[^.!?\n;]+(?:[.!?;\n]+|$)")
+_MAX_CHARACTERS = 400  # of a sentence that are looked at
+_SENTENCE = re.compile(rf"[^.!?\n;]{{1,{_MAX_CHARACTERS}}}(?:[.!?;\n]+|$)?")
 _YOU = r"(?:you|u|ya)"
 _LEAD = (
     r"(?:^|[,;:–—](?=\s)|\b(?:and|but|so|also|oh|ok|okay|please|pls|plz|just|actually|hmm?|well"
@@ -26,19 +27,19 @@ _FORGETTING = (
     r"|forgetting|erasing|removing|wiping|scrubbing)(?! to\b)"
 )
 _DISCARDING = (
-    r"(?:lose|drop|scrap|ditch|bin|clear|cut|bury|discard|get rid of|do away with|throw|chuck|toss|let"
-    r"|take|leave|blank|kill)"
+    r"(?:lose|drop|scrap|ditch|bin|clear|cut|bury|discard|get rid of|do away with|throw|chuck|toss"
+    r"|let|take|leave|blank|kill)"
 )
 _NOT_KEEPING = (
     rf"(?:\b(?:don't|do not|dont|never|stop|quit|(?:can|could|would) {_YOU} (?:please )?not"
     rf"|rather (?:{_YOU}|not|it|that) ?(?:didn't|did not|not|be)?)"
-    r" (?:please |to )*(?:remember|keep|kept|store|stored|save|saved|hold on to|hang on to|hold onto"
+    r" (?:please |to )*(?:remember|keep|kept|store|stored|save|saved|hold on ?to|hang on to"
     r"|note|write|record|recorded|log|retain|remembering|keeping|storing|saving)\b)"
 )
 # Something told, noted or known.
 _TOLD = re.compile(
     r"\b(?:what|that|who|all|everything|anything|whatever|which|thing|stuff|bit|part|business|news"
-    r"|trouble|story|info)\b[^.!?]{0,30}?\b(?:i|i've|i'd|we)(?:'ve|'d)? (?:just |ever |once |already )?"
+    r"|trouble|story|info)\b[^.!?]{0,30}?\b(?:i|we)(?:'ve|'d)? (?:just |ever |once |already )?"
     r"(?:told|said|say|mentioned|gave|shared|wrote|typed|confessed|let slip|had feelings|make|made"
     r"|owed?|earn|have)\b|\bi (?:told|said|mentioned|gave)\b",
     re.I,
@@ -46,7 +47,7 @@ _TOLD = re.compile(
 _MEMORY = re.compile(
     r"\byour (?:notes?|memor\w+|records?|head|mind|files?|system|logs?|brain)\b|\bmemor(?:y|ies)\b"
     rf"|\bnever (?:heard|said|told|mentioned)\b|\b(?:hadn't|shouldn't have|wish i) \w+"
-    r"|\bnobody(?:'s| else's| needs)\b|\b(?:no one|nobody) (?:needs|has)\b|\bnone of (?:your|their)\b"
+    r"|\bnobody(?:'s| else's| needs)\b|\b(?:no one|nobody) (?:needs|has)\b|\bnone of your\b"
     r"|\bprivate\b|\bbetween (?:me|us|ourselves)\b|\bsaved\b|\bon record\b|\bindiscreet\b"
     rf"|\b(?:don't|dont|do not|didn't|rather) (?:want|{_YOU}|it|that|this|keep)\b"
     rf"|\b{_YOU} (?:may|can) (?:keep|remember)\b|\b(?:can|may|could) stay\b"
@@ -79,16 +80,17 @@ _DOUBTFUL_WISHES = tuple(
     )
 )
 _IDLE = re.compile(
-    r"\b(?:don't|do not|dont|never|won't|didn't|can't|i'll never|let's|let me|let us) (?:ever )?forget"
+    r"\b(?:don't|do not|dont|never|won't|didn't|can't|let's|let me|let us) (?:ever )?forget"
     r"|\bforget about it\b|\bforget it\b(?!.*\b(?:told|said|mention))",
     re.I,
 )
 
 
-def find_forget_wish(text: str) -> str:
-    """The sentences of a message that ask for something told to be forgotten, "" for none."""
+def find_forget_wish(text: str, around: str = "") -> str:
+    """The sentences of a message that ask for something told to be forgotten, "" for none.
+    `around`: the whole message, where `text` is a part of it."""
     sentences = [match[0].strip() for match in _SENTENCE.finditer(text)]
-    told = speaks_of_told(text)
+    told = speaks_of_told(around or text)
     return " ".join(each for each in sentences if is_forget_wish(each, told=told))
 
 
@@ -111,7 +113,8 @@ _FRAME = re.compile(
     rf"{_ADDRESSED}(?:{_FORGETTING}|{_DISCARDING})\b|{_NOT_KEEPING}|{_MEMORY.pattern}"
     r"|\b(?:the )?(?:thing|things|bit|part|stuff|business|news|story|info|details?|everything)\b"
     r"(?: (?:about|of|with|w))?|\bwhat i (?:told|said|mentioned|gave)\b(?: you)?"
-    r"|\bi (?:just )?(?:told|said|mentioned|gave)(?: you| u)?\b|\b(?:it|you|u|out of|please|pls|also)\b",
+    r"|\bi (?:just )?(?:told|said|mentioned|gave)(?: you| u)?\b"
+    r"|\b(?:it|you|u|out of|please|pls|also)\b",
     re.I,
 )
 _KEPT_PART = re.compile(
