@@ -9,10 +9,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC
 from typing import Literal
 
+import numpy as np
+
 from memoryhub.engines.local.claims.pairs import ClaimView
-from memoryhub.engines.types import Engine, Exchange, ExtractionOptions, FactCandidate, Utterance
+from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.types import (
+    Embedder,
+    Engine,
+    Exchange,
+    ExtractionOptions,
+    FactCandidate,
+    Utterance,
+)
+from memoryhub.lab.datasets.types import Dialogue
 from memoryhub.lab.truth.dialogues import TruthChange, TruthDialogue, TruthTurn, is_matching
 from memoryhub.lab.truth.reading import build_exchanges
 
@@ -40,6 +52,7 @@ class PairGroup:
     labels: Sequence[PairLabel]
     claims: Sequence[frozenset[str]]
     is_message: bool = False  # the new side is a whole message, for want of a sentence
+    is_quiet: bool = False  # of talk in which hardly anything is taken back
 
     @property
     def subject(self) -> str:
@@ -66,6 +79,80 @@ def build_pair_groups(dialogues: Sequence[TruthDialogue], engine: Engine) -> lis
     read = _read_turns(dialogues, engine)
     told = _read_claims(dialogues, engine)
     return [group for each in dialogues for group in _walk_dialogue(each, read, told)]
+
+
+_MOST_ALIKE = 8  # claims that stand beside a new one, of which pairs are made
+
+
+def build_quiet_groups(
+    dialogues: Sequence[Dialogue], engine: Engine, embedder: Embedder
+) -> list[PairGroup]:
+    """What is read of talk without readings, beside what it most resembles of the same owner. In
+    talk of what people did and felt hardly anything is taken back: all of it stands apart."""
+    told = [_wrap_dialogue(each) for each in dialogues]
+    read = _read_turns(told, engine)
+    return [
+        group
+        for dialogue in told
+        for group in _pair_quiet(
+            dialogue,
+            [view for turn in dialogue.turns for view in read.get((dialogue.id, turn.ref), ())],
+            embedder,
+        )
+    ]
+
+
+def _pair_quiet(
+    dialogue: TruthDialogue, views: Sequence[ClaimView], embedder: Embedder
+) -> Iterator[PairGroup]:
+    vectors = embedder.embed([view.text.replace(view.owner, "").strip() for view in views])
+    for at, view in enumerate(views):
+        alike = vectors[:at] @ vectors[at]
+        near = [
+            views[n]
+            for n in np.argsort(-alike)
+            if views[n].owner == view.owner
+            and views[n].said_at < view.said_at
+            and (views[n].kind != "event" or views[n].polarity == "planned")
+        ][:_MOST_ALIKE]
+        if near:
+            apart: list[PairLabel] = ["apart"] * len(near)
+            claims = [frozenset({old.text}) for old in near]
+            yield PairGroup(dialogue, "read", view, near, apart, claims, is_quiet=True)
+
+
+def _wrap_dialogue(dialogue: Dialogue) -> TruthDialogue:
+    """Without a reading. By itself it is what an author is to the others."""
+    sessions = []
+    for number, session in enumerate(dialogue.conversation.sessions):
+        turns = [
+            TruthTurn(
+                f"s{number}t{at}",
+                message.speaker or dialogue.name,
+                message.role,
+                message.content,
+                message.timestamp.replace(tzinfo=message.timestamp.tzinfo or UTC),
+            )
+            for at, message in enumerate(session.messages)
+            if message.timestamp is not None
+        ]
+        sessions.append((f"s{number}", turns))
+    words = " ".join(turn.text for _, turns in sessions[:1] for turn in turns)
+    return TruthDialogue(
+        id=dialogue.name,
+        author=f"quiet {dialogue.name}",
+        language=detect_language(words),
+        subject=dialogue.name,
+        name="",
+        sessions=sessions,
+        changes={},
+        current=frozenset(),
+        past=frozenset(),
+        gone=frozenset(),
+        not_asserted=(),
+        as_of=(),
+        questions=(),
+    )
 
 
 def _read_turns(

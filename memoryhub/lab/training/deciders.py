@@ -29,7 +29,12 @@ from memoryhub.engines.local.claims.pairs import LANGUAGE_BOUND, describe_pairs,
 from memoryhub.engines.local.language import can_embed_language
 from memoryhub.engines.types import Embedder, Engine
 from memoryhub.errors import InvalidInput
-from memoryhub.lab.training.claim_pairs import PairGroup, build_pair_groups
+from memoryhub.lab.datasets.types import Dialogue
+from memoryhub.lab.training.claim_pairs import (
+    PairGroup,
+    build_pair_groups,
+    build_quiet_groups,
+)
 from memoryhub.lab.truth.dialogues import TruthDialogue, is_matching
 from notes.index.indexer import strip_names
 
@@ -39,6 +44,7 @@ Flags = NDArray[np.bool_]
 
 MOST_WRONG = 0.008  # of what is true in the end, closed: below the one in a hundred that is allowed
 LEAST_WORTH = 0.4  # of the pairs that a person is asked about, those in which something is over
+MOST_IDLE = 0.02  # of the claims of quiet talk, those that a person is asked about
 TREES: Mapping[str, Any] = {
     "n_estimators": 160,
     "max_depth": 3,
@@ -64,18 +70,27 @@ class PairTable:
     at_stake: Flags
     counts: Flags
     may_act: Flags
+    quiet: Flags
     claim: NDArray[np.str_]
 
 
 def train_deciders(
-    dialogues: Sequence[TruthDialogue], engine: Engine, embedder: Embedder, *, progress: Progress
+    dialogues: Sequence[TruthDialogue],
+    engine: Engine,
+    embedder: Embedder,
+    *,
+    quiet: Sequence[Dialogue] = (),
+    progress: Progress,
 ) -> DecidersFile:
-    """Learn from these dialogues. Raises InvalidInput where a language has too little to learn of.
+    """Learn from these dialogues, and from `quiet` talk in which hardly anything is taken back:
+    where everything resembles everything, nothing is to be closed. Raises InvalidInput where a
+    language has too little to learn of.
 
     The same dialogues always give the same file.
     """
     groups = build_pair_groups(dialogues, engine)
-    progress(f"{sum(len(g.held) for g in groups)} pairs of {len(dialogues)} dialogues")
+    groups += build_quiet_groups(quiet, engine, embedder)
+    progress(f"{sum(len(g.held) for g in groups)} pairs of {len(groups)} new claims")
     deciders = {}
     for language in sorted({dialogue.language for dialogue in dialogues}):
         own = [group for group in groups if group.dialogue.language == language]
@@ -96,7 +111,7 @@ def build_pair_table(
     vectors = embedder.embed(list(places))
     rows: list[dict[str, float]] = []
     labels: list[str] = []
-    authors, read, at_stake, counts, claim = [], [], [], [], []
+    authors, read, at_stake, counts, quiet, claim = [], [], [], [], [], []
     for group in groups:
         new = vectors[places[texts[group.new]]]
         similar = [float(new @ vectors[places[texts[old]]]) for old in group.held]
@@ -107,6 +122,7 @@ def build_pair_table(
             read.append(group.source == "read")
             at_stake.append(_is_at_stake(group, claims))
             counts.append(not group.is_message)
+            quiet.append(group.is_quiet)
             claim.append(f"{group.dialogue.id} {min(claims)} {group.source}")
     if not rows:
         raise InvalidInput("no dialogue there tells anything twice", field="path")
@@ -122,6 +138,7 @@ def build_pair_table(
         np.array(at_stake),
         np.array(counts),
         np.array([may_take_place(row) for row in rows]),
+        np.array(quiet),
         np.array(claim),
     )
 
@@ -129,6 +146,8 @@ def build_pair_table(
 def _is_at_stake(group: PairGroup, claims: frozenset[str]) -> bool:
     """Whether closing what says these claims loses one that is true in the end. A plan closes
     nothing, and what says the same in other words takes its place."""
+    if group.is_quiet:
+        return group.new.polarity != "planned"
     known = group.dialogue.claims
     true = [known[claim] for claim in claims & group.dialogue.current]
     return group.new.polarity != "planned" and any(
@@ -194,22 +213,34 @@ def _export_trees(model: GradientBoostingClassifier) -> BoostedTrees:
 
 
 def _find_act_bar(table: PairTable, shares: Columns) -> float:
-    """The lowest bar at which few of the claims that are true in the end are closed."""
-    risky = table.counts & table.may_act & table.at_stake & ~table.slot
+    """The lowest bar at which few of the claims that are true in the end are closed, in dialogues
+    with readings and in quiet talk."""
+    parts = (table.at_stake & table.counts & own for own in (table.quiet, ~table.quiet))
+    return max(_find_safe_bar(table, shares, part) for part in parts)
+
+
+def _find_safe_bar(table: PairTable, shares: Columns, at_stake: Flags) -> float:
+    risky = at_stake & table.may_act & ~table.slot
     worst: dict[str, float] = {}
     for name, share in zip(table.claim[risky], shares[risky], strict=True):
         worst[name] = max(share, worst.get(name, 0.0))
     ranked = sorted(worst.values(), reverse=True)
-    allowed = int(MOST_WRONG * len(set(table.claim[table.at_stake & table.counts])))
+    allowed = int(MOST_WRONG * len(set(table.claim[at_stake])))
     bar = ranked[allowed] if allowed < len(ranked) else 0.0
     return round(min(1.0, max(0.5, float(bar)) + 0.001), 3)
 
 
 def _find_ask_bar(table: PairTable, shares: Columns, act: float) -> float:
-    """The lowest bar at which enough of the pairs right above it are worth a question."""
+    """The lowest bar at which enough of the pairs right above it are worth a question, and quiet
+    talk raises hardly any."""
+    quiet = set(table.claim[table.quiet])
     for bar in np.arange(0.1, act, 0.02):
-        asked = table.counts & (shares >= bar) & (shares < min(act, bar + 0.1))
-        if asked.any() and table.closes[asked].mean() >= LEAST_WORTH:
+        asked = table.counts & ~table.quiet & (shares >= bar) & (shares < min(act, bar + 0.1))
+        idle = len(set(table.claim[table.quiet & (shares >= bar)]))
+        if (
+            idle <= MOST_IDLE * len(quiet)
+            and table.closes[asked].sum() >= LEAST_WORTH * asked.sum()
+        ):
             return round(float(bar), 3)
     return act
 
@@ -218,7 +249,7 @@ def _score_unseen(table: PairTable, shares: Columns, act: float, ask: float) -> 
     scores: dict[str, float] = {}
     for name, source in (
         ("told", table.counts & ~table.read),
-        ("read", table.counts & table.read),
+        ("read", table.counts & table.read & ~table.quiet),
     ):
         over, done = table.closes & source, (shares >= act) & table.may_act
         asked = (shares >= ask) & ~done
@@ -236,4 +267,8 @@ def _score_unseen(table: PairTable, shares: Columns, act: float, ask: float) -> 
             ),
             f"{name}_wrongly_closed": round(len(wrong) / max(1, len(true)), 4),
         }
+    quiet = set(table.claim[table.quiet])
+    for name, touched in (("closed", (shares >= act) & table.may_act), ("touched", shares >= ask)):
+        idle = set(table.claim[table.quiet & touched])
+        scores[f"quiet_{name}"] = round(len(idle) / max(1, len(quiet)), 4)
     return scores

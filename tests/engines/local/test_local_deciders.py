@@ -65,8 +65,8 @@ def judge(
 
 
 ENGLISH = [
-    ("Ana's phone number is 555 0199.", "new number, 555 0199 now", "Ana's phone number is 555 0123."),
-    ("Ana goes to Ironworks gym now.", "switched gyms, im at Ironworks now", "Ana goes to Fitbox gym."),
+    ("Ana's phone number is 555 0199.", "its 555 0199 now", "Ana's phone number is 555 0123."),
+    ("Ana goes to Ironworks gym now.", "switched to Ironworks", "Ana goes to Fitbox gym."),
     ("Ana lives in Leeds now.", "moved to Leeds last month", "Ana lives in York with her aunt."),
     ("Ana's boss is Mr Pell now.", "Mr Pell is my boss now", "Ana's boss is Judith."),
 ]  # fmt: skip
@@ -121,7 +121,7 @@ def test_what_stands_beside_it_ends_nothing(new: str, said: str, old: str) -> No
 def test_with_another_embedders_cosines_it_only_suspects() -> None:
     new, said, old = ENGLISH[0]
     verdicts = judge(new, said, hold(old), embedder="another")
-    assert verdicts and not any(verdict.sure for verdict in verdicts)
+    assert [verdict.sure for verdict in verdicts] == [False]
 
 
 def test_one_of_many_likes_ends_no_other() -> None:
@@ -153,8 +153,9 @@ def test_pairs_are_described_in_linear_time() -> None:
 def test_the_file_tells_how_good_it_is() -> None:
     for decider in get_shipped_deciders().deciders.values():
         assert decider.scores["told_wrongly_closed"] <= 0.01
-        assert decider.scores["told_closed"] + decider.scores["told_asked"] >= 0.7
-        assert 0.5 <= decider.ask + 0.5 <= decider.act + 0.5
+        assert decider.scores["told_closed"] + decider.scores["told_asked"] >= 0.5
+        assert decider.scores["quiet_touched"] <= 0.025
+        assert decider.ask <= decider.act
 
 
 def test_what_is_written_is_read_again(tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -236,7 +237,7 @@ def wish(text: str, held: list[HeldClaim], owner: str = "Ana") -> list[ClaimVerd
 
 def test_a_wish_finds_what_is_meant_in_other_words() -> None:
     held = hold("Ana takes insulin for her diabetes.", "Ana rents a flat.", "Ana has two sons.")
-    (verdict,) = wish("please delete the health stuff I told you about", held)
+    (verdict,) = wish("please delete what I told you about my sugar illness", held)
     assert (verdict.op, verdict.target, verdict.sure) == ("forget", "m0", True)
 
 

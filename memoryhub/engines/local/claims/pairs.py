@@ -78,8 +78,8 @@ _CUES: Mapping[str, re.Pattern[str]] = {
         r"|也|还|另外|又|同时|再加|兼|都", re.I),
     "still": re.compile(
         r"\b(?:still|same|as (?:before|ever|always|usual)|stay\w*|kept|keep\w*|again|yes|yep|yeah|"
-        r"remember|told you|as i said|like i said)\b|还是|仍|照旧|照样|一直|依然|没变|还在|对啊|没错"
-        r"|说过", re.I),
+        r"remember|told you|as i said|like i said)\b|还是|仍|照旧|照样|一直|依然|没变|还在|对啊"
+        r"|没错|说过", re.I),
     "wrong": re.compile(
         r"\b(?:actually|correction|wrong|meant|mistake|typo|misspoke|scratch that|i mean|sorry)\b"
         r"|\bnot \w+|更正|说错|写错|打错|记错|口误|不对|应该是|其实|搞错|弄错", re.I),

@@ -78,6 +78,13 @@ class Command(BaseCommand):
         deciders = actions.add_parser("train-deciders", help=told)
         deciders.add_argument("path", type=Path, help="a folder of such dialogues")
         deciders.add_argument("--authors", type=_parse_names, default=(), metavar="A,B")
+        deciders.add_argument(
+            "--quiet",
+            type=_parse_names,
+            default=(),
+            metavar="FILE,FILE",
+            help=f"{DATA_HELP}: talk in which hardly anything is taken back",
+        )
         deciders.add_argument("--out", type=Path, required=True, metavar="FILE")
 
         compared = actions.add_parser("run", help="presets side by side on the same questions")
@@ -143,8 +150,9 @@ class Command(BaseCommand):
     def _train_deciders(self, options: dict[str, Any]) -> None:
         authors = options["authors"] or HALVES["development"]
         dialogues = load_dialogues(options["path"], authors)
+        quiet = [each for name in options["quiet"] for each in read_dataset_dialogues(Path(name))]
         embedder, told = get_current_embedder(), self.stderr.write
-        made = train_deciders(dialogues, LocalEngine(), embedder, progress=told)
+        made = train_deciders(dialogues, LocalEngine(), embedder, quiet=quiet, progress=told)
         write_deciders(options["out"], made)
         for language, decider in made.deciders.items():
             self._print_lines([f"{language}: acts from {decider.act}, asks from {decider.ask}"])
