@@ -212,6 +212,17 @@ class ExtractionOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimSlots:
+    """What was read of a claim beside its words; `object` is what it says of its owner."""
+
+    predicate_key: str = ""
+    is_single: bool = False
+    verb: str = ""
+    object: str = ""
+    kind: FactKind = "state"
+
+
+@dataclass(frozen=True, slots=True)
 class HeldClaim:
     """A claim already held, offered for comparison under a handle."""
 
@@ -222,13 +233,17 @@ class HeldClaim:
     valid_from: datetime
     valid_to: datetime | None = None
     polarity: Polarity = "holds"
+    slots: ClaimSlots = ClaimSlots()
+    said_at: datetime | None = None  # None: when it began to hold
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimCandidate:
-    """A claim to be decided. `offered` are the handles it may be compared with.
+    """A claim to be decided. `offered` are the handles it may be compared with, `similar` the
+    cosines of their vectors with its own, None for one that is not known.
 
-    `is_wish`: not a claim but a wish to forget; every `forget` verdict names one held claim.
+    `said`: the words of its message around those it rests on. `is_wish`: not a claim but a wish to
+    forget; every `forget` verdict names one held claim.
     """
 
     handle: str
@@ -240,15 +255,25 @@ class ClaimCandidate:
     offered: tuple[str, ...] = ()
     polarity: Polarity = "holds"
     is_wish: bool = False
+    slots: ClaimSlots = ClaimSlots()
+    correction: bool = False
+    similar: tuple[float | None, ...] = ()
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimComparison:
-    """Input of `resolve`: several candidates, and the union of what is held near them."""
+    """Input of `resolve`: several candidates, and the union of what is held near them.
+
+    `aliases`: owners' names that all stand for the subject. `embedder`: whose vectors `similar`
+    compares.
+    """
 
     candidates: Sequence[ClaimCandidate]
     held: Sequence[HeldClaim]
     subject: str = ""
+    aliases: tuple[str, ...] = ()
+    embedder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

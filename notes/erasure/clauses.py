@@ -172,13 +172,13 @@ def says_more(text: str, spans: Iterable[TextSpan], known: Iterable[str]) -> boo
     return any(
         _list_telling_words(left[start:end]) - stems
         for start, end in list_clauses(left)
-        if not asks_to_forget(left[start:end])
+        if not asks_to_forget(left[start:end], left)
     )
 
 
 def find_wish_spans(text: str) -> list[TextSpan]:
     """The sentences that ask to forget something."""
-    return [span for span in list_sentences(text) if asks_to_forget(text[slice(*span)])]
+    return [span for span in list_sentences(text) if asks_to_forget(text[slice(*span)], text)]
 
 
 def has_own_words(derived: str, lost: Iterable[str], left: Iterable[str]) -> bool:

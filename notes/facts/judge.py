@@ -9,6 +9,7 @@ before a person.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Literal
 
 from memoryhub.dialogues.messages import normalise_text
@@ -40,14 +41,36 @@ def decide_by_verdict(
     quoted: bool = True,
     speakers: Collection[str] = (),
     tells_state: bool = False,
+    why: str = "",
 ) -> ClaimDecision[ClaimT]:
     """The decision that follows from `op` on `old`, which is held and open or was until now.
 
     `sure` False: the engine only suspects; a person decides. `text`: merged words of an augment.
     `trust`: how far the engine's word goes (policy `judge.trust`). `quoted`: the words that the new
     claim rests on were found. `speakers`: who talks here, by name, folded. `tells_state`: the
-    engine said whether the new claim holds now, so that one which does is no late news.
+    engine said whether the new claim holds now, so that one which does is no late news. `why`: what
+    the engine goes by, told with the reason where a claim is touched.
     """
+    decision = _decide_by_verdict(
+        op, new, old, text, sure, trusted, correction, trust, quoted, speakers, tells_state
+    )
+    told = why and decision.target is not None
+    return replace(decision, reason=f"{decision.reason} ({why})") if told else decision
+
+
+def _decide_by_verdict(
+    op: VerdictOp,
+    new: ClaimT,
+    old: ClaimT | None,
+    text: str,
+    sure: bool,
+    trusted: bool,
+    correction: bool,
+    trust: JudgeTrust,
+    quoted: bool,
+    speakers: Collection[str],
+    tells_state: bool,
+) -> ClaimDecision[ClaimT]:
     if old is None or op in ("add", "forget") or _is_over(new, old):
         return ClaimDecision(ResolutionOp.ADD, "new")
     if not sure:

@@ -16,7 +16,7 @@ from notes.models import Fact, Relation
 # Open claims of the owner asked for, or of anybody; whatever their predicate.
 _OPEN_CLAIMS = """JOIN notes_fact f ON f.id = e.owner_id AND f.status = 'active'
   AND f.retired_at IS NULL AND f.valid_to IS NULL
-  AND (asked.key = '' OR lower(f.owner) = lower(asked.key))"""
+  AND (asked.key = '' OR lower(f.owner) = ANY(string_to_array(lower(asked.key), E'\n')))"""
 _PAST_CLAIMS = """JOIN notes_fact f ON f.id = e.owner_id AND f.status <> 'retracted'
   AND f.retired_at IS NULL AND f.valid_to IS NOT NULL"""
 _MAX_OWNERS = 500  # names looked for in a text
@@ -79,8 +79,20 @@ def find_nearest_facts(
 
     Call inside the tenant's scope. One statement.
     """
-    found = find_nearest_owners(space, "fact", model, asked, most, _OPEN_CLAIMS)
+    found = find_open_facts(space, model, [([owner], vector) for owner, vector in asked], most=most)
     return [[fact for fact, cosine in near if cosine >= floor] for near in found]
+
+
+def find_open_facts(
+    space: Space, model: str, asked: Sequence[tuple[Collection[str], Any]], *, most: int
+) -> list[list[tuple[UUID, float]]]:
+    """For each (names of an owner, vector), open claims of that owner, [""] for anybody's, with
+    their cosines, nearest first, however far.
+
+    Call inside the tenant's scope. One statement.
+    """
+    keyed = [("\n".join(names), vector) for names, vector in asked]
+    return find_nearest_owners(space, "fact", model, keyed, most, _OPEN_CLAIMS)
 
 
 def find_facts_about(

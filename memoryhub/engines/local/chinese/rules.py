@@ -16,12 +16,21 @@ from memoryhub.engines.local.chinese.endings import (
 )
 from memoryhub.engines.types import FactKind, Polarity, SpeechAct
 
-_FORGET = re.compile(
-    r"(?:请|帮我|麻烦|你|可以|能|^|[，,])(?:你|把)?.{0,12}(?:忘记|忘掉|忘了(?=我|刚|这|那|它)|删除|删掉|抹掉"
-    r"|清除|(?:别|不要|不必|甭)(?:再)?(?:记(?![错恨仇])|保存|保留|留着))"
+# What is done to what is known, and what no longer is to be done with it; both to the listener.
+_FORGETTING = re.compile(
+    r"(?:忘(?:了|掉|记|却)|删(?:了|掉|除|去)?|抹(?:了|掉|去|除)?|清(?:掉|除|空)|(?:你|把|给我|那边).{0,8}清了|去掉|擦掉|划掉|丢掉|消掉"
+    r"|(?:别|不要|不用|不必|莫|勿|甭|唔好|唔使|不许)(?:再|给我|往)?.{0,3}?(?:记|留(?!下|言|学|意|心)|存(?!储)|保存|保留|收(?!拾|到|入)|提(?!他|她|了|到))(?!得|错|仇|恨|挂|忆|者)"
+    r"|当.{0,6}?(?:没|不|冇)(?:有)?(?:听|讲|说|提|晓得|知道|这|那|发生|看))"
 )
-_FORGET_OWN = re.compile(
-    r"我(?:永远|从)?(?:不会|没有?|已经|经常|总是|常常|差点|都|也)?(?:会)?(?:忘记|忘掉|忘了|删)"
+# Something told, noted or known; "that thing" and its likes.
+_TOLD = re.compile(
+    r"我.{0,12}?(?:说|讲|提|聊|告诉|透露|嘴)|[跟和对]你(?:说|讲|提|聊)|我的|刚才|之前|上[次回趟]|前面|先前"
+    r"|(?:那|这)(?:个|件|茬|段|档子?|回|些|点|桩|码|茬儿).{0,3}|的?事(?:情|儿)?|那茬|话|记录|脑|记忆|底|存"
+)
+_FORGET_IDLE = re.compile(
+    r"(?:别|不要|不会|没|没有|不能|莫|永远不|千万别)(?:让我|再)?忘|我(?:们)?(?:永远|从|自己|都|又|也|就|差点|经常|总是|老是|常常|已经|刚)*"
+    r"(?:不会|没有?|会)?(?:忘|删|清|抹)|[让使][你人]忘|忘(?:却|不|带|拿|记带|了(?:带|拿|说|问|告诉|我(?!说|讲|刚|之前)))|[他她]们?.{0,4}?(?:忘|删)"
+    r"|为什么|怎么(?:删|清|忘)|已经(?:删|清)|已(?:删|清)"
 )
 _QUESTION = re.compile(
     r"[？?]\s*$|[吗么]\W*$|(?<!着)呢[？?]|^\W*(?:请问|为什么|怎么|什么|谁|哪|多少|几点)"
@@ -47,10 +56,41 @@ GREETING = re.compile(
 )
 
 
+def find_forget_wish(text: str, around: str = "") -> str:
+    """The sentences of a message that ask for something told to be forgotten, "" for none.
+    `around`: the whole message, where `text` is a part of it."""
+    sentences = re.findall(r"[^。！？!?；;\n]+[。！？!?；;\n]*", text)
+    told = bool(_TOLD.search(around or text))
+    return "".join(each for each in sentences if _is_forget_wish(each, told))
+
+
+def _is_forget_wish(sentence: str, told: bool) -> bool:
+    clauses = re.split(r"[，,、]", sentence)
+    asked = [each for each in clauses if _FORGETTING.search(each) and not _FORGET_IDLE.search(each)]
+    return told and bool(asked)
+
+
+_WISH_FRAME = re.compile(
+    rf"{_FORGETTING.pattern}|[跟和对]你(?:说|讲|提|聊)过?的?|我?(?:之前|刚才|上[次回趟]|前面|先前)"
+    r"|(?:说|讲|提|聊|告诉)过?的?|(?:那|这)(?:个|件|茬|段|档子?|回|些|点|桩|码|会)儿?|的?事(?:情|儿)?|麻烦|拜托|请|帮我|把"
+    r"|你(?:就|还是|那边|给我)?|不想.*|免得.*|记录|脑袋?|记忆|以后|想了想|对了|[哈吧嘛啊呢哦]"
+)
+_KEPT_PART = re.compile(r"[^，,。！？]*(?:可以留|照旧|还是记|留着没事|记着没|可以记)[^，,。！？]*")
+
+
+def extract_wish_words(text: str) -> str:
+    """What a wish says of the thing that is meant, without what makes it a wish."""
+    clauses = re.split(r"[，,。！？!?；;]", _KEPT_PART.sub("", find_forget_wish(text) or text))
+    asked = {at for at, each in enumerate(clauses) if _FORGETTING.search(each)}
+    # What is meant is named where it is asked, or right before; what follows says why.
+    near = [each for at, each in enumerate(clauses) if not asked or {at, at + 1} & asked]
+    return "，".join(filter(None, (_WISH_FRAME.sub("", each).strip() for each in near)))
+
+
 def classify_act(sentence: str) -> SpeechAct:
     """The speech act of one sentence with its closing mark."""
-    if _FORGET.search(sentence) and not _FORGET_OWN.search(sentence):
-        return "question" if re.search(r"吗\W*$", sentence) and "我" not in sentence else "forget"
+    if find_forget_wish(sentence):
+        return "forget"
     if is_question(sentence):
         return "question"
     if _REQUEST.search(sentence):

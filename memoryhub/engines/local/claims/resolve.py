@@ -1,16 +1,25 @@
-"""What the rules dare say of two claims. Doubt is left to a person: see `notes.facts.judge`.
+"""What the local engine says of claims side by side. Doubt is left to a person.
 
-Nothing here decides: opposite words about the same thing are suspected and reviewed, a wish to
-forget is matched by its words, and names are only kept apart, never merged.
+What a new claim does to those held was learned (`deciders`), a wish to forget is matched by what it
+says of the thing meant (`forget`), and names are only kept apart, never merged.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from memoryhub.engines.local.chinese.endings import may_end_claim
-from memoryhub.engines.local.claims.predicates import find_question_predicates, get_search_words
+from memoryhub.engines.local.claims.deciders import get_shipped_deciders
+from memoryhub.engines.local.claims.forget import match_forget_wish
+from memoryhub.engines.local.claims.pairs import (
+    ClaimView,
+    describe_pairs,
+    is_repetition,
+    list_telling_words,
+    may_take_place,
+)
+from memoryhub.engines.local.claims.predicates import is_many_valued
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import (
@@ -19,6 +28,7 @@ from memoryhub.engines.types import (
     ClaimVerdict,
     HeldClaim,
     NamePair,
+    VerdictOp,
 )
 
 _TOKEN = re.compile(r"[^\W_\u4e00-\u9fff]+|[\u4e00-\u9fff]")
@@ -37,7 +47,8 @@ _STOP_WORDS_ZH = frozenset("请你我的了把忘记掉删除去不要再记住�
 
 class ClaimRules:
     def resolve_claims(self, comparison: ClaimComparison) -> list[ClaimVerdict]:
-        """Suspicions (`sure` False), and what wishes to forget are about."""
+        """What new claims do to those offered, and what wishes to forget are about. What was
+        learned acts where it is sure; `sure` False: a person is to say."""
         held = {claim.handle: claim for claim in comparison.held}
         known: dict[str, HeldClaim | ClaimCandidate] = {**held}
         known |= {c.handle: c for c in comparison.candidates}
@@ -45,9 +56,9 @@ class ClaimRules:
         for candidate in comparison.candidates:
             if candidate.is_wish:
                 offered = [held[h] for h in candidate.offered if h in held]
-                found += _match_forget_wish(candidate, offered)
+                found += match_forget_wish(candidate, offered, comparison)
             else:
-                found += _suspect_conflict(candidate, [(h, known[h]) for h in candidate.offered])
+                found += _judge_candidate(candidate, known, comparison)
         return found
 
     def compare_names(self, pairs: Sequence[NamePair]) -> dict[str, bool]:
@@ -55,22 +66,110 @@ class ClaimRules:
         return {p.handle: False for p in pairs if not _is_name_within_other(p.left, p.right)}
 
 
-def _suspect_conflict(
-    candidate: ClaimCandidate, offered: Iterable[tuple[str, HeldClaim | ClaimCandidate]]
+def _judge_candidate(
+    candidate: ClaimCandidate,
+    known: Mapping[str, HeldClaim | ClaimCandidate],
+    comparison: ClaimComparison,
 ) -> list[ClaimVerdict]:
-    for handle, claim in offered:
-        if _is_opposite(candidate.text, claim.text):
-            return [ClaimVerdict(candidate.handle, "contradict", handle, sure=False)]
-        if _may_be_ended(candidate, claim):
-            return [ClaimVerdict(candidate.handle, "deny", handle, sure=False)]
-    return []
+    """All that it ends for sure, or repeats; else the one that it most likely ends, if any."""
+    language, learned = detect_language(candidate.text), get_shipped_deciders()
+    decider = learned.deciders.get(language)
+    similar = candidate.similar or (None,) * len(candidate.offered)
+    offered = [
+        (handle, known[handle], cosine)
+        for handle, cosine in zip(candidate.offered, similar, strict=True)
+        if detect_language(known[handle].text) == language
+    ]
+    if decider is None or not offered:
+        return []
+    aliases = (comparison.subject, *comparison.aliases)
+    rows = describe_pairs(
+        _view_claim(candidate, aliases),
+        [_view_claim(claim, aliases) for _, claim, _ in offered],
+        [cosine for _, _, cosine in offered],
+        comparison.subject,
+    )
+    slots, ends = decider.judge_rows(rows)
+    op: VerdictOp = "deny" if candidate.polarity in ("ended", "denied") else "contradict"
+    seen = not decider.needs_vectors or comparison.embedder == learned.embedder
+    repeats = [
+        at for at, row in enumerate(rows) if seen and is_repetition(row, slots[at], ends[at])
+    ]
+    if repeats:
+        return [ClaimVerdict(candidate.handle, "same", offered[repeats[0]][0])]
+    verdicts = [
+        ClaimVerdict(
+            candidate.handle,
+            op,
+            offered[at][0],
+            reason=_explain_verdict(slots[at], ends[at], candidate),
+            sure=bool(seen and ends[at] >= decider.act and may_take_place(rows[at])),
+        )
+        for at in sorted(range(len(rows)), key=lambda at: -ends[at])
+        if ends[at] >= decider.ask and _may_end(candidate, offered[at][1])
+    ]
+    sure = [verdict for verdict in verdicts if verdict.sure]
+    return (
+        _suspect_opposites(candidate, offered)
+        or sure
+        or _suspect_ending(candidate, offered)
+        or verdicts[:1]
+    )
 
 
-def _may_be_ended(candidate: ClaimCandidate, claim: HeldClaim | ClaimCandidate) -> bool:
-    """A Chinese ending that may be about a claim it does not name by its predicate."""
-    over = candidate.polarity == "ended" and claim.polarity == "holds"
-    chinese = over and detect_language(candidate.text) == "zh"
-    return chinese and may_end_claim(candidate.text, claim.text)
+def _view_claim(claim: HeldClaim | ClaimCandidate, aliases: Collection[str]) -> ClaimView:
+    """As what was learned sees it: whoever has several names has one."""
+    said_at = claim.said_at or claim.valid_from if isinstance(claim, HeldClaim) else claim.said_at
+    own = claim.owner.casefold() in {name.casefold() for name in aliases if name}
+    return ClaimView(
+        text=claim.text,
+        owner=claim.owner,
+        person=next(iter(aliases), claim.owner) if own else claim.owner,
+        said_at=said_at,
+        predicate_key=claim.slots.predicate_key,
+        is_single=claim.slots.is_single,
+        verb=claim.slots.verb,
+        object=claim.slots.object,
+        kind=claim.slots.kind,
+        polarity=claim.polarity,
+        correction=isinstance(claim, ClaimCandidate) and claim.correction,
+        said=claim.said if isinstance(claim, ClaimCandidate) else "",
+    )
+
+
+def _may_end(new: ClaimCandidate, old: HeldClaim | ClaimCandidate) -> bool:
+    """What happened once is not ended by what happens later, nor one of many likes by another."""
+    key = new.slots.predicate_key
+    beside = key == old.slots.predicate_key and is_many_valued(key)
+    state = old.slots.kind != "event" or old.polarity == "planned"
+    return state and not (beside and new.polarity == old.polarity)
+
+
+def _explain_verdict(slot: float, ends: float, candidate: ClaimCandidate) -> str:
+    """("same slot .93, ends it .91: now, left; against: also")."""
+    words = list_telling_words(f"{candidate.said}\n{candidate.text}")
+    told = [f"same slot {slot:.2f}, ends it {ends:.2f}".replace("0.", ".")]
+    told += [": " + ", ".join(words.ending)] if words.ending else []
+    told += ["; against: " + ", ".join(words.keeping)] if words.keeping else []
+    return "".join(told)
+
+
+_Offered = Iterable[tuple[str, HeldClaim | ClaimCandidate, float | None]]
+
+
+def _suspect_opposites(candidate: ClaimCandidate, offered: _Offered) -> list[ClaimVerdict]:
+    """A like and a dislike of one thing."""
+    found = (handle for handle, old, _ in offered if _is_opposite(candidate.text, old.text))
+    return [ClaimVerdict(candidate.handle, "contradict", h, sure=False) for h in found][:1]
+
+
+def _suspect_ending(candidate: ClaimCandidate, offered: _Offered) -> list[ClaimVerdict]:
+    """A Chinese ending of what it names."""
+    if candidate.polarity != "ended" or detect_language(candidate.text) != "zh":
+        return []
+    held = ((handle, old) for handle, old, _ in offered if old.polarity == "holds")
+    found = (handle for handle, old in held if may_end_claim(candidate.text, old.text))
+    return [ClaimVerdict(candidate.handle, "deny", handle, sure=False) for handle in found][:1]
 
 
 def _is_opposite(new: str, old: str) -> bool:
@@ -100,22 +199,6 @@ def _extract_things(text: str) -> frozenset[str]:
         maxsplit=1,
     )
     return frozenset(_tokenise_text(cut[-1])) - _STOP_WORDS - _STOP_WORDS_ZH
-
-
-def _match_forget_wish(wish: ClaimCandidate, offered: Sequence[HeldClaim]) -> list[ClaimVerdict]:
-    """The claims a wish names by their predicate, else by all the words it has."""
-    keys = find_question_predicates(wish.text)
-    by_key = [claim for claim in offered if claim.predicate_key and claim.predicate_key in keys]
-    asked = frozenset(_tokenise_text(wish.text)) - _STOP_WORDS - _STOP_WORDS_ZH
-    asked -= set(_tokenise_text(wish.owner))
-    by_word = [claim for claim in offered if asked and asked <= _collect_claim_words(claim)]
-    return [ClaimVerdict(wish.handle, "forget", claim.handle) for claim in by_key or by_word]
-
-
-def _collect_claim_words(claim: HeldClaim) -> frozenset[str]:
-    known = f"{claim.text} {get_search_words(claim.predicate_key)}"
-    found = _tokenise_text(known)
-    return frozenset([*found, *(word.rstrip("s") for word in found)])
 
 
 def _is_name_within_other(left: str, right: str) -> bool:

@@ -16,6 +16,10 @@ from memoryhub.engines.local.grammar.verbs import (
     is_subjectless_liking,
     is_told_bare,
 )
+from memoryhub.engines.local.grammar.wishes import extract_wish_words as extract_english_wish_words
+from memoryhub.engines.local.grammar.wishes import find_forget_wish as find_english_wish
+from memoryhub.engines.local.grammar.wishes import is_forget_wish, speaks_of_told
+from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import SpeechAct
 
 if TYPE_CHECKING:
@@ -24,14 +28,6 @@ if TYPE_CHECKING:
     from memoryhub.engines.local.grammar.clauses import Clause
 
 _LEADING_WORDS = r"^\W*(?:(?:hey|please|ok|okay|and|also|now|so|actually|oh|well)\b\W*)*"
-_FORGET = re.compile(
-    rf"{_LEADING_WORDS}(?:(?:can|could|would|will) you |i(?:'d like| want| need) you to )?"
-    r"(?:please |just )*"
-    r"(?:forget|delete|erase|remove|wipe|(?:don't|do not) (?:remember|keep|store|save))\b(?! to\b)"
-    r".*\b(?:my|mine|what i|that i|i told|i said|i've|everything|memory|memories"
-    r"|about (?!it|that))",
-    re.I,
-)
 _SORRY = r"^\W*(?:(?:oh|no|hmm|um|ah)\W+)*(?:sorry|wait|oops)\b"
 _CORRECTION = re.compile(
     r"\bi (?:never|didn't|did not) (?:say|said)\b|\bi (?:meant|misspoke|mistyped)\b"
@@ -79,7 +75,7 @@ _TRAILING_MARKS = re.compile(r"[\s\"'”’)\]]+$|[^\w?!.,;:'\"]+$")
 def classify_act(sentence: Span) -> SpeechAct:
     """The speech act of one parsed sentence."""
     text = normalise_quotes(sentence.text)
-    if _FORGET.search(text):
+    if is_forget_wish(text, told=speaks_of_told(normalise_quotes(sentence.doc.text))):
         return "forget"
     if is_question(text):
         return "question"
@@ -100,16 +96,31 @@ def is_question(text: str) -> bool:
 def classify_plain_act(text: str) -> SpeechAct:
     """The act of a whole message by its words alone, where nobody parses it."""
     sentences = [part for part in re.split(r"(?<=[.!?。！？])\s*|\n+", text) if part.strip()]
-    if any(asks_to_forget(sentence) for sentence in sentences):
+    if find_forget_wish(text):
         return "forget"
     if sentences and all(is_question(sentence) for sentence in sentences):
         return "question"
     return "chitchat" if is_small_talk(text) else "assertion"
 
 
-def asks_to_forget(sentence: str) -> bool:
-    chinese = chinese_rules.classify_act(sentence) == "forget"
-    return chinese or bool(_FORGET.search(normalise_quotes(sentence)))
+def find_forget_wish(text: str, around: str = "") -> str:
+    """The sentences of a message, English or Chinese, that ask for something told to be forgotten;
+    "" for none. `around`: the whole message, where `text` is a part of it."""
+    if detect_language(around or text) == "zh":
+        return chinese_rules.find_forget_wish(text, around)
+    return find_english_wish(normalise_quotes(text), normalise_quotes(around))
+
+
+def extract_wish_words(text: str) -> str:
+    """What a wish to forget says of the thing that is meant, without the words of the wish."""
+    if detect_language(text) == "zh":
+        return chinese_rules.extract_wish_words(text)
+    return extract_english_wish_words(normalise_quotes(text))
+
+
+def asks_to_forget(text: str, around: str = "") -> bool:
+    """As `find_forget_wish`."""
+    return bool(find_forget_wish(text, around))
 
 
 def is_correction(text: str) -> bool:

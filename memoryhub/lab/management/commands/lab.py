@@ -13,9 +13,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from memoryhub.engines.local.chinese.judgements import JUDGEMENTS_FILE as CHINESE_JUDGEMENTS_FILE
+from memoryhub.engines.local.claims.deciders import write_deciders
 from memoryhub.engines.local.claims.judgements import JUDGEMENTS_FILE
 from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.errors import MemoryHubError
+from memoryhub.inference.selection import get_current_embedder
 from memoryhub.lab.datasets.read import read_dataset, read_dataset_dialogues
 from memoryhub.lab.measurements.derivation import measure_derivation
 from memoryhub.lab.measurements.retrieval import measure_retrieval
@@ -26,6 +28,7 @@ from memoryhub.lab.runs.plan import RunOptions
 from memoryhub.lab.systems import SYSTEMS
 from memoryhub.lab.throwaway.tenants import delete_abandoned_tenants
 from memoryhub.lab.training.chinese.statements import train_chinese_judgements
+from memoryhub.lab.training.deciders import train_deciders
 from memoryhub.lab.training.statements import train_judgements, write_judgements
 from memoryhub.lab.training.train import train_weights
 from memoryhub.lab.truth.dialogues import HALVES, TruthDialogue, load_dialogues
@@ -88,6 +91,19 @@ class Command(BaseCommand):
         )
         trained.add_argument("--out", type=Path, required=True, metavar="FILE")
         trained.add_argument("--on", default="", metavar="DATE", help="written into the file")
+
+        told = "learn from dialogues with readings what new claims do to those held"
+        deciders = actions.add_parser("train-deciders", help=told)
+        deciders.add_argument("path", type=Path, help="a folder of such dialogues")
+        deciders.add_argument("--authors", type=_parse_names, default=(), metavar="A,B")
+        deciders.add_argument(
+            "--quiet",
+            type=_parse_names,
+            default=(),
+            metavar="FILE,FILE",
+            help=f"{DATA_HELP}: talk in which hardly anything is taken back",
+        )
+        deciders.add_argument("--out", type=Path, required=True, metavar="FILE")
 
         compared = actions.add_parser("run", help="presets side by side on the same questions")
         _add_run_arguments(compared)
@@ -166,6 +182,17 @@ class Command(BaseCommand):
         weights.write_weights(options["out"], made)
         self._print_lines(f"{name:10}{value:8.3f}" for name, value in made.weights)
         self._print_lines(f"{name:14}{value:.3f}" for name, value in made.trained.recall.items())
+
+    def _train_deciders(self, options: dict[str, Any]) -> None:
+        authors = options["authors"] or HALVES["development"]
+        dialogues = load_dialogues(options["path"], authors)
+        quiet = [each for name in options["quiet"] for each in read_dataset_dialogues(Path(name))]
+        embedder, told = get_current_embedder(), self.stderr.write
+        made = train_deciders(dialogues, LocalEngine(), embedder, quiet=quiet, progress=told)
+        write_deciders(options["out"], made)
+        for language, decider in made.deciders.items():
+            self._print_lines([f"{language}: acts from {decider.act}, asks from {decider.ask}"])
+            self._print_lines(f"  {name:26}{value:9.3f}" for name, value in decider.scores.items())
 
     def _run(self, options: dict[str, Any]) -> dict[str, Any] | None:
         owner = _get_owner(options["tenant"])

@@ -242,6 +242,7 @@ def _draft_facts(
                 correction=candidate.correction,
                 handle=candidate.handle,
                 quoted=candidate.quoted,
+                said=_cut_said(candidate, handles),
                 changes=None
                 if candidate.changes is None
                 else [known.find_change(change) for change in candidate.changes],
@@ -251,6 +252,15 @@ def _draft_facts(
             )
         )
     return drafts
+
+
+_SAID_AROUND = 150  # characters before and after the words that a claim rests on
+
+
+def _cut_said(candidate: FactCandidate, handles: Mapping[str, TextWindow]) -> str:
+    span = next(span for span in candidate.sources if span.handle in handles)
+    text = handles[span.handle].text
+    return text[max(0, span.start - _SAID_AROUND) : span.end + _SAID_AROUND]
 
 
 def _find_named_entities(built: Extraction, text: str) -> list[str]:

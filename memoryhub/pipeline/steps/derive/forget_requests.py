@@ -17,6 +17,7 @@ from django.db.models import Q
 from memoryhub.dialogues.messages import normalise_text
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.claims.predicates import find_question_predicates
+from memoryhub.engines.local.grammar.speech import extract_wish_words
 from memoryhub.engines.types import ClaimCandidate, ClaimComparison, Embedder, Engine
 from memoryhub.inference.selection import embed_or_none
 from memoryhub.pipeline.steps.derive.verdicts import build_held_claim
@@ -24,7 +25,7 @@ from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.facts.decide import ResolutionOp
-from notes.facts.neighbours import find_nearest_facts
+from notes.facts.neighbours import find_open_facts
 from notes.facts.trust import TRUSTED_ROLES
 from notes.models import Fact
 from notes.review.proposals import propose_change
@@ -34,11 +35,12 @@ MAX_REQUEST_CHARACTERS = 500  # characters of a wish that are compared
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    """A turn that asks for something to be forgotten, and the claims it means. `named`: who read
-    the turn said which, and did not only find what comes near."""
+    """A turn that asks for something to be forgotten, and the claims it means, or may mean.
+    `named`: who read the turn said which, and did not only find what comes near."""
 
     turn: Turn
     facts: Sequence[Fact] = field(default_factory=tuple)
+    is_certain: bool = True  # what was found is what is meant
     named: bool = False
 
     def render_decision(self) -> dict[str, Any]:
@@ -94,41 +96,63 @@ def _ask_about_requests(
 ) -> list[ForgetRequest]:
     if not asked:
         return []
+    by_rules = engine.name != "llm"
     texts = [turn.words[:MAX_REQUEST_CHARACTERS] for turn in asked]
-    vectors = embed_or_none(lambda: embedder.embed(texts))
+    told = [extract_wish_words(text) or text for text in texts] if by_rules else texts
+    vectors = embed_or_none(lambda: embedder.embed(told))
     with tenant_scope(space.tenant_id):
         offered = [
             _load_offered_facts(
-                space, policy, turn, None if vectors is None else vectors[at], embedder.name
+                space,
+                policy,
+                turn,
+                None if vectors is None else vectors[at],
+                embedder.name,
+                by_rules=by_rules,
             )
             for at, turn in enumerate(asked)
         ]
-    meant = _ask_meant_facts(space, asked, offered, engine)
-    return [ForgetRequest(turn, meant.get(at, [])) for at, turn in enumerate(asked)]
+    meant = _ask_meant_facts(space, asked, offered, engine, embedder.name)
+    return [ForgetRequest(turn, *meant.get(at, ([], True))) for at, turn in enumerate(asked)]
+
+
+_MAX_BY_RULES = 60  # claims that rules look at, whatever they resemble
 
 
 def _load_offered_facts(
-    space: Space, policy: Policy, turn: Turn, vector: Any, model: str
-) -> list[Fact]:
-    """Claims about the speaker: of the predicate asked for, then those near in meaning."""
-    most = policy.facts.neighbours
+    space: Space, policy: Policy, turn: Turn, vector: Any, model: str, *, by_rules: bool
+) -> dict[Fact, float | None]:
+    """Claims about the speaker, with the cosines known: of the predicate asked for, then those near
+    in meaning. Rules look at the speaker's and other people's, for a wish may be about a sister's
+    illness; a model is shown a few of the speaker's."""
+    most = _MAX_BY_RULES if by_rules else policy.facts.neighbours
     keys = find_question_predicates(turn.text)
-    open_ones = Fact.objects.filter(
-        space=space, owner=turn.speaker, retired_at=None, valid_to=None
-    ).exclude(status=Fact.Status.RETRACTED)
-    found = list(open_ones.filter(Q(predicate_key__in=keys)).order_by("-asserted_at")[:most])
-    if vector is None or len(found) >= most:
-        return found
-    floor = policy.facts.floor
-    (near,) = find_nearest_facts(space, model, [(turn.speaker, vector)], floor=floor, most=most)
-    rows = open_ones.in_bulk(near)
-    known = {fact.id for fact in found}
-    return [*found, *(rows[row] for row in near if row in rows and row not in known)][:most]
+    open_ones = Fact.objects.filter(space=space, retired_at=None, valid_to=None).exclude(
+        status=Fact.Status.RETRACTED
+    )
+    own = open_ones.filter(owner=turn.speaker)
+    found = list(own.filter(Q(predicate_key__in=keys)).order_by("-asserted_at")[:most])
+    near: dict[UUID, float] = {}
+    if vector is not None:
+        owner = "" if by_rules else turn.speaker
+        (near_ones,) = find_open_facts(space, model, [([owner], vector)], most=most)
+        floor = -1.0 if by_rules else policy.facts.floor
+        near = {fact: cosine for fact, cosine in near_ones if cosine >= floor}
+    rows = (open_ones if by_rules else own).in_bulk(near)
+    offered = list(dict.fromkeys([*found, *(rows[row] for row in near if row in rows)]))
+    if by_rules and vector is None:
+        offered = list(dict.fromkeys([*found, *open_ones.order_by("-asserted_at")[:most]]))
+    return {fact: near.get(fact.id) for fact in offered[:most]}
 
 
 def _ask_meant_facts(
-    space: Space, asked: Sequence[Turn], offered: Sequence[Sequence[Fact]], engine: Engine
-) -> dict[int, list[Fact]]:
+    space: Space,
+    asked: Sequence[Turn],
+    offered: Sequence[Mapping[Fact, float | None]],
+    engine: Engine,
+    model: str,
+) -> dict[int, tuple[list[Fact], bool]]:
+    """By place, the claims a wish means, and whether it is certain that it means these."""
     rows = {fact.id: fact for facts in offered for fact in facts}
     handles = {row: f"m{number}" for number, row in enumerate(rows, 1)}
     candidates = [
@@ -140,6 +164,7 @@ def _ask_meant_facts(
             said_at=turn.occurred_at,
             offered=tuple(handles[fact.id] for fact in offered[at]),
             is_wish=True,
+            similar=tuple(offered[at].values()),
         )
         for at, turn in enumerate(asked)
         if offered[at]
@@ -147,12 +172,17 @@ def _ask_meant_facts(
     if not candidates:
         return {}
     held = [build_held_claim(handle, rows[row]) for row, handle in handles.items()]
-    verdicts = engine.resolve_claims(ClaimComparison(candidates, held, space.name or space.subject))
+    aliases = tuple(name for name in (space.name, space.subject) if name)
+    verdicts = engine.resolve_claims(
+        ClaimComparison(candidates, held, space.name or space.subject, aliases, model)
+    )
     by_handle = {handle: rows[row] for row, handle in handles.items()}
-    found: dict[int, list[Fact]] = {}
+    found: dict[int, tuple[list[Fact], bool]] = {}
     for verdict in verdicts:
         if verdict.op == "forget" and verdict.target in by_handle:
-            found.setdefault(int(verdict.candidate[1:]), []).append(by_handle[verdict.target])
+            at = int(verdict.candidate[1:])
+            facts, certain = found.get(at, ([], True))
+            found[at] = ([*facts, by_handle[verdict.target]], certain and verdict.sure)
     return found
 
 
@@ -165,7 +195,8 @@ def propose_erasures(
     for wish in wishes:
         only = wish.facts[0] if len(wish.facts) == 1 else None
         few = len(wish.facts) <= policy.facts.most_closures
-        certain = only or (wish.named and few and policy.judge.trust != "confirm")
+        several = wish.named and few and policy.judge.trust != "confirm"
+        certain = several or (only is not None and wish.is_certain)
         propose_change(
             space,
             "erase",
@@ -174,7 +205,7 @@ def propose_erasures(
             now,
             payload={
                 "fact_ids": [str(fact.id) for fact in wish.facts],
-                "auto": bool(certain) and policy.erase.on_request == "auto",
+                "auto": certain and policy.erase.on_request == "auto",
             },
             row=only,
             turn_ids=[wish.turn.id],

@@ -24,7 +24,7 @@ from memoryhub.tenants.scope import tenant_scope
 from notes.facts.decide import ClaimDecision
 from notes.facts.neighbours import (
     find_facts_about,
-    find_nearest_facts,
+    find_open_facts,
     find_same_predicate,
     select_neighbours,
 )
@@ -39,6 +39,8 @@ from notes.models import Derivation, Fact
 from notes.review.proposals import propose_candidate
 
 _MAX_OF_ANYBODY = 5  # claims near a new one that are offered whoever they are about
+# Rules cost nothing: they compare with all that the owner has, as far as it goes.
+_MAX_BY_RULES, _MAX_EARLIER_BY_RULES = 60, 10
 REFUTED_REASON = "a person has said that this was never so"
 
 
@@ -62,6 +64,7 @@ class FactDraft:
     handle: str = ""  # of the claim among those read with it
     quoted: bool = True  # the words it rests on were found
     changes: Sequence[JudgedChange] | None = None  # what the engine said while it read, if it did
+    said: str = ""  # the words of its message around those it rests on
 
     @property
     def supporting_sources(self) -> list[TurnEvidence]:
@@ -132,8 +135,9 @@ def prepare_claims(
     asked = indexer.embed_entries_or_none(
         indexer.build_fact_entries([d.fact for d in drafts], zone=zone), embedder
     )
+    by_rules = engine.name != "llm"
     near, held, refuted = _load_comparison(
-        space, policy, drafts, asked, embedder.name, of_anybody=engine.name == "llm"
+        space, policy, drafts, asked, embedder.name, by_rules=by_rules
     )
     read = {fact.id: fact.version for fact in held}
     resolver = Resolver(space, held, now, _build_rules(policy))
@@ -141,12 +145,15 @@ def prepare_claims(
     deciding = ClaimDecider(
         resolver,
         engine,
-        _build_questions(drafts, near, asked, policy, refuted),
+        _build_questions(drafts, near, asked, policy, refuted, by_rules=by_rules),
         rows,
         space.name or space.subject,
         policy.facts,
         policy.judge.trust,
         {speaker.casefold() for speaker in space.speakers},
+        _list_subject_names(space),
+        embedder.name,
+        _MAX_BY_RULES + _MAX_EARLIER_BY_RULES if by_rules else policy.facts.neighbours,
     )
     decided = [
         DecidedDraft(draft, *done)
@@ -175,6 +182,19 @@ def _build_rules(policy: Policy) -> ResolutionRules:
     )
 
 
+def _list_subject_names(space: Space) -> tuple[str, ...]:
+    """What the person the space is about is called: claims of any of them are the person's."""
+    return tuple(dict.fromkeys(name for name in (space.name, space.subject) if name))
+
+
+@dataclass(frozen=True, slots=True)
+class _NearClaims:
+    """Of a draft: claims that may be offered for it, the likeliest first, and the cosines known."""
+
+    rows: Sequence[UUID]
+    similar: Mapping[UUID, float] = field(default_factory=dict)
+
+
 def _load_comparison(
     space: Space,
     policy: Policy,
@@ -182,37 +202,64 @@ def _load_comparison(
     vectors: indexer.Vectors | None,
     model: str,
     *,
-    of_anybody: bool,
-) -> tuple[list[list[UUID]], list[Fact], set[int]]:
+    by_rules: bool,
+) -> tuple[list[_NearClaims], list[Fact], set[int]]:
     """By draft, what may be offered for it; every row that decisions may rest on; the places of
-    drafts that say what a person has said was never so. `of_anybody`: also of other owners, who
-    may be the same person by another name."""
-    most, facts = policy.facts.neighbours, [draft.fact for draft in drafts]
+    drafts that say what a person has said was never so."""
     if not drafts:
         return [], [], set()
+    facts = [draft.fact for draft in drafts]
+    most = _MAX_BY_RULES if by_rules else policy.facts.neighbours
     with tenant_scope(space.tenant_id):
-        asked = [] if vectors is None else list(zip([f.owner for f in facts], vectors, strict=True))
-        found = find_nearest_facts(space, model, asked, floor=policy.facts.floor, most=most)
-        near = found or [[] for _ in drafts]
-        if of_anybody:
-            anybody = find_nearest_facts(
-                space,
-                model,
-                [("", vector) for _, vector in asked],
-                floor=policy.facts.floor,
-                most=_MAX_OF_ANYBODY,
-            )
-            near = [[*own, *others] for own, others in zip(near, anybody or near, strict=True)]
+        near = _find_near_claims(space, policy, facts, vectors, model, by_rules=by_rules)
         edges = find_facts_about(space, [(d.fact.owner, _list_related_names(d)) for d in drafts])
-        wanted = {row for rows in [*near, *edges.values()] for row in rows}
+        wanted = {row for rows in [*(n.rows for n in near), *edges.values()] for row in rows}
         wanted |= {change.row for d in drafts for change in d.changes or () if change.row}
         held = _load_held_claims(space, drafts, wanted)
         refuted = find_refuted_candidates(space, facts, held)
     offered = [
-        select_neighbours(most, near[at], find_same_predicate(held, fact), edges.get(at, []))
+        replace(
+            near[at],
+            rows=select_neighbours(
+                most, near[at].rows, find_same_predicate(held, fact), edges.get(at, [])
+            ),
+        )
         for at, fact in enumerate(facts)
     ]
     return offered, held, refuted
+
+
+def _find_near_claims(
+    space: Space,
+    policy: Policy,
+    facts: Sequence[Fact],
+    vectors: indexer.Vectors | None,
+    model: str,
+    *,
+    by_rules: bool,
+) -> list[_NearClaims]:
+    """Claims of the owner that are like a new one, then the likest of anybody, who may be the same
+    person by another name. A model is shown a few; rules look at all that the owner has."""
+    if vectors is None:
+        return [_NearClaims(()) for _ in facts]
+    names = [_list_owner_names(space, fact.owner) if by_rules else [fact.owner] for fact in facts]
+    asked = [*zip(names, vectors, strict=True), *(([""], vector) for vector in vectors)]
+    most = _MAX_BY_RULES if by_rules else max(policy.facts.neighbours, _MAX_OF_ANYBODY)
+    found = find_open_facts(space, model, asked, most=most)
+    floor = -1.0 if by_rules else policy.facts.floor
+    own_most = _MAX_BY_RULES if by_rules else policy.facts.neighbours
+    near = []
+    for own, anybody in zip(found[: len(facts)], found[len(facts) :], strict=True):
+        known = dict([*own[:own_most], *anybody[:_MAX_OF_ANYBODY]])
+        rows = [fact for fact, cosine in known.items() if cosine >= floor]
+        near.append(_NearClaims(rows, known))
+    return near
+
+
+def _list_owner_names(space: Space, owner: str) -> list[str]:
+    names = _list_subject_names(space)
+    same = any(normalise_name(owner) == normalise_name(name) for name in names)
+    return list(dict.fromkeys([owner, *names])) if same else [owner]
 
 
 def _list_related_names(draft: FactDraft) -> set[str]:
@@ -234,46 +281,57 @@ def _load_held_claims(
 
 def _build_questions(
     drafts: Sequence[FactDraft],
-    near: Sequence[Sequence[UUID]],
+    near: Sequence[_NearClaims],
     vectors: indexer.Vectors | None,
     policy: Policy,
     refuted: Collection[int],
+    *,
+    by_rules: bool,
 ) -> list[ClaimQuestion]:
     places = {draft.handle: at for at, draft in enumerate(drafts) if draft.handle}
-    return [
-        ClaimQuestion(
-            draft.fact,
-            draft.sources,
-            draft.trusted,
-            draft.correction,
-            near[at],
-            _find_earlier_drafts(drafts, at, vectors, policy.facts.floor),
-            find_distrust_reason(draft.role, draft.fact.text)
-            or (REFUTED_REASON if at in refuted else ""),
-            None
-            if draft.changes is None or policy.facts.second_opinion
-            else [change.place_among(places) for change in draft.changes],
-            draft.quoted,
+    questions = []
+    for at, draft in enumerate(drafts):
+        earlier = _find_earlier_drafts(drafts, at, vectors)
+        if by_rules:
+            shown = list(earlier)[:_MAX_EARLIER_BY_RULES]
+        else:
+            shown = [p for p, cosine in earlier.items() if cosine >= policy.facts.floor][:3]
+        questions.append(
+            ClaimQuestion(
+                draft.fact,
+                draft.sources,
+                draft.trusted,
+                draft.correction,
+                near[at].rows,
+                shown,
+                find_distrust_reason(draft.role, draft.fact.text)
+                or (REFUTED_REASON if at in refuted else ""),
+                None
+                if draft.changes is None or policy.facts.second_opinion
+                else [change.place_among(places) for change in draft.changes],
+                draft.quoted,
+                {**near[at].similar, **{drafts[p].fact.id: c for p, c in earlier.items()}},
+                draft.said,
+            )
         )
-        for at, draft in enumerate(drafts)
-    ]
+    return questions
 
 
 def _find_earlier_drafts(
-    drafts: Sequence[FactDraft], at: int, vectors: indexer.Vectors | None, floor: float
-) -> list[int]:
-    """Earlier candidates of the batch that say something near, of the same owner, in other turns:
-    what one turn says at once is meant side by side."""
+    drafts: Sequence[FactDraft], at: int, vectors: indexer.Vectors | None
+) -> dict[int, float]:
+    """Earlier candidates of the batch of the same owner, with their cosines, nearest first, in
+    other turns: what one turn says at once is meant side by side."""
     if vectors is None:
-        return []
+        return {}
     new, turn = drafts[at].fact, drafts[at].sources[0].turn_id
     found = [
-        (float(vectors[at] @ vectors[place]) / 4, place)
+        (round(float(vectors[at] @ vectors[place]) / 4, 6), place)
         for place in range(at)
         if drafts[place].fact.owner == new.owner
         and all(source.turn_id != turn for source in drafts[place].sources)
     ]
-    return [place for cosine, place in sorted(found, reverse=True) if round(cosine, 6) >= floor][:3]
+    return {place: cosine for cosine, place in sorted(found, reverse=True)}
 
 
 def _draw_graph(

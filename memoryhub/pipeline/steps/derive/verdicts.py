@@ -15,6 +15,7 @@ from uuid import UUID
 from memoryhub.engines.types import (
     ClaimCandidate,
     ClaimComparison,
+    ClaimSlots,
     ClaimVerdict,
     Engine,
     HeldClaim,
@@ -65,6 +66,8 @@ class ClaimQuestion:
     quarantine_reason: str = ""
     judged: Sequence[TargetedVerdict] | None = None
     quoted: bool = True
+    similar: Mapping[UUID, float] = field(default_factory=dict)  # cosines of claims, by their ids
+    said: str = ""  # the words of the message around those it rests on
 
 
 @dataclass
@@ -80,6 +83,9 @@ class ClaimDecider:
     facts: FactsPolicy
     trust: JudgeTrust = "guarded"
     speakers: Collection[str] = ()
+    aliases: tuple[str, ...] = ()  # names of the subject
+    embedder: str = ""
+    most: int = 10  # claims that one is compared with
     _standing_facts: dict[int, Fact] = field(
         default_factory=dict
     )  # what says a candidate, by its place
@@ -194,6 +200,7 @@ class ClaimDecider:
             quoted=question.quoted,
             speakers=self.speakers,
             tells_state=question.judged is not None,
+            why="" if self.engine.name == "llm" else verdict.reason,
         )
 
     def _stand_beside(self, new: Fact, old: Fact) -> bool:
@@ -215,7 +222,7 @@ class ClaimDecider:
         if successor.id not in self.resolver.changed_fact_ids:
             self._offered_facts[successor.id] = successor
             left = [successor.id, *left]
-        found = self._ask_engine([(place, left[: self.facts.neighbours], ())])
+        found = self._ask_engine([(place, left[: self.most], ())])
         return next(iter(found.get(place, ())), None)
 
     def _ask_engine(
@@ -227,7 +234,7 @@ class ClaimDecider:
             return {}
         handles = {row: f"m{number}" for number, row in enumerate(held, 1)}
         candidates = [
-            self._build_candidate(p, [handles[row] for row in rows], earlier)
+            self._build_candidate(p, {handles[row]: row for row in rows}, earlier)
             for p, rows, earlier in asked
         ]
         shown = [build_held_claim(handle, self._get_fact(row)) for row, handle in handles.items()]
@@ -236,7 +243,9 @@ class ClaimDecider:
         shown += [
             build_held_claim(_format_handle(place), self.questions[place].fact) for place in settled
         ]
-        verdicts = self.engine.resolve_claims(ClaimComparison(candidates, shown, self.subject))
+        verdicts = self.engine.resolve_claims(
+            ClaimComparison(candidates, shown, self.subject, self.aliases, self.embedder)
+        )
         rows = {handle: row for row, handle in handles.items()}
         places = {_format_handle(p): p for p in range(len(self.questions))}
         found: dict[int, list[TargetedVerdict]] = {}
@@ -247,10 +256,12 @@ class ClaimDecider:
         return found
 
     def _build_candidate(
-        self, place: int, rows: list[str], earlier: Sequence[int]
+        self, place: int, rows: Mapping[str, UUID], earlier: Sequence[int]
     ) -> ClaimCandidate:
-        fact = self.questions[place].fact
-        offered = [*rows, *(_format_handle(other) for other in earlier)]
+        question = self.questions[place]
+        fact = question.fact
+        known = {**rows, **{_format_handle(p): self.questions[p].fact.id for p in earlier}}
+        offered = list(known)[: self.most]
         return ClaimCandidate(
             handle=_format_handle(place),
             text=fact.text,
@@ -258,8 +269,12 @@ class ClaimDecider:
             speaker=fact.speaker,
             said_at=fact.asserted_at,
             event_from=fact.event_from,
-            offered=tuple(offered[: self.facts.neighbours]),
+            offered=tuple(offered),
             polarity=fact.polarity,  # type: ignore[arg-type]  # a checked choice
+            slots=_read_slots(fact),
+            correction=question.correction,
+            similar=tuple(question.similar.get(known[handle]) for handle in offered),
+            said=question.said,
         )
 
     def _get_fact(self, row: UUID) -> Fact:
@@ -286,4 +301,16 @@ def build_held_claim(handle: str, fact: Fact) -> HeldClaim:
         valid_from=fact.valid_from,
         valid_to=fact.valid_to,
         polarity=fact.polarity,  # type: ignore[arg-type]  # a checked choice
+        slots=_read_slots(fact),
+        said_at=fact.asserted_at,
+    )
+
+
+def _read_slots(fact: Fact) -> ClaimSlots:
+    return ClaimSlots(
+        fact.predicate_key,
+        fact.cardinality == "single",
+        fact.verb,
+        fact.object or fact.complement,
+        fact.kind,  # type: ignore[arg-type]  # a checked choice
     )

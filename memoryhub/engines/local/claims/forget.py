@@ -1,0 +1,85 @@
+"""Which claims a wish to forget means: by the relation it names, by its words, by its meaning.
+
+One that stands out is meant for certain. Of several alike a person says which; so too where
+nothing but the last thing told can be meant, and that was several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memoryhub.engines.local.claims.pairs import describe_meaning
+from memoryhub.engines.local.claims.predicates import find_question_predicates, get_search_words
+from memoryhub.engines.local.grammar.speech import extract_wish_words
+from memoryhub.engines.local.language import can_embed_language, detect_language
+from memoryhub.engines.types import ClaimCandidate, ClaimComparison, ClaimVerdict, HeldClaim
+
+# Of what speaks for a claim: each word in common (two at most), the characters, and the topics.
+_WORD_WORTH, _MOST_WORDS, _TOPIC_WORTH = 0.25, 2, 0.3
+_CHARACTERS_WORTH = {"en": 0.3, "zh": 0.5}
+# From here on, and this far before all others, a claim is meant for certain.
+_CERTAIN, _LEAD = 0.27, 0.1
+_DOUBTFUL = 0.2
+_MOST_DOUBTFUL = 4
+
+
+class _Likeness(NamedTuple):
+    worth: float
+    claim: HeldClaim
+
+
+def match_forget_wish(
+    wish: ClaimCandidate, offered: Sequence[HeldClaim], comparison: ClaimComparison
+) -> list[ClaimVerdict]:
+    """Verdicts `forget`; not `sure` where a person is to say whether that is meant."""
+    keys = find_question_predicates(wish.text)
+    by_key = [claim for claim in offered if claim.predicate_key and claim.predicate_key in keys]
+    if by_key:
+        return [ClaimVerdict(wish.handle, "forget", claim.handle) for claim in by_key]
+    words = extract_wish_words(wish.text)
+    names = (wish.owner, comparison.subject, *comparison.aliases)
+    if not describe_meaning(words, names).stems:
+        return _take_last_told(wish, offered)
+    ranked = _rank_claims(wish, words, offered, comparison, names)
+    if not ranked:
+        return []
+    best, others = ranked[0], ranked[1:]
+    alike = [each for each in others if each.worth > best.worth - _LEAD]
+    if best.worth >= _CERTAIN and not alike:
+        return [ClaimVerdict(wish.handle, "forget", best.claim.handle)]
+    meant = [each for each in (best, *alike) if each.worth >= _DOUBTFUL][:_MOST_DOUBTFUL]
+    return [ClaimVerdict(wish.handle, "forget", each.claim.handle, sure=False) for each in meant]
+
+
+def _take_last_told(wish: ClaimCandidate, offered: Sequence[HeldClaim]) -> list[ClaimVerdict]:
+    """What was told last before "forget that", which names nothing."""
+    before = [claim for claim in offered if (claim.said_at or claim.valid_from) < wish.said_at]
+    last = max((claim.said_at or claim.valid_from for claim in before), default=None)
+    meant = [claim for claim in before if (claim.said_at or claim.valid_from) == last]
+    sure = len(meant) == 1
+    return [ClaimVerdict(wish.handle, "forget", c.handle, sure=sure) for c in meant]
+
+
+def _rank_claims(
+    wish: ClaimCandidate,
+    words: str,
+    offered: Sequence[HeldClaim],
+    comparison: ClaimComparison,
+    names: tuple[str, ...],
+) -> list[_Likeness]:
+    """The likest first. Cosines count where the embedder reads the language."""
+    language = detect_language(wish.text)
+    reads = bool(comparison.embedder) and can_embed_language(comparison.embedder, language)
+    similar = wish.similar or (None,) * len(wish.offered)
+    cosines = dict(zip(wish.offered, similar, strict=True)) if reads else {}
+    said = describe_meaning(words, names)
+    found = []
+    for claim in offered:
+        told = describe_meaning(f"{claim.text} {get_search_words(claim.predicate_key)}", names)
+        shared = len(said.grams & told.grams) / len(said.grams) if said.grams else 0.0
+        topics = len(said.topics & told.topics) / len(said.topics) if said.topics else 0.0
+        worth = _WORD_WORTH * min(_MOST_WORDS, len(said.stems & told.stems))
+        worth += _CHARACTERS_WORTH.get(language, 0.0) * shared + _TOPIC_WORTH * topics
+        found.append(_Likeness(worth + (cosines.get(claim.handle) or 0.0), claim))
+    return sorted(found, key=lambda each: -each.worth)

@@ -1,0 +1,274 @@
+"""`lab train-deciders`: what becomes of pairs of claims, learned from dialogues with readings.
+
+A logistic line and boosted trees over what is computed anyway (`engines.local.claims.pairs`). The
+bars are set by what they say of an author that they never saw: at most one claim in a hundred that
+is true in the end may be closed, and what a person is asked must be worth the minute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score
+from sklearn.preprocessing import StandardScaler
+
+from memoryhub.engines.local.claims.deciders import (
+    BoostedTrees,
+    DecidersFile,
+    LogisticLine,
+    PairDecider,
+    PairModel,
+)
+from memoryhub.engines.local.claims.pairs import LANGUAGE_BOUND, describe_pairs, may_take_place
+from memoryhub.engines.local.language import can_embed_language
+from memoryhub.engines.types import Embedder, Engine
+from memoryhub.errors import InvalidInput
+from memoryhub.lab.datasets.types import Dialogue
+from memoryhub.lab.training.claim_pairs import (
+    PairGroup,
+    build_pair_groups,
+    build_quiet_groups,
+)
+from memoryhub.lab.truth.dialogues import TruthDialogue, is_matching
+from notes.index.indexer import strip_names
+
+Progress = Callable[[str], None]
+Columns = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+MOST_WRONG = 0.008  # of what is true in the end, closed: below the one in a hundred that is allowed
+LEAST_WORTH = 0.4  # of the pairs that a person is asked about, those in which something is over
+MOST_IDLE = 0.02  # of the claims of quiet talk, those that a person is asked about
+TREES: Mapping[str, Any] = {
+    "n_estimators": 160,
+    "max_depth": 3,
+    "learning_rate": 0.06,
+    "subsample": 0.5,
+    "max_features": 0.3,
+}
+LEAST_IN_LEAF, LINE_FREEDOM = 20, 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class PairTable:
+    """Pairs of one language as rows. `at_stake`: the older side is true in the end, and nothing of
+    it is left where the new one closes it; `claim` names it. `counts`: both sides are claims, not
+    messages. `may_act`: the newer side may end the older unasked, however sure."""
+
+    features: tuple[str, ...]
+    rows: Columns
+    slot: Flags
+    closes: Flags
+    authors: NDArray[np.str_]
+    read: Flags
+    at_stake: Flags
+    counts: Flags
+    may_act: Flags
+    quiet: Flags
+    claim: NDArray[np.str_]
+
+
+def train_deciders(
+    dialogues: Sequence[TruthDialogue],
+    engine: Engine,
+    embedder: Embedder,
+    *,
+    quiet: Sequence[Dialogue] = (),
+    progress: Progress,
+) -> DecidersFile:
+    """Learn from these dialogues, and from `quiet` talk in which hardly anything is taken back:
+    where everything resembles everything, nothing is to be closed. Raises InvalidInput where a
+    language has too little to learn of.
+
+    The same dialogues always give the same file.
+    """
+    groups = build_pair_groups(dialogues, engine)
+    groups += build_quiet_groups(quiet, engine, embedder)
+    progress(f"{sum(len(g.held) for g in groups)} pairs of {len(groups)} new claims")
+    deciders = {}
+    for language in sorted({dialogue.language for dialogue in dialogues}):
+        own = [group for group in groups if group.dialogue.language == language]
+        reads = can_embed_language(embedder.name, "zh" if language == "zh" else "en")
+        table = build_pair_table(own, embedder, with_cosines=reads)
+        deciders[language] = _learn_decider(table)
+        progress(f"{language}: {dict(deciders[language].scores)}")
+    return DecidersFile(embedder=embedder.name, dialogues=len(dialogues), deciders=deciders)
+
+
+def build_pair_table(
+    groups: Sequence[PairGroup], embedder: Embedder, *, with_cosines: bool
+) -> PairTable:
+    """The pairs' numbers. Vectors are of texts without their owners' names, as of facts held."""
+    shown = [view for group in groups for view in (group.new, *group.held)]
+    texts = {view: strip_names(view.text, (view.owner,)) for view in shown}
+    places = {text: at for at, text in enumerate(dict.fromkeys(texts.values()))}
+    vectors = embedder.embed(list(places))
+    rows: list[dict[str, float]] = []
+    labels: list[str] = []
+    authors, read, at_stake, counts, quiet, claim = [], [], [], [], [], []
+    for group in groups:
+        new = vectors[places[texts[group.new]]]
+        similar = [float(new @ vectors[places[texts[old]]]) for old in group.held]
+        rows += describe_pairs(group.new, group.held, similar, group.subject)
+        labels += group.labels
+        for claims in group.claims:
+            authors.append(group.dialogue.author)
+            read.append(group.source == "read")
+            at_stake.append(_is_at_stake(group, claims))
+            counts.append(not group.is_message)
+            quiet.append(group.is_quiet)
+            claim.append(f"{group.dialogue.id} {min(claims)} {group.source}")
+    if not rows:
+        raise InvalidInput("no dialogue there tells anything twice", field="path")
+    features = tuple(n for n in rows[0] if with_cosines or n not in LANGUAGE_BOUND)
+    label = np.array(labels)
+    return PairTable(
+        features,
+        np.array([[row[name] for name in features] for row in rows]),
+        label != "apart",
+        label == "closes",
+        np.array(authors),
+        np.array(read),
+        np.array(at_stake),
+        np.array(counts),
+        np.array([may_take_place(row) for row in rows]),
+        np.array(quiet),
+        np.array(claim),
+    )
+
+
+def _is_at_stake(group: PairGroup, claims: frozenset[str]) -> bool:
+    """Whether closing what says these claims loses one that is true in the end. A plan closes
+    nothing, and what says the same in other words takes its place."""
+    if group.is_quiet:
+        return group.new.polarity != "planned"
+    known = group.dialogue.claims
+    true = [known[claim] for claim in claims & group.dialogue.current]
+    return group.new.polarity != "planned" and any(
+        not is_matching(each.match, group.new.text) for each in true
+    )
+
+
+def _learn_decider(table: PairTable) -> PairDecider:
+    if len(set(table.authors)) < 2 or not 1 < table.closes.sum() < len(table.closes):
+        raise InvalidInput("needs dialogues of two authors at least, with updates", field="path")
+    unseen = np.zeros(len(table.rows))
+    for author in sorted(set(table.authors)):
+        left_out = table.authors == author
+        fitted = fit_model(table.rows[~left_out], table.closes[~left_out])
+        unseen[left_out] = fitted.estimate_shares(table.rows[left_out])
+    act = _find_act_bar(table, unseen)
+    ask = _find_ask_bar(table, unseen, act)
+    return PairDecider(
+        features=table.features,
+        slot=fit_model(table.rows, table.slot),
+        closes=fit_model(table.rows, table.closes),
+        act=act,
+        ask=ask,
+        scores=_score_unseen(table, unseen, act, ask),
+    )
+
+
+def fit_model(rows: Columns, wanted: Flags) -> PairModel:
+    """What is learned of these rows, as it is shipped."""
+    least = min(LEAST_IN_LEAF, max(1, len(rows) // 20))
+    trees = GradientBoostingClassifier(**TREES, min_samples_leaf=least, random_state=0)
+    scaler = StandardScaler()
+    line = LogisticRegression(C=LINE_FREEDOM, max_iter=3000)
+    line.fit(scaler.fit_transform(rows), wanted)
+    return PairModel(line=_export_line(line, scaler), trees=_export_trees(trees.fit(rows, wanted)))
+
+
+def _export_line(line: LogisticRegression, scaler: StandardScaler) -> LogisticLine:
+    weights = line.coef_[0] / scaler.scale_
+    start = float(line.intercept_[0] - weights @ scaler.mean_)
+    return LogisticLine(start=round(start, 5), weights=tuple(weights.round(5).tolist()))
+
+
+def _export_trees(model: GradientBoostingClassifier) -> BoostedTrees:
+    trees = []
+    for (each,) in model.estimators_:
+        tree = each.tree_
+        trees.append(
+            tuple(
+                (round(float(tree.value[at, 0, 0]) * model.learning_rate, 5),)
+                if tree.children_left[at] < 0
+                else (
+                    int(tree.feature[at]),
+                    round(float(tree.threshold[at]), 5),
+                    int(tree.children_left[at]),
+                    int(tree.children_right[at]),
+                )
+                for at in range(tree.node_count)
+            )
+        )
+    prior = model.init_.class_prior_[1]
+    return BoostedTrees(start=float(np.log(prior / (1 - prior))), trees=tuple(trees))
+
+
+def _find_act_bar(table: PairTable, shares: Columns) -> float:
+    """The lowest bar at which few of the claims that are true in the end are closed, in dialogues
+    with readings and in quiet talk."""
+    parts = (table.at_stake & table.counts & own for own in (table.quiet, ~table.quiet))
+    return max(_find_safe_bar(table, shares, part) for part in parts)
+
+
+def _find_safe_bar(table: PairTable, shares: Columns, at_stake: Flags) -> float:
+    risky = at_stake & table.may_act & ~table.slot
+    worst: dict[str, float] = {}
+    for name, share in zip(table.claim[risky], shares[risky], strict=True):
+        worst[name] = max(share, worst.get(name, 0.0))
+    ranked = sorted(worst.values(), reverse=True)
+    allowed = int(MOST_WRONG * len(set(table.claim[at_stake])))
+    bar = ranked[allowed] if allowed < len(ranked) else 0.0
+    return round(min(1.0, max(0.5, float(bar)) + 0.001), 3)
+
+
+def _find_ask_bar(table: PairTable, shares: Columns, act: float) -> float:
+    """The lowest bar at which enough of the pairs right above it are worth a question, and quiet
+    talk raises hardly any."""
+    quiet = set(table.claim[table.quiet])
+    for bar in np.arange(0.1, act, 0.02):
+        asked = table.counts & ~table.quiet & (shares >= bar) & (shares < min(act, bar + 0.1))
+        idle = len(set(table.claim[table.quiet & (shares >= bar)]))
+        if (
+            idle <= MOST_IDLE * len(quiet)
+            and table.closes[asked].sum() >= LEAST_WORTH * asked.sum()
+        ):
+            return round(float(bar), 3)
+    return act
+
+
+def _score_unseen(table: PairTable, shares: Columns, act: float, ask: float) -> dict[str, float]:
+    scores: dict[str, float] = {}
+    for name, source in (
+        ("told", table.counts & ~table.read),
+        ("read", table.counts & table.read & ~table.quiet),
+    ):
+        over, done = table.closes & source, (shares >= act) & table.may_act
+        asked = (shares >= ask) & ~done
+        true = set(table.claim[source & table.at_stake])
+        wrong = set(table.claim[source & table.at_stake & ~table.slot & done])
+        precision = average_precision_score(table.closes[source], shares[source])
+        scores |= {
+            f"{name}_pairs": float(source.sum()),
+            f"{name}_over": float(over.sum()),
+            f"{name}_average_precision": round(float(precision), 3),
+            f"{name}_closed": round(float((over & done).sum() / max(1, over.sum())), 3),
+            f"{name}_asked": round(float((over & asked).sum() / max(1, over.sum())), 3),
+            f"{name}_asked_worth": round(
+                float((over & asked).sum() / max(1, (asked & source).sum())), 3
+            ),
+            f"{name}_wrongly_closed": round(len(wrong) / max(1, len(true)), 4),
+        }
+    quiet = set(table.claim[table.quiet])
+    for name, touched in (("closed", (shares >= act) & table.may_act), ("touched", shares >= ask)):
+        idle = set(table.claim[table.quiet & touched])
+        scores[f"quiet_{name}"] = round(len(idle) / max(1, len(quiet)), 4)
+    return scores

@@ -1,0 +1,261 @@
+"""What new claims do to those held, as learned; which claims a wish to forget means."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from memoryhub.engines.local.claims.deciders import (
+    BoostedTrees,
+    LogisticLine,
+    PairModel,
+    get_shipped_deciders,
+    read_deciders,
+    write_deciders,
+)
+from memoryhub.engines.local.claims.pairs import ClaimView, describe_pairs, list_telling_words
+from memoryhub.engines.local.engine import LocalEngine
+from memoryhub.engines.local.grammar.speech import extract_wish_words, find_forget_wish
+from memoryhub.engines.types import (
+    ClaimCandidate,
+    ClaimComparison,
+    ClaimSlots,
+    ClaimVerdict,
+    HeldClaim,
+    Polarity,
+)
+from memoryhub.inference.selection import get_current_embedder
+
+ENGINE = LocalEngine()
+AT = datetime(2026, 3, 4, 18, tzinfo=UTC)
+LATER = AT + timedelta(days=60)
+
+
+def hold(*texts: str, owner: str = "Ana") -> list[HeldClaim]:
+    return [HeldClaim(f"m{n}", text, owner, "", AT, said_at=AT) for n, text in enumerate(texts)]
+
+
+def judge(
+    new: str,
+    said: str,
+    held: list[HeldClaim],
+    *,
+    owner: str = "Ana",
+    polarity: Polarity = "holds",
+    embedder: str = "",
+) -> list[ClaimVerdict]:
+    """The verdicts on `new`, with the cosines that its vectors have."""
+    model = get_current_embedder()
+    vectors = model.embed([text.replace("Ana ", "") for text in [new, *(h.text for h in held)]])
+    candidate = ClaimCandidate(
+        "c1",
+        new,
+        owner,
+        owner,
+        LATER,
+        offered=tuple(claim.handle for claim in held),
+        polarity=polarity,
+        similar=tuple(float(vectors[0] @ each) for each in vectors[1:]),
+        said=said,
+    )
+    asked = ClaimComparison([candidate], held, owner, (owner,), embedder or model.name)
+    return ENGINE.resolve_claims(asked)
+
+
+ENGLISH = [
+    ("Ana's phone number is 555 0199.", "its 555 0199 now", "Ana's phone number is 555 0123."),
+    ("Ana goes to Ironworks gym now.", "switched to Ironworks", "Ana goes to Fitbox gym."),
+    ("Ana lives in Leeds now.", "moved to Leeds last month", "Ana lives in York with her aunt."),
+    ("Ana's boss is Mr Pell now.", "Mr Pell is my boss now", "Ana's boss is Judith."),
+]  # fmt: skip
+CHINESE = [
+    ("小安的电话是13911112222。", "换号了，现在是13911112222", "小安的电话是13800001111。"),
+    ("小安现在住在苏州。", "我搬家了，现在住在苏州", "小安住在杭州。"),
+    ("小安的房租涨到3200了。", "房租涨了，现在3200", "小安的房租是2600。"),
+]
+
+
+@pytest.mark.parametrize(("new", "said", "old"), ENGLISH)
+def test_a_newer_value_of_a_slot_takes_the_place_of_the_older(
+    new: str, said: str, old: str
+) -> None:
+    held = hold("Ana plays the cello in an orchestra.", old, "Ana's sister is called Rita.")
+    verdicts = judge(new, said, held)
+    assert [(v.op, v.target) for v in verdicts] == [("contradict", "m1")]
+
+
+@pytest.mark.parametrize(("new", "said", "old"), CHINESE)
+def test_so_it_does_in_chinese(new: str, said: str, old: str) -> None:
+    held = hold("小安喜欢看恐怖片。", old, "小安的姐姐是护士。", owner="小安")
+    verdicts = judge(new, said, held, owner="小安")
+    assert [(v.op, v.target) for v in verdicts] == [("contradict", "m1")]
+
+
+def test_what_is_sure_says_why() -> None:
+    (verdict,) = judge(
+        "Ana's phone number is 555 0199 now.",
+        "new number, 555 0199 now",
+        hold("Ana's phone number is 555 0123."),
+    )
+    assert verdict.sure
+    assert verdict.reason.startswith("same slot .")
+    assert "now" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("new", "said", "old"),
+    [
+        ("Ana has a second cat called Pip.", "got a second cat, Pip", "Ana has a cat called Tom."),
+        ("Ana's sister Rita lives in Braga.", "Rita is in Braga now", "Ana lives in Porto."),
+        ("Ana saw a comet over the bay.", "saw a comet!", "Ana works at a bakery."),
+        ("Ana bakes rye bread on Sundays.", "i bake rye on sundays", "Ana plays the cello."),
+    ],
+)
+def test_what_stands_beside_it_ends_nothing(new: str, said: str, old: str) -> None:
+    owner = "Rita" if "Rita lives" in new else "Ana"
+    assert not [v for v in judge(new, said, hold(old), owner=owner) if v.sure]
+
+
+def test_with_another_embedders_cosines_it_only_suspects() -> None:
+    new, said, old = ENGLISH[0]
+    verdicts = judge(new, said, hold(old), embedder="another")
+    assert [verdict.sure for verdict in verdicts] == [False]
+
+
+def test_one_of_many_likes_ends_no_other() -> None:
+    slots = ClaimSlots("likes", object="pizza")
+    held = [HeldClaim("m1", "Ana likes pizza.", "Ana", "likes", AT, slots=slots)]
+    new = ClaimCandidate(
+        "c1", "Ana likes sushi.", "Ana", "Ana", LATER, offered=("m1",), slots=slots
+    )
+    assert ENGINE.resolve_claims(ClaimComparison([new], held)) == []
+
+
+def test_telling_words_are_told_apart_by_what_they_speak_for() -> None:
+    words = list_telling_words("I left Volta, I also still bake, now at Brandt's")
+    assert words.ending == ["now", "left"]
+    assert words.keeping == ["also", "still"]
+
+
+def test_pairs_are_described_in_linear_time() -> None:
+    text = "Ana left and moved " * 2600
+    view = ClaimView(text, "Ana", AT, said=text)
+    started = datetime.now(UTC)
+    describe_pairs(view, [view, view], [0.5, None], "Ana")
+    assert datetime.now(UTC) - started < timedelta(seconds=3)
+
+
+# The file
+
+
+def test_the_file_tells_how_good_it_is() -> None:
+    for decider in get_shipped_deciders().deciders.values():
+        assert decider.scores["told_wrongly_closed"] <= 0.01
+        assert decider.scores["told_closed"] + decider.scores["told_asked"] >= 0.5
+        assert decider.scores["quiet_touched"] <= 0.025
+        assert decider.ask <= decider.act
+
+
+def test_what_is_written_is_read_again(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    shipped = get_shipped_deciders()
+    write_deciders(tmp_path / "deciders.json", shipped)
+    assert read_deciders(tmp_path / "deciders.json") == shipped
+
+
+def test_shares_are_the_mean_of_the_line_and_the_trees() -> None:
+    rows = np.array([[0.0, 1.0], [2.0, 1.0]])
+    trees = BoostedTrees(start=0.0, trees=(((0, 1.0, 1, 2), (-2.0,), (2.0,)),))
+    line = LogisticLine(start=0.0, weights=(0.0, 0.0))
+    low, high = trees.estimate_shares(rows)
+    assert (round(low, 3), round(high, 3)) == (0.119, 0.881)
+    assert PairModel(line=line, trees=trees).estimate_shares(rows) == pytest.approx(
+        [(low + 0.5) / 2, (high + 0.5) / 2]
+    )
+
+
+# Wishes to forget
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "can you get rid of that thing I told you about my knee?",
+        "pls scrub what i said about my landlord",
+        "Please don't keep that. I'd rather it stayed between us.",
+        "my loan, could you lose that bit? nobody needs to know",
+        "Would you kindly wipe what I mentioned about the court from your notes?",
+        "我跟你说过的贷款那件事，你别记着了",
+        "刚才说的那段就当没听过吧",
+        "麻烦把我的病历那事从记录里删掉",
+    ],
+)
+def test_a_wish_is_recognised_however_it_is_put(text: str) -> None:
+    assert find_forget_wish(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I want to lose ten pounds before June.",
+        "We got rid of the old sofa and dropped the piano lessons.",
+        "Can you delete this file from the list?",
+        "Don't forget to call my mother.",
+        "She told me to throw it out, so I did.",
+        "我忘了带钥匙，气死了",
+        "别忘了提醒我交房租",
+        "他把手机里的照片都删了",
+    ],
+)
+def test_ordinary_talk_of_losing_and_deleting_is_no_wish(text: str) -> None:
+    assert not find_forget_wish(text)
+
+
+def test_the_words_of_a_wish_are_without_its_frame_and_what_is_to_stay() -> None:
+    words = extract_wish_words("pls scrub what i said about my landlord. the job part can stay")
+    assert "landlord" in words
+    assert "job" not in words
+    assert "scrub" not in words
+
+
+def wish(text: str, held: list[HeldClaim], owner: str = "Ana") -> list[ClaimVerdict]:
+    model = get_current_embedder()
+    vectors = model.embed([extract_wish_words(text), *(claim.text for claim in held)])
+    candidate = ClaimCandidate(
+        "w1",
+        text,
+        owner,
+        owner,
+        LATER,
+        offered=tuple(claim.handle for claim in held),
+        is_wish=True,
+        similar=tuple(float(vectors[0] @ each) for each in vectors[1:]),
+    )
+    return ENGINE.resolve_claims(ClaimComparison([candidate], held, owner, (owner,), model.name))
+
+
+def test_a_wish_finds_what_is_meant_in_other_words() -> None:
+    held = hold("Ana takes insulin for her diabetes.", "Ana rents a flat.", "Ana has two sons.")
+    (verdict,) = wish("please delete what I told you about my sugar illness", held)
+    assert (verdict.op, verdict.target, verdict.sure) == ("forget", "m0", True)
+
+
+def test_so_it_does_in_chinese_too() -> None:
+    held = hold("小安欠了银行八万贷款。", "小安在学游泳。", "小安有两个儿子。", owner="小安")
+    (verdict,) = wish("我跟你说过的贷款那件事，你别记着了", held, "小安")
+    assert (verdict.target, verdict.sure) == ("m0", True)
+
+
+def test_several_alike_wait_for_a_person() -> None:
+    held = hold("Ana owes her brother 400 euros.", "Ana owes her sister 300 euros.")
+    verdicts = wish("can you lose what I said about the euros I owe?", held)
+    assert {v.target for v in verdicts} == {"m0", "m1"}
+    assert not any(v.sure for v in verdicts)
+
+
+def test_that_means_what_was_told_last() -> None:
+    first, last = hold("Ana has a boat.", "Ana lost her job.")
+    told = HeldClaim("m9", last.text, "Ana", "", AT, said_at=AT + timedelta(hours=1))
+    (verdict,) = wish("please don't keep that, it's private", [first, told])
+    assert (verdict.target, verdict.sure) == ("m9", True)
