@@ -1,4 +1,5 @@
-"""`lab train`: what each signal of a search is worth, learned from labelled questions.
+"""`lab train`: what each signal of a search is worth, learned from labelled questions: such as
+name the turns that are their evidence, and everyday ones, whose right value should come first.
 
 The candidates are those the search service ranks. Within a kind the weights are learned
 (learning.py). What a fact or a note has to give way to turns can't be: a note of two turns is
@@ -10,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import product
 from statistics import fmean
 from uuid import UUID
 
 import numpy as np
 from django.utils import timezone
+from numpy.typing import NDArray
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import InvalidInput
@@ -24,6 +27,9 @@ from memoryhub.lab.datasets.types import Dataset, DatasetQuestion, Dialogue
 from memoryhub.lab.metrics.rankings import RankingOutcome, compute_means
 from memoryhub.lab.throwaway.tenants import open_throwaway_tenant, write_derived_dialogue
 from memoryhub.lab.training.learn import CandidateGroup, learn_weights
+from memoryhub.lab.truth.dialogues import EverydayQuestion, TruthDialogue
+from memoryhub.lab.truth.everyday import is_right
+from memoryhub.lab.truth.run import tell_dialogue
 from memoryhub.recall.question.caller import SearchVisibility
 from memoryhub.recall.question.parse import ParsedQuestion
 from memoryhub.recall.question.prepare import StageTimer, prepare_question
@@ -48,15 +54,22 @@ START_WEIGHTS: Mapping[str, float] = {
     "asks": -1.0,
     "length": 0.0,
 }
+# What everyday questions teach, beside what was learned from evidence: those are after what holds
+# now, told by the person themselves, and that is a matter of no other question.
+EVERYDAY_SIGNALS = ("assistant", "recent", "early", "value")
 # How strongly weights are pulled back there, in questions; chosen by cross-validation.
-START_PULL = 15.0
+START_PULL, EVERYDAY_PULL = 15.0, 3.0
 # For facts and for notes.
 KIND_CONSTANTS = tuple(product((0.0, -0.3), (0.0, -0.3, -0.6)))
 AIM_MEASURES = ("recall@10", "recall@30", "recall<=250", "recall<=500", "recall<=1000")
 OBJECTIVE = (
     "Within a kind: the log chance of evidence against all other candidates, pulled towards the "
-    f"start. Between kinds: the mean of {', '.join(AIM_MEASURES)}."
+    f"start. Between kinds: the mean of {', '.join(AIM_MEASURES)}. Then, beside the score so far, of "
+    f"everyday questions: {', '.join(EVERYDAY_SIGNALS)}, by the log chance of what has the right "
+    "value against all candidates of any kind."
 )
+# What stands for an everyday question's right value among the refs of candidates.
+_RIGHT = frozenset({"right"})
 
 Progress = Callable[[str], None]
 
@@ -64,7 +77,8 @@ Progress = Callable[[str], None]
 @dataclass(frozen=True, slots=True)
 class TrainingSample:
     """A question with everything that is ranked for it. `refs`: the turns each candidate stands
-    for, by the data's own names."""
+    for, by the data's own names. `everyday`: the right value should come first, in whatever kind
+    of memory."""
 
     question: DatasetQuestion
     route: ParsedQuestion
@@ -72,15 +86,26 @@ class TrainingSample:
     links: SourceLinks
     refs: Sequence[frozenset[str]]
     tokens: Sequence[int]
+    everyday: bool = False
 
     def build_groups(self) -> Iterator[CandidateGroup]:
         """The candidates of each kind, by themselves."""
         columns = compute_signals(self.route, self.candidates)
         values = np.stack([columns[name] for name in START_WEIGHTS], axis=1)
-        right = np.array([bool(refs & self.question.evidence) for refs in self.refs])
+        right = self._find_right()
         for kind in DEFAULT_KINDS:
             own = np.array([candidate.kind == kind for candidate in self.candidates])
             yield CandidateGroup(values[own], right[own])
+
+    def build_everyday_group(self, weights: Weights) -> CandidateGroup:
+        """All candidates: their scores by these weights, then the signals of everyday questions."""
+        columns = compute_signals(self.route, self.candidates)
+        base = sum(weights.get_weight(name) * values for name, values in columns.items())
+        values = [base, *(columns[name] for name in EVERYDAY_SIGNALS)]
+        return CandidateGroup(np.stack(values, axis=1), self._find_right())
+
+    def _find_right(self) -> NDArray[np.bool_]:
+        return np.array([bool(refs & self.question.evidence) for refs in self.refs], dtype=bool)
 
     def measure_outcome(self, weights: Weights) -> RankingOutcome:
         """What a search by these weights would show."""
@@ -93,20 +118,27 @@ class TrainingSample:
 
 
 def train_weights(
-    dataset: Dataset, conversations: Sequence[str], *, on: str = "", progress: Progress
+    dataset: Dataset,
+    conversations: Sequence[str],
+    *,
+    everyday: Sequence[TruthDialogue] = (),
+    on: str = "",
+    progress: Progress,
 ) -> WeightsFile:
-    """Learn from these conversations. Raises InvalidInput for unknown ones, or none to learn of."""
+    """Learn from these conversations, and from the `everyday` questions of these dialogues. Raises
+    InvalidInput for unknown conversations, or none to learn of."""
     known = {dialogue.name: dialogue for dialogue in dataset.dialogues}
     if not conversations or set(conversations) - known.keys():
         raise InvalidInput(f"some of {', '.join(known)}", field="conversations")
     samples = list[TrainingSample]()
     for name in dict.fromkeys(conversations):
         samples += _build_samples(known[name], progress)
+    samples += _build_everyday_samples(everyday, progress)
     if not any(group.has_contrast for sample in samples for group in sample.build_groups()):
         raise InvalidInput("no question there names a turn that is found", field="conversations")
     progress(f"learning from {len(samples)} questions")
     weights = fit_weights(samples)
-    means = compute_means([sample.measure_outcome(weights) for sample in samples])
+    means = _measure_samples(samples, weights)
     trained = TrainingRecord(
         data_sha256=dataset.sha256,
         conversations=tuple(conversations),
@@ -114,7 +146,7 @@ def train_weights(
         objective=OBJECTIVE,
         start=START_WEIGHTS,
         pull=START_PULL,
-        recall={name: means[name] for name in AIM_MEASURES},
+        recall=means,
         on=on,
     )
     return WeightsFile(weights=weights, trained=trained)
@@ -122,17 +154,41 @@ def train_weights(
 
 def fit_weights(samples: Sequence[TrainingSample]) -> Weights:
     """The same samples always give the same weights."""
+    evidence = [sample for sample in samples if not sample.everyday]
+    everyday = [sample for sample in samples if sample.everyday]
+    weights = _fit_evidence_weights(evidence)
+    return _add_everyday_weights(weights, everyday) if everyday else weights
+
+
+def _add_everyday_weights(weights: Weights, samples: Sequence[TrainingSample]) -> Weights:
+    groups = [sample.build_everyday_group(weights) for sample in samples]
+    start = np.array([1.0, *(0.0 for _ in EVERYDAY_SIGNALS)])
+    unit, *learned = learn_weights(groups, start, EVERYDAY_PULL).tolist()
+    named = {n: round(v / unit, 3) for n, v in zip(EVERYDAY_SIGNALS, learned, strict=True)}
+    return weights.model_copy(update=named)
+
+
+def _fit_evidence_weights(samples: Sequence[TrainingSample]) -> Weights:
     groups = [group for sample in samples for group in sample.build_groups()]
     learned = learn_weights(groups, np.array(list(START_WEIGHTS.values())), START_PULL)
     unit = learned[list(START_WEIGHTS).index("dense")]  # multiples of what meaning is worth
     named = dict(zip(START_WEIGHTS, (learned / unit).round(3).tolist(), strict=True))
-    tried = [Weights(**named, fact=fact, note=note) for fact, note in KIND_CONSTANTS]
+    others = dict.fromkeys(EVERYDAY_SIGNALS, 0.0)
+    tried = [Weights(**named, **others, fact=fact, note=note) for fact, note in KIND_CONSTANTS]
     return max(tried, key=lambda weights: _score_weights(samples, weights))
 
 
 def _score_weights(samples: Sequence[TrainingSample], weights: Weights) -> float:
-    means = compute_means([sample.measure_outcome(weights) for sample in samples])
-    return fmean(means[name] for name in AIM_MEASURES)
+    return fmean(_measure_samples(samples, weights).values())
+
+
+def _measure_samples(samples: Sequence[TrainingSample], weights: Weights) -> dict[str, float]:
+    """By measure; "everyday@1" is there where there are everyday questions."""
+    outcomes = [(sample.everyday, sample.measure_outcome(weights)) for sample in samples]
+    means = compute_means([made for is_everyday, made in outcomes if not is_everyday])
+    measured = {name: means[name] for name in AIM_MEASURES}
+    asked = [made for is_everyday, made in outcomes if is_everyday]
+    return measured | ({"everyday@1": compute_means(asked)["recall@1"]} if asked else {})
 
 
 def _build_samples(dialogue: Dialogue, progress: Progress) -> list[TrainingSample]:
@@ -150,11 +206,45 @@ def build_sample(
     space: Space, question: DatasetQuestion, names: Mapping[UUID, frozenset[str]]
 ) -> TrainingSample:
     """Asked as the service would. `names`: what the data calls each turn."""
-    ask, _ = prepare_question(space, question.text, SearchVisibility(timezone.now()), StageTimer())
-    with tenant_scope(space.tenant_id):
-        found = retrieve_ranking_pool(ask, DEFAULT_KINDS, WIDE * RESULT_LIMIT).visible
-        links = load_source_links(c.id for c in found if c.kind != "turn")
+    route, found, links = _retrieve_candidates(space, question.text, timezone.now())
     turns = [[c.id] if c.kind == "turn" else links.get(c.id, ()) for c in found]
     refs = [frozenset[str]().union(*(names[turn] for turn in ids)) for ids in turns]
     tokens = get_current_embedder().count_tokens([candidate.text for candidate in found])
-    return TrainingSample(question, ask.parsed_question, found, links, refs, tokens)
+    return TrainingSample(question, route, found, links, refs, tokens)
+
+
+def _retrieve_candidates(
+    space: Space, question: str, at: datetime
+) -> tuple[ParsedQuestion, Sequence[MemoryCandidate], SourceLinks]:
+    ask, _ = prepare_question(space, question, SearchVisibility(at), StageTimer())
+    with tenant_scope(space.tenant_id):
+        found = retrieve_ranking_pool(ask, DEFAULT_KINDS, WIDE * RESULT_LIMIT).visible
+        links = load_source_links(c.id for c in found if c.kind != "turn")
+    return ask.parsed_question, found, links
+
+
+def _build_everyday_samples(
+    dialogues: Sequence[TruthDialogue], progress: Progress
+) -> list[TrainingSample]:
+    """Of questions that have an answer; each dialogue in a space of its own."""
+    if not dialogues:
+        return []
+    progress(f"{len(dialogues)} dialogues with everyday questions")
+    with open_throwaway_tenant() as tenant:
+        told = [(dialogue, *tell_dialogue(tenant, dialogue)) for dialogue in dialogues]
+        return [
+            build_everyday_sample(space, question, at)
+            for dialogue, space, at in told
+            for question in dialogue.questions
+            if question.kind != "unknown"
+        ]
+
+
+def build_everyday_sample(
+    space: Space, question: EverydayQuestion, at: datetime
+) -> TrainingSample:
+    """Asked at `at`: right is what has the right value, and none that is outdated before it."""
+    route, found, links = _retrieve_candidates(space, question.text, at)
+    refs = [_RIGHT if is_right(question, c.text) else frozenset[str]() for c in found]
+    asked = DatasetQuestion(question.text, evidence=_RIGHT)
+    return TrainingSample(asked, route, found, links, refs, [0] * len(found), everyday=True)

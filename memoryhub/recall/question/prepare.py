@@ -229,7 +229,9 @@ def _parse_by_rules(
     way = parse_question(query, space.speakers, now, most, _find_subject_name(space))
     if policy.route.mode != "off":
         return way
-    return replace(way, named=(), subject="", spans=(), asks_when=False, predicates=())
+    return replace(
+        way, named=(), subject="", spans=(), asks_when=False, predicates=(), tense="", value=""
+    )
 
 
 def _find_subject_name(space: Space) -> str:

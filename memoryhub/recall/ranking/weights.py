@@ -36,6 +36,10 @@ class Weights(_StrictModel):
     predicate: _Weight
     asks: _Weight
     length: _Weight
+    assistant: _Weight
+    recent: _Weight
+    early: _Weight
+    value: _Weight
     fact: _Weight
     note: _Weight
 
