@@ -37,7 +37,12 @@ from memoryhub.recall.ranking.rank import SPARE_FACTOR, WIDE, retrieve_ranking_p
 from memoryhub.recall.ranking.score import MemoryCandidate, score_candidates
 from memoryhub.recall.ranking.select import filter_relevant, select_distinct
 from memoryhub.recall.ranking.signals import compute_signals
-from memoryhub.recall.ranking.weights import TrainingRecord, Weights, WeightsFile
+from memoryhub.recall.ranking.weights import (
+    TrainingRecord,
+    Weights,
+    WeightsFile,
+    get_shipped_weights,
+)
 from memoryhub.recall.render.hydrate import SourceLinks, load_source_links
 from memoryhub.recall.services import DEFAULT_KINDS
 from memoryhub.tenants.models import Space
@@ -54,19 +59,22 @@ START_WEIGHTS: Mapping[str, float] = {
     "asks": -1.0,
     "length": 0.0,
 }
-# What everyday questions teach, beside what was learned from evidence: those are after what holds
-# now, told by the person themselves, and that is a matter of no other question.
-EVERYDAY_SIGNALS = ("assistant", "recent", "early", "value")
+# Everyday questions begin with those weights, and with what speaks for what holds now, told by the
+# person themselves.
+EVERYDAY_START: Mapping[str, float] = {
+    "alone": 1.0,
+    "assistant": -1.0,
+    **dict.fromkeys(("recent", "early", "value"), 1.0),
+}
 # How strongly weights are pulled back there, in questions; chosen by cross-validation.
-START_PULL, EVERYDAY_PULL = 15.0, 3.0
+START_PULL, EVERYDAY_PULL = 15.0, 5.0
 # For facts and for notes.
 KIND_CONSTANTS = tuple(product((0.0, -0.3), (0.0, -0.3, -0.6)))
 AIM_MEASURES = ("recall@10", "recall@30", "recall<=250", "recall<=500", "recall<=1000")
 OBJECTIVE = (
     "Within a kind: the log chance of evidence against all other candidates, pulled towards the "
-    f"start. Between kinds: the mean of {', '.join(AIM_MEASURES)}. Then, beside the score so far, of "
-    f"everyday questions: {', '.join(EVERYDAY_SIGNALS)}, by the log chance of what has the right "
-    "value against all candidates of any kind."
+    f"start. Between kinds: the mean of {', '.join(AIM_MEASURES)}. Of everyday questions: the log "
+    "chance of what has the right value against all candidates of any kind, pulled towards those."
 )
 # What stands for an everyday question's right value among the refs of candidates.
 _RIGHT = frozenset({"right"})
@@ -77,8 +85,7 @@ Progress = Callable[[str], None]
 @dataclass(frozen=True, slots=True)
 class TrainingSample:
     """A question with everything that is ranked for it. `refs`: the turns each candidate stands
-    for, by the data's own names. `everyday`: the right value should come first, in whatever kind
-    of memory."""
+    for, by the data's own names; of an everyday question, whether it has the right value."""
 
     question: DatasetQuestion
     route: ParsedQuestion
@@ -86,7 +93,6 @@ class TrainingSample:
     links: SourceLinks
     refs: Sequence[frozenset[str]]
     tokens: Sequence[int]
-    everyday: bool = False
 
     def build_groups(self) -> Iterator[CandidateGroup]:
         """The candidates of each kind, by themselves."""
@@ -97,12 +103,11 @@ class TrainingSample:
             own = np.array([candidate.kind == kind for candidate in self.candidates])
             yield CandidateGroup(values[own], right[own])
 
-    def build_everyday_group(self, weights: Weights) -> CandidateGroup:
-        """All candidates: their scores by these weights, then the signals of everyday questions."""
+    def build_everyday_group(self, names: Sequence[str]) -> CandidateGroup:
+        """All candidates, with these signals."""
         columns = compute_signals(self.route, self.candidates)
-        base = sum(weights.get_weight(name) * values for name, values in columns.items())
-        values = [base, *(columns[name] for name in EVERYDAY_SIGNALS)]
-        return CandidateGroup(np.stack(values, axis=1), self._find_right())
+        values = np.stack([columns[name] for name in names], axis=1)
+        return CandidateGroup(values, self._find_right())
 
     def _find_right(self) -> NDArray[np.bool_]:
         return np.array([bool(refs & self.question.evidence) for refs in self.refs], dtype=bool)
@@ -133,12 +138,17 @@ def train_weights(
     samples = list[TrainingSample]()
     for name in dict.fromkeys(conversations):
         samples += _build_samples(known[name], progress)
-    samples += _build_everyday_samples(everyday, progress)
     if not any(group.has_contrast for sample in samples for group in sample.build_groups()):
         raise InvalidInput("no question there names a turn that is found", field="conversations")
     progress(f"learning from {len(samples)} questions")
     weights = fit_weights(samples)
-    means = _measure_samples(samples, weights)
+    means = compute_means([sample.measure_outcome(weights) for sample in samples])
+    measured = {name: means[name] for name in AIM_MEASURES}
+    asked = _build_everyday_samples(everyday, progress)
+    assisted = fit_everyday_weights(asked, weights) if asked else get_shipped_weights().assisted
+    if asked:
+        first = compute_means([sample.measure_outcome(assisted) for sample in asked])
+        measured["everyday@1"] = first["recall@1"]
     trained = TrainingRecord(
         data_sha256=dataset.sha256,
         conversations=tuple(conversations),
@@ -146,49 +156,35 @@ def train_weights(
         objective=OBJECTIVE,
         start=START_WEIGHTS,
         pull=START_PULL,
-        recall=means,
+        recall=measured,
+        everyday=len(asked),
         on=on,
     )
-    return WeightsFile(weights=weights, trained=trained)
+    return WeightsFile(weights=weights, assisted=assisted, trained=trained)
 
 
 def fit_weights(samples: Sequence[TrainingSample]) -> Weights:
     """The same samples always give the same weights."""
-    evidence = [sample for sample in samples if not sample.everyday]
-    everyday = [sample for sample in samples if sample.everyday]
-    weights = _fit_evidence_weights(evidence)
-    return _add_everyday_weights(weights, everyday) if everyday else weights
-
-
-def _add_everyday_weights(weights: Weights, samples: Sequence[TrainingSample]) -> Weights:
-    groups = [sample.build_everyday_group(weights) for sample in samples]
-    start = np.array([1.0, *(0.0 for _ in EVERYDAY_SIGNALS)])
-    unit, *learned = learn_weights(groups, start, EVERYDAY_PULL).tolist()
-    named = {n: round(v / unit, 3) for n, v in zip(EVERYDAY_SIGNALS, learned, strict=True)}
-    return weights.model_copy(update=named)
-
-
-def _fit_evidence_weights(samples: Sequence[TrainingSample]) -> Weights:
     groups = [group for sample in samples for group in sample.build_groups()]
     learned = learn_weights(groups, np.array(list(START_WEIGHTS.values())), START_PULL)
     unit = learned[list(START_WEIGHTS).index("dense")]  # multiples of what meaning is worth
     named = dict(zip(START_WEIGHTS, (learned / unit).round(3).tolist(), strict=True))
-    others = dict.fromkeys(EVERYDAY_SIGNALS, 0.0)
+    others = dict.fromkeys(EVERYDAY_START, 0.0)
     tried = [Weights(**named, **others, fact=fact, note=note) for fact, note in KIND_CONSTANTS]
     return max(tried, key=lambda weights: _score_weights(samples, weights))
 
 
+def fit_everyday_weights(samples: Sequence[TrainingSample], base: Weights) -> Weights:
+    """The same samples always give the same weights."""
+    start = {**dict(base), **EVERYDAY_START}
+    groups = [sample.build_everyday_group(list(start)) for sample in samples if sample.candidates]
+    learned = learn_weights(groups, np.array(list(start.values())), EVERYDAY_PULL)
+    return Weights(**dict(zip(start, learned.round(3).tolist(), strict=True)))
+
+
 def _score_weights(samples: Sequence[TrainingSample], weights: Weights) -> float:
-    return fmean(_measure_samples(samples, weights).values())
-
-
-def _measure_samples(samples: Sequence[TrainingSample], weights: Weights) -> dict[str, float]:
-    """By measure; "everyday@1" is there where there are everyday questions."""
-    outcomes = [(sample.everyday, sample.measure_outcome(weights)) for sample in samples]
-    means = compute_means([made for is_everyday, made in outcomes if not is_everyday])
-    measured = {name: means[name] for name in AIM_MEASURES}
-    asked = [made for is_everyday, made in outcomes if is_everyday]
-    return measured | ({"everyday@1": compute_means(asked)["recall@1"]} if asked else {})
+    means = compute_means([sample.measure_outcome(weights) for sample in samples])
+    return fmean(means[name] for name in AIM_MEASURES)
 
 
 def _build_samples(dialogue: Dialogue, progress: Progress) -> list[TrainingSample]:
@@ -240,11 +236,9 @@ def _build_everyday_samples(
         ]
 
 
-def build_everyday_sample(
-    space: Space, question: EverydayQuestion, at: datetime
-) -> TrainingSample:
+def build_everyday_sample(space: Space, question: EverydayQuestion, at: datetime) -> TrainingSample:
     """Asked at `at`: right is what has the right value, and none that is outdated before it."""
     route, found, links = _retrieve_candidates(space, question.text, at)
     refs = [_RIGHT if is_right(question, c.text) else frozenset[str]() for c in found]
     asked = DatasetQuestion(question.text, evidence=_RIGHT)
-    return TrainingSample(asked, route, found, links, refs, [0] * len(found), everyday=True)
+    return TrainingSample(asked, route, found, links, refs, [0] * len(found))

@@ -137,6 +137,8 @@ def prepare_question(
     vector = next(iter(vectors), None)
     if vector is None and (readable or embedder is None):
         consultant.degraded.insert(0, "dense")
+    if way.tense == "former" and visibility.as_of is None:
+        visibility = replace(visibility, include_past=True)
     ask = PreparedQuestion(
         space=space,
         policy=policy,

@@ -54,6 +54,7 @@ def compute_signals(
     return {
         "dense": dense,
         "lexical": lexical,
+        "alone": lexical if all(c.dense is None for c in found) else np.zeros(len(found)),
         "rare": compute_z_scores(_compute_rare_shares(found), RARE_SPREAD),
         "answers": _score_replies(found, bearing),
         **said,

@@ -22,9 +22,12 @@ _FORMER = re.compile(
     r"|以前|之前|原来|原先|从前|曾经|过去|上一|当初|那会|早先|上个|旧的|老的|前(?=夫|妻|任|东家)",
     re.I,
 )
-_PAST_TENSE = re.compile(r"\b(?:did|was|were|had|when|since|ago|happened)\b|什么时候|哪[年天]|过[吗没]", re.I)
+_PAST_TENSE = re.compile(
+    r"\b(?:did|was|were|had|when|since|ago|happened)\b|什么时候|哪[年天]|过[吗没]", re.I
+)
 _AMOUNT = re.compile(
-    r"\bhow (?:many|much|old|long|often|far|tall|big|heavy|fast)\b|\bwhat (?:time|percent\w*|size)\b"
+    r"\bhow (?:many|much|old|long|often|far|tall|big|heavy|fast)\b"
+    r"|\bwhat (?:time|percent\w*|size)\b"
     r"|\b(?:number|digits|phone|age|price|cost|salary|rent|budget|weight|weigh\w*|height|dose|pin)\b"
     r"|多少|多大|多高|多重|多久|多长|几(?!乎)|号码|电话|手机号|年龄|价格|房租|工资|体重|身高|剂量",
     re.I,
@@ -65,6 +68,10 @@ _CHINESE_RELATIVE_OF = re.compile(
 )
 
 
+# A longer text is about many things, and its "I" tells nothing.
+_MOST_CHARACTERS = 300
+
+
 def find_asked_tense(question: str) -> AskedTense:
     """Whether it is after what holds, what held before, or neither of them."""
     if _FORMER.search(question):
@@ -86,14 +93,10 @@ def has_value(text: str, kind: ValueKind) -> bool:
     return needed is None or bool(needed.search(text))
 
 
-def is_about_asker(question: str) -> bool:
-    """Whoever asks speaks of themselves or of what is theirs, and of nobody of theirs ("my
-    sister")."""
-    return bool(_FIRST_PERSON.search(question)) and not is_about_relative(question)
-
-
 def is_about_subject(question: str) -> bool:
-    """About the asker, or about somebody it does not name: "she", "the user"."""
+    """About the asker, or somebody it does not name ("she", "the user"), and nobody of theirs."""
+    if len(question) > _MOST_CHARACTERS:
+        return False
     told = _FIRST_PERSON.search(question) or _THIRD_PERSON.search(question)
     return bool(told) and not is_about_relative(question)
 
