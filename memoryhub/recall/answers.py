@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.engines.local.answers import extractive
+from memoryhub.engines.local.answers.asked import find_asked_tense
 from memoryhub.engines.local.claims.predicates import find_question_predicates
 from memoryhub.engines.types import GroundedAnswer, Quote
 from memoryhub.errors import EngineError
@@ -135,17 +136,33 @@ def compose_answer(
         policy = policy or load_effective_policy(space).policy
         tenant = Tenant.objects.get(id=space.tenant_id)
         tenant.engine = engine or tenant.engine
-        asked_for = find_question_predicates(question[:_MAX_QUESTION_CHARACTERS])
-        details = load_quote_details(items, at, asked_for)
-    zone = ZoneInfo(space.timezone)
-    bearing = zip(items, score_bearings(items), strict=True)
-    quoted = [(item, build_quote(item, details, zone, worth)) for item, worth in bearing]
-    holding = [(i, q) for i, q in quoted if include_past or q.until is None or q.until > at]
+        quoted = _build_quotes(space, question, items, at)
+    # Who asks what was once so is told so.
+    wants_past = include_past or find_asked_tense(question[:_MAX_QUESTION_CHARACTERS]) == "former"
+    holding = [(i, q) for i, q in quoted if wants_past or q.until is None or q.until > at]
     kept, tokens = _fit_token_budget(holding, budget_tokens)
     quotes, subject = [quote for _, quote in kept], space.name or space.subject
     with open_ledger(space.tenant_id, space_id=space.id, at=now):
         made, failed = _ask_engine(tenant, policy, question, quotes, subject)
     return ComposedAnswer(made, [item for item, _ in kept], tokens, failed)
+
+
+def load_quotes_for_question(space: Space, question: str, *, now: datetime) -> list[Quote]:
+    """What an answer would be made from, best first. Leaves no trace; opens its own scopes."""
+    found = search_memories(space, question, limit=LIMIT, now=now, reinforce=False, unasked="model")
+    with tenant_scope(space.tenant_id):
+        quoted = _build_quotes(space, question, list_all_items(found), now)
+    return [quote for _, quote in quoted]
+
+
+def _build_quotes(
+    space: Space, question: str, items: Sequence[MemoryItem], at: datetime
+) -> list[tuple[MemoryItem, Quote]]:
+    """Call inside the tenant's scope."""
+    asked_for = find_question_predicates(question[:_MAX_QUESTION_CHARACTERS])
+    details, zone = load_quote_details(items, at, asked_for), ZoneInfo(space.timezone)
+    bearing = zip(items, score_bearings(items), strict=True)
+    return [(item, build_quote(item, details, zone, worth)) for item, worth in bearing]
 
 
 def _fit_token_budget(

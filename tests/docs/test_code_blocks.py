@@ -32,6 +32,7 @@ REASONS = {
     "fetches packages",
     "needs containers",
     "needs Claude Code",
+    "takes minutes",
 }
 PROGRAMS = {"sh", "python", "ts"}
 # Read: data by its syntax; text shows what is printed or drawn.

@@ -176,7 +176,7 @@ def test_the_floor_drops_what_neither_means_nor_says_it() -> None:
 def test_nothing_is_kept_when_the_best_is_doubtful() -> None:
     assert (
         filter_relevant(
-            score_candidates(parse_route("where"), [make_candidate(0.5), make_candidate(0.6)])
+            score_candidates(parse_route("where"), [make_candidate(0.3), make_candidate(0.4)])
         )
         == []
     )
@@ -188,7 +188,7 @@ def test_words_speak_for_both_where_there_is_no_vector() -> None:
         len(filter_relevant(score_candidates(parse_route("where"), [make_candidate(None, 0.4)])))
         == 1
     )
-    assert filter_relevant(score_candidates(parse_route("where"), [make_candidate(0.0, 0.4)])) == []
+    assert filter_relevant(score_candidates(parse_route("where"), [make_candidate(0.0, 0.3)])) == []
 
 
 @given(numbers, st.floats(0, 2))
@@ -202,11 +202,19 @@ def test_relevance_is_never_negative_and_grows_with_both(dense: float, lexical: 
 
 
 def test_a_fact_takes_its_turn_s_place() -> None:
-    turn, other, fact = make_candidate(1.5), make_candidate(1.0), make_candidate(0.5, kind="fact")
+    turn, other, fact = make_candidate(1.5), make_candidate(1.45), make_candidate(1.42, kind="fact")
     ranked = score_candidates(parse_route("where"), [turn, other, fact])
     chosen = select_distinct(ranked, {fact.id: [turn.id]}, 10)
     assert [s.candidate.id for s in chosen] == [fact.id, other.id]
     assert chosen[0].score == pytest.approx(ranked[0].score)
+
+
+def test_a_turn_stays_where_its_fact_bears_much_less_on_the_question() -> None:
+    turn, fact = make_candidate(1.5), make_candidate(0.2, kind="fact")
+    ranked = score_candidates(parse_route("where"), [turn, make_candidate(1.0), fact])
+    chosen = select_distinct(ranked, {fact.id: [turn.id]}, 10)
+    assert chosen[0].candidate.id == turn.id
+    assert fact.id not in [scored.candidate.id for scored in chosen]
 
 
 def test_a_turn_is_dropped_behind_its_fact_and_a_second_fact_keeps_its_rank() -> None:

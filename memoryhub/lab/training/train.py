@@ -1,4 +1,5 @@
-"""`lab train`: what each signal of a search is worth, learned from labelled questions.
+"""`lab train`: what each signal of a search is worth, learned from labelled questions: such as
+name the turns that are their evidence, and everyday ones, whose right value should come first.
 
 The candidates are those the search service ranks. Within a kind the weights are learned
 (learning.py). What a fact or a note has to give way to turns can't be: a note of two turns is
@@ -10,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import product
 from statistics import fmean
 from uuid import UUID
 
 import numpy as np
 from django.utils import timezone
+from numpy.typing import NDArray
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import InvalidInput
@@ -24,6 +27,9 @@ from memoryhub.lab.datasets.types import Dataset, DatasetQuestion, Dialogue
 from memoryhub.lab.metrics.rankings import RankingOutcome, compute_means
 from memoryhub.lab.throwaway.tenants import open_throwaway_tenant, write_derived_dialogue
 from memoryhub.lab.training.learn import CandidateGroup, learn_weights
+from memoryhub.lab.truth.dialogues import EverydayQuestion, TruthDialogue
+from memoryhub.lab.truth.everyday import is_right
+from memoryhub.lab.truth.run import tell_dialogue
 from memoryhub.recall.question.caller import SearchVisibility
 from memoryhub.recall.question.parse import ParsedQuestion
 from memoryhub.recall.question.prepare import StageTimer, prepare_question
@@ -31,7 +37,12 @@ from memoryhub.recall.ranking.rank import SPARE_FACTOR, WIDE, retrieve_ranking_p
 from memoryhub.recall.ranking.score import MemoryCandidate, score_candidates
 from memoryhub.recall.ranking.select import filter_relevant, select_distinct
 from memoryhub.recall.ranking.signals import compute_signals
-from memoryhub.recall.ranking.weights import TrainingRecord, Weights, WeightsFile
+from memoryhub.recall.ranking.weights import (
+    TrainingRecord,
+    Weights,
+    WeightsFile,
+    get_shipped_weights,
+)
 from memoryhub.recall.render.hydrate import SourceLinks, load_source_links
 from memoryhub.recall.services import DEFAULT_KINDS
 from memoryhub.tenants.models import Space
@@ -48,15 +59,25 @@ START_WEIGHTS: Mapping[str, float] = {
     "asks": -1.0,
     "length": 0.0,
 }
+# Everyday questions begin with those weights, and with what speaks for what holds now, told by the
+# person themselves.
+EVERYDAY_START: Mapping[str, float] = {
+    "alone": 1.0,
+    "assistant": -1.0,
+    **dict.fromkeys(("recent", "early", "value"), 1.0),
+}
 # How strongly weights are pulled back there, in questions; chosen by cross-validation.
-START_PULL = 15.0
+START_PULL, EVERYDAY_PULL = 15.0, 5.0
 # For facts and for notes.
 KIND_CONSTANTS = tuple(product((0.0, -0.3), (0.0, -0.3, -0.6)))
 AIM_MEASURES = ("recall@10", "recall@30", "recall<=250", "recall<=500", "recall<=1000")
 OBJECTIVE = (
     "Within a kind: the log chance of evidence against all other candidates, pulled towards the "
-    f"start. Between kinds: the mean of {', '.join(AIM_MEASURES)}."
+    f"start. Between kinds: the mean of {', '.join(AIM_MEASURES)}. Of everyday questions: the log "
+    "chance of what has the right value against all candidates of any kind, pulled towards those."
 )
+# What stands for an everyday question's right value among the refs of candidates.
+_RIGHT = frozenset({"right"})
 
 Progress = Callable[[str], None]
 
@@ -64,7 +85,7 @@ Progress = Callable[[str], None]
 @dataclass(frozen=True, slots=True)
 class TrainingSample:
     """A question with everything that is ranked for it. `refs`: the turns each candidate stands
-    for, by the data's own names."""
+    for, by the data's own names; of an everyday question, whether it has the right value."""
 
     question: DatasetQuestion
     route: ParsedQuestion
@@ -77,10 +98,19 @@ class TrainingSample:
         """The candidates of each kind, by themselves."""
         columns = compute_signals(self.route, self.candidates)
         values = np.stack([columns[name] for name in START_WEIGHTS], axis=1)
-        right = np.array([bool(refs & self.question.evidence) for refs in self.refs])
+        right = self._find_right()
         for kind in DEFAULT_KINDS:
             own = np.array([candidate.kind == kind for candidate in self.candidates])
             yield CandidateGroup(values[own], right[own])
+
+    def build_everyday_group(self, names: Sequence[str]) -> CandidateGroup:
+        """All candidates, with these signals."""
+        columns = compute_signals(self.route, self.candidates)
+        values = np.stack([columns[name] for name in names], axis=1)
+        return CandidateGroup(values, self._find_right())
+
+    def _find_right(self) -> NDArray[np.bool_]:
+        return np.array([bool(refs & self.question.evidence) for refs in self.refs], dtype=bool)
 
     def measure_outcome(self, weights: Weights) -> RankingOutcome:
         """What a search by these weights would show."""
@@ -93,9 +123,15 @@ class TrainingSample:
 
 
 def train_weights(
-    dataset: Dataset, conversations: Sequence[str], *, on: str = "", progress: Progress
+    dataset: Dataset,
+    conversations: Sequence[str],
+    *,
+    everyday: Sequence[TruthDialogue] = (),
+    on: str = "",
+    progress: Progress,
 ) -> WeightsFile:
-    """Learn from these conversations. Raises InvalidInput for unknown ones, or none to learn of."""
+    """Learn from these conversations, and from the `everyday` questions of these dialogues. Raises
+    InvalidInput for unknown conversations, or none to learn of."""
     known = {dialogue.name: dialogue for dialogue in dataset.dialogues}
     if not conversations or set(conversations) - known.keys():
         raise InvalidInput(f"some of {', '.join(known)}", field="conversations")
@@ -107,6 +143,12 @@ def train_weights(
     progress(f"learning from {len(samples)} questions")
     weights = fit_weights(samples)
     means = compute_means([sample.measure_outcome(weights) for sample in samples])
+    measured = {name: means[name] for name in AIM_MEASURES}
+    asked = _build_everyday_samples(everyday, progress)
+    assisted = fit_everyday_weights(asked, weights) if asked else get_shipped_weights().assisted
+    if asked:
+        first = compute_means([sample.measure_outcome(assisted) for sample in asked])
+        measured["everyday@1"] = first["recall@1"]
     trained = TrainingRecord(
         data_sha256=dataset.sha256,
         conversations=tuple(conversations),
@@ -114,10 +156,11 @@ def train_weights(
         objective=OBJECTIVE,
         start=START_WEIGHTS,
         pull=START_PULL,
-        recall={name: means[name] for name in AIM_MEASURES},
+        recall=measured,
+        everyday=len(asked),
         on=on,
     )
-    return WeightsFile(weights=weights, trained=trained)
+    return WeightsFile(weights=weights, assisted=assisted, trained=trained)
 
 
 def fit_weights(samples: Sequence[TrainingSample]) -> Weights:
@@ -126,8 +169,17 @@ def fit_weights(samples: Sequence[TrainingSample]) -> Weights:
     learned = learn_weights(groups, np.array(list(START_WEIGHTS.values())), START_PULL)
     unit = learned[list(START_WEIGHTS).index("dense")]  # multiples of what meaning is worth
     named = dict(zip(START_WEIGHTS, (learned / unit).round(3).tolist(), strict=True))
-    tried = [Weights(**named, fact=fact, note=note) for fact, note in KIND_CONSTANTS]
+    others = dict.fromkeys(EVERYDAY_START, 0.0)
+    tried = [Weights(**named, **others, fact=fact, note=note) for fact, note in KIND_CONSTANTS]
     return max(tried, key=lambda weights: _score_weights(samples, weights))
+
+
+def fit_everyday_weights(samples: Sequence[TrainingSample], base: Weights) -> Weights:
+    """The same samples always give the same weights."""
+    start = {**dict(base), **EVERYDAY_START}
+    groups = [sample.build_everyday_group(list(start)) for sample in samples if sample.candidates]
+    learned = learn_weights(groups, np.array(list(start.values())), EVERYDAY_PULL)
+    return Weights(**dict(zip(start, learned.round(3).tolist(), strict=True)))
 
 
 def _score_weights(samples: Sequence[TrainingSample], weights: Weights) -> float:
@@ -150,11 +202,43 @@ def build_sample(
     space: Space, question: DatasetQuestion, names: Mapping[UUID, frozenset[str]]
 ) -> TrainingSample:
     """Asked as the service would. `names`: what the data calls each turn."""
-    ask, _ = prepare_question(space, question.text, SearchVisibility(timezone.now()), StageTimer())
-    with tenant_scope(space.tenant_id):
-        found = retrieve_ranking_pool(ask, DEFAULT_KINDS, WIDE * RESULT_LIMIT).visible
-        links = load_source_links(c.id for c in found if c.kind != "turn")
+    route, found, links = _retrieve_candidates(space, question.text, timezone.now())
     turns = [[c.id] if c.kind == "turn" else links.get(c.id, ()) for c in found]
     refs = [frozenset[str]().union(*(names[turn] for turn in ids)) for ids in turns]
     tokens = get_current_embedder().count_tokens([candidate.text for candidate in found])
-    return TrainingSample(question, ask.parsed_question, found, links, refs, tokens)
+    return TrainingSample(question, route, found, links, refs, tokens)
+
+
+def _retrieve_candidates(
+    space: Space, question: str, at: datetime
+) -> tuple[ParsedQuestion, Sequence[MemoryCandidate], SourceLinks]:
+    ask, _ = prepare_question(space, question, SearchVisibility(at), StageTimer())
+    with tenant_scope(space.tenant_id):
+        found = retrieve_ranking_pool(ask, DEFAULT_KINDS, WIDE * RESULT_LIMIT).visible
+        links = load_source_links(c.id for c in found if c.kind != "turn")
+    return ask.parsed_question, found, links
+
+
+def _build_everyday_samples(
+    dialogues: Sequence[TruthDialogue], progress: Progress
+) -> list[TrainingSample]:
+    """Of questions that have an answer; each dialogue in a space of its own."""
+    if not dialogues:
+        return []
+    progress(f"{len(dialogues)} dialogues with everyday questions")
+    with open_throwaway_tenant() as tenant:
+        told = [(dialogue, *tell_dialogue(tenant, dialogue)) for dialogue in dialogues]
+        return [
+            build_everyday_sample(space, question, at)
+            for dialogue, space, at in told
+            for question in dialogue.questions
+            if question.kind != "unknown"
+        ]
+
+
+def build_everyday_sample(space: Space, question: EverydayQuestion, at: datetime) -> TrainingSample:
+    """Asked at `at`: right is what has the right value, and none that is outdated before it."""
+    route, found, links = _retrieve_candidates(space, question.text, at)
+    refs = [_RIGHT if is_right(question, c.text) else frozenset[str]() for c in found]
+    asked = DatasetQuestion(question.text, evidence=_RIGHT)
+    return TrainingSample(asked, route, found, links, refs, [0] * len(found))

@@ -26,8 +26,8 @@ def ask_dialogue(space: Space, dialogue: TruthDialogue, at: datetime) -> TruthSc
             continue
         found = search_memories(space, question.text, now=at, reinforce=False).items
         first = found[0].text if found else ""
-        score.count("first", _is_right(question, first), f"{where} -> {first!r}")
-        right = not told.abstained and _is_right(question, told.text)
+        score.count("first", is_right(question, first), f"{where} -> {first!r}")
+        right = not told.abstained and is_right(question, told.text)
         score.count("right", right, f"{where} -> {told.text!r}")
         score.count("not wrong", right or told.abstained, f"{where} -> {told.text!r}")
         if not right and not told.abstained and _is_outdated(question, told.text):
@@ -35,7 +35,7 @@ def ask_dialogue(space: Space, dialogue: TruthDialogue, at: datetime) -> TruthSc
     return score
 
 
-def _is_right(question: EverydayQuestion, text: str) -> bool:
+def is_right(question: EverydayQuestion, text: str) -> bool:
     """The right value is there, and none that is outdated comes before it."""
     if not is_matching(question.right, text):
         return False

@@ -17,6 +17,7 @@ class MemoryCandidate(NamedTuple):
     where they are repeated. `session` and `place` say where a turn stands. `text` is cut to 500
     characters. `recalled_at` and `strength` say how well it is remembered (spec §11.6). `asked`
     and `words` are stems with spaces between: the question's, and its own with its window's.
+    `role` is that of a turn's speaker.
     """
 
     kind: ItemKind
@@ -36,3 +37,4 @@ class MemoryCandidate(NamedTuple):
     strength: int = 1
     question_words: str = ""
     words: str = ""
+    role: str = ""

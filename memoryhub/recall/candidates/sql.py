@@ -146,7 +146,7 @@ SELECT s.kind, s.owner_id, s.dense, COALESCE(s.lexical, 0),
        left(COALESCE(t.text, f.text, n.content, e.text), 500),
        COALESCE(p.last_recall_at, f.last_recall_at, n.last_recall_at, e.last_recall_at),
        COALESCE(p.strength, f.strength, n.strength, e.strength, 1),
-       q.words, COALESCE(s.words, ''),
+       q.words, COALESCE(s.words, ''), COALESCE(t.role, ''),
        %(everything)s OR %(deep)s OR 'active' = COALESCE(
          p.visibility, f.visibility, n.visibility, e.visibility, 'active')
 FROM q, scored s

@@ -93,4 +93,5 @@ def _build_candidate(turn: Turn, lexical: float, asked: str, words: str) -> Memo
         text=turn.text[:500],
         question_words=asked,
         words=words,
+        role=turn.role,
     )

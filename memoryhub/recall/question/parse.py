@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from memoryhub.engines.local.answers import asked
+from memoryhub.engines.local.answers.asked import AskedTense, ValueKind
 from memoryhub.engines.local.chinese import rules
 from memoryhub.engines.local.claims import predicates
 from memoryhub.engines.local.dates.english import find_times
@@ -22,8 +24,6 @@ _WHEN_PATTERN = re.compile(
 )
 # Characters of a question that are read: for its words, and by the rules.
 READ_WORDS, READ = 20_000, 4_000
-# Who is meant where nobody is named: most likely whom the space is about.
-_PRONOUN_PATTERN = re.compile(r"\b(?:he|she|him|her|his|hers)\b|[他她](?!们)", re.I)
 _CHINESE_NAME_PATTERN = re.compile(r"[\u4e00-\u9fff]{3}")
 # Roles and words that also are names: not taken for somebody when written in lower case.
 _ROLE_WORDS = frozenset({"user", "assistant", "system", "tool"})
@@ -37,7 +37,8 @@ class ParsedQuestion:
     `embed`: without names, cut to what the embedder reads; `words`: the same, for the lexical
     arm. `named`: participants it names; `spans`: times it names; `asks_when`: it wants
     one. `predicates`: keys of the facts that would answer it. `subject`: whom the space is
-    about, where the question is about somebody and names nobody.
+    about, where the question is about somebody and names nobody, or whoever asks. `tense`: whether
+    it is after what holds or what held before; `value`: what kind of value answers it.
     """
 
     query: str
@@ -50,6 +51,8 @@ class ParsedQuestion:
     predicates: tuple[str, ...]
     language: LanguageCode
     subject: str = ""
+    tense: AskedTense = ""
+    value: ValueKind = ""
 
     @property
     def speaker(self) -> str:
@@ -67,7 +70,7 @@ def parse_question(
 
     Of a query longer than READ_WORDS characters the rest is not looked at.
     """
-    asked, query = len(query.strip()), query.strip()[:READ_WORDS]
+    length, query = len(query.strip()), query.strip()[:READ_WORDS]
     named = tuple(name for name in speakers if _mentions_name(query, name))
     bare = strip_names(query, [form for name in named for form in _list_name_forms(name)])
     pieces, language = split_into_chunks(bare, max_tokens), detect_language(query[:READ])
@@ -75,13 +78,15 @@ def parse_question(
         query=query,
         text_to_embed=pieces[0],
         words=build_lexical_text(bare),
-        truncated=len(pieces) > 1 or asked > len(query),
+        truncated=len(pieces) > 1 or length > len(query),
         named=named,
         spans=find_times(query[:READ], now),
         asks_when=bool(_WHEN_PATTERN.search(query)),
         predicates=_find_predicates(query[:READ], language),
         language=language,
-        subject=subject if not named and _PRONOUN_PATTERN.search(query[:READ]) else "",
+        subject=subject if not named and asked.is_about_subject(query[:READ]) else "",
+        tense=asked.find_asked_tense(query[:READ]),
+        value=asked.find_value_kind(query[:READ]),
     )
 
 

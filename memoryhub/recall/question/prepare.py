@@ -137,6 +137,8 @@ def prepare_question(
     vector = next(iter(vectors), None)
     if vector is None and (readable or embedder is None):
         consultant.degraded.insert(0, "dense")
+    if way.tense == "former" and visibility.as_of is None:
+        visibility = replace(visibility, include_past=True)
     ask = PreparedQuestion(
         space=space,
         policy=policy,
@@ -230,7 +232,9 @@ def _parse_by_rules(
     way = parse_question(query, space.speakers, now, most, _find_subject_name(space))
     if policy.route.mode != "off":
         return way
-    return replace(way, named=(), subject="", spans=(), asks_when=False, predicates=())
+    return replace(
+        way, named=(), subject="", spans=(), asks_when=False, predicates=(), tense="", value=""
+    )
 
 
 def _find_subject_name(space: Space) -> str:

@@ -52,10 +52,11 @@ def score_candidates(
 ) -> list[ScoredCandidate]:
     """`found` with the parts of their scores, best first; ties by time, newest first.
 
-    `weights` are those that are shipped unless given. `kept` is in (0, 1]: what is left of a score
-    for how well each memory is remembered; None: all of it. What is forgotten is a part too.
+    `weights` are those that are shipped unless given, by whether an assistant took part. `kept` is
+    in (0, 1]: what is left of a score for how well each memory is remembered; None: all of it. What
+    is forgotten is a part too.
     """
-    used = weights or get_shipped_weights().weights
+    used = weights or _choose_weights(found)
     values = {
         name: used.get_weight(name) * column
         for name, column in compute_signals(route, found).items()
@@ -72,6 +73,12 @@ def score_candidates(
         for each, score, row in zip(found, scores, rows, strict=True)
     ]
     return sorted(scored, key=lambda s: (s.score, s.candidate.occurred_at), reverse=True)
+
+
+def _choose_weights(found: Sequence[MemoryCandidate]) -> Weights:
+    shipped = get_shipped_weights()
+    assisted = any(candidate.role == "assistant" for candidate in found)
+    return shipped.assisted if assisted else shipped.weights
 
 
 # These are told of every candidate, the others of those they speak for or against.

@@ -8,7 +8,9 @@ from uuid import UUID
 from memoryhub.recall.ranking.score import MemoryCandidate, ScoredCandidate
 
 # Calibrated on questions with and without an answer: see docs/explanation/recall.md.
-ENOUGH, FLOOR = 0.38, 0.15
+ENOUGH, FLOOR = 0.25, 0.1
+# A fact stands for its turn if its score is no lower by more than this: it may tell but a part.
+_STANDS_FOR_MARGIN = 1.0
 _WORDS, _ONLY_WORDS, _PREDICATE = 0.75, 2.0, 0.3
 
 
@@ -46,7 +48,8 @@ def select_distinct(
 ) -> list[ScoredCandidate]:
     """The first `limit`, a fact standing for the turn it was read from (spec §12.2 step 5).
 
-    A fact takes the place its turn already has; further facts of that turn keep their own.
+    A fact takes the place its turn already has, unless it bears on the question so much less that
+    the turn says more; further facts of that turn keep their own.
     A note gives way to its turns, and they to it, whichever ranks first.
     """
     chosen: list[ScoredCandidate] = []
@@ -57,6 +60,8 @@ def select_distinct(
         turns = turns_of.get(own.id, ()) if own.kind != "turn" else (own.id,)
         held = next((place[turn] for turn in turns if turn in place), None)
         if own.kind == "fact" and held is not None:
+            if scored.score < chosen[held].score - _STANDS_FOR_MARGIN:
+                continue
             chosen[held] = scored.with_score(chosen[held].score, "source")
             for turn in turns:
                 place.pop(turn, None)

@@ -14,6 +14,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from memoryhub.engines.local.answers.asked import has_value
 from memoryhub.engines.types import TimeSpan
 from memoryhub.recall.candidates.candidate import MemoryCandidate
 from memoryhub.recall.question.parse import ParsedQuestion
@@ -25,6 +26,7 @@ FloatArray = NDArray[np.float64]
 DENSE_SPREAD, LEXICAL_SPREAD, RARE_SPREAD = 0.12, 0.08, 0.05
 # What words count beside meaning where it is told whether a question bears on what is asked.
 _LEXICAL_SHARE = 0.5
+_MOST_BEARING = 3.0
 
 _HAN_CHARACTERS = "\u3400-\u4dbf\u4e00-\u9fff"
 # A word, or a Chinese character.
@@ -48,12 +50,15 @@ def compute_signals(
     dense = compute_z_scores(_fill_missing_scores([c.dense for c in found]), DENSE_SPREAD)
     lexical = compute_z_scores([c.lexical for c in found], LEXICAL_SPREAD)
     said = _compute_own_signals(route, found)
+    bearing = dense + _LEXICAL_SHARE * lexical
     return {
         "dense": dense,
         "lexical": lexical,
+        "alone": lexical if all(c.dense is None for c in found) else np.zeros(len(found)),
         "rare": compute_z_scores(_compute_rare_shares(found), RARE_SPREAD),
-        "answers": _score_replies(found, dense + _LEXICAL_SHARE * lexical),
+        "answers": _score_replies(found, bearing),
         **said,
+        **_compute_age_signals(route, found, np.clip(bearing, 0.0, _MOST_BEARING)),
     }
 
 
@@ -123,9 +128,32 @@ def _compute_own_signals(
         else nothing,
         "asks": asks,
         "length": length,
+        "assistant": _to_flag_array([c.role == "assistant" for c in found]),
+        "value": _to_flag_array([has_value(c.text, route.value) for c in found])
+        if route.value
+        else nothing,
         "fact": _to_flag_array(kinds == "fact"),
         "note": _to_flag_array(kinds == "note"),
     }
+
+
+def _compute_age_signals(
+    route: ParsedQuestion, found: Sequence[MemoryCandidate], bearing: FloatArray
+) -> dict[str, FloatArray]:
+    """Of what bears on the question, what was said last where it is after what holds now, and
+    what was said first where it is after what held before."""
+    recency, nothing = _compute_recency(found), np.zeros(len(found))
+    return {
+        "recent": recency * bearing if route.tense == "now" else nothing,
+        "early": (1 - recency) * bearing if route.tense == "former" else nothing,
+    }
+
+
+def _compute_recency(found: Sequence[MemoryCandidate]) -> FloatArray:
+    """In [0, 1], by place among the times of what was found: 1 for what was said last."""
+    times = sorted({candidate.occurred_at for candidate in found})
+    place = {time: at / max(1, len(times) - 1) for at, time in enumerate(times)}
+    return np.array([place[candidate.occurred_at] for candidate in found])
 
 
 def _to_flag_array(values: Sequence[bool] | NDArray[np.bool_]) -> FloatArray:

@@ -36,6 +36,11 @@ class Weights(_StrictModel):
     predicate: _Weight
     asks: _Weight
     length: _Weight
+    alone: _Weight
+    assistant: _Weight
+    recent: _Weight
+    early: _Weight
+    value: _Weight
     fact: _Weight
     note: _Weight
 
@@ -45,12 +50,16 @@ class Weights(_StrictModel):
 
 
 class TrainingRecord(_StrictModel):
-    """Where weights come from. `data_sha256` is that of the file's bytes; `on` is whatever day
-    the command was told; `recall` is measured on what was learned from, so it flatters."""
+    """Where weights come from: so many `questions` with evidence, and `everyday` ones.
+
+    `data_sha256` is that of the file's bytes; `on` is whatever day the command was told; `recall`
+    is measured on what was learned from, so it flatters.
+    """
 
     data_sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     conversations: tuple[str, ...]
     questions: Annotated[int, Field(ge=1)]
+    everyday: Annotated[int, Field(ge=0)] = 0
     objective: str
     start: Mapping[str, _Weight]
     pull: Annotated[float, Field(ge=0)]
@@ -59,8 +68,12 @@ class TrainingRecord(_StrictModel):
 
 
 class WeightsFile(_StrictModel):
+    """`assisted`: for what was told to an assistant, where questions are after what holds now;
+    `weights`: for what people told one another."""
+
     format: Annotated[str, Field(pattern=f"^{WEIGHTS_FORMAT}$")] = WEIGHTS_FORMAT
     weights: Weights
+    assisted: Weights
     trained: TrainingRecord
 
 

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
+from memoryhub.engines.local.answers.asked import is_about_subject
 from memoryhub.engines.local.chinese.rules import classify_predicate
 from memoryhub.engines.local.claims.predicates import find_question_predicates, get_search_words
 from memoryhub.engines.local.grammar.verbs import find_lemma
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.local.summarise import count_terms
-from memoryhub.engines.local.wordlists import ANIMALS, PEOPLE, split_words
+from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import Quote
 
 _SPEAKER_PREFIX = re.compile(r"^([^:\n]{1,40}): ", re.M)
@@ -24,9 +25,6 @@ _QUESTION_WORDS = split_words("""
     what when where who whom whose which why how many much long often kind type name names year
     month day date time would could will can may might should did does
 """)
-# Whoever asks speaks of themselves or of what is theirs, and of nobody of theirs ("my sister").
-_FIRST_PERSON = re.compile(r"\b(?:I|[Mm]e|[Mm]yself|[Mm]y|[Mm]ine)\b")
-_MY_NOUN = re.compile(r"\b(?:my|our) ((?:[\w'’-]+ ){0,3}[\w-]+)", re.I)
 _MAX_CHARACTERS = 4000  # characters of a memory
 # What a sentence's own words count beside those of the memory it stands in.
 _OWN_WORDS_SHARE = 0.6
@@ -75,7 +73,7 @@ def parse_question(question: str, quotes: Sequence[Quote], subject: str) -> Ques
     people = {name.casefold(): name for name in known}
     said = (name for name in people.values() if name and mentions_name(question, name))
     named = tuple(sorted(said))
-    if not named and subject and _is_about_asker(question):
+    if not named and subject and is_about_subject(question):
         named = (people[subject.casefold()],)
     inside = {stem for name in named for stem in extract_stems(name)}
     return QuestionTerms(
@@ -84,11 +82,6 @@ def parse_question(question: str, quotes: Sequence[Quote], subject: str) -> Ques
         stems=frozenset(extract_stems(question) - inside - _QUESTION_WORDS),
         predicates=find_question_predicates(question),
     )
-
-
-def _is_about_asker(question: str) -> bool:
-    theirs = {stem for match in _MY_NOUN.finditer(question) for stem in extract_stems(match[1])}
-    return bool(_FIRST_PERSON.search(question)) and not theirs & (PEOPLE | ANIMALS)
 
 
 def _list_people(quote: Quote) -> Sequence[str]:

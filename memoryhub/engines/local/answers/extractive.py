@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from memoryhub.engines.local.answers.decide import get_shipped_decider, weigh_sentences
 from memoryhub.engines.local.answers.evidence import (
     EvidenceSentence,
     QuestionTerms,
@@ -44,9 +45,14 @@ _HEDGE = re.compile(
     r"|不|没|无|别|如果|可能|也许|想|打算|还是",
     re.I,
 )
-_MOST, _ALL = 0.5, 0.9  # of the question's words
+_SOME, _MOST, _ALL = 0.25, 0.5, 0.9  # of the question's words
 _SAID_ON = {"en": "said on {}", "zh": "说于{}"}
 _YES_PREFIX = {"en": "Yes:", "zh": "是的："}
+# What is over, and when it was said.
+_USED_TO = {"en": "Used to be: ", "zh": "曾经："}
+_MONTH = {"en": " ({:%B %Y})", "zh": "（{0.year}年{0.month}月）"}
+# How likely a second quotation is to be the answer, as a share of the first one's chance.
+_AS_LIKELY = 0.5
 # Characters of a question, and memories, that are looked at.
 _READ, _LOOKED_AT = 1000, 10
 # A date is looked for in sentences that bear on the question nearly as well as the best one.
@@ -77,6 +83,9 @@ def answer_from_quotes(
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     if not stated and _is_about_other_person(asked, quotes):
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
+    ranked = any(quote.relevance is not None for quote in quotes)
+    if ranked and not (stated or any(_says_all(asked, each) for each in sentences)):
+        return _answer_with_likeliest(asked, quotes, language)
     if _ASKS_WHEN.search(question):
         made = _answer_with_date(sentences, quotes, language)
     elif _ASKS_YES_OR_NO.search(question):
@@ -84,6 +93,53 @@ def answer_from_quotes(
     else:
         made = _answer_with_phrases(asked, sentences, quotes) if language == "en" else None
     return made or _answer_with_quotes(asked, sentences, quotes)
+
+
+def _says_all(asked: QuestionTerms, sentence: EvidenceSentence) -> bool:
+    """Whether the one who is asked about says in so many words what the question does. Where the
+    question names them, fewer of its words will do."""
+    theirs = not asked.people or sentence.person in asked.people
+    named = any(mentions_name(asked.text, name) for name in asked.people)
+    literal = sentence.coverage >= (_SOME if named else _ALL) and (named or len(asked.stems) > 1)
+    return theirs and literal and not sentence.is_question
+
+
+def _answer_with_likeliest(
+    asked: QuestionTerms, quotes: Sequence[Quote], language: LanguageCode
+) -> GroundedAnswer:
+    """What the learned decider takes for the answer, if it takes any for likely enough: a date, a
+    yes, or quoted, with what is at least half as likely and stands elsewhere."""
+    decider = get_shipped_decider()
+    weighed = weigh_sentences(asked, quotes, decider)
+    telling = [each for each in weighed if not each[1].is_question] or weighed
+    if not telling or telling[0][0] < decider.bar:
+        return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
+    chance, best = telling[0]
+    made = None
+    if _ASKS_WHEN.search(asked.text):
+        made = _answer_with_date([best], quotes, language)
+    elif _ASKS_YES_OR_NO.search(asked.text):
+        made = _answer_with_yes(asked, best, quotes, language)
+    others = (
+        sentence
+        for likely, sentence in telling[1:]
+        if likely >= _AS_LIKELY * chance and sentence.quote != best.quote
+    )
+    second = next((each for each in others if not _is_alike(each, best)), None)
+    chosen = [best, second] if second else [best]
+    parts = [(_format_dated_quote(asked, s, quotes[s.quote], language), s) for s in chosen]
+    return made or _join_parts(parts, " ")
+
+
+def _format_dated_quote(
+    asked: QuestionTerms, sentence: EvidenceSentence, quote: Quote, language: LanguageCode
+) -> str:
+    """With the month it was said in, and for what is over, that it was once so."""
+    said = _format_quote(asked, sentence, quote)
+    if quote.said_at is None:
+        return said
+    when = _MONTH[language].format(quote.said_at)
+    return f"{_USED_TO[language]}{said}{when}" if quote.until else f"{said}{when}"
 
 
 def _states_asked_fact(asked: QuestionTerms, quote: Quote) -> bool:

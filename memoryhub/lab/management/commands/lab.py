@@ -27,6 +27,7 @@ from memoryhub.lab.runs.execute import resume_run, start_run
 from memoryhub.lab.runs.plan import RunOptions
 from memoryhub.lab.systems import SYSTEMS
 from memoryhub.lab.throwaway.tenants import delete_abandoned_tenants
+from memoryhub.lab.training.answers import train_decider
 from memoryhub.lab.training.chinese.statements import train_chinese_judgements
 from memoryhub.lab.training.deciders import train_deciders
 from memoryhub.lab.training.statements import train_judgements, write_judgements
@@ -89,6 +90,9 @@ class Command(BaseCommand):
         trained.add_argument(
             "--conversations", type=_parse_names, required=True, metavar="A,B", help="to learn from"
         )
+        trained.add_argument(
+            "--everyday", type=Path, metavar="FOLDER", help="learn from everyday questions too"
+        )
         trained.add_argument("--out", type=Path, required=True, metavar="FILE")
         trained.add_argument("--on", default="", metavar="DATE", help="written into the file")
 
@@ -104,6 +108,11 @@ class Command(BaseCommand):
             help=f"{DATA_HELP}: talk in which hardly anything is taken back",
         )
         deciders.add_argument("--out", type=Path, required=True, metavar="FILE")
+
+        decider = actions.add_parser("train-answers", help="learn which memory answers a question")
+        decider.add_argument("path", type=Path, help="a folder of dialogues (benchmarks/truth)")
+        decider.add_argument("--out", type=Path, required=True, metavar="FILE")
+        decider.add_argument("--on", default="", metavar="DATE", help="written into the file")
 
         compared = actions.add_parser("run", help="presets side by side on the same questions")
         _add_run_arguments(compared)
@@ -178,6 +187,8 @@ class Command(BaseCommand):
 
     def _train(self, options: dict[str, Any]) -> None:
         told = {"on": options["on"], "progress": self.stderr.write}
+        if options["everyday"]:
+            told["everyday"] = load_dialogues(options["everyday"], HALVES["development"])
         made = train_weights(read_dataset(options["data"]), options["conversations"], **told)
         weights.write_weights(options["out"], made)
         self._print_lines(f"{name:10}{value:8.3f}" for name, value in made.weights)
@@ -193,6 +204,12 @@ class Command(BaseCommand):
         for language, decider in made.deciders.items():
             self._print_lines([f"{language}: acts from {decider.act}, asks from {decider.ask}"])
             self._print_lines(f"  {name:26}{value:9.3f}" for name, value in decider.scores.items())
+
+    def _train_answers(self, options: dict[str, Any]) -> None:
+        dialogues = load_dialogues(options["path"], HALVES["development"])
+        made = train_decider(dialogues, on=options["on"], progress=self.stderr.write)
+        options["out"].write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
+        self._print_lines(f"{name:10}{v:8.3f}" for name, v in made["trained"]["left_out"].items())
 
     def _run(self, options: dict[str, Any]) -> dict[str, Any] | None:
         owner = _get_owner(options["tenant"])

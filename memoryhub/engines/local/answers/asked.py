@@ -1,0 +1,108 @@
+"""What a question asks for, by its words: about whom, as of when, and what kind of value. Pure.
+
+Searching and answering read a question the same way by it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from memoryhub.engines.local.wordlists import ANIMALS, PEOPLE
+
+# "now": what holds; "former": what held before; "": what happened, or nothing that ends.
+AskedTense = Literal["now", "former", ""]
+# What the answer has to have: a number, a time, an address of mail; "": words.
+ValueKind = Literal["amount", "time", "mail", ""]
+
+_FORMER = re.compile(
+    r"\b(?:used to|before|previous(?:ly)?|former(?:ly)?|originally|back then|back when|no longer"
+    r"|(?<!how )old|ex|(?:was|were|did|had)\b.*\b(?:first|last)|(?:first|last) (?:job|home|flat"
+    r"|place|car|phone|number|boss|school|name))\b"
+    r"|以前|之前|原来|原先|从前|曾经|过去|上一|当初|那会|早先|上个|旧的|老的|前(?=夫|妻|任|东家)",
+    re.I,
+)
+_PAST_TENSE = re.compile(
+    r"\b(?:did|was|were|had|when|since|ago|happened)\b|什么时候|哪[年天]|过[吗没]", re.I
+)
+_AMOUNT = re.compile(
+    r"\bhow (?:many|much|old|long|often|far|tall|big|heavy|fast)\b"
+    r"|\bwhat (?:time|percent\w*|size)\b"
+    r"|\b(?:number|digits|phone|age|price|cost|salary|rent|budget|weight|weigh\w*|height|dose|pin)\b"
+    r"|多少|多大|多高|多重|多久|多长|几(?!乎)|号码|电话|手机号|年龄|价格|房租|工资|体重|身高|剂量",
+    re.I,
+)
+_TIME = re.compile(
+    r"\bwhen\b|\b(?:what|which) (?:day|date|month|year|night)s?\b|\bhow long ago\b|\bdeadline\b"
+    r"|什么时候|何时|哪[一个]?[年月日天]|几[月号点]|星期几|周几|礼拜几|生日",
+    re.I,
+)
+_MAIL = re.compile(r"\be-?mail\b|邮箱|电邮", re.I)
+_HAS_TIME = re.compile(
+    r"\d|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)(?:day)?s?|tue|wed|thu|today|tonight|tomorrow"
+    r"|yesterday|january|february|march|april|may|june|july|august|september|october|november"
+    r"|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|noon|midnight|spring|summer|autumn"
+    r"|winter|christmas|easter|next|last|weekends?|mornings?|evenings?|nights?)\b"
+    r"|[年月号日点周]|星期|礼拜|今天|明天|昨天|后天|春天|夏天|秋天|冬天|早上|晚上",
+    re.I,
+)
+_HAS_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty"
+    r"|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen|half|once|twice"
+    r"|couple)\b|[二两三四五六七八九十百千万半]|一(?=[个次块天月年岁百千万])",
+    re.I,
+)
+_HAS_MAIL = re.compile(r"\S@\S")
+_FIRST_PERSON = re.compile(r"\b(?:i|i['’]\w+|im|ive|me|myself|my|mine)\b|[我俺咱](?!们)", re.I)
+# Who is meant where nobody is named: most likely whom the space is about.
+_THIRD_PERSON = re.compile(
+    r"\b(?:he|she|him|her|his|hers|the (?:user|customer|client|person))\b|[他她](?!们)|用户|客户",
+    re.I,
+)
+_OWNED = re.compile(r"\b(?:my|our|his|her|their|the user['’]s)((?: [\w'’-]+){1,3})", re.I)
+_POSSESSIVE = re.compile(r"['’]?s\b")
+_CHINESE_RELATIVE_OF = re.compile(
+    r"[我他她你](?:的|们|家)?(?:[大小二老]?(?:妈|爸|父|母|哥|姐|弟|妹|爷|奶|姥|外婆|外公|儿子|女儿|闺女"
+    r"|孩子|老婆|老公|媳妇|爱人|丈夫|妻子|老伴|男朋友|女朋友|男友|女友|对象|舅|姨|姑|叔|伯|嫂|孙"
+    r"|外孙|老板|领导|同事|朋友|室友|房东|老师|狗|猫))"
+)
+
+
+# A longer text is about many things, and its "I" tells nothing.
+_MOST_CHARACTERS = 300
+
+
+def find_asked_tense(question: str) -> AskedTense:
+    """Whether it is after what holds, what held before, or neither of them."""
+    if _FORMER.search(question):
+        return "former"
+    return "" if _PAST_TENSE.search(question) else "now"
+
+
+def find_value_kind(question: str) -> ValueKind:
+    if _MAIL.search(question):
+        return "mail"
+    if _TIME.search(question):
+        return "time"
+    return "amount" if _AMOUNT.search(question) else ""
+
+
+def has_value(text: str, kind: ValueKind) -> bool:
+    """Whether the text has a value of this kind; of no kind, any text has."""
+    needed = {"amount": _HAS_NUMBER, "time": _HAS_TIME, "mail": _HAS_MAIL}.get(kind)
+    return needed is None or bool(needed.search(text))
+
+
+def is_about_subject(question: str) -> bool:
+    """About the asker, or somebody it does not name ("she", "the user"), and nobody of theirs."""
+    if len(question) > _MOST_CHARACTERS:
+        return False
+    told = _FIRST_PERSON.search(question) or _THIRD_PERSON.search(question)
+    return bool(told) and not is_about_relative(question)
+
+
+def is_about_relative(question: str) -> bool:
+    """About a person or an animal that belongs to somebody: "my sister", 我妈."""
+    owned = " ".join(match[1].lower() for match in _OWNED.finditer(question))
+    theirs = {*owned.split(), *_POSSESSIVE.sub("", owned).split()} & (PEOPLE | ANIMALS)
+    return bool(theirs or _CHINESE_RELATIVE_OF.search(question))

@@ -1,0 +1,159 @@
+"""How likely a piece of a memory answers a question: a learned decider over a few plain features.
+
+Its weights are learned by `manage.py lab train-answers` from everyday questions, and shipped as JSON
+with where they come from.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from math import exp, log1p
+from pathlib import Path
+from typing import Any
+
+from memoryhub.engines.local.answers.asked import find_asked_tense, find_value_kind, has_value
+from memoryhub.engines.local.answers.evidence import (
+    EvidenceSentence,
+    QuestionTerms,
+    extract_stems,
+    rank_sentences,
+)
+from memoryhub.engines.types import Quote
+
+DECIDER_PATH = Path(__file__).with_name("decider.json")
+DECIDER_FORMAT = "memoryhub.decider/1"
+_ASKS_NAME = re.compile(
+    r"\b(?:who|whos|who['’]s|whose|which|where|wheres|where['’]s|names?|called)\b|谁|哪|叫什么|名字",
+    re.I,
+)
+# A word with a capital that does not begin a sentence.
+_NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][\w'’-]+|\b[A-Z][a-z]+ [A-Z]")
+_NEWS = re.compile(
+    r"\b(?:now|these days|currently|anymore|no longer|switched|changed|moved|started|since|instead"
+    r"|still|bought|got|joined|quit|left)\b|现在|换|改|搬|新|了",
+    re.I,
+)
+_HAN_CHARACTER = re.compile(r"[\u3400-\u9fff]")
+# A memory no longer than this may be the answer as a whole, and not only a sentence of it.
+_WHOLE_CHARACTERS = 300
+# What was not ranked with the rest bears on the question less than all that was.
+_UNRANKED = -3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """`weights` by feature; the chance is the logistic of their sum and `bias`. Below `bar` nothing
+    is answered."""
+
+    weights: Mapping[str, float]
+    bias: float
+    bar: float
+
+    def compute_chance(self, features: Mapping[str, float]) -> float:
+        score = self.bias + sum(self.weights[name] * value for name, value in features.items())
+        return 1 / (1 + exp(-max(-50.0, min(50.0, score))))
+
+
+def read_decider(path: Path) -> Decider:
+    """Raises ValueError for anything but a file that the training wrote."""
+    given: Any = json.loads(path.read_text(encoding="utf-8"))
+    if given.get("format") != DECIDER_FORMAT:
+        raise ValueError(f"{path.name} holds no decider")
+    return Decider(given["weights"], given["bias"], given["bar"])
+
+
+@cache
+def get_shipped_decider() -> Decider:
+    return read_decider(DECIDER_PATH)
+
+
+def weigh_sentences(
+    asked: QuestionTerms, quotes: Sequence[Quote], decider: Decider
+) -> list[tuple[float, EvidenceSentence]]:
+    """Each piece of the quotes with its chance to be the answer, likeliest first."""
+    weighed = [
+        (decider.compute_chance(features), sentence)
+        for sentence, features in describe_pieces(asked, quotes)
+    ]
+    return sorted(weighed, key=lambda each: -each[0])
+
+
+def describe_pieces(
+    asked: QuestionTerms, quotes: Sequence[Quote]
+) -> Iterator[tuple[EvidenceSentence, dict[str, float]]]:
+    """Sentences, and short memories as a whole, with what speaks for each as an answer."""
+    about_all = _describe_question(asked, quotes)
+    spoken = [extract_stems(quote.text) for quote in quotes]
+    for sentence in _add_whole_memories(rank_sentences(asked, quotes), quotes):
+        own = about_all[sentence.quote]
+        yield sentence, own | _describe_piece(asked, quotes, sentence, spoken[sentence.quote])
+
+
+def _add_whole_memories(
+    sentences: Sequence[EvidenceSentence], quotes: Sequence[Quote]
+) -> Iterator[EvidenceSentence]:
+    counts = [sum(each.quote == at for each in sentences) for at in range(len(quotes))]
+    given = set[int]()
+    for sentence in sentences:
+        quote = quotes[sentence.quote]
+        yield sentence
+        short = len(quote.text) <= _WHOLE_CHARACTERS and bool(quote.speaker)
+        if counts[sentence.quote] > 1 and short and sentence.quote not in given:
+            given.add(sentence.quote)
+            yield replace(
+                sentence, start=0, end=len(quote.text), text=quote.text, person=quote.speaker
+            )
+
+
+def _describe_question(asked: QuestionTerms, quotes: Sequence[Quote]) -> list[dict[str, float]]:
+    """Of each quote, its place among the others."""
+    tense = find_asked_tense(asked.text)
+    times = sorted({quote.said_at for quote in quotes if quote.said_at})
+    bearing = [_UNRANKED if q.relevance is None else q.relevance for q in quotes]
+    others = sorted(bearing, reverse=True)
+    told = []
+    for at, quote in enumerate(quotes):
+        recency = times.index(quote.said_at) / max(1, len(times) - 1) if quote.said_at else 0.0
+        best_other = others[1] if len(others) > 1 and bearing[at] == others[0] else others[0]
+        told.append(
+            {
+                "first": 1 / (1 + at),
+                "bearing": bearing[at],
+                "lead": bearing[at] - best_other,
+                "now": recency * (tense == "now"),
+                "former": recency * (tense == "former"),
+                "neither": float(tense == ""),
+                "ended": float(quote.until is not None and tense != "former"),
+                "ended_asked": float(quote.until is not None and tense == "former"),
+                "stated": float(quote.states_any_of(asked.predicates)),
+                "fact": float(bool(quote.owner)),
+            }
+        )
+    return told
+
+
+def _describe_piece(
+    asked: QuestionTerms, quotes: Sequence[Quote], sentence: EvidenceSentence, spoken: set[str]
+) -> dict[str, float]:
+    kind, stems = find_value_kind(asked.text), extract_stems(sentence.text)
+    chinese = bool(_HAN_CHARACTER.search(sentence.text))
+    words = len(sentence.text) / 1.6 if chinese else len(sentence.text.split())
+    text, count = quotes[sentence.quote].text, max(1, len(asked.stems))
+    return {
+        "says": len(asked.stems & stems) / count,
+        "memory_says": len(asked.stems & spoken) / count,
+        "few_words": float(len(asked.stems) <= 1),
+        "value": float(bool(kind) and has_value(sentence.text, kind)),
+        "no_value": float(not has_value(sentence.text, kind)),
+        "name": float(bool(_ASKS_NAME.search(asked.text) and _NAME.search(sentence.text))),
+        "asks": float(sentence.is_question),
+        "theirs": float(bool(asked.people) and sentence.person in asked.people),
+        "whole": float(len(sentence.text) == len(text)),
+        "length": log1p(words),
+        "news": float(bool(_NEWS.search(sentence.text)) and find_asked_tense(asked.text) == "now"),
+        "chinese": float(chinese),
+    }

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryhub.engines.local.answers.asked import (
+    find_asked_tense,
+    find_value_kind,
+    has_value,
+    is_about_subject,
+)
+from memoryhub.engines.local.answers.decide import get_shipped_decider, weigh_sentences
+from memoryhub.engines.local.answers.evidence import parse_question
+from memoryhub.engines.types import Quote
+
+
+@pytest.mark.parametrize(
+    ("question", "tense"),
+    [
+        ("where do i bank", "now"),
+        ("how old is the cat", "now"),
+        ("which dentist did she see before", "former"),
+        ("what was my old locker code", "former"),
+        ("他以前养什么鸟", "former"),
+        ("他养什么鸟", "now"),
+        ("What did Ana bake?", ""),
+    ],
+)
+def test_a_question_is_after_what_holds_or_what_held_before(question: str, tense: str) -> None:
+    assert find_asked_tense(question) == tense
+
+
+@pytest.mark.parametrize(
+    ("question", "right", "wrong"),
+    [
+        ("how many hens do we have", "nine hens", "the hens are fine"),
+        ("whats my email", "it's kit@barn.example", "I wrote a mail"),
+        ("what day is choir", "choir is on Mondays", "choir is fun"),
+        ("我电话多少", "改成139了", "电话坏了"),
+    ],
+)
+def test_a_value_is_of_the_kind_that_is_asked_for(question: str, right: str, wrong: str) -> None:
+    kind = find_value_kind(question)
+    assert has_value(right, kind)
+    assert not has_value(wrong, kind)
+
+
+@pytest.mark.parametrize("question", ["my aunt's phone", "what is our dog called", "我弟弟几岁"])
+def test_whoever_belongs_to_somebody_is_not_the_subject(question: str) -> None:
+    assert not is_about_subject(question)
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_any_piece_has_a_chance(question: str, text: str) -> None:
+    quotes = [Quote(text, None, speaker="Kit", relevance=0.5)]
+    asked = parse_question(question, quotes, "Kit")
+    for chance, piece in weigh_sentences(asked, quotes, get_shipped_decider()):
+        assert 0 <= chance <= 1
+        assert text[piece.start : piece.end] == piece.text
