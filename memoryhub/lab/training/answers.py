@@ -1,4 +1,5 @@
-"""`lab train-answers`: whether a piece of a memory answers a question, learned from everyday questions.
+"""`lab train-answers`: whether a piece of a memory answers a question, learned from such questions
+as people type.
 
 A piece is right if it has the right value and none that is outdated before it. Measured on
 dialogues left out of the training, in four parts.

@@ -1,7 +1,7 @@
 """How likely a piece of a memory answers a question: a learned decider over a few plain features.
 
-Its weights are learned by `manage.py lab train-answers` from everyday questions, and shipped as JSON
-with where they come from.
+Its weights are learned by `manage.py lab train-answers` from everyday questions, and shipped as
+JSON with where they come from.
 """
 
 from __future__ import annotations
