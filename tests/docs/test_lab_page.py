@@ -19,14 +19,15 @@ from memoryhub.recall.ranking import weights
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import find_tenant
 from tests.docs.page_runner import parse_manage_commands
-from tests.docs.pages import ROOT, list_blocks
+from tests.docs.pages import ROOT, list_marked_blocks
 from tests.lab.test_datasets import LOCOMO, MEMORYBANK, write_data_file
 from tests.support.hub import EMPTY_REPLIES, ScriptedHub
 
 pytestmark = pytest.mark.django_db
 
 RUNS, RECALLS, TRAINING, DERIVING, TRUTH = map(
-    parse_manage_commands, list_blocks(ROOT / "docs/reference/lab.md", "sh")
+    parse_manage_commands,
+    (block.text for block in list_marked_blocks(ROOT / "docs/reference/lab.md") if block.runner),
 )
 MODEL: dict[str, Any] = {
     "construct": {"changes": []},

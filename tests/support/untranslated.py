@@ -16,7 +16,7 @@ _SILENT_TAGS = frozenset(("code", "kbd", "pre", "script", "style"))
 _NAME_PATTERN = re.compile(
     r"\b(MemoryHub|Django|OpenAI|ChatGPT|LangMem|LangGraph|Letta|Zep|Graphiti|Webhook|LoCoMo|"
     r"MemoryBank|MemGPT|MemoryOS|A-Mem|A-MEM|AMA|Mem0|LongMemEval|RAG|API|CSV|JSON(?: Lines)?|LLM|"
-    r"URL|UTC|ID|SHA|HTTP|HMAC|MCP|curl|Python|JavaScript|F1|BLEU|ROUGE|ms|kB|MB)\b"
+    r"URL|UTC|ID|SHA|HTTP|HMAC|MCP|curl|Python|JavaScript|F1|BLEU|ROUGE|METEOR|SBERT|ms|kB|MB)\b"
     r"|https://|\([A-Z][^()]* \d{4}\)"  # a paper
 )
 _QUOTED_PATTERN = re.compile(

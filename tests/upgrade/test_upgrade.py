@@ -10,6 +10,8 @@ import pytest
 from django.core.management import call_command
 from rest_framework.test import APIClient
 
+from memoryhub.recall.ranking import score, select
+from memoryhub.recall.ranking.weights import get_shipped_weights
 from tests.upgrade.making import FILE, KINDS, QUESTIONS, SINCE, counted
 
 SLOTS = {"s": "subject", "v": "verb", "o": "object", "o2": "indirect_object", "c": "complement"}
@@ -41,7 +43,18 @@ def test_every_migration_is_applied_and_none_is_missing(upgraded: None) -> None:
     call_command("makemigrations", check=True, dry_run=True, verbosity=0)
 
 
+@pytest.fixture
+def weighed_as_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is held is compared, not what has been learned of ranking since."""
+    then = get_shipped_weights()
+    shipped = then.model_copy(update={"assisted": then.weights})
+    monkeypatch.setattr(score, "get_shipped_weights", lambda: shipped)
+    for name, value in {"ENOUGH": 0.38, "FLOOR": 0.15, "_STANDS_FOR_MARGIN": 9.0}.items():
+        monkeypatch.setattr(select, name, value)
+
+
 @pytest.mark.parametrize("number", range(len(QUESTIONS)))
+@pytest.mark.usefixtures("weighed_as_then")
 def test_a_question_finds_what_it_found(
     old: APIClient, answers: dict[str, Any], number: int
 ) -> None:

@@ -73,6 +73,7 @@ class PreparedQuestion:
     version: str = ""
     limit: int | None = None
     pending: int = 0
+    is_read_by_rules: bool = True  # what is known was made of the turns by no model
 
     @property
     def k(self) -> int:
@@ -90,12 +91,13 @@ class PreparedQuestion:
 @dataclass(frozen=True, slots=True)
 class SpaceSearchState:
     """How a space stands when it is asked: its policy and the version of that, by which vectors
-    it is searched, and how many of its turns wait to be read."""
+    it is searched, how many of its turns wait to be read, and which engine reads them."""
 
     policy: Policy
     version: str
     model: str
     pending: int
+    engine: str
 
 
 def prepare_question(
@@ -153,6 +155,7 @@ def prepare_question(
         window=window,
         version=standing.version,
         pending=standing.pending,
+        is_read_by_rules=standing.engine != Tenant.Engine.LLM,
     )
     return ask, consultant
 
@@ -165,7 +168,8 @@ def strip_unstorable(query: str) -> str:
 _SPACE_STATE_SQL = """
 SELECT embedding_model, (
   SELECT count(*) FROM dialogues_turn
-  WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND state = 'pending')
+  WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND state = 'pending'), (
+  SELECT engine FROM tenants_tenant WHERE id = %(tenant)s)
 FROM tenants_space WHERE tenant_id = %(tenant)s AND id = %(space)s
 """
 
@@ -176,8 +180,8 @@ def load_space_state(space: Space) -> SpaceSearchState:
     effective = load_effective_policy(space)
     with open_prepared_cursor() as cursor:
         cursor.execute(_SPACE_STATE_SQL, {"tenant": space.tenant_id, "space": space.id})
-        model, pending = cursor.fetchone() or ("", 0)
-    return SpaceSearchState(effective.policy, effective.version, model or "", pending)
+        model, pending, engine = cursor.fetchone() or ("", 0, "")
+    return SpaceSearchState(effective.policy, effective.version, model or "", pending, engine)
 
 
 def _load_engine_and_window(

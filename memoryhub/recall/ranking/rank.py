@@ -23,7 +23,7 @@ from memoryhub.recall.candidates.sql import (
 from memoryhub.recall.candidates.unindexed_turns import retrieve_unindexed_turns
 from memoryhub.recall.question.prepare import PreparedQuestion, StageTimer
 from memoryhub.recall.ranking import decay
-from memoryhub.recall.ranking.score import ScoredCandidate, score_candidates
+from memoryhub.recall.ranking.score import ScoredCandidate, choose_weights, score_candidates
 from memoryhub.recall.ranking.select import filter_relevant, select_distinct
 from memoryhub.recall.render.hydrate import SourceLinks, Span, load_source_links
 from memoryhub.recall.render.results import ChannelRank, DroppedMemory, ItemKind
@@ -77,7 +77,8 @@ def rank_candidates(
         known, hidden = retrieve_ranking_pool(ask, kinds, wide)
     with clock.measure_stage("rank"):
         kept = partial(decay.compute_kept_shares, ask) if decay.is_decay_ranked(ask) else None
-        order = score_candidates(ask.parsed_question, known, kept=kept)
+        used = choose_weights(known, is_read_by_rules=ask.is_read_by_rules)
+        order = score_candidates(ask.parsed_question, known, used, kept=kept)
         passed = filter_relevant(order)
         offered = passed[: SPARE_FACTOR * most]
         if per_kind:

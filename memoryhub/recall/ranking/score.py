@@ -56,7 +56,7 @@ def score_candidates(
     in (0, 1]: what is left of a score for how well each memory is remembered; None: all of it. What
     is forgotten is a part too.
     """
-    used = weights or _choose_weights(found)
+    used = weights or choose_weights(found)
     values = {
         name: used.get_weight(name) * column
         for name, column in compute_signals(route, found).items()
@@ -75,9 +75,11 @@ def score_candidates(
     return sorted(scored, key=lambda s: (s.score, s.candidate.occurred_at), reverse=True)
 
 
-def _choose_weights(found: Sequence[MemoryCandidate]) -> Weights:
+def choose_weights(found: Sequence[MemoryCandidate], *, is_read_by_rules: bool = True) -> Weights:
+    """Those of talk with an assistant were learned from what rules read of it: a model's facts say
+    more than its turns do."""
     shipped = get_shipped_weights()
-    assisted = any(candidate.role == "assistant" for candidate in found)
+    assisted = is_read_by_rules and any(candidate.role == "assistant" for candidate in found)
     return shipped.assisted if assisted else shipped.weights
 
 

@@ -49,7 +49,7 @@ def select_distinct(
     """The first `limit`, a fact standing for the turn it was read from (spec §12.2 step 5).
 
     A fact takes the place its turn already has, unless it bears on the question so much less that
-    the turn says more; further facts of that turn keep their own.
+    the turn says more; then it keeps its own, as further facts of that turn do.
     A note gives way to its turns, and they to it, whichever ranks first.
     """
     chosen: list[ScoredCandidate] = []
@@ -59,9 +59,8 @@ def select_distinct(
         own = scored.candidate
         turns = turns_of.get(own.id, ()) if own.kind != "turn" else (own.id,)
         held = next((place[turn] for turn in turns if turn in place), None)
-        if own.kind == "fact" and held is not None:
-            if scored.score < chosen[held].score - _STANDS_FOR_MARGIN:
-                continue
+        stands = held is not None and scored.score >= chosen[held].score - _STANDS_FOR_MARGIN
+        if own.kind == "fact" and held is not None and stands:
             chosen[held] = scored.with_score(chosen[held].score, "source")
             for turn in turns:
                 place.pop(turn, None)

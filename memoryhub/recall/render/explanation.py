@@ -15,7 +15,7 @@ from memoryhub.recall.judge.judge import JudgedMemories
 from memoryhub.recall.question import intents
 from memoryhub.recall.question.prepare import PreparedQuestion
 from memoryhub.recall.ranking import rank
-from memoryhub.recall.ranking.score import MemoryCandidate, score_candidates
+from memoryhub.recall.ranking.score import MemoryCandidate, choose_weights, score_candidates
 from memoryhub.recall.ranking.select import FLOOR, score_relevance
 from memoryhub.recall.render.results import (
     DroppedMemory,
@@ -113,7 +113,9 @@ def find_hidden(ask: PreparedQuestion, channels: Sequence[Channel]) -> list[Drop
     known = {c.id for c in retrieve_for_question(ask, kinds).visible}
     wide = replace(ask, visibility=replace(ask.visibility, everything=True))
     found = retrieve_for_question(wide, kinds).visible
-    order = [s for s in score_candidates(ask.parsed_question, found) if score_relevance(s) >= FLOOR]
+    used = choose_weights(found, is_read_by_rules=ask.is_read_by_rules)
+    ranked = score_candidates(ask.parsed_question, found, used)
+    order = [scored for scored in ranked if score_relevance(scored) >= FLOOR]
     unseen = [s.candidate for s in order if s.candidate.id not in known]
     return [
         DroppedMemory(c.kind, c.id, c.text[:120], why, detail)

@@ -191,7 +191,7 @@ def test_of_other_things_it_is_not(new: str, held: str) -> None:
     assert not may_end_claim(new, held)
 
 
-@pytest.mark.parametrize(("polarity", "asked"), [("ended", ["m1"]), ("denied", ["m1"])])
+@pytest.mark.parametrize(("polarity", "asked"), [("ended", ["m1"]), ("denied", [])])
 def test_the_engine_suspects_and_is_never_sure(polarity: Polarity, asked: list[str]) -> None:
     texts = {"m2": "何苗喜欢茶。", "m1": "何苗每天抽一包烟。"}
     held = [HeldClaim(handle, text, "何苗", "", AT) for handle, text in texts.items()]

@@ -84,6 +84,11 @@ _IDLE = re.compile(
     r"|\bforget about it\b|\bforget it\b(?!.*\b(?:told|said|mention))",
     re.I,
 )
+# What tells a model to leave its instructions is nobody's wish about a memory.
+_TO_A_MODEL = re.compile(
+    r"\b(?:ignore|disregard|override|bypass)\b[^.!?]{0,40}\b(?:instructions?|prompts?|rules)\b",
+    re.I,
+)
 
 
 def find_forget_wish(text: str, around: str = "") -> str:
@@ -101,7 +106,7 @@ def speaks_of_told(text: str) -> bool:
 
 def is_forget_wish(sentence: str, *, told: bool = False) -> bool:
     """`told`: its message speaks of what was told (`speaks_of_told`)."""
-    if _IDLE.search(sentence):
+    if _IDLE.search(sentence) or _TO_A_MODEL.search(sentence):
         return False
     if any(pattern.search(sentence) for pattern in _WISHES):
         return True
