@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from rest_framework.test import APIClient
 
-from memoryhub.recall.ranking import score, select
+from memoryhub.recall.ranking import fusion, score, select
 from memoryhub.recall.ranking.weights import get_shipped_weights
 from tests.upgrade.making import FILE, KINDS, QUESTIONS, SINCE, counted
 
@@ -51,6 +51,7 @@ def weighed_as_then(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(score, "get_shipped_weights", lambda: shipped)
     for name, value in {"ENOUGH": 0.38, "FLOOR": 0.15, "_STANDS_FOR_MARGIN": 9.0}.items():
         monkeypatch.setattr(select, name, value)
+    monkeypatch.setattr(fusion, "ENOUGH", 0.38)
 
 
 @pytest.mark.parametrize("number", range(len(QUESTIONS)))
