@@ -16,7 +16,7 @@ from tests.support.ingest import ingest_and_wait
 # The key, two scopes of a question (each with savepoint, set, unset and release in a test), the
 # space with its policy and how it stands, candidates, sources, and a statement a kind. An answer
 # has a scope more, and asks whether a model is to give it.
-QUESTIONS = [("search", "query", 16), ("context", "query", 31), ("answer", "question", 28)]
+QUESTIONS = [("search", "query", 16), ("context", "query", 31), ("answer", "question", 30)]
 
 
 @pytest.mark.parametrize(("path", "field", "count"), QUESTIONS)

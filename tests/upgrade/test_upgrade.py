@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from rest_framework.test import APIClient
 
-from memoryhub.recall.ranking import fusion, score, select
+from memoryhub.recall.ranking import fusion, rank, score, select
 from memoryhub.recall.ranking.weights import get_shipped_weights
 from tests.upgrade.making import FILE, KINDS, QUESTIONS, SINCE, counted
 
@@ -49,8 +49,9 @@ def weighed_as_then(monkeypatch: pytest.MonkeyPatch) -> None:
     then = get_shipped_weights()
     shipped = then.model_copy(update={"assisted": then.weights})
     monkeypatch.setattr(score, "get_shipped_weights", lambda: shipped)
-    for name, value in {"ENOUGH": 0.38, "FLOOR": 0.15, "_STANDS_FOR_MARGIN": 9.0}.items():
+    for name, value in {"ENOUGH": 0.38, "FLOOR": 0.15}.items():
         monkeypatch.setattr(select, name, value)
+    monkeypatch.setattr(rank, "RULES_MARGIN", rank.MODEL_MARGIN)
     monkeypatch.setattr(fusion, "ENOUGH", 0.38)
 
 

@@ -24,7 +24,12 @@ from memoryhub.recall.candidates.unindexed_turns import retrieve_unindexed_turns
 from memoryhub.recall.question.prepare import PreparedQuestion, StageTimer
 from memoryhub.recall.ranking import decay
 from memoryhub.recall.ranking.score import ScoredCandidate, choose_weights, score_candidates
-from memoryhub.recall.ranking.select import filter_relevant, select_distinct
+from memoryhub.recall.ranking.select import (
+    MODEL_MARGIN,
+    RULES_MARGIN,
+    filter_relevant,
+    select_distinct,
+)
 from memoryhub.recall.render.hydrate import SourceLinks, Span, load_source_links
 from memoryhub.recall.render.results import ChannelRank, DroppedMemory, ItemKind
 from notes.retention.curve import is_hiding_enabled
@@ -86,7 +91,8 @@ def rank_candidates(
     with clock.measure_stage("hydrate"):
         ids = [s.candidate.id for s in offered if s.candidate.kind in ("fact", "note")]
         links = {**{at: {} for at in ids}, **load_source_links(ids)}
-    chosen = offered[:most] if per_kind else select_distinct(offered, links, most)
+    margin = RULES_MARGIN if ask.is_read_by_rules else MODEL_MARGIN
+    chosen = offered[:most] if per_kind else select_distinct(offered, links, most, margin)
     return Ranking(chosen, order, passed, links, is_exhausted=not (passed or hidden))
 
 

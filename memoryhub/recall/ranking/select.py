@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
@@ -9,8 +10,9 @@ from memoryhub.recall.ranking.score import MemoryCandidate, ScoredCandidate
 
 # Calibrated on questions with and without an answer: see docs/explanation/recall.md.
 ENOUGH, FLOOR = 0.25, 0.1
-# A fact stands for its turn if its score is no lower by more than this: it may tell but a part.
-_STANDS_FOR_MARGIN = 1.0
+# What rules read stands for its turn if its score is no lower by more than this: it may tell but a
+# part. What a model read always does.
+RULES_MARGIN, MODEL_MARGIN = 1.0, math.inf
 _WORDS, _ONLY_WORDS, _PREDICATE = 0.75, 2.0, 0.3
 
 
@@ -44,12 +46,16 @@ def filter_relevant(ranked: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
 
 
 def select_distinct(
-    ranked: Sequence[ScoredCandidate], turns_of: Mapping[UUID, Collection[UUID]], limit: int
+    ranked: Sequence[ScoredCandidate],
+    turns_of: Mapping[UUID, Collection[UUID]],
+    limit: int,
+    margin: float = RULES_MARGIN,
 ) -> list[ScoredCandidate]:
     """The first `limit`, a fact standing for the turn it was read from (spec §12.2 step 5).
 
-    A fact takes the place its turn already has, unless it bears on the question so much less that
-    the turn says more; then it keeps its own, as further facts of that turn do.
+    A fact takes the place its turn already has, unless it bears on the question so much less, by
+    more than `margin`, that the turn says more; then it keeps its own, as further facts of that
+    turn do.
     A note gives way to its turns, and they to it, whichever ranks first.
     """
     chosen: list[ScoredCandidate] = []
@@ -59,7 +65,7 @@ def select_distinct(
         own = scored.candidate
         turns = turns_of.get(own.id, ()) if own.kind != "turn" else (own.id,)
         held = next((place[turn] for turn in turns if turn in place), None)
-        stands = held is not None and scored.score >= chosen[held].score - _STANDS_FOR_MARGIN
+        stands = held is not None and scored.score >= chosen[held].score - margin
         if own.kind == "fact" and held is not None and stands:
             chosen[held] = scored.with_score(chosen[held].score, "source")
             for turn in turns:
