@@ -51,7 +51,7 @@ def weighed_as_then(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(score, "get_shipped_weights", lambda: shipped)
     for name, value in {"ENOUGH": 0.38, "FLOOR": 0.15}.items():
         monkeypatch.setattr(select, name, value)
-    monkeypatch.setattr(rank, "RULES_MARGIN", rank.MODEL_MARGIN)
+    monkeypatch.setattr(rank, "RULES_MARGIN", select.MODEL_MARGIN)
     monkeypatch.setattr(fusion, "ENOUGH", 0.38)
 
 
