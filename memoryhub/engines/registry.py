@@ -104,9 +104,9 @@ def _build_onnx(settings: EngineSettings) -> Embedder:
 
     MINILM_MODEL.locate()
     MINILM_TOKENIZER.locate()
-    from memoryhub.engines.embedding.onnx import OnnxMiniLM
+    from memoryhub.engines.embedding.onnx import get_onnx_minilm
 
-    return OnnxMiniLM(threads=settings.threads)
+    return get_onnx_minilm(settings.threads)
 
 
 def _build_sentence_transformers(settings: EngineSettings) -> Embedder:

@@ -34,7 +34,7 @@ from memoryhub.recall.render.prompt import SECTION_ORDER
 from memoryhub.recall.render.results import ContextSection, MemoryItem, MemoryKind, SearchResult
 from memoryhub.recall.retrieve import RetrievalScope
 from memoryhub.recall.unasked import load_unasked_items
-from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 
 # What can be asked for; and what is, unless something else is said.
@@ -140,8 +140,7 @@ def _is_unasked_wanted(ask: PreparedQuestion, unasked: bool | Literal["model"] |
         return unasked
     if ask.policy.recall.select != "fused":
         return True
-    tenant = Tenant.objects.filter(id=ask.space.tenant_id, engine=Tenant.Engine.LLM)
-    return unasked == "model" and tenant.exists()
+    return unasked == "model" and not ask.is_read_by_rules
 
 
 def _exclude_found(

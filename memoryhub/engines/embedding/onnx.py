@@ -7,7 +7,7 @@ that carries the weights.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from threading import Lock
 
@@ -106,3 +106,9 @@ def _pad_batch(ids: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int6
         tokens[row, : len(each)] = each
         mask[row, : len(each)] = 1
     return tokens, mask
+
+
+@cache
+def get_onnx_minilm(threads: int = 1) -> OnnxMiniLM:
+    """One for all of a process: its weights are held once."""
+    return OnnxMiniLM(threads)

@@ -137,8 +137,9 @@ def _cut_end(text: str) -> str:
     """The last sentences of a text: what is pointed back to stands there."""
     if len(text) <= _MAX_CONTEXT:
         return text
-    end = text[-_MAX_CONTEXT:]
-    return end[max(end.find(mark) + len(mark) for mark in (". ", "! ", "? ", "\n")) :]
+    end = text[-_MAX_CONTEXT:].rstrip()
+    found = [at + len(mark) for mark in (". ", "! ", "? ", "\n") if (at := end.find(mark)) >= 0]
+    return end[min(found, default=0) :]
 
 
 def _complete_statements(readings: Sequence[_ExchangeReading]) -> None:

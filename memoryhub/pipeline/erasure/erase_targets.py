@@ -247,12 +247,15 @@ def _with_copies(
     lost = {turn.seq: turn.text for turn in whole} | {cut.turn.seq: cut.lost for cut in cuts}
     if not lost:
         return whole
-    names = [space.subject, space.name]
+    steps = list(held.filter(IS_INNER))
+    sessions = {turn.session_id for turn in steps}
+    others = held.exclude(IS_INNER).exclude(seq__in=lost).filter(session__in=sessions)
+    remaining = [space.subject, space.name, *others.values_list("text", flat=True)]
     copies = [
         turn
-        for turn in held.filter(IS_INNER)
+        for turn in steps
         if lost.keys() & set(turn.metadata.get(RESTS_ON, ()))
-        or has_erased_words(turn.text, lost.values(), names)
+        or has_erased_words(turn.text, lost.values(), remaining)
     ]
     return list({turn.id: turn for turn in [*whole, *copies]}.values())
 

@@ -15,11 +15,19 @@ AskedTense = Literal["now", "former", ""]
 # What the answer has to have: a number, a time, an address of mail; "": words.
 ValueKind = Literal["amount", "time", "mail", ""]
 
+# What one has after the other: of these the last one is the one before.
+_THINGS_HAD = (
+    r"job|home|house|flat|apartment|place|address|car|bike|phone|laptop|number|boss|manager|school"
+    r"|name|gym|bank|doctor|dentist|landlord|employer|company|team|wife|husband|partner|boyfriend"
+    r"|girlfriend|salary|rent|price|plan|deadline|password|e-?mail|course|teacher|coach|shift"
+)
 _FORMER = re.compile(
-    r"\b(?:used to|before|previous(?:ly)?|former(?:ly)?|originally|back then|back when|no longer"
-    r"|(?<!how )old|ex|(?:was|were|did|had)\b.*\b(?:first|last)|(?:first|last) (?:job|home|flat"
-    r"|place|car|phone|number|boss|school|name))\b"
-    r"|以前|之前|原来|原先|从前|曾经|过去|上一|当初|那会|早先|上个|旧的|老的|前(?=夫|妻|任|东家)",
+    r"\b(?:used to|previous(?:ly)?|former(?:ly)?|originally|back then|back when|no longer|ex"
+    rf"|before(?=\W*$|\W+(?:that|then|this|now|(?:(?:the|my|his|her) \w+|(?:i|he|she|they) \w+(?:ed|t))\W*$))"
+    rf"|(?:my|his|her|their|our|the|['’]s) (?:old|first|last|earlier)(?= (?:{_THINGS_HAD})\b)"
+    rf"|(?:old|first|last|earlier) (?:{_THINGS_HAD}))\b"
+    r"|以前|原来|原先|从前|曾经|过去|当初|那会|早先|旧的|老的|前(?=夫|妻|任|东家)"
+    r"|上一?(?=[个任份家辆台部])(?!.?(?:月|周|年|星期|礼拜|季|学期))|之前(?!.{0,4}[要得先吃喝])",
     re.I,
 )
 _PAST_TENSE = re.compile(

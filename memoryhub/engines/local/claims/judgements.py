@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memoryhub.engines.embedding.onnx import OnnxMiniLM
+from memoryhub.engines.embedding.onnx import get_onnx_minilm
 from memoryhub.engines.types import FactCandidate
 
 JUDGEMENTS_FILE = Path(__file__).with_name("judgements.json")
@@ -93,12 +93,7 @@ def judge_statements(statements: Sequence[Statement]) -> list[Judgement]:
 
 def embed_words(texts: Sequence[str]) -> NDArray[np.float32]:
     """(n, 384): MiniLM's vectors of the beginnings of `texts`."""
-    return _load_embedder().embed([text[:MAX_CHARACTERS] for text in texts])
-
-
-@cache
-def _load_embedder() -> OnnxMiniLM:
-    return OnnxMiniLM()
+    return get_onnx_minilm().embed([text[:MAX_CHARACTERS] for text in texts])
 
 
 def list_word_pairs(text: str) -> frozenset[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.chinese import rules as chinese_rules
@@ -18,7 +19,7 @@ from memoryhub.engines.local.grammar.verbs import (
 )
 from memoryhub.engines.local.grammar.wishes import extract_wish_words as extract_english_wish_words
 from memoryhub.engines.local.grammar.wishes import find_forget_wish as find_english_wish
-from memoryhub.engines.local.grammar.wishes import is_forget_wish, speaks_of_told
+from memoryhub.engines.local.grammar.wishes import is_forget_wish
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import SpeechAct
 
@@ -75,7 +76,7 @@ _TRAILING_MARKS = re.compile(r"[\s\"'”’)\]]+$|[^\w?!.,;:'\"]+$")
 def classify_act(sentence: Span) -> SpeechAct:
     """The speech act of one parsed sentence."""
     text = normalise_quotes(sentence.text)
-    if is_forget_wish(text, told=speaks_of_told(normalise_quotes(sentence.doc.text))):
+    if is_forget_wish(text, normalise_quotes(sentence.doc.text)):
         return "forget"
     if is_question(text):
         return "question"
@@ -106,9 +107,16 @@ def classify_plain_act(text: str) -> SpeechAct:
 def find_forget_wish(text: str, around: str = "") -> str:
     """The sentences of a message, English or Chinese, that ask for something told to be forgotten;
     "" for none. `around`: the whole message, where `text` is a part of it."""
-    if detect_language(around or text) == "zh":
+    language, message = _read_message(around or text)
+    if language == "zh":
         return chinese_rules.find_forget_wish(text, around)
-    return find_english_wish(normalise_quotes(text), normalise_quotes(around))
+    return find_english_wish(normalise_quotes(text), message)
+
+
+@lru_cache(maxsize=2)
+def _read_message(text: str) -> tuple[str, str]:
+    """Its language and its plain words: once for all of its sentences."""
+    return detect_language(text), normalise_quotes(text)
 
 
 def extract_wish_words(text: str) -> str:

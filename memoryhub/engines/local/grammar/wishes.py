@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 
 _MAX_CHARACTERS = 400  # of a sentence that are looked at
-_SENTENCE = re.compile(rf"[^.!?\n;]{{1,{_MAX_CHARACTERS}}}(?:[.!?;\n]+|$)?")
+_SENTENCE = re.compile(rf"[^.!?\n;]{{1,{_MAX_CHARACTERS}}}[.!?;\n]{{0,3}}")
 _YOU = r"(?:you|u|ya)"
 _LEAD = (
     r"(?:^|[,;:–—](?=\s)|\b(?:and|but|so|also|oh|ok|okay|please|pls|plz|just|actually|hmm?|well"
-    r"|listen|hey|now|then|like|thing|know what|omg|cheers|thanks|you know)\b)\W*"
+    r"|listen|hey|now|then|like|thing|know what|omg|cheers|thanks|you know)\b)\W{0,4}"
 )
 # The listener is told, asked, or wanted to do it.
 _ADDRESSED = (
@@ -95,23 +95,20 @@ def find_forget_wish(text: str, around: str = "") -> str:
     """The sentences of a message that ask for something told to be forgotten, "" for none.
     `around`: the whole message, where `text` is a part of it."""
     sentences = [match[0].strip() for match in _SENTENCE.finditer(text)]
-    told = speaks_of_told(around or text)
-    return " ".join(each for each in sentences if is_forget_wish(each, told=told))
+    return " ".join(each for each in sentences if is_forget_wish(each, around or text))
 
 
-def speaks_of_told(text: str) -> bool:
-    """Whether a message speaks of what was told, or of what is kept and who may know it."""
-    return bool(_TOLD.search(text) or _MEMORY.search(text))
-
-
-def is_forget_wish(sentence: str, *, told: bool = False) -> bool:
-    """`told`: its message speaks of what was told (`speaks_of_told`)."""
+def is_forget_wish(sentence: str, around: str) -> bool:
+    """`around`: its message, which may speak of what was told where the sentence does not."""
+    sentence = sentence[:_MAX_CHARACTERS]
     if _IDLE.search(sentence) or _TO_A_MODEL.search(sentence):
         return False
     if any(pattern.search(sentence) for pattern in _WISHES):
         return True
-    about = told and (_TOLD.search(sentence) or _NAMED_THING.search(sentence))
-    return bool(about) and any(pattern.search(sentence) for pattern in _DOUBTFUL_WISHES)
+    return any(pattern.search(sentence) for pattern in _DOUBTFUL_WISHES) and bool(
+        _TOLD.search(sentence)
+        or (_NAMED_THING.search(sentence) and (_TOLD.search(around) or _MEMORY.search(around)))
+    )
 
 
 _FRAME = re.compile(
