@@ -18,12 +18,12 @@ ValueKind = Literal["amount", "time", "mail", ""]
 # What one has after the other: of these the last one is the one before.
 _THINGS_HAD = (
     r"job|home|house|flat|apartment|place|address|car|bike|phone|laptop|number|boss|manager|school"
-    r"|name|gym|bank|doctor|dentist|landlord|employer|company|team|wife|husband|partner|boyfriend"
+    r"|gym|bank|doctor|dentist|landlord|employer|company|team|wife|husband|partner|boyfriend"
     r"|girlfriend|salary|rent|price|plan|deadline|password|e-?mail|course|teacher|coach|shift"
 )
 _FORMER = re.compile(
     r"\b(?:used to|previous(?:ly)?|former(?:ly)?|originally|back then|back when|no longer|ex"
-    rf"|before(?=\W*$|\W+(?:that|then|this|now|(?:(?:the|my|his|her) \w+|(?:i|he|she|they) \w+(?:ed|t))\W*$))"
+    r"|before(?=\W*$|\W+(?:that|then|this|now)\b|\W+(?:the|my|his|her|i|he|she|they) \w+\W*$)"
     rf"|(?:my|his|her|their|our|the|['’]s) (?:old|first|last|earlier)(?= (?:{_THINGS_HAD})\b)"
     rf"|(?:old|first|last|earlier) (?:{_THINGS_HAD}))\b"
     r"|以前|原来|原先|从前|曾经|过去|当初|那会|早先|旧的|老的|前(?=夫|妻|任|东家)"
