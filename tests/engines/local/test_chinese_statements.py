@@ -32,7 +32,17 @@ def test_clauses_end_at_commas_spaces_and_faces(text: str, clauses: list[str] | 
     assert told == (clauses or ["邮箱是he.miao@mail.example", "电话0592-555 0134"])
 
 
-@pytest.mark.parametrize("text", ["呢" * 50_000 + "我", "a1-" * 20_000, "我养猫，“" * 12_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "呢" * 50_000 + "我",
+        "a1-" * 20_000,
+        "我养猫，“" * 12_000,
+        "我住在北京。" + ":" * 49_990 + "a",
+        "房租是3000。" + "不是5，是6。" * 7_000,
+        "房租" + " " * 49_000 + "多少？",
+    ],
+)
 def test_a_flood_is_read_in_no_time(text: str) -> None:
     started = time.monotonic()
     said = [Utterance("m0", "何苗", "user", text[:50_000], AT)]
