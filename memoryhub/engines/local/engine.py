@@ -57,6 +57,7 @@ class LocalEngine(ClaimRules, NoteRules, TopicRules, EpisodeRules, PersonaRules,
     """
 
     name = "local"
+    reads_by_rules = True
     version = "1"
 
     def __init__(self, *, judges: bool = True) -> None:

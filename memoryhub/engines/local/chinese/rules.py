@@ -51,8 +51,7 @@ _CHITCHAT = re.compile(
 # What says that one said, wrote or took a thing wrongly.
 SLIP_WORDS = r"[说打写记搞弄看]错|[打写说]反|口误|手滑"
 _CORRECTION = re.compile(
-    SLIP_WORDS
-    + r"|更正|纠正一下|不对[，,]|其实(?:不是|没有)|不是.{1,12}(?:[，,]|而)是"
+    SLIP_WORDS + r"|更正|纠正一下|不对[，,]|其实(?:不是|没有)|不是.{1,12}(?:[，,]|而)是"
     r"|我(?:从来|从)?没(?:有)?说过|我(?:的意思)?是说"
 )
 GREETING = re.compile(
