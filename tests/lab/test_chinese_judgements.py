@@ -11,26 +11,14 @@ from django.core.management import call_command
 
 from memoryhub.lab.training.chinese.statements import train_chinese_judgements
 from memoryhub.lab.truth.dialogues import read_dialogue
+from tests.support.truth import build_truth_dialogue
 
 
 def write_dialogue(author: str, told: str, aside: str) -> dict[str, Any]:
     """A turn that tells something worth keeping, and one that does not."""
-    at = ("2025-03-01T09:00:00Z", "2025-03-01T09:01:00Z")
-    turns = [
-        {"ref": f"t{n}", "at": when, "speaker": "何苗", "role": "user", "text": text}
-        for n, (when, text) in enumerate(zip(at, (told, aside), strict=True), 1)
-    ]
+    turns = {"t1": ("2025-03-01T09:00:00Z", told), "t2": ("2025-03-01T09:01:00Z", aside)}
     kept = {"do": "add", "id": "c1", "text": told, "match": [[told[-3:]]]}
-    return {
-        "id": f"zh-{author}-1",
-        "author": author,
-        "language": "zh",
-        "subject": {"id": "u1", "name": "何苗"},
-        "sessions": [{"id": "s1", "turns": turns}],
-        "reading": {"t1": [kept]},
-        "truth": {"current": ["c1"], "past": [], "gone": [], "not_asserted": [], "as_of": []},
-        "questions": [],
-    }
+    return build_truth_dialogue(f"zh-{author}-1", "何苗", [turns], {"t1": [kept]}, current=["c1"])
 
 
 DIALOGUES = (
