@@ -26,7 +26,7 @@ from sklearn.model_selection import GroupKFold
 from memoryhub.engines.local import LocalEngine
 from memoryhub.engines.local.claims.judgements import (
     VECTOR_SCALE,
-    Statement,
+    JudgedStatement,
     build_statement,
     describe_statement,
     embed_words,
@@ -54,7 +54,7 @@ class Example:
     """`ended` None: its dialogue does not tell."""
 
     dialogue: str
-    statement: Statement
+    statement: JudgedStatement
     worth: bool
     ended: bool | None
 
@@ -73,7 +73,7 @@ def train_judgements(dialogues: Sequence[TruthDialogue], on: str) -> dict[str, A
 
     is_worth = np.array([each.worth for each in examples])
     values = np.hstack([vectors * VECTOR_SCALE, traits])
-    written = [Statement(_OWN_FACT, words) for words in [*own, *chatter]]
+    written = [JudgedStatement(_OWN_FACT, words) for words in [*own, *chatter]]
     mine = np.hstack([embed_words([*own, *chatter]) * VECTOR_SCALE, _build_traits(written)])
     is_mine = np.arange(len(mine)) < len(own)
     chances = _cross_predict(values, is_worth, groups, mine, is_mine)
@@ -138,7 +138,7 @@ def _read_lines(file: Path) -> list[str]:
     return [line for line in file.read_text(encoding="utf-8").splitlines() if line]
 
 
-def _build_traits(statements: Sequence[Statement]) -> Floats:
+def _build_traits(statements: Sequence[JudgedStatement]) -> Floats:
     return np.array([list(describe_statement(each).values()) for each in statements], float)
 
 

@@ -29,7 +29,7 @@ from memoryhub.lab.systems import SYSTEMS
 from memoryhub.lab.throwaway.tenants import delete_abandoned_tenants
 from memoryhub.lab.training.answers import train_decider
 from memoryhub.lab.training.chinese.statements import train_chinese_judgements
-from memoryhub.lab.training.deciders import train_deciders
+from memoryhub.lab.training.deciders import train_pair_deciders
 from memoryhub.lab.training.statements import train_judgements, write_judgements
 from memoryhub.lab.training.train import train_weights
 from memoryhub.lab.truth.dialogues import HALVES, TruthDialogue, load_dialogues
@@ -199,7 +199,7 @@ class Command(BaseCommand):
         dialogues = load_dialogues(options["path"], authors)
         quiet = [each for name in options["quiet"] for each in read_dataset_dialogues(Path(name))]
         embedder, told = get_current_embedder(), self.stderr.write
-        made = train_deciders(dialogues, LocalEngine(), embedder, quiet=quiet, progress=told)
+        made = train_pair_deciders(dialogues, LocalEngine(), embedder, quiet=quiet, progress=told)
         write_deciders(options["out"], made)
         for language, decider in made.deciders.items():
             self._print_lines([f"{language}: acts from {decider.act}, asks from {decider.ask}"])
