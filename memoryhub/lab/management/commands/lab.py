@@ -175,15 +175,17 @@ class Command(BaseCommand):
     def _train_reading(self, options: dict[str, Any]) -> None:
         # Here and below: learning takes a second to import, which other commands need not wait.
         from memoryhub.lab.training.chinese.statements import train_chinese_judgements
-        from memoryhub.lab.training.statements import train_judgements, write_judgements
+        from memoryhub.lab.training.judgements import write_judgements
+        from memoryhub.lab.training.statements import train_judgements
 
         authors = options["authors"] or HALVES["development"]
         language = options["language"]
         dialogues = [d for d in load_dialogues(options["path"], authors) if d.language == language]
         if language == "zh":
-            made, shipped = train_chinese_judgements(dialogues), CHINESE_JUDGEMENTS_FILE
+            train, shipped = train_chinese_judgements, CHINESE_JUDGEMENTS_FILE
         else:
-            made, shipped = train_judgements(dialogues, options["on"]), JUDGEMENTS_FILE
+            train, shipped = train_judgements, JUDGEMENTS_FILE
+        made = train(dialogues, options["on"])
         write_judgements(made, options["out"] or shipped)
         self._print_lines(f"{name:8}{made[name]['scores']}" for name in ("worth", "ended"))
 
