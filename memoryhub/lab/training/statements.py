@@ -64,7 +64,7 @@ def train_judgements(dialogues: Sequence[TruthDialogue], on: str) -> dict[str, A
     examples = collect_examples(dialogues)
     authors = [each.author for each in examples]
     spoken = [each.statement.words for each in examples]
-    traits = [each.statement for each in examples]
+    stated = [each.statement for each in examples]
     vectors = embed_words(spoken) * VECTOR_SCALE
     names = list(describe_statement(examples[0].statement))
 
@@ -75,8 +75,8 @@ def train_judgements(dialogues: Sequence[TruthDialogue], on: str) -> dict[str, A
 
     is_worth = np.array([each.worth for each in examples])
     marks = np.concatenate([is_worth, np.arange(len(made)) < len(own)])
-    traits += [JudgedStatement(_OWN_FACT, words) for words in [*own, *chatter]]
-    values = np.hstack([np.vstack([vectors, made]), _build_traits(traits)])
+    stated += [JudgedStatement(_OWN_FACT, words) for words in [*own, *chatter]]
+    values = np.hstack([np.vstack([vectors, made]), _build_traits(stated)])
     chances = _cross_predict(values, marks, [*authors, *[""] * len(made)])
     bar = float(np.quantile(chances[is_worth], 1 - _KEEP))
     worth = _describe(_fit(values, marks), bar, [], names) | _score(chances, is_worth, bar)
@@ -155,7 +155,8 @@ def _cross_predict(values: Floats, marks: Flags, authors: Sequence[str]) -> Floa
     chances = np.zeros(len(marks))
     for known, left in leave_authors_out(authors):
         chances[left] = _fit(values[known], marks[known]).predict_proba(values[left])[:, 1]
-    return chances[np.array(authors) != ""]
+    told: Floats = chances[np.array(authors) != ""]
+    return told
 
 
 def _score(chances: Floats, marks: Flags, bar: float) -> dict[str, Any]:
