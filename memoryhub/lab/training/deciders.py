@@ -72,7 +72,7 @@ class PairTable:
     claim: NDArray[np.str_]
 
 
-def train_deciders(
+def train_pair_deciders(
     dialogues: Sequence[TruthDialogue],
     engine: Engine,
     embedder: Embedder,
