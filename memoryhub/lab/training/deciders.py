@@ -38,7 +38,9 @@ Progress = Callable[[str], None]
 Columns = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-MOST_WRONG = 0.0075  # of what is true in the end, closed: below the one in a hundred that is allowed
+MOST_WRONG = (
+    0.0075  # of what is true in the end, closed: below the one in a hundred that is allowed
+)
 LEAST_WORTH = 0.4  # of the pairs that a person is asked about, those in which something is over
 MOST_IDLE = 0.02  # of the claims of quiet talk, those that a person is asked about
 TREES: Mapping[str, Any] = {
