@@ -28,6 +28,9 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "undo": {"subject": "ana", "event_id": "event"},
     "blocks": {"subject": "ana"},
     "edit_block": {"subject": "ana", "label": "human", "append": "More."},
+    "read_window": {"subject": "ana", "session": "monday"},
+    "append_to_window": {"subject": "ana", "session": "monday", "messages": [{"content": "x"}]},
+    "step_window": {"subject": "ana", "session": "monday", "text": "x"},
     "add_memory": {"user_id": "ana", "text": "x", "infer": False},
     "add_memories": {"user_id": "ana", "text": "x", "infer": False},
     "search_memories": {"user_id": "ana", "query": "Porto"},
@@ -136,7 +139,7 @@ def test_a_tool_takes_the_scope_it_says(
         problem = less.call_refused_tool(name, **build_arguments_about(name, victim))
         assert (problem["status"], problem["code"]) == (403, "permission_denied")
         assert scope in problem["detail"]
-    enough = host_of(tenant, scope, query="?tools=hub,mem0,openmemory")
+    enough = host_of(tenant, scope, query="?tools=hub,windows,mem0,openmemory")
     assert name in enough.list_tools()
     result = enough.request_result(
         "tools/call", name=name, arguments=build_arguments_about(name, victim)
