@@ -70,7 +70,9 @@ def victim(tenant: Tenant) -> dict[str, str]:
 
 def build_arguments_about(name: str, ids: dict[str, str]) -> dict[str, Any]:
     def put(value: Any) -> Any:
-        return [put(each) for each in value] if isinstance(value, list) else ids.get(value, value)
+        if isinstance(value, list):
+            return [put(each) for each in value]
+        return ids.get(value, value) if isinstance(value, str) else value
 
     return {field: put(value) for field, value in ARGUMENTS[name].items()}
 
