@@ -607,6 +607,8 @@ class Engine(Protocol):
 
     name: str
     version: str
+    # Whether a call costs nothing; what rules do not know for sure is left to a person.
+    reads_by_rules: bool
 
     # Claims and associations
     def extract_memories(

@@ -27,6 +27,7 @@ from memoryhub.engines.types import (
 from memoryhub.lab.datasets.types import Dialogue
 from memoryhub.lab.truth.dialogues import TruthChange, TruthDialogue, TruthTurn, is_matching
 from memoryhub.lab.truth.reading import build_exchanges
+from notes.index.indexer import strip_names
 
 _BATCH = 32  # exchanges a call
 
@@ -105,7 +106,7 @@ def build_quiet_groups(
 def _pair_quiet(
     dialogue: TruthDialogue, views: Sequence[ClaimView], embedder: Embedder
 ) -> Iterator[PairGroup]:
-    vectors = embedder.embed([view.text.replace(view.owner, "").strip() for view in views])
+    vectors = embedder.embed([strip_names(view.text, (view.owner,)) for view in views])
     for at, view in enumerate(views):
         alike = vectors[:at] @ vectors[at]
         near = [

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 SHIPPED_PATH = Path(__file__).with_name("deciders.json")
-DECIDERS_FORMAT = "memoryhub.deciders/1"
+DECIDERS_FORMAT = "memoryhub.deciders/2"
 
 _Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -27,12 +27,15 @@ class _StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
+_Tree = tuple[tuple[float, ...], ...]
+
+
 class BoostedTrees(_StrictModel):
     """Trees whose leaves add up to log odds, of `features` by number. A node is (feature,
     threshold, left, right), by its place in its tree, or (value,) for a leaf."""
 
     start: float
-    trees: tuple[tuple[tuple[float, ...], ...], ...]
+    trees: tuple[_Tree, ...]
 
     @cached_property
     def _nodes(self) -> tuple[NDArray[np.float64], int]:
@@ -43,7 +46,7 @@ class BoostedTrees(_StrictModel):
             for place, node in enumerate(tree):
                 leaf = len(node) == 1
                 nodes[at, place] = (0, 0, place, place, node[0]) if leaf else (*node, 0)
-        return nodes, most.bit_length()
+        return nodes, max((_measure_depth(tree) for tree in self.trees), default=0)
 
     def estimate_shares(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Of each row (rows, features), how likely it is so: (rows,) within 0 to 1."""
@@ -59,28 +62,9 @@ class BoostedTrees(_StrictModel):
         return shares
 
 
-class LogisticLine(_StrictModel):
-    """Log odds as a weighted sum of the features."""
-
-    start: float
-    weights: tuple[float, ...]
-
-    def estimate_shares(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """As of the trees."""
-        shares: NDArray[np.float64] = 1 / (1 + np.exp(-(self.start + rows @ self.weights)))
-        return shares
-
-
-class PairModel(_StrictModel):
-    """The mean of a line, which is steady, and of trees, which see what goes together."""
-
-    line: LogisticLine
-    trees: BoostedTrees
-
-    def estimate_shares(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """As of the trees."""
-        shares: NDArray[np.float64] = self.line.estimate_shares(rows) / 2
-        return shares + self.trees.estimate_shares(rows) / 2
+def _measure_depth(tree: _Tree, at: int = 0) -> int:
+    node = tree[at]
+    return 0 if len(node) == 1 else 1 + max(_measure_depth(tree, int(n)) for n in node[2:])
 
 
 class PairDecider(_StrictModel):
@@ -89,8 +73,8 @@ class PairDecider(_StrictModel):
     out when it learned."""
 
     features: tuple[str, ...]
-    slot: PairModel
-    closes: PairModel
+    slot: BoostedTrees
+    closes: BoostedTrees
     act: _Share
     ask: _Share
     scores: Mapping[str, float]

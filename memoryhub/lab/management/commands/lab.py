@@ -27,11 +27,6 @@ from memoryhub.lab.runs.execute import resume_run, start_run
 from memoryhub.lab.runs.plan import RunOptions
 from memoryhub.lab.systems import SYSTEMS
 from memoryhub.lab.throwaway.tenants import delete_abandoned_tenants
-from memoryhub.lab.training.answers import train_decider
-from memoryhub.lab.training.chinese.statements import train_chinese_judgements
-from memoryhub.lab.training.deciders import train_deciders
-from memoryhub.lab.training.statements import train_judgements, write_judgements
-from memoryhub.lab.training.train import train_weights
 from memoryhub.lab.truth.dialogues import HALVES, TruthDialogue, load_dialogues
 from memoryhub.lab.truth.everyday import ask_dialogue
 from memoryhub.lab.truth.junk import write_samples
@@ -70,10 +65,13 @@ class Command(BaseCommand):
             ("truth", "what is held after dialogues in which what is true changes"),
             ("everyday", "questions as people type them, after such dialogues"),
         ):
-            _add_truth_arguments(actions.add_parser(name, help=told))
+            measured = actions.add_parser(name, help=told)
+            _add_truth_arguments(measured, derives=name != "reading")
+            measured.add_argument("--failures", action="store_true", help="print each in words")
+            _add_json_argument(measured)
 
         junk = actions.add_parser("junk", help="a sample of what is derived, to be read by eye")
-        _add_truth_arguments(junk)
+        _add_truth_arguments(junk, derives=True)
         junk.add_argument("--out", type=Path, required=True, metavar="FILE")
 
         judged = actions.add_parser(
@@ -175,17 +173,25 @@ class Command(BaseCommand):
     _everyday = _truth
 
     def _train_reading(self, options: dict[str, Any]) -> None:
+        # Here and below: learning takes a second to import, which other commands need not wait.
+        from memoryhub.lab.training.chinese.statements import train_chinese_judgements
+        from memoryhub.lab.training.judgements import write_judgements
+        from memoryhub.lab.training.statements import train_judgements
+
         authors = options["authors"] or HALVES["development"]
         language = options["language"]
         dialogues = [d for d in load_dialogues(options["path"], authors) if d.language == language]
         if language == "zh":
-            made, shipped = train_chinese_judgements(dialogues), CHINESE_JUDGEMENTS_FILE
+            train, shipped = train_chinese_judgements, CHINESE_JUDGEMENTS_FILE
         else:
-            made, shipped = train_judgements(dialogues, options["on"]), JUDGEMENTS_FILE
+            train, shipped = train_judgements, JUDGEMENTS_FILE
+        made = train(dialogues, options["on"])
         write_judgements(made, options["out"] or shipped)
         self._print_lines(f"{name:8}{made[name]['scores']}" for name in ("worth", "ended"))
 
     def _train(self, options: dict[str, Any]) -> None:
+        from memoryhub.lab.training.train import train_weights
+
         told = {"on": options["on"], "progress": self.stderr.write}
         if options["everyday"]:
             told["everyday"] = load_dialogues(options["everyday"], HALVES["development"])
@@ -195,17 +201,21 @@ class Command(BaseCommand):
         self._print_lines(f"{name:14}{value:.3f}" for name, value in made.trained.recall.items())
 
     def _train_deciders(self, options: dict[str, Any]) -> None:
+        from memoryhub.lab.training.deciders import train_pair_deciders
+
         authors = options["authors"] or HALVES["development"]
         dialogues = load_dialogues(options["path"], authors)
         quiet = [each for name in options["quiet"] for each in read_dataset_dialogues(Path(name))]
         embedder, told = get_current_embedder(), self.stderr.write
-        made = train_deciders(dialogues, LocalEngine(), embedder, quiet=quiet, progress=told)
+        made = train_pair_deciders(dialogues, LocalEngine(), embedder, quiet=quiet, progress=told)
         write_deciders(options["out"], made)
         for language, decider in made.deciders.items():
             self._print_lines([f"{language}: acts from {decider.act}, asks from {decider.ask}"])
             self._print_lines(f"  {name:26}{value:9.3f}" for name, value in decider.scores.items())
 
     def _train_answers(self, options: dict[str, Any]) -> None:
+        from memoryhub.lab.training.answers import train_decider
+
         dialogues = load_dialogues(options["path"], HALVES["development"])
         made = train_decider(dialogues, on=options["on"], progress=self.stderr.write)
         options["out"].write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
@@ -241,18 +251,21 @@ class Command(BaseCommand):
 
 def _add_common_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--limit-conversations", type=_parse_positive_number, metavar="N")
+    _add_json_argument(parser)
+
+
+def _add_json_argument(parser: ArgumentParser) -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here too")
 
 
-def _add_truth_arguments(parser: ArgumentParser) -> None:
+def _add_truth_arguments(parser: ArgumentParser, *, derives: bool) -> None:
     parser.add_argument("path", type=Path, help="a folder of such dialogues (benchmarks/truth)")
     parser.add_argument("--half", choices=(*HALVES, "both"), default="development")
     parser.add_argument("--authors", type=_parse_names, default=(), metavar="A,B")
     parser.add_argument("--every", type=_parse_positive_number, default=1, metavar="N")
-    parser.add_argument("--engine", choices=Tenant.Engine.values, default=Tenant.Engine.LOCAL)
-    parser.add_argument("--preset", default="balanced")
-    parser.add_argument("--failures", action="store_true", help="print each failure in words")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here too")
+    if derives:
+        parser.add_argument("--engine", choices=Tenant.Engine.values, default=Tenant.Engine.LOCAL)
+        parser.add_argument("--preset", default="balanced")
 
 
 def _load_chosen_dialogues(options: dict[str, Any]) -> list[TruthDialogue]:

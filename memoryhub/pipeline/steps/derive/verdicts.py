@@ -196,11 +196,11 @@ class ClaimDecider:
             sure=verdict.sure,
             trusted=question.trusted,
             correction=question.correction,
-            trust=self.trust if self.engine.name == "llm" else "guarded",
+            trust="guarded" if self.engine.reads_by_rules else self.trust,
             quoted=question.quoted,
             speakers=self.speakers,
             tells_state=question.judged is not None,
-            why="" if self.engine.name == "llm" else verdict.reason,
+            why=verdict.reason if self.engine.reads_by_rules else "",
         )
 
     def _stand_beside(self, new: Fact, old: Fact) -> bool:
