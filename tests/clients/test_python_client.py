@@ -13,7 +13,6 @@ import pytest
 from pytest_django.live_server_helper import LiveServer
 
 import memoryhub_client as client
-from memoryhub.agents.sessions import AgentSession
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, create_tenant
@@ -317,10 +316,8 @@ def _call_questions(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def test_every_operation_of_the_contract_has_a_call_and_every_column_an_attribute(
-    tenant: Tenant, hub: MemoryHub, line: InProcessTransport, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, hub: MemoryHub, line: InProcessTransport, acting_rules: None
 ) -> None:
-    # The rules take the turn in the place of a model, so that there is an answer to read.
-    monkeypatch.setattr(AgentSession, "check_acts", lambda seat: None)
     scene = make_row_of_every_kind(tenant)
     missing = {name for row in call_everything(hub, scene) for name in list_unknown_fields(row)}
     assert missing == set()
