@@ -7,17 +7,14 @@ may be closed, and what a person is asked must be worth the minute.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.metrics import average_precision_score
 
 from memoryhub.engines.local.claims.deciders import (
-    BoostedTrees,
     DecidersFile,
     PairDecider,
 )
@@ -26,6 +23,7 @@ from memoryhub.engines.local.language import can_embed_language
 from memoryhub.engines.types import Embedder, Engine
 from memoryhub.errors import InvalidInput
 from memoryhub.lab.datasets.types import Dialogue
+from memoryhub.lab.training.boosting import fit_trees
 from memoryhub.lab.training.claim_pairs import (
     PairGroup,
     build_pair_groups,
@@ -38,19 +36,9 @@ Progress = Callable[[str], None]
 Columns = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-MOST_WRONG = (
-    0.0075  # of what is true in the end, closed: below the one in a hundred that is allowed
-)
+MOST_WRONG = 0.0075  # of what is true in the end, closed; one in a hundred is allowed
 LEAST_WORTH = 0.4  # of the pairs that a person is asked about, those in which something is over
 MOST_IDLE = 0.02  # of the claims of quiet talk, those that a person is asked about
-TREES: Mapping[str, Any] = {
-    "n_estimators": 240,
-    "max_depth": 3,
-    "learning_rate": 0.07,
-    "subsample": 0.5,
-    "max_features": 0.3,
-}
-LEAST_IN_LEAF = 30
 # From this share of an older claim's words on, what closes it says it again: nothing is lost.
 SAYS_AGAIN = 0.6
 
@@ -175,31 +163,6 @@ def _learn_decider(table: PairTable) -> PairDecider:
         ask=ask,
         scores=_score_unseen(table, unseen, act, ask),
     )
-
-
-def fit_trees(rows: Columns, wanted: Flags) -> BoostedTrees:
-    """What is learned of these rows, as it is shipped."""
-    least = min(LEAST_IN_LEAF, max(1, len(rows) // 20))
-    model = GradientBoostingClassifier(**TREES, min_samples_leaf=least, random_state=0)
-    model.fit(rows, wanted)
-    trees = []
-    for (each,) in model.estimators_:
-        tree = each.tree_
-        trees.append(
-            tuple(
-                (round(float(tree.value[at, 0, 0]) * model.learning_rate, 4),)
-                if tree.children_left[at] < 0
-                else (
-                    int(tree.feature[at]),
-                    round(float(tree.threshold[at]), 4),
-                    int(tree.children_left[at]),
-                    int(tree.children_right[at]),
-                )
-                for at in range(tree.node_count)
-            )
-        )
-    prior = model.init_.class_prior_[1]
-    return BoostedTrees(start=float(np.log(prior / (1 - prior))), trees=tuple(trees))
 
 
 def _find_act_bar(table: PairTable, shares: Columns) -> float:
