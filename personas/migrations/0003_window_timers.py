@@ -30,9 +30,4 @@ class Migration(migrations.Migration):
             name='beats_at',
             field=models.DateTimeField(blank=True, null=True),
         ),
-        migrations.AddField(
-            model_name='window',
-            name='busy_until',
-            field=models.DateTimeField(blank=True, null=True),
-        ),
     ]
