@@ -12,9 +12,9 @@ from sklearn.ensemble import GradientBoostingClassifier
 from memoryhub.engines.local.trees import BoostedTrees
 
 TREES: Mapping[str, Any] = {
-    "n_estimators": 240,
+    "n_estimators": 180,
     "max_depth": 3,
-    "learning_rate": 0.07,
+    "learning_rate": 0.08,
     "subsample": 0.5,
     "max_features": 0.3,
 }

@@ -179,7 +179,9 @@ def _describe_question(asked: QuestionTerms) -> _Question:
     )
 
 
-def _describe_quotes(asked: QuestionTerms, quotes: Sequence[Quote], tense: AskedTense) -> list[Features]:
+def _describe_quotes(
+    asked: QuestionTerms, quotes: Sequence[Quote], tense: AskedTense
+) -> list[Features]:
     """Of each quote, its place among the others."""
     count = max(1, len(asked.stems))
     times = sorted({quote.said_at for quote in quotes if quote.said_at})

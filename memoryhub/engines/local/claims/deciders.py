@@ -27,14 +27,15 @@ _Share = Annotated[float, Field(ge=0, le=1)]
 
 class PairDecider(StrictModel):
     """`features` name the numbers of `pairs.describe_pairs` that are looked at. From `act` on the
-    older claim is ended, from `ask` on a person is asked. `scores` are from authors that were left
-    out when it learned."""
+    older claim is ended, from `ask` on a person is asked; from `ask_among_people` where no
+    assistant was told. `scores` are from authors that were left out when it learned."""
 
     features: tuple[str, ...]
     slot: BoostedTrees
     closes: BoostedTrees
     act: _Share
     ask: _Share
+    ask_among_people: _Share
     scores: Mapping[str, float]
 
     @property
