@@ -170,7 +170,7 @@ def _learn_decider(table: PairTable) -> PairDecider:
         act=act,
         ask=ask,
         ask_among_people=max(ask, among_people),
-        scores=_score_unseen(table, unseen, act, ask),
+        scores=_score_unseen(table, unseen, act, np.where(table.assisted, ask, among_people)),
     )
 
 
@@ -214,7 +214,9 @@ def _find_ask_bar(table: PairTable, shares: Columns, act: float, quiet: Flags) -
     return act
 
 
-def _score_unseen(table: PairTable, shares: Columns, act: float, ask: float) -> dict[str, float]:
+def _score_unseen(
+    table: PairTable, shares: Columns, act: float, ask: Columns
+) -> dict[str, float]:
     scores: dict[str, float] = {}
     for name, source in (
         ("told", table.counts & ~table.read),
