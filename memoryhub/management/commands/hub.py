@@ -55,8 +55,10 @@ def build_launch_plan(command: Command) -> LaunchPlan:
 
 def build_web_program() -> Program:
     where = ["--host", settings.HOST, "--port", str(settings.PORT)]
-    # Threads wait for the database most of the time; more requests than that queue in the socket.
-    how = ["--interface", "wsgi", "--no-ws", "--blocking-threads", "8", "--backpressure", "16"]
+    # Backpressure counts connections, those too that nobody asks anything on; requests queue for
+    # the threads, which wait for the database most of the time.
+    how = ["--interface", "wsgi", "--no-ws", "--blocking-threads", "8"]
+    how += ["--backlog", "4096", "--backpressure", "4096"]
     quiet = ["--log-level", "error", "--workers-kill-timeout", "4"]
     return Program(
         "web server",
