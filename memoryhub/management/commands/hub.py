@@ -55,14 +55,12 @@ def build_launch_plan(command: Command) -> LaunchPlan:
 
 def build_web_program() -> Program:
     where = ["--host", settings.HOST, "--port", str(settings.PORT)]
-    # Backpressure counts connections, those too that nobody asks anything on; requests queue for
-    # the threads, which wait for the database most of the time.
-    how = ["--interface", "wsgi", "--no-ws", "--blocking-threads", "8"]
-    how += ["--backlog", "4096", "--backpressure", "4096"]
+    # Backpressure counts connections: idle ones and open streams as well.
+    how = ["--interface", "asginl", "--no-ws", "--backlog", "4096", "--backpressure", "4096"]
     quiet = ["--log-level", "error", "--workers-kill-timeout", "4"]
     return Program(
         "web server",
-        build_module_command("granian", *where, *how, *quiet, "memoryhub.wsgi:application"),
+        build_module_command("granian", *where, *how, *quiet, "memoryhub.asgi:application"),
         {"MEMORYHUB_PROCESS": "web"},
     )
 
