@@ -173,6 +173,7 @@ class _Quiet(WSGIRequestHandler):
 @contextmanager
 def _served() -> Iterator[str]:
     """The hub's address, while it answers."""
+    from django.core.wsgi import get_wsgi_application
 
     application = get_wsgi_application()
     server = make_server("127.0.0.1", 0, application, server_class=_Threading, handler_class=_Quiet)

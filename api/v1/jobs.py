@@ -171,17 +171,17 @@ Progress = dict[str, Any]
 
 def load_progress(tenant_id: UUID, job_ids: Collection[UUID]) -> dict[UUID, Progress]:
     """The jobs as they are, and how many of their turns are unread. Two statements."""
-    unread = Turn.objects.filter(
-        space=OuterRef("space"),
-        seq__gte=OuterRef("first_seq"),
-        seq__lte=OuterRef("last_seq"),
-        state=Turn.State.PENDING,
-    )
-    counted = unread.order_by().values("space").annotate(count=Count("id")).values("count")
     with tenant_scope(tenant_id):
-        shown = render_rows(JOBS, JOBS.select_rows(), job_ids, _PROGRESS_COLUMNS)
+        unread = Turn.objects.filter(
+            space=OuterRef("space"),
+            seq__gte=OuterRef("first_seq"),
+            seq__lte=OuterRef("last_seq"),
+            state=Turn.State.PENDING,
+        )
+        counted = unread.order_by().values("space").annotate(count=Count("id")).values("count")
         jobs = Job.objects.filter(id__in=job_ids).order_by()
         left = dict(jobs.values_list("id", Coalesce(Subquery(counted), 0)))
+        shown = render_rows(JOBS, JOBS.select_rows(), job_ids, _PROGRESS_COLUMNS)
     return {job_id: row | {"unread": left.get(job_id, 0)} for job_id, row in shown.items()}
 
 

@@ -55,8 +55,10 @@ def build_launch_plan(command: Command) -> LaunchPlan:
 
 def build_web_program() -> Program:
     where = ["--host", settings.HOST, "--port", str(settings.PORT)]
-    # Backpressure counts connections: idle ones and open streams as well.
-    how = ["--interface", "asginl", "--no-ws", "--backlog", "4096", "--backpressure", "4096"]
+    # Backpressure counts connections: idle ones and open streams as well. Where HTTP/2 is looked
+    # for, a connection that says nothing is never cut.
+    how = ["--interface", "asginl", "--http", "1", "--no-ws"]
+    how += ["--backlog", "4096", "--backpressure", "4096"]
     quiet = ["--log-level", "error", "--workers-kill-timeout", "4"]
     return Program(
         "web server",
