@@ -1,9 +1,8 @@
-"""What clients do to the hub at once: locust runs this file, with what it needs in `LOAD_*`."""
+"""What clients do to the hub at once: locust runs this file."""
 
 from __future__ import annotations
 
 import itertools
-import os
 import re
 from random import Random
 from typing import Any
@@ -13,12 +12,16 @@ from locust import FastHttpUser, constant, constant_pacing, events, task
 
 from benchmarks.ways.sentences import QUESTIONS
 
-KEY, PASSWORD = os.environ["LOAD_KEY"], os.environ["LOAD_PASSWORD"]
-SUBJECTS = os.environ["LOAD_SUBJECTS"].split(",")
+SUBJECTS = tuple(f"person-{n}" for n in range(8))
 PAGES = ("/", "/spaces/", "/jobs/")
-_HEADERS = {"Authorization": f"Bearer {KEY}"}
 _numbers, _chance = itertools.count(), Random(7)
 _cookies: dict[str, str] = {}
+
+
+@events.init_command_line_parser.add_listener
+def add_arguments(parser: Any) -> None:
+    parser.add_argument("--key")
+    parser.add_argument("--password")
 
 
 @events.test_start.add_listener
@@ -27,7 +30,11 @@ def sign_in(environment: Any, **more: Any) -> None:
     session, address = requests.Session(), f"{environment.host}/sign-in"
     found = re.search(r'csrfmiddlewaretoken" value="(\w+)"', session.get(address, timeout=30).text)
     assert found is not None
-    sent = {"username": "operator", "password": PASSWORD, "csrfmiddlewaretoken": found[1]}
+    sent = {
+        "username": "operator",
+        "password": environment.parsed_options.password,
+        "csrfmiddlewaretoken": found[1],
+    }
     session.post(address, sent, headers={"Referer": address}, timeout=30).raise_for_status()
     _cookies.update((each.name, each.value or "") for each in session.cookies)
 
@@ -38,17 +45,20 @@ class Client(FastHttpUser):  # type: ignore[misc]  # locust has no types
 
     wait_time = constant(0)
 
+    def on_start(self) -> None:
+        self.headers = {"Authorization": f"Bearer {self.environment.parsed_options.key}"}
+
     @task(6)
     def search(self) -> None:
         asked = f"{_chance.choice(QUESTIONS)} {next(_numbers)}"
         body = {"subject": _chance.choice(SUBJECTS), "query": asked}
-        self.client.post("/api/v1/search", json=body, headers=_HEADERS, name="search")
+        self.client.post("/api/v1/search", json=body, headers=self.headers, name="search")
 
     @task(2)
     def add(self) -> None:
         text = f"Number {next(_numbers)} in the queue was {_chance.randrange(90)} years old."
         body = {"subject": _chance.choice(SUBJECTS), "messages": [{"content": text}]}
-        self.client.post("/api/v1/memories", json=body, headers=_HEADERS, name="add")
+        self.client.post("/api/v1/memories", json=body, headers=self.headers, name="add")
 
     @task(2)
     def open_page(self) -> None:

@@ -50,9 +50,10 @@ class RequestBody(io.RawIOBase):
                 raise RequestDataTooBig(f"A body has at most {self._most:,} bytes")
 
     async def _receive_in_time(self) -> Message:
-        allowed = settings.BODY_SECONDS + self._came / LEAST_BYTES_PER_SECOND
+        pause = self._loop.time() + settings.BODY_SECONDS
+        whole = self._began + settings.BODY_SECONDS + self._came / LEAST_BYTES_PER_SECOND
         try:
-            async with asyncio.timeout_at(self._began + allowed):
+            async with asyncio.timeout_at(min(pause, whole)):
                 return await self._receive()
         except TimeoutError:
             raise SlowBody("the body comes too slowly") from None

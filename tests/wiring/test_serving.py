@@ -125,6 +125,8 @@ def test_a_large_body_that_stops_coming_holds_nobody_up(web: WebServer) -> None:
             each.send_head("POST", "/api/v1/search", 9_000_000)
             each.socket.sendall(b" " * 2_000_000)
         assert_serves(web)
+        status, problem = stopped[1].read_answer()
+        assert (status, problem["code"]) == (408, "body_incomplete")
 
 
 def test_a_large_body_comes_whole(web: WebServer) -> None:
