@@ -20,7 +20,6 @@ from django.utils.translation import gettext_noop as _
 from memoryhub.dialogues.models import Session
 from memoryhub.engines.types import Engine
 from memoryhub.errors import InvalidInput
-from memoryhub.inference import selection
 from memoryhub.lab.readers.agents import SavedReader, ToolReader
 from memoryhub.lab.readers.base import MemoryReader, ReaderInputs
 from memoryhub.lab.readers.chunks import ChunkReader
@@ -104,8 +103,7 @@ class System:
         if self.writer:
             with tenant_scope(space.tenant_id):
                 session = Session.objects.filter(space=space).latest("ordinal")
-            embedder = selection.get_current_embedder()
-            place = WriterInputs(space, session, engine, embedder, now, self.options)
+            place = WriterInputs(space, session, engine, now, self.options)
             WRITERS[self.writer](place)
 
     def to_dict(self) -> dict[str, Any]:

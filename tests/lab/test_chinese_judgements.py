@@ -7,43 +7,35 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.core.management import call_command
 
+from memoryhub.engines.types import FactCandidate, SourceSpan
+from memoryhub.errors import InvalidInput
 from memoryhub.lab.training.chinese.statements import train_chinese_judgements
+from memoryhub.lab.training.judgements import is_kept, leave_authors_out
 from memoryhub.lab.truth.dialogues import read_dialogue
+from tests.support.truth import build_truth_dialogue
 
 
-def write_dialogue(author: str, told: str, aside: str) -> dict[str, Any]:
+def write_dialogue(name: str, told: str, aside: str) -> dict[str, Any]:
     """A turn that tells something worth keeping, and one that does not."""
-    at = ("2025-03-01T09:00:00Z", "2025-03-01T09:01:00Z")
-    turns = [
-        {"ref": f"t{n}", "at": when, "speaker": "何苗", "role": "user", "text": text}
-        for n, (when, text) in enumerate(zip(at, (told, aside), strict=True), 1)
-    ]
+    turns = {"t1": ("2025-03-01T09:00:00Z", told), "t2": ("2025-03-01T09:01:00Z", aside)}
     kept = {"do": "add", "id": "c1", "text": told, "match": [[told[-3:]]]}
-    return {
-        "id": f"zh-{author}-1",
-        "author": author,
-        "language": "zh",
-        "subject": {"id": "u1", "name": "何苗"},
-        "sessions": [{"id": "s1", "turns": turns}],
-        "reading": {"t1": [kept]},
-        "truth": {"current": ["c1"], "past": [], "gone": [], "not_asserted": [], "as_of": []},
-        "questions": [],
-    }
+    return build_truth_dialogue(name, "何苗", [turns], {"t1": [kept]}, current=["c1"])
 
 
 DIALOGUES = (
-    write_dialogue("c", "我在泉州开茶馆", "我今天困死了"),
-    write_dialogue("f", "我女儿在厦门读书", "我笑得肚子疼"),
+    write_dialogue("zh-c-1", "我在泉州开茶馆", "我今天困死了"),
+    write_dialogue("zh-f-1", "我女儿在厦门读书", "我笑得肚子疼"),
 )
 
 
 def test_learning_twice_gives_the_same_weights() -> None:
     dialogues = [read_dialogue(each) for each in DIALOGUES]
-    first, second = train_chinese_judgements(dialogues), train_chinese_judgements(dialogues)
+    first, second = (train_chinese_judgements(dialogues, "2026-06-01") for _ in range(2))
     assert first == second
-    assert first.keys() == {"ended", "worth"}
+    assert first.keys() == {"learned", "ended", "worth"}
     assert first["worth"]["scores"]["true"] >= 2
     assert {"recall", "precision"} <= first["ended"]["scores"].keys()
 
@@ -54,8 +46,50 @@ def test_the_command_writes_what_the_engine_reads(tmp_path: Path) -> None:
         (tmp_path / f"{each['id']}.json").write_text(text, encoding="utf-8")
     out, target = StringIO(), tmp_path / "judgements.out"
     call_command(
-        "lab", "train-reading", str(tmp_path), "--language", "zh", "--out", str(target), stdout=out
+        "lab",
+        "train-reading",
+        str(tmp_path),
+        "--language",
+        "zh",
+        "--on",
+        "2026-06-01",
+        "--out",
+        str(target),
+        stdout=out,
     )
-    made = json.loads(target.read_text(encoding="utf-8"))
+    text = target.read_text(encoding="utf-8")
+    assert text.count("\n") == 5  # one line a decider, and the day
+    assert "\\u" not in text
+    made = json.loads(text)
+    assert made["learned"] == "2026-06-01"
     assert set(made["ended"]) == {"bias", "bar", "scores", "weights"}
     assert "worth" in out.getvalue()
+
+
+def test_an_ending_that_is_marked_and_no_longer_told_is_an_error() -> None:
+    changed = write_dialogue("zh-c-01-laozhang", "我在泉州开茶馆", "我今天困死了")
+    with pytest.raises(InvalidInput, match="zh-c-01-laozhang"):
+        train_chinese_judgements([read_dialogue(changed)], "2026-06-01")
+
+
+def test_what_was_said_and_not_claimed_is_not_worth_keeping() -> None:
+    claimed = DIALOGUES[0]
+    joked = {"ref": "t1", "kind": "joke", "match": [["茶馆"]]}
+    unclaimed = claimed | {"truth": claimed["truth"] | {"not_asserted": [joked]}}
+    told, joke = read_dialogue(claimed), read_dialogue(unclaimed)
+    fact = FactCandidate(
+        text="何苗在泉州开茶馆。",
+        owner="何苗",
+        speaker="何苗",
+        pattern="SVO",
+        subject="何苗",
+        verb="开",
+        sources=(SourceSpan("t1", 0, 7),),
+    )
+    assert is_kept(told, fact)
+    assert not is_kept(joke, fact)
+
+
+def test_of_each_author_in_turn_the_others_are_learned_from() -> None:
+    parts = [(list(known), list(left)) for known, left in leave_authors_out(["a", "", "b", "a"])]
+    assert parts == [([1, 2], [0, 3]), ([0, 1, 3], [2])]

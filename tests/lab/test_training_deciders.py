@@ -14,46 +14,26 @@ from memoryhub.engines.local.claims.deciders import read_deciders
 from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.lab.training.claim_pairs import build_pair_groups
 from memoryhub.lab.truth.dialogues import read_dialogue
+from tests.support.truth import build_truth_dialogue
 
 
 def write_dialogue(number: int, author: str) -> dict[str, Any]:
     """Tom moves, and keeps his dog."""
     first, second = f"Town{number}", f"Port{number}"
-    at = ["2025-01-05T10:00:00Z", "2025-03-05T10:00:00Z"]
-    texts = [f"I live in {first}. My dog is called Rex{number}.", f"I live in {second} now."]
     home = {"do": "add", "id": "c1", "text": f"Tom lives in {first}.", "match": [[first]]}
     dog = {"do": "add", "id": "c2", "text": f"Tom's dog is Rex{number}.", "match": [["rex"]]}
     moved = {"do": "replace", "targets": ["c1"], "id": "c3", "match": [[second]]}
-    return {
-        "id": f"en-{author}-{number}",
-        "author": author,
-        "language": "en",
-        "subject": {"id": f"tom{number}", "name": "Tom"},
-        "sessions": [
-            {
-                "id": f"s{place}",
-                "turns": [
-                    {
-                        "ref": f"t{place}",
-                        "at": at[place],
-                        "speaker": "Tom",
-                        "role": "user",
-                        "text": texts[place],
-                    }
-                ],
-            }
-            for place in (0, 1)
+    return build_truth_dialogue(
+        f"en-{author}-{number}",
+        "Tom",
+        [
+            {"t0": ("2025-01-05T10:00:00Z", f"I live in {first}. My dog is called Rex{number}.")},
+            {"t1": ("2025-03-05T10:00:00Z", f"I live in {second} now.")},
         ],
-        "reading": {"t0": [home, dog], "t1": [moved | {"text": f"Tom lives in {second}."}]},
-        "truth": {
-            "current": ["c2", "c3"],
-            "past": ["c1"],
-            "gone": [],
-            "not_asserted": [],
-            "as_of": [],
-        },
-        "questions": [],
-    }
+        {"t0": [home, dog], "t1": [moved | {"text": f"Tom lives in {second}."}]},
+        current=["c2", "c3"],
+        past=["c1"],
+    )
 
 
 @pytest.fixture

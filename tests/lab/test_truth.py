@@ -17,29 +17,22 @@ from memoryhub.lab.truth.everyday import ask_dialogue
 from memoryhub.lab.truth.measure import TruthScore, measure_dialogue
 from memoryhub.lab.truth.run import tell_dialogue
 from memoryhub.tenants.models import Tenant
+from tests.support.truth import build_truth_dialogue
 
-DIALOGUE: dict[str, Any] = {
-    "id": "en-a-01-ferry",
-    "author": "a",
-    "language": "en",
-    "subject": {"id": "user-7", "name": "Nora"},
-    "sessions": [
+DIALOGUE = build_truth_dialogue(
+    "en-a-01-ferry",
+    "Nora",
+    [
         {
-            "id": "s1",
-            "turns": [
-                {"ref": "t1", "at": "2025-01-06T10:00:00Z", "text": "I live in Bergen."},
-                {"ref": "t2", "at": "2025-01-06T10:01:00Z", "text": "I have a dog called Kip."},
-            ],
+            "t1": ("2025-01-06T10:00:00Z", "I live in Bergen."),
+            "t2": ("2025-01-06T10:01:00Z", "I have a dog called Kip."),
         },
         {
-            "id": "s2",
-            "turns": [
-                {"ref": "t3", "at": "2025-03-06T10:00:00Z", "text": "I live in Oslo now."},
-                {"ref": "t4", "at": "2025-03-06T10:01:00Z", "text": "Maybe I should buy a boat."},
-            ],
+            "t3": ("2025-03-06T10:00:00Z", "I live in Oslo now."),
+            "t4": ("2025-03-06T10:01:00Z", "Maybe I should buy a boat."),
         },
     ],
-    "reading": {
+    {
         "t1": [{"do": "add", "id": "c1", "text": "Nora lives in Bergen.", "match": [["bergen"]]}],
         "t2": [{"do": "add", "id": "c2", "text": "Nora has a dog, Kip.", "match": [["kip"]]}],
         "t3": [
@@ -52,14 +45,11 @@ DIALOGUE: dict[str, Any] = {
             }
         ],
     },
-    "truth": {
-        "current": ["c2", "c3"],
-        "past": ["c1"],
-        "gone": [],
-        "not_asserted": [{"ref": "t4", "kind": "wish", "match": [["boat"]]}],
-        "as_of": [{"at": "2025-02-01T00:00:00Z", "holds": ["c1"], "not": ["c3"]}],
-    },
-    "questions": [
+    current=["c2", "c3"],
+    past=["c1"],
+    not_asserted=[{"ref": "t4", "kind": "wish", "match": [["boat"]]}],
+    as_of=[{"at": "2025-02-01T00:00:00Z", "holds": ["c1"], "not": ["c3"]}],
+    questions=[
         {
             "ask": "where do i live",
             "kind": "current",
@@ -68,10 +58,7 @@ DIALOGUE: dict[str, Any] = {
         },
         {"ask": "what's my blood type", "kind": "unknown", "right": [], "outdated": []},
     ],
-}
-for _session in DIALOGUE["sessions"]:
-    for _turn in _session["turns"]:
-        _turn |= {"speaker": "Nora", "role": "user"}
+)
 
 
 def build_dialogue(**changed: Any) -> Any:

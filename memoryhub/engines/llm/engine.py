@@ -38,6 +38,7 @@ class LLMEngine(
     """
 
     name = "llm"
+    reads_by_rules = False
 
     def __init__(
         self,

@@ -57,6 +57,7 @@ class LocalEngine(ClaimRules, NoteRules, TopicRules, EpisodeRules, PersonaRules,
     """
 
     name = "local"
+    reads_by_rules = True
     version = "1"
 
     def __init__(self, *, judges: bool = True) -> None:
@@ -200,10 +201,10 @@ def _judge_facts(readings: Sequence[_ExchangeReading]) -> None:
     worth, ended = load_decider("worth").bar, load_decider("ended").bar
     dropped = set[tuple[int, int]]()
     judged = judge_statements([statement for _, _, statement in asked]) if asked else []
-    for (reading, at, (fact, _)), judgement in zip(asked, judged, strict=True):
-        if judgement.ended >= ended:
+    for (reading, at, (fact, _)), chances in zip(asked, judged, strict=True):
+        if chances.ended >= ended:
             reading.facts[at] = mark_ended(fact)
-        if not fact.predicate_key and judgement.worth < worth:
+        if not fact.predicate_key and chances.worth < worth:
             dropped.add((id(reading), at))
     for reading in readings:
         told = enumerate(reading.facts)

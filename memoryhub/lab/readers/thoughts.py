@@ -86,22 +86,25 @@ class ThoughtReader:
         found = [FoundMemory("fact", self._ids[at], float(near[at])) for at in best]
         with tenant_scope(self._space.tenant_id):
             items = hydrate_memories(found, load_source_links(self._ids[at] for at in best))
-            events = _load_events([item.id for item in items])[: self._events]
+            events = _load_events([item.id for item in items], self._events)
         return build_result([*items, *events, *self._summary])
 
 
-def _load_events(facts: Sequence[UUID]) -> list[MemoryItem]:
+def _load_events(facts: Sequence[UUID], most: int) -> list[MemoryItem]:
     """What led to what, of links that join notes of these facts to others, in the order of time:
     the earlier led to the later, since links have no direction."""
+    if not most:
+        return []
     notes = Note.objects.filter(fact__in=facts).values_list("id", flat=True)
     links = filter_links_of_notes(notes).filter(kind__in=_EVENT_KINDS)
     joined = [(link.a.fact, link.b.fact) for link in links.select_related("a__fact", "b__fact")]
     ends = [sorted((one, other), key=_get_event_time) for one, other in joined if one and other]
+    ends = sorted(ends, key=lambda pair: _get_event_time(pair[0]))[:most]
     ids = list(dict.fromkeys(fact.id for pair in ends for fact in pair))
     told = hydrate_memories([FoundMemory("fact", at, 0.0) for at in ids], load_source_links(ids))
     items = {item.id: item for item in told}
-    ends.sort(key=lambda pair: _get_event_time(pair[0]))
-    return [_build_event_item(items[one.id], items[other.id]) for one, other in ends]
+    shown = [(items.get(one.id), items.get(other.id)) for one, other in ends]
+    return [_build_event_item(one, other) for one, other in shown if one and other]
 
 
 def _get_event_time(fact: Fact) -> datetime:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from typing import Literal
 
@@ -27,6 +27,7 @@ from memoryhub.engines.types import (
 from memoryhub.lab.datasets.types import Dialogue
 from memoryhub.lab.truth.dialogues import TruthChange, TruthDialogue, TruthTurn, is_matching
 from memoryhub.lab.truth.reading import build_exchanges
+from notes.index.indexer import strip_names
 
 _BATCH = 32  # exchanges a call
 
@@ -53,6 +54,7 @@ class PairGroup:
     claims: Sequence[frozenset[str]]
     is_message: bool = False  # the new side is a whole message, for want of a sentence
     is_quiet: bool = False  # of talk in which hardly anything is taken back
+    is_assisted: bool = True  # an assistant is told, or nobody else
 
     @property
     def subject(self) -> str:
@@ -92,7 +94,7 @@ def build_quiet_groups(
     told = [_wrap_dialogue(each) for each in dialogues]
     read = _read_turns(told, engine)
     return [
-        group
+        replace(group, is_assisted=any(turn.role == "assistant" for turn in dialogue.turns))
         for dialogue in told
         for group in _pair_quiet(
             dialogue,
@@ -105,7 +107,7 @@ def build_quiet_groups(
 def _pair_quiet(
     dialogue: TruthDialogue, views: Sequence[ClaimView], embedder: Embedder
 ) -> Iterator[PairGroup]:
-    vectors = embedder.embed([view.text.replace(view.owner, "").strip() for view in views])
+    vectors = embedder.embed([strip_names(view.text, (view.owner,)) for view in views])
     for at, view in enumerate(views):
         alike = vectors[:at] @ vectors[at]
         near = [
@@ -136,7 +138,8 @@ def _wrap_dialogue(dialogue: Dialogue) -> TruthDialogue:
             for at, message in enumerate(session.messages)
             if message.timestamp is not None
         ]
-        sessions.append((f"s{number}", turns))
+        if turns:
+            sessions.append((f"s{number}", turns))
     words = " ".join(turn.text for _, turns in sessions[:1] for turn in turns)
     return TruthDialogue(
         id=dialogue.name,

@@ -1,35 +1,29 @@
 """`lab train-deciders`: what becomes of pairs of claims, learned from dialogues with readings.
 
-A logistic line and boosted trees over what is computed anyway (`engines.local.claims.pairs`). The
-bars are set by what they say of an author that they never saw: at most one claim in a hundred that
-is true in the end may be closed, and what a person is asked must be worth the minute.
+Boosted trees over what is computed anyway (`engines.local.claims.pairs`). The bars are set by what
+they say of an author that they never saw: at most one claim in a hundred that is true in the end
+may be closed, and what a person is asked must be worth the minute.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import GradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
-from sklearn.preprocessing import StandardScaler
 
 from memoryhub.engines.local.claims.deciders import (
-    BoostedTrees,
     DecidersFile,
-    LogisticLine,
     PairDecider,
-    PairModel,
 )
 from memoryhub.engines.local.claims.pairs import LANGUAGE_BOUND, describe_pairs, may_take_place
 from memoryhub.engines.local.language import can_embed_language
 from memoryhub.engines.types import Embedder, Engine
 from memoryhub.errors import InvalidInput
 from memoryhub.lab.datasets.types import Dialogue
+from memoryhub.lab.training.boosting import fit_trees
 from memoryhub.lab.training.claim_pairs import (
     PairGroup,
     build_pair_groups,
@@ -42,17 +36,12 @@ Progress = Callable[[str], None]
 Columns = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-MOST_WRONG = 0.005  # of what is true in the end, closed: below the one in a hundred that is allowed
-LEAST_WORTH = 0.4  # of the pairs that a person is asked about, those in which something is over
-MOST_IDLE = 0.02  # of the claims of quiet talk, those that a person is asked about
-TREES: Mapping[str, Any] = {
-    "n_estimators": 160,
-    "max_depth": 3,
-    "learning_rate": 0.06,
-    "subsample": 0.5,
-    "max_features": 0.3,
-}
-LEAST_IN_LEAF, LINE_FREEDOM = 20, 0.03
+MOST_WRONG = 0.0075  # of what is true in the end, closed; one in a hundred is allowed
+LEAST_WORTH = 0.55  # of the pairs that a person is asked about, those in which something is over
+_QUIET_PARTS = 3
+MOST_IDLE = 0.015  # of the claims of quiet talk, those that a person is asked about
+# From this share of an older claim's words on, what closes it says it again: nothing is lost.
+SAYS_AGAIN = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +60,11 @@ class PairTable:
     counts: Flags
     may_act: Flags
     quiet: Flags
+    assisted: Flags
     claim: NDArray[np.str_]
 
 
-def train_deciders(
+def train_pair_deciders(
     dialogues: Sequence[TruthDialogue],
     engine: Engine,
     embedder: Embedder,
@@ -111,18 +101,22 @@ def build_pair_table(
     vectors = embedder.embed(list(places))
     rows: list[dict[str, float]] = []
     labels: list[str] = []
-    authors, read, at_stake, counts, quiet, claim = [], [], [], [], [], []
+    authors, read, at_stake, counts, claim = [], [], [], [], []
+    quiet, assisted = [], []
     for group in groups:
         new = vectors[places[texts[group.new]]]
         similar = [float(new @ vectors[places[texts[old]]]) for old in group.held]
-        rows += describe_pairs(group.new, group.held, similar, group.subject)
+        described = describe_pairs(group.new, group.held, similar, group.subject)
+        rows += described
         labels += group.labels
-        for claims in group.claims:
+        for row, claims in zip(described, group.claims, strict=True):
             authors.append(group.dialogue.author)
             read.append(group.source == "read")
-            at_stake.append(_is_at_stake(group, claims))
+            again = row["old_in_new"] >= SAYS_AGAIN
+            at_stake.append(not again and _is_at_stake(group, claims))
             counts.append(not group.is_message)
             quiet.append(group.is_quiet)
+            assisted.append(group.is_assisted)
             claim.append(f"{group.dialogue.id} {min(claims)} {group.source}")
     if not rows:
         raise InvalidInput("no dialogue there tells anything twice", field="path")
@@ -139,6 +133,7 @@ def build_pair_table(
         np.array(counts),
         np.array([may_take_place(row) for row in rows]),
         np.array(quiet),
+        np.array(assisted),
         np.array(claim),
     )
 
@@ -159,57 +154,31 @@ def _learn_decider(table: PairTable) -> PairDecider:
     if len(set(table.authors)) < 2 or not 1 < table.closes.sum() < len(table.closes):
         raise InvalidInput("needs dialogues of two authors at least, with updates", field="path")
     unseen = np.zeros(len(table.rows))
-    for author in sorted(set(table.authors)):
-        left_out = table.authors == author
-        fitted = fit_model(table.rows[~left_out], table.closes[~left_out])
+    for authors in _group_authors(table):
+        left_out = np.isin(table.authors, authors)
+        fitted = fit_trees(table.rows[~left_out], table.closes[~left_out])
         unseen[left_out] = fitted.estimate_shares(table.rows[left_out])
     act = _find_act_bar(table, unseen)
-    ask = _find_ask_bar(table, unseen, act)
+    ask, among_people = (
+        _find_ask_bar(table, unseen, act, table.quiet & own)
+        for own in (table.assisted, ~table.assisted)
+    )
     return PairDecider(
         features=table.features,
-        slot=fit_model(table.rows, table.slot),
-        closes=fit_model(table.rows, table.closes),
+        slot=fit_trees(table.rows, table.slot),
+        closes=fit_trees(table.rows, table.closes),
         act=act,
         ask=ask,
+        ask_among_people=max(ask, among_people),
         scores=_score_unseen(table, unseen, act, ask),
     )
 
 
-def fit_model(rows: Columns, wanted: Flags) -> PairModel:
-    """What is learned of these rows, as it is shipped."""
-    least = min(LEAST_IN_LEAF, max(1, len(rows) // 20))
-    trees = GradientBoostingClassifier(**TREES, min_samples_leaf=least, random_state=0)
-    scaler = StandardScaler()
-    line = LogisticRegression(C=LINE_FREEDOM, max_iter=3000)
-    line.fit(scaler.fit_transform(rows), wanted)
-    return PairModel(line=_export_line(line, scaler), trees=_export_trees(trees.fit(rows, wanted)))
-
-
-def _export_line(line: LogisticRegression, scaler: StandardScaler) -> LogisticLine:
-    weights = line.coef_[0] / scaler.scale_
-    start = float(line.intercept_[0] - weights @ scaler.mean_)
-    return LogisticLine(start=round(start, 5), weights=tuple(weights.round(5).tolist()))
-
-
-def _export_trees(model: GradientBoostingClassifier) -> BoostedTrees:
-    trees = []
-    for (each,) in model.estimators_:
-        tree = each.tree_
-        trees.append(
-            tuple(
-                (round(float(tree.value[at, 0, 0]) * model.learning_rate, 5),)
-                if tree.children_left[at] < 0
-                else (
-                    int(tree.feature[at]),
-                    round(float(tree.threshold[at]), 5),
-                    int(tree.children_left[at]),
-                    int(tree.children_right[at]),
-                )
-                for at in range(tree.node_count)
-            )
-        )
-    prior = model.init_.class_prior_[1]
-    return BoostedTrees(start=float(np.log(prior / (1 - prior))), trees=tuple(trees))
+def _group_authors(table: PairTable) -> list[list[str]]:
+    """Who are left out together: each author by himself, those of quiet talk in a few parts."""
+    quiet = sorted(set(table.authors[table.quiet]))
+    parts = [quiet[at::_QUIET_PARTS] for at in range(_QUIET_PARTS)]
+    return [[author] for author in sorted(set(table.authors) - set(quiet))] + parts
 
 
 def _find_act_bar(table: PairTable, shares: Columns) -> float:
@@ -230,15 +199,15 @@ def _find_safe_bar(table: PairTable, shares: Columns, at_stake: Flags) -> float:
     return round(min(1.0, max(0.5, float(bar)) + 0.001), 3)
 
 
-def _find_ask_bar(table: PairTable, shares: Columns, act: float) -> float:
-    """The lowest bar at which enough of the pairs right above it are worth a question, and quiet
-    talk raises hardly any."""
-    quiet = set(table.claim[table.quiet])
+def _find_ask_bar(table: PairTable, shares: Columns, act: float, quiet: Flags) -> float:
+    """The lowest bar at which enough of the pairs right above it are worth a question, and this
+    quiet talk raises hardly any."""
+    idle = set(table.claim[quiet])
     for bar in np.arange(0.1, act, 0.02):
         asked = table.counts & ~table.quiet & (shares >= bar) & (shares < min(act, bar + 0.1))
-        idle = len(set(table.claim[table.quiet & (shares >= bar)]))
+        raised = len(set(table.claim[quiet & (shares >= bar)]))
         if (
-            idle <= MOST_IDLE * len(quiet)
+            raised <= MOST_IDLE * len(idle)
             and table.closes[asked].sum() >= LEAST_WORTH * asked.sum()
         ):
             return round(float(bar), 3)

@@ -5,15 +5,15 @@ judged, marked by the dialogues' readings. Readings hold only what matters, so w
 taken for not worth keeping; of a message with an ending, the statement it rests on is one.
 `endings.txt` adds sentences of our own that tell of an ending (+) or do not (-), all of them worth
 keeping, and `chatter.txt` some that are not.
-The scores beside the weights come from dialogues that were left out in turn.
+The scores beside the weights are those on the dialogues of each author, learned from the others'.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -21,24 +21,23 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GroupKFold
 
 from memoryhub.engines.local import LocalEngine
 from memoryhub.engines.local.claims.judgements import (
     VECTOR_SCALE,
-    Statement,
+    JudgedStatement,
     build_statement,
     describe_statement,
     embed_words,
     list_word_pairs,
 )
 from memoryhub.engines.types import FactCandidate
+from memoryhub.lab.training.judgements import is_kept, leave_authors_out
 from memoryhub.lab.truth.dialogues import TruthDialogue, TruthTurn, is_matching
 from memoryhub.lab.truth.reading import build_exchanges
 
 ENDINGS_FILE = Path(__file__).with_name("endings.txt")
 CHATTER_FILE = Path(__file__).with_name("chatter.txt")
-_FOLDS = 8
 _STRENGTH = 0.3  # C of the regressions: how far the examples may pull
 _RARE = 3  # words of fewer sentences of our own are no features
 _KEEP = 0.98  # the share of what is worth keeping that the bar lets through
@@ -47,14 +46,15 @@ _ENDED_BAR = 0.35
 # What a sentence of our own is taken for.
 _OWN_FACT = FactCandidate(text="", owner="I", speaker="I", pattern="SVO", subject="I", verb="is")
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """`ended` None: its dialogue does not tell."""
+    """`author` of the dialogue. `ended` None: its reading does not tell."""
 
-    dialogue: str
-    statement: Statement
+    author: str
+    statement: JudgedStatement
     worth: bool
     ended: bool | None
 
@@ -62,35 +62,34 @@ class Example:
 def train_judgements(dialogues: Sequence[TruthDialogue], on: str) -> dict[str, Any]:
     """Both deciders with their scores, as `judgements.json` holds them."""
     examples = collect_examples(dialogues)
-    groups = np.array([each.dialogue for each in examples])
-    vectors = embed_words([each.statement.words for each in examples])
-    traits = _build_traits([each.statement for each in examples])
+    authors = [each.author for each in examples]
+    spoken = [each.statement.words for each in examples]
+    stated = [each.statement for each in examples]
+    vectors = embed_words(spoken) * VECTOR_SCALE
     names = list(describe_statement(examples[0].statement))
 
     lines = _read_lines(ENDINGS_FILE)
     own, is_own = [line[2:] for line in lines], np.array([line[0] == "+" for line in lines])
     chatter = _read_lines(CHATTER_FILE)
+    made = embed_words([*own, *chatter]) * VECTOR_SCALE
 
     is_worth = np.array([each.worth for each in examples])
-    values = np.hstack([vectors * VECTOR_SCALE, traits])
-    written = [Statement(_OWN_FACT, words) for words in [*own, *chatter]]
-    mine = np.hstack([embed_words([*own, *chatter]) * VECTOR_SCALE, _build_traits(written)])
-    is_mine = np.arange(len(mine)) < len(own)
-    chances = _cross_predict(values, is_worth, groups, mine, is_mine)
+    marks = np.concatenate([is_worth, np.arange(len(made)) < len(own)])
+    stated += [JudgedStatement(_OWN_FACT, words) for words in [*own, *chatter]]
+    values = np.hstack([np.vstack([vectors, made]), _build_traits(stated)])
+    chances = _cross_predict(values, marks, [*authors, *[""] * len(made)])
     bar = float(np.quantile(chances[is_worth], 1 - _KEEP))
-    model = _fit(np.vstack([values, mine]), np.concatenate([is_worth, is_mine]))
-    worth = _describe(model, bar, [], names) | _score(chances, is_worth, bar)
+    worth = _describe(_fit(values, marks), bar, [], names) | _score(chances, is_worth, bar)
 
     vocabulary = _choose_words(own)
-    spoken = [each.statement.words for each in examples]
-    mine = np.hstack([embed_words(own) * VECTOR_SCALE, _build_words(own, vocabulary)])
-    values = np.hstack([vectors * VECTOR_SCALE, _build_words(spoken, vocabulary)])
     told = np.array([each.ended is not None for each in examples])
-    is_ended = np.array([bool(each.ended) for each in examples])
-    chances = _cross_predict(values[told], is_ended[told], groups[told], mine, is_own)
-    model = _fit(np.vstack([values[told], mine]), np.concatenate([is_ended[told], is_own]))
-    ended = _describe(model, _ENDED_BAR, vocabulary, [])
-    ended |= _score(chances, is_ended[told], _ENDED_BAR)
+    is_ended = np.array([bool(each.ended) for each in examples])[told]
+    marks = np.concatenate([is_ended, is_own])
+    words = _build_words([*compress(spoken, told), *own], vocabulary)
+    values = np.hstack([np.vstack([vectors[told], made[: len(own)]]), words])
+    chances = _cross_predict(values, marks, [*compress(authors, told), *[""] * len(own)])
+    ended = _describe(_fit(values, marks), _ENDED_BAR, vocabulary, [])
+    ended |= _score(chances, is_ended, _ENDED_BAR)
     return {"learned": on, "examples": len(examples), "worth": worth, "ended": ended}
 
 
@@ -108,14 +107,9 @@ def collect_examples(dialogues: Sequence[TruthDialogue]) -> list[Example]:
 
 
 def _mark(dialogue: TruthDialogue, turn: TruthTurn, fact: FactCandidate, only: bool) -> Example:
-    changes = dialogue.changes.get(turn.ref, ())
-    new = any(c.id and c.match and is_matching(c.match, fact.text) for c in changes)
-    matches = [dialogue.claims[target].match for c in changes for target in c.targets]
-    again = any(match and is_matching(match, fact.text) for match in matches)
     ended = _mark_ending(dialogue, turn, fact, only)
-    return Example(
-        dialogue.id, build_statement(fact, turn.text), new or again or bool(ended), ended
-    )
+    worth = bool(ended) or is_kept(dialogue, fact)
+    return Example(dialogue.author, build_statement(fact, turn.text), worth, ended)
 
 
 def _mark_ending(
@@ -138,7 +132,7 @@ def _read_lines(file: Path) -> list[str]:
     return [line for line in file.read_text(encoding="utf-8").splitlines() if line]
 
 
-def _build_traits(statements: Sequence[Statement]) -> Floats:
+def _build_traits(statements: Sequence[JudgedStatement]) -> Floats:
     return np.array([list(describe_statement(each).values()) for each in statements], float)
 
 
@@ -152,28 +146,20 @@ def _build_words(texts: Sequence[str], vocabulary: Sequence[str]) -> Floats:
     return np.array([[word in words for word in vocabulary] for words in found], float)
 
 
-def _fit(values: Floats, marks: NDArray[np.bool_]) -> LogisticRegression:
+def _fit(values: Floats, marks: Flags) -> LogisticRegression:
     return LogisticRegression(C=_STRENGTH, max_iter=3000).fit(values, marks)
 
 
-def _cross_predict(
-    values: Floats,
-    marks: NDArray[np.bool_],
-    groups: NDArray[Any],
-    more: Floats | None = None,
-    more_marks: NDArray[np.bool_] | None = None,
-) -> Floats:
-    """Chances of examples by what the other dialogues teach, and `more` with them."""
+def _cross_predict(values: Floats, marks: Flags, authors: Sequence[str]) -> Floats:
+    """Chances of the examples with an author by what the others teach, in order."""
     chances = np.zeros(len(marks))
-    for known, left in GroupKFold(_FOLDS).split(values, marks, groups):
-        rows, told = values[known], marks[known]
-        if more is not None and more_marks is not None:
-            rows, told = np.vstack([rows, more]), np.concatenate([told, more_marks])
-        chances[left] = _fit(rows, told).predict_proba(values[left])[:, 1]
-    return chances
+    for known, left in leave_authors_out(authors):
+        chances[left] = _fit(values[known], marks[known]).predict_proba(values[left])[:, 1]
+    told: Floats = chances[np.array(authors) != ""]
+    return told
 
 
-def _score(chances: Floats, marks: NDArray[np.bool_], bar: float) -> dict[str, Any]:
+def _score(chances: Floats, marks: Flags, bar: float) -> dict[str, Any]:
     over = chances >= bar
     return {
         "scores": {
@@ -196,9 +182,3 @@ def _describe(
         "words": dict(zip(words, weights[size : size + len(words)], strict=True)),
         "traits": dict(zip(traits, weights[size + len(words) :], strict=True)),
     }
-
-
-def write_judgements(made: dict[str, Any], file: Path) -> None:
-    """One line a decider, for people to compare."""
-    lines = [f"  {json.dumps(name)}: {json.dumps(told)}" for name, told in made.items()]
-    file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from memoryhub.dialogues.messages import hash_text
 from memoryhub.dialogues.models import Session, Turn
-from memoryhub.engines.types import Embedder, Engine
+from memoryhub.engines.types import Engine
 from memoryhub.pipeline.corrections import Edit, UnitOfWork
 from memoryhub.tenants.models import Space
 from notes.history.change_set import ChangeSet, TurnEvidence
@@ -28,7 +28,6 @@ class WriterInputs:
     space: Space
     session: Session
     engine: Engine
-    embedder: Embedder
     now: datetime
     options: Mapping[str, Any] = field(default_factory=dict)
 

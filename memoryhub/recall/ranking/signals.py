@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoryhub.engines.local.answers.asked import has_value
+from memoryhub.engines.local.language import HAN
 from memoryhub.engines.types import TimeSpan
 from memoryhub.recall.candidates.candidate import MemoryCandidate
 from memoryhub.recall.question.parse import ParsedQuestion
@@ -28,9 +29,8 @@ DENSE_SPREAD, LEXICAL_SPREAD, RARE_SPREAD = 0.12, 0.08, 0.05
 _LEXICAL_SHARE = 0.5
 _MOST_BEARING = 3.0
 
-_HAN_CHARACTERS = "\u3400-\u4dbf\u4e00-\u9fff"
 # A word, or a Chinese character.
-_WORD_PATTERN = re.compile(rf"[{_HAN_CHARACTERS}]|[^\s{_HAN_CHARACTERS}]+")
+_WORD_PATTERN = re.compile(rf"[{HAN}]|[^\s{HAN}]+")
 # A turn of usual length, as the logarithm of its words, and the most it may differ from that.
 _USUAL, _MOST = 3.0, 1.5
 # A turn that says when. Cheap, since it is asked of every candidate.

@@ -185,3 +185,12 @@ def test_it_is_accounted_for_and_further_calls_are_counted(
     assert (call.output, call.prompt_tokens, call.attempts) == ('look({"query": "a"})', 10, 1)
     assert '"name": "look"' in call.messages[3]["content"]
     assert ledger.dropped == [("agent_step", 1)]
+
+
+def test_a_call_cut_off_has_its_tokens_counted(server: OpenAIServer, tmp_path: Path) -> None:
+    server.script_chat(ScriptedReply("I loo", finish_reason="length"))
+    ledger: Any = KeptLedger()
+    with use_ledger(ledger), pytest.raises(EngineError, match="cut off"):
+        choose_step(connect(server, tmp_path, tools=True))
+    (call,) = ledger.calls
+    assert (call.status, call.output, call.prompt_tokens) == ("failed", "I loo", 10)

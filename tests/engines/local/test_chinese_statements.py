@@ -9,6 +9,7 @@ import pytest
 from memoryhub.engines.local.chinese.answers import find_question
 from memoryhub.engines.local.chinese.clauses import split_clauses
 from memoryhub.engines.local.chinese.judgements import load_decider
+from memoryhub.engines.local.chinese.subjects import find_subject
 from memoryhub.engines.types import Exchange, Utterance
 from tests.engines.local.dialogue import AT, ENGINE
 from tests.engines.local.test_chinese_changes import read_turn_facts
@@ -32,7 +33,17 @@ def test_clauses_end_at_commas_spaces_and_faces(text: str, clauses: list[str] | 
     assert told == (clauses or ["邮箱是he.miao@mail.example", "电话0592-555 0134"])
 
 
-@pytest.mark.parametrize("text", ["呢" * 50_000 + "我", "a1-" * 20_000, "我养猫，“" * 12_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "呢" * 50_000 + "我",
+        "a1-" * 20_000,
+        "我养猫，“" * 12_000,
+        "我住在北京。" + ":" * 49_990 + "a",
+        "房租是3000。" + "不是5，是6。" * 7_000,
+        "房租" + " " * 49_000 + "多少？",
+    ],
+)
 def test_a_flood_is_read_in_no_time(text: str) -> None:
     started = time.monotonic()
     said = [Utterance("m0", "何苗", "user", text[:50_000], AT)]
@@ -43,7 +54,18 @@ def test_a_flood_is_read_in_no_time(text: str) -> None:
             assert 0 <= source.start < source.end <= 50_000
 
 
+@pytest.mark.parametrize("slip", ["打错了", "写反了", "口误"])
+def test_a_slip_says_nothing_by_itself(slip: str) -> None:
+    assert list_claims(f"{slip}。我住在泉州。") == ["何苗住在泉州。"]
+
+
 # Who it is about
+
+
+def test_of_names_that_begin_alike_the_longest_is_meant() -> None:
+    (clause,) = split_clauses("陈静怡会弹琴", 0)
+    people = frozenset({"陈静", "陈静怡", "陈"})
+    assert find_subject(clause, "何苗", "", people).owner == "陈静怡"
 
 
 @pytest.mark.parametrize(

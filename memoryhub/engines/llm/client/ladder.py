@@ -51,14 +51,16 @@ def ask_model(
 
 @contextmanager
 def account_for_call(call: CallRecord) -> Iterator[CallRecord]:
-    """What is asked inside goes into the ledger as this call, however it ends. Raises what the
-    ledger refuses."""
+    """What is asked inside goes into the ledger as this call, however it ends; a reply of no use
+    has its tokens counted too. Raises what the ledger refuses."""
     ledger = get_current_ledger()
     ledger.check_allowed(call.purpose, call.model)
     started = time.perf_counter()
     try:
         yield call
     except BaseException as error:
+        if isinstance(error, UnusableReplyError):
+            record_usage(call, error.completion)
         code = error.code if isinstance(error, EngineError) else type(error).__name__
         call.status, call.error = "failed", f"{code}: {error}"
         raise
@@ -87,11 +89,7 @@ def _ask_with_repair(
 
 def _complete_call(chat: ChatModel, call: CallRecord, messages: Any, schema: dict[str, Any]) -> str:
     call.attempts += 1
-    try:
-        return record_usage(call, chat.complete(messages, call.purpose, schema))
-    except UnusableReplyError as error:
-        record_usage(call, error.completion)
-        raise
+    return record_usage(call, chat.complete(messages, call.purpose, schema))
 
 
 def record_usage(call: CallRecord, completion: Completion) -> str:

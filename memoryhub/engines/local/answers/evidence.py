@@ -75,7 +75,7 @@ def parse_question(question: str, quotes: Sequence[Quote], subject: str) -> Ques
     named = tuple(sorted(said))
     if not named and subject and is_about_subject(question):
         named = (people[subject.casefold()],)
-    inside = {stem for name in named for stem in extract_stems(name)}
+    inside = {stem for name in named for stem in extract_stems(f"{name} {name}s")}
     return QuestionTerms(
         text=question,
         people=named,
@@ -90,10 +90,10 @@ def _list_people(quote: Quote) -> Sequence[str]:
 
 
 def mentions_name(text: str, name: str) -> bool:
-    """Whether the text has the name, in full or its first word."""
+    """Whether the text has the name, in full or its first word; "anas" is Ana's."""
     forms = {name, name.split()[0]} if name.split() else {name}
     found = "|".join(map(re.escape, sorted(forms, key=len, reverse=True)))
-    return bool(re.search(rf"(?<![A-Za-z])(?:{found})(?![A-Za-z])", text, re.I))
+    return bool(re.search(rf"(?<![A-Za-z])(?:{found})s?(?![A-Za-z])", text, re.I))
 
 
 def extract_stems(text: str) -> set[str]:

@@ -10,12 +10,14 @@ from memoryhub.engines.local.chinese.clauses import (
     split_clauses,
     split_sentences,
 )
+from memoryhub.engines.local.chinese.rules import SLIP_WORDS
 from memoryhub.engines.local.chinese.subjects import Subject, find_subject
 
 _OPENING = re.compile(r"^(?:那么?|所以|对了|咦|哦|这样的?话|话说|最近|现在|是不是|请问)+")
 _ASKING = re.compile(r"(?:吗|吧|没有?|么|呢|啊|是不是|对吧)?[？?\s]*$")
+_LONGEST_QUESTION = 200  # characters
 _NO = re.compile(r"^(?:还|也|早)?(?:没有?|不是|不|没呢|未|否)(?:了|的)?$")
-_SLIP = re.compile(r"[说打记写搞弄看]错")
+_SLIP = re.compile(SLIP_WORDS)
 _YES = re.compile(r"^(?:是的?|对的?|嗯+|有的?|在的?|当然|必须的?|没错|可不是?|yes|yep)$", re.I)
 _WH = re.compile(
     r"(?:几(?=[个天次岁点号斤口只条月年周分本门节小瓶杯])[个天次岁点号斤口只条月年周分本门节瓶杯]?|多少[斤公钱岁块]{0,2}|多[大久高重长远]|什么时候|哪(?:里|儿|家|个|位|天|年|些|座|所|种|款|只|边)"
@@ -33,10 +35,10 @@ class CompletedAnswer:
 
 
 def find_question(text: str) -> str:
-    """The last question of an utterance, "" where it does not end in one."""
+    """The last question of an utterance, "" where it does not end in one; the end of a long one."""
     sentences = [said for _, said in split_sentences(text)][-2:]
     asked = next((said for said in reversed(sentences) if re.search(r"[？?]", said)), "")
-    return asked.strip()
+    return asked.strip()[-_LONGEST_QUESTION:]
 
 
 def complete_answer(

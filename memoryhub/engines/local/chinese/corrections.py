@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 from memoryhub.engines.local.chinese.clauses import (
     ChineseClause,
     split_clauses,
     split_sentences,
 )
+from memoryhub.engines.local.chinese.rules import SLIP_WORDS
 
-_SLIP = re.compile(r"[说打写记搞弄看]错|[打写说]反|口误|手滑|不对|哦不|应该是|更正")
+_SLIP = re.compile(rf"{SLIP_WORDS}|不对|哦不|应该是|更正")
 _MAY_CORRECT = re.compile(rf"{_SLIP.pattern}|不是")
-_FARTHEST, _MOST_CORRECTIONS = 2_000, 5  # characters back, and corrections of an utterance
+_FARTHEST, _MOST_SENTENCES = 2_000, 10  # characters back, and sentences of an utterance
 _NUMERAL = r"[一二两三四五六七八九十百千万半]{2,8}"
 _VALUE = rf"(?:\d[\d.:-]{{0,20}}|{_NUMERAL})"
 # "The rent I told wrong, 4600."
@@ -49,9 +51,8 @@ def apply_corrections(said: str, before: Iterable[str]) -> list[CorrectedStateme
     """What an utterance puts right; `before` are its speaker's earlier ones, latest first."""
     found = list[CorrectedStatement]()
     earlier = [text[-_FARTHEST:] for text in before]
-    for offset, sentence in split_sentences(said):
-        if len(found) == _MOST_CORRECTIONS or not _MAY_CORRECT.search(sentence):
-            continue
+    correcting = (told for told in split_sentences(said) if _MAY_CORRECT.search(told[1]))
+    for offset, sentence in islice(correcting, _MOST_SENTENCES):
         texts = [said[max(0, offset - _FARTHEST) : offset], *earlier]
         contrast = next((m for shape in _CONTRASTS if (m := shape.search(sentence))), None)
         if contrast:
@@ -84,6 +85,8 @@ def _put_number_right(sentence: str, texts: list[str]) -> tuple[int, int, str]:
 def _replace_old(old: str, new: str, texts: Iterable[str]) -> str:
     for text in texts:
         for _, sentence in reversed(list(split_sentences(text))):
+            if old not in sentence:  # before its words are told apart, which takes long
+                continue
             clauses = list(split_clauses(sentence, 0))
             for place, clause in enumerate(clauses):
                 if old in clause.text:
@@ -94,9 +97,11 @@ def _replace_old(old: str, new: str, texts: Iterable[str]) -> str:
 def _replace_like(new: str, unit: str, texts: Iterable[str]) -> str:
     """The clause with the last number of the same form, with the new one in its place."""
     form = re.sub(r"\d", r"\\d", re.escape(new)) if new[0].isdigit() else _NUMERAL
-    pattern = re.compile(rf"(?<![\d.]){form}(?![\d.]){re.escape(unit)}")
+    like, pattern = re.compile(form), re.compile(rf"(?<![\d.]){form}(?![\d.]){re.escape(unit)}")
     for text in texts:
         for _, sentence in reversed(list(split_sentences(text))):
+            if not like.search(sentence):
+                continue
             clauses = list(split_clauses(sentence, 0))
             for place in range(len(clauses) - 1, -1, -1):
                 match = pattern.search(clauses[place].text)

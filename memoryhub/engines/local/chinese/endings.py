@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from memoryhub.engines.local.chinese.clauses import ChineseClause
-from memoryhub.engines.local.chinese.judgements import list_ending_features, load_decider
+from memoryhub.engines.local.chinese.judgements import decide, list_ending_features
 
 # Words beside an ending after which it has not happened: wished, planned, feared, advised, near.
 _UNREAL = (
@@ -59,7 +59,7 @@ def is_over(clause: ChineseClause) -> bool:
     """Whether a clause says that something ended, as far as its words tell ("卡都转给同事了")."""
     if _STILL_AHEAD.search(clause.text):
         return False
-    return load_decider("ended").decide(list_ending_features(clause.text, clause.words))
+    return decide("ended", list_ending_features(clause.text, clause.words))
 
 
 class Predicate(NamedTuple):

@@ -26,7 +26,7 @@ from memoryhub.engines.local.chinese.clauses import (
 from memoryhub.engines.local.chinese.corrections import apply_corrections
 from memoryhub.engines.local.chinese.dates import find_times
 from memoryhub.engines.local.chinese.endings import Predicate, is_over
-from memoryhub.engines.local.chinese.judgements import list_clause_features, load_decider
+from memoryhub.engines.local.chinese.judgements import decide, list_clause_features
 from memoryhub.engines.local.chinese.people import (
     KIN,
     ROLES,
@@ -153,7 +153,7 @@ class StatedFact:
     def is_worth_keeping(self) -> bool:
         """What the table has a predicate for, what ended, and what is like what people kept."""
         known = self.fact.predicate_key or self.fact.polarity == "ended" or self.fact.correction
-        return bool(known) or load_decider("worth").decide(self.list_features())
+        return bool(known) or decide("worth", self.list_features())
 
 
 def _extract_facts(

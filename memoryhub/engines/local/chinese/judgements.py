@@ -7,13 +7,13 @@ shipped beside this file with the scores they had on dialogues they were not lea
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+
+from memoryhub.engines.local.logistic import Logistic
 
 TaggedWord = tuple[str, str]
 JUDGEMENTS_FILE = Path(__file__).with_name("judgements.json")
@@ -23,28 +23,17 @@ _LONGEST = 60  # characters of a clause that are looked at
 _TURN = re.compile(r"(?P<no>[不没未])(?P<rest>\w{1,8})了$")
 
 
-@dataclass(frozen=True, slots=True)
-class Decider:
-    """Yes from `bar` on; `weights` by feature, the chance of yes being their logistic sum."""
-
-    bias: float
-    bar: float
-    weights: dict[str, float]
-
-    def score(self, features: Iterable[str]) -> float:
-        """The chance of yes, 0 to 1."""
-        total = self.bias + sum(self.weights.get(feature, 0.0) for feature in set(features))
-        return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
-
-    def decide(self, features: Iterable[str]) -> bool:
-        return self.score(features) >= self.bar
-
-
 @cache
-def load_decider(name: str) -> Decider:
+def load_decider(name: str) -> Logistic:
     """One of the shipped deciders: "ended" or "worth"."""
     told = json.loads(JUDGEMENTS_FILE.read_text(encoding="utf-8"))
-    return Decider(told[name]["bias"], told[name]["bar"], told[name]["weights"])
+    return Logistic(told[name]["bias"], told[name]["bar"], told[name]["weights"])
+
+
+def decide(name: str, features: Iterable[str]) -> bool:
+    """What one of the shipped deciders says of something with these features."""
+    decider = load_decider(name)
+    return decider.estimate(dict.fromkeys(features, 1.0)) >= decider.bar
 
 
 def list_clause_features(text: str, words: Sequence[TaggedWord]) -> Iterator[str]:

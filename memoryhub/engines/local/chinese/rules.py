@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import rjieba
 
+from memoryhub.engines.local.chinese.clauses import split_sentences
 from memoryhub.engines.local.chinese.endings import (
     Predicate,
     extract_continuation,
@@ -47,8 +48,10 @@ _CHITCHAT = re.compile(
     r"谢谢|感谢|多谢|不客气|再见|拜拜|晚安|早安|你好|您好|^\W*(?:嗨|嘿|哈哈|嗯|好的?|是的|没错|当然|哇)\W*$"
     r"|我(?:也|还|一定|真的)*会(?:再|认真|好好|继续|尽量|多)*(?:考虑|思考|尝试|试|参考|努力|注意|记住|看看|想想|加油)|早上好|晚上好|下午好|辛苦了|再聊|下次聊|保持联系|聊天|聊聊|没关系|没问题|太好了|好主意"
 )
+# What says that one said, wrote or took a thing wrongly.
+SLIP_WORDS = r"[说打写记搞弄看]错|[打写说]反|口误|手滑"
 _CORRECTION = re.compile(
-    r"(?:说错|记错|写错|搞错|弄错)了?|更正|纠正一下|不对[，,]|其实(?:不是|没有)|不是.{1,12}(?:[，,]|而)是"
+    SLIP_WORDS + r"|更正|纠正一下|不对[，,]|其实(?:不是|没有)|不是.{1,12}(?:[，,]|而)是"
     r"|我(?:从来|从)?没(?:有)?说过|我(?:的意思)?是说"
 )
 GREETING = re.compile(
@@ -59,7 +62,7 @@ GREETING = re.compile(
 def find_forget_wish(text: str, around: str = "") -> str:
     """The sentences of a message that ask for something told to be forgotten, "" for none.
     `around`: the whole message, where `text` is a part of it."""
-    sentences = re.findall(r"[^。！？!?；;\n]+[。！？!?；;\n]*", text)
+    sentences = [sentence for _, sentence in split_sentences(text)]
     told = bool(_TOLD.search(around or text))
     return "".join(each for each in sentences if _is_forget_wish(each, told))
 

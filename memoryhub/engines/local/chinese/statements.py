@@ -18,6 +18,7 @@ from memoryhub.engines.local.chinese.clauses import (
 )
 from memoryhub.engines.local.chinese.people import find_relative
 from memoryhub.engines.local.chinese.rules import (
+    SLIP_WORDS,
     classify_act,
     is_chitchat,
     is_hypothetical,
@@ -38,6 +39,7 @@ _DESCRIBES = re.compile(
     r"(?:叫|姓|是|属|取名|起名|名叫|名字|[大小全真店]名|号码|尾号|价[钱格]|[\d一二两三四五六七八九十百半几每]|第|不到|快|[公母男女])"
 )
 _BARE_VERB = re.compile(r"(?:早|已经|都|刚|后来|全|就|又|也|给)*\w{1,2}(?:掉|完|光)?了")
+_LONGEST_NUMBER = 40  # characters of a sentence that is a number alone
 _NUMBER_ALONE = re.compile(r"\W*[\d.,:：/-]{1,20}[\u4e00-\u9fff%]{0,2}了?\W*")
 _IS_CALLED = re.compile(r"(?:姓|叫|名叫)\w")
 _TRAITS = re.compile(
@@ -70,7 +72,7 @@ _OTHERS_VIEW = re.compile(r"觉得|认为|以为|猜|估计|怀疑|笃定|断定
 _WITNESS = re.compile(
     r"医生|大夫|护士|医院|检查|复查|报告|体检|B超|老师|学校|公司|单位|[Hh][Rr]|房东|中介|教务|银行|法院|通知|客服"
 )
-_SLIP = re.compile(r"^.{0,4}[说打记写搞弄看]错.{0,2}$")
+_SLIP = re.compile(rf"^.{{0,4}}(?:{SLIP_WORDS}).{{0,2}}$")
 # Of something there, not of anyone: "at the door there is a cat".
 _EXISTS = re.compile(r"^(?!家)\w{1,4}(?:有|是)(?!我)")
 _RESTARTS = re.compile(r"不过|但|可是|其实|反正|结果|后来|还好")
@@ -122,7 +124,7 @@ class StatementReader:
     ) -> list[Statement]:
         clauses = list(split_clauses(sentence, offset))
         last = before.last
-        if last and len(last.clauses) < _MOST_CLAUSES and _NUMBER_ALONE.fullmatch(sentence):
+        if last and len(last.clauses) < _MOST_CLAUSES and _is_number(sentence):
             last.clauses += clauses
             return []
         if before.subject.kind == "thing" or not is_kin(before.subject.owner):
@@ -198,6 +200,10 @@ class StatementReader:
         before.thing = subject if subject.kind == "thing" else before.thing
         person = subject.owner if subject.kind == "person" else ""
         before.known = person or find_relative(clause.text, self.speaker) or before.known
+
+
+def _is_number(sentence: str) -> bool:
+    return len(sentence) <= _LONGEST_NUMBER and bool(_NUMBER_ALONE.fullmatch(sentence))
 
 
 def _find_whose(subject: Subject, before: _Understood) -> Subject:

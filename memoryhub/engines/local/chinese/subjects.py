@@ -129,9 +129,9 @@ def _find_person(text: str, speaker: str, known: str, people: frozenset[str]) ->
         return Subject("person", known, known, 0, 1) if known else Subject("somebody")
     if re.match(r"[他她它]", text):
         return Subject("somebody")
-    for name in people:
-        if text.startswith(name) and len(text) > len(name):
-            return Subject("person", name, name, 0, len(name))
+    names = (name for name in people if text.startswith(name) and len(text) > len(name))
+    if name := max(names, key=len, default=""):
+        return Subject("person", name, name, 0, len(name))
     if named := _NAMED_FAMILIARLY.match(text):
         return Subject("person", named[0], named[0], 0, named.end())
     if text[:1] in _FAMILY_NAMES and text[1:2] not in "一二三":  # 高三 is a year of school

@@ -9,90 +9,33 @@ of a person. The bars are set so that what is true is hardly ever closed
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from memoryhub.engines.local.trees import BoostedTrees, StrictModel
 
 SHIPPED_PATH = Path(__file__).with_name("deciders.json")
-DECIDERS_FORMAT = "memoryhub.deciders/1"
+DECIDERS_FORMAT = "memoryhub.deciders/2"
 
 _Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class _StrictModel(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class BoostedTrees(_StrictModel):
-    """Trees whose leaves add up to log odds, of `features` by number. A node is (feature,
-    threshold, left, right), by its place in its tree, or (value,) for a leaf."""
-
-    start: float
-    trees: tuple[tuple[tuple[float, ...], ...], ...]
-
-    @cached_property
-    def _nodes(self) -> tuple[NDArray[np.float64], int]:
-        """(trees, nodes, [feature, threshold, left, right, value]): a leaf leads to itself."""
-        most = max((len(tree) for tree in self.trees), default=1)
-        nodes = np.zeros((len(self.trees), most, 5))
-        for at, tree in enumerate(self.trees):
-            for place, node in enumerate(tree):
-                leaf = len(node) == 1
-                nodes[at, place] = (0, 0, place, place, node[0]) if leaf else (*node, 0)
-        return nodes, most.bit_length()
-
-    def estimate_shares(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of each row (rows, features), how likely it is so: (rows,) within 0 to 1."""
-        nodes, depth = self._nodes
-        trees = np.arange(len(self.trees))
-        at = np.zeros((len(rows), len(self.trees)), dtype=np.intp)
-        for _ in range(depth):
-            here = nodes[trees, at]
-            values = np.take_along_axis(rows, here[..., 0].astype(np.intp), axis=1)
-            at = np.where(values <= here[..., 1], here[..., 2], here[..., 3]).astype(np.intp)
-        odds = self.start + nodes[trees, at, 4].sum(axis=1)
-        shares: NDArray[np.float64] = 1 / (1 + np.exp(-odds))
-        return shares
-
-
-class LogisticLine(_StrictModel):
-    """Log odds as a weighted sum of the features."""
-
-    start: float
-    weights: tuple[float, ...]
-
-    def estimate_shares(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """As of the trees."""
-        shares: NDArray[np.float64] = 1 / (1 + np.exp(-(self.start + rows @ self.weights)))
-        return shares
-
-
-class PairModel(_StrictModel):
-    """The mean of a line, which is steady, and of trees, which see what goes together."""
-
-    line: LogisticLine
-    trees: BoostedTrees
-
-    def estimate_shares(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """As of the trees."""
-        shares: NDArray[np.float64] = self.line.estimate_shares(rows) / 2
-        return shares + self.trees.estimate_shares(rows) / 2
-
-
-class PairDecider(_StrictModel):
+class PairDecider(StrictModel):
     """`features` name the numbers of `pairs.describe_pairs` that are looked at. From `act` on the
-    older claim is ended, from `ask` on a person is asked. `scores` are from authors that were left
-    out when it learned."""
+    older claim is ended, from `ask` on a person is asked; from `ask_among_people` where no
+    assistant was told. `scores` are from authors that were left out when it learned."""
 
     features: tuple[str, ...]
-    slot: PairModel
-    closes: PairModel
+    slot: BoostedTrees
+    closes: BoostedTrees
     act: _Share
     ask: _Share
+    ask_among_people: _Share
     scores: Mapping[str, float]
 
     @property
@@ -108,7 +51,7 @@ class PairDecider(_StrictModel):
         return self.slot.estimate_shares(rows), self.closes.estimate_shares(rows)
 
 
-class DecidersFile(_StrictModel):
+class DecidersFile(StrictModel):
     """`embedder`: whose cosines were learned from. With another's it may only suspect."""
 
     format: Annotated[str, Field(pattern=f"^{DECIDERS_FORMAT}$")] = DECIDERS_FORMAT

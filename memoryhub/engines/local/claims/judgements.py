@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoryhub.engines.embedding.onnx import get_onnx_minilm
+from memoryhub.engines.local.logistic import Logistic
 from memoryhub.engines.types import FactCandidate
 
 JUDGEMENTS_FILE = Path(__file__).with_name("judgements.json")
@@ -30,23 +31,23 @@ VECTOR_SCALE = 3.0
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 
 
-class Statement(NamedTuple):
+class JudgedStatement(NamedTuple):
     """A fact, and the words it was read from."""
 
     fact: FactCandidate
     words: str
 
 
-def build_statement(fact: FactCandidate, text: str) -> Statement:
+def build_statement(fact: FactCandidate, text: str) -> JudgedStatement:
     """The fact with its words in the `text` of its turn; where these say too little by
     themselves ("yes"), with its own."""
     (source,) = fact.sources
     words = text[source.start : source.end]
     short = len(words.split()) < 3 and not fact.text.startswith('Asked "')
-    return Statement(fact, fact.text.removeprefix(f"{fact.speaker}'s ") if short else words)
+    return JudgedStatement(fact, fact.text.removeprefix(f"{fact.speaker}'s ") if short else words)
 
 
-class Judgement(NamedTuple):
+class StatementChances(NamedTuple):
     """Chances between 0 and 1."""
 
     worth: float
@@ -54,39 +55,39 @@ class Judgement(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Decider:
-    """`vector`: a weight for each of the 384 values; `words` and `traits`: by name. `bar`: from
-    this chance on it is so."""
+class StatementDecider:
+    """`traits`: what they are worth, and from which chance on it is so. Beside them `vector`, a
+    weight for each of the 384 values, and `words`, weights by word or pair of words."""
 
-    bias: float
-    bar: float
+    traits: Logistic
     vector: NDArray[np.float32]
     words: Mapping[str, float]
-    traits: Mapping[str, float]
 
-    def judge(self, vector: NDArray[np.float32], statement: Statement) -> float:
+    @property
+    def bar(self) -> float:
+        return self.traits.bar
+
+    def estimate(self, vector: NDArray[np.float32], statement: JudgedStatement) -> float:
         """The chance that it is so."""
-        score = self.bias + VECTOR_SCALE * float(self.vector @ vector)
-        score += sum(self.words.get(each, 0.0) for each in list_word_pairs(statement.words))
-        traits = describe_statement(statement)
-        score += sum(self.traits.get(name, 0.0) * value for name, value in traits.items())
-        return 1 / (1 + float(np.exp(-score)))
+        said = VECTOR_SCALE * float(self.vector @ vector)
+        said += sum(self.words.get(each, 0.0) for each in list_word_pairs(statement.words))
+        return self.traits.estimate(describe_statement(statement), said)
 
 
 @cache
-def load_decider(name: str) -> Decider:
+def load_decider(name: str) -> StatementDecider:
     """`worth` or `ended`, as last learned."""
     given = json.loads(JUDGEMENTS_FILE.read_text(encoding="utf-8"))[name]
-    vector = np.asarray(given["vector"], np.float32)
-    return Decider(given["bias"], given["bar"], vector, given["words"], given["traits"])
+    traits = Logistic(given["bias"], given["bar"], given["traits"])
+    return StatementDecider(traits, np.asarray(given["vector"], np.float32), given["words"])
 
 
-def judge_statements(statements: Sequence[Statement]) -> list[Judgement]:
+def judge_statements(statements: Sequence[JudgedStatement]) -> list[StatementChances]:
     """What the deciders say of each, in order; all vectors are made in one call."""
     worth, ended = load_decider("worth"), load_decider("ended")
     vectors = embed_words([each.words for each in statements])
     return [
-        Judgement(worth.judge(vector, each), ended.judge(vector, each))
+        StatementChances(worth.estimate(vector, each), ended.estimate(vector, each))
         for vector, each in zip(vectors, statements, strict=True)
     ]
 
@@ -102,7 +103,7 @@ def list_word_pairs(text: str) -> frozenset[str]:
     return frozenset([*words, *(f"{a} {b}" for a, b in pairwise(words))])
 
 
-def describe_statement(statement: Statement) -> dict[str, float]:
+def describe_statement(statement: JudgedStatement) -> dict[str, float]:
     """Traits of a statement besides its words: 0 or 1, and its length."""
     fact, words = statement
     low = f" {words.lower()} "

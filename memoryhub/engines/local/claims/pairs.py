@@ -38,12 +38,13 @@ _STOP_HAN = frozenset(
 LANGUAGE_BOUND = frozenset({"cosine", "cosine_lead"})
 # What tells the kind of a value, whatever it is the value of.
 _SHAPES: Mapping[str, re.Pattern[str]] = {
-    "mail": re.compile(r"\S+@\S+\.\w+"),
+    "mail": re.compile(r"\S@\S{1,255}?\.\w"),
     "money": re.compile(
         r"[£$€¥]\s?\d|\d\s?(?:k|grand|pounds?|dollars?|euros?|bucks|quid|pesos|francs)\b"
-        r"|(?:rent|salary|earns?|costs?|price|paid|pays|charges)\b.*\d"
-        r"|\d\s?(?:元|块|万|千|刀|美金)|(?:房租|工资|月薪|年薪|价|报价|租金).*\d", re.I),
-    "phone": re.compile(r"\b(?:phone|number|mobile|cell)\b.*\d|电话|手机号|号码|\d{7,}", re.I),
+        r"|(?:rent|salary|earns?|costs?|price|paid|pays|charges)\b.{0,60}?\d"
+        r"|\d\s?(?:元|块|万|千|刀|美金)|(?:房租|工资|月薪|年薪|价|报价|租金).{0,60}?\d", re.I),
+    "phone": re.compile(
+        r"\b(?:phone|number|mobile|cell)\b.{0,60}?\d|电话|手机号|号码|\d{7,}", re.I),
     "age": re.compile(r"\b(?:is|turned|aged?) \d{1,2}(?: years|\W*$)|years old|\d+岁", re.I),
     "clock": re.compile(
         r"\d(?::\d\d)?\s?[ap]\.?m\b|\d:\d\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"

@@ -20,7 +20,7 @@ from memoryhub.engines.local.claims.pairs import (
     may_take_place,
 )
 from memoryhub.engines.local.claims.predicates import is_many_valued
-from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.local.language import HAN, detect_language
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import (
     ClaimCandidate,
@@ -31,7 +31,7 @@ from memoryhub.engines.types import (
     VerdictOp,
 )
 
-_TOKEN = re.compile(r"[^\W_\u4e00-\u9fff]+|[\u4e00-\u9fff]")
+_TOKEN = re.compile(rf"[^\W_{HAN}]+|[{HAN}]")
 _LIKING_WORDS = split_words("like likes love loves enjoy enjoys adore adores prefer prefers")
 _DISLIKING_WORDS = split_words("""
     dislike dislikes hate hates detest detests loathe loathes avoid avoids
@@ -39,10 +39,9 @@ _DISLIKING_WORDS = split_words("""
 _LIKING_ZH, _DISLIKING_ZH = ("喜欢", "爱", "热爱"), ("不喜欢", "讨厌", "不爱", "厌恶")
 _STOP_WORDS = split_words("""
     a an the i my me you your his her their its it that this of to in on at for with about and
-    or please forget delete remove erase don't do not any more anymore remember everything what
-    said can could would want wants all is are was were be has have had from
+    or from do not all can could would is are was were be has have had
 """)
-_STOP_WORDS_ZH = frozenset("请你我的了把忘记掉删除去不要再记住得关于吧我们")
+_STOP_HAN = frozenset("你我他她它们的了把得吧")
 
 
 class ClaimRules:
@@ -97,6 +96,7 @@ def _judge_candidate(
     ]
     if repeats:
         return [ClaimVerdict(candidate.handle, "same", offered[repeats[0]][0])]
+    ask = decider.ask if candidate.assisted else decider.ask_among_people
     verdicts = [
         ClaimVerdict(
             candidate.handle,
@@ -106,7 +106,7 @@ def _judge_candidate(
             sure=bool(seen and ends[at] >= decider.act and may_take_place(rows[at])),
         )
         for at in sorted(range(len(rows)), key=lambda at: -ends[at])
-        if ends[at] >= decider.ask and _may_end(candidate, offered[at][1])
+        if ends[at] >= ask and _may_end(candidate, offered[at][1])
     ]
     sure = [verdict for verdict in verdicts if verdict.sure]
     return (
@@ -198,7 +198,7 @@ def _extract_things(text: str) -> frozenset[str]:
         text,
         maxsplit=1,
     )
-    return frozenset(_tokenise_text(cut[-1])) - _STOP_WORDS - _STOP_WORDS_ZH
+    return frozenset(_tokenise_text(cut[-1])) - _STOP_WORDS - _STOP_HAN
 
 
 def _is_name_within_other(left: str, right: str) -> bool:

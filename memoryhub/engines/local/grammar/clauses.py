@@ -22,9 +22,8 @@ _COMPLEMENT_DEPENDENCIES = frozenset({"attr", "acomp", "oprd"})
 # Prepositions of an object rather than of a circumstance, by the first choice.
 _OBJECT_PREPOSITIONS = split_words("to in at for as with on about from into of")
 _MAKING_VERBS = split_words("elect name call appoint make crown nickname vote")
-_TELLING_VERBS = split_words(
-    "say tell claim ask joke think reckon swear call"
-)  # their words, not ours
+# What is said with them is in others' words, not ours.
+_QUOTING_VERBS = split_words("say tell claim ask joke think reckon swear call")
 _OPEN_MARKS = split_words("if unless whether until till how why where")
 _CUT_DEPENDENCIES = frozenset({"intj", "parataxis", "discourse"})
 _RELATIVE_TAGS = frozenset({"WDT", "WP", "WRB", "WP$"})
@@ -77,7 +76,7 @@ def extract_inner_clauses(clause: Clause) -> list[Clause]:
 def _build_inner_clause(head: Token) -> Clause | None:
     subject = next((c for c in head.children if c.dep_ in SUBJECT_DEPENDENCIES), None)
     own = subject is not None and (subject.lower_ in ("i", "we") or _is_mine(subject))
-    if head.dep_ == "ccomp" and head.head.lemma_.lower() in _TELLING_VERBS:
+    if head.dep_ == "ccomp" and head.head.lemma_.lower() in _QUOTING_VERBS:
         return None
     marks = {c.lower_ for c in head.children if c.dep_ in ("mark", "advmod")}
     if not own or not _is_finite(head) or marks & _OPEN_MARKS:
@@ -135,7 +134,7 @@ def _is_clause(child: Token, head: Token) -> bool:
 
 def _stands_alone(child: Token, head: Token) -> bool:
     """A whole sentence that is only set off by a sign or "and" from the one it hangs on."""
-    if child.dep_ in ("aux", "auxpass") or head.lemma_.lower() in _TELLING_VERBS:
+    if child.dep_ in ("aux", "auxpass") or head.lemma_.lower() in _QUOTING_VERBS:
         return False
     if not has_subject(child) or not _is_finite(child):
         return False
@@ -362,10 +361,10 @@ def _joins_clauses(token: Token, others: set[int]) -> bool:
 
 
 _FILLERS = split_words("""
-    so nah yep yup nope well oh actually anyway also just finally unfortunately luckily honestly
-    really yeah yes no hey hi wow basically guess then btw anyways plus maybe absolutely
-    definitely totally sure but and or fortunately thankfully hopefully though n o oh aye yep nope
-    ok okay right lol
+    so nah yep yup nope well oh actually anyway also just finally unfortunately luckily
+    honestly really yeah yes no hey hi wow basically guess then btw anyways plus maybe
+    absolutely definitely totally sure but and or fortunately thankfully hopefully though n o
+    aye ok okay right lol
 """)
 _FILLER_DEPENDENCIES = split_words("advmod intj cc mark discourse dep")
 

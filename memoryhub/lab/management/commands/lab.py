@@ -12,6 +12,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from memoryhub.engines.local.answers.decide import write_decider
 from memoryhub.engines.local.chinese.judgements import JUDGEMENTS_FILE as CHINESE_JUDGEMENTS_FILE
 from memoryhub.engines.local.claims.deciders import write_deciders
 from memoryhub.engines.local.claims.judgements import JUDGEMENTS_FILE
@@ -27,11 +28,6 @@ from memoryhub.lab.runs.execute import resume_run, start_run
 from memoryhub.lab.runs.plan import RunOptions
 from memoryhub.lab.systems import SYSTEMS
 from memoryhub.lab.throwaway.tenants import delete_abandoned_tenants
-from memoryhub.lab.training.answers import train_decider
-from memoryhub.lab.training.chinese.statements import train_chinese_judgements
-from memoryhub.lab.training.deciders import train_deciders
-from memoryhub.lab.training.statements import train_judgements, write_judgements
-from memoryhub.lab.training.train import train_weights
 from memoryhub.lab.truth.dialogues import HALVES, TruthDialogue, load_dialogues
 from memoryhub.lab.truth.everyday import ask_dialogue
 from memoryhub.lab.truth.junk import write_samples
@@ -70,10 +66,13 @@ class Command(BaseCommand):
             ("truth", "what is held after dialogues in which what is true changes"),
             ("everyday", "questions as people type them, after such dialogues"),
         ):
-            _add_truth_arguments(actions.add_parser(name, help=told))
+            measured = actions.add_parser(name, help=told)
+            _add_truth_arguments(measured, derives=name != "reading")
+            measured.add_argument("--failures", action="store_true", help="print each in words")
+            _add_json_argument(measured)
 
         junk = actions.add_parser("junk", help="a sample of what is derived, to be read by eye")
-        _add_truth_arguments(junk)
+        _add_truth_arguments(junk, derives=True)
         junk.add_argument("--out", type=Path, required=True, metavar="FILE")
 
         judged = actions.add_parser(
@@ -81,6 +80,7 @@ class Command(BaseCommand):
         )
         judged.add_argument("path", type=Path, help="a folder of dialogues with updates")
         judged.add_argument("--authors", type=_parse_names, default=(), metavar="A,B")
+        _add_lessons_argument(judged)
         judged.add_argument("--language", choices=("en", "zh"), default="en")
         judged.add_argument("--out", type=Path, metavar="FILE", help="default: where it is read")
         judged.add_argument("--on", default="", metavar="DATE", help="written into the file")
@@ -100,6 +100,7 @@ class Command(BaseCommand):
         deciders = actions.add_parser("train-deciders", help=told)
         deciders.add_argument("path", type=Path, help="a folder of such dialogues")
         deciders.add_argument("--authors", type=_parse_names, default=(), metavar="A,B")
+        _add_lessons_argument(deciders)
         deciders.add_argument(
             "--quiet",
             type=_parse_names,
@@ -111,6 +112,7 @@ class Command(BaseCommand):
 
         decider = actions.add_parser("train-answers", help="learn which memory answers a question")
         decider.add_argument("path", type=Path, help="a folder of dialogues (benchmarks/truth)")
+        _add_lessons_argument(decider)
         decider.add_argument("--out", type=Path, required=True, metavar="FILE")
         decider.add_argument("--on", default="", metavar="DATE", help="written into the file")
 
@@ -175,17 +177,24 @@ class Command(BaseCommand):
     _everyday = _truth
 
     def _train_reading(self, options: dict[str, Any]) -> None:
-        authors = options["authors"] or HALVES["development"]
+        # Here and below: learning takes a second to import, which other commands need not wait.
+        from memoryhub.lab.training.chinese.statements import train_chinese_judgements
+        from memoryhub.lab.training.judgements import write_judgements
+        from memoryhub.lab.training.statements import train_judgements
+
         language = options["language"]
-        dialogues = [d for d in load_dialogues(options["path"], authors) if d.language == language]
+        dialogues = [d for d in _load_learned_dialogues(options) if d.language == language]
         if language == "zh":
-            made, shipped = train_chinese_judgements(dialogues), CHINESE_JUDGEMENTS_FILE
+            train, shipped = train_chinese_judgements, CHINESE_JUDGEMENTS_FILE
         else:
-            made, shipped = train_judgements(dialogues, options["on"]), JUDGEMENTS_FILE
+            train, shipped = train_judgements, JUDGEMENTS_FILE
+        made = train(dialogues, options["on"])
         write_judgements(made, options["out"] or shipped)
         self._print_lines(f"{name:8}{made[name]['scores']}" for name in ("worth", "ended"))
 
     def _train(self, options: dict[str, Any]) -> None:
+        from memoryhub.lab.training.train import train_weights
+
         told = {"on": options["on"], "progress": self.stderr.write}
         if options["everyday"]:
             told["everyday"] = load_dialogues(options["everyday"], HALVES["development"])
@@ -195,21 +204,24 @@ class Command(BaseCommand):
         self._print_lines(f"{name:14}{value:.3f}" for name, value in made.trained.recall.items())
 
     def _train_deciders(self, options: dict[str, Any]) -> None:
-        authors = options["authors"] or HALVES["development"]
-        dialogues = load_dialogues(options["path"], authors)
+        from memoryhub.lab.training.deciders import train_pair_deciders
+
+        dialogues = _load_learned_dialogues(options)
         quiet = [each for name in options["quiet"] for each in read_dataset_dialogues(Path(name))]
         embedder, told = get_current_embedder(), self.stderr.write
-        made = train_deciders(dialogues, LocalEngine(), embedder, quiet=quiet, progress=told)
+        made = train_pair_deciders(dialogues, LocalEngine(), embedder, quiet=quiet, progress=told)
         write_deciders(options["out"], made)
         for language, decider in made.deciders.items():
             self._print_lines([f"{language}: acts from {decider.act}, asks from {decider.ask}"])
             self._print_lines(f"  {name:26}{value:9.3f}" for name, value in decider.scores.items())
 
     def _train_answers(self, options: dict[str, Any]) -> None:
-        dialogues = load_dialogues(options["path"], HALVES["development"])
-        made = train_decider(dialogues, on=options["on"], progress=self.stderr.write)
-        options["out"].write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
-        self._print_lines(f"{name:10}{v:8.3f}" for name, v in made["trained"]["left_out"].items())
+        from memoryhub.lab.training.answers import train_answers
+
+        dialogues = _load_learned_dialogues(options)
+        made = train_answers(dialogues, on=options["on"], progress=self.stderr.write)
+        write_decider(options["out"], made)
+        self._print_lines(f"{name:10}{v:8.3f}" for name, v in made.trained["left_out"].items())
 
     def _run(self, options: dict[str, Any]) -> dict[str, Any] | None:
         owner = _get_owner(options["tenant"])
@@ -241,23 +253,37 @@ class Command(BaseCommand):
 
 def _add_common_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--limit-conversations", type=_parse_positive_number, metavar="N")
+    _add_json_argument(parser)
+
+
+def _add_json_argument(parser: ArgumentParser) -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here too")
 
 
-def _add_truth_arguments(parser: ArgumentParser) -> None:
+def _add_lessons_argument(parser: ArgumentParser) -> None:
+    learned = "more dialogues to learn from, whoever wrote them (benchmarks/lessons)"
+    parser.add_argument("--lessons", type=Path, metavar="FOLDER", help=learned)
+
+
+def _add_truth_arguments(parser: ArgumentParser, *, derives: bool) -> None:
     parser.add_argument("path", type=Path, help="a folder of such dialogues (benchmarks/truth)")
     parser.add_argument("--half", choices=(*HALVES, "both"), default="development")
     parser.add_argument("--authors", type=_parse_names, default=(), metavar="A,B")
     parser.add_argument("--every", type=_parse_positive_number, default=1, metavar="N")
-    parser.add_argument("--engine", choices=Tenant.Engine.values, default=Tenant.Engine.LOCAL)
-    parser.add_argument("--preset", default="balanced")
-    parser.add_argument("--failures", action="store_true", help="print each failure in words")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here too")
+    if derives:
+        parser.add_argument("--engine", choices=Tenant.Engine.values, default=Tenant.Engine.LOCAL)
+        parser.add_argument("--preset", default="balanced")
 
 
 def _load_chosen_dialogues(options: dict[str, Any]) -> list[TruthDialogue]:
     authors = options["authors"] or HALVES.get(options["half"], ())
     return load_dialogues(options["path"], authors)[:: options["every"]]
+
+
+def _load_learned_dialogues(options: dict[str, Any]) -> list[TruthDialogue]:
+    authors = options.get("authors") or HALVES["development"]
+    lessons = load_dialogues(options["lessons"]) if options["lessons"] else []
+    return load_dialogues(options["path"], authors) + lessons
 
 
 def _add_run_arguments(parser: ArgumentParser) -> None:

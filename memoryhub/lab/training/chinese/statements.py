@@ -2,20 +2,22 @@
 
 Each is a logistic regression over characters and words (engines/local/chinese/judgements.py). Its
 scores are those on the dialogues of an author it has not learned from, each author in turn. What
-ended is marked by the place where the statement begins; for its frames, sentences made for it are
-added. What is worth keeping is what a careful person kept.
+ended is marked by the words that the statement begins with; for its frames, sentences made for it
+are added. What is worth keeping is what a careful person kept.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
@@ -25,14 +27,20 @@ from memoryhub.engines.local.chinese.extract import (
     list_stated_facts,
 )
 from memoryhub.engines.local.chinese.judgements import list_ending_features
+from memoryhub.engines.local.logistic import Logistic
 from memoryhub.engines.types import Exchange, Utterance
-from memoryhub.lab.truth.dialogues import TruthDialogue, is_matching
+from memoryhub.errors import InvalidInput
+from memoryhub.lab.training.judgements import is_kept, leave_authors_out
+from memoryhub.lab.truth.dialogues import TruthDialogue
 from memoryhub.lab.truth.reading import build_exchanges
 
 _DATA = "memoryhub.lab.training.chinese"
 _MADE_SPEAKER, _MADE_AT = "陈静", datetime(2025, 3, 5, tzinfo=UTC)
 _LEAST_SEEN = 2  # examples that have a feature, below which it teaches nothing
-_LEAST_WEIGHT = 0.02
+_LEAST_WEIGHT = 0.1  # what smaller ones add is lost among new dialogues
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +68,20 @@ PLANS = (
 )
 
 
-def train_chinese_judgements(dialogues: Sequence[TruthDialogue]) -> dict[str, Any]:
-    """Each decider by name: bias, bar, weights and scores, as the engine's file has them."""
+def train_chinese_judgements(dialogues: Sequence[TruthDialogue], on: str) -> dict[str, Any]:
+    """Both deciders with their weights, bars and scores, as `judgements.json` holds them. Raises
+    InvalidInput where a dialogue no longer says what is marked in it."""
     told = [(d, fact) for d in dialogues if d.language == "zh" for fact in _iter_stated(d)]
     marks = json.loads(files(_DATA).joinpath("endings.json").read_text(encoding="utf-8"))
     examples = {
         "ended": [*_build_ending_examples(told, marks), *_read_made_sentences("endings.tsv")],
         "worth": [
-            *(Example(d.author, frozenset(f.list_features()), _is_kept(d, f)) for d, f in told),
+            *(Example(d.author, frozenset(f.list_features()), is_kept(d, f.fact)) for d, f in told),
             *_read_made_sentences("worth.tsv"),
         ],
     }
-    return {plan.name: _train(plan, examples[plan.name]) for plan in PLANS}
+    made = {plan.name: _train(plan, examples[plan.name]) for plan in PLANS}
+    return {"learned": on, **made}
 
 
 def _iter_stated(dialogue: TruthDialogue) -> Iterator[StatedFact]:
@@ -83,12 +93,30 @@ def _iter_stated(dialogue: TruthDialogue) -> Iterator[StatedFact]:
 
 
 def _build_ending_examples(
-    told: Sequence[tuple[TruthDialogue, StatedFact]], marks: dict[str, dict[str, list[int]]]
+    told: Sequence[tuple[TruthDialogue, StatedFact]], marks: Mapping[str, Mapping[str, list[str]]]
 ) -> Iterator[Example]:
+    """`marks`: by dialogue and turn, the words that what ended begins with. Raises InvalidInput
+    where no statement begins with them: then the dialogue was changed, or is read otherwise."""
+    dialogues = {dialogue.id: dialogue for dialogue, _ in told}
+    texts = {(d.id, turn.ref): turn.text for d in dialogues.values() for turn in d.turns}
+    unmet = {
+        (name, ref, words)
+        for name in dialogues
+        for ref, marked in marks.get(name, {}).items()
+        for words in marked
+    }
     for dialogue, each in told:
         (source,) = each.fact.sources
-        ended = source.start in marks.get(dialogue.id, {}).get(source.handle, ())
-        yield Example(dialogue.author, frozenset(_list_ending_features(each)), ended)
+        at = dialogue.id, source.handle
+        begins = [
+            words
+            for words in marks.get(dialogue.id, {}).get(source.handle, ())
+            if texts[at].startswith(words, source.start)
+        ]
+        unmet -= {(*at, words) for words in begins}
+        yield Example(dialogue.author, frozenset(_list_ending_features(each)), bool(begins))
+    if unmet:
+        raise InvalidInput(f"no statement begins with what is marked as ended: {sorted(unmet)}")
 
 
 def _read_made_sentences(name: str) -> Iterator[Example]:
@@ -106,25 +134,13 @@ def _list_ending_features(each: StatedFact) -> Iterator[str]:
     return list_ending_features(clause.text, clause.words)
 
 
-def _is_kept(dialogue: TruthDialogue, each: StatedFact) -> bool:
-    ref, text = each.fact.sources[0].handle, each.fact.text
-    if any(said.ref == ref and is_matching(said.match, text) for said in dialogue.not_asserted):
-        return False
-    claims, changes = dialogue.claims, dialogue.changes.get(ref, ())
-    matches = [change.match for change in changes if change.id and change.match]
-    matches += [claims[target].match for change in changes for target in change.targets]
-    over = each.fact.polarity == "ended" and any(change.do == "end" for change in changes)
-    return over or any(is_matching(match, text) for match in matches if match)
-
-
 def _train(plan: DeciderPlan, examples: Sequence[Example]) -> dict[str, Any]:
     chances, right = _cross_validate(plan, examples)
     bar = float(np.quantile(chances[right], 1 - plan.recall)) if right.any() else 0.5
     kept = chances >= bar
-    names, weights, bias = _fit(plan, examples)
-    chosen = {n: round(float(w), 3) for n, w in zip(names, weights, strict=True)}
+    bias, weights = _fit(plan, examples)
     return {
-        "bias": round(bias, 3),
+        "bias": bias,
         "bar": round(bar, 3),
         "scores": {
             "examples": len(examples),
@@ -132,32 +148,25 @@ def _train(plan: DeciderPlan, examples: Sequence[Example]) -> dict[str, Any]:
             "recall": round(float((kept & right).sum() / max(1, right.sum())), 3),
             "precision": round(float((kept & right).sum() / max(1, kept.sum())), 3),
         },
-        "weights": {n: w for n, w in sorted(chosen.items()) if abs(w) >= _LEAST_WEIGHT},
+        "weights": weights,
     }
 
 
-def _cross_validate(
-    plan: DeciderPlan, examples: Sequence[Example]
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _cross_validate(plan: DeciderPlan, examples: Sequence[Example]) -> tuple[Floats, Flags]:
     """The chances of examples of each author, learned from the others, and which are true."""
     chances, right = list[float](), list[bool]()
-    for author in sorted({example.author for example in examples} - {""}):
-        names, weights, bias = _fit(plan, [e for e in examples if e.author != author])
-        known = dict(zip(names, weights, strict=True))
-        for example in (e for e in examples if e.author == author):
-            total = bias + sum(known.get(feature, 0.0) for feature in example.features)
-            chances.append(float(1 / (1 + np.exp(-total))))
+    for known, left in leave_authors_out([example.author for example in examples]):
+        bias, weights = _fit(plan, [examples[at] for at in known])
+        learned = Logistic(bias, 0.5, weights)
+        for example in (examples[at] for at in left):
+            chances.append(learned.estimate(dict.fromkeys(example.features, 1.0)))
             right.append(example.is_true)
     return np.array(chances), np.array(right, dtype=bool)
 
 
-def _fit(
-    plan: DeciderPlan, examples: Sequence[Example]
-) -> tuple[list[str], np.ndarray[Any, Any], float]:
-    counts: dict[str, int] = {}
-    for example in examples:
-        for feature in example.features:
-            counts[feature] = counts.get(feature, 0) + 1
+def _fit(plan: DeciderPlan, examples: Sequence[Example]) -> tuple[float, dict[str, float]]:
+    """The bias and the weights that are worth keeping, by feature."""
+    counts = Counter(feature for example in examples for feature in example.features)
     rows = [
         {feature: 1 for feature in sorted(example.features) if counts[feature] >= _LEAST_SEEN}
         for example in examples
@@ -167,4 +176,8 @@ def _fit(
         C=plan.strength, class_weight="balanced" if plan.balanced else None, max_iter=2000
     )
     model.fit(vectors.fit_transform(rows), [example.is_true for example in examples])
-    return list(vectors.get_feature_names_out()), model.coef_[0], float(model.intercept_[0])
+    weights = zip(vectors.get_feature_names_out(), model.coef_[0], strict=True)
+    kept = {
+        name: round(float(weight), 3) for name, weight in weights if abs(weight) >= _LEAST_WEIGHT
+    }
+    return round(float(model.intercept_[0]), 3), kept

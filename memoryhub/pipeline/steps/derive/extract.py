@@ -119,7 +119,7 @@ def _load_known_claims(batch: DialogueBatch, engine: Engine, embedder: Embedder)
     """Open claims that the messages may bear on, for a model that reads all in one call."""
     facts, said = batch.policy.facts, [turn for turn in batch.own_words if turn.text.strip()]
     judges = facts.enabled and facts.source == "dialogue" and facts.resolution == "resolve"
-    if engine.name != "llm" or not (judges and batch.policy.llm.combine_calls and said):
+    if engine.reads_by_rules or not (judges and batch.policy.llm.combine_calls and said):
         return KnownClaims()
     texts = [batch.mask_turn_text(turn)[:_MAX_EMBEDDED_CHARACTERS] for turn in said]
     vectors = embed_or_none(lambda: embedder.embed(texts))
@@ -180,7 +180,7 @@ def _construct_exchanges(
     )
     if wanted.facts:
         return engine.extract_memories(exchanges, wanted)
-    if engine.name == "llm" and not (wanted.combine and wanted.notes):
+    if not engine.reads_by_rules and not (wanted.combine and wanted.notes):
         return [_notice_wishes(exchange) for exchange in exchanges]
     # The same call describes notes. Rules cost nothing, and say who wishes to be forgotten.
     read = engine.extract_memories(exchanges, wanted)
@@ -225,6 +225,7 @@ def _draft_facts(
 ) -> list[FactDraft]:
     drafts = []
     related = [turn.id for turn in batch.find_related_turns(built.related, handles)]
+    assisted = batch.is_assisted
     for at, candidate in enumerate(built.facts[: batch.policy.facts.most_per_exchange]):
         windows = [handles[span.handle] for span in candidate.sources if span.handle in handles]
         if not windows:
@@ -243,6 +244,7 @@ def _draft_facts(
                 handle=candidate.handle,
                 quoted=candidate.quoted,
                 said=_cut_said(candidate, handles),
+                assisted=assisted,
                 changes=None
                 if candidate.changes is None
                 else [known.find_change(change) for change in candidate.changes],

@@ -20,6 +20,7 @@ from memoryhub.engines.local.claims.predicates import find_question_predicates
 from memoryhub.engines.local.grammar.speech import extract_wish_words
 from memoryhub.engines.types import ClaimCandidate, ClaimComparison, Embedder, Engine
 from memoryhub.inference.selection import embed_or_none
+from memoryhub.pipeline.steps.derive.offers import OfferLimits
 from memoryhub.pipeline.steps.derive.verdicts import build_held_claim
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
@@ -96,36 +97,27 @@ def _ask_about_requests(
 ) -> list[ForgetRequest]:
     if not asked:
         return []
-    by_rules = engine.name != "llm"
     texts = [turn.words[:MAX_REQUEST_CHARACTERS] for turn in asked]
-    told = [extract_wish_words(text) or text for text in texts] if by_rules else texts
+    told = [extract_wish_words(text) or text for text in texts] if engine.reads_by_rules else texts
     vectors = embed_or_none(lambda: embedder.embed(told))
+    near = vectors if vectors is not None else [None] * len(asked)
+    limits = OfferLimits.of(engine, policy)
     with tenant_scope(space.tenant_id):
         offered = [
-            _load_offered_facts(
-                space,
-                policy,
-                turn,
-                None if vectors is None else vectors[at],
-                embedder.name,
-                by_rules=by_rules,
-            )
-            for at, turn in enumerate(asked)
+            _load_offered_facts(space, turn, vector, embedder.name, limits)
+            for turn, vector in zip(asked, near, strict=True)
         ]
     meant = _ask_meant_facts(space, asked, offered, engine, embedder.name)
     return [ForgetRequest(turn, *meant.get(at, ([], True))) for at, turn in enumerate(asked)]
 
 
-_MAX_BY_RULES = 60  # claims that rules look at, whatever they resemble
-
-
 def _load_offered_facts(
-    space: Space, policy: Policy, turn: Turn, vector: Any, model: str, *, by_rules: bool
+    space: Space, turn: Turn, vector: Any, model: str, limits: OfferLimits
 ) -> dict[Fact, float | None]:
     """Claims about the speaker, with the cosines known: of the predicate asked for, then those near
     in meaning. Rules look at the speaker's and other people's, for a wish may be about a sister's
     illness; a model is shown a few of the speaker's."""
-    most = _MAX_BY_RULES if by_rules else policy.facts.neighbours
+    most, wide = limits.claims, limits.beyond_owner
     keys = find_question_predicates(turn.text)
     open_ones = Fact.objects.filter(space=space, retired_at=None, valid_to=None).exclude(
         status=Fact.Status.RETRACTED
@@ -134,13 +126,12 @@ def _load_offered_facts(
     found = list(own.filter(Q(predicate_key__in=keys)).order_by("-asserted_at")[:most])
     near: dict[UUID, float] = {}
     if vector is not None:
-        owner = "" if by_rules else turn.speaker
+        owner = "" if wide else turn.speaker
         (near_ones,) = find_open_facts(space, model, [([owner], vector)], most=most)
-        floor = -1.0 if by_rules else policy.facts.floor
-        near = {fact: cosine for fact, cosine in near_ones if cosine >= floor}
-    rows = (open_ones if by_rules else own).in_bulk(near)
+        near = {fact: cosine for fact, cosine in near_ones if cosine >= limits.floor}
+    rows = (open_ones if wide else own).in_bulk(near)
     offered = list(dict.fromkeys([*found, *(rows[row] for row in near if row in rows)]))
-    if by_rules and vector is None:
+    if wide and vector is None:
         offered = list(dict.fromkeys([*found, *open_ones.order_by("-asserted_at")[:most]]))
     return {fact: near.get(fact.id) for fact in offered[:most]}
 

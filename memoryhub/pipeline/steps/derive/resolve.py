@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 
 from memoryhub.engines.types import Embedder, Engine
 from memoryhub.pipeline.jobs.step import StaleRead
+from memoryhub.pipeline.steps.derive.offers import OfferLimits
 from memoryhub.pipeline.steps.derive.verdicts import ClaimDecider, ClaimQuestion, JudgedChange
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
@@ -39,8 +40,6 @@ from notes.models import Derivation, Fact
 from notes.review.proposals import propose_candidate
 
 _MAX_OF_ANYBODY = 5  # claims near a new one that are offered whoever they are about
-# Rules cost nothing: they compare with all that the owner has, as far as it goes.
-_MAX_BY_RULES, _MAX_EARLIER_BY_RULES = 60, 10
 REFUTED_REASON = "a person has said that this was never so"
 
 
@@ -65,6 +64,7 @@ class FactDraft:
     quoted: bool = True  # the words it rests on were found
     changes: Sequence[JudgedChange] | None = None  # what the engine said while it read, if it did
     said: str = ""  # the words of its message around those it rests on
+    assisted: bool = False  # told to an assistant, and not among people
 
     @property
     def supporting_sources(self) -> list[TurnEvidence]:
@@ -135,17 +135,15 @@ def prepare_claims(
     asked = indexer.embed_entries_or_none(
         indexer.build_fact_entries([d.fact for d in drafts], zone=zone), embedder
     )
-    by_rules = engine.name != "llm"
-    near, held, refuted = _load_comparison(
-        space, policy, drafts, asked, embedder.name, by_rules=by_rules
-    )
+    limits = OfferLimits.of(engine, policy)
+    near, held, refuted = _load_comparison(space, drafts, asked, embedder.name, limits)
     read = {fact.id: fact.version for fact in held}
     resolver = Resolver(space, held, now, _build_rules(policy))
     rows = {fact.id: fact for fact in held}
     deciding = ClaimDecider(
         resolver,
         engine,
-        _build_questions(drafts, near, asked, policy, refuted, by_rules=by_rules),
+        _build_questions(drafts, near, asked, policy, refuted, limits),
         rows,
         space.name or space.subject,
         policy.facts,
@@ -153,7 +151,7 @@ def prepare_claims(
         {speaker.casefold() for speaker in space.speakers},
         _list_subject_names(space),
         embedder.name,
-        _MAX_BY_RULES + _MAX_EARLIER_BY_RULES if by_rules else policy.facts.neighbours,
+        limits.compared,
     )
     decided = [
         DecidedDraft(draft, *done)
@@ -197,21 +195,18 @@ class _NearClaims:
 
 def _load_comparison(
     space: Space,
-    policy: Policy,
     drafts: Sequence[FactDraft],
     vectors: indexer.Vectors | None,
     model: str,
-    *,
-    by_rules: bool,
+    limits: OfferLimits,
 ) -> tuple[list[_NearClaims], list[Fact], set[int]]:
     """By draft, what may be offered for it; every row that decisions may rest on; the places of
     drafts that say what a person has said was never so."""
     if not drafts:
         return [], [], set()
     facts = [draft.fact for draft in drafts]
-    most = _MAX_BY_RULES if by_rules else policy.facts.neighbours
     with tenant_scope(space.tenant_id):
-        near = _find_near_claims(space, policy, facts, vectors, model, by_rules=by_rules)
+        near = _find_near_claims(space, facts, vectors, model, limits)
         edges = find_facts_about(space, [(d.fact.owner, _list_related_names(d)) for d in drafts])
         wanted = {row for rows in [*(n.rows for n in near), *edges.values()] for row in rows}
         wanted |= {change.row for d in drafts for change in d.changes or () if change.row}
@@ -221,7 +216,7 @@ def _load_comparison(
         replace(
             near[at],
             rows=select_neighbours(
-                most, near[at].rows, find_same_predicate(held, fact), edges.get(at, [])
+                limits.claims, near[at].rows, find_same_predicate(held, fact), edges.get(at, [])
             ),
         )
         for at, fact in enumerate(facts)
@@ -231,27 +226,23 @@ def _load_comparison(
 
 def _find_near_claims(
     space: Space,
-    policy: Policy,
     facts: Sequence[Fact],
     vectors: indexer.Vectors | None,
     model: str,
-    *,
-    by_rules: bool,
+    limits: OfferLimits,
 ) -> list[_NearClaims]:
     """Claims of the owner that are like a new one, then the likest of anybody, who may be the same
-    person by another name. A model is shown a few; rules look at all that the owner has."""
+    person by another name."""
     if vectors is None:
         return [_NearClaims(()) for _ in facts]
-    names = [_list_owner_names(space, fact.owner) if by_rules else [fact.owner] for fact in facts]
+    wide = limits.beyond_owner
+    names = [_list_owner_names(space, fact.owner) if wide else [fact.owner] for fact in facts]
     asked = [*zip(names, vectors, strict=True), *(([""], vector) for vector in vectors)]
-    most = _MAX_BY_RULES if by_rules else max(policy.facts.neighbours, _MAX_OF_ANYBODY)
-    found = find_open_facts(space, model, asked, most=most)
-    floor = -1.0 if by_rules else policy.facts.floor
-    own_most = _MAX_BY_RULES if by_rules else policy.facts.neighbours
+    found = find_open_facts(space, model, asked, most=max(limits.claims, _MAX_OF_ANYBODY))
     near = []
     for own, anybody in zip(found[: len(facts)], found[len(facts) :], strict=True):
-        known = dict([*own[:own_most], *anybody[:_MAX_OF_ANYBODY]])
-        rows = [fact for fact, cosine in known.items() if cosine >= floor]
+        known = dict([*own[: limits.claims], *anybody[:_MAX_OF_ANYBODY]])
+        rows = [fact for fact, cosine in known.items() if cosine >= limits.floor]
         near.append(_NearClaims(rows, known))
     return near
 
@@ -285,17 +276,13 @@ def _build_questions(
     vectors: indexer.Vectors | None,
     policy: Policy,
     refuted: Collection[int],
-    *,
-    by_rules: bool,
+    limits: OfferLimits,
 ) -> list[ClaimQuestion]:
     places = {draft.handle: at for at, draft in enumerate(drafts) if draft.handle}
     questions = []
     for at, draft in enumerate(drafts):
         earlier = _find_earlier_drafts(drafts, at, vectors)
-        if by_rules:
-            shown = list(earlier)[:_MAX_EARLIER_BY_RULES]
-        else:
-            shown = [p for p, cosine in earlier.items() if cosine >= policy.facts.floor][:3]
+        shown = [place for place, cosine in earlier.items() if cosine >= limits.floor]
         questions.append(
             ClaimQuestion(
                 draft.fact,
@@ -303,7 +290,7 @@ def _build_questions(
                 draft.trusted,
                 draft.correction,
                 near[at].rows,
-                shown,
+                shown[: limits.earlier],
                 find_distrust_reason(draft.role, draft.fact.text)
                 or (REFUTED_REASON if at in refuted else ""),
                 None
@@ -312,6 +299,7 @@ def _build_questions(
                 draft.quoted,
                 {**near[at].similar, **{drafts[p].fact.id: c for p, c in earlier.items()}},
                 draft.said,
+                draft.assisted,
             )
         )
     return questions

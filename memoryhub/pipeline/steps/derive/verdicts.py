@@ -68,6 +68,7 @@ class ClaimQuestion:
     quoted: bool = True
     similar: Mapping[UUID, float] = field(default_factory=dict)  # cosines of claims, by their ids
     said: str = ""  # the words of the message around those it rests on
+    assisted: bool = False  # told to an assistant
 
 
 @dataclass
@@ -196,11 +197,11 @@ class ClaimDecider:
             sure=verdict.sure,
             trusted=question.trusted,
             correction=question.correction,
-            trust=self.trust if self.engine.name == "llm" else "guarded",
+            trust="guarded" if self.engine.reads_by_rules else self.trust,
             quoted=question.quoted,
             speakers=self.speakers,
             tells_state=question.judged is not None,
-            why="" if self.engine.name == "llm" else verdict.reason,
+            why=verdict.reason if self.engine.reads_by_rules else "",
         )
 
     def _stand_beside(self, new: Fact, old: Fact) -> bool:
@@ -275,6 +276,7 @@ class ClaimDecider:
             correction=question.correction,
             similar=tuple(question.similar.get(known[handle]) for handle in offered),
             said=question.said,
+            assisted=question.assisted,
         )
 
     def _get_fact(self, row: UUID) -> Fact:

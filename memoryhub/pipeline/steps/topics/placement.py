@@ -37,7 +37,6 @@ from notes.topics.segments import PageReadState, select_leaving_pages
 MAX_PAGES_PER_JOB = 20
 # A model is asked for several pages together: when so many wait, or when the talk has paused.
 TALK_PAUSE = timedelta(minutes=10)
-LOCAL_ENGINE = "local"
 
 
 @dataclass
@@ -108,7 +107,7 @@ class PlaceStep(Step[PlacementWork, Placement]):
         joins: list[themes.SegmentDraft] = []
         if policy.segments.enabled:
             # Rules cost nothing a call, and one page has one theme: that sorts best.
-            a_call = 1 if engine.name == LOCAL_ENGINE else policy.derive.batch_exchanges
+            a_call = 1 if engine.reads_by_rules else policy.derive.batch_exchanges
             themed = themes.find_themes(engine, work.leavers, a_call)
             joins = themes.join_segments(at.space, themed, work.held, at.embedder, policy.segments)
             themes.rewrite_segment_texts(engine, joins, work.renewals, policy)
@@ -175,7 +174,8 @@ def _moves_pages(policy: Policy) -> bool:
 
 
 def _can_run_at_once(due: DerivedDialogue) -> bool:
-    if select_engine(Tenant.objects.get(id=due.space.tenant_id), due.policy).name == LOCAL_ENGINE:
+    tenant = Tenant.objects.get(id=due.space.tenant_id)
+    if select_engine(tenant, due.policy).reads_by_rules:
         return True
     queued = Page.objects.filter(space=due.space, tier=Page.Tier.SHORT, retired_at=None).count()
     return queued - due.policy.stm.pages >= due.policy.derive.batch_exchanges
