@@ -158,7 +158,7 @@ class SearchMemoriesSerializer(serializers.Serializer[Any]):
     query = TextField()
     top_k = serializers.IntegerField(allow_null=True, default=10, min_value=1)
     limit = serializers.IntegerField(**NULL, min_value=1)
-    threshold = serializers.FloatField(allow_null=True, default=0.1, min_value=0, max_value=1)
+    threshold = serializers.FloatField(**NULL, min_value=0, max_value=1)
     reference_date = TimestampField(**NULL)
     show_expired = serializers.BooleanField(allow_null=True, default=False)
 

@@ -73,7 +73,7 @@ class SearchMemoriesView(Mem0View):
             "include_past": bool(wanted["show_expired"]),
             "asked_by": SearchCaller("mem0", str(key.id)),
         }
-        least = wanted["threshold"] if wanted["threshold"] is not None else 0.0
+        least = wanted["threshold"] or 0.0
         hits = [
             hit
             for space in chosen.spaces
@@ -105,7 +105,7 @@ def _search_space(
 
     kinds: dict[str, Any] = {"kinds": ["fact"], "channels": ["facts"], "select": "fused"}
     found = search_memories(
-        space, query, **kinds, only=only, explain=True, unasked=False, **options
+        space, query, **kinds, only=only, explain=True, unasked=False, nearest=True, **options
     )
     allowed = None if only is None else set(only)
     return [_build_hit(item) for item in found.items if allowed is None or item.id in allowed]

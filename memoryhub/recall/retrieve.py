@@ -54,7 +54,8 @@ class RetrievalScope:
 
     `kinds`: nothing else is shown, also not by further rounds; None: whatever is found.
     `seen`: there already, by id; a further round looks for something else. `explained`: of what
-    is dropped the parts of its score and its place in both arms are told.
+    is dropped the parts of its score and its place in both arms are told. `nearest`: as many as
+    are wanted, also where nothing bears on the question.
     """
 
     channels: Sequence[Channel]
@@ -64,6 +65,7 @@ class RetrievalScope:
     seen: frozenset[UUID] = frozenset()
     linked: bool = False
     explain: bool = False
+    nearest: bool = False
 
     def cut_to_limit(self, items: Sequence[MemoryItem]) -> list[MemoryItem]:
         """The `most` best, and what comes beside them."""
@@ -149,7 +151,9 @@ def _find_memories(
             lists = finding.find_hits_by_channel(ask, wanted.channels)
         weights = intents.compute_channel_weights(ask.routed_question) if fused else {}
         return fusion.fuse_channels(lists, weights), RetrievalResult(counts=_count_hits(lists))
-    result = rank.rank_candidates(ask, wanted.channels, wanted.most, wanted.limit_per_kind, clock)
+    result = rank.rank_candidates(
+        ask, wanted.channels, wanted.most, wanted.limit_per_kind, clock, nearest=wanted.nearest
+    )
     with clock.measure_stage("candidates"):
         beside = [channel for channel in wanted.channels if channel not in rank.KIND_OF_CHANNEL]
         lists = finding.find_hits_by_channel(ask, beside)

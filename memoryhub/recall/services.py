@@ -68,6 +68,7 @@ def search_memories(
     inspect: bool = False,
     standing: SpaceSearchState | None = None,
     unasked: bool | Literal["model"] | None = None,
+    nearest: bool = False,
 ) -> SearchResult:
     """The memories of `space` that bear on `query`, best first. Opens its own tenant scope.
 
@@ -83,7 +84,8 @@ def search_memories(
     `inspect`: a person only looks; that is logged at once, and reinforces nothing. `standing`: read
     together with the space, just now. `unasked`: also what the policy hands over whatever is asked;
     None: where the policy does not rank all channels together; "model": also where a model is to
-    answer, since rules quote what was found and can not weigh what was not.
+    answer, since rules quote what was found and can not weigh what was not. `nearest`: as many as
+    were asked for, nearest first, also where none bears on the query.
     What fails degrades the search; raises InvalidInput for an empty query.
     """
     _check_arguments(limit, kinds)
@@ -94,7 +96,8 @@ def search_memories(
     ask, consultant = prepare_question(
         space, query, visibility, clock, session_id=session_id, override=override, standing=standing
     )
-    wanted = replace(_build_scope(ask, limit, kinds, override), explain=explain)
+    scope = _build_scope(ask, limit, kinds, override)
+    wanted = replace(scope, explain=explain, nearest=nearest)
     with tenant_scope(space.tenant_id):
         first = retrieve.retrieve_memories(ask, wanted, clock)
         clashing = conflicts.find_conflicts(first.items, visibility.at)

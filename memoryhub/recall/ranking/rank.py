@@ -69,8 +69,11 @@ def rank_candidates(
     most: int,
     per_kind: int | None,
     clock: StageTimer,
+    *,
+    nearest: bool = False,
 ) -> Ranking:
-    """The `most` best, each thing once; or of each kind the best `per_kind`, as they are.
+    """The `most` best, each thing once; or of each kind the best `per_kind`, as they are. Of what
+    bears on the question, or whatever is `nearest` to it.
 
     Call inside the tenant's scope.
     """
@@ -84,7 +87,7 @@ def rank_candidates(
         kept = partial(decay.compute_kept_shares, ask) if decay.is_decay_ranked(ask) else None
         used = choose_weights(known, is_read_by_rules=ask.is_read_by_rules)
         order = score_candidates(ask.parsed_question, known, used, kept=kept)
-        passed = filter_relevant(order)
+        passed = order if nearest else filter_relevant(order)
         offered = passed[: SPARE_FACTOR * most]
         if per_kind:
             offered = _take_first_of_kind(passed, per_kind)

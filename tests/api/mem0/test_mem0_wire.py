@@ -141,7 +141,41 @@ def test_a_search_scores_filters_and_projects(mem0: APIClient, keep: Add) -> Non
     assert search_memories(mem0, "does she make music", threshold=1.0) == []
     (only,) = search_memories(mem0, "which instrument does Ana play", top_k=1, fields=["memory"])
     assert set(only) == {"id", "memory"}
-    assert search_memories(mem0, "quantum chromodynamics lattice") == []
+    far = "quantum chromodynamics lattice"
+    assert len(search_memories(mem0, far)) == 2
+    assert search_memories(mem0, far, threshold=0.5) == []
+
+
+PARAPHRASES = [
+    ("Ana plays the violin in an orchestra.", "what instrument is she good at"),
+    ("Ana is allergic to shellfish.", "anything she can't eat?"),
+    ("Ana's landlord is Mr. Okafor.", "who does she rent from"),
+    ("Ana drives a grey Fiat Panda.", "what car has she got"),
+    ("Ana swims on Tuesday mornings.", "when does she exercise"),
+    ("Ana grew up in Trieste.", "where did she spend her childhood"),
+    ("Ana works nights at a bakery.", "what does she do for a living"),
+    ("Ana has twin daughters.", "how many kids are there"),
+    ("Ana is saving for a trip to Iceland.", "what holiday is she putting money aside for"),
+    ("Ana takes iron tablets.", "is she on any medication"),
+    ("Ana's laptop is a ThinkPad.", "which computer does she use"),
+    ("Ana votes in every council election.", "does she take part in elections"),
+    ("Ana's sister lives in Lyon.", "does she have family in France"),
+    ("Ana broke her wrist last winter.", "any injuries recently"),
+    ("Ana reads crime novels in bed.", "which books does she like"),
+    ("Ana pays 640 a month for her flat.", "how high is the rent"),
+    ("Ana speaks Italian and Slovene.", "which languages does she know"),
+    ("Ana cannot stand loud restaurants.", "places to avoid for dinner"),
+    ("Ana's dog is called Miro.", "what is the name of her pet"),
+    ("Ana wants to become a midwife.", "what is her dream career"),
+]
+
+
+def test_a_search_gives_the_nearest_whatever_words_are_used(mem0: APIClient, keep: Add) -> None:
+    wanted = {question: keep(fact) for fact, question in PARAPHRASES}
+    for question, memory in wanted.items():
+        found = search_memories(mem0, question, top_k=5)
+        assert len(found) == 5, question
+        assert memory in [each["id"] for each in found], question
 
 
 def test_a_search_among_several_users_puts_the_best_first(mem0: APIClient, keep: Add) -> None:
