@@ -142,6 +142,11 @@ def search_passages(
     return PassagePage([notes[note] for note in shown], len(ids), page, pages)
 
 
+def count_passages(space: Space) -> int:
+    """How many a search may find. Call inside the tenant's scope."""
+    return _filter_passages(space, PassageQuery()).count()
+
+
 def _embed_query(query: str, embedder: Embedder) -> NDArray[np.float32] | None:
     """None when the embedder is down, or its vectors mean nothing in the query's language."""
     if not can_embed_language(embedder.name, detect_language(query)):

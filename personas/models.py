@@ -20,6 +20,9 @@ from notes.models.fields import (
 )
 from personas.dimensions import describe_trait
 
+# Who sits at a window that names nobody.
+AGENT_NAME = "MemoryHub"
+
 
 class Trait(Derived):
     """An assessment of one registered dimension, while it held. Never overrides a fact (I3)."""
@@ -211,7 +214,8 @@ class Window(TenantModel):
     rolling summary. `alerted`: the one warning of this pressure period was given (G9).
 
     Timers wake its `agent`: every `beat_minutes` (0: never), next at `beats_at`, and once at
-    `alarm_at`, when it asked to be woken.
+    `alarm_at`, when it asked to be woken. `busy_until`: somebody takes a turn at it, and is given
+    up after that.
     """
 
     space = models.ForeignKey(Space, models.CASCADE, related_name="windows")
@@ -226,7 +230,12 @@ class Window(TenantModel):
     beat_minutes = models.IntegerField(default=0)
     beats_at = models.DateTimeField(null=True, blank=True)
     alarm_at = models.DateTimeField(null=True, blank=True)
+    busy_until = models.DateTimeField(null=True, blank=True)
     version = models.IntegerField(default=1)
 
     def __str__(self) -> str:
         return f"window of {self.session_id}"
+
+    @property
+    def agent_name(self) -> str:
+        return self.agent or AGENT_NAME

@@ -120,6 +120,12 @@ def nothing_waiting() -> None:
 
 
 @pytest.fixture
+def acting_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rules take an agent's turns in the place of a model, so that there is an answer."""
+    monkeypatch.setattr("memoryhub.agents.sessions.AgentSession.check_acts", lambda seat: None)
+
+
+@pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch, db: None) -> Iterator[ScriptedHub]:
     """A space read by a scripted model. Fails when a call was not scripted or a script not used."""
     scripted, embedder = ScriptedModel(), TableEmbedder()

@@ -21,6 +21,9 @@ Moment = Annotated[
     str | SkipJsonSchema[None],
     Field(max_length=40, description="As things stood then: ISO 8601, as 2026-05-12T18:30:00Z."),
 ]
+SessionName = Annotated[
+    str, Field(min_length=1, max_length=200, description="The conversation, by name.")
+]
 Reason = Annotated[
     str, Field(max_length=500, description="Stands in the history beside the change.")
 ]
@@ -138,6 +141,44 @@ class EditBlockArguments(ToolArguments):
     new: str = Field("", description="… and what stands there instead; empty deletes them.")
     value: str = Field("", description="All of it, written anew.")
     agent: str = Field("", max_length=120, description="Who writes.")
+
+
+class WindowArguments(ToolArguments):
+    subject: Subject = ""
+    session: SessionName
+
+
+class OpenWindowArguments(WindowArguments):
+    agent: str = Field("", max_length=120, description="Who sits at it, for its own blocks.")
+
+
+class ToolCallArguments(ToolArguments):
+    id: str = Field(min_length=1, max_length=120, description="What its result names.")
+    name: str = Field(min_length=1, max_length=120)
+    arguments: dict[str, Any] = {}
+
+
+class WindowMessageArguments(MessageArguments):
+    content: str = ""
+    tool_calls: list[ToolCallArguments] = Field(
+        [], max_length=64, description="Of an assistant: the tools that it calls."
+    )
+    tool_call_id: str = Field(
+        "", max_length=120, description="Of a tool: the call that it answers."
+    )
+
+
+class AppendToWindowArguments(OpenWindowArguments):
+    messages: list[WindowMessageArguments] = Field(
+        min_length=1, max_length=500, description="Oldest first."
+    )
+
+
+class StepWindowArguments(OpenWindowArguments):
+    text: str = Field("", description="What the user says now.")
+    max_steps: int | SkipJsonSchema[None] = Field(
+        None, ge=1, le=500, description="Left out: as many as the policy has it."
+    )
 
 
 def build_input_schema(shape: type[ToolArguments]) -> dict[str, Any]:

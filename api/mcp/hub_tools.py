@@ -38,7 +38,7 @@ _EVENT_FIELDS = ("id", "kind", "actor", "trigger", "reason", "undo_of", "is_purg
 _BLOCK_FIELDS = list_names("id label value description char_limit read_only agent version")
 
 
-def _build_space_path(caller: Caller, asked: Any, route: str) -> str:
+def build_space_path(caller: Caller, asked: Any, route: str) -> str:
     return f"/api/v1/spaces/{caller.resolve_subject(asked.subject)}/{route}"
 
 
@@ -92,7 +92,7 @@ def _render_ingest(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _run_correct(caller: Caller, asked: given.CorrectArguments) -> ToolResult:
-    path = _build_space_path(caller, asked, f"facts/{asked.id}/correct")
+    path = build_space_path(caller, asked, f"facts/{asked.id}/correct")
     return _render_change(caller.post(path, asked.dump_set_fields("text", "reason")))
 
 
@@ -103,7 +103,7 @@ def _run_forget(caller: Caller, asked: given.ForgetArguments) -> ToolResult:
     if asked.kind == "note" and asked.how != "forget":
         raise InvalidInput("forget, for a note", field="how")
     verb = _OLD_VERBS.get(asked.how, asked.how)
-    path = _build_space_path(caller, asked, f"{asked.kind}s/{asked.id}/{verb}")
+    path = build_space_path(caller, asked, f"{asked.kind}s/{asked.id}/{verb}")
     return _render_change(caller.post(path, asked.dump_set_fields("reason")))
 
 
@@ -119,20 +119,20 @@ def _run_history(caller: Caller, asked: given.HistoryArguments) -> ToolResult:
     if asked.cursor:
         query["cursor"] = asked.cursor
     route = f"facts/{asked.id}/versions" if asked.id else "events"
-    page = caller.get(_build_space_path(caller, asked, route), **query)
+    page = caller.get(build_space_path(caller, asked, route), **query)
     shown = _FACT_FIELDS if asked.id else _EVENT_FIELDS
     items = [select_filled_fields(row, shown) for row in page["items"]]
     return render_json({"items": items, "total": page["total"], "next": page["next"]})
 
 
 def _run_undo(caller: Caller, asked: given.UndoArguments) -> ToolResult:
-    path = _build_space_path(caller, asked, f"events/{asked.event_id}/undo")
+    path = build_space_path(caller, asked, f"events/{asked.event_id}/undo")
     return render_json(caller.post(path, asked.dump_set_fields("cascade", "dry_run", "reason")))
 
 
 def _run_list_blocks(caller: Caller, asked: given.BlocksArguments) -> ToolResult:
     agents = json.dumps({"agent": list(dict.fromkeys(["", asked.agent]))})
-    page = caller.get(_build_space_path(caller, asked, "blocks"), filter=agents, limit=200)
+    page = caller.get(build_space_path(caller, asked, "blocks"), filter=agents, limit=200)
     rows = [{name: row[name] for name in _BLOCK_FIELDS} for row in page["items"]]
     return render_json({"items": rows, "total": page["total"]})
 
@@ -140,7 +140,7 @@ def _run_list_blocks(caller: Caller, asked: given.BlocksArguments) -> ToolResult
 def _run_edit_block(caller: Caller, asked: given.EditBlockArguments) -> ToolResult:
     tool, told = _choose_block_edit(asked)
     call = {"tool": tool, "arguments": {"label": asked.label, **told}, "agent": asked.agent}
-    step = caller.post(_build_space_path(caller, asked, "tools"), call)
+    step = caller.post(build_space_path(caller, asked, "tools"), call)
     if not step["ok"]:
         raise MemoryHubError(step["result"], code="refused", status=422)
     return render_json({"result": step["result"]})

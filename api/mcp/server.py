@@ -19,9 +19,15 @@ from api.mcp.hub_tools import HUB_TOOLS
 from api.mcp.mem0_tools import MEM0_TOOLS, OPENMEMORY_TOOLS
 from api.mcp.render import NOTHING_REMEMBERED, format_problem, render_problem
 from api.mcp.tool import Tool
+from api.mcp.window_tools import WINDOW_TOOLS
 from memoryhub.errors import InvalidInput, MemoryHubError
 
-TOOL_SETS = {"hub": HUB_TOOLS, "mem0": MEM0_TOOLS, "openmemory": OPENMEMORY_TOOLS}
+TOOL_SETS = {
+    "hub": HUB_TOOLS,
+    "windows": WINDOW_TOOLS,
+    "mem0": MEM0_TOOLS,
+    "openmemory": OPENMEMORY_TOOLS,
+}
 DEFAULT_SETS = ("hub", "mem0")
 _TOOL_BY_NAME = {tool.name: tool for tools in TOOL_SETS.values() for tool in tools}
 INSTRUCTIONS = (

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Literal, NotRequired
 from uuid import UUID
 
+from django.conf import settings
 from rest_framework import serializers
 from typing_extensions import TypedDict
 
@@ -30,7 +31,7 @@ from api.v1.memories import AddedTurn, MessageSerializer, render_ingest
 from memoryhub.dialogues.messages import Message, to_utc
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.tool_calls import ToolCall, build_call_message, build_result_message
-from memoryhub.errors import Conflict, InvalidInput, NotFound
+from memoryhub.errors import InvalidInput
 from memoryhub.inference.selection import get_current_embedder
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.scope import tenant_scope
@@ -64,7 +65,8 @@ class WindowDetails(TypedDict):
 def _load_window_details(row_id: UUID) -> WindowDetails:
     window = Window.objects.select_related("session__space").get(id=row_id)
     policy = load_effective_policy(window.session.space).policy
-    shown = read_agent_context(window.session, policy, get_current_embedder().count_tokens)
+    count = get_current_embedder().count_tokens
+    shown = read_agent_context(window.session, policy, count, agent=window.agent_name)
     messages: list[Any] = [
         {name: value for name, value in asdict(each).items() if value or name == "content"}
         for each in shown.messages
@@ -148,7 +150,10 @@ class WindowMessageSerializer(MessageSerializer):
             return build_result_message(answered, text, **_without_role(told))
         if not calls:
             return Message(**told)
-        made = [ToolCall(c["id"], c["name"], json.dumps(c["arguments"])) for c in calls]
+        made = [
+            ToolCall(c["id"], c["name"], json.dumps(c["arguments"], ensure_ascii=False))
+            for c in calls
+        ]
         text = told.pop("content")
         if not text.strip():  # nothing is said in it that could be read
             told["metadata"] = told["metadata"] | {"quoted": True}
@@ -162,14 +167,16 @@ def _without_role(told: Mapping[str, Any]) -> dict[str, Any]:
 class AppendToWindowSerializer(serializers.Serializer[Any]):
     """Messages behind what is there, oldest first."""
 
-    messages = ListField(WindowMessageSerializer(), allow_empty=False, max_length=500)
+    messages = ListField(
+        WindowMessageSerializer(), allow_empty=False, max_length=settings.MAX_MESSAGES
+    )
 
 
 class StepWindowSerializer(serializers.Serializer[Any]):
     """`messages` are appended first; the last of the user's is what the agent answers. Without
     any it acts on what is there. `max_steps`: at most as many as the policy has it."""
 
-    messages = ListField(WindowMessageSerializer(), default=list, max_length=500)
+    messages = ListField(WindowMessageSerializer(), default=list, max_length=settings.MAX_MESSAGES)
     max_steps = IntegerField(**NULL, min_value=1, max_value=500)
 
 
@@ -235,14 +242,10 @@ class StepWindowView(_WindowWriteView):
     def act(self, seat: Any, deed: SpaceWriteRequest) -> dict[str, Any]:
         from memoryhub.agents.turn import take_agent_turn
 
-        policy = seat.effective.policy
-        if not policy.core.tools or policy.window.mode == "off":
-            raise Conflict("The policy gives agents no tools, or no window.", code="no_agent")
-        messages, asked = _build_messages(deed), None
-        if messages:
-            said = seat.append_messages(messages, deed.now).turns
-            asked = next((turn for turn in reversed(said) if turn.role == Turn.Role.USER), None)
-        made = take_agent_turn(seat, deed.now, asked=asked, max_steps=deed.given["max_steps"])
+        seat.check_acts()
+        made = take_agent_turn(
+            seat, deed.now, messages=_build_messages(deed), max_steps=deed.given["max_steps"]
+        )
         return {
             "said": made.turned.messages,
             "steps": [asdict(step) for step in made.turned.steps],
@@ -261,26 +264,25 @@ class ScheduleWindowSerializer(AtLeastOneSerializer):
     alarm_at = TimestampField(required=False, allow_null=True)
 
 
-class ScheduleWindowView(SpaceWriteView):
+class ScheduleWindowView(_WindowWriteView):
     """Have the agent woken by the clock, whether or not anybody writes."""
 
     serializer_class = ScheduleWindowSerializer
     answer: ClassVar = build_named_type(WINDOWS)
     example: ClassVar = {"every_minutes": 60}
 
-    def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
+    def act(self, seat: Any, deed: SpaceWriteRequest) -> dict[str, Any]:
         from memoryhub.agents.wake import set_timers
 
         values: dict[str, Any] = dict(deed.given)
+        if any(values.values()):  # timers that were set before can be stopped all the same
+            seat.check_acts()
+            seat.check_named()
         if values.get("alarm_at") is not None:
             values["alarm_at"] = _read_alarm(values["alarm_at"], deed)
         with tenant_scope(deed.tenant_id):
-            rows = Window.objects.select_related("session__space")
-            window = rows.filter(space=deed.space, id=ids["row_id"]).first()
-            if window is None:
-                raise NotFound("There is no such window.")
-            set_timers(window, deed.now, **values)
-        return deed.render_named_row(WINDOWS, window.id)
+            set_timers(seat.window, deed.now, **values)
+        return {}
 
 
 def _read_alarm(given: datetime, deed: SpaceWriteRequest) -> datetime:

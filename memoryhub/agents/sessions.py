@@ -22,17 +22,18 @@ from memoryhub.errors import Conflict, NotFound
 from memoryhub.inference.ledger import open_ledger
 from memoryhub.inference.selection import select_engine
 from memoryhub.pipeline.ingest.services import IngestRequest, IngestResult, ingest_messages
-from memoryhub.pipeline.steps.episodes.windows import compose_window
+from memoryhub.pipeline.steps.episodes.windows import compose_window, follow_append
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import EffectivePolicy, load_effective_policy
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import Note
+from notes.archive import count_passages
 from personas import blocks
-from personas.models import Window
+from personas.models import AGENT_NAME, Window
 from personas.window import ComposedWindow, open_window
 
-AGENT_NAME = "MemoryHub"
+__all__ = ["AGENT_NAME", "AgentSession", "load_agent_session", "open_agent_session"]
+
 _WHO_TEXT = (
     "You talk with {name}. You are an assistant that remembers: your memory blocks are below, all"
     " that was ever said can be searched. The time is {now}."
@@ -41,7 +42,7 @@ _LIMITS_TEXT = (
     "What you see here is your window. It holds {limit} tokens. When {warn:.0%} of it are used you"
     " are told so once; at {flush:.0%} the oldest messages, {evict:.0%} of it, are summed up and"
     " leave, but never the last {keep_last}. {said} messages of this person's dialogue are in"
-    " recall storage, {kept} passages of yours in archival storage."
+    " recall storage, {kept} passages in archival storage."
 )
 
 
@@ -56,12 +57,31 @@ class AgentSession:
 
     @property
     def agent(self) -> str:
-        return self.window.agent or AGENT_NAME
+        return self.window.agent_name
 
     @property
     def acts(self) -> bool:
         """Whether the hub itself has a model take the agent's turns."""
         return self.can_act(self.tenant, self.effective.policy)
+
+    @property
+    def is_named(self) -> bool:
+        """Without a name nothing can be said into the session: the next would join another."""
+        return bool(self.window.session.external_id)
+
+    def check_acts(self) -> None:
+        """Raise Conflict where nobody takes the agent's turns."""
+        if not self.acts:
+            message = gettext(
+                "nobody acts here: it takes a model, and agents with tools and a window"
+            )
+            raise Conflict(message, code="no_agent")
+
+    def check_named(self) -> None:
+        """Raise Conflict where nothing can be said."""
+        if not self.is_named:
+            message = gettext("this session has no name, so that nothing can be said into it")
+            raise Conflict(message, code="session_unnamed")
 
     @staticmethod
     def can_act(tenant: Tenant, policy: Policy) -> bool:
@@ -78,8 +98,7 @@ class AgentSession:
         limits = self.effective.policy.window
         with tenant_scope(self.space.tenant_id):
             said = Turn.objects.filter(space=self.space).exclude(IS_INNER)
-            kept = Note.objects.filter(space=self.space, page=None, fact=None, retired_at=None)
-            counts = {"said": said.count(), "kept": kept.exclude(author="").count()}
+            counts = {"said": said.count(), "kept": count_passages(self.space)}
         name = self.space.name or self.space.subject
         return [
             _WHO_TEXT.format(name=name, now=f"{now:%Y-%m-%d %H:%M} UTC"),
@@ -93,28 +112,46 @@ class AgentSession:
             ),
         ]
 
-    def compose_window(self, now: datetime) -> ComposedWindow:
-        """What is in front of the agent now, warned of and flushed where that is due. May ask a
-        model: call outside any transaction."""
+    def compose_window(self, now: datetime, head: Sequence[str]) -> ComposedWindow:
+        """What is in front of the agent now, behind its `head`, warned of and flushed where that is
+        due. May ask a model: call outside any transaction."""
         with open_ledger(self.tenant.id, space_id=self.space.id):
             return compose_window(
                 self.window.session,
                 self.effective,
                 self.engine,
                 now,
-                head=self.build_head(now),
+                head=head,
                 agent=self.agent,
             )
 
-    def append_messages(self, messages: Sequence[Message], now: datetime) -> IngestResult:
-        """Store what was said behind what is there; a worker reads it as any other message. Raises
-        InvalidInput, TooLarge, and Conflict while the memory is paused."""
-        name = self.window.session.external_id
-        if not name:
-            message = gettext("this session has no name, so that nothing can be said into it")
-            raise Conflict(message, code="session_unnamed")
-        request = IngestRequest(self.space.subject, messages, name, agent=self.agent)
+    def append_messages(
+        self,
+        messages: Sequence[Message],
+        now: datetime,
+        *,
+        agent: str = "",
+        follows_window: bool = True,
+    ) -> IngestResult:
+        """Store what was said behind what is there; a worker reads it as any other message.
+        `agent`: who talks with the person, if it is not who sits at the window. A turn that looks
+        at the window by itself does not have it follow.
+
+        Raises InvalidInput, TooLarge, and Conflict while the memory is paused.
+        """
+        self.check_named()
+        request = IngestRequest(
+            self.space.subject,
+            messages,
+            self.window.session.external_id,
+            agent=agent or self.window.agent,
+            follows_window=follows_window,
+        )
         return ingest_messages(self.tenant.id, request, now)
+
+    def follow_append(self, now: datetime) -> None:
+        """Give the warning that is due, or plan the flush that is. Asks no model."""
+        follow_append(self.window, self.effective.policy, now)
 
 
 def open_agent_session(space: Space, name: str, agent: str, now: datetime) -> AgentSession:

@@ -14,16 +14,17 @@ from uuid import UUID
 
 from django.utils.translation import gettext
 
+from memoryhub.agents.lease import WindowLease
 from memoryhub.agents.sessions import AgentSession
 from memoryhub.agents.wake import WindowTimer
 from memoryhub.dialogues.messages import Message
-from memoryhub.dialogues.models import RESTS_ON, Turn
+from memoryhub.dialogues.models import LOOKUP, RESTS_ON, Turn
 from memoryhub.dialogues.services import append_inner_turns
 from memoryhub.dialogues.tool_calls import ToolCall, build_call_message, build_result_message
 from memoryhub.engines.types import AgentMessage, AgentStep
 from memoryhub.errors import Conflict
 from memoryhub.inference.ledger import open_ledger
-from memoryhub.recall.agent_memory import LOOKUP, SpaceMemory
+from memoryhub.recall.agent_memory import SpaceMemory
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Receipt
@@ -65,16 +66,39 @@ def take_agent_turn(
     seat: AgentSession,
     now: datetime,
     *,
+    messages: Sequence[Message] = (),
     asked: Turn | None = None,
     told: Sequence[AgentMessage] = (),
     max_steps: int | None = None,
 ) -> AgentAnswer:
     """Let the agent act on what is in its window until it yields.
 
-    `asked`: the message that it is to answer; without one it need not say anything. `told`: what
-    it is handed beside that message, and not kept. Calls a model: no scope may be open. Raises
-    nothing of the model's: see `AgentTurn.ending`.
+    `messages` are said first. `asked`: the message that it is to answer, else the last of the
+    user's among these; without one it need not say anything. `told`: what it is handed beside that
+    message, and not kept. Calls a model: no scope may be open.
+
+    Raises nothing of the model's: see `AgentTurn.ending`. Raises Conflict while another turn is
+    taken at the window (`window_busy`), in a session without a name, and as appending does.
     """
+    seat.check_named()
+    with WindowLease(seat.window) as lease:
+        if messages:
+            said = seat.append_messages(messages, now, follows_window=False).turns
+            asked = next((turn for turn in reversed(said) if turn.role == Turn.Role.USER), asked)
+        try:
+            return _take_turn(seat, lease, now, asked, told, max_steps)
+        finally:
+            seat.follow_append(now)
+
+
+def _take_turn(
+    seat: AgentSession,
+    lease: WindowLease,
+    now: datetime,
+    asked: Turn | None,
+    told: Sequence[AgentMessage],
+    max_steps: int | None,
+) -> AgentAnswer:
     space, policy = seat.space, seat.effective.policy
     with tenant_scope(space.tenant_id):
         held = blocks.ensure_default_blocks(space, seat.agent, policy.core.char_limit, now)
@@ -82,7 +106,7 @@ def take_agent_turn(
     turn_id = asked.id if asked else None
     memory, timer = SpaceMemory(space, seat.agent, now, turn_id), WindowTimer(seat.window, now)
     box = Toolbox(space, seat.agent, memory, now, turn_id, timer=timer)
-    queue = WindowQueue(seat, box, now, told)
+    queue = WindowQueue(seat, lease, box, now, told, seat.build_head(now))
     with open_ledger(seat.tenant.id, space_id=space.id):
         turned = run_agent_turn(
             seat.engine,
@@ -101,13 +125,15 @@ class WindowQueue:
     taken, by the way in of all that is said."""
 
     seat: AgentSession
+    lease: WindowLease
     box: Toolbox
     now: datetime
-    told: Sequence[AgentMessage] = ()
+    told: Sequence[AgentMessage]
+    head: Sequence[str]
     replies: list[Turn] = field(default_factory=list)
 
     def load_messages(self) -> Sequence[AgentMessage]:
-        composed = self.seat.compose_window(self.now)
+        composed = self.seat.compose_window(self.now, self.head)
         self.box.seen_versions |= {block.id: block.version for block in composed.blocks}
         messages = composed.messages
         asked = [at for at, each in enumerate(messages) if each.role == "user"]
@@ -115,7 +141,9 @@ class WindowQueue:
         return [*messages[:place], *self.told, *messages[place:]]
 
     def add_step(self, step: AgentStep, done: StepOutcome) -> None:
-        """Raises Conflict where something was erased meanwhile: the step may say it again."""
+        """Raises Conflict where something was erased meanwhile: the step may say it again; and
+        where the turn took so long that another has begun."""
+        self.lease.extend()
         with tenant_scope(self.seat.tenant.id):
             if Receipt.objects.filter(created_at__gte=self.now).exists():
                 message = gettext("something was erased meanwhile")
@@ -129,7 +157,10 @@ class WindowQueue:
         said = done.arguments.get("text") if isinstance(done.arguments, dict) else None
         text = str(said) if done.tool and said else done.result
         reply = Message("assistant", text, external_id=_build_id(), metadata={"quoted": False})
-        self.replies += self.seat.append_messages([reply], self.now).turns
+        stored = self.seat.append_messages(
+            [reply], self.now, agent=self.seat.agent, follows_window=False
+        )
+        self.replies += stored.turns
 
     def _add_inner_turns(self, step: AgentStep, done: StepOutcome) -> None:
         result = format_result(done, self.now)

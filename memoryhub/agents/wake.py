@@ -11,24 +11,33 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from pydantic import ValidationError
+
+from memoryhub.agents.lease import is_window_busy
 from memoryhub.agents.sessions import AgentSession, load_agent_session
 from memoryhub.dialogues.messages import Message
-from memoryhub.dialogues.models import Turn
+from memoryhub.dialogues.models import IS_INNER, Turn
 from memoryhub.dialogues.services import append_inner_turns
 from memoryhub.dialogues.tool_calls import list_tool_calls
-from memoryhub.errors import EngineError, NotFound
+from memoryhub.errors import NotFound
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import JobResult, NothingToDo, Step
 from memoryhub.pipeline.models import Job, Lane
 from memoryhub.policies.schema import Policy
+from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
+from personas.agent.tools import WakeLater
 from personas.models import Window
 
 _BEAT_TEXT = (
     "Heartbeat: it is {now}, and nobody has written. Do what is due, or call pause_heartbeats."
 )
-_ALARM_TEXT = "Timer: it is {now}, when you asked to be woken.{about}"
+_ALARM_TEXT = "Timer: it is {now}{asked}."
+_ASKED_TEXT = ", when you asked to be woken"
+_ABOUT_TEXT = ", when you asked to be woken because of: {about}"
+# A window at which another turn is being taken is looked at again after this.
+_BUSY_WAIT = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +75,18 @@ def set_timers(
     plan_wake_up(window)
 
 
-def plan_wake_up(window: Window) -> None:
+def plan_wake_up(window: Window, not_before: datetime | None = None) -> None:
     """Have a job wait for the window's next timer, one at a time. Call inside the tenant's
     scope."""
     window.refresh_from_db(fields=["beat_minutes", "beats_at", "alarm_at"])
     due, space, payload = _find_due(window), window.session.space, {"window": str(window.id)}
     if due is None:
         return
+    due = max(due, not_before or due)
+    # One that runs, or was given up, does not stand in the way of the next.
     waiting = Job.objects.filter(space=space, step=Job.Step.WAKE, payload=payload)
     if not waiting.filter(state__in=Job.WAITING_STATES).update(run_after=due):
-        key = f"{window.id}:{due.isoformat()}"
+        key = f"{window.id}:{new_id().hex}"
         queue.plan_step(space, Job.Step.WAKE, key, due, payload=payload)
 
 
@@ -97,7 +108,8 @@ class WakeStep(Step[AgentSession, int]):
     """Tell the agent of the timer, and let it take a turn. It writes as it goes: what it said and
     did before a failure stays, and it is told of its timer once.
 
-    While the memory is paused nobody is woken, and an alarm is let go.
+    While another turn is taken at the window, it waits for that to end. While the memory is paused,
+    or nobody can act, nobody is woken, and an alarm is let go.
     """
 
     name = Job.Step.WAKE
@@ -112,31 +124,46 @@ class WakeStep(Step[AgentSession, int]):
         due = _find_due(seat.window)
         if due is None or due > self.now:
             return NothingToDo({"steps": 0})
-        if space.paused_at is None:
-            text = self._describe_timer(seat.window)
-            told = Message("system", text, external_id=f"timer-{self.job.id}")
-            append_inner_turns(seat.window.session, [told], received=self.now)
-            if seat.acts:
-                return seat
-        self._reset_timers(seat.window)
-        return NothingToDo({"steps": 0})
+        if space.paused_at is not None or not (seat.acts and seat.is_named):
+            self._reset_timers(seat.window)
+            return NothingToDo({"steps": 0})
+        if is_window_busy(seat.window):
+            plan_wake_up(seat.window, not_before=self.now + _BUSY_WAIT)
+            return NothingToDo({"steps": 0})
+        once = f"timer-{seat.window.id}-{due.isoformat()}"
+        told = Message("system", self._describe_timer(seat.window), external_id=once)
+        append_inner_turns(seat.window.session, [told], received=self.now)
+        return seat
 
     def _describe_timer(self, window: Window) -> str:
         now = f"{self.now:%Y-%m-%d %H:%M} UTC"
         if window.alarm_at is None or window.alarm_at > self.now:
             return _BEAT_TEXT.format(now=now)
-        rows = Turn.objects.filter(session=window.session, role=Turn.Role.ASSISTANT)
+        asked = self._find_wish(window)
+        said = (
+            (_ABOUT_TEXT if asked.about else _ASKED_TEXT).format(about=asked.about) if asked else ""
+        )
+        return _ALARM_TEXT.format(now=now, asked=said)
+
+    def _find_wish(self, window: Window) -> WakeLater | None:
+        """What the agent said when it set the alarm; None where somebody else did."""
+        rows = Turn.objects.filter(IS_INNER, session=window.session, role=Turn.Role.ASSISTANT)
         asked = rows.filter(metadata__tool_calls__0__name="wake_later").order_by("-seq").first()
-        calls = list_tool_calls(asked) if asked else []
-        about = f" You said why: {calls[0].arguments}" if calls else ""
-        return _ALARM_TEXT.format(now=now, about=about)
+        if asked is None:
+            return None
+        try:
+            given = WakeLater.model_validate_json(list_tool_calls(asked)[0].arguments)
+        except ValidationError:
+            return None
+        is_this = asked.occurred_at + timedelta(minutes=given.minutes) == window.alarm_at
+        return given if is_this else None
 
     def ask(self, seat: AgentSession) -> int:
         from memoryhub.agents.turn import take_agent_turn  # loads the embedder
 
         turned = take_agent_turn(seat, self.now).turned
-        if turned.ending == "broken":
-            raise EngineError(turned.trouble)
+        if turned.error:
+            raise turned.error  # as it was: a budget that is spent is waited for
         return len(turned.steps)
 
     def write(self, seat: AgentSession, steps: int) -> JobResult:

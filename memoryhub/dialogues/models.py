@@ -16,6 +16,10 @@ REDACTION_BAR = "█"
 INNER = "inner"
 # In its metadata, the `seq` of the turns whose words it may repeat.
 RESTS_ON = "rests_on"
+# In that of a turn that asks a memory tool to look something up, or tells what it found.
+LOOKUP = "lookup"
+# What the hub alone writes into metadata: a sender's word for it counts for nothing.
+OWN_KEYS = frozenset({INNER, RESTS_ON, LOOKUP})
 IS_INNER = Q(metadata__has_key=INNER)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from memoryhub.dialogues.messages import Message, check_messages, clean_text, resolve_time
-from memoryhub.dialogues.models import INNER, Session, Turn
+from memoryhub.dialogues.models import INNER, OWN_KEYS, Session, Turn
 from memoryhub.dialogues.redaction import hash_buried_words
 from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.news import News, notify_listeners
@@ -47,7 +47,8 @@ def append_turns(
     terms: Mapping[str, Any] | None = None,
     despite_pause: bool = False,
 ) -> AppendedTurns:
-    """Store the messages that were not delivered before. Call inside the tenant's scope.
+    """Store the messages that were not delivered before. Call inside the tenant's scope. Metadata
+    are kept as they are sent, without what the hub alone writes there.
 
     `terms`: what the sender lays down for what is read from them. `despite_pause`: the person
     themselves wants these kept.
@@ -55,7 +56,7 @@ def append_turns(
     Locks the space's row, so that `seq` has no gaps and duplicates are seen (X1, X2).
     Raises Conflict while the space is paused.
     """
-    messages = check_messages(messages)
+    messages = [_drop_own_keys(message) for message in check_messages(messages)]
     if len(session_id) > 200:
         raise InvalidInput(_("at most 200 characters"), field="session")
     lock_space(space)
@@ -76,6 +77,14 @@ def append_turns(
         _store_turns(space, session, new, received)
     stored = known | {_build_identity(turn): turn for turn in new}
     return AppendedTurns(session, [stored[_build_identity(draft)] for draft in drafts], new)
+
+
+def _drop_own_keys(message: Message) -> Message:
+    own = OWN_KEYS & message.metadata.keys()
+    if not own:
+        return message
+    kept = {name: value for name, value in message.metadata.items() if name not in own}
+    return replace(message, metadata=kept)
 
 
 def open_session(space: Space, name: str, at: datetime) -> Session:
@@ -210,14 +219,16 @@ def _filter_unseen(drafts: list[Turn], known: dict[TurnIdentity, Turn]) -> list[
 
 
 def _update_bounds(space: Space, session: Session, new: list[Turn], received: datetime) -> None:
-    """Keep the session's and the space's bounds."""
-    times = [turn.occurred_at for turn in new]
-    first = not session.turn_count
-    session.started_at = min(times) if first else min(session.started_at, *times)
-    session.ended_at = max(times) if first else max(session.ended_at, *times)
+    """Keep the session's and the space's bounds. What an agent does by itself is no activity of
+    anybody's, and does not carry the conversation on."""
+    said = [turn for turn in new if INNER not in turn.metadata]
+    if said:
+        times = [turn.occurred_at for turn in said]
+        first = not session.turn_count
+        session.started_at = min(times) if first else min(session.started_at, *times)
+        session.ended_at = max(times) if first else max(session.ended_at, *times)
+        space.last_activity_at = received
     session.turn_count += len(new)
     session.save(update_fields=["channel", "started_at", "ended_at", "turn_count"])
-    heard = (turn.speaker for turn in new if INNER not in turn.metadata)
-    speakers = sorted({*space.speakers, *heard})
-    space.speakers, space.last_activity_at = speakers, received
+    space.speakers = sorted({*space.speakers, *(turn.speaker for turn in said)})
     space.save(update_fields=["next_seq", "speakers", "last_activity_at"])

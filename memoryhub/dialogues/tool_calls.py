@@ -43,7 +43,8 @@ def build_result_message(call_id: str, text: str, **more: Any) -> Message:
 def list_tool_calls(turn: Turn) -> list[ToolCall]:
     """The calls that a turn makes, in the hub's own form or as OpenAI's protocol has them."""
     told = turn.metadata.get("tool_calls")
-    return [_read_call(each) for each in told or [] if isinstance(each, Mapping)]
+    calls = told if isinstance(told, list) else ()  # metadata are a sender's own
+    return [_read_call(each) for each in calls if isinstance(each, Mapping)]
 
 
 def _read_call(told: Mapping[str, Any]) -> ToolCall:

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import Q, QuerySet
 
-from memoryhub.dialogues.models import Turn
+from memoryhub.dialogues.models import LOOKUP, Turn
 from memoryhub.inference.selection import select_embedder
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.models import Space
@@ -28,8 +28,6 @@ from notes.index.lexemes import build_lexical_text
 from notes.models import Note
 from personas.agent.tools import PAGE_SIZE, MemoryHit, MemoryHitPage, build_hit_page
 
-# In the metadata of a turn that asks a memory tool to look something up, or tells what it found.
-LOOKUP = "lookup"
 # Found by meaning, there is no end of what is a little like it.
 MAX_SIMILAR_TURNS = 25
 

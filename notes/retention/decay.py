@@ -108,6 +108,9 @@ def _is_exempt_row(row: Any) -> bool:
 
 # Dates
 
+# When what a row tells was said. Of a page, when the last of its turns was.
+SAID_COLUMNS: dict[Any, str] = {Fact: "asserted_at", Note: "occurred_at", Episode: "to_at"}
+
 
 def annotate_since(rows: QuerySet[Any]) -> QuerySet[Any]:
     """Rows with `since`: their last recall, else when they were said (not when received: E8)."""
@@ -121,7 +124,7 @@ def _build_said_at(model: Any) -> Any:
     if model is Page:
         last = Turn.objects.filter(space_id=OuterRef("space_id"), seq=OuterRef("last_seq"))
         return Subquery(last.values("occurred_at")[:1])
-    return F({Fact: "asserted_at", Note: "occurred_at", Episode: "to_at"}[model])
+    return F(SAID_COLUMNS[model])
 
 
 def set_forget_dates(space: Space, forget: ForgetPolicy, *, anew: bool = False) -> None:

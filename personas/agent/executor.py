@@ -44,14 +44,19 @@ class StepOutcome:
 
 @dataclass
 class AgentTurn:
-    """A whole turn. `said` are the messages to the person, in order; `trouble` says what broke
-    when a model failed. What was written until then stays written."""
+    """A whole turn. `messages` are those to the person, in order; `error` is what broke it when a
+    model failed. What was written until then stays written."""
 
     steps: list[StepOutcome] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
     ending: TurnEnding = "yielded"
-    trouble: str = ""
+    error: MemoryHubError | None = None
     paused_minutes: int = 0
+
+    @property
+    def trouble(self) -> str:
+        """What broke, in words; "" where nothing did."""
+        return self.error.message if self.error else ""
 
 
 class AgentQueue(Protocol):
@@ -122,7 +127,7 @@ def run_agent_turn(
             turned.steps.append(done)
             queue.add_step(step, done)
         except MemoryHubError as error:
-            turned.ending, turned.trouble = "broken", error.message
+            turned.ending, turned.error = "broken", error
             return turned
         failures = 0 if done.ok else failures + 1
         if failures == MAX_FAILURES:

@@ -87,7 +87,7 @@ def test_every_way_in_fills_the_same_window(rest: RestAgent) -> None:
     assert row["session"] == "plain"
     rest.window_id = row["id"]
     shown = rest.read()
-    assert shown["summary"].startswith("I am assistant and heard of topic0")
+    assert shown["summary"].startswith("I am MemoryHub and heard of topic0")
     asked = {"subject": "Ana", "query": "topic19", "session": "plain"}
     context = rest.client.post("/api/v1/context", asked, format="json").json()
     assert shown["summary"] in context["text"]

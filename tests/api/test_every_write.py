@@ -74,7 +74,7 @@ def _build_row_path(name: str, rows: dict[str, Any], made: str) -> str:
 
 @pytest.mark.parametrize("name", WRITES)
 def test_X5_a_write_sent_twice_with_a_key_is_done_once(
-    tenant: Tenant, client_of: Client, name: str
+    tenant: Tenant, client_of: Client, acting_rules: None, name: str
 ) -> None:
     rows, admin = api_scene.make_row_of_every_kind(tenant), client_of(tenant, "admin")
     path, body = prepare_path(name, admin, rows), make_write_body(name, rows)

@@ -316,7 +316,7 @@ def _call_questions(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def test_every_operation_of_the_contract_has_a_call_and_every_column_an_attribute(
-    tenant: Tenant, hub: MemoryHub, line: InProcessTransport
+    tenant: Tenant, hub: MemoryHub, line: InProcessTransport, acting_rules: None
 ) -> None:
     scene = make_row_of_every_kind(tenant)
     missing = {name for row in call_everything(hub, scene) for name in list_unknown_fields(row)}

@@ -12,6 +12,7 @@ from memoryhub.console.frame.text import wording
 from memoryhub.console.pages.chat import exchanges
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
+from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from personas.models import CoreBlock
@@ -127,3 +128,17 @@ def test_without_tools_the_answer_is_from_memory_as_before(
 )
 def test_steps_in_words(tool: str, arguments: Any, words: str) -> None:
     assert wording.describe_step(tool, arguments) == words
+
+
+def test_what_the_answer_flushes_no_worker_is_to_flush(client: Client, chat: ScriptedHub) -> None:
+    chat.set_policy("memgpt", window__context_limit=1200)
+    chat.model.script("fold_summary", {"text": "I was told a long story."})
+    chat.model.script(
+        "agent_step",
+        *(make_tool_call("send_message", text=f"Go on, {number}.") for number in range(3)),
+    )
+    for words in (400, 400, 500):
+        say_in_chat(client, chat, " ".join(["story"] * words))
+    assert "I was told a long story." in str(chat.model.list_calls("agent_step")[-1]["messages"])
+    with tenant_scope(chat.tenant.id):
+        assert not Job.objects.filter(step=Job.Step.FOLD).exists()

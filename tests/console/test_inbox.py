@@ -151,6 +151,18 @@ def test_accepting_can_be_taken_back_at_once(browser: Client, world: ConsoleWorl
     assert (again.state, again.decided_by, again.event_id) == ("open", "", None)
 
 
+@pytest.mark.parametrize(
+    "back", ["review-page", "//elsewhere.example", "https://elsewhere.example"]
+)
+def test_a_way_back_that_is_no_address_of_the_hub_is_not_taken(
+    browser: Client, world: ConsoleWorld, back: str
+) -> None:
+    case = make_conflict(world)
+    sent = {"answer": "keep_both", "back": back}
+    answer = browser.post(reverse("review-case", args=[case.id]), sent)
+    assert answer.headers["Location"] == reverse("space-review", args=[world.space.id])
+
+
 def test_accepting_in_other_words(browser: Client, world: ConsoleWorld) -> None:
     case = make_conflict(world)
     sent = {"answer": "replace", "text": "Nora lives in Rome now.", "reason": "she said so"}

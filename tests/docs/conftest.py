@@ -27,7 +27,7 @@ SHOWN = {"import.md": "talks.jsonl", "migrate.md": "lines.jsonl"}
 
 
 @pytest.fixture
-def desk(live_server: LiveServer, worker: None, tmp_path: Path) -> PageRunner:
+def desk(live_server: LiveServer, worker: None, acting_rules: None, tmp_path: Path) -> PageRunner:
     """A hub with what the pages take for granted: tenants, and Ana, who said where she lives."""
     tenants = [create_tenant(name, name.lower()) for name in ("Demo", "Other", "Example")]
     keys = [create_key(each, "docs", ["read", "write", "admin"])[1] for each in tenants[:2]]

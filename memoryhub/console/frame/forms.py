@@ -46,7 +46,9 @@ def read_id(given: str) -> UUID | None:
 def read_back_address(request: ConsoleRequest) -> str:
     """The page that a form was sent from, as it says; "" where it says none of this hub."""
     back = request.POST.get("back", "")
-    return back if url_has_allowed_host_and_scheme(back, allowed_hosts=None) else ""
+    # A word that begins otherwise would be taken for the name of a page.
+    is_own = back.startswith("/") and url_has_allowed_host_and_scheme(back, allowed_hosts=None)
+    return back if is_own else ""
 
 
 def attempt(request: ConsoleRequest, work: Callable[[], T], refused: str) -> T | None:

@@ -7,17 +7,14 @@ may be closed, and what a person is asked must be worth the minute.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.metrics import average_precision_score
 
 from memoryhub.engines.local.claims.deciders import (
-    BoostedTrees,
     DecidersFile,
     PairDecider,
 )
@@ -26,6 +23,7 @@ from memoryhub.engines.local.language import can_embed_language
 from memoryhub.engines.types import Embedder, Engine
 from memoryhub.errors import InvalidInput
 from memoryhub.lab.datasets.types import Dialogue
+from memoryhub.lab.training.boosting import fit_trees
 from memoryhub.lab.training.claim_pairs import (
     PairGroup,
     build_pair_groups,
@@ -38,17 +36,10 @@ Progress = Callable[[str], None]
 Columns = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-MOST_WRONG = 0.0075  # of what is true in the end, closed: below the one in a hundred that is allowed
+MOST_WRONG = 0.0075  # of what is true in the end, closed; one in a hundred is allowed
 LEAST_WORTH = 0.4  # of the pairs that a person is asked about, those in which something is over
+_QUIET_PARTS = 3
 MOST_IDLE = 0.02  # of the claims of quiet talk, those that a person is asked about
-TREES: Mapping[str, Any] = {
-    "n_estimators": 240,
-    "max_depth": 3,
-    "learning_rate": 0.07,
-    "subsample": 0.5,
-    "max_features": 0.3,
-}
-LEAST_IN_LEAF = 30
 # From this share of an older claim's words on, what closes it says it again: nothing is lost.
 SAYS_AGAIN = 0.6
 
@@ -69,6 +60,7 @@ class PairTable:
     counts: Flags
     may_act: Flags
     quiet: Flags
+    assisted: Flags
     claim: NDArray[np.str_]
 
 
@@ -109,7 +101,8 @@ def build_pair_table(
     vectors = embedder.embed(list(places))
     rows: list[dict[str, float]] = []
     labels: list[str] = []
-    authors, read, at_stake, counts, quiet, claim = [], [], [], [], [], []
+    authors, read, at_stake, counts, claim = [], [], [], [], []
+    quiet, assisted = [], []
     for group in groups:
         new = vectors[places[texts[group.new]]]
         similar = [float(new @ vectors[places[texts[old]]]) for old in group.held]
@@ -123,6 +116,7 @@ def build_pair_table(
             at_stake.append(not again and _is_at_stake(group, claims))
             counts.append(not group.is_message)
             quiet.append(group.is_quiet)
+            assisted.append(group.is_assisted)
             claim.append(f"{group.dialogue.id} {min(claims)} {group.source}")
     if not rows:
         raise InvalidInput("no dialogue there tells anything twice", field="path")
@@ -139,6 +133,7 @@ def build_pair_table(
         np.array(counts),
         np.array([may_take_place(row) for row in rows]),
         np.array(quiet),
+        np.array(assisted),
         np.array(claim),
     )
 
@@ -159,45 +154,31 @@ def _learn_decider(table: PairTable) -> PairDecider:
     if len(set(table.authors)) < 2 or not 1 < table.closes.sum() < len(table.closes):
         raise InvalidInput("needs dialogues of two authors at least, with updates", field="path")
     unseen = np.zeros(len(table.rows))
-    for author in sorted(set(table.authors)):
-        left_out = table.authors == author
+    for authors in _group_authors(table):
+        left_out = np.isin(table.authors, authors)
         fitted = fit_trees(table.rows[~left_out], table.closes[~left_out])
         unseen[left_out] = fitted.estimate_shares(table.rows[left_out])
     act = _find_act_bar(table, unseen)
-    ask = _find_ask_bar(table, unseen, act)
+    ask, among_people = (
+        _find_ask_bar(table, unseen, act, table.quiet & own)
+        for own in (table.assisted, ~table.assisted)
+    )
     return PairDecider(
         features=table.features,
         slot=fit_trees(table.rows, table.slot),
         closes=fit_trees(table.rows, table.closes),
         act=act,
         ask=ask,
+        ask_among_people=max(ask, among_people),
         scores=_score_unseen(table, unseen, act, ask),
     )
 
 
-def fit_trees(rows: Columns, wanted: Flags) -> BoostedTrees:
-    """What is learned of these rows, as it is shipped."""
-    least = min(LEAST_IN_LEAF, max(1, len(rows) // 20))
-    model = GradientBoostingClassifier(**TREES, min_samples_leaf=least, random_state=0)
-    model.fit(rows, wanted)
-    trees = []
-    for (each,) in model.estimators_:
-        tree = each.tree_
-        trees.append(
-            tuple(
-                (round(float(tree.value[at, 0, 0]) * model.learning_rate, 4),)
-                if tree.children_left[at] < 0
-                else (
-                    int(tree.feature[at]),
-                    round(float(tree.threshold[at]), 4),
-                    int(tree.children_left[at]),
-                    int(tree.children_right[at]),
-                )
-                for at in range(tree.node_count)
-            )
-        )
-    prior = model.init_.class_prior_[1]
-    return BoostedTrees(start=float(np.log(prior / (1 - prior))), trees=tuple(trees))
+def _group_authors(table: PairTable) -> list[list[str]]:
+    """Who are left out together: each author by himself, those of quiet talk in a few parts."""
+    quiet = sorted(set(table.authors[table.quiet]))
+    parts = [quiet[at::_QUIET_PARTS] for at in range(_QUIET_PARTS)]
+    return [[author] for author in sorted(set(table.authors) - set(quiet))] + parts
 
 
 def _find_act_bar(table: PairTable, shares: Columns) -> float:
@@ -218,15 +199,15 @@ def _find_safe_bar(table: PairTable, shares: Columns, at_stake: Flags) -> float:
     return round(min(1.0, max(0.5, float(bar)) + 0.001), 3)
 
 
-def _find_ask_bar(table: PairTable, shares: Columns, act: float) -> float:
-    """The lowest bar at which enough of the pairs right above it are worth a question, and quiet
-    talk raises hardly any."""
-    quiet = set(table.claim[table.quiet])
+def _find_ask_bar(table: PairTable, shares: Columns, act: float, quiet: Flags) -> float:
+    """The lowest bar at which enough of the pairs right above it are worth a question, and this
+    quiet talk raises hardly any."""
+    idle = set(table.claim[quiet])
     for bar in np.arange(0.1, act, 0.02):
         asked = table.counts & ~table.quiet & (shares >= bar) & (shares < min(act, bar + 0.1))
-        idle = len(set(table.claim[table.quiet & (shares >= bar)]))
+        raised = len(set(table.claim[quiet & (shares >= bar)]))
         if (
-            idle <= MOST_IDLE * len(quiet)
+            raised <= MOST_IDLE * len(idle)
             and table.closes[asked].sum() >= LEAST_WORTH * asked.sum()
         ):
             return round(float(bar), 3)

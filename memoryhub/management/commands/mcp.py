@@ -20,7 +20,9 @@ class Command(BaseCommand):
         parser.add_argument("--url", help="the hub's address (default: the one on this machine)")
         parser.add_argument("--key", help="an API key (default: MEMORYHUB_API_KEY)")
         parser.add_argument("--subject", default="", help="whose memory, where a call names nobody")
-        parser.add_argument("--tools", default="", help="which tools to show: hub,mem0,openmemory")
+        parser.add_argument(
+            "--tools", default="", help="which tools to show: hub,windows,mem0,openmemory"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         import anyio

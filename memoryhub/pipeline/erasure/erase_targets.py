@@ -8,7 +8,7 @@ is planned as jobs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -254,10 +254,14 @@ def _with_copies(
     copies = [
         turn
         for turn in steps
-        if lost.keys() & set(turn.metadata.get(RESTS_ON, ()))
-        or has_erased_words(turn.text, lost.values(), remaining)
+        if _rests_on(turn, lost) or has_erased_words(turn.text, lost.values(), remaining)
     ]
     return list({turn.id: turn for turn in [*whole, *copies]}.values())
+
+
+def _rests_on(turn: Turn, lost: Collection[int]) -> bool:
+    told = turn.metadata.get(RESTS_ON)  # an imported turn may have anything there
+    return isinstance(told, list) and any(seq in told for seq in lost)
 
 
 def _load_rewordings(facts: Iterable[Fact]) -> list[Fact]:

@@ -56,6 +56,8 @@ class IngestRequest:
 
     `terms`: what is laid down for what will be read from them (`notes.facts.terms`).
     `despite_pause`: the person themselves wants them kept, also while the space is paused.
+    `follows_window`: a window that they go into is warned of and flushed; not where an agent's turn
+    looks at it anyway.
     """
 
     subject: str
@@ -65,6 +67,7 @@ class IngestRequest:
     channel: str = ""
     terms: Mapping[str, Any] = field(default_factory=dict)
     despite_pause: bool = False
+    follows_window: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ def ingest_messages(
             job = _plan_derivation(space, appended.new, now)
             ring_on_commit(tenant_id, space.id, max(0.0, (job.run_after - now).total_seconds()))
         kept = windows.find_kept_window(appended.session) if appended.new else None
-    if kept:
+    if kept and request.follows_window:
         windows.follow_append(*kept, now)
     return IngestResult(space, appended.session, appended.turns, appended.new, job)
 

@@ -28,6 +28,9 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "undo": {"subject": "ana", "event_id": "event"},
     "blocks": {"subject": "ana"},
     "edit_block": {"subject": "ana", "label": "human", "append": "More."},
+    "read_window": {"subject": "ana", "session": "monday"},
+    "append_to_window": {"subject": "ana", "session": "monday", "messages": [{"content": "x"}]},
+    "step_window": {"subject": "ana", "session": "monday", "text": "x"},
     "add_memory": {"user_id": "ana", "text": "x", "infer": False},
     "add_memories": {"user_id": "ana", "text": "x", "infer": False},
     "search_memories": {"user_id": "ana", "query": "Porto"},
@@ -67,7 +70,9 @@ def victim(tenant: Tenant) -> dict[str, str]:
 
 def build_arguments_about(name: str, ids: dict[str, str]) -> dict[str, Any]:
     def put(value: Any) -> Any:
-        return [put(each) for each in value] if isinstance(value, list) else ids.get(value, value)
+        if isinstance(value, list):
+            return [put(each) for each in value]
+        return ids.get(value, value) if isinstance(value, str) else value
 
     return {field: put(value) for field, value in ARGUMENTS[name].items()}
 
@@ -136,7 +141,7 @@ def test_a_tool_takes_the_scope_it_says(
         problem = less.call_refused_tool(name, **build_arguments_about(name, victim))
         assert (problem["status"], problem["code"]) == (403, "permission_denied")
         assert scope in problem["detail"]
-    enough = host_of(tenant, scope, query="?tools=hub,mem0,openmemory")
+    enough = host_of(tenant, scope, query="?tools=hub,windows,mem0,openmemory")
     assert name in enough.list_tools()
     result = enough.request_result(
         "tools/call", name=name, arguments=build_arguments_about(name, victim)

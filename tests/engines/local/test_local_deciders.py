@@ -10,8 +10,6 @@ import pytest
 
 from memoryhub.engines.local.claims.deciders import (
     BoostedTrees,
-    LogisticLine,
-    PairModel,
     get_shipped_deciders,
     read_deciders,
     write_deciders,
@@ -165,15 +163,11 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert read_deciders(tmp_path / "deciders.json") == shipped
 
 
-def test_shares_are_the_mean_of_the_line_and_the_trees() -> None:
-    rows = np.array([[0.0, 1.0], [2.0, 1.0]])
-    trees = BoostedTrees(start=0.0, trees=(((0, 1.0, 1, 2), (-2.0,), (2.0,)),))
-    line = LogisticLine(start=0.0, weights=(0.0, 0.0))
-    low, high = trees.estimate_shares(rows)
-    assert (round(low, 3), round(high, 3)) == (0.119, 0.881)
-    assert PairModel(line=line, trees=trees).estimate_shares(rows) == pytest.approx(
-        [(low + 0.5) / 2, (high + 0.5) / 2]
-    )
+def test_a_tree_leads_each_row_to_its_leaf() -> None:
+    rows = np.array([[0.0, 1.0], [2.0, 1.0], [2.0, 3.0]])
+    deep = ((0, 1.0, 1, 2), (-2.0,), (1, 2.0, 3, 4), (0.0,), (2.0,))
+    shares = BoostedTrees(start=0.0, trees=(deep,)).estimate_shares(rows)
+    assert shares.round(3).tolist() == [0.119, 0.5, 0.881]
 
 
 # Wishes to forget

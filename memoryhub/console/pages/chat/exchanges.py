@@ -6,7 +6,7 @@ No scope is open while a model works: each step opens its own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from time import perf_counter
@@ -377,7 +377,9 @@ def start_exchange(
     """
     session, who = build_session_name(request.user.id, now), request.user.get_username()
     message = Message("user", wish.text, external_id=wish.idempotency_key or uuid4().hex)
-    asked = _build_ingest_request(space, message, session)
+    # An agent that answers it looks at its window itself.
+    acts = has_acting_agent(request.tenant, space)
+    asked = replace(_build_ingest_request(space, message, session), follows_window=not acts)
     facts = keep_verbatim(space.tenant_id, asked, who, now) if wish.keep_verbatim else []
     done = ingest_messages(space.tenant_id, asked)
     turn = done.turns[0]

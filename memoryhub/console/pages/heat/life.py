@@ -15,8 +15,7 @@ from memoryhub.policies.schema import ForgetPolicy
 from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.recall.unasked import UNRATED_SECTIONS
 from memoryhub.tenants.models import Space
-from notes.models import Episode, Fact
-from notes.retention.decay import RetentionState, compute_retention_state
+from notes.retention.decay import SAID_COLUMNS, RetentionState, compute_retention_state
 from notes.retention.spans import RetentionLife, RetentionSpan, rebuild_retention_life
 
 MAX_LOGGED_RECALLS = 500  # the latest are enough for a picture
@@ -60,7 +59,7 @@ def build_memory_life(
     forget: ForgetPolicy,
     now: datetime,
 ) -> MemoryLife:
-    said = _find_said_time(row)
+    said: datetime = getattr(row, SAID_COLUMNS[type(row)])
     standing = compute_retention_state(row, said, forget, now)
     life = rebuild_retention_life(row, said, logs, forget, spared=standing.spared)
     floor = None if standing.spared else life.compute_floor_time(forget)
@@ -70,9 +69,3 @@ def build_memory_life(
         for span, left in zip(life.spans, before, strict=True)
     ]
     return MemoryLife(life, standing, floor, build_life_chart(life, floor, now), rows[::-1])
-
-
-def _find_said_time(row: Any) -> datetime:
-    column = {Fact: "asserted_at", Episode: "to_at"}.get(type(row), "occurred_at")
-    found: datetime = getattr(row, column)
-    return found

@@ -10,7 +10,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -23,7 +22,7 @@ from memoryhub.console.frame.access import (
     tenant_page,
     tenant_view,
 )
-from memoryhub.console.frame.forms import read_ids
+from memoryhub.console.frame.forms import read_back_address, read_ids
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
@@ -110,12 +109,7 @@ def _read_posted_text(request: ConsoleRequest, name: str) -> str:
 
 
 def _redirect_back(request: ConsoleRequest, otherwise: str) -> HttpResponse:
-    return redirect(_read_back_address(request, otherwise))
-
-
-def _read_back_address(request: ConsoleRequest, otherwise: str) -> str:
-    asked = request.POST.get("back", "")
-    return asked if url_has_allowed_host_and_scheme(asked, allowed_hosts=None) else otherwise
+    return redirect(read_back_address(request) or otherwise)
 
 
 @action_at("review/<uuid:proposal_id>/take-back", "review-take-back")
@@ -155,7 +149,7 @@ def answer_cases(request: ConsoleRequest) -> HttpResponse:
             "said": _ANSWER_OUTCOME_LABELS[said],
             "outcomes": list(zip(shown, (each.refused for each in outcomes), strict=True)),
             "done": sum(not outcome.refused for outcome in outcomes),
-            "back": _read_back_address(request, reverse("review")),
+            "back": read_back_address(request) or reverse("review"),
             "undoable": said != TAKE_BACK,
         }
         return render(request, "review/done.html", context)

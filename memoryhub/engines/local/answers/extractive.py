@@ -75,7 +75,7 @@ def answer_from_quotes(
     language: LanguageCode = "zh" if detect_language(question) == "zh" else "en"
     quotes = quotes[:_LOOKED_AT]
     asked = parse_question(question, quotes, subject)
-    sentences = rank_sentences(asked, quotes)
+    sentences = every = rank_sentences(asked, quotes)
     stated = any(_states_asked_fact(asked, quote) for quote in quotes)
     if stated:
         sentences = [s for s in sentences if quotes[s.quote].owner in ("", *asked.people)]
@@ -85,7 +85,7 @@ def answer_from_quotes(
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     ranked = any(quote.relevance is not None for quote in quotes)
     if ranked and not (stated or any(_says_all(asked, each) for each in sentences)):
-        return _answer_with_likeliest(asked, quotes, language)
+        return _answer_with_likeliest(asked, quotes, every, language)
     if _ASKS_WHEN.search(question):
         made = _answer_with_date(sentences, quotes, language)
     elif _ASKS_YES_OR_NO.search(question):
@@ -105,12 +105,15 @@ def _says_all(asked: QuestionTerms, sentence: EvidenceSentence) -> bool:
 
 
 def _answer_with_likeliest(
-    asked: QuestionTerms, quotes: Sequence[Quote], language: LanguageCode
+    asked: QuestionTerms,
+    quotes: Sequence[Quote],
+    sentences: Sequence[EvidenceSentence],
+    language: LanguageCode,
 ) -> GroundedAnswer:
     """What the learned decider takes for the answer, if it takes any for likely enough: a date, a
     yes, or quoted, with what is at least half as likely and stands elsewhere."""
     decider = get_shipped_decider()
-    weighed = weigh_sentences(asked, quotes, decider)
+    weighed = weigh_sentences(asked, quotes, sentences, decider)
     telling = [each for each in weighed if not each[1].is_question] or weighed
     if not telling or telling[0][0] < decider.bar:
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from memoryhub.engines.local.answers.decide import write_decider
 from memoryhub.engines.local.chinese.judgements import JUDGEMENTS_FILE as CHINESE_JUDGEMENTS_FILE
 from memoryhub.engines.local.claims.deciders import write_deciders
 from memoryhub.engines.local.claims.judgements import JUDGEMENTS_FILE
@@ -79,6 +80,7 @@ class Command(BaseCommand):
         )
         judged.add_argument("path", type=Path, help="a folder of dialogues with updates")
         judged.add_argument("--authors", type=_parse_names, default=(), metavar="A,B")
+        _add_lessons_argument(judged)
         judged.add_argument("--language", choices=("en", "zh"), default="en")
         judged.add_argument("--out", type=Path, metavar="FILE", help="default: where it is read")
         judged.add_argument("--on", default="", metavar="DATE", help="written into the file")
@@ -98,6 +100,7 @@ class Command(BaseCommand):
         deciders = actions.add_parser("train-deciders", help=told)
         deciders.add_argument("path", type=Path, help="a folder of such dialogues")
         deciders.add_argument("--authors", type=_parse_names, default=(), metavar="A,B")
+        _add_lessons_argument(deciders)
         deciders.add_argument(
             "--quiet",
             type=_parse_names,
@@ -109,6 +112,7 @@ class Command(BaseCommand):
 
         decider = actions.add_parser("train-answers", help="learn which memory answers a question")
         decider.add_argument("path", type=Path, help="a folder of dialogues (benchmarks/truth)")
+        _add_lessons_argument(decider)
         decider.add_argument("--out", type=Path, required=True, metavar="FILE")
         decider.add_argument("--on", default="", metavar="DATE", help="written into the file")
 
@@ -178,9 +182,8 @@ class Command(BaseCommand):
         from memoryhub.lab.training.judgements import write_judgements
         from memoryhub.lab.training.statements import train_judgements
 
-        authors = options["authors"] or HALVES["development"]
         language = options["language"]
-        dialogues = [d for d in load_dialogues(options["path"], authors) if d.language == language]
+        dialogues = [d for d in _load_learned_dialogues(options) if d.language == language]
         if language == "zh":
             train, shipped = train_chinese_judgements, CHINESE_JUDGEMENTS_FILE
         else:
@@ -203,8 +206,7 @@ class Command(BaseCommand):
     def _train_deciders(self, options: dict[str, Any]) -> None:
         from memoryhub.lab.training.deciders import train_pair_deciders
 
-        authors = options["authors"] or HALVES["development"]
-        dialogues = load_dialogues(options["path"], authors)
+        dialogues = _load_learned_dialogues(options)
         quiet = [each for name in options["quiet"] for each in read_dataset_dialogues(Path(name))]
         embedder, told = get_current_embedder(), self.stderr.write
         made = train_pair_deciders(dialogues, LocalEngine(), embedder, quiet=quiet, progress=told)
@@ -214,12 +216,12 @@ class Command(BaseCommand):
             self._print_lines(f"  {name:26}{value:9.3f}" for name, value in decider.scores.items())
 
     def _train_answers(self, options: dict[str, Any]) -> None:
-        from memoryhub.lab.training.answers import train_decider
+        from memoryhub.lab.training.answers import train_answers
 
-        dialogues = load_dialogues(options["path"], HALVES["development"])
-        made = train_decider(dialogues, on=options["on"], progress=self.stderr.write)
-        options["out"].write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
-        self._print_lines(f"{name:10}{v:8.3f}" for name, v in made["trained"]["left_out"].items())
+        dialogues = _load_learned_dialogues(options)
+        made = train_answers(dialogues, on=options["on"], progress=self.stderr.write)
+        write_decider(options["out"], made)
+        self._print_lines(f"{name:10}{v:8.3f}" for name, v in made.trained["left_out"].items())
 
     def _run(self, options: dict[str, Any]) -> dict[str, Any] | None:
         owner = _get_owner(options["tenant"])
@@ -258,6 +260,11 @@ def _add_json_argument(parser: ArgumentParser) -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here too")
 
 
+def _add_lessons_argument(parser: ArgumentParser) -> None:
+    learned = "more dialogues to learn from, whoever wrote them (benchmarks/lessons)"
+    parser.add_argument("--lessons", type=Path, metavar="FOLDER", help=learned)
+
+
 def _add_truth_arguments(parser: ArgumentParser, *, derives: bool) -> None:
     parser.add_argument("path", type=Path, help="a folder of such dialogues (benchmarks/truth)")
     parser.add_argument("--half", choices=(*HALVES, "both"), default="development")
@@ -271,6 +278,12 @@ def _add_truth_arguments(parser: ArgumentParser, *, derives: bool) -> None:
 def _load_chosen_dialogues(options: dict[str, Any]) -> list[TruthDialogue]:
     authors = options["authors"] or HALVES.get(options["half"], ())
     return load_dialogues(options["path"], authors)[:: options["every"]]
+
+
+def _load_learned_dialogues(options: dict[str, Any]) -> list[TruthDialogue]:
+    authors = options.get("authors") or HALVES["development"]
+    lessons = load_dialogues(options["lessons"]) if options["lessons"] else []
+    return load_dialogues(options["path"], authors) + lessons
 
 
 def _add_run_arguments(parser: ArgumentParser) -> None:

@@ -24,7 +24,7 @@ from memoryhub.pipeline.steps.context import load_context
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import EffectivePolicy, load_effective_policy
 from memoryhub.tenants.scope import tenant_scope
-from personas.models import Window
+from personas.models import AGENT_NAME, Window
 from personas.window import (
     ComposedWindow,
     WindowHelpers,
@@ -35,7 +35,6 @@ from personas.window import (
 )
 
 WINDOW_KEY = "window"
-UNNAMED_AGENT = "assistant"
 
 
 def compose_window(
@@ -87,7 +86,7 @@ def _build_window_help(
     words = effective.policy.episodes.rolling_words
     return WindowHelpers(
         count=get_current_embedder().count_tokens,
-        fold=partial(engine.fold_summary, max_words=words, agent=agent or UNNAMED_AGENT),
+        fold=partial(engine.fold_summary, max_words=words, agent=agent or AGENT_NAME),
         plan_retry=_plan_fold_job,
         engine=f"{engine.name}/{engine.version}"[:60],
         policy_version=effective.version,
