@@ -17,6 +17,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connections, transaction
 from django.test.utils import override_settings
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from api.core import request_log
 from memoryhub.embedded import EmbeddedPostgres
@@ -109,6 +110,24 @@ def kept_for_module(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
 def fast_passwords() -> Iterator[None]:
     """Slow hashes protect passwords, not tests."""
     with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def static_files_found_once() -> Iterator[None]:
+    """Each test's client has a chain of middleware of its own; the files that one serves, which are
+    some two hundred, are those that the first one found."""
+    find_files = WhiteNoiseMiddleware.add_files_from_finders
+    found: dict[str, Any] = {}
+
+    def add_found(middleware: WhiteNoiseMiddleware) -> None:
+        if not found:
+            find_files(middleware)
+            found.update(middleware.files)
+        middleware.files.update(found)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", add_found)
         yield
 
 
