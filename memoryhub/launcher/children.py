@@ -44,7 +44,7 @@ class Guard:
     def __init__(self, lock: int) -> None:
         """`lock` stays held until the guard is done."""
         self.process = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-I", "-S", guard_script.__file__],
+            [sys.executable, "-I", "-S", guard_script.__file__, str(STOP_GRACE_SECONDS)],
             stdin=subprocess.PIPE,
             text=True,
             start_new_session=True,
