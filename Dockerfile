@@ -25,5 +25,6 @@ RUN chown -R memoryhub /data
 USER memoryhub
 VOLUME /data
 EXPOSE 8000
-CMD ["granian", "--interface", "wsgi", "--host", "0.0.0.0", "--port", "8000", "--workers", "2", \
-     "--blocking-threads", "8", "--no-ws", "memoryhub.wsgi:application"]
+CMD ["granian", "--interface", "asginl", "--http", "1", "--no-ws", "--host", "0.0.0.0", \
+     "--port", "8000", "--workers", "2", "--backlog", "4096", "--backpressure", "4096", \
+     "--workers-kill-timeout", "8", "memoryhub.asgi:application"]

@@ -9,10 +9,11 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 RUN := $(VENV)/installed-run
 DEV := $(VENV)/installed-dev
 CLIENTS := $(VENV)/installed-clients
+LOAD := $(VENV)/installed-load
 LOCK := $(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --no-header --quiet pyproject.toml
 
-.PHONY: help run test check fuzz lint types format bench bench-data bench-ways bench-graph lock messages reset screenshots
+.PHONY: help run test check fuzz lint types format bench bench-data bench-ways bench-load bench-graph lock messages reset screenshots
 .DELETE_ON_ERROR:
 
 help:
@@ -24,6 +25,7 @@ help:
 	@echo "make reset   erase the data, after asking"
 	@echo "make bench   measure search among a million memories;  with DATA=locomo.json also recall"
 	@echo "make bench-ways  measure add and search through each way in, side by side"
+	@echo "make bench-load  measure adds, searches and pages of 1 to 64 clients;  MINUTES=30 for long"
 	@echo "make bench-graph  measure the first picture of a link graph of 5,000 memories"
 	@echo "make lock    renew the lock"
 	@echo "make messages  gather what the pages say for translation, and compile the translations"
@@ -75,6 +77,9 @@ bench-data: $(DEV)
 bench-ways: $(DEV)
 	$(BIN)/python -m benchmarks.ways $(BENCH)
 
+bench-load: $(LOAD)
+	$(BIN)/python -m benchmarks.load --minutes $(or $(MINUTES),2) $(BENCH)
+
 screenshots: $(DEV)
 	$(BIN)/python docs/screenshots.py $(SHOTS)
 
@@ -91,6 +96,7 @@ lock: $(DEV)
 	$(PIP) uv
 	$(LOCK) -o requirements/run.txt
 	$(LOCK) --group dev -o requirements/dev.txt
+	$(subst pyproject.toml,,$(LOCK)) --group load -o requirements/load.txt
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "MemoryHub needs Python 3.11 or newer, this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)")'
@@ -106,6 +112,13 @@ $(RUN): requirements/run.txt requirements/models.txt | $(BIN)/python
 $(DEV): requirements/dev.txt $(RUN)
 	@echo "Installing what its tests need."
 	@$(LOCKED) requirements/dev.txt
+	@touch $@
+
+# What makes load brings a web framework and its own scheduler along: beside the hub, not into it.
+$(LOAD): requirements/load.txt | $(DEV)
+	@echo "Installing what makes load."
+	@rm -rf $(VENV)/load
+	@$(LOCKED) requirements/load.txt --no-compile --target $(VENV)/load
 	@touch $@
 
 # Released clients of other projects, as their users have them: each in a folder of its own.

@@ -173,8 +173,9 @@ class _Quiet(WSGIRequestHandler):
 @contextmanager
 def _served() -> Iterator[str]:
     """The hub's address, while it answers."""
-    from memoryhub.wsgi import application
+    from django.core.wsgi import get_wsgi_application
 
+    application = get_wsgi_application()
     server = make_server("127.0.0.1", 0, application, server_class=_Threading, handler_class=_Quiet)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"

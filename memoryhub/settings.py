@@ -35,9 +35,14 @@ _owner_url = _embedded.dsn("owner") if _embedded else DATABASE_OWNER_URL
 # A pool per web process. Celery's Django fix-up closes pools after every task, so workers
 # and commands keep one connection a thread instead.
 IS_WEB = env.read_choice("MEMORYHUB_PROCESS", "command", ("web", "worker", "command")) == "web"
+# Of a web process: requests that are worked on at once, those that may wait for something beside
+# them, and the seconds that a body may take before it has to come at a rate.
+WEB_PLACES = env.read_integer("MEMORYHUB_WEB_PLACES", 8, least=1)
+WEB_WAITING = env.read_integer("MEMORYHUB_WEB_WAITING", 512, least=0)
+BODY_SECONDS = env.read_number("MEMORYHUB_BODY_SECONDS", 20.0)
 # Statements of tenants/statements.py are prepared when they first run; no others are.
 _options: dict[str, Any] = (
-    {"OPTIONS": {"prepare_threshold": 0, "pool": {"min_size": 1, "max_size": 16}}}
+    {"OPTIONS": {"prepare_threshold": 0, "pool": {"min_size": 1, "max_size": WEB_PLACES + 8}}}
     if IS_WEB
     else {"OPTIONS": {"prepare_threshold": 0}, "CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
 )
@@ -156,7 +161,6 @@ MIDDLEWARE = [
     "memoryhub.console.frame.middleware.ConsoleTenantMiddleware",
 ]
 ROOT_URLCONF = "memoryhub.urls"
-WSGI_APPLICATION = "memoryhub.wsgi.application"
 # A page lies beside its view and its queries; templates/ has what pages share.
 TEMPLATE_DIRS = [BASE_DIR / "templates", BASE_DIR / "memoryhub" / "console" / "pages"]
 TEMPLATES = [

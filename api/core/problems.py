@@ -7,7 +7,7 @@ from typing import Any
 import structlog
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.db import OperationalError
-from django.http import Http404
+from django.http import Http404, UnreadablePostError
 from rest_framework import exceptions
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
@@ -35,6 +35,8 @@ def _build_problem_response(error: Exception, context: dict[str, Any]) -> Respon
         return _build_hub_problem(error)
     if isinstance(error, RequestDataTooBig):
         return build_problem(413, TooLarge.code, "The body is too large.")
+    if isinstance(error, UnreadablePostError):
+        return build_problem(408, "body_incomplete", "The body did not come whole, or in time.")
     if isinstance(error, OperationalError) and _is_unreachable(error):
         log.error("database.unreachable", error=str(error))
         return build_problem(503, "database_unreachable", "The database can't be reached.")

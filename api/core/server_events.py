@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterable, Iterable, Mapping
 from typing import Any
 
 from django.http import StreamingHttpResponse
@@ -18,7 +18,9 @@ def format_event(data: Mapping[str, Any], *, name: str = "") -> str:
     return f"{head}data: {json.dumps(data, cls=JSONEncoder, ensure_ascii=False)}\n\n"
 
 
-def build_event_response(events: Iterable[str], **headers: str) -> StreamingHttpResponse:
+def build_event_response(
+    events: Iterable[str] | AsyncIterable[str], **headers: str
+) -> StreamingHttpResponse:
     """Kept by nobody on the way, and passed on as it comes."""
     sent = {"Cache-Control": "no-store", "X-Accel-Buffering": "no", **headers}
     return StreamingHttpResponse(events, content_type="text/event-stream", headers=sent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -84,6 +84,14 @@ def render_row(
     if not found:
         raise NotFound(f"There is no such {resource.name}.")
     return dict(zip(names, found[0], strict=True))
+
+
+def render_rows(
+    resource: Resource, rows: QuerySet[Any], row_ids: Collection[UUID], names: Sequence[str]
+) -> dict[UUID, dict[str, Any]]:
+    """One query; by id, without those that are not there."""
+    found = _load_values([rows.filter(pk__in=row_ids)], resource, ["id", *names], len(row_ids))
+    return {row_id: dict(zip(names, row, strict=True)) for row_id, *row in found}
 
 
 def read_fields_parameter(request: Request, resource: Resource) -> list[str]:

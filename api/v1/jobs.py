@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from functools import partial
 from typing import Any, ClassVar, NotRequired, get_type_hints
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import StreamingHttpResponse
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
@@ -20,13 +23,13 @@ from api.core.server_events import AnyAcceptNegotiation, build_event_response, f
 from api.core.views import HubView
 from api.rows.answers import build_row_type, define_answer
 from api.rows.columns import Column, Resource, pick_columns
-from api.rows.lists import filter_by_state, render_row
+from api.rows.lists import filter_by_state, render_rows
 from api.rows.read_views import TenantListView
 from api.rows.write_views import EmptySerializer, TenantWriteRequest, TenantWriteView
 from api.schema.openapi import PAGE_PARAMETERS
 from memoryhub.dialogues.models import Turn
-from memoryhub.errors import NotFound
 from memoryhub.pipeline.ingest.services import cancel_job, retry_job
+from memoryhub.pipeline.jobs.watch import JobWatcher
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.scope import tenant_scope
 
@@ -114,7 +117,7 @@ class CancelJobView(_JobWriteView):
         cancel_job(job_id, deed.actor, deed.reason)
 
 
-# A stream holds one of the server's threads: who still waits then asks again.
+# Who still waits then asks again: proxies on the way have their own limits.
 LONGEST, EVERY, ALIVE = 60.0, 0.5, 15.0
 
 
@@ -156,45 +159,65 @@ class JobProgressView(HubView):
         JOBS.get_visible_row(key, row_id)
         return build_event_response(
             stream_progress(
-                lambda: load_progress(key.tenant_id, row_id), time.monotonic, time.sleep
+                load_progress(key.tenant_id, [row_id]).get(row_id),
+                partial(_wait_for_progress, key.tenant_id, row_id),
+                time.monotonic,
             )
         )
 
 
-def load_progress(tenant_id: UUID, job_id: UUID) -> dict[str, Any]:
-    """The job as it is, and how many of its turns are unread. Raises NotFound once it is gone."""
+Progress = dict[str, Any]
+
+
+def load_progress(tenant_id: UUID, job_ids: Collection[UUID]) -> dict[UUID, Progress]:
+    """The jobs as they are, and how many of their turns are unread. Two statements."""
     with tenant_scope(tenant_id):
-        shown = render_row(JOBS, JOBS.select_rows(), job_id, _PROGRESS_COLUMNS)
-        turns = Turn.objects.filter(
-            space__in=Job.objects.filter(id=job_id).values("space"),
-            seq__range=(shown["first_seq"], shown["last_seq"]),
+        unread = Turn.objects.filter(
+            space=OuterRef("space"),
+            seq__gte=OuterRef("first_seq"),
+            seq__lte=OuterRef("last_seq"),
             state=Turn.State.PENDING,
         )
-        return shown | {"unread": turns.count()}
+        counted = unread.order_by().values("space").annotate(count=Count("id")).values("count")
+        jobs = Job.objects.filter(id__in=job_ids).order_by()
+        left = dict(jobs.values_list("id", Coalesce(Subquery(counted), 0)))
+        shown = render_rows(JOBS, JOBS.select_rows(), job_ids, _PROGRESS_COLUMNS)
+    return {job_id: row | {"unread": left.get(job_id, 0)} for job_id, row in shown.items()}
 
 
-def stream_progress(
-    look: Callable[[], dict[str, Any]], clock: Callable[[], float], pause: Callable[[float], None]
-) -> Iterator[str]:
-    """Events as they are sent. `clock` and `pause` are the time's."""
-    began = spoke = clock()
-    before: dict[str, Any] = {}
-    while True:
-        try:
-            now = look()
-        except NotFound:
-            yield format_event({"state": "gone"}, name="end")
-            return
+_progress = JobWatcher(load_progress, EVERY)
+
+
+async def _wait_for_progress(
+    tenant_id: UUID, job_id: UUID, seen: Progress, seconds: float
+) -> Progress | None:
+    change = _progress.wait_for_change(tenant_id, job_id, seen)
+    async with asyncio.timeout(seconds):
+        return await asyncio.wrap_future(change)
+
+
+async def stream_progress(
+    now: Progress | None,
+    wait_for_change: Callable[[Progress, float], Awaitable[Progress | None]],
+    clock: Callable[[], float],
+) -> AsyncIterator[str]:
+    """Events as they are sent, from how the job is `now`; None once it is gone.
+
+    `wait_for_change`: from what was seen, for so many seconds; raises TimeoutError.
+    """
+    began = clock()
+    while now is not None:
         if now["state"] in Job.FINAL_STATES:
             yield format_event(now, name="end")
             return
-        if now != before:
-            yield format_event(now, name="progress")
-            before, spoke = now, clock()
-        elif clock() - spoke >= ALIVE:
-            yield ": still here\n\n"
-            spoke = clock()
-        if clock() - began >= LONGEST:
-            yield format_event({"state": now["state"]}, name="timeout")
-            return
-        pause(EVERY)
+        yield format_event(now, name="progress")
+        seen = now
+        while now == seen:
+            if clock() - began >= LONGEST:
+                yield format_event({"state": now["state"]}, name="timeout")
+                return
+            try:
+                now = await wait_for_change(seen, ALIVE)
+            except TimeoutError:
+                yield ": still here\n\n"
+    yield format_event({"state": "gone"}, name="end")

@@ -22,6 +22,7 @@ from tests.support.processes import find_free_port
 
 # Of a database that is made up and thrown away.
 API_KEY = "mh_benchmarking_" + "k" * 32
+OPERATOR_PASSWORD = "measured"
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Of one processor, a hub that nobody asks takes less than this.
 _IDLE_SHARE = 0.05
@@ -63,7 +64,10 @@ def run_hub() -> Iterator[ServedHub]:
     """A hub that runs on the data folder of these settings."""
     port, log = find_free_port(), settings.DATA_DIR / "hub.log"
     env = os.environ | {"MEMORYHUB_PORT": str(port), "MEMORYHUB_DEMO_KEY": API_KEY}
-    env |= {"MEMORYHUB_DATA_DIR": str(settings.DATA_DIR), "MEMORYHUB_OPERATOR_PASSWORD": "measured"}
+    env |= {
+        "MEMORYHUB_DATA_DIR": str(settings.DATA_DIR),
+        "MEMORYHUB_OPERATOR_PASSWORD": OPERATOR_PASSWORD,
+    }
     with log.open("w") as out:
         process = subprocess.Popen(
             [sys.executable, "manage.py", "hub"], cwd=ROOT, env=env, stdout=out, stderr=out

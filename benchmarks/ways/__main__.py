@@ -32,7 +32,8 @@ def main() -> None:
         sys.path.insert(0, str(ROOT / "clients" / "python" / "src"))
         from django.core.management import call_command
 
-        from benchmarks.ways.run import run_benchmark, skip_demo_data
+        from benchmarks.demo_tenant import skip_demo_data
+        from benchmarks.ways.run import run_benchmark
         from memoryhub.embedded import EmbeddedPostgres
 
         postgres = EmbeddedPostgres(Path(made))

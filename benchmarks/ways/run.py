@@ -14,17 +14,12 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from django.utils import timezone
 from langgraph.store.base import PutOp
 
 from benchmarks.scale import processor_time
 from benchmarks.scale.server import API_KEY, run_hub
 from benchmarks.ways.clients import NAMESPACE, SUBJECT, Call, build_chats, open_ways
 from benchmarks.ways.sentences import QUESTIONS, build_sentences
-from memoryhub.bootstrap import DEMO_SLUG
-from memoryhub.tenants.models import Tenant
-from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import create_tenant
 from memoryhub_client import MemoryHub
 from memoryhub_client.langgraph import MemoryHubStore
 from tests.support.openai_server import OpenAIServer
@@ -66,14 +61,6 @@ def format_table(title: str, took: Mapping[str, CallTimes]) -> str:
 
 REPLY = "I see. That is good to know."
 _BATCH, _PAUSE = 50, 0.2
-
-
-def skip_demo_data() -> None:
-    """The demo's tenant, as if its dialogues had been loaded: the worker would read them
-    meanwhile."""
-    tenant = create_tenant("Demo", DEMO_SLUG)
-    with tenant_scope(tenant.id):
-        Tenant.objects.update(seeded_at=timezone.now())
 
 
 async def run_benchmark(rounds: int, count: int) -> None:

@@ -18,6 +18,7 @@ PEOPLE = ["Ana", "Ben Miller", "assistant", "林"]
     [
         ("What does Ana play?", "Ana"),
         ("what is ana's job", "Ana"),
+        ("whats anas job", "Ana"),
         ("Where did Ben go?", "Ben Miller"),
         ("Did Ben Miller call?", "Ben Miller"),
         ("林住在哪里？", "林"),
@@ -34,6 +35,10 @@ def test_names_are_a_signal_of_their_own() -> None:
     way = parse_question("What does Ana's friend Ben Miller play?", PEOPLE, NOW, 256)
     assert way.text_to_embed == "What does friend play?"
     assert way.words == "what does friend play?"
+
+
+def test_a_name_typed_without_its_apostrophe_is_left_out_too() -> None:
+    assert parse_question("whats anas job", PEOPLE, NOW, 256).text_to_embed == "whats job"
 
 
 def test_a_chinese_given_name_is_the_person_s() -> None:

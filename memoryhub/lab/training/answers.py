@@ -9,24 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoryhub.engines.local.answers.decide import AnswerDecider, describe_pieces
+from memoryhub.engines.local.answers.decide import DECIDER_FORMAT, describe_pieces
 from memoryhub.engines.local.answers.evidence import parse_question, rank_sentences
-from memoryhub.engines.local.trees import BoostedTrees
 from memoryhub.engines.types import Quote
 from memoryhub.errors import InvalidInput
 from memoryhub.lab.throwaway.tenants import open_throwaway_tenant
-from memoryhub.lab.training.boosting import fit_trees
 from memoryhub.lab.truth.dialogues import EverydayQuestion, TruthDialogue
 from memoryhub.lab.truth.everyday import is_right
 from memoryhub.lab.truth.run import tell_dialogue
 from memoryhub.recall.answers import LIMIT, load_quotes_for_question
 
 FloatArray = NDArray[np.float64]
-_PARTS = 4
+_PARTS, _STRENGTH = 4, 0.3
 # Of what is unknown this share is to be refused, in dialogues that were not learned from.
 REFUSED_AIM = 0.5
 
@@ -49,7 +48,7 @@ def describe_question(
     """As the rules read it before they answer."""
     quotes = quotes[:LIMIT]
     asked = parse_question(question.text, quotes, subject)
-    pieces = describe_pieces(asked, quotes, rank_sentences(asked, quotes))
+    pieces = list(describe_pieces(asked, quotes, rank_sentences(asked, quotes)))
     known = question.kind != "unknown"
     return AskedPieces(
         dialogue,
@@ -60,10 +59,10 @@ def describe_question(
     )
 
 
-def train_answers(
+def train_decider(
     dialogues: Sequence[TruthDialogue], *, on: str = "", progress: Callable[[str], None]
-) -> AnswerDecider:
-    """Raises InvalidInput where there is nothing to learn."""
+) -> dict[str, Any]:
+    """The decider's file, as JSON holds it. Raises InvalidInput where there is nothing to learn."""
     asked = list[AskedPieces]()
     with open_throwaway_tenant() as tenant:
         for number, dialogue in enumerate(dialogues, 1):
@@ -77,7 +76,7 @@ def train_answers(
     return fit_decider(asked, on=on)
 
 
-def fit_decider(asked: Sequence[AskedPieces], *, on: str = "") -> AnswerDecider:
+def fit_decider(asked: Sequence[AskedPieces], *, on: str = "") -> dict[str, Any]:
     """The same questions always give the same decider. The bar is where `REFUSED_AIM` of unknown
     things are refused, each by a decider that has not seen its dialogue."""
     if not any(each.right.any() for each in asked):
@@ -87,40 +86,46 @@ def fit_decider(asked: Sequence[AskedPieces], *, on: str = "") -> AnswerDecider:
     chances = list[tuple[AskedPieces, float, bool]]()
     for part in range(_PARTS):
         left_out = [each for each in asked if places[each.dialogue] % _PARTS == part]
-        model = _learn([each for each in asked if places[each.dialogue] % _PARTS != part])
-        chances += [(each, *_find_best(each, model)) for each in left_out]
+        weights, bias = _learn([each for each in asked if places[each.dialogue] % _PARTS != part])
+        chances += [(each, *_find_best(each, weights, bias)) for each in left_out]
     unknown = sorted(chance for each, chance, _ in chances if not each.known)
     bar = unknown[int(REFUSED_AIM * len(unknown))] if unknown else 0.0
-    return AnswerDecider(
-        features=tuple(names),
-        answers=_learn(asked),
-        bar=round(bar, 3),
-        trained={
+    weights, bias = _learn(asked)
+    return {
+        "format": DECIDER_FORMAT,
+        "weights": dict(zip(names, weights.round(4).tolist(), strict=True)),
+        "bias": round(bias, 4),
+        "bar": round(bar, 3),
+        "trained": {
             "dialogues": len(places),
             "questions": len(asked),
             "on": on,
             "left_out": _measure(chances, bar),
         },
-    )
+    }
 
 
-def _learn(asked: Sequence[AskedPieces]) -> BoostedTrees:
-    """Each question counts as one."""
+def _learn(asked: Sequence[AskedPieces]) -> tuple[FloatArray, float]:
+    """(weights of the features as they are, bias); each question counts as one."""
+    from sklearn.linear_model import LogisticRegression  # takes a second to import
+
     found = [each for each in asked if len(each.right)]
-    counts = np.concatenate([np.full(len(each.right), 1 / len(each.right)) for each in found])
-    return fit_trees(
-        np.concatenate([each.values for each in found]),
-        np.concatenate([each.right for each in found]),
-        counts * len(counts) / counts.sum(),
-    )
+    values = np.concatenate([each.values for each in found])
+    right = np.concatenate([each.right for each in found])
+    counts = np.concatenate([np.full(len(e.right), 1 / len(e.right)) for e in found])
+    mean, spread = values.mean(axis=0), values.std(axis=0) + 1e-9
+    made = LogisticRegression(C=_STRENGTH, max_iter=1000)
+    made.fit((values - mean) / spread, right, sample_weight=counts * len(counts) / counts.sum())
+    weights = made.coef_[0] / spread
+    return weights, float(made.intercept_[0] - weights @ mean)
 
 
-def _find_best(each: AskedPieces, model: BoostedTrees) -> tuple[float, bool]:
+def _find_best(each: AskedPieces, weights: FloatArray, bias: float) -> tuple[float, bool]:
     if not len(each.right):
         return 0.0, False
-    shares = model.estimate_shares(each.values)
-    best = int(shares.argmax())
-    return float(shares[best]), bool(each.right[best])
+    scores = each.values @ weights + bias
+    best = int(scores.argmax())
+    return float(1 / (1 + np.exp(-scores[best]))), bool(each.right[best])
 
 
 def _measure(chances: Sequence[tuple[AskedPieces, float, bool]], bar: float) -> Mapping[str, float]:

@@ -37,9 +37,9 @@ Columns = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 MOST_WRONG = 0.0075  # of what is true in the end, closed; one in a hundred is allowed
-LEAST_WORTH = 0.4  # of the pairs that a person is asked about, those in which something is over
+LEAST_WORTH = 0.55  # of the pairs that a person is asked about, those in which something is over
 _QUIET_PARTS = 3
-MOST_IDLE = 0.02  # of the claims of quiet talk, those that a person is asked about
+MOST_IDLE = 0.015  # of the claims of quiet talk, those that a person is asked about
 # From this share of an older claim's words on, what closes it says it again: nothing is lost.
 SAYS_AGAIN = 0.6
 
@@ -170,7 +170,7 @@ def _learn_decider(table: PairTable) -> PairDecider:
         act=act,
         ask=ask,
         ask_among_people=max(ask, among_people),
-        scores=_score_unseen(table, unseen, act, ask),
+        scores=_score_unseen(table, unseen, act, np.where(table.assisted, ask, among_people)),
     )
 
 
@@ -214,7 +214,9 @@ def _find_ask_bar(table: PairTable, shares: Columns, act: float, quiet: Flags) -
     return act
 
 
-def _score_unseen(table: PairTable, shares: Columns, act: float, ask: float) -> dict[str, float]:
+def _score_unseen(
+    table: PairTable, shares: Columns, act: float, ask: Columns
+) -> dict[str, float]:
     scores: dict[str, float] = {}
     for name, source in (
         ("told", table.counts & ~table.read),

@@ -55,12 +55,14 @@ def build_launch_plan(command: Command) -> LaunchPlan:
 
 def build_web_program() -> Program:
     where = ["--host", settings.HOST, "--port", str(settings.PORT)]
-    # Threads wait for the database most of the time; more requests than that queue in the socket.
-    how = ["--interface", "wsgi", "--no-ws", "--blocking-threads", "8", "--backpressure", "16"]
+    # Backpressure counts connections: idle ones and open streams as well. Where HTTP/2 is looked
+    # for, a connection that says nothing is never cut.
+    how = ["--interface", "asginl", "--http", "1", "--no-ws"]
+    how += ["--backlog", "4096", "--backpressure", "4096"]
     quiet = ["--log-level", "error", "--workers-kill-timeout", "4"]
     return Program(
         "web server",
-        build_module_command("granian", *where, *how, *quiet, "memoryhub.wsgi:application"),
+        build_module_command("granian", *where, *how, *quiet, "memoryhub.asgi:application"),
         {"MEMORYHUB_PROCESS": "web"},
     )
 

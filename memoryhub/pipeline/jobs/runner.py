@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -23,13 +23,16 @@ from memoryhub.errors import MemoryHubError
 from memoryhub.inference.ledger import open_ledger
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import NothingToDo, Step, load_steps, retry_stale_reads
+from memoryhub.pipeline.jobs.watch import JobWatcher
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.review import review_rules
+from memoryhub.places import step_aside
 from memoryhub.tenants.scope import tenant_scope
 from notes.review import proposals
 
 log = structlog.get_logger()
-POLL_SECONDS = 0.05
+# Between two looks at the jobs that requests wait for, and of one request at what it could do.
+POLL_SECONDS, LOOK_SECONDS = 0.1, 1.0
 
 
 def run_space(tenant_id: UUID, space_id: UUID) -> int:
@@ -59,12 +62,25 @@ def run_until_done(
             most_characters is None or _count_waiting_characters(tenant_id, job) <= most_characters
         )
         if not (fits and run_next_job(tenant_id, job.space_id)):
-            time.sleep(POLL_SECONDS)  # a worker has it, or it waits to be retried
+            # A worker has it, or it waits to be retried.
+            _wait_for_change(tenant_id, job, min(LOOK_SECONDS, deadline - time.monotonic()))
         with tenant_scope(tenant_id):
             job.refresh_from_db()
         if job.state not in (Job.State.QUEUED, Job.State.RUNNING):
             break
     return job
+
+
+def _wait_for_change(tenant_id: UUID, job: Job, seconds: float) -> None:
+    change = _states.wait_for_change(tenant_id, job.id, job.state)
+    with suppress(TimeoutError), step_aside():
+        change.result(seconds)
+    change.cancel()
+
+
+def _look_at_states(tenant_id: UUID, job_ids: Collection[UUID]) -> Mapping[UUID, str]:
+    with tenant_scope(tenant_id):
+        return dict(Job.objects.filter(id__in=job_ids).values_list("id", "state"))
 
 
 def _count_waiting_characters(tenant_id: UUID, job: Job) -> int:
@@ -170,3 +186,6 @@ def _extend_lease_until(job: Job, stop: threading.Event) -> None:
         log.warning("job.heartbeat_failed", job=str(job.id))
     finally:
         connection.close()
+
+
+_states = JobWatcher(_look_at_states, POLL_SECONDS)

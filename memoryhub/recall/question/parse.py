@@ -72,7 +72,8 @@ def parse_question(
     """
     length, query = len(query.strip()), query.strip()[:READ_WORDS]
     named = tuple(name for name in speakers if _mentions_name(query, name))
-    bare = strip_names(query, [form for name in named for form in _list_name_forms(name)])
+    forms = [form for name in named for form in _list_name_forms(name)]
+    bare = strip_names(query, [*forms, *(f"{form}s" for form in forms)])
     pieces, language = split_into_chunks(bare, max_tokens), detect_language(query[:READ])
     return ParsedQuestion(
         query=query,
@@ -108,4 +109,5 @@ def _mentions_name(query: str, name: str) -> bool:
     if not name or name.lower() in _ROLE_WORDS:
         return False
     alternatives = "|".join(re.escape(form) for form in _list_name_forms(name))
-    return bool(re.search(rf"(?<![A-Za-z])(?:{alternatives})(?![A-Za-z])", query))
+    # "anas job": whoever types in a hurry leaves the apostrophe out.
+    return bool(re.search(rf"(?<![A-Za-z])(?:{alternatives})s?(?![A-Za-z])", query))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoryhub.engines.local.answers.asked import (
@@ -11,7 +11,7 @@ from memoryhub.engines.local.answers.asked import (
     is_about_subject,
 )
 from memoryhub.engines.local.answers.decide import get_shipped_decider, weigh_sentences
-from memoryhub.engines.local.answers.evidence import parse_question
+from memoryhub.engines.local.answers.evidence import parse_question, rank_sentences
 from memoryhub.engines.types import Quote
 
 
@@ -51,10 +51,12 @@ def test_whoever_belongs_to_somebody_is_not_the_subject(question: str) -> None:
     assert not is_about_subject(question)
 
 
+@settings(deadline=None)  # the first one loads the words
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_any_piece_has_a_chance(question: str, text: str) -> None:
     quotes = [Quote(text, None, speaker="Kit", relevance=0.5)]
     asked = parse_question(question, quotes, "Kit")
-    for chance, piece in weigh_sentences(asked, quotes, get_shipped_decider()):
+    sentences = rank_sentences(asked, quotes)
+    for chance, piece in weigh_sentences(asked, quotes, sentences, get_shipped_decider()):
         assert 0 <= chance <= 1
         assert text[piece.start : piece.end] == piece.text

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from memoryhub.engines.local.claims.deciders import (
-    BoostedTrees,
     get_shipped_deciders,
     read_deciders,
     write_deciders,
@@ -17,6 +16,7 @@ from memoryhub.engines.local.claims.deciders import (
 from memoryhub.engines.local.claims.pairs import ClaimView, describe_pairs, list_telling_words
 from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.engines.local.grammar.speech import extract_wish_words, find_forget_wish
+from memoryhub.engines.local.trees import BoostedTrees
 from memoryhub.engines.types import (
     ClaimCandidate,
     ClaimComparison,

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import openai
 
 from memoryhub.errors import EngineError
+from memoryhub.places import step_aside
 
 # Worth another try: the server, its load or the network, not what was asked.
 _RETRYABLE_STATUSES = frozenset({408, 409, 425, 429})
@@ -31,9 +32,11 @@ def build_client(base_url: str, api_key: str, timeout: float) -> openai.OpenAI:
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Turns the SDK's errors into EngineError; `permanent` when repeating cannot help."""
+    """Around everything that waits for an endpoint: others work meanwhile. Turns the SDK's errors
+    into EngineError; `permanent` when repeating cannot help."""
     try:
-        yield
+        with step_aside():
+            yield
     except openai.APITimeoutError as error:
         raise EngineError("The model endpoint did not answer in time", code="timeout") from error
     except openai.APIConnectionError as error:

@@ -25,11 +25,16 @@ class AnswerChunks:
         self._stream = stream
 
     def __iter__(self) -> Iterator[JsonBody]:
+        events = iter(self._stream)
+        while (event := self._read_event(events)) is not None:
+            yield event
+
+    def _read_event(self, events: Iterator[object]) -> JsonBody | None:
         with _translate_with_details():
-            for event in self._stream:
-                if not isinstance(event, dict):
-                    raise ValueError("an event that is no object")
-                yield event
+            event = next(events, None)
+            if event is None or isinstance(event, dict):
+                return event
+            raise ValueError("an event that is no object")
 
     def close(self) -> None:
         """Hang up: the endpoint need not go on."""

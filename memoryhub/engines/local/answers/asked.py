@@ -21,11 +21,13 @@ _THINGS_HAD = (
     r"|gym|bank|doctor|dentist|landlord|employer|company|team|wife|husband|partner|boyfriend"
     r"|girlfriend|salary|rent|price|plan|deadline|password|e-?mail|course|teacher|coach|shift"
 )
+_FIRST_OR_LAST = "first|last|earlier"
 _FORMER = re.compile(
     r"\b(?:used to|previous(?:ly)?|former(?:ly)?|originally|back then|back when|no longer|ex"
     r"|before(?=\W*$|\W+(?:that|then|this|now)\b|\W+(?:the|my|his|her|i|he|she|they) \w+\W*$)"
-    rf"|(?:my|his|her|their|our|the|['’]s) (?:old|first|last|earlier)(?= (?:{_THINGS_HAD})\b)"
-    rf"|(?:old|first|last|earlier) (?:{_THINGS_HAD}))\b"
+    rf"|(?:my|his|her|their|our|the|['’]s) (?:{_FIRST_OR_LAST})(?= (?:{_THINGS_HAD})\b)"
+    r"|(?:my|his|her|their|our|the|['’]s) old(?! (?:friends?|people|man|woman|folks|age)\b)"
+    rf"|(?:old|{_FIRST_OR_LAST}) (?:{_THINGS_HAD}))\b"
     r"|以前|原来|原先|从前|曾经|过去|当初|那会|早先|旧的|老的|前(?=夫|妻|任|东家)"
     r"|上一?(?=[个任份家辆台部])(?!.?(?:月|周|年|星期|礼拜|季|学期))|之前(?!.{0,4}[要得先吃喝])",
     re.I,

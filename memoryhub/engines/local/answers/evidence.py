@@ -12,20 +12,20 @@ from memoryhub.engines.local.answers.asked import is_about_subject
 from memoryhub.engines.local.chinese.rules import classify_predicate
 from memoryhub.engines.local.claims.predicates import find_question_predicates, get_search_words
 from memoryhub.engines.local.grammar.verbs import find_lemma
-from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.local.language import HAN, detect_language
 from memoryhub.engines.local.summarise import count_terms
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import Quote
 
 _SPEAKER_PREFIX = re.compile(r"^([^:\n]{1,40}): ", re.M)
 _SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+(?=\s|$|[^\w\s.])|\n|[.。！？]|$)[\"”’']*")
-_HAN_CHARACTER = re.compile(r"[\u3400-\u9fff]")
+_HAN_CHARACTER = re.compile(f"[{HAN}]")
 # Words of a question that say what is asked for, not about what.
 _QUESTION_WORDS = split_words("""
     what when where who whom whose which why how many much long often kind type name names year
     month day date time would could will can may might should did does
 """)
-_MAX_CHARACTERS = 4000  # characters of a memory
+MAX_CHARACTERS = 4000  # characters of a memory
 # What a sentence's own words count beside those of the memory it stands in.
 _OWN_WORDS_SHARE = 0.6
 # Of what a question just before it says: an answer seldom repeats it.
@@ -75,7 +75,7 @@ def parse_question(question: str, quotes: Sequence[Quote], subject: str) -> Ques
     named = tuple(sorted(said))
     if not named and subject and is_about_subject(question):
         named = (people[subject.casefold()],)
-    inside = {stem for name in named for stem in extract_stems(name)}
+    inside = {stem for name in named for stem in extract_stems(f"{name} {name}s")}
     return QuestionTerms(
         text=question,
         people=named,
@@ -86,14 +86,14 @@ def parse_question(question: str, quotes: Sequence[Quote], subject: str) -> Ques
 
 def _list_people(quote: Quote) -> Sequence[str]:
     named = quote.speaker or quote.owner
-    return [named] if named else _SPEAKER_PREFIX.findall(quote.text[:_MAX_CHARACTERS])
+    return [named] if named else _SPEAKER_PREFIX.findall(quote.text[:MAX_CHARACTERS])
 
 
 def mentions_name(text: str, name: str) -> bool:
-    """Whether the text has the name, in full or its first word."""
+    """Whether the text has the name, in full or its first word; "anas" is Ana's."""
     forms = {name, name.split()[0]} if name.split() else {name}
     found = "|".join(map(re.escape, sorted(forms, key=len, reverse=True)))
-    return bool(re.search(rf"(?<![A-Za-z])(?:{found})(?![A-Za-z])", text, re.I))
+    return bool(re.search(rf"(?<![A-Za-z])(?:{found})s?(?![A-Za-z])", text, re.I))
 
 
 def extract_stems(text: str) -> set[str]:
@@ -102,7 +102,7 @@ def extract_stems(text: str) -> set[str]:
 
 def rank_sentences(asked: QuestionTerms, quotes: Sequence[Quote]) -> list[EvidenceSentence]:
     """Every sentence of the quotes, best first."""
-    spoken = [extract_stems(quote.text[:_MAX_CHARACTERS]) for quote in quotes]
+    spoken = [extract_stems(quote.text[:MAX_CHARACTERS]) for quote in quotes]
     spread = Counter(stem for each in spoken for stem in each)
     weights = {stem: log(1 + (len(quotes) + 1) / (spread[stem] + 0.5)) for stem in asked.stems}
     total = sum(weights.values()) or 1.0
@@ -169,7 +169,7 @@ def _score_statement(asked: QuestionTerms, quote: Quote, text: str) -> float:
 def _split_quote(quote: Quote) -> Iterator[tuple[int, int, str]]:
     """(first character, end, whose words): a memory of several turns names the speaker of each."""
     at, person = 0, quote.speaker or quote.owner
-    for line in quote.text[:_MAX_CHARACTERS].splitlines(keepends=True):
+    for line in quote.text[:MAX_CHARACTERS].splitlines(keepends=True):
         named = None if quote.speaker or quote.owner else _SPEAKER_PREFIX.match(line)
         person = named[1] if named else person
         offset = named.end() if named else 0

@@ -12,7 +12,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from memoryhub.engines.local.answers.decide import write_decider
 from memoryhub.engines.local.chinese.judgements import JUDGEMENTS_FILE as CHINESE_JUDGEMENTS_FILE
 from memoryhub.engines.local.claims.deciders import write_deciders
 from memoryhub.engines.local.claims.judgements import JUDGEMENTS_FILE
@@ -216,12 +215,12 @@ class Command(BaseCommand):
             self._print_lines(f"  {name:26}{value:9.3f}" for name, value in decider.scores.items())
 
     def _train_answers(self, options: dict[str, Any]) -> None:
-        from memoryhub.lab.training.answers import train_answers
+        from memoryhub.lab.training.answers import train_decider
 
         dialogues = _load_learned_dialogues(options)
-        made = train_answers(dialogues, on=options["on"], progress=self.stderr.write)
-        write_decider(options["out"], made)
-        self._print_lines(f"{name:10}{v:8.3f}" for name, v in made.trained["left_out"].items())
+        made = train_decider(dialogues, on=options["on"], progress=self.stderr.write)
+        options["out"].write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
+        self._print_lines(f"{name:10}{v:8.3f}" for name, v in made["trained"]["left_out"].items())
 
     def _run(self, options: dict[str, Any]) -> dict[str, Any] | None:
         owner = _get_owner(options["tenant"])
