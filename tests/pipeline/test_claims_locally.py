@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from memoryhub.dialogues.messages import Message
+from memoryhub.engines.local.claims import resolve
+from memoryhub.engines.local.claims.deciders import get_shipped_deciders
+from memoryhub.engines.local.trees import BoostedTrees
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, run_space
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import Tenant
@@ -41,6 +45,30 @@ def get_status(tenant: Tenant, words: str) -> str:
 def list_open_proposals(tenant: Tenant) -> list[Proposal]:
     with tenant_scope(tenant.id):
         return list(Proposal.objects.all())
+
+
+@pytest.mark.parametrize(
+    ("other", "asked"),
+    [(Message("assistant", "Nice.", "Hub"), 1), (Message("user", "Nice.", "Ben"), 0)],
+    ids=["told to an assistant", "among people"],
+)
+def test_among_people_less_is_asked_about(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, other: Message, asked: int
+) -> None:
+    shipped = get_shipped_deciders()
+    evens = BoostedTrees(start=0.0, trees=(((0.0,),),))
+    bars = {"closes": evens, "act": 0.9, "ask": 0.4, "ask_among_people": 0.6}
+    decider = shipped.deciders["en"].model_copy(update=bars)
+    file = shipped.model_copy(update={"deciders": {"en": decider}})
+    monkeypatch.setattr(resolve, "get_shipped_deciders", lambda: file)
+    told = [Message("user", "I go to Fitbox gym.", "Ana"), other]
+    told += [Message("user", "I go to Ironworks gym.", "Ana")]
+    for day, message in enumerate(told):
+        dated = replace(message, timestamp=AT + timedelta(days=day))
+        job = ingest_messages(tenant.id, IngestRequest("ana", [dated], "s")).job
+        assert job is not None
+        run_space(tenant.id, job.space_id)
+    assert len(list_open_proposals(tenant)) == asked
 
 
 def test_quitting_ends_what_it_denies(tenant: Tenant) -> None:

@@ -214,9 +214,7 @@ def _find_ask_bar(table: PairTable, shares: Columns, act: float, quiet: Flags) -
     return act
 
 
-def _score_unseen(
-    table: PairTable, shares: Columns, act: float, ask: Columns
-) -> dict[str, float]:
+def _score_unseen(table: PairTable, shares: Columns, act: float, ask: Columns) -> dict[str, float]:
     scores: dict[str, float] = {}
     for name, source in (
         ("told", table.counts & ~table.read),

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memoryhub.engines.local.claims import resolve
 from memoryhub.engines.local.claims.deciders import (
     get_shipped_deciders,
     read_deciders,
@@ -44,6 +45,7 @@ def judge(
     owner: str = "Ana",
     polarity: Polarity = "holds",
     embedder: str = "",
+    assisted: bool = True,
 ) -> list[ClaimVerdict]:
     """The verdicts on `new`, with the cosines that its vectors have."""
     model = get_current_embedder()
@@ -58,6 +60,7 @@ def judge(
         polarity=polarity,
         similar=tuple(float(vectors[0] @ each) for each in vectors[1:]),
         said=said,
+        assisted=assisted,
     )
     asked = ClaimComparison([candidate], held, owner, (owner,), embedder or model.name)
     return ENGINE.resolve_claims(asked)
@@ -146,6 +149,21 @@ def test_pairs_are_described_in_linear_time(text: str) -> None:
     assert datetime.now(UTC) - started < timedelta(seconds=3)
 
 
+def test_among_people_a_question_needs_more_than_where_an_assistant_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shipped = get_shipped_deciders()
+    evens = BoostedTrees(start=0.0, trees=(((0.0,),),))
+    bars = {"closes": evens, "act": 0.9, "ask": 0.4, "ask_among_people": 0.6}
+    decider = shipped.deciders["en"].model_copy(update=bars)
+    file = shipped.model_copy(update={"deciders": {"en": decider}})
+    monkeypatch.setattr(resolve, "get_shipped_deciders", lambda: file)
+    held = hold("Ana goes to Fitbox gym.")
+    new = ("Ana goes to Ironworks gym.", "off to Ironworks")
+    assert [v.sure for v in judge(*new, held, assisted=True)] == [False]
+    assert judge(*new, held, assisted=False) == []
+
+
 # The file
 
 
@@ -154,7 +172,7 @@ def test_the_file_tells_how_good_it_is() -> None:
         assert decider.scores["told_wrongly_closed"] <= 0.01
         assert decider.scores["told_closed"] + decider.scores["told_asked"] >= 0.45
         assert decider.scores["quiet_touched"] <= 0.025
-        assert decider.ask <= decider.act
+        assert decider.ask <= decider.ask_among_people <= decider.act
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
