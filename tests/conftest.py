@@ -6,7 +6,9 @@ Tests connect as the application's role: a superuser would not see row-level sec
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,10 +19,12 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connections, transaction
 from django.test.utils import override_settings
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from api.core import request_log
 from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.embedded.server import THROWAWAY_SETTINGS
+from memoryhub.embedded.software import find_program
 from memoryhub.engines import registry
 from memoryhub.engines.llm.engine import LLMEngine
 from memoryhub.engines.llm.own_prompts import PromptSet
@@ -30,6 +34,18 @@ from memoryhub.tenants.services import create_tenant
 from tests.support.hub import ScriptedHub, ScriptedModel, TableEmbedder
 
 TEMPLATE = "memoryhub_template"
+ROOT = Path(settings.BASE_DIR)
+# What migrations have made, kept from one run to the next: they take longer than most modules.
+KEPT_TEMPLATES = ROOT / ".pytest_cache" / "templates"
+# All that a migrated database depends on: migrations, what they import, and libraries.
+MADE_OF = (
+    "*/migrations/*.py",
+    "memoryhub/*/migrations/*.py",
+    "memoryhub/embedded/*.py",
+    "memoryhub/tenants/*.py",
+    "requirements/*.txt",
+    "tests/conftest.py",
+)
 # A test's rows are never committed: a vacuum that comes by counts none in tables that are full of
 # them, and plans made for empty tables take minutes.
 NO_AUTOVACUUM = {"autovacuum": "off"}
@@ -63,12 +79,34 @@ def _create_template(postgres: EmbeddedPostgres) -> None:
             if admin.execute("SELECT 1 FROM pg_database WHERE datname = %s", [TEMPLATE]).fetchone():
                 return
         postgres.create_database(TEMPLATE)
+        address, kept = postgres.dsn("superuser", TEMPLATE), _find_kept_template()
+        if kept.exists():
+            _run_program("pg_restore", "--exit-on-error", f"--dbname={address}", str(kept))
+            return
         use_database(TEMPLATE)
         call_command("migrate", database="owner", verbosity=0, interactive=False)
         # pytest-django empties tables after transactional tests.
         with connections["owner"].cursor() as cursor:
             cursor.execute("GRANT TRUNCATE ON ALL TABLES IN SCHEMA public TO memoryhub_app")
         connections["owner"].close()
+        for old in KEPT_TEMPLATES.glob("*"):
+            old.unlink()
+        KEPT_TEMPLATES.mkdir(parents=True, exist_ok=True)
+        draft = kept.with_suffix(".new")
+        _run_program("pg_dump", "--format=custom", f"--file={draft}", address)
+        draft.rename(kept)
+
+
+def _find_kept_template() -> Path:
+    """Where a database is kept that these very migrations made, or is to be."""
+    hashed = hashlib.sha256()
+    for path in sorted(path for pattern in MADE_OF for path in ROOT.glob(pattern)):
+        hashed.update(path.read_bytes())
+    return KEPT_TEMPLATES / f"{hashed.hexdigest()}.dump"
+
+
+def _run_program(name: str, *arguments: str) -> None:
+    subprocess.run([find_program(name), *arguments], check=True)
 
 
 def copy_template(postgres: EmbeddedPostgres, name: str) -> None:
@@ -109,6 +147,24 @@ def kept_for_module(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
 def fast_passwords() -> Iterator[None]:
     """Slow hashes protect passwords, not tests."""
     with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def static_files_found_once() -> Iterator[None]:
+    """Each test's client has a chain of middleware of its own; the files that one serves, which are
+    some two hundred, are those that the first one found."""
+    find_files = WhiteNoiseMiddleware.add_files_from_finders
+    found: dict[str, Any] = {}
+
+    def add_found(middleware: WhiteNoiseMiddleware) -> None:
+        if not found:
+            find_files(middleware)
+            found.update(middleware.files)
+        middleware.files.update(found)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", add_found)
         yield
 
 

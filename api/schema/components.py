@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from functools import cache
 from typing import Any
 
 from drf_spectacular.plumbing import ComponentRegistry, ResolvedComponent
@@ -40,12 +42,18 @@ def describe_answer(answer: Any, registry: ComponentRegistry) -> Schema:
             key: describe_answer(each, registry) if isinstance(each, dict | type) else each
             for key, each in answer.items()
         }
-    made = TypeAdapter(answer).json_schema(
-        mode="serialization", schema_generator=_AnswerSchemas, ref_template=f"{_REFERENCE}{{model}}"
-    )
+    made = deepcopy(_build_schema(answer))
     for name, schema in made.pop("$defs", {}).items():
         _register(name, schema, registry)
     return _register(made["title"], made, registry) if "properties" in made else made
+
+
+@cache
+def _build_schema(answer: Any) -> Schema:
+    """Most answers are those of several operations."""
+    return TypeAdapter(answer).json_schema(
+        mode="serialization", schema_generator=_AnswerSchemas, ref_template=f"{_REFERENCE}{{model}}"
+    )
 
 
 def _register(name: str, schema: Schema, registry: ComponentRegistry) -> Schema:

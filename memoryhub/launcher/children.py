@@ -19,7 +19,7 @@ from memoryhub.launcher import guard as guard_script
 STOP_GRACE_SECONDS = 6.0  # seconds a child has between SIGTERM and SIGKILL
 STEADY_SECONDS = 30.0  # seconds after which a child's former failures are forgotten
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-RESTART_PAUSES = (0.5, 1.0, 2.0, 4.0)  # seconds before each new try in a row
+RESTART_PAUSES: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)  # seconds before each new try in a row
 
 
 class LauncherError(MemoryHubError):
@@ -44,7 +44,7 @@ class Guard:
     def __init__(self, lock: int) -> None:
         """`lock` stays held until the guard is done."""
         self.process = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-I", "-S", guard_script.__file__],
+            [sys.executable, "-I", "-S", guard_script.__file__, str(STOP_GRACE_SECONDS)],
             stdin=subprocess.PIPE,
             text=True,
             start_new_session=True,

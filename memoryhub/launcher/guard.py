@@ -1,4 +1,5 @@
-"""Clears up after a launcher that was killed: `python guard.py`, the launcher on its stdin.
+"""Clears up after a launcher that was killed: `python guard.py GRACE`, the launcher on its stdin
+and the seconds between asking and killing as its argument.
 
 It is told what runs, a line each: "+ group 123" (a process group), "+ server 456" (a
 PostgreSQL server), "- group 123". When the launcher's end of the pipe closes, whatever is
@@ -14,28 +15,27 @@ import sys
 import time
 from contextlib import suppress
 
-STOP_GRACE_SECONDS = 6.0  # seconds between asking and killing
-
 
 def main() -> None:
+    grace = float(sys.argv[1])
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(ignored, signal.SIG_IGN)
     running: set[tuple[str, int]] = set()
     for line in sys.stdin:
         sign, kind, number = line.split()
         (running.add if sign == "+" else running.discard)((kind, int(number)))
-    stop_targets(
-        {-number for kind, number in running if kind == "group"}, signal.SIGTERM, signal.SIGKILL
-    )
-    stop_targets(
-        {number for kind, number in running if kind == "server"}, signal.SIGINT, signal.SIGQUIT
-    )
+    groups = {-number for kind, number in running if kind == "group"}
+    servers = {number for kind, number in running if kind == "server"}
+    stop_targets(groups, signal.SIGTERM, signal.SIGKILL, grace)
+    stop_targets(servers, signal.SIGINT, signal.SIGQUIT, grace)
 
 
-def stop_targets(targets: set[int], ask: signal.Signals, force: signal.Signals) -> None:
-    """Targets as kill(2) takes them: negative for a group."""
+def stop_targets(
+    targets: set[int], ask: signal.Signals, force: signal.Signals, grace: float
+) -> None:
+    """Targets as kill(2) takes them: negative for a group. `grace` in seconds."""
     left = {target for target in targets if send_signal(target, ask)}
-    deadline = time.monotonic() + STOP_GRACE_SECONDS
+    deadline = time.monotonic() + grace
     while left and time.monotonic() < deadline:
         time.sleep(0.05)
         left = {target for target in left if send_signal(target, 0)}

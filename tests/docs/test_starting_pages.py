@@ -29,9 +29,10 @@ MODEL, PROXY = HOW_TO / "use-a-model.md", HOW_TO / "openai-clients.md"
 REDIS = HOW_TO / "redis.md"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    """One that the database server's account can reach."""
+    """One that the database server's account can reach. The first hub finds it empty and prepares
+    it, as a first start does; what the pages say holds as well for the hubs after it."""
     with tempfile.TemporaryDirectory(prefix="mh-pages-") as made:
         Path(made).chmod(0o755)
         yield Path(made)

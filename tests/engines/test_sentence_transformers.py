@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from itertools import product
 
 import numpy as np
@@ -11,7 +12,11 @@ from memoryhub.engines.embedding.onnx import OnnxMiniLM
 from memoryhub.engines.embedding.sentence_transformers import SentenceTransformerEmbedder
 from memoryhub.errors import EngineError
 
-pytest.importorskip("sentence_transformers", reason="the sentence-transformers extra is missing")
+# Looked for, not imported: torch takes seconds, which every worker would spend.
+pytestmark = pytest.mark.skipif(
+    find_spec("sentence_transformers") is None,
+    reason="the sentence-transformers extra is missing",
+)
 
 WHO = ["My neighbour Ines", "The new apprentice", "Our choir", "Grandfather", "A nurse I met"]
 WHAT = [

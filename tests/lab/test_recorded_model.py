@@ -48,9 +48,11 @@ def allow_recorded(hub: ScriptedHub, dialogues: Iterable[TruthDialogue]) -> None
 def test_what_a_careful_model_says_is_carried_out(recorded: ScriptedHub, author: str) -> None:
     dialogues = load_dialogues(DIALOGUES / author)
     allow_recorded(recorded, dialogues)
-    # What is read and decided; nothing that is made of it later.
+    # What is read and decided; nothing that is made of it later, and no notes of exchanges, of
+    # which nothing is asked.
     recorded.set_policy(
         "",
+        notes__enabled=False,
         segments__enabled=False,
         chain__enabled=False,
         episodes__topic=False,

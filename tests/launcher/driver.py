@@ -10,9 +10,12 @@ from pathlib import Path
 
 from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.embedded.server import THROWAWAY_SETTINGS
-from memoryhub.launcher import Hub, LauncherError, LaunchPlan, Program
+from memoryhub.launcher import Hub, LauncherError, LaunchPlan, Program, children
 
 PARTS = Path(__file__).with_name("parts.py")
+# As a hub waits, only shorter: as many tries, and a grace that is over sooner.
+children.RESTART_PAUSES = (0.5,) * len(children.RESTART_PAUSES)
+children.STOP_GRACE_SECONDS = 2.5
 
 
 def build_program(name: str, *arguments: object) -> Program:

@@ -52,13 +52,16 @@ def build_description() -> dict[str, Any]:
 
 @cache
 def _build_validator(path: str, method: str, status: str) -> Any:
-    described = build_description()
-    answers = described["paths"][path][method]["responses"]
+    answers = build_description()["paths"][path][method]["responses"]
     shape = answers[status]["content"]["application/json"]["schema"]
     return Draft202012Validator(
-        {**shape, "components": _close_objects(described["components"])},
-        format_checker=FormatChecker(),
+        {**shape, "components": _close_components()}, format_checker=FormatChecker()
     )
+
+
+@cache
+def _close_components() -> Any:
+    return _close_objects(build_description()["components"])
 
 
 def _close_objects(schema: Any) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -14,6 +15,10 @@ import pytest
 
 _NAME = "MEMORYHUB_TEST_DIR"
 _mine = _NAME not in os.environ
+# Compiled modules are kept, also where the machine says otherwise: each of a hundred processes that
+# tests start would compile all of the house by itself, and each worker all of the tests.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 if _mine:
     os.environ[_NAME] = tempfile.mkdtemp(prefix="memoryhub-test-")
     for _variable in ("DATABASE_URL", "DATABASE_OWNER_URL", "CELERY_BROKER_URL", "OPENAI_BASE_URL"):
