@@ -8,7 +8,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from memoryhub.lab.datasets.read import read_dataset
-from memoryhub.lab.training.train import EVERYDAY_START, START_WEIGHTS, train_weights
+from memoryhub.lab.training.train import (
+    EVERYDAY_FIXED,
+    EVERYDAY_START,
+    START_WEIGHTS,
+    train_weights,
+)
 from memoryhub.recall.ranking import weights
 from memoryhub.recall.ranking.weights import Weights
 from tests.lab.test_datasets import LOCOMO, write_data_file
@@ -72,4 +77,6 @@ def test_unknown_conversations_are_named_with_those_there_are(tmp_path: Path, na
 
 
 def test_learning_starts_from_every_signal_but_the_kinds() -> None:
-    assert {*START_WEIGHTS, *EVERYDAY_START, "fact", "note"} == set(Weights.model_fields)
+    assert {*START_WEIGHTS, *EVERYDAY_START, *EVERYDAY_FIXED, "fact", "note"} == set(
+        Weights.model_fields
+    )

@@ -70,3 +70,23 @@ BOUNDED: tuple[tuple[str, MemoryKind], ...] = (
     ("word " * 500, "turn"),
     ("word " * 500, "note"),
 )
+
+
+@pytest.mark.parametrize(
+    ("question", "others"),
+    [
+        ("what is Ana's job", [0, 1, 0]),  # a turn is its speaker's, whomever it is about
+        ("where does Rita work, Ana asks", [0, 0, 0]),
+        ("who is Ana's sister", [0, 0, 0]),
+        ("who works nights", [0, 0, 0]),  # nobody is asked about
+    ],
+)
+def test_a_fact_of_somebody_else_is_no_answer_about_oneself(
+    question: str, others: list[int]
+) -> None:
+    found = [
+        make_candidate()._replace(kind="fact", owner="Ana"),
+        make_candidate()._replace(kind="fact", owner="Rita"),
+        make_candidate()._replace(kind="turn", speaker="Rita"),
+    ]
+    assert compute_signals(parse_route(question), found)["others"].tolist() == others

@@ -38,7 +38,8 @@ class ParsedQuestion:
     arm. `named`: participants it names; `spans`: times it names; `asks_when`: it wants
     one. `predicates`: keys of the facts that would answer it. `subject`: whom the space is
     about, where the question is about somebody and names nobody, or whoever asks. `tense`: whether
-    it is after what holds or what held before; `value`: what kind of value answers it.
+    it is after what holds or what held before; `value`: what kind of value answers it;
+    `mentions_relative`: it speaks of somebody's sister, boss or dog.
     """
 
     query: str
@@ -53,6 +54,7 @@ class ParsedQuestion:
     subject: str = ""
     tense: AskedTense = ""
     value: ValueKind = ""
+    mentions_relative: bool = False
 
     @property
     def speaker(self) -> str:
@@ -88,6 +90,7 @@ def parse_question(
         subject=subject if not named and asked.is_about_subject(query[:READ]) else "",
         tense=asked.find_asked_tense(query[:READ]),
         value=asked.find_value_kind(query[:READ]),
+        mentions_relative=asked.mentions_relative(query[:READ]),
     )
 
 

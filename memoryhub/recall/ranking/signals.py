@@ -132,6 +132,7 @@ def _compute_own_signals(
         "value": _to_flag_array([has_value(c.text, route.value) for c in found])
         if route.value
         else nothing,
+        "others": _to_flag_array([_is_of_another(c, route) for c in found]) if who else nothing,
         "fact": _to_flag_array(kinds == "fact"),
         "note": _to_flag_array(kinds == "note"),
     }
@@ -154,6 +155,15 @@ def _compute_recency(found: Sequence[MemoryCandidate]) -> FloatArray:
     times = sorted({candidate.occurred_at for candidate in found})
     place = {time: at / max(1, len(times) - 1) for at, time in enumerate(times)}
     return np.array([place[candidate.occurred_at] for candidate in found])
+
+
+def _is_of_another(candidate: MemoryCandidate, route: ParsedQuestion) -> bool:
+    """A fact about somebody else than the one who is asked about, and whom the question does not
+    name."""
+    owner = candidate.owner
+    if candidate.kind != "fact" or owner in ("", route.speaker) or route.mentions_relative:
+        return False
+    return owner.split()[0].casefold() not in route.query.casefold()
 
 
 def _to_flag_array(values: Sequence[bool] | NDArray[np.bool_]) -> FloatArray:

@@ -41,6 +41,7 @@ class Weights(_StrictModel):
     recent: _Weight
     early: _Weight
     value: _Weight
+    others: _Weight = 0.0
     fact: _Weight
     note: _Weight
 

@@ -111,6 +111,13 @@ def is_about_subject(question: str) -> bool:
     return bool(told) and not is_about_relative(question)
 
 
+def mentions_relative(question: str) -> bool:
+    """Names a kind of person or animal, whoever's: "who is anas boss", 她妈妈."""
+    found = re.findall(r"[\w'’-]+", question.lower())
+    words = {*found, *(_POSSESSIVE.sub("", word) for word in found)}
+    return bool(words & (PEOPLE | ANIMALS) or _CHINESE_RELATIVE_OF.search(question))
+
+
 def is_about_relative(question: str) -> bool:
     """About a person or an animal that belongs to somebody: "my sister", 我妈."""
     owned = " ".join(match[1].lower() for match in _OWNED.finditer(question))

@@ -45,6 +45,7 @@ _HEDGE = re.compile(
     r"|不|没|无|别|如果|可能|也许|想|打算|还是",
     re.I,
 )
+_HURRIED = re.compile(r"\b(what|where|who|when|how)s\b", re.I)
 _SOME, _MOST, _ALL = 0.25, 0.5, 0.9  # of the question's words
 _SAID_ON = {"en": "said on {}", "zh": "说于{}"}
 _YES_PREFIX = {"en": "Yes:", "zh": "是的："}
@@ -71,7 +72,8 @@ def answer_from_quotes(
     question: str, quotes: Sequence[Quote], *, subject: str = ""
 ) -> GroundedAnswer:
     """From the quotes, best first; abstains when none bears on the question."""
-    question = question[:_READ]
+    # "whats her job": whoever types in a hurry leaves the apostrophe out.
+    question = _HURRIED.sub(r"\1 is", question[:_READ])
     language: LanguageCode = "zh" if detect_language(question) == "zh" else "en"
     quotes = quotes[:_LOOKED_AT]
     asked = parse_question(question, quotes, subject)
