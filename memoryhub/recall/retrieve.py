@@ -87,6 +87,11 @@ class RetrievalResult:
     links: dict[UUID, Mapping[UUID, Span | None]] = field(default_factory=dict)
     exhausted_channels: Sequence[Channel] = ()
 
+    def put_first(self, items: Sequence[MemoryItem]) -> None:
+        """These before the others, and each thing once."""
+        known = {item.id for item in items}
+        self.items = [*items, *(item for item in self.items if item.id not in known)]
+
 
 def select_channels(ask: PreparedQuestion) -> list[Channel]:
     """AMA's one store, or the channels of the policy that hold out findings."""

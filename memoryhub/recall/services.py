@@ -15,6 +15,7 @@ from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.errors import InvalidInput
 from memoryhub.policies.schema import Channel, Policy, SelectMode
 from memoryhub.recall import retrieve
+from memoryhub.recall.candidates.channels import at_hand
 from memoryhub.recall.judge import conflicts
 from memoryhub.recall.log import journal, reinforcement
 from memoryhub.recall.question.caller import (
@@ -100,6 +101,8 @@ def search_memories(
     wanted = replace(scope, explain=explain, nearest=nearest)
     with tenant_scope(space.tenant_id):
         first = retrieve.retrieve_memories(ask, wanted, clock)
+        if ask.parsed_question.wants_overview and "facts" in wanted.channels:
+            first.put_first(retrieve.load_items_of_hits(at_hand.find_overview(ask)))
         clashing = conflicts.find_conflicts(first.items, visibility.at)
         hidden = explanation.find_hidden(ask, wanted.channels) if explain else []
         beside = {}

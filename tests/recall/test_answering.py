@@ -48,6 +48,22 @@ def test_nothing_known_is_no_answer(chatty: RecallWorld) -> None:
     assert answered.text == "I found nothing about that."
 
 
+@pytest.mark.parametrize("question", ["what do you know about me", "tell me about Ana"])
+def test_whoever_asks_for_all_is_told_what_holds_of_them(
+    chatty: RecallWorld, question: str
+) -> None:
+    (turn,) = chatty.add_lines("Ana: lots has changed", at=AT + timedelta(minutes=1))
+    chatty.add_fact("Ana lives in Lisbon.", turn, predicate_key="lives_in", object="Lisbon")
+    chatty.add_fact("Ana works as a potter.", turn, predicate_key="works_as", object="potter")
+    chatty.add_fact("Ben lives in Faro.", turn, owner="Ben", predicate_key="lives_in")
+    gone: dict[str, Any] = {"valid_to": AT + timedelta(days=1), "status": "superseded"}
+    chatty.add_fact("Ana lives in Porto.", turn, predicate_key="lives_in", **gone)
+    answered = answer_question(chatty.space, question, now=AT + timedelta(days=9))
+    assert not answered.abstained
+    assert set(list_cited_texts(answered)) == {"Ana lives in Lisbon.", "Ana works as a potter."}
+    assert {"Lisbon", "potter"} <= set(answered.text.replace(".", "").split())
+
+
 def test_what_holds_no_longer_is_no_answer_unless_asked_for(chatty: RecallWorld) -> None:
     (turn,) = chatty.add_lines("Ana: I live in Porto", at=AT + timedelta(minutes=1))
     values: dict[str, Any] = {"predicate_key": "lives_in", "object": "Porto"}

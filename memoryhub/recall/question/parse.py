@@ -39,7 +39,8 @@ class ParsedQuestion:
     one. `predicates`: keys of the facts that would answer it. `subject`: whom the space is
     about, where the question is about somebody and names nobody, or whoever asks. `tense`: whether
     it is after what holds or what held before; `value`: what kind of value answers it;
-    `mentions_relative`: it speaks of somebody's sister, boss or dog.
+    `mentions_relative`: it speaks of somebody's sister, boss or dog; `wants_overview`: of the
+    subject, it asks for all that is known.
     """
 
     query: str
@@ -55,6 +56,7 @@ class ParsedQuestion:
     tense: AskedTense = ""
     value: ValueKind = ""
     mentions_relative: bool = False
+    wants_overview: bool = False
 
     @property
     def speaker(self) -> str:
@@ -76,6 +78,7 @@ def parse_question(
     named = tuple(name for name in speakers if _mentions_name(query, name))
     forms = [form for name in named for form in _list_name_forms(name)]
     bare = strip_names(query, [*forms, *(f"{form}s" for form in forms)])
+    about = subject if not named and asked.is_about_subject(query[:READ]) else ""
     pieces, language = split_into_chunks(bare, max_tokens), detect_language(query[:READ])
     return ParsedQuestion(
         query=query,
@@ -87,10 +90,13 @@ def parse_question(
         asks_when=bool(_WHEN_PATTERN.search(query)),
         predicates=_find_predicates(query[:READ], language),
         language=language,
-        subject=subject if not named and asked.is_about_subject(query[:READ]) else "",
+        subject=about,
         tense=asked.find_asked_tense(query[:READ]),
         value=asked.find_value_kind(query[:READ]),
         mentions_relative=asked.mentions_relative(query[:READ]),
+        wants_overview=bool(subject)
+        and subject in (about, *named)
+        and asked.asks_for_overview(query[:READ]),
     )
 
 

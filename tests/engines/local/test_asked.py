@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoryhub.engines.local.answers.asked import (
+    asks_for_overview,
     find_asked_tense,
     find_value_kind,
     has_value,
@@ -36,6 +37,8 @@ def test_a_question_is_after_what_holds_or_what_held_before(question: str, tense
     [
         ("how many hens do we have", "nine hens", "the hens are fine"),
         ("whats my email", "it's kit@barn.example", "I wrote a mail"),
+        ("what is her phone number", "it's 0912 555-0199 now", "she slept through two of them"),
+        ("我的电话是多少", "换成13911112222了", "我有两个手机"),
         ("what day is choir", "choir is on Mondays", "choir is fun"),
         ("我电话多少", "改成139了", "电话坏了"),
     ],
@@ -49,6 +52,23 @@ def test_a_value_is_of_the_kind_that_is_asked_for(question: str, right: str, wro
 @pytest.mark.parametrize("question", ["my aunt's phone", "what is our dog called", "我弟弟几岁"])
 def test_whoever_belongs_to_somebody_is_not_the_subject(question: str) -> None:
     assert not is_about_subject(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "overview"),
+    [
+        ("what do you know about me", True),
+        ("What do you remember about Ana?", True),
+        ("who am i", True),
+        ("你都知道我什么", True),
+        ("关于我你记得什么", True),
+        ("what do you do on mondays", False),
+        ("where do i live", False),
+        ("我住在哪里", False),
+    ],
+)
+def test_all_that_is_known_is_asked_for(question: str, overview: bool) -> None:
+    assert asks_for_overview(question) is overview
 
 
 @settings(deadline=None)  # the first one loads the words

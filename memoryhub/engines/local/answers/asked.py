@@ -12,8 +12,8 @@ from memoryhub.engines.local.wordlists import ANIMALS, PEOPLE
 
 # "now": what holds; "former": what held before; "": what happened, or nothing that ends.
 AskedTense = Literal["now", "former", ""]
-# What the answer has to have: a number, a time, an address of mail; "": words.
-ValueKind = Literal["amount", "time", "mail", ""]
+# What the answer has to have: a number, a time, a number to call, an address of mail; "": words.
+ValueKind = Literal["amount", "time", "phone", "mail", ""]
 
 # What one has after the other: of these the last one is the one before.
 _THINGS_HAD = (
@@ -48,6 +48,12 @@ _TIME = re.compile(
     re.I,
 )
 _MAIL = re.compile(r"\be-?mail\b|邮箱|电邮", re.I)
+_PHONE = re.compile(
+    r"\b(?:phone|mobile|cell|landline|telephone) (?:number|no)\b|\bnumber (?:to|can) (?:i )?call\b"
+    r"|电话|手机号|联系方式",
+    re.I,
+)
+_HAS_PHONE = re.compile(r"\d(?:[ ().+-]{0,2}\d){3}")
 _HAS_TIME = re.compile(
     r"\d|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)(?:day)?s?|tue|wed|thu|today|tonight|tomorrow"
     r"|yesterday|january|february|march|april|may|june|july|august|september|october|november"
@@ -78,6 +84,20 @@ _CHINESE_RELATIVE_OF = re.compile(
 )
 
 
+# Asks for all that is known of somebody, and not for one thing.
+_OVERVIEW = re.compile(
+    r"^\W*(?:(?:so|hey|ok|okay|and|please|now|well),? )*(?:(?:can|could) you )?"
+    r"(?:what (?:all |else )?(?:do|did) (?:you|u) (?:know|remember|have)(?: (?:about|of|on))?"
+    r"|what have (?:you|u) (?:learned|noted|got)(?: (?:about|of|on))?"
+    r"|(?:tell me|list|show me) (?:all|everything|what)(?: that)? (?:you|u) (?:know|remember)"
+    r"(?: (?:about|of))?|tell me (?:all |everything )?about) [\w'’. -]{1,40}\W*$|^\W*who am i\W*$"
+    r"|^\W*你(?:都|还)?(?:知道|记得|了解|记住了?)(?:了|些|关于)?(?:我|他|她|用户)的?(?:什么|哪些|多少|些什么|一切)?"
+    r"(?:事情?|信息|情况)?\W*$|^\W*关于[我他她]的?\W?你(?:都|还)?(?:知道|记得|了解)(?:些|了)?(?:什么|多少|哪些)?\W*$"
+    r"|^\W*(?:说说|讲讲|告诉我)你(?:知道|记得|了解)的?(?:关于)?[我他她]的?.{0,6}$|^\W*我是谁\W*$",
+    re.I,
+)
+
+
 # A longer text is about many things, and its "I" tells nothing.
 _MOST_CHARACTERS = 300
 
@@ -89,9 +109,16 @@ def find_asked_tense(question: str) -> AskedTense:
     return "" if _PAST_TENSE.search(question) else "now"
 
 
+def asks_for_overview(question: str) -> bool:
+    """Whether it is after all that is known of somebody: "what do you know about me"."""
+    return len(question) <= _MOST_CHARACTERS and bool(_OVERVIEW.search(question))
+
+
 def find_value_kind(question: str) -> ValueKind:
     if _MAIL.search(question):
         return "mail"
+    if _PHONE.search(question):
+        return "phone"
     if _TIME.search(question):
         return "time"
     return "amount" if _AMOUNT.search(question) else ""
@@ -99,7 +126,8 @@ def find_value_kind(question: str) -> ValueKind:
 
 def has_value(text: str, kind: ValueKind) -> bool:
     """Whether the text has a value of this kind; of no kind, any text has."""
-    needed = {"amount": _HAS_NUMBER, "time": _HAS_TIME, "mail": _HAS_MAIL}.get(kind)
+    values = {"amount": _HAS_NUMBER, "time": _HAS_TIME, "phone": _HAS_PHONE, "mail": _HAS_MAIL}
+    needed = values.get(kind)
     return needed is None or bool(needed.search(text))
 
 

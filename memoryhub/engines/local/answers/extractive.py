@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from memoryhub.engines.local.answers.asked import asks_for_overview, find_value_kind, has_value
 from memoryhub.engines.local.answers.decide import get_shipped_decider, weigh_sentences
 from memoryhub.engines.local.answers.evidence import (
     EvidenceSentence,
@@ -77,6 +78,8 @@ def answer_from_quotes(
     language: LanguageCode = "zh" if detect_language(question) == "zh" else "en"
     quotes = quotes[:_LOOKED_AT]
     asked = parse_question(question, quotes, subject)
+    if asks_for_overview(question) and (told := _list_claims(asked, quotes)):
+        return told
     sentences = every = rank_sentences(asked, quotes)
     stated = any(_states_asked_fact(asked, quote) for quote in quotes)
     if stated:
@@ -95,6 +98,17 @@ def answer_from_quotes(
     else:
         made = _answer_with_phrases(asked, sentences, quotes) if language == "en" else None
     return made or _answer_with_quotes(asked, sentences, quotes)
+
+
+def _list_claims(asked: QuestionTerms, quotes: Sequence[Quote]) -> GroundedAnswer | None:
+    """What holds of the one who is asked about, claim by claim."""
+    held = [at for at, q in enumerate(quotes) if q.predicate and q.owner in asked.people]
+    parts = [
+        (quotes[at].text, Phrase(at, 0, len(quotes[at].text), quotes[at].text, 0.0))
+        for at in held
+        if quotes[at].until is None
+    ]
+    return _join_parts(parts, " ") if parts else None
 
 
 def _says_all(asked: QuestionTerms, sentence: EvidenceSentence) -> bool:
@@ -117,6 +131,8 @@ def _answer_with_likeliest(
     decider = get_shipped_decider()
     weighed = weigh_sentences(asked, quotes, sentences, decider)
     telling = [each for each in weighed if not each[1].is_question] or weighed
+    if (kind := find_value_kind(asked.text)) in ("phone", "mail"):
+        telling = [each for each in telling if has_value(each[1].text, kind)]
     if not telling or telling[0][0] < decider.bar:
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     chance, best = telling[0]

@@ -50,6 +50,25 @@ def find_shelf(ask: PreparedQuestion) -> list[ChannelHit]:
     return found
 
 
+MAX_IN_OVERVIEW = 10
+
+# What somebody is, has and likes, by the predicates that are known; of one-valued ones the newest.
+_OVERVIEW_SQL = """
+SELECT f.id FROM notes_fact f
+WHERE f.space_id = %(space)s AND f.owner = ANY(%(owners)s) AND f.predicate_key <> ''
+  AND f.polarity = 'holds' AND f.kind <> 'event' AND {current}
+ORDER BY f.kind = 'attribute' DESC, f.kind = 'preference', f.asserted_at DESC, f.id LIMIT %(most)s
+"""
+
+
+def find_overview(ask: PreparedQuestion) -> list[ChannelHit]:
+    """What holds of the subject, for who asks what is known: home and work before tastes."""
+    statement = _OVERVIEW_SQL.format(current=build_current_sql(ask, "f"))
+    owners = [ask.parsed_question.speaker, ask.space.name, ask.space.subject]
+    rows = load_rows(ask, statement, owners=owners, most=MAX_IN_OVERVIEW)
+    return [ChannelHit("fact", at, 1.0, "holds of whom all is about") for (at,) in rows]
+
+
 # A dialogue imported at once is unread for a while: the newest of it is shown.
 MAX_TURNS = 200
 
