@@ -53,7 +53,7 @@ _PHONE = re.compile(
     r"|电话|手机号|联系方式",
     re.I,
 )
-_HAS_PHONE = re.compile(r"\d(?:[ ().+-]{0,2}\d){3}")
+_HAS_PHONE = re.compile(r"\d(?:[ ().+-]{0,2}\d){2}")
 _HAS_TIME = re.compile(
     r"\d|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)(?:day)?s?|tue|wed|thu|today|tonight|tomorrow"
     r"|yesterday|january|february|march|april|may|june|july|august|september|october|november"
