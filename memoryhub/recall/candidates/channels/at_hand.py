@@ -52,11 +52,12 @@ def find_shelf(ask: PreparedQuestion) -> list[ChannelHit]:
 
 MAX_IN_OVERVIEW = 10
 
-# What somebody is, has and likes, by the predicates that are known; of one-valued ones the newest.
+# What somebody is, has and likes, by the predicates that are known; not what was once on a day.
 _OVERVIEW_SQL = """
 SELECT f.id FROM notes_fact f
 WHERE f.space_id = %(space)s AND f.owner = ANY(%(owners)s) AND f.predicate_key <> ''
-  AND f.polarity = 'holds' AND f.kind <> 'event' AND {current}
+  AND f.predicate_key NOT LIKE 'scheduled%%' AND f.polarity = 'holds' AND f.kind <> 'event'
+  AND {current}
 ORDER BY f.kind = 'attribute' DESC, f.kind = 'preference', f.asserted_at DESC, f.id LIMIT %(most)s
 """
 
