@@ -8,15 +8,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memoryhub.dialogues.messages import Message
-from memoryhub.engines.local.claims import resolve
-from memoryhub.engines.local.claims.deciders import get_shipped_deciders
-from memoryhub.engines.local.trees import BoostedTrees
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, run_space
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from notes.models import Fact, Proposal
+from tests.support.deciders import decide_evenly
 
 pytestmark = pytest.mark.django_db
 
@@ -55,12 +53,7 @@ def list_open_proposals(tenant: Tenant) -> list[Proposal]:
 def test_among_people_less_is_asked_about(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch, other: Message, asked: int
 ) -> None:
-    shipped = get_shipped_deciders()
-    evens = BoostedTrees(start=0.0, trees=(((0.0,),),))
-    bars = {"closes": evens, "act": 0.9, "ask": 0.4, "ask_among_people": 0.6}
-    decider = shipped.deciders["en"].model_copy(update=bars)
-    file = shipped.model_copy(update={"deciders": {"en": decider}})
-    monkeypatch.setattr(resolve, "get_shipped_deciders", lambda: file)
+    decide_evenly(monkeypatch)
     told = [Message("user", "I go to Fitbox gym.", "Ana"), other]
     told += [Message("user", "I go to Ironworks gym.", "Ana")]
     for day, message in enumerate(told):

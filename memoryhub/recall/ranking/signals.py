@@ -132,7 +132,7 @@ def _compute_own_signals(
         "value": _to_flag_array([has_value(c.text, route.value) for c in found])
         if route.value
         else nothing,
-        "others": _to_flag_array([_is_of_another(c, route) for c in found]) if who else nothing,
+        "others": _to_flag_array(_find_others(route, found)) if who else nothing,
         "fact": _to_flag_array(kinds == "fact"),
         "note": _to_flag_array(kinds == "note"),
     }
@@ -157,13 +157,19 @@ def _compute_recency(found: Sequence[MemoryCandidate]) -> FloatArray:
     return np.array([place[candidate.occurred_at] for candidate in found])
 
 
-def _is_of_another(candidate: MemoryCandidate, route: ParsedQuestion) -> bool:
-    """A fact about somebody else than the one who is asked about, and whom the question does not
-    name."""
-    owner = candidate.owner
-    if candidate.kind != "fact" or owner in ("", route.speaker) or route.mentions_relative:
-        return False
-    return owner.split()[0].casefold() not in route.query.casefold()
+def _find_others(route: ParsedQuestion, found: Sequence[MemoryCandidate]) -> list[bool]:
+    """Of each whether it is a fact about somebody else than the one who is asked about, and whom
+    the question does not name. "Ana" and "Ana Ferreira" are one."""
+    if route.mentions_relative:
+        return [False] * len(found)
+    query, own = route.query.casefold(), _fold_first_name(route.speaker)
+    named = {c.owner: _fold_first_name(c.owner) for c in found if c.kind == "fact"}
+    others = {owner for owner, name in named.items() if name != own and name not in query}
+    return [c.kind == "fact" and c.owner in others for c in found]
+
+
+def _fold_first_name(name: str) -> str:
+    return name.casefold().partition(" ")[0]
 
 
 def _to_flag_array(values: Sequence[bool] | NDArray[np.bool_]) -> FloatArray:

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memoryhub.engines.local.claims import resolve
 from memoryhub.engines.local.claims.deciders import (
     get_shipped_deciders,
     read_deciders,
@@ -27,6 +26,7 @@ from memoryhub.engines.types import (
     Polarity,
 )
 from memoryhub.inference.selection import get_current_embedder
+from tests.support.deciders import decide_evenly
 
 ENGINE = LocalEngine()
 AT = datetime(2026, 3, 4, 18, tzinfo=UTC)
@@ -152,12 +152,7 @@ def test_pairs_are_described_in_linear_time(text: str) -> None:
 def test_among_people_a_question_needs_more_than_where_an_assistant_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    shipped = get_shipped_deciders()
-    evens = BoostedTrees(start=0.0, trees=(((0.0,),),))
-    bars = {"closes": evens, "act": 0.9, "ask": 0.4, "ask_among_people": 0.6}
-    decider = shipped.deciders["en"].model_copy(update=bars)
-    file = shipped.model_copy(update={"deciders": {"en": decider}})
-    monkeypatch.setattr(resolve, "get_shipped_deciders", lambda: file)
+    decide_evenly(monkeypatch)
     held = hold("Ana goes to Fitbox gym.")
     new = ("Ana goes to Ironworks gym.", "off to Ironworks")
     assert [v.sure for v in judge(*new, held, assisted=True)] == [False]
