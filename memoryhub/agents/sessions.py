@@ -29,10 +29,8 @@ from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.archive import count_passages
 from personas import blocks
-from personas.models import AGENT_NAME, Window
+from personas.models import Window
 from personas.window import ComposedWindow, open_window
-
-__all__ = ["AGENT_NAME", "AgentSession", "load_agent_session", "open_agent_session"]
 
 _WHO_TEXT = (
     "You talk with {name}. You are an assistant that remembers: your memory blocks are below, all"

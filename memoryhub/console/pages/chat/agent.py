@@ -12,7 +12,7 @@ from uuid import UUID
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
-from memoryhub.agents.sessions import AGENT_NAME, AgentSession, open_agent_session
+from memoryhub.agents.sessions import AgentSession, open_agent_session
 from memoryhub.agents.turn import AgentAnswer, take_agent_turn
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import AgentMessage
@@ -24,6 +24,7 @@ from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from personas import blocks
 from personas.agent import tools
+from personas.models import AGENT_NAME
 
 _SILENCE_REASONS = {
     "yielded": _("the agent said nothing"),

@@ -17,7 +17,6 @@ from django.conf import settings
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from memoryhub.agents.sessions import AGENT_NAME
 from memoryhub.agents.turn import BlockChange
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.chat.agent import answer_with_agent, has_acting_agent
@@ -60,6 +59,7 @@ from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Derivation, Fact, Receipt
 from personas.agent.executor import StepOutcome
+from personas.models import AGENT_NAME
 
 
 @dataclass(slots=True)
