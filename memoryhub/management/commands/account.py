@@ -1,0 +1,57 @@
+"""`manage.py account`: what only whoever has the machine does with accounts."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from memoryhub.bootstrap import ensure_account_named, ensure_operator_named
+from memoryhub.tenants.accounts import dismiss_operator
+from memoryhub.tenants.models import Membership, User
+from memoryhub.tenants.services import add_member, find_tenant
+
+
+class Command(BaseCommand):
+    help = "Make operators of the hub, and let people into tenants."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True)
+        told = {
+            "operator": "make this account an operator of the hub",
+            "dismiss": "take that back; an admin of a tenant stays one",
+            "member": "let this account into a tenant",
+        }
+        for name, words in told.items():
+            actions.add_parser(name, help=words).add_argument("name")
+        member = actions.choices["member"]
+        member.add_argument("tenant")
+        member.add_argument("role", choices=Membership.Role.values)
+
+    def handle(self, *args: Any, action: str, name: str, **options: Any) -> None:
+        if action == "operator":
+            ensure_operator_named(name, self.stdout)
+            self.stdout.write(f"{name} operates the hub.")
+        elif action == "dismiss":
+            self._dismiss(name)
+        else:
+            self._let_in(name, options["tenant"], options["role"])
+
+    def _dismiss(self, name: str) -> None:
+        operators = User.objects.filter(is_superuser=True)
+        account = operators.filter(username=name).first()
+        if account is None:
+            raise CommandError(f"There is no operator {name}.")
+        if not operators.exclude(id=account.id).exists():
+            raise CommandError("The last operator stays: make somebody else one first.")
+        dismiss_operator(account)
+        self.stdout.write(f"{name} operates the hub no longer.")
+
+    def _let_in(self, name: str, slug: str, role: str) -> None:
+        tenant = find_tenant(slug)
+        if tenant is None:
+            raise CommandError(f"There is no tenant {slug}.")
+        account = ensure_account_named(name, self.stdout)
+        add_member(tenant, account, role)
+        self.stdout.write(f"{name} is {role} of {slug}.")
