@@ -6,8 +6,6 @@ becomes the first by way of the second: only a command makes one, on the machine
 
 from __future__ import annotations
 
-from django.contrib.sessions.models import Session
-
 from memoryhub.tenants.models import User
 from memoryhub.tenants.people import generate_password
 
