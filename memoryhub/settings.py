@@ -219,6 +219,19 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_REFERRER_POLICY = "same-origin"
+# The bounds that OWASP gives for argon2id: 19 MiB for a comparison, where Django takes 100.
+PASSWORD_HASHERS = [
+    "memoryhub.tenants.sessions.BoundedArgon2Hasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+# New passwords are asked for by mail where there is a server that sends it.
+_mail = env.read_parsed("MEMORYHUB_MAIL_URL", env.parse_mail_url)
+EMAIL_HOST, EMAIL_PORT, EMAIL_TIMEOUT = _mail.host, _mail.port, 20
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _mail.user, _mail.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = _mail.starts_tls, _mail.is_tls
+DEFAULT_FROM_EMAIL = env.read_text("MEMORYHUB_MAIL_FROM", "memoryhub@localhost")
+# Proxies in front that add the address of who asked them to X-Forwarded-For.
+PROXIES = env.read_integer("MEMORYHUB_PROXIES", 1 if HTTPS else 0)
 AUTHENTICATION_BACKENDS = ["memoryhub.tenants.sessions.PersonBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.db.models import Index, UniqueConstraint
 from django.utils.translation import gettext_lazy as _
@@ -19,6 +20,56 @@ M = TypeVar("M", bound=models.Model)
 
 class User(AbstractUser):
     """A person who signs in to the console. Belongs to tenants by memberships."""
+
+
+class BrowserSession(AbstractBaseSession):
+    """A browser that somebody signed in with (sessions.py). The hub's, as people are."""
+
+    account = models.ForeignKey(User, models.CASCADE, null=True, related_name="+")
+    address = models.CharField(max_length=45, blank=True)
+    agent = models.CharField(max_length=200, blank=True)
+    started_at = models.DateTimeField(null=True)
+
+
+class AccountEvent(models.Model):
+    """What happened to an account, appended by sign_in.py and accounts.py and never changed.
+
+    A name that nobody has is not kept: it may be a password in the wrong field. `name_key` stands
+    for it, an HMAC; `device` is a browser that the account was signed in with before.
+    """
+
+    class Kind(models.TextChoices):
+        SIGNED_IN = "sign_in.done", _("Signed in")
+        SIGN_IN_FAILED = "sign_in.failed", _("Wrong password")
+        SIGNED_OUT = "sign_out.done", _("Signed out")
+        RESET_ASKED = "reset.asked", _("New password asked for")
+        PASSWORD_CHANGED = "password.changed", _("Password changed")  # no password
+        SESSIONS_ENDED = "sessions.ended", _("Sessions ended")
+        OPERATOR_MADE = "operator.made", _("Made an operator")
+        OPERATOR_DISMISSED = "operator.dismissed", _("Operator no longer")
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    at = models.DateTimeField()
+    kind = models.CharField(max_length=20, choices=Kind)
+    # No foreign key: what happened outlives the account.
+    account_id = models.BigIntegerField(null=True)
+    name = models.CharField(max_length=150, blank=True)
+    actor = models.CharField(max_length=150, blank=True)
+    address = models.CharField(max_length=45, blank=True)
+    name_key = models.CharField(max_length=32, blank=True)
+    device = models.CharField(max_length=32, blank=True)
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        indexes = [
+            Index(fields=["at"], name="account_event_old"),
+            Index(fields=["name_key", "at"], name="account_event_name"),
+            Index(fields=["address", "at"], name="account_event_address"),
+            Index(fields=["account_id", "at"], name="account_event_account"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()}: {self.name}"
 
 
 class TenantManager(models.Manager[M]):

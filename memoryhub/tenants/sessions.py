@@ -8,15 +8,33 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.backends import ModelBackend
+from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.contrib.sessions.backends import db
+from django.utils.dateparse import parse_datetime
 
-from memoryhub.tenants.models import User
+from memoryhub.tenants.models import BrowserSession, User
 from memoryhub.tenants.scope import hub_scope
+
+# What a session remembers of how it began.
+ORIGIN_KEY = "origin"
 
 
 class SessionStore(db.SessionStore):
-    """Django's own, outside of every tenant's scope."""
+    """Django's own, outside of every tenant's scope, with whose it is in columns of its own."""
+
+    @classmethod
+    def get_model_class(cls) -> type[BrowserSession]:  # type: ignore[override]  # sessions of our own
+        return BrowserSession
+
+    def create_model_instance(self, data: dict[str, Any]) -> Any:
+        row: Any = super().create_model_instance(data)
+        origin = data.get(ORIGIN_KEY, {})
+        row.account_id = int(data[SESSION_KEY]) if SESSION_KEY in data else None
+        row.address, row.agent = origin.get("address", ""), origin.get("agent", "")
+        row.started_at = parse_datetime(origin["at"]) if origin else None
+        return row
 
     def load(self) -> dict[str, Any]:
         with hub_scope():
@@ -42,3 +60,11 @@ class PersonBackend(ModelBackend):
         with hub_scope():
             found = super().get_user(user_id)
             return found if isinstance(found, User) else None
+
+
+class BoundedArgon2Hasher(Argon2PasswordHasher):
+    """What a comparison takes is what a stranger can make the hub spend."""
+
+    time_cost = 2
+    memory_cost = 19 * 1024
+    parallelism = 1

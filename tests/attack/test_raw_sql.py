@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 from django.db import DatabaseError, connection, transaction
 
+from memoryhub.tenants import sign_in
 from memoryhub.tenants.models import ApiKey, Membership, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import ConsoleWorld, make_world
@@ -27,6 +28,7 @@ COMMON = {
 OUT_OF_REACH = {
     "django_admin_log",
     "django_session",
+    "tenants_browsersession",
     "tenants_user_groups",
     "tenants_user_user_permissions",
 }
@@ -82,7 +84,7 @@ def test_every_table_is_bound_or_common(db: None) -> None:
     found = {name: (bound, forced) for name, bound, forced in ask(_TABLES)}
     assert {name for name, (bound, _) in found.items() if not bound} == set(COMMON)
     assert [name for name, (bound, forced) in found.items() if bound and not forced] == []
-    mine = {*list_tenant_tables(), "tenants_tenant", "tenants_user"}
+    mine = {*list_tenant_tables(), "tenants_tenant", "tenants_user", "tenants_accountevent"}
     assert found.keys() == mine | OUT_OF_REACH | COMMON.keys()
 
 
@@ -160,12 +162,14 @@ def test_people_and_sessions_are_out_of_a_tenants_reach(
     victim: ConsoleWorld, stranger: Tenant, client: Any
 ) -> None:
     client.force_login(victim.admin)
-    assert ask("SELECT 1 FROM django_session")
+    sign_in.record_account_event(sign_in.Kind.SIGNED_IN, victim.admin, "")
+    assert ask("SELECT 1 FROM tenants_browsersession")
     with tenant_scope(stranger.id):
         for table in sorted(OUT_OF_REACH):
             assert ask(f"SELECT 1 FROM {table}") == [], table
         members = set(Membership.objects.values_list("user_id", flat=True))
         assert {row_id for (row_id,) in ask("SELECT id FROM tenants_user")} == members
+        assert ask("SELECT 1 FROM tenants_accountevent") == []
         # Nor is one of one's own made more than they are.
         assert ask("UPDATE tenants_user SET is_superuser = true") == [(0,)]
         assert ask("DELETE FROM tenants_user") == [(0,)]
