@@ -22,6 +22,8 @@ PORT = env.read_integer("MEMORYHUB_PORT", 8000, least=1)
 ALLOWED_HOSTS = env.read_names("MEMORYHUB_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]", HOST))
 CSRF_TRUSTED_ORIGINS = env.read_names("MEMORYHUB_TRUSTED_ORIGINS")
 HTTPS = env.read_flag("MEMORYHUB_HTTPS", False)
+# Keys of before, the newest first: what they signed still counts.
+SECRET_KEY_FALLBACKS = env.read_names("MEMORYHUB_SECRET_KEY_FALLBACKS")
 SECRET_KEY = env.read_text("MEMORYHUB_SECRET_KEY") or env.ensure_secret_key(DATA_DIR)
 
 # --- database: the app's role sees only its tenant, the owner migrates ---
@@ -213,6 +215,9 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 X_FRAME_OPTIONS = "DENY"
+# `check --deploy` asks for what the proxy that ends TLS decides (W008: to redirect there) and for
+# promises about other hosts of the domain (W005, W021), which are not the hub's to make.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"] + ["security.W008"] * HTTPS
 SESSION_ENGINE = "memoryhub.tenants.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS

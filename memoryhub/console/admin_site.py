@@ -39,6 +39,9 @@ class HubAdminSite(AdminSite):
         wanted = request.GET.get("next") or reverse("admin:index")
         return redirect(f"{reverse('sign-in')}?{urlencode({'next': wanted})}")
 
+    def password_change(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        return redirect("account")
+
 
 def administers(request: HttpRequest) -> bool:
     """Whether they are an admin of the tenant that they work for."""

@@ -15,7 +15,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from memoryhub.console.admin_site import administers
-from memoryhub.tenants.models import ApiKey, Membership, Tenant, TenantModel, User
+from memoryhub.tenants.models import AccountEvent, ApiKey, Membership, Tenant, TenantModel, User
 
 if TYPE_CHECKING:
     Admin = admin.ModelAdmin[Any]
@@ -77,6 +77,25 @@ class PersonAdmin(ReadOnlyAdmin):
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
         return list(self.list_display)
+
+
+@admin.register(AccountEvent)
+class AccountEventAdmin(ReadOnlyAdmin):
+    """Sign-ins and the like of the tenant's people."""
+
+    list_filter = ("kind",)
+    search_fields = ("name", "address")
+    exclude = ("name_key", "device")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AccountEvent]:
+        rows: QuerySet[AccountEvent] = super().get_queryset(request)
+        return rows.filter(account_id__in=Membership.objects.values("user"))
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        return ["kind", "name", "actor", "address", "at"]
+
+    def get_exclude(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
+        return list(self.exclude)
 
 
 @admin.register(ApiKey)
