@@ -25,7 +25,7 @@ class SessionStore(db.SessionStore):
     """Django's own, outside of every tenant's scope, with whose it is in columns of its own."""
 
     @classmethod
-    def get_model_class(cls) -> type[BrowserSession]:  # type: ignore[override]  # sessions of our own
+    def get_model_class(cls) -> type[BrowserSession]:
         return BrowserSession
 
     def create_model_instance(self, data: dict[str, Any]) -> Any:

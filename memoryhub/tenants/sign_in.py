@@ -52,10 +52,8 @@ class SignInAttempt:
 
 def read_attempt(request: HttpRequest, name: str) -> SignInAttempt:
     name_key = _hash_name(name)
-    cookie = request.get_signed_cookie(
-        DEVICE_COOKIE, default="", salt=_DEVICE_SALT, max_age=KEPT.total_seconds()
-    )
-    owner, _, device = cookie.partition(":")
+    cookie = request.get_signed_cookie(DEVICE_COOKIE, default="", salt=_DEVICE_SALT, max_age=KEPT)
+    owner, _, device = (cookie or "").partition(":")
     return SignInAttempt(name_key, read_address(request), device if owner == name_key else "")
 
 
@@ -87,7 +85,7 @@ def is_held_back(attempt: SignInAttempt, now: datetime) -> bool:
         here=Count("id", filter=here),
         by_name=Count("id", filter=by_name),
     )
-    return (
+    return bool(
         counts["both"] >= MOST_AT_ADDRESS_BY_NAME
         or counts["here"] >= MOST_AT_ADDRESS
         or counts["by_name"] >= MOST_BY_NAME

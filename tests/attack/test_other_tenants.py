@@ -112,14 +112,19 @@ def list_admin_doors() -> set[str]:
 
 
 def test_every_door_is_decided() -> None:
-    decided = {
+    decided: dict[str, set[str]] = {
         "admin": list_admin_doors(),
         "api": set(api_doors.ROUTES),
         "mem0": set(mem0_doors.ROUTES),
         "openai": set(openai_doors.ROUTES),
         "mcp": {"mcp"},
         # Whatever stands behind a person's link takes that link: tests/console/test_own_page.py.
-        "": {"healthz", *console_doors.DECIDED, *console_doors.OPEN, *(p.name for p in own_pages)},
+        "": {
+            "healthz",
+            *console_doors.DECIDED,
+            *console_doors.OPEN,
+            *(str(p.name) for p in own_pages),
+        },
     }
     found: dict[str, set[str]] = {}
     for space, name in list_doors(get_resolver()):
@@ -310,6 +315,7 @@ def test_the_admin_shows_nothing_of_another_tenant(
             told.append(client.post(reverse(f"{base}_add"), {"tenant": str(quarry.tenant.id)}))
             assert told[-1].status_code == 403
             for view in ROW_VIEWS if row else ():
+                assert row is not None
                 address = reverse(f"{base}_{view}", args=[row.pk])
                 told.append(client.get(address))
                 assert told[-1].status_code in (302, 403), address

@@ -186,7 +186,7 @@ def test_every_page_is_decided() -> None:
 
 
 GUARDED = [p for p in urlpatterns if p.name not in OPEN]
-NESTED = [p for p in urlpatterns if len(p.pattern.converters) == 2]
+NESTED = [p for p in GUARDED if len(p.pattern.converters) == 2]
 FOREIGN = [pytest.param(p, id=str(p.name)) for p in urlpatterns if p.name not in OPEN | OWN]
 
 

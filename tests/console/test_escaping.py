@@ -74,6 +74,9 @@ PARAMETERS += ("hook_id", "delivery_id", "link_id")
 NO_PAGE = {
     "sign-in",
     "sign-out",
+    "account-end",
+    "password-reset",
+    "password-new",
     "language",
     "choose-tenant",
     "space-turn",

@@ -64,7 +64,7 @@ class SignInView(LoginView):
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         answer = super().form_valid(form)
         attempt = cast("SignInForm", form).attempt
-        signing.begin_session(self.request, cast("User", form.get_user()), attempt)
+        signing.begin_session(self.request, form.get_user(), attempt)
         signing.remember_device(answer, attempt)
         return answer
 
@@ -74,7 +74,7 @@ class SignOutView(LogoutView):
         if isinstance(request.user, User):
             actor = request.user.username
             signing.record_account_event(Kind.SIGNED_OUT, request.user, actor)
-        return cast("HttpResponse", super().post(request, *args, **kwargs))
+        return super().post(request, *args, **kwargs)
 
 
 page_at("sign-in", "sign-in")(SignInView.as_view())
@@ -150,7 +150,7 @@ def account_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "account/page.html", context)
 
 
-def _change_password(request: ConsoleRequest, form: PasswordChangeForm[User]) -> bool:
+def _change_password(request: ConsoleRequest, form: PasswordChangeForm) -> bool:
     """Whether it was done: the old one is guessed at no faster than by signing in."""
     attempt = signing.read_attempt(request, request.user.username)
     if signing.is_held_back(attempt, timezone.now()):
