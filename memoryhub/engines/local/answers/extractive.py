@@ -25,6 +25,7 @@ from memoryhub.engines.local.answers.phrases import (
     parse_phrase_request,
     rank_phrases,
 )
+from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.dates.times import find_times, format_day, format_span
 from memoryhub.engines.local.language import LanguageCode, detect_language
 from memoryhub.engines.types import AnswerSupport, GroundedAnswer, Quote, TimeSpan
@@ -74,7 +75,7 @@ def answer_from_quotes(
 ) -> GroundedAnswer:
     """From the quotes, best first; abstains when none bears on the question."""
     # "whats her job": whoever types in a hurry leaves the apostrophe out.
-    question = _HURRIED.sub(r"\1 is", question[:_READ])
+    question = _HURRIED.sub(r"\1 is", correct_typos(question[:_READ]))
     language: LanguageCode = "zh" if detect_language(question) == "zh" else "en"
     quotes = quotes[:_LOOKED_AT]
     asked = parse_question(question, quotes, subject)
