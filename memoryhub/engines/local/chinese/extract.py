@@ -98,7 +98,8 @@ _PET_WORD = re.compile(r"[只条匹]|猫|狗|宠物|儿子|女儿|孩子")
 
 def extract_from_exchange(exchange: Exchange) -> Extraction:
     """One construction of the exchange's Chinese utterances; facts only from people's turns."""
-    people = frozenset([*exchange.participants, *(u.speaker for u in exchange.utterances)]) - {""}
+    speakers = (utterance.speaker for utterance in exchange.utterances)
+    people = frozenset([*exchange.participants, *exchange.names, *speakers]) - {""}
     acts = {u.handle: _classify_sentences(u.text) for u in exchange.utterances}
     spoken = [u for u in exchange.utterances if u.role == "user"]
     facts = [fact for u in spoken for fact in _extract_facts(u, exchange, people)][:_MOST_FACTS]
