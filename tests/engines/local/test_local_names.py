@@ -75,3 +75,31 @@ def test_a_chinese_name_that_is_known_is_no_thing_of_the_speakers() -> None:
 def test_a_chinese_given_name_stands_for_the_whole() -> None:
     (fact,) = read_with_names("晓峰真的去杭州实习了。", "林晓峰", speaker="何苗")
     assert fact.owner == "林晓峰"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("我弟弟王强在读书。", "王强是何苗的弟弟。"),
+        ("昨天和同事韩磊爬山去了。", "韩磊是何苗的同事。"),
+        ("我养了一只橘猫，叫汤圆，今年三岁。", "汤圆是何苗的橘猫。"),
+        ("家里有条金毛叫馍馍", "馍馍是何苗的金毛。"),
+    ],
+)
+def test_who_somebody_is_is_told_in_passing_in_chinese(text: str, told: str) -> None:
+    found = {fact.text: fact for fact in read_with_names(text, speaker="何苗")}
+    assert told in found
+    assert found[told].owner == told.partition("是")[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["楼下有只狗叫了一晚上。", "我弟弟高兴坏了。", "老师说明天考试。", "养了只猫叫得很凶。"]
+)
+def test_nobody_is_named_in_chinese_who_was_not(text: str) -> None:
+    assert not [f for f in read_with_names(text, speaker="何苗") if "是何苗的" in f.text]
+
+
+def test_what_stands_before_a_colon_and_an_example_are_no_claims() -> None:
+    (fact,) = read_with_names("报告：我现在喜欢吃辣了。", speaker="何苗")
+    assert fact.text == "何苗现在喜欢吃辣了。"
+    assert not read_with_names("比如成都，不过只是想想。", speaker="何苗")

@@ -26,6 +26,7 @@ from memoryhub.engines.local.chinese.clauses import (
 from memoryhub.engines.local.chinese.corrections import apply_corrections
 from memoryhub.engines.local.chinese.dates import find_times
 from memoryhub.engines.local.chinese.endings import Predicate, is_over
+from memoryhub.engines.local.chinese.introductions import read_introductions
 from memoryhub.engines.local.chinese.judgements import decide, list_clause_features
 from memoryhub.engines.local.chinese.people import (
     KIN,
@@ -170,7 +171,16 @@ def _extract_facts(
             found = [f for f in found if not offset <= f.sources[0].start < end]
             found.append(_build_correction(utterance, corrected, offset, sentence))
     found = _put_slips_right(found, utterance, exchange, people)
+    found += _read_new_introductions(utterance, found)
     return [_demote_second_home(fact, found[:i]) for i, fact in enumerate(found)]
+
+
+def _read_new_introductions(
+    utterance: Utterance, found: Sequence[FactCandidate]
+) -> list[FactCandidate]:
+    told = {fact.text for fact in found}
+    made = {fact.text: fact for fact in read_introductions(utterance)}
+    return [fact for text, fact in made.items() if text not in told]
 
 
 def _put_slips_right(

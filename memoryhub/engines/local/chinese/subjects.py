@@ -48,10 +48,10 @@ _OTHER_FAMILY_NAMES = (
     "骆缪屈仇邢耿柳岳殷施洪翟樊霍倪苗冉尤卫裴温芦窦祝项柯阮裘邬嵇滕鲍穆辛管左童甘宁欧"
     "桂麦卓蓝冼揭佟栾"
 )
-_FAMILY_NAMES = frozenset(
+FAMILY_NAMES = frozenset(
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
 )  # fmt: skip
-_ANY_FAMILY_NAME = rf"[{''.join(sorted(_FAMILY_NAMES))}{_OTHER_FAMILY_NAMES}]"
+_ANY_FAMILY_NAME = rf"[{''.join(sorted(FAMILY_NAMES))}{_OTHER_FAMILY_NAMES}]"
 _FULL_NAME = re.compile(rf"{_ANY_FAMILY_NAME}[\u4e00-\u9fff]{{2}}")
 _NAMED_FAMILIARLY = re.compile(
     rf"(?:[小老]{_ANY_FAMILY_NAME}|阿(?:[\u4e00-\u9fff](?!姨)|[A-Z][a-z]+))(?!们|板|[家公婆师])"
@@ -136,7 +136,7 @@ def _find_person(text: str, speaker: str, known: str, people: frozenset[str]) ->
         return Subject("person", name, name, 0, size)
     if named := _NAMED_FAMILIARLY.match(text):
         return Subject("person", named[0], named[0], 0, named.end())
-    if text[:1] in _FAMILY_NAMES and text[1:2] not in "一二三":  # 高三 is a year of school
+    if text[:1] in FAMILY_NAMES and text[1:2] not in "一二三":  # 高三 is a year of school
         word, tag = next(iter(rjieba.tag(text)), ("", ""))
         if is_name(word, tag) and len(word) < len(text):
             return Subject("person", word, word, 0, len(word))
@@ -174,7 +174,7 @@ def _name_relative(text: str, relative: re.Match[str], speaker: str) -> Subject:
     kin, end = relative["kin"] or relative["short"], relative.end()
     owner = format_relative(kin, speaker)
     word, tag = next(iter(rjieba.tag(text[end : end + 6])), ("", ""))
-    if is_name(word, tag) and word[0] in _FAMILY_NAMES and len(text) > end + len(word):
+    if is_name(word, tag) and word[0] in FAMILY_NAMES and len(text) > end + len(word):
         return Subject("person", word, owner + word, 0, end + len(word))
     return Subject("person", owner, owner, 0, end)
 
