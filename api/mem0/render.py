@@ -7,8 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.utils import timezone
+
 from api.mem0.categories import find_categories
 from memoryhub.pipeline.models import Job
+from notes.facts.validity import is_fact_over
 from notes.models import EvolutionEvent, Fact, Receipt, Revision
 
 QUEUED_MESSAGE = "Memory processing has been queued for background execution"
@@ -54,7 +57,7 @@ def render_memory(fact: Any) -> dict[str, Any]:
         "structured_attributes": None,
         "replaced_by": None,
         "synthesized": False,
-        "lifecycle_state": "active" if fact.status == Fact.Status.ACTIVE else "expired",
+        "lifecycle_state": "expired" if is_fact_over(fact, timezone.now()) else "active",
     }
 
 

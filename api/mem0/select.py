@@ -127,6 +127,14 @@ def select_memories(
     return MemorySelection(list(spaces.filter(id__in=ids)), rows, covers_whole_spaces=False)
 
 
+def select_everything(key: KeyRow, shown: Q) -> MemorySelection:
+    """All that the key reaches, whoever it is of. Call inside the tenant's scope."""
+    spaces = filter_reached(Space.objects.all(), key, "id")
+    rows = annotate_mem0_names(filter_reached(Fact.objects.filter(shown), key))
+    rows = rows.order_by("-asserted_at", "-id")
+    return MemorySelection(list(spaces), rows, covers_whole_spaces=True)
+
+
 def _is_naming_test(test: FieldTest, negated: bool) -> bool:
     names = test.name in ID_NAMES and test.op in _NAMING_OPERATORS
     return names and test.value != () and not negated

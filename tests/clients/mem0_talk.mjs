@@ -50,8 +50,13 @@ told.feedback = await client.feedback({
 });
 const exported = await client.createMemoryExport({ schema: {}, filters: mine });
 told.export = await client.getMemoryExport({ memoryExportId: exported.id });
-await client.updateProject({ customInstructions: "Only food." });
-told.project = await client.getProject({ fields: ["customInstructions"] });
+await client.updateProject({ multilingual: true });
+told.steered = await refused(client.updateProject({ customInstructions: "Only food." }));
+told.project = await client.getProject({ fields: ["multilingual", "customInstructions"] });
+told.schema = { type: "object", properties: { homeCity: { type: "string", description: "x" } } };
+told.profileSettings = await client.updateProfileSettings({ schema: told.schema });
+told.profile = await client.getProfile({ entityId: "ana" });
+told.job = await client.getProfileJob((await client.generateProfile({ entityId: "ana" })).statusUrl);
 const hook = await client.createWebhook({
   name: "n",
   url: "https://hooks.example.org/",
