@@ -1,15 +1,14 @@
-"""Run with a released `mem0ai` 2 on the path: what its callers lean on beyond the plain calls, of
-the parts named as arguments."""
+"""Run with a released `mem0ai` 2 on the path: what its callers lean on beyond the plain calls.
+
+Arguments: `sync` or `async`, then the parts to run."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
 import sys
 from typing import Any
 
-from mem0 import AsyncMemoryClient, MemoryClient
+from mem0 import MemoryClient
 from mem0.client.types import (
     AddMemoryOptions,
     DeleteAllMemoryOptions,
@@ -17,8 +16,8 @@ from mem0.client.types import (
     SearchMemoryOptions,
     UpdateMemoryOptions,
 )
+from mem0_twins import make_client
 
-HOST, KEY = os.environ["MEM0_HOST"], os.environ["MEM0_API_KEY"]
 MINE = {"user_id": "ana"}
 PROFILE = {
     "type": "object",
@@ -151,16 +150,8 @@ def name_what_is_ignored(client: MemoryClient) -> dict[str, Any]:
     }
 
 
-async def use_async_client() -> dict[str, Any]:
-    client = AsyncMemoryClient(api_key=KEY, host=HOST)
-    await client.add("The gate is green.", options=AddMemoryOptions(filters=MINE, infer=False))
-    profile = await client.get_profile("ana")
-    await client.delete_all(options=DeleteAllMemoryOptions(filters=MINE))
-    return {"profile": profile, "left": (await client.get_all(filters=MINE))["results"]}
-
-
 def main() -> None:
-    client = MemoryClient(api_key=KEY, host=HOST)
+    client = make_client(sys.argv[1] == "async")
     parts: dict[str, Any] = {
         "options": use_typed_options,
         "deletes": delete_narrowly,
@@ -169,8 +160,7 @@ def main() -> None:
         "project": use_project,
         "ignored": name_what_is_ignored,
     }
-    told = {name: parts[name](client) for name in sys.argv[1:] if name in parts}
-    told["async"] = asyncio.run(use_async_client())
+    told = {name: parts[name](client) for name in sys.argv[2:]}
     json.dump(told, sys.stdout)
 
 

@@ -9,13 +9,17 @@ import pytest
 
 from tests.clients.conftest import HERE, ClientRunner
 
+both_kinds = pytest.mark.parametrize("kind", ["sync", "async"])
+
 
 def list_memories(answer: dict[str, Any]) -> list[str]:
     return [item["memory"] for item in answer["results"]]
 
 
-def use_surface(talker: ClientRunner, *parts: str) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(talker.run_python("mem0-2", HERE / "mem0_surface.py", *parts))
+def use_surface(talker: ClientRunner, kind: str, *parts: str) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(
+        talker.run_python("mem0-2", HERE / "mem0_surface.py", kind, *parts)
+    )
     return told
 
 
@@ -23,9 +27,10 @@ def list_names(answer: dict[str, Any]) -> set[tuple[str, str]]:
     return {(each["type"], each["name"]) for each in answer["results"]}
 
 
-@pytest.mark.parametrize("version", ["mem0-1", "mem0-2"])
-def test_the_python_client_does_all_it_can(talker: ClientRunner, version: str) -> None:
-    told = json.loads(talker.run_python(version))
+@pytest.mark.parametrize("client", [("mem0-1",), ("mem0-2",), ("mem0-2", "async")])
+def test_the_python_client_does_all_it_can(talker: ClientRunner, client: tuple[str, ...]) -> None:
+    version, *words = client
+    told = json.loads(talker.run_python(version, HERE / "mem0_talk.py", *words))
     assert told["added"]["status"] == "PENDING"
     (made,) = told["event"]["results"]
     assert (told["event"]["status"], made["event"]) == ("SUCCEEDED", "ADD")
@@ -59,7 +64,7 @@ def test_the_python_client_does_all_it_can(talker: ClientRunner, version: str) -
     assert "no such field" in told["wrong"][1]
     assert list_memories(told["none"]) == []
     assert list_names(told["nobody"]) == set()
-    assert list_memories(told["async"]) == ["The gate is green."]
+    assert told["chat"][0] == "NotImplementedError"
     assert "API key" in told["bad_key"][1]
 
 
@@ -98,10 +103,13 @@ def test_the_typescript_client_does_all_it_can(talker: ClientRunner) -> None:
     assert told["wrong"][0] == "ValidationError"
     assert list_memories(told["none"]) == []
     assert list_names(told["nobody"]) == set()
+    assert told["settings"]["enabled"] is True
+    assert told["sampled"]["entityIds"] == ["ana"]
 
 
-def test_what_callers_lean_on_beyond_the_plain_calls(talker: ClientRunner) -> None:
-    told = use_surface(talker, "options", "deletes", "pictures", "ignored")
+@both_kinds
+def test_what_callers_lean_on_beyond_the_plain_calls(talker: ClientRunner, kind: str) -> None:
+    told = use_surface(talker, kind, "options", "deletes", "pictures", "ignored")
     options = told["options"]
     assert (options["kept"]["lifecycle_state"], options["kept"]["expiration_date"]) == (
         "active",
@@ -114,8 +122,7 @@ def test_what_callers_lean_on_beyond_the_plain_calls(talker: ClientRunner) -> No
     deletes = told["deletes"]
     assert deletes["unknown"] == [
         "ValidationError",
-        "nothing is chosen by colour; known: "
-        "user_id, agent_id, app_id, run_id, metadata, filters",
+        "nothing is chosen by colour; known: user_id, agent_id, app_id, run_id, metadata, filters",
     ]
     assert deletes["both"] == []
     assert deletes["after_run"] == ["Blue.", "Other.", "Red."]
@@ -134,12 +141,11 @@ def test_what_callers_lean_on_beyond_the_plain_calls(talker: ClientRunner) -> No
         "list": ["mood"],
         "plain": False,
     }
-    assert told["async"]["profile"]["entity_id"] == "ana"
-    assert told["async"]["left"] == []
 
 
-def test_exports_summaries_and_profiles_of_the_released_client(talker: ClientRunner) -> None:
-    told = use_surface(talker, "schema")["schema"]
+@both_kinds
+def test_exports_summaries_and_profiles(talker: ClientRunner, kind: str) -> None:
+    told = use_surface(talker, kind, "schema")["schema"]
     export = told["export"]
     assert (export["home_city"], export["age"], export["shoe_size"]) == ("Lisbon", 34, None)
     assert sorted(export["memories"]) == sorted(told["summary"]["summary"].splitlines())
@@ -156,8 +162,9 @@ def test_exports_summaries_and_profiles_of_the_released_client(talker: ClientRun
     assert (told["sampled"]["sampled"], len(told["sampled"]["entity_ids"])) == (1, 1)
 
 
-def test_members_of_the_project_are_the_people_of_the_tenant(talker: ClientRunner) -> None:
-    told = use_surface(talker, "project")["project"]
+@both_kinds
+def test_members_are_the_people_of_the_tenant(talker: ClientRunner, kind: str) -> None:
+    told = use_surface(talker, kind, "project")["project"]
     assert told["added"]["password"]
     assert [(each["email"], each["role"]) for each in told["after"]["members"]] == [
         ("eva@example.org", "READER"),
