@@ -34,6 +34,7 @@ from memoryhub.importers.records import (
     SkippedRecord,
 )
 from memoryhub.importers.report import ImportReport
+from memoryhub.importers.turns import take_turn
 from memoryhub.importers.write import ImportOrigin
 from memoryhub.pipeline.ingest.services import IngestRequest, append_messages, ingest_messages
 from memoryhub.tenants.models import Space
@@ -202,9 +203,13 @@ class _FileImporter:
 
     def _write_batch(self) -> None:
         for subject, memories in self.memories.items():
-            self._write_facts(self._find_space(subject), memories)
+            space = self._find_space(subject)
+            with take_turn(space):
+                self._write_facts(space, memories)
         for subject, passages in self.passages.items():
-            self._write_notes(self._find_space(subject), passages)
+            space = self._find_space(subject)
+            with take_turn(space):
+                self._write_notes(space, passages)
         self.memories.clear()
         self.passages.clear()
 
@@ -228,6 +233,10 @@ class _FileImporter:
 
     def _import_block(self, block: BlockRecord) -> None:
         space = self._find_space(block.subject)
+        with take_turn(space):
+            self._write_block(space, block)
+
+    def _write_block(self, space: Space | None, block: BlockRecord) -> None:
         there = write.find_block(space, block)
         if there is not None and there.value == block.value:
             self._count_imported("block", 0, 1)
