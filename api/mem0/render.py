@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from api.mem0.categories import find_categories
+from api.mem0.categories import list_categories
 from memoryhub.pipeline.models import Job
 from notes.facts.validity import is_fact_over
 from notes.models import EvolutionEvent, Fact, Receipt, Revision
@@ -49,7 +49,7 @@ def render_memory(fact: Any) -> dict[str, Any]:
         "run_id": fact.run_id,
         "session_id": fact.run_id,
         "metadata": fact.metadata,
-        "categories": find_categories(fact.predicate_key),
+        "categories": list_categories(fact.predicate_key, fact.metadata),
         "immutable": fact.pinned,
         "created_at": fact.asserted_at.isoformat(),
         "updated_at": fact.recorded_at.isoformat(),
@@ -159,7 +159,7 @@ def render_history(
                 "user_id": fact.user_id,
                 "event": "ADD" if text is None else "DELETE" if words is None else "UPDATE",
                 "metadata": new.get("metadata") or {},
-                "categories": find_categories(fact.predicate_key),
+                "categories": list_categories(fact.predicate_key, fact.metadata),
                 "created_at": at,
                 "updated_at": at,
             }

@@ -34,6 +34,7 @@ from memoryhub.importers.records import (
     SkippedRecord,
 )
 from memoryhub.importers.report import ImportReport
+from memoryhub.importers.sources import find_other_system
 from memoryhub.importers.turns import take_turn
 from memoryhub.importers.write import ImportOrigin
 from memoryhub.pipeline.ingest.services import IngestRequest, append_messages, ingest_messages
@@ -76,7 +77,7 @@ def import_file(
     progress: Progress = lambda done, total: None,
 ) -> ImportReport:
     """Raises InvalidInput, which names the place, before anything is written: for a file that is
-    broken, holds nothing of this source, or says not whose memories it holds."""
+    broken, of another system, holds nothing of this source, or says not whose memories it holds."""
     report = check_file(wanted)
     if not report.total:
         return report
@@ -91,6 +92,10 @@ def check_file(wanted: ImportRequest) -> ImportReport:
     report = ImportReport(wanted.source.name, wanted.file[:200], wanted.dry_run)
     if wanted.subject:
         clean_subject(wanted.subject)
+    if other := find_other_system(wanted.source, wanted.open_file):
+        told = {"found": _(other), "source": _(wanted.source.title)}
+        message = _("this is a file of %(found)s, not of %(source)s")
+        raise InvalidInput(message % told, field="file")
     ownerless = 0
     for record in wanted.read_records():
         if not isinstance(record, ContentRecord):

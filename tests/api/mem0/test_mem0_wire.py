@@ -16,6 +16,7 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
 from notes.models import EvolutionEvent, Fact, Feedback, Receipt
 from tests.api.mem0.conftest import Add
+from tests.support.factories import make_fact
 
 Texts = Callable[..., list[str]]
 LISBON = {"role": "user", "content": "I live in Lisbon."}
@@ -110,6 +111,31 @@ def test_memories_are_filtered_by_what_was_sent_with_them(keep: Add, texts: Text
     assert texts(mine, metadata={"team": "blue"}) == ["New."]
     assert texts(mine, keywords="OLD") == ["Old."]
     assert texts({"AND": [mine, {"NOT": [{"metadata": {"team": "red"}}]}]}) == ["New."]
+
+
+def test_categories_that_were_brought_along_are_shown_and_filtered_by(
+    mem0: APIClient, tenant: Tenant, texts: Texts
+) -> None:
+    with tenant_scope(tenant.id):
+        space = ensure_space(tenant.id, "ana")
+        brought = {"imported_from": {"source": "mem0", "categories": ["travel", "misc", 7]}}
+        for text, values in (
+            ("Ana likes Rome.", {"metadata": brought}),
+            ("Ana lives in Porto.", {"metadata": brought, "predicate_key": "lives_in"}),
+            ("Ana sings.", {"metadata": {"imported_from": {"source": "mem0"}}}),
+        ):
+            make_fact(space, text, **values)
+    mine = {"user_id": "ana"}
+    assert texts(mine, categories=["travel"]) == ["Ana likes Rome."]
+    assert texts(mine | {"categories": {"contains": "misc"}}) == ["Ana likes Rome."]
+    assert texts(mine | {"categories": "personal_details"}) == ["Ana lives in Porto."]
+    assert texts(mine | {"NOT": [{"categories": "*"}]}) == ["Ana sings."]
+    listed = mem0.post("/v3/memories/", {"filters": mine}, format="json").json()["results"]
+    assert {item["memory"]: item["categories"] for item in listed} == {
+        "Ana likes Rome.": ["travel", "misc"],
+        "Ana lives in Porto.": ["personal_details"],
+        "Ana sings.": [],
+    }
 
 
 def test_lists_have_pages(mem0: APIClient, keep: Add) -> None:
