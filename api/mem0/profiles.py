@@ -34,7 +34,7 @@ _JOBS_PATH = "/v2/profiles/jobs/"
 def _load_settings(key: KeyRow) -> dict[str, Any]:
     """{"enabled", "schema"}. Call inside the tenant's scope."""
     row = Mem0Project.objects.filter(tenant_id=key.tenant_id).first()
-    kept = (row.settings if row else {}).get("profile", {})
+    kept: dict[str, Any] = (row.settings if row else {}).get("profile", {})
     return {"enabled": True, "schema": None} | kept
 
 
@@ -108,8 +108,8 @@ class ProfileSettingsView(Mem0View):
         if unknown := sorted(set(given.get("entities", {})) - {"user"}):
             raise InvalidInput("only users have profiles", field=f"entities.{unknown[0]}")
         if of_users.get("custom_instructions"):
-            told = "nothing here follows custom_instructions: a profile is read from memories"
-            raise InvalidInput(told, field="entities.user.custom_instructions")
+            message = "nothing here follows custom_instructions: a profile is read from memories"
+            raise InvalidInput(message, field="entities.user.custom_instructions")
         changed = {name: given[name] for name in ("enabled",) if name in given}
         if "schema" in of_users:
             changed["schema"] = read_schema(of_users["schema"]) or None

@@ -60,13 +60,9 @@ class ProjectsView(Mem0View):
 
     def post(self, request: Request, org_id: str) -> Response:
         get_own_key(request, org_id)
-        raise _build_refusal(
+        raise MemoryHubError(
             "another project is another tenant: `manage.py create_tenant` makes it"
         )
-
-
-def _build_refusal(message: str) -> MemoryHubError:
-    return MemoryHubError(message, code="unsupported")
 
 
 class ProjectView(Mem0View):
@@ -92,7 +88,7 @@ class ProjectView(Mem0View):
 
     def delete(self, request: Request, org_id: str, project_id: str) -> Response:
         get_own_key(request, org_id, project_id)
-        raise _build_refusal("the project is the tenant: only who runs the hub ends it")
+        raise MemoryHubError("the project is the tenant: only who runs the hub ends it")
 
 
 def _refuse_settings(settings: Mapping[str, Any]) -> None:
@@ -175,7 +171,7 @@ def _get_member(tenant_id: UUID, email: str) -> Membership:
         rows = Membership.objects.filter(tenant_id=tenant_id).select_related("user")
         found = list(rows.filter(Q(user__username=email) | Q(user__email=email))) if email else []
     if len(found) > 1:
-        raise Conflict("several members have this address: use the console", code="ambiguous")
+        raise Conflict("several members have this address: use the console")
     if not found:
         raise NotFound("There is no such member.")
     return found[0]

@@ -67,8 +67,8 @@ class SearchMemoriesView(Mem0View):
         with tenant_scope(key.tenant_id):
             chosen = select_memories(key, read_filters(body), shown, more=build_extra_filters(body))
             if len(chosen.spaces) > MAX_SPACES:
-                told = f"memories of more than {MAX_SPACES} users: name them"
-                raise InvalidInput(told, field="filters")
+                message = f"memories of more than {MAX_SPACES} users: name them"
+                raise InvalidInput(message, field="filters")
             only = {space.id: _list_selected_ids(chosen, space) for space in chosen.spaces}
         most = min(wanted["limit"] or wanted["top_k"] or 10, MAX_RESULTS)
         options: dict[str, Any] = {

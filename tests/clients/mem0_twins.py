@@ -27,7 +27,7 @@ class AwaitedClient:
 
         def call(*args: Any, **kwargs: Any) -> Any:
             answer = found(*args, **kwargs)
-            return self._runner.run(answer) if inspect.isawaitable(answer) else answer
+            return self._runner.run(answer) if inspect.iscoroutine(answer) else answer
 
         return call
 
