@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.core import signing
 from django.utils import timezone
@@ -45,16 +46,16 @@ def _select_visible(key: KeyRow, filters: object) -> MemorySelection:
 def list_known_values(facts: Iterable[Fact]) -> list[KnownValue]:
     """What is said of the subjects themselves, as properties of a schema take it. A denial gives
     its predicate no value."""
-    return [
-        KnownValue(
-            fact.predicate_key if fact.polarity == "holds" else "",
-            fact.object or fact.complement,
-            fact.text,
-        )
-        for fact in facts
-        if normalise_name(fact.owner)
-        in {normalise_name(name) for name in (fact.space.name, fact.space.subject) if name}
-    ]
+    owners: dict[UUID, set[str]] = {}
+    found = []
+    for fact in facts:
+        if fact.space_id not in owners:
+            names = (fact.space.name, fact.space.subject)
+            owners[fact.space_id] = {normalise_name(name) for name in names if name}
+        if normalise_name(fact.owner) in owners[fact.space_id]:
+            predicate = fact.predicate_key if fact.polarity == "holds" else ""
+            found.append(KnownValue(predicate, fact.object or fact.complement, fact.text))
+    return found
 
 
 class CreateExportView(Mem0View):

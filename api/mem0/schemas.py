@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,8 @@ from api.mem0.categories import find_categories
 from memoryhub.errors import InvalidInput
 
 MAX_SCHEMA_CHARACTERS = 32_000
-_DEEPEST = 8  # levels of objects in each other; a schema may refer to itself
+# A schema may refer to itself, and grow without end.
+_DEEPEST, MAX_FILLED = 8, 200_000  # levels of objects in each other; properties of all objects
 # What properties are commonly called, by predicate.
 _NAMES_BY_PREDICATE: Mapping[str, tuple[str, ...]] = {
     "lives_in": ("city", "home", "home_city", "hometown", "location", "residence"),
@@ -63,8 +65,11 @@ def read_schema(given: object) -> dict[str, Any]:
 
 
 def fill_schema(schema: Mapping[str, Any], known: Sequence[KnownValue]) -> dict[str, Any]:
-    """An object of the schema's properties. `known`: the newest first."""
-    return _SchemaFiller(schema).fill_object(schema, known, 0)
+    """An object of the schema's properties. `known`: the newest first.
+
+    Raises InvalidInput for a schema that asks for more than `MAX_FILLED` values.
+    """
+    return _SchemaFiller(schema, known).fill_object(schema)
 
 
 def build_plain_profile(known: Sequence[KnownValue]) -> dict[str, Any]:
@@ -76,30 +81,47 @@ def build_plain_profile(known: Sequence[KnownValue]) -> dict[str, Any]:
     return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
 
-@dataclass(frozen=True, slots=True)
 class _SchemaFiller:
-    root: Mapping[str, Any]
+    def __init__(self, root: Mapping[str, Any], known: Sequence[KnownValue]) -> None:
+        self._root, self._known, self._filled = root, known, 0
+        self._by_predicate: dict[str, list[KnownValue]] = defaultdict(list)
+        self._by_category: dict[str, list[KnownValue]] = defaultdict(list)
+        for each in known:
+            self._by_predicate[each.predicate].append(each)
+            for category in find_categories(each.predicate):
+                self._by_category[category].append(each)
 
     def fill_object(
         self,
         schema: Mapping[str, Any],
-        known: Sequence[KnownValue],
-        level: int,
+        level: int = 0,
         one: KnownValue | None = None,
     ) -> dict[str, Any]:
         """`one`: the memory that the object is, in a list of such."""
         properties = schema.get("properties")
         if not isinstance(properties, dict) or level > _DEEPEST:
             return {}
+        self._filled += len(properties)
+        if self._filled > MAX_FILLED:
+            raise InvalidInput(f"more than {MAX_FILLED} values", field="schema")
         filled = {}
         for name, given in properties.items():
             part = self._resolve(given)
             if part.get("type") == "object":
-                filled[name] = self.fill_object(part, known, level + 1, one)
+                filled[name] = self.fill_object(part, level + 1, one)
             else:
-                found = _take_part(name, one) if one else _select_known(name, known)
+                found = _take_part(name, one) if one else self._select_known(name)
                 filled[name] = self._fill_values(part, found, level)
         return filled
+
+    def _select_known(self, name: str) -> list[tuple[str, KnownValue]]:
+        """The memories that a property of this name takes, each with what it gives."""
+        key = _normalise_property(name)
+        if key in _EVERYTHING:
+            return [(each.text, each) for each in self._known]
+        predicate = _PREDICATE_BY_NAME.get(key, key)
+        of_predicate = [(each.value, each) for each in self._by_predicate.get(predicate, ())]
+        return of_predicate or [(each.text, each) for each in self._by_category.get(key, ())]
 
     def _fill_values(
         self, schema: Mapping[str, Any], found: Sequence[tuple[str, KnownValue]], level: int
@@ -109,7 +131,7 @@ class _SchemaFiller:
             return _find_first([_convert(value, schema) for value, _ in found])
         items = self._resolve(schema.get("items"))
         if items.get("type") == "object":
-            return [self.fill_object(items, [each], level + 1, each) for _, each in found]
+            return [self.fill_object(items, level + 1, each) for _, each in found]
         values = [_convert(value, items) for value, _ in found]
         return list(dict.fromkeys(value for value in values if value is not None))
 
@@ -134,21 +156,10 @@ class _SchemaFiller:
         return schema
 
     def _follow(self, path: str) -> Any:
-        found: Any = self.root
-        for part in path.removeprefix("#").strip("/").split("/"):
+        found: Any = self._root
+        for part in filter(None, path.removeprefix("#").split("/")):
             found = found.get(part) if isinstance(found, dict) else None
         return found
-
-
-def _select_known(name: str, known: Sequence[KnownValue]) -> list[tuple[str, KnownValue]]:
-    """The memories that a property of this name takes, each with what it gives."""
-    key = _normalise_property(name)
-    if key in _EVERYTHING:
-        return [(each.text, each) for each in known]
-    predicate = _PREDICATE_BY_NAME.get(key, key)
-    of_predicate = [(each.value, each) for each in known if each.predicate == predicate]
-    of_category = [(each.text, each) for each in known if key in find_categories(each.predicate)]
-    return of_predicate or of_category
 
 
 def _take_part(name: str, one: KnownValue) -> list[tuple[str, KnownValue]]:
@@ -156,7 +167,8 @@ def _take_part(name: str, one: KnownValue) -> list[tuple[str, KnownValue]]:
     key = _normalise_property(name)
     if key in _WORDS:
         return [(one.text, one)]
-    return [(one.value, one)] if key in ("value", "name") else _select_known(name, [one])
+    takes_value = key in ("value", "name") or _PREDICATE_BY_NAME.get(key, key) == one.predicate
+    return [(one.value, one)] if takes_value else []
 
 
 def _normalise_property(name: str) -> str:

@@ -496,8 +496,20 @@ def test_a_schema_is_filled_from_what_is_known_of_the_user(mem0: APIClient) -> N
     for wrong in ("[", [1], {"properties": {"x": {"description": "y" * 40_000}}}):
         answer = mem0.post("/v1/exports/", asked | {"schema": wrong}, format="json")
         assert answer.json()["errors"][0]["field"] == "schema"
-    loop = {"properties": {"a": {"$ref": "#"}}, "type": "object"}
-    assert mem0.post("/v1/exports/", asked | {"schema": loop}, format="json").status_code == 200
+
+
+@pytest.mark.parametrize(("width", "status"), [(1, 200), (40, 400)])
+def test_a_schema_that_refers_to_itself_ends(
+    mem0: APIClient, keep: Add, width: int, status: int
+) -> None:
+    keep("One.")
+    loop: dict[str, Any] = {
+        "type": "object",
+        "properties": {f"p{n}": {"$ref": "#"} for n in range(width)},
+    }
+    loop["properties"]["facts"] = {"type": "array", "items": {"$ref": "#"}}
+    asked = {"schema": loop, "filters": {"user_id": "ana"}}
+    assert mem0.post("/v1/exports/get/", asked, format="json").status_code == status
 
 
 def test_a_profile_is_what_memories_give_its_schema(mem0: APIClient) -> None:
