@@ -63,6 +63,13 @@ class VersionOutdated(MemoryHubError):
     code = "precondition_failed"
 
 
+class QueueFull(MemoryHubError):
+    """A tenant has more waiting than it may have; answered with Retry-After."""
+
+    status = 429
+    code = "queue_full"
+
+
 class EngineError(MemoryHubError):
     """A model or embedder failed. `permanent` decides whether a job retries."""
 

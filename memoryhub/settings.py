@@ -41,6 +41,8 @@ IS_WEB = env.read_choice("MEMORYHUB_PROCESS", "command", ("web", "worker", "comm
 # them, and the seconds that a body may take before it has to come at a rate.
 WEB_PLACES = env.read_integer("MEMORYHUB_WEB_PLACES", 8, least=1)
 WEB_WAITING = env.read_integer("MEMORYHUB_WEB_WAITING", 512, least=0)
+# Bytes of bodies, of all requests together, that are held before their requests have places.
+BODIES_BYTES = env.read_integer("MEMORYHUB_BODIES_BYTES", 256 * 1024 * 1024, least=1024 * 1024)
 BODY_SECONDS = env.read_number("MEMORYHUB_BODY_SECONDS", 20.0)
 # Statements of tenants/statements.py are prepared when they first run; no others are.
 _options: dict[str, Any] = (
@@ -61,6 +63,9 @@ BROKER_DSN = _app_url
 JOB_LEASE_SECONDS = env.read_integer("MEMORYHUB_JOB_LEASE_SECONDS", 60, least=1)
 JOB_MAX_ATTEMPTS = env.read_integer("MEMORYHUB_JOB_MAX_ATTEMPTS", 8, least=1)
 JOB_BACKOFF_SECONDS = env.read_number("MEMORYHUB_JOB_BACKOFF_SECONDS", 2.0)
+# A job that runs longer is given up; 0: none is.
+JOB_SECONDS = env.read_number("MEMORYHUB_JOB_SECONDS", 1800.0)
+WORKER_THREADS = env.read_integer("MEMORYHUB_WORKER_THREADS", 8, least=1)
 SWEEP_SECONDS = env.read_integer("MEMORYHUB_SWEEP_SECONDS", 10, least=1)
 
 # --- models ---
@@ -98,7 +103,9 @@ LAB_DATA = env.read_path("MEMORYHUB_LAB_DATA", DATA_DIR / "lab")
 MAX_TEXT_BYTES = 1024 * 1024
 MAX_MESSAGES = env.read_integer("MEMORYHUB_MAX_MESSAGES", 500, least=1)
 # Requests of one API key in a minute; 0: as many as it likes.
-RATE_LIMIT_PER_MINUTE = env.read_integer("MEMORYHUB_RATE_LIMIT_PER_MINUTE", 0, least=0)
+RATE_LIMIT_PER_MINUTE = env.read_integer("MEMORYHUB_RATE_LIMIT_PER_MINUTE", 6000, least=0)
+# Steps of a tenant that may wait to be done before it has to wait itself; 0: any number.
+MAX_WAITING_JOBS = env.read_integer("MEMORYHUB_MAX_WAITING_JOBS", 20_000, least=0)
 # A file of an export, which is written to disk as it comes.
 MAX_IMPORT_BYTES = env.read_integer("MEMORYHUB_MAX_IMPORT_BYTES", 1024 * 1024 * 1024, least=1024)
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.read_integer(

@@ -14,9 +14,10 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler as drf_handler
 from rest_framework.views import set_rollback
 
-from memoryhub.errors import MemoryHubError, TooLarge
+from memoryhub.errors import MemoryHubError, QueueFull, TooLarge
 
 log = structlog.get_logger()
+_QUEUE_PATIENCE_SECONDS = 30
 PROBLEM_CONTENT_TYPE = "application/problem+json"
 
 
@@ -79,7 +80,10 @@ def _build_hub_problem(error: MemoryHubError) -> Response:
     set_rollback()
     errors = [{"field": error.field, "message": error.message}] if error.field else []
     extra = dict(error.extra, **({"errors": errors} if errors else {}))
-    return build_problem(error.status, error.code, error.message, **extra)
+    made = build_problem(error.status, error.code, error.message, **extra)
+    if isinstance(error, QueueFull):
+        made["Retry-After"] = str(_QUEUE_PATIENCE_SECONDS)
+    return made
 
 
 def _build_drf_problem(error: Exception, context: dict[str, Any]) -> Response | None:

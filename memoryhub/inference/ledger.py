@@ -35,6 +35,7 @@ from memoryhub.inference.prices import compute_call_cost
 from memoryhub.news import News, notify_listeners
 from memoryhub.policies.schema import LlmPolicy
 from memoryhub.policies.services import load_tenant_policy
+from memoryhub.stopping import stop_if_unwanted
 from memoryhub.tenants.scope import tenant_scope
 
 log = structlog.get_logger()
@@ -65,7 +66,9 @@ class TenantLedger:
     _state: _LedgerState | None = None
 
     def check_allowed(self, purpose: str, model: str) -> None:
-        """Raises Paused. The first call of a job reads what was spent; the others reckon on."""
+        """Raises Paused, and what breaks off work that nobody wants any more. The first call of
+        a job reads what was spent; the others reckon on."""
+        stop_if_unwanted()
         known, now = self._load_state(), self._current_time()
         limits = known.limits
         if said := describe_spent_budget(

@@ -96,6 +96,11 @@ class Job(SpaceModel):
                 name="job_next",
             ),
             models.Index(fields=["tenant", "-created_at"], name="job_recent"),
+            models.Index(
+                fields=["tenant"],
+                condition=Q(state__in=["queued", "retry", "running"]),
+                name="job_waiting",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -24,7 +24,7 @@ from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
 from memoryhub.places import Places, hold_place
-from memoryhub.serving.body import Receive, RequestBody, SlowBody
+from memoryhub.serving.body import HeldBytes, Receive, RequestBody, SlowBody
 from memoryhub.serving.client import Client, Send
 
 T = TypeVar("T")
@@ -39,12 +39,13 @@ class HubHandler(ASGIHandler):
     def __init__(self) -> None:
         self.load_middleware(is_async=False)
         self._places = Places(settings.WEB_PLACES, settings.WEB_WAITING)
+        self._held_bytes = HeldBytes(settings.BODIES_BYTES)
         self._threads = ThreadPoolExecutor(settings.WEB_PLACES + settings.WEB_WAITING, "request")
         # Who asks whether the hub is well does not queue behind what it has to do.
         self._health_thread = ThreadPoolExecutor(1, "health")
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        body = RequestBody(receive)
+        body = RequestBody(receive, self._held_bytes)
         client = Client(body, receive, send)
         try:
             await self._exchange(scope, body, client)
@@ -56,7 +57,7 @@ class HubHandler(ASGIHandler):
 
     async def _exchange(self, scope: dict[str, Any], body: RequestBody, client: Client) -> None:
         try:
-            await body.fill(READ_AHEAD_BYTES)
+            await body.read_ahead(READ_AHEAD_BYTES)
         except (SlowBody, RequestDataTooBig) as error:
             status = 408 if isinstance(error, SlowBody) else 413
             await self.send_response(HttpResponse(status=status), client.send)

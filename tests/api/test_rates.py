@@ -60,5 +60,6 @@ def test_keys_are_counted_each_by_itself(
     assert other.get(SPACES).status_code == 200
 
 
-def test_without_a_limit_nothing_is_counted(api: APIClient) -> None:
+def test_without_a_limit_nothing_is_counted(api: APIClient, settings: Any) -> None:
+    settings.RATE_LIMIT_PER_MINUTE = 0
     assert "RateLimit-Limit" not in api.get(SPACES)

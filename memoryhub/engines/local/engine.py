@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import cast
 
 from memoryhub.engines.local.answers.questions import RecallRules
+from memoryhub.engines.local.bounds import bound_exchange
 from memoryhub.engines.local.claims.corrections import apply_correction
 from memoryhub.engines.local.claims.entities import extract_entities, extract_relations
 from memoryhub.engines.local.claims.extract import extract_facts
@@ -67,8 +68,9 @@ class LocalEngine(ClaimRules, NoteRules, TopicRules, EpisodeRules, PersonaRules,
     def extract_memories(
         self, exchanges: Sequence[Exchange], wanted: ExtractionOptions | None = None
     ) -> list[Extraction]:
-        """One construction per exchange; all English texts are parsed in one batch."""
-        readings = _prepare_readings(exchanges)
+        """One construction per exchange, of its first words where there are very many; all English
+        texts are parsed in one batch."""
+        readings = _prepare_readings([bound_exchange(exchange) for exchange in exchanges])
         _complete_statements(readings)
         for reading in readings:
             _read_facts(reading)

@@ -70,7 +70,15 @@ def build_web_program() -> Program:
 def build_worker_program() -> Program:
     """Worker and schedule in one process: threads, as the model's work releases the GIL."""
     schedule = settings.DATA_DIR / "schedule"
-    how = ["--pool", "threads", "--concurrency", "4", "--beat", "--schedule", str(schedule)]
+    how = [
+        "--pool",
+        "threads",
+        "--concurrency",
+        str(settings.WORKER_THREADS),
+        "--beat",
+        "--schedule",
+        str(schedule),
+    ]
     quiet = ["--without-gossip", "--without-mingle", "--loglevel", "WARNING"]
     return Program(
         "worker",

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Min
 from django.utils import timezone
@@ -21,7 +22,7 @@ from django.utils.translation import gettext as _
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.dialogues.services import AppendedTurns, append_turns
-from memoryhub.errors import NotFound
+from memoryhub.errors import NotFound, QueueFull
 from memoryhub.pipeline.jobs import queue, runner
 from memoryhub.pipeline.jobs.runner import run_space
 from memoryhub.pipeline.models import Job
@@ -109,6 +110,7 @@ def ingest_messages(
         if not appended.new:
             job = _find_earlier_job(space, appended.turns)
         else:
+            _check_waiting_jobs()
             form_pages(appended.session, appended.new)
             job = _plan_derivation(space, appended.new, now)
             ring_on_commit(tenant_id, space.id, max(0.0, (job.run_after - now).total_seconds()))
@@ -116,6 +118,16 @@ def ingest_messages(
     if kept and request.follows_window:
         windows.follow_append(*kept, now)
     return IngestResult(space, appended.session, appended.turns, appended.new, job)
+
+
+def _check_waiting_jobs() -> None:
+    """Raises QueueFull where a tenant has brought more than can be read soon."""
+    most = settings.MAX_WAITING_JOBS
+    if (
+        most
+        and Job.objects.filter(state__in=Job.UNFINISHED_STATES).order_by()[:most].count() >= most
+    ):
+        raise QueueFull(_("Too much of this tenant's waits to be read: try again later."))
 
 
 def ring_on_commit(tenant_id: UUID, space_id: UUID, after: float = 0.0) -> None:

@@ -220,6 +220,12 @@ def fail_job(job: Job, error: Exception, now: datetime) -> None:
     _retry_job(job, now + compute_backoff(job.tries), message, job.tries)
 
 
+def end_overdue_job(job: Job, seconds: float, now: datetime) -> None:
+    """Give up a job that has run for so long; whoever is at it finds its lease lost. A person may
+    have it tried again."""
+    _end_job(job, Job.State.DEAD, now, error=f"overdue: it ran for more than {seconds:,.0f} s")
+
+
 def postpone_job(job: Job, until: datetime, error: Exception) -> None:
     """Put the job off without counting the attempt: models may not be asked before then."""
     code = getattr(error, "code", "paused")

@@ -27,12 +27,15 @@ from memoryhub.pipeline.jobs.watch import JobWatcher
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.review import review_rules
 from memoryhub.places import step_aside
+from memoryhub.stopping import allow_stopping
 from memoryhub.tenants.scope import tenant_scope
 from notes.review import proposals
 
 log = structlog.get_logger()
 # Between two looks at the jobs that requests wait for, and of one request at what it could do.
 POLL_SECONDS, LOOK_SECONDS = 0.1, 1.0
+# Between two beats of a job that runs: as long it may go on after it was cancelled.
+BEAT_SECONDS = 5.0
 
 
 def run_space(tenant_id: UUID, space_id: UUID) -> int:
@@ -165,23 +168,40 @@ def _record_failure(job: Job, error: Exception, until: datetime | None, now: dat
 
 @contextmanager
 def keep_lease(job: Job) -> Iterator[None]:
-    """Extend the job's lease from a thread of its own while the work goes on."""
-    stop = threading.Event()
-    thread = threading.Thread(target=_extend_lease_until, args=(job, stop), daemon=True)
+    """Extend the job's lease from a thread of its own while the work goes on.
+
+    Work whose job is no longer its own (cancelled, taken over, over its time) is broken off where
+    it can be, by LeaseLost.
+    """
+    done, lost = threading.Event(), threading.Event()
+    thread = threading.Thread(target=_extend_lease_until, args=(job, done, lost), daemon=True)
     thread.start()
     try:
-        yield
+        with allow_stopping(partial(_raise_if_lost, lost)):
+            yield
     finally:
-        stop.set()
+        done.set()
         thread.join()
 
 
-def _extend_lease_until(job: Job, stop: threading.Event) -> None:
+def _raise_if_lost(lost: threading.Event) -> None:
+    if lost.is_set():
+        raise queue.LeaseLost("the job is not this worker's any more")
+
+
+def _extend_lease_until(job: Job, done: threading.Event, lost: threading.Event) -> None:
+    began = time.monotonic()
+    beat = min(BEAT_SECONDS, settings.JOB_LEASE_SECONDS / 3)
     try:
-        while not stop.wait(settings.JOB_LEASE_SECONDS / 3):
+        while not done.wait(beat):
             with tenant_scope(job.tenant_id):
-                if not queue.extend_lease(job, timezone.now()):
-                    return
+                if 0 < settings.JOB_SECONDS < time.monotonic() - began:
+                    queue.end_overdue_job(job, settings.JOB_SECONDS, timezone.now())
+                    log.warning("job.overdue", job=str(job.id), seconds=settings.JOB_SECONDS)
+                elif queue.extend_lease(job, timezone.now()):
+                    continue
+            lost.set()
+            return
     except OperationalError:
         log.warning("job.heartbeat_failed", job=str(job.id))
     finally:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
+from memoryhub.engines.local.bounds import find_endless_cuts
 from memoryhub.engines.local.wordlists import split_words
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 # A parse needs memory in proportion to the text: long ones are read in pieces.
 MAX_PIECE_CHARACTERS = 4_000
+_PIECES_AT_ONCE = 16
 _lock = Lock()
 
 
@@ -116,9 +119,17 @@ def parse_texts(texts: Sequence[str]) -> list[tuple[ParsedPiece, ...]]:
     """The parsed pieces of each text, all in one batch. Safe to call from threads."""
     cuts = [_cut_pieces(text) for text in texts]
     flat = [text[a:b] for text, spans in zip(texts, cuts, strict=True) for a, b in spans]
-    with _lock:  # spaCy's string store is not safe to write from two threads
-        docs = iter(list(_load_model().pipe(map(_make_doc, flat), batch_size=64)))
+    docs = iter(_parse_pieces(flat))
     return [tuple(ParsedPiece(a, next(docs)) for a, _ in spans) for spans in cuts]
+
+
+def _parse_pieces(pieces: Sequence[str]) -> list[Doc]:
+    """A few at a time: who has a sentence to read waits for those, and not for a whole book."""
+    docs: list[Doc] = []
+    for at in range(0, len(pieces), _PIECES_AT_ONCE):
+        with _lock:  # spaCy's string store is not safe to write from two threads
+            docs += _load_model().pipe(map(_make_doc, pieces[at : at + _PIECES_AT_ONCE]))
+    return docs
 
 
 def _cut_pieces(text: str) -> list[tuple[int, int]]:
@@ -129,7 +140,14 @@ def _cut_pieces(text: str) -> list[tuple[int, int]]:
         end = _find_boundary(text, start)
         spans.append((start, end))
         start = end
-    return [*spans, (start, len(text))] if text[start:].strip() else spans
+    if text[start:].strip():
+        spans.append((start, len(text)))
+    return [part for a, b in spans for part in _cut_endless(text, a, b)]
+
+
+def _cut_endless(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    cuts = [start + at for at in find_endless_cuts(text[start:end])]
+    return list(pairwise([start, *cuts, end]))
 
 
 def _find_boundary(text: str, start: int) -> int:

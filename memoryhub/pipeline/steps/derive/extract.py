@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -29,6 +29,7 @@ from memoryhub.inference.selection import embed_or_none, select_embedder, select
 from memoryhub.pipeline.steps.derive.read import DialogueBatch, TextWindow, build_exchange
 from memoryhub.pipeline.steps.derive.resolve import FactDraft
 from memoryhub.pipeline.steps.derive.verdicts import JudgedChange, build_held_claim
+from memoryhub.stopping import stop_if_unwanted
 from memoryhub.tenants.scope import tenant_scope
 from notes.facts.neighbours import find_known_claims, list_relations_in_use
 from notes.facts.terms import apply_terms
@@ -101,6 +102,7 @@ _MAX_KNOWN, _MAX_KNOWN_FURTHER = 20, 5
 _MAX_KNOWN_PAST = 5  # claims that are over, beside them: they may be asked to be forgotten
 _MAX_KNOWN_OF_WISH = 60
 _MAX_RELATIONS = 40
+_PORTION_CHARACTERS = 20_000  # that rules read at once
 _MAX_EMBEDDED_CHARACTERS = 2000  # of a turn, to find what it may bear on
 
 
@@ -179,12 +181,40 @@ def _construct_exchanges(
         batch=policy.derive.batch_exchanges,
     )
     if wanted.facts:
-        return engine.extract_memories(exchanges, wanted)
+        return _extract_by_portions(engine, exchanges, wanted)
     if not engine.reads_by_rules and not (wanted.combine and wanted.notes):
         return [_notice_wishes(exchange) for exchange in exchanges]
     # The same call describes notes. Rules cost nothing, and say who wishes to be forgotten.
-    read = engine.extract_memories(exchanges, wanted)
+    read = _extract_by_portions(engine, exchanges, wanted)
     return [replace(each, facts=(), relations=()) for each in read]
+
+
+def _extract_by_portions(
+    engine: Engine, exchanges: Sequence[Exchange], wanted: ExtractionOptions
+) -> list[Extraction]:
+    """Rules read a few exchanges at a time, and what was parsed is let go of: a batch as large as
+    a book takes no more memory than a chapter, and ends soon when it is cancelled. A model is given
+    all, for it makes questions of them by itself."""
+    if not engine.reads_by_rules:
+        return engine.extract_memories(exchanges, wanted)
+    read: list[Extraction] = []
+    for portion in _cut_portions(exchanges):
+        stop_if_unwanted()
+        read += engine.extract_memories(portion, wanted)
+    return read
+
+
+def _cut_portions(exchanges: Sequence[Exchange]) -> Iterator[list[Exchange]]:
+    portion: list[Exchange] = []
+    size = 0
+    for exchange in exchanges:
+        portion.append(exchange)
+        size += sum(len(utterance.text) for utterance in exchange.utterances)
+        if size >= _PORTION_CHARACTERS:
+            yield portion
+            portion, size = [], 0
+    if portion:
+        yield portion
 
 
 def _notice_wishes(exchange: Exchange) -> Extraction:
