@@ -1,4 +1,4 @@
-"""Structured logs with a request id on every line."""
+"""Structured logs with the ids of request, space and job on their lines, and no memories."""
 
 from __future__ import annotations
 

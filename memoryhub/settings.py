@@ -155,6 +155,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "memoryhub.logs.RequestIdMiddleware",
+    "memoryhub.metrics.middleware.MetricsMiddleware",
     "api.core.request_log.RequestLogMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -276,6 +277,8 @@ SPECTACULAR_SETTINGS = {
     ],
 }
 
+# What /metrics asks for; without one there is no such page.
+METRICS_TOKEN = env.read_text("MEMORYHUB_METRICS_TOKEN")
 LOG_LEVEL = env.read_choice("MEMORYHUB_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
 LOGGING_CONFIG = "memoryhub.logs.configure_logging"
 LOGGING: dict[str, Any] = {"level": LOG_LEVEL, "json": env.read_flag("MEMORYHUB_LOG_JSON", False)}

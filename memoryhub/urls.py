@@ -5,10 +5,13 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
-from memoryhub.health import healthz
+from memoryhub.health import healthz, readyz
+from memoryhub.metrics.views import show_metrics
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
+    path("readyz", readyz, name="readyz"),
+    path("metrics", show_metrics, name="metrics"),
     path("admin/", admin.site.urls),
     path("", include("api.mem0.urls")),  # before what answers every path under api/v1/
     path("", include("api.mcp.urls")),

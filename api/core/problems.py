@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler as drf_handler
 from rest_framework.views import set_rollback
 
+from memoryhub.disk import is_disk_full_error
 from memoryhub.errors import MemoryHubError, QueueFull, TooLarge
 
 log = structlog.get_logger()
@@ -38,6 +39,10 @@ def _build_problem_response(error: Exception, context: dict[str, Any]) -> Respon
         return build_problem(413, TooLarge.code, "The body is too large.")
     if isinstance(error, UnreadablePostError):
         return build_problem(408, "body_incomplete", "The body did not come whole, or in time.")
+    if is_disk_full_error(error):
+        set_rollback()
+        log.error("disk.full", error=str(error))
+        return build_problem(507, "disk_full", "The hub's disk is full: nothing can be kept now.")
     if isinstance(error, OperationalError) and _is_unreachable(error):
         log.error("database.unreachable", error=str(error))
         return build_problem(503, "database_unreachable", "The database can't be reached.")

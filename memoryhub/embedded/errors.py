@@ -10,8 +10,9 @@ from pathlib import Path
 
 from memoryhub.errors import MemoryHubError
 
+DISK_FULL_ADVICE = "the disk is full"
 ADVICE_BY_COMPLAINT = {
-    "No space left on device": "the disk is full: free some space, or set MEMORYHUB_DATA_DIR "
+    "No space left on device": f"{DISK_FULL_ADVICE}: free some space, or set MEMORYHUB_DATA_DIR "
     "to a folder on another disk",
     "Disk quota exceeded": "the disk quota is used up: free some space, or set "
     "MEMORYHUB_DATA_DIR to a folder on another disk",

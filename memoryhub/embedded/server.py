@@ -80,6 +80,9 @@ SERVER_SETTINGS: dict[str, str] = {
     "autovacuum_vacuum_insert_scale_factor": "0.02",
     "timezone": "UTC",
     "log_timezone": "UTC",
+    # The words of memories stand in statements and in what a refused row is said to contain.
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
 }
 THROWAWAY_SETTINGS: dict[str, str] = {
     "shared_buffers": "256MB",
@@ -141,7 +144,9 @@ class EmbeddedPostgres:
         port = str(self.tcp_port or PORT)
         if not (self.places.socket / f".s.PGSQL.{port}").exists():
             return False
+        # By a name that there is: the server logs each knock of one that there is not.
         command = [find_program("pg_isready"), "-q", "-h", str(self.places.socket), "-p", port]
+        command += ["-U", SUPERUSER, "-d", "postgres"]
         return subprocess.run(command, check=False).returncode == 0  # noqa: S603
 
     def start(self, *, keep: bool = False) -> bool:
@@ -263,10 +268,19 @@ class EmbeddedPostgres:
         full = shutil.disk_usage(self.places.home).free < MIN_FREE_BYTES
         return said + os.strerror(errno.ENOSPC) if full else said
 
-    def open_log(self) -> BinaryIO:
+    def rotate_log(self) -> None:
+        """Keep what was logged last, and the file of before, each of `MAX_LOG_BYTES` or little
+        more. The server goes on writing to the same file, at its end."""
         log = self.places.log
         if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
-            log.rename(log.with_suffix(".log.1"))
+            with suppress(OSError):  # a full disk; then what there is makes room
+                shutil.copyfile(log, log.with_suffix(".log.1"))
+                log.with_suffix(".log.1").chmod(0o600)
+            os.truncate(log, 0)
+
+    def open_log(self) -> BinaryIO:
+        self.rotate_log()
+        log = self.places.log
         return os.fdopen(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
 
     def read_pid(self) -> int | None:

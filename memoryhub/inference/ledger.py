@@ -32,6 +32,7 @@ from memoryhub.inference.budgets import (
 )
 from memoryhub.inference.models import ModelCall
 from memoryhub.inference.prices import compute_call_cost
+from memoryhub.metrics.counters import MODEL_CALLS, MODEL_COST, MODEL_TOKENS
 from memoryhub.news import News, notify_listeners
 from memoryhub.policies.schema import LlmPolicy
 from memoryhub.policies.services import load_tenant_policy
@@ -52,6 +53,13 @@ class _LedgerState:
     limits: LlmPolicy
     spent: Spending
     outcomes: list[CallOutcome]
+
+
+def _count_call(call: CallRecord) -> None:
+    MODEL_CALLS.labels(call.purpose, call.model, "failed" if call.error else "ok").inc()
+    MODEL_TOKENS.labels(call.model, "in").inc(call.prompt_tokens)
+    MODEL_TOKENS.labels(call.model, "out").inc(call.completion_tokens)
+    MODEL_COST.labels(call.model).inc(float(_price_call(call)))
 
 
 @dataclass(slots=True)
@@ -98,6 +106,7 @@ class TenantLedger:
     def record_call(self, call: CallRecord) -> None:
         now = self._current_time()
         self.calls.append((call, now))
+        _count_call(call)
         known = self._state
         if known is None:
             return

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
-from memoryhub.embedded import EmbeddedPostgres
-from memoryhub.embedded.errors import explain_os_errors
+from memoryhub.embedded import EmbeddedError, EmbeddedPostgres
+from memoryhub.embedded.errors import DISK_FULL_ADVICE, explain_os_errors
 from memoryhub.embedded.locks import is_locked, wait_for_lock
 from memoryhub.errors import MemoryHubError
 from memoryhub.launcher.children import (
@@ -82,6 +82,7 @@ class Hub:
         self.guard: Guard | None = None
         self.children: list[ChildProcess] = []
         self.database_at = 0.0
+        self.waits_for_room = False
 
     def run(self) -> int:
         """Until a signal (0) or until something is wrong beyond repair (1)."""
@@ -162,9 +163,24 @@ class Hub:
             child.supervise(self.say)
         if self.plan.postgres is not None and time.monotonic() > self.database_at:
             self.database_at = time.monotonic() + DATABASE_SECONDS
+            self.plan.postgres.rotate_log()
             if not self.plan.postgres.is_running():
-                self.say("The database ended; starting it again.")
-                self.start_database()
+                self.restart_database()
+
+    def restart_database(self) -> None:
+        """A full disk keeps it from starting: then it is tried again until there is room."""
+        if not self.waits_for_room:
+            self.say("The database ended; starting it again.")
+        try:
+            self.start_database()
+        except EmbeddedError as error:
+            if DISK_FULL_ADVICE not in str(error):
+                raise
+            if not self.waits_for_room:
+                self.say(f"{error} The database is started once there is room.")
+            self.waits_for_room = True
+        else:
+            self.waits_for_room = False
 
     def wait_for_health(self) -> None:
         deadline = time.monotonic() + HEALTH_SECONDS

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.errors import InvalidInput
+from memoryhub.metrics.counters import RECALL_SECONDS
 from memoryhub.policies.schema import Channel, Policy, SelectMode
 from memoryhub.recall import retrieve
 from memoryhub.recall.candidates.channels import at_hand
@@ -45,6 +46,7 @@ DEFAULT_LIMIT, MAX_LIMIT = 10, 100
 SearchLimit = int | None | Literal["policy"]
 
 
+@RECALL_SECONDS.time()
 def search_memories(
     space: Space,
     query: str,

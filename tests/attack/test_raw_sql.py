@@ -40,6 +40,7 @@ FUNCTIONS: dict[str, list[str]] = {
     "memoryhub_due_spaces": ["'3000-01-01'", "1000"],
     "memoryhub_due_webhooks": ["'3000-01-01'", "1000"],
     "memoryhub_lab_tenants": [],
+    "memoryhub_queue_lag": [],
     "memoryhub_waiting_imports": ["'3000-01-01'"],
     "memoryhub_waiting_lab_runs": [],
     "memoryhub_by_words": [

@@ -19,7 +19,17 @@ from memoryhub.tenants.scope import tenant_scope, user_scope
 
 # Where nobody comes by an account.
 _PATHS_WITHOUT_SEAT = ("/api/", "/me/")
-_PROGRAM_PATHS = ("/api/", "/openai/", "/mcp", "/v1/", "/v2/", "/v3/", "/healthz")
+_PROGRAM_PATHS = (
+    "/api/",
+    "/openai/",
+    "/mcp",
+    "/v1/",
+    "/v2/",
+    "/v3/",
+    "/healthz",
+    "/readyz",
+    "/metrics",
+)
 
 
 class PageLanguageMiddleware(LocaleMiddleware):

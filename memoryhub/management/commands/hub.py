@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,12 +46,19 @@ def build_launch_plan(command: Command) -> LaunchPlan:
         port=settings.PORT,
         programs=[build_web_program(), build_worker_program()],
         postgres=EmbeddedPostgres(settings.DATA_DIR) if settings.EMBEDDED else None,
-        prepare=migrate_database,
+        prepare=prepare_hub,
         finish_setup=partial(finish_setup, command),
         after_start=seed_demo_once,
         health_host="" if name == "*" else name.removeprefix("."),
         urls=URLS,
     )
+
+
+def prepare_hub(say: Say) -> None:
+    """Counts of processes that are gone begin anew."""
+    shutil.rmtree(settings.DATA_DIR / "metrics", ignore_errors=True)
+    build_metrics_environment()
+    migrate_database(say)
 
 
 def build_web_program() -> Program:
@@ -63,7 +71,7 @@ def build_web_program() -> Program:
     return Program(
         "web server",
         build_module_command("granian", *where, *how, *quiet, "memoryhub.asgi:application"),
-        {"MEMORYHUB_PROCESS": "web"},
+        {"MEMORYHUB_PROCESS": "web", **build_metrics_environment()},
     )
 
 
@@ -79,13 +87,27 @@ def build_worker_program() -> Program:
         "--schedule",
         str(schedule),
     ]
-    quiet = ["--without-gossip", "--without-mingle", "--loglevel", "WARNING"]
+    # Workers need not know of each other: what is to be done, and by whom, stands in the database.
+    quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING"]
     return Program(
         "worker",
         build_module_command("celery", "--quiet", "-A", "memoryhub", "worker", *how, *quiet),
         # Celery warns of root for the sake of pickle, which is off.
-        {"MEMORYHUB_PROCESS": "worker", "PYTHONWARNINGS": "ignore:You're running the worker"},
+        {
+            "MEMORYHUB_PROCESS": "worker",
+            "PYTHONWARNINGS": "ignore:You're running the worker",
+            **build_metrics_environment(),
+        },
     )
+
+
+def build_metrics_environment() -> dict[str, str]:
+    """Where both processes count, so that either can tell of both. Nothing where nobody asks."""
+    if not settings.METRICS_TOKEN:
+        return {}
+    folder = settings.DATA_DIR / "metrics"
+    folder.mkdir(exist_ok=True)
+    return {"PROMETHEUS_MULTIPROC_DIR": str(folder)}
 
 
 def migrate_database(say: Say) -> None:

@@ -23,6 +23,7 @@ from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.dialogues.services import AppendedTurns, append_turns
 from memoryhub.errors import NotFound, QueueFull
+from memoryhub.metrics.counters import TURNS
 from memoryhub.pipeline.jobs import queue, runner
 from memoryhub.pipeline.jobs.runner import run_space
 from memoryhub.pipeline.models import Job
@@ -117,6 +118,7 @@ def ingest_messages(
         kept = windows.find_kept_window(appended.session) if appended.new else None
     if kept and request.follows_window:
         windows.follow_append(*kept, now)
+    TURNS.inc(len(appended.new))
     return IngestResult(space, appended.session, appended.turns, appended.new, job)
 
 

@@ -21,8 +21,9 @@ from django.utils import timezone
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import MemoryHubError
 from memoryhub.inference.ledger import open_ledger
+from memoryhub.metrics.counters import DECISIONS, JOB_SECONDS, JOBS
 from memoryhub.pipeline.jobs import queue
-from memoryhub.pipeline.jobs.step import NothingToDo, Step, load_steps, retry_stale_reads
+from memoryhub.pipeline.jobs.step import JobResult, NothingToDo, Step, load_steps, retry_stale_reads
 from memoryhub.pipeline.jobs.watch import JobWatcher
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.review import review_rules
@@ -101,8 +102,15 @@ def run_next_job(tenant_id: UUID, space_id: UUID, at: datetime | None = None) ->
         job = queue.claim_job(space_id, timezone.now(), at)
     if job is None:
         return False
-    with proposals.collect_opened_proposals() as opened, keep_lease(job):
+    ids = {"tenant": str(tenant_id), "space": str(space_id), "job": str(job.id)}
+    with (
+        structlog.contextvars.bound_contextvars(**ids),
+        proposals.collect_opened_proposals() as opened,
+        keep_lease(job),
+    ):
+        began = time.monotonic()
         _run_step(job, at)
+        JOB_SECONDS.labels(job.step).observe(time.monotonic() - began)
     if opened:
         _apply_review_rules(job, opened, at or timezone.now())
     return True
@@ -153,9 +161,18 @@ def _run_phases_once(step: Step[Any, Any]) -> Any:
     answer = step.ask(work)
     with tenant_scope(job.tenant_id):
         queue.lock_job(job)
-        queue.finish_job(job, step.write(work, answer), step.now)
+        result = step.write(work, answer)
+        queue.finish_job(job, result, step.now)
         step.plan(work, answer)
+    _count_decisions(job, result)
     return work
+
+
+def _count_decisions(job: Job, result: JobResult) -> None:
+    JOBS.labels(job.step, Job.State.DONE).inc()
+    decisions = result.get("decisions")
+    for decision in decisions if isinstance(decisions, list) else ():
+        DECISIONS.labels(str(decision.get("op", "other"))).inc()
 
 
 def _record_failure(job: Job, error: Exception, until: datetime | None, now: datetime) -> None:
@@ -164,6 +181,7 @@ def _record_failure(job: Job, error: Exception, until: datetime | None, now: dat
             queue.postpone_job(job, max(until, now), error)
         else:
             queue.fail_job(job, error, now)
+            JOBS.labels(job.step, "failed").inc()
 
 
 @contextmanager

@@ -1,8 +1,11 @@
-"""Of the spaces with due work each tenant's first come first, however many another one has."""
+"""Of the spaces with due work each tenant's first come first, however many another one has; and how
+long work waits in each lane, for who looks after the hub."""
 
 from __future__ import annotations
 
 from django.db import migrations, models
+
+from memoryhub.tenants.rls import definer_function, isolate
 
 _DUE = """
 CREATE OR REPLACE FUNCTION memoryhub_due_spaces(at timestamptz, most integer)
@@ -18,6 +21,10 @@ $$
 _BY_TENANT = (
     "row_number() OVER (PARTITION BY j.tenant_id ORDER BY min(j.run_after)), min(j.run_after)"
 )
+_LAG = """
+SELECT lane, count(*), greatest(0, extract(epoch FROM now() - min(run_after)))::float8
+FROM pipeline_job WHERE state IN ('queued', 'retry') AND run_after <= now() GROUP BY lane
+"""
 
 
 class Migration(migrations.Migration):
@@ -26,6 +33,9 @@ class Migration(migrations.Migration):
     operations = [
         migrations.RunSQL(
             _DUE.format(order=_BY_TENANT), _DUE.format(order="min(j.run_after)")
+        ),
+        definer_function(
+            "memoryhub_queue_lag()", "TABLE (lane varchar, waiting bigint, seconds float8)", _LAG
         ),
         migrations.AddIndex(
             model_name="job",

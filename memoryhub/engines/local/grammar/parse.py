@@ -142,7 +142,8 @@ def _cut_pieces(text: str) -> list[tuple[int, int]]:
         start = end
     if text[start:].strip():
         spans.append((start, len(text)))
-    return [part for a, b in spans for part in _cut_endless(text, a, b)]
+    said = [(a, b) for a, b in spans if not text[a:b].isspace()]
+    return [part for a, b in said for part in _cut_endless(text, a, b)]
 
 
 def _cut_endless(text: str, start: int, end: int) -> list[tuple[int, int]]:

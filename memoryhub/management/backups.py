@@ -1,0 +1,161 @@
+"""A backup of the whole hub in one file, made while it runs, and put back into an empty one.
+
+The file is a tar of PostgreSQL's own dump, the signing key, and a list of how many rows each table
+has, counted in the same moment as the dump. The broker's queues are left out: what is to be done
+stands in the jobs, and a worker makes its queues when it starts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.db import connections
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from memoryhub.embedded.software import find_program
+from memoryhub.errors import MemoryHubError
+
+FORMAT = 1
+_DUMP, _KEY, _LIST = "memoryhub.dump", "secret_key", "backup.json"
+# Queues belong to the role that works on them, and the owner may not read them.
+_WITHOUT_QUEUES = (
+    "--exclude-table=pgmq.q_*",
+    "--exclude-table=pgmq.a_*",
+    "--exclude-table-data=pgmq.meta",
+)
+_TABLES = """
+SELECT relname FROM pg_class
+WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace ORDER BY relname
+"""
+
+
+class BackupError(MemoryHubError):
+    """It can't be made or put back; the message says why."""
+
+    code = "backup"
+
+
+@dataclass(frozen=True, slots=True)
+class BackupSummary:
+    """`rows` by table."""
+
+    rows: dict[str, int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.rows.values())
+
+
+def make_backup(target: Path, dsn: str) -> BackupSummary:
+    """Write the file, readable by its owner alone; it appears whole or not at all. Raises
+    BackupError."""
+    with tempfile.TemporaryDirectory(dir=target.absolute().parent) as folder:
+        dump = Path(folder) / _DUMP
+        with psycopg.connect(dsn) as connection:
+            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            row = connection.execute("SELECT pg_export_snapshot()").fetchone()
+            assert row is not None
+            options = ["--format=custom", "--enable-row-security", *_WITHOUT_QUEUES]
+            _run_program("pg_dump", *options, f"--snapshot={row[0]}", f"--file={dump}", dsn)
+            rows = _count_rows(connection)
+        listed = {"format": FORMAT, "rows": rows}
+        (Path(folder) / _LIST).write_text(json.dumps(listed))
+        (Path(folder) / _KEY).write_text(settings.SECRET_KEY)
+        whole = Path(folder) / "whole.tar"
+        with tarfile.open(whole, "w") as archive:
+            for name in (_LIST, _KEY, _DUMP):
+                archive.add(Path(folder) / name, name)
+        whole.chmod(0o600)
+        whole.rename(target)
+    return BackupSummary(rows)
+
+
+def restore_backup(source: Path, dsn: str, key_file: Path) -> BackupSummary:
+    """Put a backup into an empty database, its key into `key_file`, and count. Raises
+    BackupError, also where something is there already: nothing is written over."""
+    with _open_backup(source) as folder, psycopg.connect(dsn, autocommit=True) as connection:
+        listed = json.loads((folder / _LIST).read_text())
+        if listed.get("format") != FORMAT:
+            raise BackupError("This backup is of another version of the hub.")
+        if connection.execute(_TABLES).fetchone():
+            raise BackupError("The database is not empty: a backup is put into an empty one.")
+        _run_program(
+            "pg_restore", "--no-owner", "--no-comments", f"--dbname={dsn}", str(folder / _DUMP)
+        )
+        rows = _count_rows(connection)
+        _check_rows(listed["rows"], rows)
+        _keep_secret_key((folder / _KEY).read_text(), key_file)
+    return BackupSummary(rows)
+
+
+def verify_backup(source: Path) -> BackupSummary:
+    """Whether the file is whole and its dump can be read. Raises BackupError."""
+    with _open_backup(source) as folder:
+        _run_program("pg_restore", "--list", str(folder / _DUMP))
+        return BackupSummary(json.loads((folder / _LIST).read_text())["rows"])
+
+
+def build_owner_dsn() -> str:
+    """As the owner, who sees the rows of all tenants."""
+    given: dict[str, Any] = connections["owner"].get_connection_params()
+    known = ("host", "port", "dbname", "user", "password", "sslmode", "sslrootcert", "options")
+    return make_conninfo("", **{name: given[name] for name in known if given.get(name)})
+
+
+def _count_rows(connection: psycopg.Connection) -> dict[str, int]:
+    counts = {}
+    for (table,) in connection.execute(_TABLES).fetchall():
+        query = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table))
+        row = connection.execute(query).fetchone()
+        counts[table] = row[0] if row else 0
+    return counts
+
+
+def _check_rows(wanted: dict[str, int], found: dict[str, int]) -> None:
+    wrong = [name for name in {*wanted, *found} if wanted.get(name) != found.get(name)]
+    if wrong:
+        raise BackupError(f"Not all of it came back; other counts in {', '.join(sorted(wrong))}.")
+
+
+def _keep_secret_key(key: str, file: Path) -> None:
+    """Without the key that they were made with no API key and no encrypted secret is of use."""
+    draft = file.with_suffix(".new")
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as target:
+        target.write(key)
+    draft.rename(file)
+
+
+@contextmanager
+def _open_backup(source: Path) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with tarfile.open(source) as archive:
+                archive.extractall(folder, filter="data")
+        except (OSError, tarfile.TarError) as error:
+            raise BackupError(f"{source} can't be read: {error}") from error
+        missing = [name for name in (_LIST, _KEY, _DUMP) if not (Path(folder) / name).is_file()]
+        if missing:
+            raise BackupError(f"{source} is no backup of a hub: it has no {missing[0]}.")
+        yield Path(folder)
+
+
+def _run_program(name: str, *arguments: str) -> None:
+    """A program of the PostgreSQL that comes along, which reads servers up to its version."""
+    done = subprocess.run(  # noqa: S603
+        [find_program(name), *arguments], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise BackupError(f"{name}: {done.stderr.strip()[-1000:]}")
