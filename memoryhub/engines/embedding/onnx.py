@@ -24,6 +24,7 @@ from memoryhub.engines.embedding.model_files import (
     encode_texts,
 )
 from memoryhub.engines.embedding.vectors import normalise_rows
+from memoryhub.stopping import stop_if_unwanted
 
 BATCH_SIZE = 16
 GRAPH_FILE = Path(__file__).with_name("minilm.onnx")
@@ -51,6 +52,7 @@ class OnnxMiniLM:
         rows = np.empty((len(texts), self.dimension), np.float32)
         ids = [self._frame_ids(each) for each in encode_texts(texts)]
         for batch in batch_by_length([len(each) for each in ids], BATCH_SIZE):
+            stop_if_unwanted()
             rows[batch] = self._embed_batch([ids[index] for index in batch])
         return normalise_rows(rows)
 

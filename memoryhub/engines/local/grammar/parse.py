@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memoryhub.engines.local.bounds import find_endless_cuts
 from memoryhub.engines.local.wordlists import split_words
+from memoryhub.stopping import stop_if_unwanted
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -127,6 +128,7 @@ def _parse_pieces(pieces: Sequence[str]) -> list[Doc]:
     """A few at a time: who has a sentence to read waits for those, and not for a whole book."""
     docs: list[Doc] = []
     for at in range(0, len(pieces), _PIECES_AT_ONCE):
+        stop_if_unwanted()
         with _lock:  # spaCy's string store is not safe to write from two threads
             docs += _load_model().pipe(map(_make_doc, pieces[at : at + _PIECES_AT_ONCE]))
     return docs
