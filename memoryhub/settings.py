@@ -103,6 +103,9 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = env.read_integer(
     "MEMORYHUB_MAX_BODY_BYTES", 16 * 1024 * 1024, least=1024
 )
 
+# Who gives hosts of the Model Context Protocol their keys, as OAuth has it; empty: people do.
+OAUTH_ISSUER = env.read_text("MEMORYHUB_OAUTH_ISSUER")
+
 # --- webhooks ---
 WEBHOOK_ALLOW_HTTP = env.read_flag("MEMORYHUB_WEBHOOK_ALLOW_HTTP", False)
 # Networks of one's own that webhooks may be sent to; no others that are not public.
