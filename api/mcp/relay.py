@@ -85,7 +85,7 @@ def build_relay_server(hub: Client) -> Server[Any]:
     """A server that shows and does what the hub does."""
     server: Server[Any] = Server(
         "memoryhub",
-        version=hub.server_info.version,
+        version=hub.server_info.version if hub.server_info else "",
         title="MemoryHub",
         instructions=hub.instructions,
     )
