@@ -58,7 +58,7 @@ class ClientRunner:
         done = subprocess.run(
             command, env=env | more, capture_output=True, text=True, timeout=120, check=False
         )
-        assert done.returncode == 0, done.stderr[-3000:]
+        assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
         return done.stdout
 
 
