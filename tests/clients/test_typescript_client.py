@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tarfile
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 
 from tests.clients.conftest import CLIENTS, NODE, ClientRunner
 from tests.clients.test_generated_clients import run_command
+from tests.docs.page_runner import HERE, KEY
+from tests.docs.pages import list_blocks
 
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "clients/typescript"
@@ -60,7 +63,7 @@ def test_its_types_are_those_of_the_contract(application: Path) -> None:
         'import { MemoryHub, type Fact, type Written } from "memoryhub-client";\n'
         'const hub = new MemoryHub({ url: "http://hub", key: "mh_x" });\n'
         "export async function use(): Promise<string> {\n"
-        '  await hub.add("ana", [{ role: "assistant", content: "Hi." }], { metadata: { a: [1] } });\n'
+        '  await hub.add("ana", [{ content: "Hi." }], { metadata: { a: [1] } });\n'
         '  const found = await hub.search("ana", "x", { kinds: ["fact"] });\n'
         '  const done: Written<Fact> = await hub.space("ana").facts.correct("1", "x");\n'
         '  const { data } = await hub.api.GET("/api/v1/receipts");\n'
@@ -78,3 +81,37 @@ def test_its_types_are_those_of_the_contract(application: Path) -> None:
     )
     options = ["--strict", "--noEmit", "--module", "nodenext", "--target", "es2022"]
     run_command([NODE, MODULES / "typescript/bin/tsc", *options, "use.ts"], application)
+
+
+# Says what it was told to know, and nothing where it was told nothing.
+MODEL = """
+import { MockLanguageModelV4 } from "ai/test";
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+};
+export const model = new MockLanguageModelV4({
+  doGenerate: async ({ prompt }) => {
+    const system = prompt.find((each) => each.role === "system").content;
+    const text = /baker/.test(system) ? "You are a baker." : "I do not know.";
+    const finishReason = { unified: "stop", raw: "stop" };
+    return { content: [{ type: "text", text }], finishReason, usage, warnings: [] };
+  },
+});
+"""
+
+
+def test_its_readme_md_is_one_program_that_prints_what_it_says(
+    application: Path, talker: ClientRunner
+) -> None:
+    """README.md, block by block, with the Vercel AI SDK beside it."""
+    program = "\n".join(list_blocks(CLIENT / "README.md", "ts"))
+    (application / "model.mjs").write_text(MODEL, encoding="utf-8")
+    for name in ("ai", "@ai-sdk"):
+        place = application / "node_modules" / name
+        if not place.exists():
+            place.symlink_to(MODULES / name)
+    script = application / "readme.mts"
+    script.write_text(program.replace(HERE, talker.host).replace(KEY, talker.key), "utf-8")
+    said = talker.run_node(script)
+    assert said.splitlines() == re.findall(r"console\.log\(.*\); // (.*)$", program, re.M)
