@@ -146,9 +146,11 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "django_htmx",
     "csp",
+    "corsheaders",
 ]
 MIDDLEWARE = [
     "memoryhub.logs.RequestIdMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
     "api.core.request_log.RequestLogMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -221,6 +223,15 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_REFERRER_POLICY = "same-origin"
+# Whose pages a browser lets read what programs are answered, with a key and without cookies.
+_cors_origins = env.read_names("MEMORYHUB_CORS_ORIGINS")
+CORS_ALLOW_ALL_ORIGINS = "*" in _cors_origins
+CORS_ALLOWED_ORIGINS = [] if CORS_ALLOW_ALL_ORIGINS else _cors_origins
+# Not the pages, and not what is for anybody as it is.
+CORS_URLS_REGEX = r"^/(?:api/v1|v[123]|openai/v1|mcp)(?:/|$)"
+# All of both: no cookie goes along. "*" alone leaves the key out.
+CORS_ALLOW_HEADERS = ("*", "authorization")
+CORS_EXPOSE_HEADERS = ("*",)
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")

@@ -74,11 +74,14 @@ def check_origin(request: Request) -> None:
         given = urlsplit(origin)
     except ValueError:
         given = urlsplit("")
-    trusted = (urlsplit(each) for each in settings.CSRF_TRUSTED_ORIGINS)
+    named = (*settings.CSRF_TRUSTED_ORIGINS, *settings.CORS_ALLOWED_ORIGINS)
+    trusted = (urlsplit(each) for each in named)
     if given.netloc == request.get_host() or any(_is_trusted_by(each, given) for each in trusted):
         return
+    if settings.CORS_ALLOW_ALL_ORIGINS:
+        return
     raise MemoryHubError(
-        "Pages of this origin may not call the hub: see MEMORYHUB_TRUSTED_ORIGINS.",
+        "Pages of this origin may not call the hub: see MEMORYHUB_CORS_ORIGINS.",
         code="origin_refused",
         status=403,
     )
