@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from csp.constants import SELF, UNSAFE_INLINE
 from csp.decorators import csp_update
@@ -28,12 +28,12 @@ _WORKER_SOURCES: Any = {"worker-src": [SELF, "blob:"]}
 class DescriptionView(SpectacularAPIView):
     """JSON, which every tool reads; YAML for who asks for it."""
 
-    renderer_classes = (
+    renderer_classes: ClassVar = [
         OpenApiJsonRenderer2,
         OpenApiJsonRenderer,
         OpenApiYamlRenderer,
         OpenApiYamlRenderer2,
-    )
+    ]
 
 
 @method_decorator(csp_update(_STYLE_SOURCES), name="dispatch")
