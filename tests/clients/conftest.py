@@ -31,9 +31,9 @@ class ClientRunner:
     key: str
     home: Path
 
-    def run_python(self, folder: str, script: Path = HERE / "mem0_talk.py") -> str:
+    def run_python(self, folder: str, script: Path = HERE / "mem0_talk.py", *more: str) -> str:
         """With the client in `folder`, and in `shared` what it needs besides the hub's own."""
-        path = os.pathsep.join(str(CLIENTS / each) for each in (folder, "shared"))
+        path = os.pathsep.join([*more, *(str(CLIENTS / each) for each in (folder, "shared"))])
         return self._run_command([sys.executable, str(script)], PYTHONPATH=path)
 
     def run_node(self, script: Path = HERE / "mem0_talk.mjs", *arguments: str) -> str:
