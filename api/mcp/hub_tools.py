@@ -78,11 +78,16 @@ def _run_search(caller: Caller, asked: given.SearchArguments) -> ToolResult:
     unasked = [each for section in found["unasked"] for each in section["items"]]
     state = {name: found[name] for name in _STATE_FIELDS}
     told = {"items": memories, "unasked": [_render_item(each, sources=False) for each in unasked]}
-    return ToolResult(told | state, render_memories([*found["items"], *unasked]))
+    text = render_memories([*found["items"], *unasked])
+    if found["items"] and not any(each["relevant"] for each in found["items"]):
+        text = f"{NOTHING_REMEMBERED} What is nearest:\n{text}"
+    return ToolResult(told | state, text)
 
 
 def _render_item(found: dict[str, Any], *, sources: bool) -> dict[str, Any]:
     told = select_filled_fields(found, _ITEM_FIELDS)
+    if not found["relevant"]:
+        told["relevant"] = False
     if sources:
         told["sources"] = [select_filled_fields(each, _SOURCE_FIELDS) for each in found["sources"]]
     return told

@@ -75,9 +75,11 @@ def test_X11_memories_are_given_as_data_that_nothing_in_them_can_end(host: McpHo
 def test_what_is_not_known_is_said_so(host: McpHost) -> None:
     add_memory_verbatim(host, "The gate is green.")
     found = host.call_tool("search", subject="ana", query="price of copper in 1920")
-    assert (found["items"], found["insufficient"]) == ([], True)
+    assert found["insufficient"]
+    assert {each["relevant"] for each in found["items"]} == {False}
     text = host.call_tool_for_text("search", subject="ana", query="price of copper in 1920")
-    assert text == "Nothing that is remembered bears on this."
+    assert text.startswith("Nothing that is remembered bears on this. What is nearest:\n<memory>")
+    assert "The gate is green. (hardly bears on it)" in text
 
 
 def test_a_context_keeps_to_its_budget_and_names_its_memories(host: McpHost) -> None:
