@@ -12,7 +12,7 @@ Subject = Annotated[
     str,
     Field(
         max_length=200,
-        description="Whose memory, where neither the key nor the address names one.",
+        description="Whose memory.",
     ),
 ]
 Text = Annotated[str, Field(min_length=1)]
@@ -26,7 +26,7 @@ Moment = Annotated[
 SessionName = Annotated[
     str, Field(min_length=1, max_length=200, description="The conversation, by name.")
 ]
-Reason = Annotated[str, Field(max_length=500, description="Kept in the history.")]
+Reason = Annotated[str, Field(max_length=500, description="Kept beside it.")]
 MemoryId = Annotated[UUID, Field(description="Its `id`, as a search shows it.")]
 
 
@@ -86,8 +86,8 @@ class AddArguments(ToolArguments):
     )
     session: str = Field("", max_length=200, description="The conversation, by name.")
     agent: str = Field("", max_length=120, description="The agent who talks with the subject.")
-    metadata: dict[str, Any] = Field({}, description="Kept with the messages as it is.")
-    wait: bool = Field(False, description="Answer once they are read, with what became of them.")
+    metadata: dict[str, Any] = Field({}, description="Kept with them.")
+    wait: bool = Field(False, description="Answer once they are read.")
     dry_run: bool = Field(False, description="Say what would become of them; store nothing.")
 
 
@@ -119,16 +119,14 @@ class ForgetArguments(ToolArguments):
 
 class HistoryArguments(ToolArguments):
     subject: Subject = ""
-    id: UUID | SkipJsonSchema[None] = Field(
-        None, description="A fact's id: all its wordings. Left out: the latest changes of all."
-    )
+    id: UUID | SkipJsonSchema[None] = Field(None, description="A fact's.")
     limit: int = Field(20, ge=1, le=100)
     cursor: str = Field("", max_length=500, description="`next` of the page before.")
 
 
 class UndoArguments(ToolArguments):
     subject: Subject = ""
-    event_id: UUID = Field(description="The `event_id` that a change told, or the history shows.")
+    event_id: UUID = Field(description="Of the change.")
     cascade: bool = Field(False, description="Undo later changes that built on it first.")
     dry_run: bool = Field(False, description="Say what would change; change nothing.")
     reason: Reason = ""
@@ -145,9 +143,7 @@ class EditBlockArguments(ToolArguments):
     append: str = Field("", description="A line to add at its end.")
     old: str = Field("", description="Words of it, copied exactly, that occur once …")
     new: str = Field("", description="… and what stands there instead; empty deletes them.")
-    value: str = Field(
-        "", description="All of it, written anew; makes the block where there is none."
-    )
+    value: str = Field("", description="All of it, written anew.")
     description: str = Field("", max_length=500, description="Of a new block: what belongs in it.")
     agent: str = Field("", max_length=120, description="Who writes.")
 

@@ -17,7 +17,6 @@ from api.mcp.tool import (
     TEXT,
     Tool,
     ToolResult,
-    build_array_schema,
     build_object_schema,
 )
 from memoryhub.errors import InvalidInput, MemoryHubError, NotFound
@@ -220,7 +219,7 @@ def _choose_block_edit(asked: given.EditBlockArguments) -> tuple[str, dict[str, 
 
 
 # No more of the answers than programs build on: hosts hand all of it to their models.
-_ROWS = build_array_schema(build_object_schema({}))
+_ROWS = {"type": "array"}
 _ROWS_SCHEMA = build_object_schema({"items": _ROWS})
 _CHANGE_SCHEMA = build_object_schema({"event_id": NULLABLE_TEXT})
 
@@ -283,16 +282,8 @@ HUB_TOOLS = (
         "Undo a change",
         "Use when a change of memory was wrong: takes it back. An undo can be undone too.",
         _run_undo,
-        build_object_schema({"undone": build_array_schema({})}),
+        build_object_schema({"undone": _ROWS}),
         **DESTROYS,
-    ),
-    Tool(
-        "blocks",
-        "Core memory",
-        "Use before `edit_block`: gives the blocks of core memory, short texts that stand before "
-        "every answer. Changes nothing." + DATA_NOTICE,
-        _run_list_blocks,
-        _ROWS_SCHEMA,
     ),
     Tool(
         "edit_block",
@@ -303,5 +294,16 @@ HUB_TOOLS = (
         _run_edit_block,
         build_object_schema({"result": TEXT}),
         **DESTROYS,
+    ),
+)
+# What `context` shows first, by itself: for agents that look after their blocks.
+BLOCK_TOOLS = (
+    Tool(
+        "blocks",
+        "Core memory",
+        "Use before `edit_block`: gives the blocks of core memory, short texts that stand before "
+        "every answer. Changes nothing." + DATA_NOTICE,
+        _run_list_blocks,
+        _ROWS_SCHEMA,
     ),
 )

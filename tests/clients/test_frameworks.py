@@ -45,7 +45,8 @@ from ag2.events import ModelMessage, ModelResponse, ToolCallEvent, ToolCallsEven
 class TestClient(LLMClient):
     async def __call__(self, messages, context, **more):
         if len(messages) == 1:
-            call = ToolCallEvent(name="recall", arguments='{"question": "What do I do for a living?"}')
+            asked = '{"question": "What do I do for a living?"}'
+            call = ToolCallEvent(name="recall", arguments=asked)
             return ModelResponse(tool_calls=ToolCallsEvent([call]))
         (told,) = messages[-1].results[0].result.parts
         message = ModelMessage(answer(told.content))

@@ -198,7 +198,7 @@ def inspect(talker: ClientRunner, *asked: str) -> Any:
 
 
 def test_the_inspector_shows_tools_and_what_they_answer(talker: ClientRunner) -> None:
-    assert len(inspect(talker, "tools/list")["tools"]) == 9
+    assert {"search", "add"} <= {each["name"] for each in inspect(talker, "tools/list")["tools"]}
     asked = ["--tool-name", "search", "--tool-arg", "subject=newcomer", "query=where she lives"]
     answer = inspect(talker, "tools/call", *asked)
     assert answer["structuredContent"]["items"] == []

@@ -170,7 +170,7 @@ def test_a_tool_takes_the_scope_it_says(
         problem = less.call_refused_tool(name, **build_arguments_about(name, victim))
         assert (problem["status"], problem["code"]) == (403, "permission_denied")
         assert scope in problem["detail"]
-    enough = host_of(tenant, scope, query="?tools=hub,windows,mem0,openmemory")
+    enough = host_of(tenant, scope, query="?tools=hub,blocks,windows,mem0,openmemory")
     assert name in enough.list_tools()
     result = enough.request_result(
         "tools/call", name=name, arguments=build_arguments_about(name, victim)

