@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from csp.constants import SELF, UNSAFE_INLINE
 from csp.decorators import csp_update
@@ -28,7 +28,7 @@ _WORKER_SOURCES: Any = {"worker-src": [SELF, "blob:"]}
 class DescriptionView(SpectacularAPIView):
     """JSON, which every tool reads; YAML for who asks for it."""
 
-    renderer_classes: ClassVar = [
+    renderer_classes = [
         OpenApiJsonRenderer2,
         OpenApiJsonRenderer,
         OpenApiYamlRenderer,

@@ -65,7 +65,7 @@ EXAMPLES = [block.text for block in list_marked_blocks(PAGE) if "frameworks" in 
 
 def find_framework(example: str) -> str:
     """The first package that it imports."""
-    return re.findall(r"^from (\w+)", example, re.M)[0]
+    return str(re.findall(r"^from (\w+)", example, re.M)[0])
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=find_framework)

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no types
 
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
