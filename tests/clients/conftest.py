@@ -31,14 +31,20 @@ class ClientRunner:
     key: str
     home: Path
 
-    def run_python(self, folder: str, script: Path = HERE / "mem0_talk.py", *more: str) -> str:
+    def run_python(
+        self,
+        folder: str,
+        script: Path = HERE / "mem0_talk.py",
+        *words: str,
+        paths: Sequence[Path] = (),
+    ) -> str:
         """With the client in `folder`, and in `shared` what it needs besides the hub's own."""
-        path = os.pathsep.join([*more, *(str(CLIENTS / each) for each in (folder, "shared"))])
-        return self._run_command([sys.executable, str(script)], PYTHONPATH=path)
+        path = os.pathsep.join(map(str, (*paths, CLIENTS / folder, CLIENTS / "shared")))
+        return self._run_command([sys.executable, str(script), *words], PYTHONPATH=path)
 
-    def run_node(self, script: Path = HERE / "mem0_talk.mjs", *arguments: str) -> str:
+    def run_node(self, script: Path = HERE / "mem0_talk.mjs", *words: str) -> str:
         """With the packages of `requirements/clients/package.json`."""
-        command = [str(NODE), str(script), *arguments]
+        command = [str(NODE), str(script), *words]
         return self._run_command(command, CLIENTS=str(CLIENTS / "node"))
 
     def _run_command(self, command: Sequence[str], **more: str) -> str:

@@ -78,5 +78,5 @@ def test_an_example_answers_from_what_is_remembered(
     (tmp_path / "my_app.py").write_text(model, encoding="utf-8")
     script = tmp_path / "example.py"
     script.write_text(example, encoding="utf-8")
-    said = talker.run_python("frameworks", script, str(ROOT / "clients/python/src"))
+    said = talker.run_python("frameworks", script, paths=[ROOT / "clients/python/src"])
     assert said.splitlines() == re.findall(r"print\(.*\)  # (.*)$", example, re.M)
