@@ -97,6 +97,8 @@ def call_everything(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     yield ana.events.undo(retracted.event_id, dry_run=True)
     yield ana.events.undo(retracted.event_id, reason="it was so")
     yield ana.facts.forget(newest).row
+    one = ana.fact(newest)
+    yield from (one.restore().row, one.get(), *one.versions(), one.correct("Ana plays chess").row)
     yield ana.notes.describe(note, tags=["game"], context="").row
     yield ana.notes.pin(note, pinned=True).row
     yield ana.notes.forget(note).row

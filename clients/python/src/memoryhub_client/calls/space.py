@@ -13,10 +13,12 @@ from memoryhub_client.calls.space_rows import (
     Blocks,
     Conflicts,
     Events,
+    FactLike,
     Facts,
     Feedback,
     Golden,
     Notes,
+    OneFact,
     Profile,
     Traits,
     Windows,
@@ -80,6 +82,14 @@ class SpaceCalls(SharedCalls[M]):
         self.golden: Golden[M] = Golden(runner, f"{at}/golden")
         self.person_links: PersonLinks[M] = PersonLinks(runner, f"{at}/person-links")
         self.feedback: Feedback[M] = Feedback(runner, f"{at}/feedback")
+
+    def __repr__(self) -> str:
+        return f"<space {self.subject!r} of {self._runner!r}>"
+
+    def fact(self, fact: str | FactLike) -> OneFact[M]:
+        """One fact and what is done to it, by its id or as it was read or found. Asks for nothing
+        yet."""
+        return OneFact(self._runner, f"{self._path}/facts", fact)
 
     @call
     def get(self) -> Flow[models.Space]:
