@@ -179,7 +179,7 @@ class Exchange:
     `history` (oldest first, at most the last 10 turns of the session) resolves references and
     pairs answers with questions; nothing is extracted from it. `earlier` are the last turns of
     other sessions, for a model. `participants` are the known speakers' names, `subject` the person
-    the space is about. `held`: open claims that the messages may be about, with the names of
+    the space is about, `aliases` whatever else that person is called, ids among it. `held`: open claims that the messages may be about, with the names of
     relations in use, for an engine that judges while it reads; None: it is not to judge.
     """
 
@@ -187,6 +187,7 @@ class Exchange:
     history: Sequence[Utterance] = ()
     participants: Sequence[str] = ()
     subject: str = ""
+    aliases: Sequence[str] = ()
     summary: str = ""  # S, the rolling summary of the space (Mem0); context only
     earlier: Sequence[Utterance] = ()
     held: Sequence[HeldClaim] | None = None
