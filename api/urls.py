@@ -250,6 +250,7 @@ urlpatterns = [
     build_route("usage/calls", TenantListView, "usage-calls", resource=activity.MODEL_CALLS),
     build_space_route("erase", erasure.EraseView, "erase"),
     build_space_route("pause", spaces.PauseSpaceView, "pause"),
+    build_space_route("name", spaces.NameSpaceView, "name"),
     build_list(erasure.RECEIPTS, "receipts", **_FOR_ADMINS),
     build_row(erasure.RECEIPTS, "receipts", "receipt", **_FOR_ADMINS),
     build_list(spaces.SPACES, "spaces"),

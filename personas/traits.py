@@ -43,7 +43,7 @@ class AssessmentOutcome:
 
 def get_owner_name(space: Space) -> str:
     """How the space's subject is called where an owner is named."""
-    return (space.name or space.subject)[:120]
+    return space.display_name
 
 
 def load_open_traits(space: Space, owner: str = "") -> list[Trait]:

@@ -15,6 +15,7 @@ from memoryhub.engines.local.language import detect_language
 from memoryhub.inference.selection import select_embedder
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.ingest.services import IngestRequest, append_messages
+from memoryhub.pipeline.naming import write_subject_name
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
@@ -64,6 +65,8 @@ def _store_turns(
 ) -> tuple[Space, list[Turn]]:
     with tenant_scope(tenant_id):
         space = ensure_space(tenant_id, request.subject)
+        if request.subject_name is not None:
+            write_subject_name(space, request.subject_name)
         appended = append_messages(space, request, now)
         if appended.new:
             form_pages(appended.session, appended.new)
@@ -87,7 +90,7 @@ def _load_facts_by_turn(turns: Sequence[Turn]) -> dict[UUID, Fact]:
 
 
 def _build_verbatim_fact(space: Space, turn: Turn, now: datetime) -> Fact:
-    owner = (space.name or space.subject)[:120]
+    owner = space.display_name
     fact = Fact(
         tenant_id=space.tenant_id,
         space=space,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from memoryhub.engines.types import Exchange, Utterance
+from memoryhub.engines.types import Exchange
 
 Span = tuple[int, int]
 

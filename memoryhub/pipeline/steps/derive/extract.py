@@ -303,13 +303,14 @@ def _build_fact(
     known = batch.policy.facts.get_cardinality(key) or candidate.cardinality
     # Only what holds can push out another value; a plan is one of many until it comes true.
     cardinality = known if candidate.polarity == "holds" else "multi"
+    owner = batch.space.name_owner(candidate.owner)[:120]
     fact = Fact(
         tenant_id=batch.space.tenant_id,
         space=batch.space,
-        owner=candidate.owner[:120],
+        owner=owner,
         speaker=candidate.speaker[:120],
         text=candidate.text,
-        text_key=hash_text(f"{candidate.owner} {candidate.text}"),
+        text_key=hash_text(f"{owner} {candidate.text}"),
         pattern=candidate.pattern,
         subject=candidate.subject,
         verb=candidate.verb,

@@ -63,7 +63,7 @@ class DialogueBatch:
     def is_assisted(self) -> bool:
         """Whether an assistant takes part, or nobody else does than the one who speaks."""
         said = [*self.turns, *self.before]
-        return len(self.space.speakers) < 2 or any(turn.role == "assistant" for turn in said)
+        return len(self.space.people) < 2 or any(turn.role == "assistant" for turn in said)
 
     @property
     def last_seq(self) -> int:
@@ -237,8 +237,9 @@ def build_exchange(batch: DialogueBatch, page: Page, handles: dict[str, TextWind
     return Exchange(
         utterances=utterances,
         history=_build_history(batch, page),
-        participants=batch.space.speakers,
-        subject=batch.space.name or batch.space.subject,
+        participants=batch.space.people,
+        subject=batch.space.display_name,
+        aliases=batch.space.called_names,
         summary=batch.summary,
         earlier=_build_context(batch, batch.elsewhere),
     )
