@@ -98,6 +98,7 @@ urlpatterns = [
     build_route("answer", search.AnswerView, "answer"),
     build_space_route("feedback", SpaceListView, "feedback", resource=search.FEEDBACK),
     build_space_route("feedback/set", search.SetFeedbackView, "feedback-set"),
+    build_route("facts", facts.RememberFactView, "fact-remember"),
     build_space_route("facts", facts.FactsView, "facts"),
     build_space_route(f"facts/{_ROW}", SpaceRowView, "fact", resource=facts.FACTS),
     *build_space_verbs(

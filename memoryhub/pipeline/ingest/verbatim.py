@@ -43,7 +43,7 @@ def keep_verbatim(
     Raises InvalidInput and TooLarge as `ingest` does.
     """
     now = now or timezone.now()
-    space, turns = _store_turns(tenant_id, request, now)
+    space, turns = store_read_turns(tenant_id, request, now)
     with tenant_scope(tenant_id):
         held = _load_facts_by_turn(turns)
     new = [turn for turn in turns if turn.id not in held]
@@ -60,9 +60,10 @@ def keep_verbatim(
     return [{**held, **made}[turn.id] for turn in turns]
 
 
-def _store_turns(
+def store_read_turns(
     tenant_id: UUID, request: IngestRequest, now: datetime
 ) -> tuple[Space, list[Turn]]:
+    """Store turns that nobody is to read anything from. Opens its own scope."""
     with tenant_scope(tenant_id):
         space = ensure_space(tenant_id, request.subject)
         if request.subject_name is not None:
