@@ -189,7 +189,7 @@ def test_a_fact_told_before_the_name_was_known_is_ended_after_it(api: APIClient)
     add(api, "I live in Ghent now.")
     homes = {f["text"]: f["status"] for f in list_facts(api) if f["predicate"] == "lives_in"}
     assert homes["Priya lives in Oslo."] != "active"
-    assert [status for status in homes.values()].count("active") == 1
+    assert list(homes.values()).count("active") == 1
 
 
 def test_a_subject_that_is_a_name_keeps_it(api: APIClient) -> None:

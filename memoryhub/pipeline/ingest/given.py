@@ -78,7 +78,8 @@ class StoredFact:
 def remember_fact(
     tenant_id: UUID, given: GivenFact, actor: str, now: datetime | None = None
 ) -> StoredFact:
-    """Opens its own scopes, and embeds with nothing open. Raises InvalidInput, TooLarge, Conflict."""
+    """Opens its own scopes, and embeds with nothing open. Raises InvalidInput, TooLarge and
+    Conflict."""
     now = now or timezone.now()
     text = check_text(given.text, field="text").strip()
     if given.predicate and not re.fullmatch(PREDICATE_PATTERN, given.predicate):

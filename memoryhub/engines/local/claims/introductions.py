@@ -19,12 +19,14 @@ _ENGLISH = tuple(
         rf"(?i:\b{_OWN}(?:['’]s| is|:))\s(?P<name>[^\W\d_]{{2,20}}){_ENDS}",
         rf"(?i:\b(?:i['’]m|i am|user is|im) called)\s(?P<name>{_FULL_NAME})(?![\w'’])",
         rf"(?i:\b(?:call me|i go by|address me as))\s(?P<name>{_FULL_NAME})(?![\w'’])",
-        rf"(?i:^\W{{0,3}}(?:hi|hello|hey)(?: there| all)?[,!. ]{{1,3}}(?:i['’]m|i am|this is))\s(?P<name>{_CAPITALISED}){_ENDS}",
+        rf"(?i:^\W{{0,3}}(?:hi|hello|hey)(?: there| all)?[,!. ]{{1,3}}(?:i['’]m|i am"
+        rf"|this is))\s(?P<name>{_CAPITALISED}){_ENDS}",
     )
 )
 _HAN_NAME = rf"[{HAN}]{{2,4}}?|[A-Za-z][A-Za-z .'-]{{1,30}}[A-Za-z]"
 _CHINESE = re.compile(
-    rf"(?:(?:我|用户)(?:的?(?:名字|姓名|全名|大名)(?:就?是|叫做?|：|:)|叫做?|名叫)|(?:可以|就|请)?(?:叫|喊|称呼)我(?!起|一|回|去|来|过|吃|做|帮|的|们|早|晚|别|不|在))"
+    rf"(?:(?:我|用户)(?:的?(?:名字|姓名|全名|大名)(?:就?是|叫做?|：|:)|叫做?|名叫)|(?:可以|就"
+    rf"|请)?(?:叫|喊|称呼)我(?!起|一|回|去|来|过|吃|做|帮|的|们|早|晚|别|不|在))"
     rf"(?P<name>{_HAN_NAME})(?=就[好行可]|吧|[，,。.！!、；;\s]|$)"
 )
 _NOT_NAMES = split_words("""
@@ -33,6 +35,7 @@ _NOT_NAMES = split_words("""
     here there happy glad new sure tired back
 """)
 _NOT_CHINESE = re.compile(r"^[了他她你您它这那什谁啥外车人过不没来去]|什么|外卖")
+_SUPPOSED = re.compile(r"\b(?:if|say|suppose|imagine|pretend)\b[^.!?\n]{0,20}$", re.I)
 _QUOTES = "\"'“”‘’「」《》`*"
 
 
@@ -52,7 +55,7 @@ def _is_own(found: re.Match[str], text: str) -> bool:
     name = found["name"].strip()
     words = name.lower().split()
     quoted = text[max(0, found.start() - 2) : found.start()].strip()[-1:] in tuple(_QUOTES)
-    supposed = re.search(r"\b(?:if|say|suppose|imagine|pretend)\b[^.!?\n]{0,20}$", text[max(0, found.start() - 30) : found.start()], re.I)  # fmt: skip
+    supposed = _SUPPOSED.search(text[max(0, found.start() - 30) : found.start()])
     return not (quoted or supposed or words[0] in _NOT_NAMES or _NOT_CHINESE.search(name))
 
 

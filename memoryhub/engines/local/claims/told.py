@@ -33,10 +33,13 @@ _ASSISTANT_CONFIDENCE = 0.5
 _SENTENCE = re.compile(r"(?:[^\n.!?。！？；]|[.!?](?=[^\s.!?]))+[.!?。！？；]*")
 _BULLET = re.compile(r"\s{0,40}(?:[-*•·–—]\s{1,4}|\d{1,3}[.)、]\s{0,4})?")
 _ASKED = re.compile(
-    r"(?:(?:please|pls|plz|hey|ok|okay|and|also|fyi|so)\b[,:]?\s+|(?:can|could|would|will) you (?:please )?"
+    r"(?:(?:please|pls|plz|hey|ok|okay|and|also|fyi|so)\b[,:]?\s+|(?:can|could|would"
+    r"|will) you (?:please )?"
     r"|i(?:'d like| want| need) you to )?"
-    r"(?:(?:always )?remember|keep in mind|bear in mind|take note|make a note|(?:please )?note|don['’]t forget|do not forget"
-    r"|memori[sz]e|(?:save|store|add|put)(?: this| it)?(?: (?:to|in) (?:your |the |my )?memory)?|for the record|fyi|be aware)"
+    r"(?:(?:always )?remember|keep in mind|bear in mind|take note|make a note|(?:please )?note"
+    r"|don['’]t forget|do not forget"
+    r"|memori[sz]e|(?:save|store|add|put)(?: this| it)?(?: (?:to|in) (?:your |the |my )?memory)?"
+    r"|for the record|fyi|be aware)"
     r"(?:,? (?:please|this|for me|for later|too))?(?P<link> that\b|\s?[:,–—-])?\s+",
     re.I,
 )  # fmt: skip
@@ -50,7 +53,8 @@ _RECALLS = re.compile(r"(?:time|day|one|night|when|what|how|who|where|why|to|if)
 _AUXILIARIES = {
     "is": "am", "has": "have", "does": "do", "was": "was", "isn't": "am not", "hasn't": "have not",
     "doesn't": "do not", "wasn't": "was not", "can": "can", "can't": "can't", "cannot": "cannot",
-    "will": "will", "won't": "won't", "would": "would", "did": "did", "didn't": "did not", "had": "had",
+    "will": "will", "won't": "won't", "would": "would", "did": "did", "didn't": "did not",
+    "had": "had",
     "hadn't": "had not", "could": "could", "couldn't": "could not", "may": "may", "must": "must",
     "should": "should", "needs": "need",
 }  # fmt: skip
@@ -68,12 +72,15 @@ _PERSONAL_VERBS = split_words("""
 # "Works fine", "Looks good", "Needs work": said of things.
 _SAID_OF_THINGS = re.compile(
     r"(?:works|runs|needs|takes|goes|reads|plays|is|was|has|can't|isn't|doesn't|keeps)"
-    r" (?:fine|great|good|ok|okay|well|now|perfectly|again|like a charm|for me|work|fixing|time|ages|forever"
-    r"|too|so|it|this|that|there|true|matter|help|sense|nice|cool|on|off|about|been (?:great|fun|good|ages)|to be)\b", re.I
+    r" (?:fine|great|good|ok|okay|well|now|perfectly|again|like a charm|for me|work|fixing|time"
+    r"|ages|forever"
+    r"|too|so|it|this|that|there|true|matter|help|sense|nice|cool|on|off|about|been (?:great|fun"
+    r"|good|ages)|to be)\b", re.I
 )  # fmt: skip
 _ADVERBS = (
     r"(?:(?:also|always|never|often|usually|currently|recently|now|sometimes|mostly|mainly|still"
-    r"|really|rarely|generally|typically|primarily|just|already|only|no longer|strongly|occasionally) ){0,2}"
+    r"|really|rarely|generally|typically|primarily|just|already|only|no longer|strongly"
+    r"|occasionally) ){0,2}"
 )
 # "Studies show", "User stories are": what looks like a verb is a noun if another follows.
 _NOT_A_NOUN = (
@@ -82,11 +89,13 @@ _NOT_A_NOUN = (
 )
 _BARE = re.compile(rf"(?P<adverb>{_ADVERBS})(?P<verb>[a-z]{{1,20}}(?:['’]t)?){_NOT_A_NOUN}", re.I)
 _AND_VERB = re.compile(
-    rf"(?:,|\band|\bbut|\bor|\bwho)\s{{1,4}}{_ADVERBS}(?P<verb>[a-z]{{1,20}}(?:['’]t)?){_NOT_A_NOUN}",
+    rf"(?:,|\band|\bbut|\bor"
+    rf"|\bwho)\s{{1,4}}{_ADVERBS}(?P<verb>[a-z]{{1,20}}(?:['’]t)?){_NOT_A_NOUN}",
     re.I,
 )
 _POSSESSIVE = re.compile(
-    r"(?P<with>\b(?:with|and|for|of) [A-Z]\w{0,40}(?: and|,|['’]s|) )?\b(?P<own>his|her|their)\b(?= \w)"
+    r"(?P<with>\b(?:with|and|for|of) [A-Z]\w{0,40}(?: and|,|['’]s|) )?\b(?P<own>his|her"
+    r"|their)\b(?= \w)"
 )
 _SELF = re.compile(r"\b(?:himself|herself|themself|themselves)\b", re.I)
 _USER_WORDS = ("the user", "this user", "user", "[user]", "<user>")
@@ -96,12 +105,14 @@ _CHINESE_USER = re.compile(
 _LABEL = re.compile(r"(?:the )?user\s?[:：]\s{0,4}(?=\S)", re.I)
 _LABEL_CHINESE = re.compile(r"用户\s?[:：]\s{0,4}(?=\S)")
 _ASKED_CHINESE = re.compile(
-    r"(?:请|麻烦|帮我|给我|你|您|一定|务必|要){0,4}记(?:一?[下笔]|住|着|好|得)(?!来|的)[，,：:\s]{0,3}"
+    r"(?:请|麻烦|帮我|给我|你|您|一定|务必|要){0,4}记(?:一?[下笔]|住|着|好|得)(?!来"
+    r"|的)[，,：:\s]{0,3}"
 )
 _SPACES = re.compile(r"\s{0,4}")
 # "User's learning": is, not has.
 _IS_CLIPPED = re.compile(
-    r"(?:not|an?|the|from|allergic|vegan|vegetarian|married|single|based|\w{3,20}ing (?!\w{1,20} (?:is|are|was))|in|at)\b"
+    r"(?:not|an?|the|from|allergic|vegan|vegetarian|married|single|based"
+    r"|\w{3,20}ing (?!\w{1,20} (?:is|are|was))|in|at)\b"
 )
 _MAX_LISTED = 200  # characters of a sentence in a list of statements
 _FIRST_OR_SECOND = re.compile(r"\b(?:i|i['’]m|my|me|we|our|us|you|your|it|that|this)\b", re.I)
