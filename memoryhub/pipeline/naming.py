@@ -18,7 +18,7 @@ from django.utils.translation import gettext_noop
 from memoryhub.dialogues.messages import clean_text, hash_text
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.claims.introductions import find_introduced_name
-from memoryhub.errors import InvalidInput
+from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.pipeline import corrections
 from memoryhub.subject_names import MAX_OWNER_LENGTH, PLACEHOLDERS, replace_names
 from memoryhub.tenants.models import Space
@@ -27,7 +27,7 @@ from memoryhub.tenants.services import lock_space
 from notes.facts.trust import TRUSTED_ROLES
 from notes.graph.identity import normalise_name
 from notes.history.change_set import ChangeSet
-from notes.history.unit_of_work import UnitOfWork
+from notes.history.unit_of_work import RowKey, UnitOfWork
 from notes.models import Entity, Fact
 from personas.models import ProfileAttribute, Trait
 
@@ -69,7 +69,8 @@ def _save_name(space: Space, name: str, turn: Turn | None = None) -> None:
     former = {*space.former_names, space.name} - {name, ""}
     space.name, space.former_names = name, sorted(former)
     space.named_in = turn.id if turn else None
-    space.save(update_fields=["name", "former_names", "named_in"])
+    space.rename_due = True
+    space.save(update_fields=["name", "former_names", "named_in", "rename_due"])
 
 
 def follow_dialogue(space: Space, turns: Sequence[Turn], now: datetime) -> None:
@@ -82,7 +83,12 @@ def follow_dialogue(space: Space, turns: Sequence[Turn], now: datetime) -> None:
             lock_space(space)
             if name != space.name and _may_learn(space):
                 _save_name(space, name[:MAX_OWNER_LENGTH], turn)
-    rename_rows(space, ACTOR, now)
+        else:
+            space.refresh_from_db(fields=["name", "former_names", "named_in", "rename_due"])
+        stale = set(space.called_names[1:])
+    # What was read from words said before the name was known is written under none.
+    if space.rename_due or any(turn.speaker in stale for turn in turns):
+        rename_rows(space, ACTOR, now)
 
 
 def _may_learn(space: Space) -> bool:
@@ -95,15 +101,42 @@ def _find_name_told(space: Space, turn: Turn) -> str:
     return find_introduced_name(turn.text) if own and _may_learn(space) else ""
 
 
-def rename_rows(space: Space, actor: str, now: datetime) -> None:
-    """Let what is written say what the subject is called, as one event that can be undone."""
+def forget_erased_name(space: Space, actor: str, now: datetime) -> None:
+    """Where the words that told the name are erased, the subject has none again: what is written
+    and who spoke say "the user". Call after an erasure. Opens its own scopes."""
+    with tenant_scope(space.tenant_id):
+        held = Space.objects.filter(id=space.id).exclude(named_in=None).first()
+        told = Turn.objects.filter(id=held.named_in).first() if held else None
+        if held is None or (told is not None and find_introduced_name(told.text) == held.name):
+            return
+        lock_space(held)
+        name = held.name
+        held.name, held.named_in = "", None
+        held.speakers = sorted({*held.speakers} - {name})
+        spoken = Turn.objects.filter(space=held, speaker=name)
+        if spoken.update(speaker=held.display_name):
+            held.speakers = sorted({*held.speakers, held.display_name})
+        held.save(update_fields=["name", "named_in", "speakers"])
+    rename_rows(held, actor, now, gone=[name])
+
+
+def rename_rows(space: Space, actor: str, now: datetime, gone: Collection[str] = ()) -> None:
+    """Let what is written say what the subject is called, as one event that can be undone.
+    `gone`: names that are known no longer."""
     with tenant_scope(space.tenant_id):
         space = Space.objects.get(id=space.id)
-        old = set(space.called_names[1:])
+        old = {*space.called_names[1:], *gone}
         keys = [*_find_keys(space, old)]
-    if not keys:
-        return
+    if keys:
+        _rename_keys(space, keys, old, actor, now)
+    if len(keys) < _MAX_RENAMED:
+        with tenant_scope(space.tenant_id):
+            Space.objects.filter(id=space.id, name=space.name).update(rename_due=False)
 
+
+def _rename_keys(
+    space: Space, keys: Sequence[RowKey], old: Collection[str], actor: str, now: datetime
+) -> None:
     def edit(bench: UnitOfWork, changes: ChangeSet) -> None:
         bench.load_rows(keys)
         for kind, row_id in keys:
@@ -111,10 +144,15 @@ def rename_rows(space: Space, actor: str, now: datetime) -> None:
             if values := _rename_values(space, row, old):
                 bench.edit_row(changes, row, **values)
 
-    corrections.edit_rows(space, edit, actor, now, reason=str(REASON))
+    try:
+        corrections.edit_rows(space, edit, actor, now, reason=str(REASON))
+    except Conflict:
+        # One of them holds under the new name already: that one keeps its own.
+        for key in keys if len(keys) > 1 else ():
+            _rename_keys(space, [key], old, actor, now)
 
 
-def _find_keys(space: Space, old: Collection[str]) -> Iterable[tuple[str, Any]]:
+def _find_keys(space: Space, old: Collection[str]) -> Iterable[RowKey]:
     """Rows that are under one of these names. Call inside the tenant's scope."""
     facts = Q(owner__in=old)
     for name in old:

@@ -76,6 +76,8 @@ class Space(TenantModel):
     # What they were called before, and the turn that told the name; None: somebody set it.
     former_names = ArrayField(models.CharField(max_length=200), default=list, blank=True)
     named_in = models.UUIDField(null=True, blank=True)
+    # What was written before does not say the name yet.
+    rename_due = models.BooleanField(default=False)
     # Names of everyone who spoke here: recall takes them out of questions.
     speakers = ArrayField(models.CharField(max_length=120), default=list, blank=True)
     next_seq = models.BigIntegerField(default=1)

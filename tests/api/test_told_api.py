@@ -367,3 +367,19 @@ def test_a_repetition_stores_nothing(api: APIClient) -> None:
     first = api.post("/api/v1/facts", GIVEN, format="json", headers=headers).json()
     again = api.post("/api/v1/facts", GIVEN, format="json", headers=headers).json()
     assert first["event_id"] == again["event_id"]
+
+
+def test_who_erases_the_words_that_told_the_name_has_none_again(
+    client_of: Any, tenant: Tenant
+) -> None:
+    client = client_of(tenant, "read", "write", "admin")
+    add(client, "I live in Oslo.")
+    turns = add(client, "My name is Priya.")["turns"]
+    add(client, "I play chess.")
+    path = f"/api/v1/spaces/{ID}/erase"
+    wanted = {"target": "turns", "ids": [turns[0]["id"]]}
+    answer = client.post(path, wanted, format="json")
+    assert answer.status_code == 200, answer.content
+    shown = client.get(f"/api/v1/spaces/{ID}").json()
+    assert (shown["name"], shown["speakers"]) == ("", ["the user"])
+    assert set(list_texts(client)) == {"The user lives in Oslo.", "The user plays chess."}

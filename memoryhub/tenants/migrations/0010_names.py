@@ -21,4 +21,9 @@ class Migration(migrations.Migration):
             name='named_in',
             field=models.UUIDField(blank=True, null=True),
         ),
+        migrations.AddField(
+            model_name='space',
+            name='rename_due',
+            field=models.BooleanField(default=False),
+        ),
     ]

@@ -1,5 +1,4 @@
-"""Links to a person's own page, what they are called, and the pause that they or an operator may
-make."""
+"""Links to a person's own page, and the pause that they or an operator may make."""
 
 from __future__ import annotations
 
@@ -19,8 +18,6 @@ from memoryhub.console.frame.access import ADMIN, EDITOR, action_at, page_at, te
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
-from memoryhub.errors import InvalidInput
-from memoryhub.pipeline.naming import set_subject_name
 from memoryhub.tenants import person_links
 from memoryhub.tenants.models import PersonLink
 from memoryhub.tenants.services import pause_space, resume_space
@@ -68,19 +65,6 @@ def revoke_person_link(request: ConsoleRequest, space_id: UUID, link_id: UUID) -
     person_links.revoke_person_link(link, timezone.now())
     messages.success(request, _("Closed: the link opens nothing any more."))
     return redirect("space-person", space_id=space_id)
-
-
-@action_at("spaces/<uuid:space_id>/name", "space-name")
-@tenant_page(role=EDITOR)
-def set_space_name(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    now = timezone.now()
-    space = get_space_or_404(space_id, now)
-    try:
-        set_subject_name(space, request.POST.get("subject_name", ""), request.actor, now)
-        messages.success(request, _("Saved: what is written says so from now on."))
-    except InvalidInput as error:
-        messages.error(request, error.message)
-    return redirect("space-timeline", space_id=space_id)
 
 
 @action_at("spaces/<uuid:space_id>/pause", "space-pause")

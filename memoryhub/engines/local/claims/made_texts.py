@@ -31,8 +31,10 @@ _MAKING = (
     r"|put together)"
 )
 # Verbs that only ever make or rework words; the others need to be told what.
-_MAKING_WORDS = r"(?:translate|rephrase|reword|paraphrase|rewrite|re-write|proofread|summari[sz]e"
-r"|draft|compose)"
+_MAKING_WORDS = (
+    r"(?:translate|rephrase|reword|paraphrase|rewrite|re-write|proofread|summari[sz]e"
+    r"|draft|compose)"
+)
 _REQUESTS = tuple(
     re.compile(pattern, re.I)
     for pattern in (
