@@ -75,17 +75,15 @@ def _save_name(space: Space, name: str, turn: Turn | None = None) -> None:
 
 def follow_dialogue(space: Space, turns: Sequence[Turn], now: datetime) -> None:
     """Learn the name from what was just read, and let what is written say it. Opens its own
-    scopes."""
-    with tenant_scope(space.tenant_id):
-        told = [(turn, name) for turn in turns if (name := _find_name_told(space, turn))]
-        if told:
-            turn, name = told[-1]
+    scopes; most dialogue takes none."""
+    told = [(turn, name) for turn in turns if (name := _find_name_told(space, turn))]
+    if told:
+        turn, name = told[-1]
+        with tenant_scope(space.tenant_id):
             lock_space(space)
             if name != space.name and _may_learn(space):
                 _save_name(space, name[:MAX_OWNER_LENGTH], turn)
-        else:
-            space.refresh_from_db(fields=["name", "former_names", "named_in", "rename_due"])
-        stale = set(space.called_names[1:])
+    stale = space.called_names[1:]
     # What was read from words said before the name was known is written under none.
     if space.rename_due or any(turn.speaker in stale for turn in turns):
         rename_rows(space, ACTOR, now)
