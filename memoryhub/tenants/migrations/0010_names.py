@@ -26,4 +26,6 @@ class Migration(migrations.Migration):
             name='rename_due',
             field=models.BooleanField(default=False),
         ),
+        # What is written under an id says "the user" once something more is said there.
+        migrations.RunSQL("UPDATE tenants_space SET rename_due = true", migrations.RunSQL.noop),
     ]

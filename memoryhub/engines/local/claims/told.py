@@ -115,6 +115,7 @@ _IS_CLIPPED = re.compile(
     r"|\w{3,20}ing (?!\w{1,20} (?:is|are|was))|in|at)\b"
 )
 _MAX_LISTED = 200  # characters of a sentence in a list of statements
+_FIRST_PERSON = re.compile(r"\b(?:i|me|my|we|our|us)\b", re.I)  # who tells is another
 _FIRST_OR_SECOND = re.compile(r"\b(?:i|i['’]m|my|me|we|our|us|you|your|it|that|this)\b", re.I)
 
 
@@ -358,9 +359,9 @@ class _SentenceReader:
             made.told = made.named = made.known = True
             at = label
         named = self.subject.match(self.text, at, made.end)
-        if named:
+        if named and not _FIRST_PERSON.search(self.text, named.end(), made.end):
             at = self._read_named(made, named)
-        elif not made.edits or label:
+        elif not named and (not made.edits or label):
             at = self._read_bare(made, at)
         if made.told:
             self._read_rest(made, at)
