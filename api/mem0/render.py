@@ -70,14 +70,6 @@ def render_search_hit(fact: Any, score: float, dense: float, lexical: float) -> 
     }
 
 
-def score_relevance(dense: float | None, lexical: float) -> float:
-    """0 to 1: likeness, and three quarters of the share of the question's words; of words alone
-    where nothing was compared by meaning."""
-    by_words = min(lexical, 1.0)
-    raw = 2 * by_words if dense is None else max(dense, 0.0) + 0.75 * by_words
-    return round(min(raw, 1.0), 4)
-
-
 def render_decisions(job: Job, lineages: Mapping[str, UUID]) -> list[dict[str, Any]]:
     """What became of the claims of an add. `lineages`: the memory of each fact, by id."""
     made = []

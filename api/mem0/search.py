@@ -112,10 +112,12 @@ def _search_space(
 
 
 def _build_hit(item: MemoryItem) -> SearchHit:
+    from memoryhub.recall.ranking.select import measure_likeness
+
     arms = [finding.arms for finding in item.found]
     dense = next((a["dense"].score for a in arms if "dense" in a), None)
     lexical = next((a["lexical"].score for a in arms if "lexical" in a), 0.0)
-    return render.score_relevance(dense, lexical), item, dense or 0.0, lexical
+    return measure_likeness(dense, lexical), item, dense or 0.0, lexical
 
 
 def _render_hits(key: KeyRow, hits: list[SearchHit]) -> list[dict[str, Any]]:

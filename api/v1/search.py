@@ -23,6 +23,7 @@ from api.core.fields import (
     NameField,
     StrictBooleanField,
     StrictIdField,
+    StrictNumberField,
     TextField,
     TimestampField,
     validate_body,
@@ -60,13 +61,16 @@ class RecallSerializer(serializers.Serializer[Any]):
 
 
 class SearchSerializer(RecallSerializer):
-    """`limit` left out: as many as the policy has it, which is ten or what the router thinks."""
+    """`limit` left out: as many as the policy has it, which is ten or what the router thinks.
+    `min_relevance`: only what is like the query by so much; left out: the nearest, and each says
+    whether it bears on the query."""
 
     limit = IntegerField(allow_null=True, required=False, min_value=1, max_value=100)
     kinds = ListField(
         serializers.ChoiceField(choices=get_args(MemoryKind)), **NULL, allow_empty=False
     )
     budget_tokens = IntegerField(**NULL, min_value=LEAST_TOKENS, max_value=MOST_TOKENS)
+    min_relevance = StrictNumberField(**NULL, min_value=0, max_value=1)
 
 
 class ContextSerializer(RecallSerializer):
@@ -168,7 +172,8 @@ class SearchView(QuestionView):
     def ask(self, space: Space, question: str, **options: Any) -> Any:
         from memoryhub.recall.services import search_memories
 
-        return search_memories(space, question, **options)
+        nearest = options["min_relevance"] is None
+        return search_memories(space, question, nearest=nearest, **options)
 
 
 class ContextView(QuestionView):

@@ -19,6 +19,7 @@ from django.utils import timezone
 from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.engines.local.answers import extractive
 from memoryhub.engines.local.answers.asked import find_asked_tense
+from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.claims.predicates import find_question_predicates
 from memoryhub.engines.types import GroundedAnswer, Quote
 from memoryhub.errors import EngineError
@@ -159,7 +160,7 @@ def _build_quotes(
     space: Space, question: str, items: Sequence[MemoryItem], at: datetime
 ) -> list[tuple[MemoryItem, Quote]]:
     """Call inside the tenant's scope."""
-    asked_for = find_question_predicates(question[:_MAX_QUESTION_CHARACTERS])
+    asked_for = find_question_predicates(correct_typos(question[:_MAX_QUESTION_CHARACTERS]))
     details, zone = load_quote_details(items, at, asked_for), ZoneInfo(space.timezone)
     bearing = zip(items, score_bearings(items), strict=True)
     return [(item, build_quote(item, details, zone, worth)) for item, worth in bearing]

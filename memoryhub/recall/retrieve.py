@@ -55,7 +55,8 @@ class RetrievalScope:
     `kinds`: nothing else is shown, also not by further rounds; None: whatever is found.
     `seen`: there already, by id; a further round looks for something else. `explained`: of what
     is dropped the parts of its score and its place in both arms are told. `nearest`: as many as
-    are wanted, also where nothing bears on the question.
+    are wanted, also where nothing bears on the question. `least`: only what is like it by so
+    much, from 0 to 1.
     """
 
     channels: Sequence[Channel]
@@ -66,6 +67,7 @@ class RetrievalScope:
     linked: bool = False
     explain: bool = False
     nearest: bool = False
+    least: float | None = None
 
     def cut_to_limit(self, items: Sequence[MemoryItem]) -> list[MemoryItem]:
         """The `most` best, and what comes beside them."""
@@ -79,13 +81,17 @@ class RetrievalScope:
 class RetrievalResult:
     """What one look brought: `items` best first, each once. `counts` by channel, `links` the
     turns of facts and notes that were looked up on the way. `barren`: channels that would bring
-    nothing in a further round either."""
+    nothing in a further round either. `irrelevant`: what is only near, by id."""
 
     items: list[MemoryItem] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     dropped: list[DroppedMemory] = field(default_factory=list)
     links: dict[UUID, Mapping[UUID, Span | None]] = field(default_factory=dict)
     exhausted_channels: Sequence[Channel] = ()
+    irrelevant: frozenset[UUID] = frozenset()
+
+    def list_relevant(self) -> list[MemoryItem]:
+        return [item for item in self.items if item.relevant]
 
     def put_first(self, items: Sequence[MemoryItem]) -> None:
         """These before the others, and each thing once."""
@@ -139,6 +145,8 @@ def retrieve_memories(
     found, made = _find_memories(ask, wanted, clock)
     with clock.measure_stage("hydrate"):
         items = load_items(found, made.links)
+        if far := made.irrelevant:
+            items = [replace(i, relevant=False) if i.id in far else i for i in items]
     if not wanted.limit_per_kind:
         items, told = remove_duplicates(items)
         made.dropped += told
@@ -157,7 +165,13 @@ def _find_memories(
         weights = intents.compute_channel_weights(ask.routed_question) if fused else {}
         return fusion.fuse_channels(lists, weights), RetrievalResult(counts=_count_hits(lists))
     result = rank.rank_candidates(
-        ask, wanted.channels, wanted.most, wanted.limit_per_kind, clock, nearest=wanted.nearest
+        ask,
+        wanted.channels,
+        wanted.most,
+        wanted.limit_per_kind,
+        clock,
+        nearest=wanted.nearest,
+        least=wanted.least,
     )
     with clock.measure_stage("candidates"):
         beside = [channel for channel in wanted.channels if channel not in rank.KIND_OF_CHANNEL]
@@ -176,7 +190,12 @@ def _find_memories(
     counts = {**result.count_by_channel(), **_count_hits(lists)}
     barren = list(rank.KIND_OF_CHANNEL) if result.is_exhausted else []
     barren = [channel for channel in barren if channel in wanted.channels]
-    return found, RetrievalResult([], counts, dropped, result.links, barren)
+    far = result.list_irrelevant_ids() - _list_ids_of_hits(lists)
+    return found, RetrievalResult([], counts, dropped, result.links, barren, far)
+
+
+def _list_ids_of_hits(lists: Mapping[str, Sequence[ChannelHit]]) -> set[UUID]:
+    return {hit.id for hits in lists.values() for hit in hits}
 
 
 def _weigh_other_channels(ask: PreparedQuestion) -> Mapping[str, float]:
@@ -205,8 +224,9 @@ def judge_retrieval(
     """What of it is shown. The judge is asked outside of any scope; opens its own for further
     rounds. What a model judges is cut to K_max."""
     mode, rounds = ask.policy.judge.mode, ask.policy.recall.rounds
-    if mode == "off" or (mode == "rules" and first.items):
-        return judge.JudgedMemories(first.items, enough=bool(first.items))
+    bearing = first.list_relevant()
+    if mode == "off" or (mode == "rules" and bearing):
+        return judge.JudgedMemories(first.items, enough=bool(bearing))
 
     def find(deeper: PreparedQuestion, channel: Channel) -> list[MemoryItem]:
         further = retrieve_memories(deeper, replace(wanted, channels=[channel]), StageTimer())
@@ -218,8 +238,8 @@ def judge_retrieval(
     )
     with clock.measure_stage("judge"):
         if mode == "rules":
-            return judge.judge_by_floor(first.items, further.find_more, rounds)
-        offered = first.items[: ask.policy.recall.k_max]
+            return judge.judge_by_floor(bearing, further.find_more, rounds)
+        offered = bearing[: ask.policy.recall.k_max]
         return judge.judge_by_engine(ask, consultant, offered, further.find_more, rounds)
 
 
@@ -282,4 +302,5 @@ def _find_original(
 def _raise_to_score(item: MemoryItem, instead: MemoryItem) -> MemoryItem:
     """At the place of what it stands for: the difference is shown as a part of its score."""
     parts = {**item.parts, "source": instead.score - item.score}
-    return replace(item, score=instead.score, parts=parts)
+    relevant = item.relevant or instead.relevant
+    return replace(item, score=instead.score, parts=parts, relevant=relevant)

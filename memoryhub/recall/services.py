@@ -70,6 +70,7 @@ def search_memories(
     standing: SpaceSearchState | None = None,
     unasked: bool | Literal["model"] | None = None,
     nearest: bool = False,
+    min_relevance: float | None = None,
 ) -> SearchResult:
     """The memories of `space` that bear on `query`, best first. Opens its own tenant scope.
 
@@ -86,10 +87,11 @@ def search_memories(
     together with the space, just now. `unasked`: also what the policy hands over whatever is asked;
     None: where the policy does not rank all channels together; "model": also where a model is to
     answer, since rules quote what was found and can not weigh what was not. `nearest`: as many as
-    were asked for, nearest first, also where none bears on the query.
+    were asked for, nearest first, and each says whether it bears on the query. `min_relevance`:
+    only what is like the query by so much, 0 to 1 (`ranking.select.measure_likeness`).
     What fails degrades the search; raises InvalidInput for an empty query.
     """
-    _check_arguments(limit, kinds)
+    _check_arguments(limit, kinds, min_relevance)
     pack.check_token_budget(budget_tokens)
     clock, now = StageTimer(), now or timezone.now()
     visibility = SearchVisibility(now, as_of, include_past, deep, only=only)
@@ -98,18 +100,18 @@ def search_memories(
         space, query, visibility, clock, session_id=session_id, override=override, standing=standing
     )
     scope = _build_scope(ask, limit, kinds, override)
-    wanted = replace(scope, explain=explain, nearest=nearest)
+    wanted = replace(scope, explain=explain, nearest=nearest, least=min_relevance)
     with tenant_scope(space.tenant_id):
         first = retrieve.retrieve_memories(ask, wanted, clock)
         if ask.parsed_question.wants_overview and "facts" in wanted.channels:
             first.put_first(retrieve.load_items_of_hits(at_hand.find_overview(ask)))
-        clashing = conflicts.find_conflicts(first.items, visibility.at)
+        clashing = conflicts.find_conflicts(first.list_relevant(), visibility.at)
         hidden = explanation.find_hidden(ask, wanted.channels) if explain else []
         beside = {}
         if kinds is None and _is_unasked_wanted(ask, unasked):
             beside = load_unasked_items(ask, "")
     judged = retrieve.judge_retrieval(ask, consultant, first, wanted, clock)
-    best = wanted.cut_to_limit(judged.items)
+    best = wanted.cut_to_limit(_add_nearest(judged.items, first.items if nearest else ()))
     shown, tokens = pack.fit_token_budget(best, budget_tokens, count_tokens)
     told = explanation.SearchTrace(ask, wanted.channels, first, judged, shown, hidden, wanted.most)
     result = SearchResult(
@@ -137,7 +139,8 @@ def search_memories(
         }
         asked = journal.AskedQuestion("search", query, options, asked_by, now)
         entry = journal.build_entry(told, result, [("", shown)], asked)
-        reinforcement.record_search(space, shown, now, entry, inspected=inspect)
+        bearing = [item for item in shown if item.relevant]
+        reinforcement.record_search(space, bearing, now, entry, inspected=inspect)
     return result
 
 
@@ -162,7 +165,19 @@ def _exclude_found(
     return found
 
 
-def _check_arguments(limit: SearchLimit, kinds: Sequence[MemoryKind] | None) -> None:
+def _add_nearest(
+    judged: Sequence[MemoryItem], nearest: Sequence[MemoryItem]
+) -> Sequence[MemoryItem]:
+    """What was judged, and what else is near: that, a judge set aside or never saw."""
+    known = {item.id for item in judged}
+    return [*judged, *(replace(i, relevant=False) for i in nearest if i.id not in known)]
+
+
+def _check_arguments(
+    limit: SearchLimit, kinds: Sequence[MemoryKind] | None, min_relevance: float | None
+) -> None:
+    if min_relevance is not None and not 0 <= min_relevance <= 1:
+        raise InvalidInput(_("from 0 to 1"), field="min_relevance")
     if isinstance(limit, int) and not 1 <= limit <= MAX_LIMIT:
         raise InvalidInput(_("from 1 to %(limit)s") % {"limit": MAX_LIMIT}, field="limit")
     if kinds is not None and (not kinds or set(kinds) - set(ALL_KINDS)):

@@ -30,6 +30,7 @@ from notes.models import (
     Link,
     Revision,
 )
+from notes.review.moot import settle_moot_conflicts
 
 RowKey = tuple[str, UUID]
 Values = dict[str, Any]
@@ -274,6 +275,19 @@ class UnitOfWork:
         for kind, ids in self._list_ids_by_kind().items():
             self._write_kind(kind, ids)
         self._record_sources()
+        self._settle_moot_conflicts()
+
+    def _settle_moot_conflicts(self) -> None:
+        """A claim that has ended leaves nothing to ask about it, one that holds again does."""
+        standing = ("status", "retired_at")
+        changed = [
+            row
+            for (kind, row_id), row in self.rows.items()
+            if kind == "fact" and row is not None and (was := self.original_values[kind, row_id])
+            if any(was[name] != serialize_row(row)[name] for name in standing)
+        ]
+        if changed:
+            settle_moot_conflicts(self.space, changed, self.now)
 
     def _record_sources(self) -> None:
         held = Derivation.objects.filter(

@@ -11,13 +11,14 @@ from uuid import UUID
 
 from django.db.models import Model
 
-from memoryhub.news import News, notify_listeners
+from memoryhub.news import notify_listeners
 from memoryhub.tenants.models import Space
 from notes.facts import risk
 from notes.facts.resolve import OverruledCandidate
 from notes.facts.trust import is_instruction
 from notes.history.change_set import serialize_row
 from notes.models import Derivation, Proposal
+from notes.review.moot import MOOT, build_proposal_news, is_moot
 
 _opened_ids: ContextVar[list[UUID] | None] = ContextVar("opened", default=None)
 
@@ -90,6 +91,7 @@ def propose_candidate(
     values, `sources` its support, `relations` its triples.
     """
     new, target = overruled.new, overruled.target
+    moot = is_moot(overruled.op.value, target, new)
     support = [s for s in overruled.sources if s.role == Derivation.Role.SUPPORT]
     payload = {
         "op": overruled.op.value,
@@ -107,6 +109,7 @@ def propose_candidate(
         payload=payload,
         row=target,
         turn_ids={source.turn_id for source in overruled.sources},
+        declined_by=MOOT if overruled.kind == Proposal.Kind.CONFLICT and moot else "",
     )
 
 
@@ -115,14 +118,6 @@ def _assess_risk(kind: str, payload: dict[str, Any], row: Model | None) -> risk.
     mentions = getattr(row, "mention_count", 1)
     op = str(payload.get("op", ""))
     return risk.assess_proposal_risk(kind, op, mentions, order=is_instruction(said))
-
-
-def build_proposal_news(proposal: Proposal, kind: str, at: datetime) -> News:
-    """That it waits, or was decided."""
-    data = {"id": str(proposal.id), "about": proposal.kind, "state": str(proposal.state)}
-    if proposal.row_id:
-        data |= {"row_type": proposal.row_type, "row_id": str(proposal.row_id)}
-    return News(kind, at, data, proposal.space_id)
 
 
 def build_merge_key(one: UUID, other: UUID) -> str:

@@ -123,7 +123,7 @@ def test_E16_without_the_embedder_words_are_compared(
 
 
 @pytest.mark.parametrize("path", EVERYWHERE)
-def test_E32_nothing_relevant_is_an_empty_answer_that_says_so(
+def test_E32_nothing_relevant_is_an_answer_that_says_so_and_marks_the_nearest(
     ask: Ask, scene: RecallScene, path: str
 ) -> None:
     scene.set_vectors(kayak=[1, 0], tea=[0.2, 0.98])
@@ -135,7 +135,9 @@ def test_E32_nothing_relevant_is_an_empty_answer_that_says_so(
     assert told["insufficient"]
     assert told["degraded"] == []
     if path == "search":
-        assert told["items"] == []
+        assert {each["text"] for each in told["items"]} >= {"Ana likes tea"}
+        assert not any(each["relevant"] for each in told["items"])
+        assert ask(path, "kayak?", min_relevance=0.5)["items"] == []
     elif path == "answer":
         assert told["abstained"]
         assert told["citations"] == []

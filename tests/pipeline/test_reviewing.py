@@ -14,6 +14,7 @@ from memoryhub.pipeline.review import answer_proposals
 from memoryhub.tenants.scope import tenant_scope
 from notes.history.change_set import serialize_row
 from notes.models import Derivation, Entity, EvolutionEvent, Fact, Proposal, Receipt
+from notes.review.moot import MOOT
 from notes.review.proposals import propose_change
 from tests.support.hand_writer import HandWriter, Kind
 from tests.support.hub import ScriptedHub
@@ -210,3 +211,26 @@ def test_E20_AA7_a_wish_to_forget_is_granted_at_once_only_where_it_is_clear(
     assert not Fact.objects.exists()
     receipt = Receipt.objects.get()
     assert receipt.counts["turns"] == 1
+
+
+def test_a_case_about_a_claim_that_ended_is_settled_and_comes_back_with_it(
+    hub: ScriptedHub, hand: HandWriter
+) -> None:
+    old, _, proposal = make_conflict(hand)
+    ended = corrections.end_fact(hub.space, old.id, "eva", hub.now, until=hub.now)
+    proposal.refresh_from_db()
+    assert (proposal.state, proposal.decided_by) == ("rejected", MOOT)
+    corrections.undo_event(ended.event, "eva", hub.now)
+    proposal.refresh_from_db()
+    assert (proposal.state, proposal.decided_by, proposal.decided_at) == ("open", "", None)
+
+
+def test_an_answer_of_a_person_stays_whatever_becomes_of_the_claim(
+    hub: ScriptedHub, hand: HandWriter
+) -> None:
+    old, _, proposal = make_conflict(hand)
+    answer_proposals.answer_proposal(proposal, "keep", "eva", hub.now)
+    ended = corrections.end_fact(hub.space, old.id, "eva", hub.now, until=hub.now)
+    corrections.undo_event(ended.event, "eva", hub.now)
+    proposal.refresh_from_db()
+    assert (proposal.state, proposal.decided_by) == ("rejected", "eva")

@@ -17,6 +17,7 @@ from sklearn.metrics import average_precision_score
 from memoryhub.engines.local.claims.deciders import (
     DecidersFile,
     PairDecider,
+    weigh_by_choice,
 )
 from memoryhub.engines.local.claims.pairs import LANGUAGE_BOUND, describe_pairs, may_take_place
 from memoryhub.engines.local.language import can_embed_language
@@ -39,6 +40,7 @@ Flags = NDArray[np.bool_]
 MOST_WRONG = 0.0075  # of what is true in the end, closed; one in a hundred is allowed
 LEAST_WORTH = 0.55  # of the pairs that a person is asked about, those in which something is over
 _QUIET_PARTS = 3
+_MOST_LEARNED = 8  # pairs of a new claim of quiet talk: the most alike ones
 MOST_IDLE = 0.015  # of the claims of quiet talk, those that a person is asked about
 # From this share of an older claim's words on, what closes it says it again: nothing is lost.
 SAYS_AGAIN = 0.6
@@ -48,7 +50,9 @@ SAYS_AGAIN = 0.6
 class PairTable:
     """Pairs of one language as rows. `at_stake`: the older side is true in the end, and nothing of
     it is left where the new one closes it; `claim` names it. `counts`: both sides are claims, not
-    messages. `may_act`: the newer side may end the older unasked, however sure."""
+    messages. `may_act`: the newer side may end the older unasked, however sure. `learned`: of
+    quiet talk only the most alike pairs are, the bars are set on all. `offered`: older claims that
+    the new one stands beside."""
 
     features: tuple[str, ...]
     rows: Columns
@@ -60,8 +64,9 @@ class PairTable:
     counts: Flags
     may_act: Flags
     quiet: Flags
-    assisted: Flags
+    learned: Flags
     claim: NDArray[np.str_]
+    offered: NDArray[np.int_]
 
 
 def train_pair_deciders(
@@ -102,21 +107,22 @@ def build_pair_table(
     rows: list[dict[str, float]] = []
     labels: list[str] = []
     authors, read, at_stake, counts, claim = [], [], [], [], []
-    quiet, assisted = [], []
+    quiet, learned, offered = [], [], []
     for group in groups:
         new = vectors[places[texts[group.new]]]
         similar = [float(new @ vectors[places[texts[old]]]) for old in group.held]
         described = describe_pairs(group.new, group.held, similar, group.subject)
         rows += described
         labels += group.labels
-        for row, claims in zip(described, group.claims, strict=True):
+        for place, (row, claims) in enumerate(zip(described, group.claims, strict=True)):
             authors.append(group.dialogue.author)
             read.append(group.source == "read")
             again = row["old_in_new"] >= SAYS_AGAIN
             at_stake.append(not again and _is_at_stake(group, claims))
             counts.append(not group.is_message)
             quiet.append(group.is_quiet)
-            assisted.append(group.is_assisted)
+            learned.append(not group.is_quiet or place < _MOST_LEARNED)
+            offered.append(len(group.held))
             claim.append(f"{group.dialogue.id} {min(claims)} {group.source}")
     if not rows:
         raise InvalidInput("no dialogue there tells anything twice", field="path")
@@ -133,8 +139,9 @@ def build_pair_table(
         np.array(counts),
         np.array([may_take_place(row) for row in rows]),
         np.array(quiet),
-        np.array(assisted),
+        np.array(learned),
         np.array(claim),
+        np.array(offered),
     )
 
 
@@ -156,21 +163,20 @@ def _learn_decider(table: PairTable) -> PairDecider:
     unseen = np.zeros(len(table.rows))
     for authors in _group_authors(table):
         left_out = np.isin(table.authors, authors)
-        fitted = fit_trees(table.rows[~left_out], table.closes[~left_out])
+        others = table.learned & ~left_out
+        fitted = fit_trees(table.rows[others], table.closes[others])
         unseen[left_out] = fitted.estimate_shares(table.rows[left_out])
+    unseen = weigh_by_choice(unseen, table.offered)
     act = _find_act_bar(table, unseen)
-    ask, among_people = (
-        _find_ask_bar(table, unseen, act, table.quiet & own)
-        for own in (table.assisted, ~table.assisted)
-    )
+    ask = _find_ask_bar(table, unseen, act)
+    rows = table.rows[table.learned]
     return PairDecider(
         features=table.features,
-        slot=fit_trees(table.rows, table.slot),
-        closes=fit_trees(table.rows, table.closes),
+        slot=fit_trees(rows, table.slot[table.learned]),
+        closes=fit_trees(rows, table.closes[table.learned]),
         act=act,
         ask=ask,
-        ask_among_people=max(ask, among_people),
-        scores=_score_unseen(table, unseen, act, np.where(table.assisted, ask, among_people)),
+        scores=_score_unseen(table, unseen, act, ask),
     )
 
 
@@ -199,13 +205,13 @@ def _find_safe_bar(table: PairTable, shares: Columns, at_stake: Flags) -> float:
     return round(min(1.0, max(0.5, float(bar)) + 0.001), 3)
 
 
-def _find_ask_bar(table: PairTable, shares: Columns, act: float, quiet: Flags) -> float:
-    """The lowest bar at which enough of the pairs right above it are worth a question, and this
-    quiet talk raises hardly any."""
-    idle = set(table.claim[quiet])
+def _find_ask_bar(table: PairTable, shares: Columns, act: float) -> float:
+    """The lowest bar at which enough of the pairs right above it are worth a question, and quiet
+    talk raises hardly any."""
+    idle = set(table.claim[table.quiet])
     for bar in np.arange(0.1, act, 0.02):
         asked = table.counts & ~table.quiet & (shares >= bar) & (shares < min(act, bar + 0.1))
-        raised = len(set(table.claim[quiet & (shares >= bar)]))
+        raised = len(set(table.claim[table.quiet & (shares >= bar)]))
         if (
             raised <= MOST_IDLE * len(idle)
             and table.closes[asked].sum() >= LEAST_WORTH * asked.sum()
@@ -214,7 +220,7 @@ def _find_ask_bar(table: PairTable, shares: Columns, act: float, quiet: Flags) -
     return act
 
 
-def _score_unseen(table: PairTable, shares: Columns, act: float, ask: Columns) -> dict[str, float]:
+def _score_unseen(table: PairTable, shares: Columns, act: float, ask: float) -> dict[str, float]:
     scores: dict[str, float] = {}
     for name, source in (
         ("told", table.counts & ~table.read),

@@ -35,7 +35,7 @@ from notes.facts.fact_shelf import OFF_SHELF
 from notes.history.change_set import ChangeSet, TurnEvidence, load_supports_of
 from notes.history.unit_of_work import UnitOfWork, load_event_standing, restore_columns
 from notes.models import EvolutionEvent, Fact, Proposal
-from notes.review.proposals import build_proposal_news
+from notes.review.moot import build_proposal_news
 
 Kind = Proposal.Kind
 _ANSWERS_WITHOUT_EFFECT = frozenset(

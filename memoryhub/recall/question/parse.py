@@ -9,6 +9,7 @@ from datetime import datetime
 
 from memoryhub.engines.local.answers import asked
 from memoryhub.engines.local.answers.asked import AskedTense, ValueKind
+from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.chinese import rules
 from memoryhub.engines.local.claims import predicates
 from memoryhub.engines.local.dates.english import find_times
@@ -76,16 +77,18 @@ def parse_question(
     Of a query longer than READ_WORDS characters the rest is not looked at.
     """
     length, query = len(query.strip()), query.strip()[:READ_WORDS]
+    typed, query = query, correct_typos(query[:READ]) + query[READ:]
     named = tuple(name for name in speakers if _mentions_name(query, name))
     forms = [form for name in named for form in _list_name_forms(name)]
     bare = strip_names(query, [*forms, *(f"{form}s" for form in forms)])
     about = subject if not named and asked.is_about_subject(query[:READ]) else ""
     pieces, language = split_into_chunks(bare, max_tokens), detect_language(query[:READ])
     return ParsedQuestion(
-        query=query,
+        query=typed,
         text_to_embed=pieces[0],
-        words=build_lexical_text(bare),
-        truncated=len(pieces) > 1 or length > len(query),
+        # What seems a slip may be a name: it is looked for as well.
+        words=build_lexical_text(bare if query == typed else f"{bare} {typed}"),
+        truncated=len(pieces) > 1 or length > len(typed),
         named=named,
         spans=find_times(query[:READ], now),
         asks_when=bool(_WHEN_PATTERN.search(query)),

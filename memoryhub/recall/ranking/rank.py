@@ -27,6 +27,7 @@ from memoryhub.recall.ranking.score import ScoredCandidate, choose_weights, scor
 from memoryhub.recall.ranking.select import (
     MODEL_MARGIN,
     RULES_MARGIN,
+    filter_like,
     filter_relevant,
     select_distinct,
 )
@@ -58,6 +59,13 @@ class Ranking:
     links: dict[UUID, Mapping[UUID, Span | None]] = field(default_factory=dict)
     is_exhausted: bool = False
 
+    def list_irrelevant_ids(self) -> frozenset[UUID]:
+        """Of those chosen, what is only near."""
+        if len(self.relevant) == len(self.order):
+            return frozenset()
+        known = {scored.candidate.id for scored in self.relevant}
+        return frozenset(s.candidate.id for s in self.chosen) - known
+
     def count_by_channel(self) -> dict[str, int]:
         """Candidates by channel."""
         return dict(Counter(_CHANNEL_OF[scored.candidate.kind] for scored in self.order))
@@ -71,9 +79,11 @@ def rank_candidates(
     clock: StageTimer,
     *,
     nearest: bool = False,
+    least: float | None = None,
 ) -> Ranking:
     """The `most` best, each thing once; or of each kind the best `per_kind`, as they are. Of what
-    bears on the question, or whatever is `nearest` to it.
+    bears on the question; `nearest`: then of what else is near; or of what is like it by so much
+    at `least`, from 0 to 1.
 
     Call inside the tenant's scope.
     """
@@ -87,16 +97,23 @@ def rank_candidates(
         kept = partial(decay.compute_kept_shares, ask) if decay.is_decay_ranked(ask) else None
         used = choose_weights(known, is_read_by_rules=ask.is_read_by_rules)
         order = score_candidates(ask.parsed_question, known, used, kept=kept)
-        passed = order if nearest else filter_relevant(order)
+        relevant = filter_relevant(order)
+        passed = relevant if least is None else filter_like(order, least)
         offered = passed[: SPARE_FACTOR * most]
         if per_kind:
             offered = _take_first_of_kind(passed, per_kind)
+        beside = _list_others(order, relevant)[: SPARE_FACTOR * most] if nearest else []
     with clock.measure_stage("hydrate"):
-        ids = [s.candidate.id for s in offered if s.candidate.kind in ("fact", "note")]
+        told = [each.candidate for each in (*offered, *beside)]
+        ids = [each.id for each in told if each.kind in ("fact", "note")]
         links = {**{at: {} for at in ids}, **load_source_links(ids)}
     margin = RULES_MARGIN if ask.is_read_by_rules else MODEL_MARGIN
     chosen = offered[:most] if per_kind else select_distinct(offered, links, most, margin)
-    return Ranking(chosen, order, passed, links, is_exhausted=not (passed or hidden))
+    if beside and len(chosen) < most:
+        shown = {turn for scored in chosen for turn in _list_turns_of(scored, links)}
+        rest = [each for each in beside if shown.isdisjoint(_list_turns_of(each, links))]
+        chosen = [*chosen, *select_distinct(rest, links, most - len(chosen), margin)]
+    return Ranking(chosen, order, relevant, links, is_exhausted=not (relevant or hidden))
 
 
 def retrieve_ranking_pool(
@@ -109,6 +126,13 @@ def retrieve_ranking_pool(
     if "turn" not in kinds:
         return known
     return known._replace(visible=known.visible + retrieve_unindexed_turns(ask))
+
+
+def _list_others(
+    order: Sequence[ScoredCandidate], relevant: Sequence[ScoredCandidate]
+) -> list[ScoredCandidate]:
+    known = set(map(id, relevant))
+    return [scored for scored in order if id(scored) not in known]
 
 
 def _take_first_of_kind(passed: Sequence[ScoredCandidate], count: int) -> list[ScoredCandidate]:

@@ -33,6 +33,20 @@ def _score_bearing(candidate: MemoryCandidate, *, is_asked_for: bool) -> float:
     return max(candidate.dense / 2, 0.0) + _WORDS * share + asked_for
 
 
+def measure_likeness(dense: float | None, lexical: float) -> float:
+    """0 to 1: likeness, and three quarters of the share of the question's words; of words alone
+    where nothing was compared by meaning."""
+    by_words = min(lexical, 1.0)
+    raw = _ONLY_WORDS * by_words if dense is None else max(dense, 0.0) + _WORDS * by_words
+    return round(min(raw, 1.0), 4)
+
+
+def filter_like(ranked: Sequence[ScoredCandidate], least: float) -> list[ScoredCandidate]:
+    """Those whose `measure_likeness` is so much at least."""
+    found = ((each, each.candidate) for each in ranked)
+    return [each for each, own in found if measure_likeness(own.dense, own.lexical) >= least]
+
+
 def filter_relevant(ranked: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
     """Those of one `score_candidates` that bear on the question; none unless one clearly does
     (E32: never junk)."""

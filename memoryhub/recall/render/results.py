@@ -61,8 +61,9 @@ class MemoryItem:
     or an episode's title. `reason`: what a channel of a context found it by. `unread`: a turn
     that is not read yet, so that nothing is derived from it. `found`: by which channels.
     `matter`: what a fact that is held is about, where only one such can hold at a time.
-    `metadata`: of a fact, the sender's own. `keywords`, `tags` and `context` describe a note, as it
-    has evolved.
+    `metadata`: of a fact, the sender's own. `relevant` False: among the nearest to the
+    question, on which it hardly bears. `keywords`, `tags` and `context` describe a note, as it has
+    evolved.
     """
 
     kind: ItemKind
@@ -87,6 +88,7 @@ class MemoryItem:
     found: Sequence[ChannelRank] = ()
     matter: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    relevant: bool = True
     keywords: Sequence[str] = ()
     tags: Sequence[str] = ()
     context: str = ""

@@ -5,7 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoryhub.engines.local.answers.asked import (
+    AskedIdentity,
     asks_for_overview,
+    find_asked_identity,
     find_asked_tense,
     find_value_kind,
     has_value,
@@ -80,3 +82,20 @@ def test_any_piece_has_a_chance(question: str, text: str) -> None:
     for chance, piece in weigh_sentences(asked, quotes, sentences, get_shipped_decider()):
         assert 0 <= chance <= 1
         assert text[piece.start : piece.end] == piece.text
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("who's Theo again?", AskedIdentity(name="Theo")),
+        ("谁是苗苗", AskedIdentity(name="苗苗")),
+        ("Who is my best friend?", AskedIdentity(role="friend")),
+        ("what is her husband's name", AskedIdentity(role="husband")),
+        ("who is coming to dinner", None),
+        ("who was at the party", None),
+        ("who am i", None),
+        ("who is " + "a " * 50_000, None),
+    ],
+)
+def test_a_question_after_somebody(question: str, asked: AskedIdentity | None) -> None:
+    assert find_asked_identity(question) == asked

@@ -63,7 +63,9 @@ def test_two_predicates_in_a_sentence_are_two_facts() -> None:
 
 
 def test_clauses_without_a_subject_belong_to_the_statement_before_them() -> None:
-    assert only_fact("我养了一只橘猫，名字叫豆豆。").text == "陈静养了一只橘猫，名字叫豆豆。"
+    kept, named = construct_texts("我养了一只橘猫，名字叫豆豆。").facts
+    assert kept.text == "陈静养了一只橘猫，名字叫豆豆。"
+    assert named.text == "豆豆是陈静的橘猫。"
 
 
 def test_a_relative_has_the_relatives_own_predicates() -> None:

@@ -86,8 +86,9 @@ def test_said_again_it_is_the_same_sentence() -> None:
 
 
 def test_a_pets_age_is_not_its_owners() -> None:
-    (fact,) = read_turn_facts("我养了一只黑猫，叫墨墨，今年三岁。")
-    assert (fact.predicate_key, fact.event) == ("", None)
+    kept, named = read_turn_facts("我养了一只黑猫，叫墨墨，今年三岁。")
+    assert (kept.predicate_key, kept.event) == ("", None)
+    assert named.text == "墨墨是何苗的黑猫。"
 
 
 def test_it_is_the_animal_just_named() -> None:
@@ -115,8 +116,9 @@ def test_she_is_the_mother_asked_about() -> None:
 
 
 def test_a_named_relative_owns_by_name() -> None:
-    (fact,) = read_turn_facts("我弟弟何强在西安读大三。")
-    assert (fact.owner, fact.speaker) == ("何强", "何苗")
+    study, named = read_turn_facts("我弟弟何强在西安读大三。")
+    assert (study.owner, study.speaker) == ("何强", "何苗")
+    assert named.text == "何强是何苗的弟弟。"
 
 
 # Times

@@ -356,3 +356,41 @@ def test_a_number_in_words_is_given_whole(text: str, number: str) -> None:
         ENGINE.answer_question("How many trees did Ana plant?", [make_turn_quote(text)]).text
         == number
     )
+
+
+PEOPLE = [
+    Quote("Ana and others found a dog pool.", AT, owner="Ana"),
+    Quote("Edda is a nurse.", AT, owner="Edda"),
+    Quote("Edda is Ana's sister.", AT, owner="Edda"),
+    Quote("Wuff is Ana's dog, a brown rescue.", AT, owner="Wuff"),
+    Quote("Tarek is Ben's brother.", AT, owner="Tarek"),
+    Quote("Ana's landlord is called Osric.", AT, owner="Ana's landlord"),
+    Quote("Vera is Ana's boss.", AT, owner="Vera", until=AT),
+    Quote("Noor is Ana's boss.", AT, owner="Noor"),
+    Quote("苗苗是何苗的同学。", AT, owner="苗苗"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("who is Edda?", "“Edda is Ana's sister.”"),
+        ("whats my sister called", "Edda"),
+        ("what's my dgo's name", "Wuff"),
+        ("who is my boss", "Noor"),
+        ("whos anas boss", "Noor"),
+        ("name of my landlord?", "Osric"),
+        ("苗苗是谁？", "“苗苗是何苗的同学。”"),
+    ],
+)
+def test_who_somebody_is_and_what_they_are_called(question: str, told: str) -> None:
+    answer = ENGINE.answer_question(question, PEOPLE, subject="Ana")
+    assert answer.text == told
+    (support,) = answer.supports
+    quote = PEOPLE[support.quote].text
+    start, end = support.span or (0, len(quote))
+    assert quote[start:end] == told.strip("“”")
+
+
+def test_anothers_brother_is_not_ones_own() -> None:
+    assert ENGINE.answer_question("who is my brother", PEOPLE, subject="Ana").text != "Tarek"

@@ -56,7 +56,7 @@ def test_two_objects() -> None:
     ("text", "thing", "made"),
     [
         ("I painted the kitchen yellow.", "the kitchen", "yellow"),
-        ("I named my dog Biscuit.", "their dog", "Biscuit"),
+        ("I named my boat Biscuit.", "their boat", "Biscuit"),
         ("My team elected me captain.", "Ana", "captain"),
     ],
 )

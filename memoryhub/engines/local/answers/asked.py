@@ -6,14 +6,15 @@ Searching and answering read a question the same way by it.
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from memoryhub.engines.local.wordlists import ANIMALS, PEOPLE
 
 # "now": what holds; "former": what held before; "": what happened, or nothing that ends.
 AskedTense = Literal["now", "former", ""]
-# What the answer has to have: a number, a time, a number to call, an address of mail; "": words.
-ValueKind = Literal["amount", "time", "phone", "mail", ""]
+# What the answer has to have: a number, a time, a number to call, an address of mail, who somebody
+# is; "": words.
+ValueKind = Literal["amount", "time", "phone", "mail", "identity", ""]
 
 # What one has after the other: of these the last one is the one before.
 _THINGS_HAD = (
@@ -84,6 +85,53 @@ _CHINESE_RELATIVE_OF = re.compile(
 )
 
 
+_ROLE_WORDS = "|".join(sorted(PEOPLE | ANIMALS, key=lambda word: (-len(word), word)))
+_WHO_IS = re.compile(
+    r"^\W*(?:(?:so|and|hey|ok|okay|remind me|again),? )*who(?: is|['’]?s| was) "
+    r"(?P<who>[\w'’.-]+(?: [\w'’.-]+){0,3}?)(?: again)?\W*$"
+    r"|^\W*(?:谁是(?P<who_zh>[\w]{2,8})|(?P<zh_who>[\w]{2,8}?)(?:到底|究竟)?是谁(?:啊|呀|来着)?)\W*$",
+    re.I,
+)
+_CALLED = re.compile(
+    rf"\b(?P<role>{_ROLE_WORDS})(?:['’]?s)? (?:full )?(?:name|called|named)\b"
+    rf"|\b(?:name of|names?) (?:my|his|her|their|our|the) (?P<of>{_ROLE_WORDS})\b",
+    re.I,
+)
+_OWNED_ROLE = re.compile(
+    rf"(?:^(?:my|his|her|their|our)|['’]?s) (?:\w+ )?(?P<role>{_ROLE_WORDS})$", re.I
+)
+_NO_NAME = re.compile(
+    r"(?:at|in|on|from|with|to|for|the|a|an|he|she|they|it|that|this|\w+ing)\b", re.I
+)
+_TELLS_WHO = re.compile(
+    rf" (?:is|was) [^.]{{1,60}}['’]s? (?:[\w-]+ ){{0,3}}(?:{_ROLE_WORDS})\b"
+    rf"|(?:{_ROLE_WORDS}) (?:is|was) (?:called|named) |的\w{{1,4}}叫|是\w{{1,8}}的\w{{1,4}}",
+    re.I,
+)
+
+
+class AskedIdentity(NamedTuple):
+    """Who somebody of this `name` is, or the name of somebody's `role` ("sister"); else ""."""
+
+    name: str = ""
+    role: str = ""
+
+
+def find_asked_identity(question: str) -> AskedIdentity | None:
+    """Whom it wants to have told, or None: "who is Rita", "what's my dog called"."""
+    if len(question) > _MOST_CHARACTERS:
+        return None
+    if called := _CALLED.search(question):
+        return AskedIdentity(role=(called["role"] or called["of"]).lower())
+    found = _WHO_IS.match(question)
+    if found is None:
+        return None
+    who = found["who"] or found["who_zh"] or found["zh_who"]
+    if owned := _OWNED_ROLE.search(who):
+        return AskedIdentity(role=owned["role"].lower())
+    return None if _NO_NAME.match(who) else AskedIdentity(name=who)
+
+
 # Asks for all that is known of somebody, and not for one thing.
 _OVERVIEW = re.compile(
     r"^\W*(?:(?:so|hey|ok|okay|and|please|now|well),? )*(?:(?:can|could) you )?"
@@ -121,13 +169,23 @@ def find_value_kind(question: str) -> ValueKind:
         return "phone"
     if _TIME.search(question):
         return "time"
-    return "amount" if _AMOUNT.search(question) else ""
+    if _AMOUNT.search(question):
+        return "amount"
+    return "identity" if find_asked_identity(question) else ""
+
+
+_PATTERN_BY_KIND = {
+    "amount": _HAS_NUMBER,
+    "time": _HAS_TIME,
+    "phone": _HAS_PHONE,
+    "mail": _HAS_MAIL,
+    "identity": _TELLS_WHO,
+}
 
 
 def has_value(text: str, kind: ValueKind) -> bool:
     """Whether the text has a value of this kind; of no kind, any text has."""
-    values = {"amount": _HAS_NUMBER, "time": _HAS_TIME, "phone": _HAS_PHONE, "mail": _HAS_MAIL}
-    needed = values.get(kind)
+    needed = _PATTERN_BY_KIND.get(kind)
     return needed is None or bool(needed.search(text))
 
 

@@ -134,6 +134,7 @@ def _describe_piece(
     asked: QuestionTerms, quotes: Sequence[Quote], sentence: EvidenceSentence, spoken: set[str]
 ) -> dict[str, float]:
     kind, stems = find_value_kind(asked.text), extract_stems(sentence.text)
+    kind = "" if kind == "identity" else kind  # answered before, where it is told
     chinese = bool(_HAN_CHARACTER.search(sentence.text))
     words = len(sentence.text) / 1.6 if chinese else len(sentence.text.split())
     text, count = quotes[sentence.quote].text, max(1, len(asked.stems))

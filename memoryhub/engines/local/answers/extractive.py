@@ -9,7 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memoryhub.engines.local.answers.asked import asks_for_overview, find_value_kind, has_value
+from memoryhub.engines.local.answers.asked import (
+    AskedIdentity,
+    asks_for_overview,
+    find_asked_identity,
+    find_value_kind,
+    has_value,
+    is_about_relative,
+)
 from memoryhub.engines.local.answers.decide import get_shipped_decider, weigh_sentences
 from memoryhub.engines.local.answers.evidence import (
     EvidenceSentence,
@@ -25,6 +32,7 @@ from memoryhub.engines.local.answers.phrases import (
     parse_phrase_request,
     rank_phrases,
 )
+from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.dates.times import find_times, format_day, format_span
 from memoryhub.engines.local.language import LanguageCode, detect_language
 from memoryhub.engines.types import AnswerSupport, GroundedAnswer, Quote, TimeSpan
@@ -66,6 +74,13 @@ _SURE, _AS_SURE = 1.6, 0.5
 # By how much more what another person said must bear on the question than what the asked-for one
 # did, in the units of a search's score.
 _OTHER_PERSON_MARGIN = 0.8
+# "Rita is Ana's sister.", "Ana's dog is called Rex.", 周然是林晓雨的同学, 林晓雨的猫叫汤圆.
+_TOLD_IDENTITY = re.compile(
+    r"(?P<name>[^\W\d][\w.'’ -]{0,60}?)(?: (?:is|was) |是)(?P<whose>[\w.'’ -]{1,60}?)(?:['’]s? |的)"
+    r"(?P<role>[\w-]+(?: [\w-]+){0,3})(?:[.。]?$|[,，])"
+    r"|(?P<whose_2>[\w.'’ -]{1,60}?)(?:['’]s? |的)(?P<role_2>[\w-]+?(?: [\w-]+){0,3}?)"
+    r"(?: (?:is|was) (?:called|named) |叫)(?P<name_2>[\w.'’ -]{1,60}?)[.。]?$"
+)
 _NOTHING_FOUND = {"en": "I found nothing about that.", "zh": "没有找到相关的记忆。"}
 
 
@@ -74,12 +89,16 @@ def answer_from_quotes(
 ) -> GroundedAnswer:
     """From the quotes, best first; abstains when none bears on the question."""
     # "whats her job": whoever types in a hurry leaves the apostrophe out.
-    question = _HURRIED.sub(r"\1 is", question[:_READ])
+    question = _HURRIED.sub(r"\1 is", correct_typos(question[:_READ]))
     language: LanguageCode = "zh" if detect_language(question) == "zh" else "en"
     quotes = quotes[:_LOOKED_AT]
     asked = parse_question(question, quotes, subject)
     if asks_for_overview(question) and (told := _list_claims(asked, quotes)):
         return told
+    wanted = find_asked_identity(question)
+    owners = asked.people or ((subject,) if subject and is_about_relative(question) else ())
+    if wanted and (named := _answer_with_identity(wanted, owners, quotes, language)):
+        return named
     sentences = every = rank_sentences(asked, quotes)
     stated = any(_states_asked_fact(asked, quote) for quote in quotes)
     if stated:
@@ -98,6 +117,30 @@ def answer_from_quotes(
     else:
         made = _answer_with_phrases(asked, sentences, quotes) if language == "en" else None
     return made or _answer_with_quotes(asked, sentences, quotes)
+
+
+def _answer_with_identity(
+    wanted: AskedIdentity, owners: Sequence[str], quotes: Sequence[Quote], language: LanguageCode
+) -> GroundedAnswer | None:
+    """Who somebody is, as facts say it that hold, or the name of a relative of one of `owners`;
+    where only somebody else's is known, nothing is. None: no fact says such a thing."""
+    others = False
+    for at, quote in enumerate(quotes):
+        told = None if quote.speaker or quote.until else _TOLD_IDENTITY.match(quote.text)
+        if told is None:
+            continue
+        name, whose, role = (told[part] or told[f"{part}_2"] for part in ("name", "whose", "role"))
+        if wanted.name and mentions_name(name, wanted.name):
+            return _join_parts(
+                [(f"“{quote.text}”", Phrase(at, 0, len(quote.text), quote.text, 0.0))], ""
+            )
+        if not wanted.role or role.casefold().split()[-1] != wanted.role:
+            continue
+        others = bool(owners) and not any(mentions_name(whose, each) for each in owners)
+        if not others:
+            start = quote.text.index(name)
+            return _join_parts([(name, Phrase(at, start, start + len(name), name, 0.0))], "")
+    return GroundedAnswer(_NOTHING_FOUND[language], quoted=True) if others else None
 
 
 def _list_claims(asked: QuestionTerms, quotes: Sequence[Quote]) -> GroundedAnswer | None:

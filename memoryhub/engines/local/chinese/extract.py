@@ -27,6 +27,7 @@ from memoryhub.engines.local.chinese.clauses import (
 from memoryhub.engines.local.chinese.corrections import apply_corrections
 from memoryhub.engines.local.chinese.dates import find_times
 from memoryhub.engines.local.chinese.endings import Predicate, is_over
+from memoryhub.engines.local.chinese.introductions import read_introductions
 from memoryhub.engines.local.chinese.judgements import decide, list_clause_features
 from memoryhub.engines.local.chinese.people import (
     KIN,
@@ -105,7 +106,8 @@ def extract_from_exchange(
 
     `restated`: by handle, what was written down to be kept.
     """
-    people = frozenset([*exchange.participants, *(u.speaker for u in exchange.utterances)]) - {""}
+    speakers = (utterance.speaker for utterance in exchange.utterances)
+    people = frozenset([*exchange.participants, *exchange.names, *speakers]) - {""}
     acts = {u.handle: _classify_sentences(u.text) for u in exchange.utterances}
     spoken = [u for u in exchange.utterances if u.role == "user"]
     read = (_extract_facts(u, exchange, people, restated.get(u.handle)) for u in spoken)
@@ -184,7 +186,16 @@ def _extract_facts(
             found = [f for f in found if not offset <= f.sources[0].start < end]
             found.append(_build_correction(utterance, corrected, offset, sentence))
     found = _put_slips_right(found, utterance, exchange, people)
+    found += _read_new_introductions(utterance, found)
     return [_demote_second_home(fact, found[:i]) for i, fact in enumerate(found)]
+
+
+def _read_new_introductions(
+    utterance: Utterance, found: Sequence[FactCandidate]
+) -> list[FactCandidate]:
+    told = {fact.text for fact in found}
+    made = {fact.text: fact for fact in read_introductions(utterance)}
+    return [fact for text, fact in made.items() if text not in told]
 
 
 def _put_slips_right(

@@ -43,7 +43,7 @@ _OPENING_RELATIVE = re.compile(
 )  # fmt: skip
 _THEIR_RELATIVE = re.compile(rf"的?(?P<kin>{KIN}|{ROLES})(?!们?家|节|人)")
 _FULL_KIN_WORDS = {"妈": "妈妈", "爸": "爸爸", "母亲": "妈妈", "父亲": "爸爸"}
-_PLURAL_KIN = ("爸妈", "父母", "孩子", "一家", "家人", "家里人", "亲戚")
+PLURAL_KIN = ("爸妈", "父母", "孩子", "一家", "家人", "家里人", "亲戚")
 _PLACE_OR_THING = re.compile(r"[区市县省镇村路街山湖河江海岛店园]$")
 # The segmenter guesses names of unknown runs of characters; these are in hardly any.
 _NOT_IN_NAMES = re.compile(
@@ -96,4 +96,4 @@ def _find_people(text: str, speaker: str) -> set[str]:
     if find_relative(text, speaker) in names:
         return names
     kin = (found["kin"] for found in _ANY_KIN.finditer(text))
-    return names | {format_relative(each, speaker) for each in kin if each not in _PLURAL_KIN}
+    return names | {format_relative(each, speaker) for each in kin if each not in PLURAL_KIN}

@@ -75,6 +75,7 @@ _WITNESS = re.compile(
 _SLIP = re.compile(rf"^.{{0,4}}(?:{SLIP_WORDS}).{{0,2}}$")
 # Of something there, not of anyone: "at the door there is a cat".
 _EXISTS = re.compile(r"^(?!家)\w{1,4}(?:有|是)(?!我)")
+_FOR_EXAMPLE = re.compile(r"(?:比如|例如)说?$")
 _RESTARTS = re.compile(r"不过|但|可是|其实|反正|结果|后来|还好")
 
 
@@ -248,6 +249,8 @@ def _find_reason_to_hide(clause: ChineseClause, subject: Subject, hidden: str) -
 
 def _says_nothing(clause: ChineseClause, subject: Subject, before: _Understood) -> bool:
     if len(clause.text) < 2 or subject.kind in ("somebody", "other"):
+        return True
+    if _FOR_EXAMPLE.search(clause.lead) and not clause.list_verbs():
         return True
     there = before.last is None and clause.words[0][1] == "s" and _EXISTS.match(clause.text)
     nobody_called = before.last is None and _IS_CALLED.match(clause.text)

@@ -48,11 +48,13 @@ _OTHER_FAMILY_NAMES = (
     "骆缪屈仇邢耿柳岳殷施洪翟樊霍倪苗冉尤卫裴温芦窦祝项柯阮裘邬嵇滕鲍穆辛管左童甘宁欧"
     "桂麦卓蓝冼揭佟栾"
 )
-_FAMILY_NAMES = frozenset(
+FAMILY_NAMES = frozenset(
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
 )  # fmt: skip
+_ANY_FAMILY_NAME = rf"[{''.join(sorted(FAMILY_NAMES))}{_OTHER_FAMILY_NAMES}]"
+_FULL_NAME = re.compile(rf"{_ANY_FAMILY_NAME}[\u4e00-\u9fff]{{2}}")
 _NAMED_FAMILIARLY = re.compile(
-    rf"(?:[小老][{''.join(sorted(_FAMILY_NAMES))}{_OTHER_FAMILY_NAMES}]|阿(?:[\u4e00-\u9fff](?!姨)|[A-Z][a-z]+))(?!们|板|[家公婆师])"
+    rf"(?:[小老]{_ANY_FAMILY_NAME}|阿(?:[\u4e00-\u9fff](?!姨)|[A-Z][a-z]+))(?!们|板|[家公婆师])"
 )
 _VOCATIVE = re.compile(
     r"(?:兄弟|姐妹|老?哥|老弟|老铁|家人们|朋友们|老板|老师|师傅|大夫|医生|亲|小助手)(?=我|俺|在[不吗]|你|帮|$)"
@@ -129,16 +131,25 @@ def _find_person(text: str, speaker: str, known: str, people: frozenset[str]) ->
         return Subject("person", known, known, 0, 1) if known else Subject("somebody")
     if re.match(r"[他她它]", text):
         return Subject("somebody")
-    names = (name for name in people if text.startswith(name) and len(text) > len(name))
-    if name := max(names, key=len, default=""):
-        return Subject("person", name, name, 0, len(name))
+    if called := _find_known_name(text, people):
+        name, size = called
+        return Subject("person", name, name, 0, size)
     if named := _NAMED_FAMILIARLY.match(text):
         return Subject("person", named[0], named[0], 0, named.end())
-    if text[:1] in _FAMILY_NAMES and text[1:2] not in "一二三":  # 高三 is a year of school
+    if text[:1] in FAMILY_NAMES and text[1:2] not in "一二三":  # 高三 is a year of school
         word, tag = next(iter(rjieba.tag(text)), ("", ""))
         if is_name(word, tag) and len(word) < len(text):
             return Subject("person", word, word, 0, len(word))
     return None
+
+
+def _find_known_name(text: str, people: frozenset[str]) -> tuple[str, int] | None:
+    """Whose name opens `text`, in full or the given name alone, and how many characters it has."""
+    called = [(name, len(name)) for name in people if text.startswith(name)]
+    called += [
+        (name, 2) for name in people if _FULL_NAME.fullmatch(name) and text.startswith(name[1:])
+    ]
+    return max((c for c in called if c[1] < len(text)), key=lambda c: c[1], default=None)
 
 
 def _find_theirs(text: str, person: Subject) -> Subject:
@@ -163,7 +174,7 @@ def _name_relative(text: str, relative: re.Match[str], speaker: str) -> Subject:
     kin, end = relative["kin"] or relative["short"], relative.end()
     owner = format_relative(kin, speaker)
     word, tag = next(iter(rjieba.tag(text[end : end + 6])), ("", ""))
-    if is_name(word, tag) and word[0] in _FAMILY_NAMES and len(text) > end + len(word):
+    if is_name(word, tag) and word[0] in FAMILY_NAMES and len(text) > end + len(word):
         return Subject("person", word, owner + word, 0, end + len(word))
     return Subject("person", owner, owner, 0, end)
 

@@ -20,22 +20,21 @@ from pydantic import Field
 from memoryhub.engines.local.trees import BoostedTrees, StrictModel
 
 SHIPPED_PATH = Path(__file__).with_name("deciders.json")
-DECIDERS_FORMAT = "memoryhub.deciders/2"
+DECIDERS_FORMAT = "memoryhub.deciders/3"
 
 _Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class PairDecider(StrictModel):
     """`features` name the numbers of `pairs.describe_pairs` that are looked at. From `act` on the
-    older claim is ended, from `ask` on a person is asked; from `ask_among_people` where no
-    assistant was told. `scores` are from authors that were left out when it learned."""
+    older claim is ended, from `ask` on a person is asked. `scores` are
+    from authors that were left out when it learned."""
 
     features: tuple[str, ...]
     slot: BoostedTrees
     closes: BoostedTrees
     act: _Share
     ask: _Share
-    ask_among_people: _Share
     scores: Mapping[str, float]
 
     @property
@@ -46,9 +45,29 @@ class PairDecider(StrictModel):
     def judge_rows(
         self, described: Sequence[Mapping[str, float]]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """How likely each pair is of one slot, and how likely its newer side ends the older."""
+        """How likely each pair of one new claim is of one slot, and how likely the new claim ends
+        the older one, among so many."""
         rows = np.array([[row[name] for name in self.features] for row in described])
-        return self.slot.estimate_shares(rows), self.closes.estimate_shares(rows)
+        ends = self.closes.estimate_shares(rows)
+        return self.slot.estimate_shares(rows), weigh_by_choice(ends, len(rows))
+
+
+# Claims beside which a new one stood, on the average, when it was learned what ends what.
+_USUAL_CHOICE = 10
+
+
+def weigh_by_choice(
+    shares: NDArray[np.float64], offered: int | NDArray[np.int_]
+) -> NDArray[np.float64]:
+    """Chances of pairs, given how many older claims are `offered` to the new one.
+
+    A new claim ends about one of them, however many there are: where there are twice as many as
+    usual, the odds of each are half (Bayes' rule for another prior).
+    """
+    choice = np.maximum(1, np.asarray(offered) / _USUAL_CHOICE)
+    odds = shares / np.maximum(1 - shares, 1e-9) / choice
+    weighed: NDArray[np.float64] = odds / (1 + odds)
+    return weighed
 
 
 class DecidersFile(StrictModel):

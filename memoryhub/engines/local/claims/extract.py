@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.claims import salience
 from memoryhub.engines.local.claims.fragments import quote_answer, read_fragments
+from memoryhub.engines.local.claims.introductions import read_introductions
 from memoryhub.engines.local.claims.predicates import (
     ClauseReading,
     Predicate,
@@ -117,6 +118,9 @@ def extract_facts(
         reader.first = False
         reader.earlier.insert(0, span)
         acts.append("assertion" if told or len(facts) > known else act)
+        if turn.utterance.role == "user" and not salience.is_quoted(span):
+            for fact in read_introductions(turn, offset, span):
+                reader.keep(fact)
     return facts[:_MAX_FACTS], acts
 
 
@@ -160,14 +164,14 @@ class _TurnReader:
                     continue  # its words are told as they are
             left -= spent
             for each in made:
-                self._keep(each)
+                self.keep(each)
         if act in ("assertion", "chitchat"):
             rest = [t for t in span if t.i in left]
             found = read_fragments(self.turn, offset, rest)
             if self.first and not self.facts:
                 found = quote_answer(self.turn, offset, span, rest) or found
             for fact in found:
-                self._keep(fact)
+                self.keep(fact)
 
     def _may_attach(
         self,
@@ -192,7 +196,7 @@ class _TurnReader:
         self.facts[-1] = told
         return []
 
-    def _keep(self, fact: FactCandidate) -> None:
+    def keep(self, fact: FactCandidate) -> None:
         if fact.text not in self.told:
             self.told.add(fact.text)
             self.facts.append(fact)

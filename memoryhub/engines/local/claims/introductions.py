@@ -1,64 +1,90 @@
-"""What people say they are called: "my name is Priya", 我叫李敏 (spec E25)."""
+"""People and animals whose name is told in passing: "my sister Rita cooked it".
+
+Who that is to the speaker is a claim of its own, whatever becomes of the sentence around it: the
+next time only the name is said, or only "my sister".
+"""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from memoryhub.engines.local.claims.made_texts import asks_for_text, is_role_play
-from memoryhub.engines.local.language import HAN
+from memoryhub.engines.local.grammar.scene import ParsedTurn, format_possessive
+from memoryhub.engines.local.grammar.subjects import is_person_noun
 from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.types import FactCandidate, SourceSpan
 
-_CAPITALISED = r"[A-ZÀ-Þ][\w'’-]{0,30}"
-_FULL_NAME = rf"{_CAPITALISED}(?: {_CAPITALISED}){{0,3}}"
-_ENDS = r"(?=\s?(?:[.,;:!?)\n—–-]|$|and\b|but\b|i\b|I\b|from\b|here\b|by the way\b))"
-_OWN = r"(?:my|(?:the )?user(?:'s|’s)?|(?:^|[\n.!] ?)(?:full )?)\s?(?:(?:full|real|first) )?name"
-_ENGLISH = tuple(
-    re.compile(pattern, re.M)
-    for pattern in (
-        rf"(?i:\b{_OWN}(?:['’]s| is|:))\s(?:actually |really )?(?P<name>{_FULL_NAME})(?![\w'’])",
-        rf"(?i:\b{_OWN}(?:['’]s| is|:))\s(?P<name>[^\W\d_]{{2,20}}){_ENDS}",
-        rf"(?i:\b(?:i['’]m|i am|user is|im) called)\s(?P<name>{_FULL_NAME})(?![\w'’])",
-        rf"(?i:\b(?:call me|i go by|address me as))\s(?P<name>{_FULL_NAME})(?![\w'’])",
-        rf"(?i:^\W{{0,3}}(?:hi|hello|hey)(?: there| all)?[,!. ]{{1,3}}(?:i['’]m|i am"
-        rf"|this is))\s(?P<name>{_CAPITALISED}){_ENDS}",
-    )
-)
-_HAN_NAME = rf"[{HAN}]{{2,4}}?|[A-Za-z][A-Za-z .'-]{{1,30}}[A-Za-z]"
-_CHINESE = re.compile(
-    rf"(?:(?:我|用户)(?:的?(?:名字|姓名|全名|大名)(?:就?是|叫做?|：|:)|叫做?|名叫)|(?:可以|就"
-    rf"|请)?(?:叫|喊|称呼)我(?!起|一|回|去|来|过|吃|做|帮|的|们|早|晚|别|不|在))"
-    rf"(?P<name>{_HAN_NAME})(?=就[好行可]|吧|[，,。.！!、；;\s]|$)"
-)
-_NOT_NAMES = split_words("""
-    not on in at the a an is it that this what back later tomorrow when if maybe crazy anytime
-    sir madam so also very just still unknown none null mr mrs ms dr i my fine good great sorry
-    here there happy glad new sure tired back
+if TYPE_CHECKING:
+    from spacy.tokens import Span, Token
+
+_MINE = frozenset({"my", "our"})
+# What stays beside the noun: it tells one brother from another.
+_TELLING = split_words("""
+    best old older eldest oldest young younger youngest little big half step twin late ex former
+    new next-door great
 """)
-_NOT_CHINESE = re.compile(r"^[了他她你您它这那什谁啥外车人过不没来去]|什么|外卖")
-_SUPPOSED = re.compile(r"\b(?:if|say|suppose|imagine|pretend)\b[^.!?\n]{0,20}$", re.I)
-_QUOTES = "\"'“”‘’「」《》`*"
+_TITLES = split_words("mr mrs ms miss dr prof doctor professor aunt uncle mr. mrs. ms. dr. prof.")
+_MOST_BESIDE, _MOST_NAMES = 3, 3  # words between "my" and the noun, words of a name
+_CONFIDENCE = 0.8
 
 
-def find_introduced_name(text: str) -> str:
-    """The name that the speaker gives as their own, the last one said; "" for none.
+def read_introductions(turn: ParsedTurn, offset: int, span: Span) -> Iterator[FactCandidate]:
+    """A claim for each name that stands right behind what its bearer is to the speaker."""
+    for token in span:
+        if token.lower_ not in _MINE:
+            continue
+        noun = _find_person_noun(token, span)
+        name = _read_name(noun, span) if noun is not None else []
+        if noun is None or not name:
+            continue
+        relation = " ".join([*(t.lower_ for t in span.doc[token.i + 1 : noun.i]), noun.lower_])
+        called = span.doc[name[0].i : name[-1].i + 1].text
+        whose = format_possessive(turn.scene.speaker)
+        last = name[-1]
+        yield FactCandidate(
+            owner=called,
+            speaker=turn.utterance.speaker,
+            text=f"{called} is {whose} {relation}.",
+            pattern="SVC",
+            sources=(
+                SourceSpan(
+                    turn.utterance.handle, offset + token.idx, offset + last.idx + len(last.text)
+                ),
+            ),
+            confidence=_CONFIDENCE,
+            verb="is",
+            complement=f"{whose} {relation}",
+            subject=called,
+        )
 
-    What is asked to be written or played tells nobody's name.
-    """
-    if is_role_play(text) or asks_for_text(text):
-        return ""
-    found = [m for pattern in (*_ENGLISH, _CHINESE) for m in pattern.finditer(text)]
-    told = [m for m in sorted(found, key=lambda m: (m.end(), -m.start())) if _is_own(m, text)]
-    return _format_name(told[-1]["name"]) if told else ""
+
+def _find_person_noun(possessor: Token, span: Span) -> Token | None:
+    """The noun that "my" belongs to, if it is somebody; only telling words stand between."""
+    for token in possessor.doc[possessor.i + 1 : min(possessor.i + 2 + _MOST_BESIDE, span.end)]:
+        if is_person_noun(token) and token.text.islower():
+            return token
+        if token.lower_ not in _TELLING:
+            return None
+    return None
 
 
-def _is_own(found: re.Match[str], text: str) -> bool:
-    name = found["name"].strip()
-    words = name.lower().split()
-    quoted = text[max(0, found.start() - 2) : found.start()].strip()[-1:] in tuple(_QUOTES)
-    supposed = _SUPPOSED.search(text[max(0, found.start() - 30) : found.start()])
-    return not (quoted or supposed or words[0] in _NOT_NAMES or _NOT_CHINESE.search(name))
+def _read_name(noun: Token, span: Span) -> list[Token]:
+    """The capitals right behind the noun, or behind a comma where another closes the name."""
+    rest = list(span.doc[noun.i + 1 : span.end])
+    comma = bool(rest) and rest[0].text == ","
+    name: list[Token] = []
+    for token in rest[comma:]:
+        tied = bool(name) and not name[-1].whitespace_ and token.text in ("-", "–")
+        if not (tied or _is_name_word(token)) or len(name) == _MOST_NAMES:
+            break
+        name.append(token)
+    after = rest[comma + len(name)] if comma + len(name) < len(rest) else None
+    closed = not comma or after is None or after.is_punct
+    only_title = len(name) == 1 and name[0].lower_ in _TITLES
+    return name if name and closed and not only_title else []
 
 
-def _format_name(name: str) -> str:
-    name = " ".join(name.split()).strip(" .'-")
-    return name if name != name.lower() else name.title()
+def _is_name_word(token: Token) -> bool:
+    known = token.ent_type_ in ("DATE", "TIME", "GPE", "LOC", "NORP", "LANGUAGE")
+    named = token.pos_ == "PROPN" or token.ent_type_ == "PERSON"
+    return named and token.text[:1].isupper() and len(token) > 1 and not known

@@ -32,6 +32,7 @@ from memoryhub.engines.types import (
 )
 
 _TOKEN = re.compile(rf"[^\W_{HAN}]+|[{HAN}]")
+_OWNED = re.compile(r"['’]s? |的")
 _LIKING_WORDS = split_words("like likes love loves enjoy enjoys adore adores prefer prefers")
 _DISLIKING_WORDS = split_words("""
     dislike dislikes hate hates detest detests loathe loathes avoid avoids
@@ -96,7 +97,6 @@ def _judge_candidate(
     ]
     if repeats:
         return [ClaimVerdict(candidate.handle, "same", offered[repeats[0]][0])]
-    ask = decider.ask if candidate.assisted else decider.ask_among_people
     verdicts = [
         ClaimVerdict(
             candidate.handle,
@@ -106,7 +106,7 @@ def _judge_candidate(
             sure=bool(seen and ends[at] >= decider.act and may_take_place(rows[at])),
         )
         for at in sorted(range(len(rows)), key=lambda at: -ends[at])
-        if ends[at] >= ask and _may_end(candidate, offered[at][1])
+        if ends[at] >= decider.ask and _may_end(candidate, offered[at][1], aliases)
     ]
     sure = [verdict for verdict in verdicts if verdict.sure]
     return (
@@ -137,12 +137,26 @@ def _view_claim(claim: HeldClaim | ClaimCandidate, aliases: Collection[str]) -> 
     )
 
 
-def _may_end(new: ClaimCandidate, old: HeldClaim | ClaimCandidate) -> bool:
-    """What happened once is not ended by what happens later, nor one of many likes by another."""
+def _may_end(
+    new: ClaimCandidate, old: HeldClaim | ClaimCandidate, aliases: Collection[str]
+) -> bool:
+    """What happened once is not ended by what happens later, nor one of many likes by another, nor
+    what is held of one person by what is told of another."""
+    if _are_two_people(new.owner, old.owner, aliases):
+        return False
     key = new.slots.predicate_key
     beside = key == old.slots.predicate_key and is_many_valued(key)
     state = old.slots.kind != "event" or old.polarity == "planned"
     return state and not (beside and new.polarity == old.polarity)
+
+
+def _are_two_people(one: str, other: str, aliases: Collection[str]) -> bool:
+    """Two names that have nothing in common; "Ana's sister" may be anybody's."""
+    known = {alias.casefold() for alias in aliases}
+    if one.casefold() in known and other.casefold() in known:
+        return False
+    named = not any(_OWNED.search(owner) for owner in (one, other))
+    return named and not _is_name_within_other(one, other)
 
 
 def _explain_verdict(slot: float, ends: float, candidate: ClaimCandidate) -> str:

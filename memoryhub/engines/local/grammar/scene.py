@@ -18,12 +18,18 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Scene:
     """`listener` is empty when more than one other person may be meant; `assisted`: an assistant
-    is told, so what is spoken of is the speaker's own life."""
+    is told, so what is spoken of is the speaker's own life. `names`: others known by name."""
 
     speaker: str
     listener: str = ""
     people: frozenset[str] = frozenset()
     assisted: bool = False
+    names: frozenset[str] = frozenset()
+
+    def find_full_name(self, first: str) -> str:
+        """The name of somebody known whose first name it is, or ""."""
+        known = (*sorted(self.people), *sorted(self.names))
+        return next((n for n in known if n.split()[:1] == [first]), "")
 
     def list_first_names(self) -> frozenset[str]:
         return frozenset(get_first_name(name).lower() for name in self.people if name.split())
@@ -38,7 +44,7 @@ def build_scene(exchange: Exchange, utterance: Utterance) -> Scene:
     listener = next(iter(others)) if len(others) == 1 else ""
     helped = any(u.role == "assistant" for u in said) or others <= {"Assistant", "assistant"}
     assisted = utterance.role == "user" and helped
-    return Scene(utterance.speaker, listener, people, assisted)
+    return Scene(utterance.speaker, listener, people, assisted, frozenset(exchange.names))
 
 
 def format_possessive(name: str) -> str:

@@ -95,6 +95,7 @@ def _find_other_subject(token: Token, scene: Scene, known: Mapping[int, str]) ->
     if possessor is not None and possessor.pos_ in ("NOUN", "PROPN"):
         return _build_relation(token, _name_possessor(possessor, scene))
     named = token.pos_ == "PROPN" and not is_common_noun(token)
+    named = named or _is_called(token, scene)
     if named and not any(c.dep_ in ("det", "poss") for c in token.children):
         return Subject("person", _find_full_name(token, scene), token=token)
     return _build_possessed_subject(token, possessor, scene)
@@ -143,10 +144,17 @@ def is_own(token: Token, scene: Scene) -> bool:
     """ "The boiler" and "landlord", told to an assistant by the only person, are theirs."""
     if not scene.assisted or not is_common_noun(token) or token.ent_type_ in ("DATE", "TIME"):
         return False
+    if _is_called(token, scene):
+        return False
     lefts = [c for c in token.children if c.dep_ in ("det", "poss", "nummod", "predet")]
     bare = not lefts and token.tag_ in ("NN", "NNP")
     the = [c.lower_ for c in lefts] == ["the"]
     return (bare or the) and not any(c.dep_ in _TIES for c in token.children)
+
+
+def _is_called(token: Token, scene: Scene) -> bool:
+    """Whether it is the name of somebody known, whatever the parser takes it for."""
+    return token.text[:1].isupper() and bool(scene.find_full_name(token.text))
 
 
 def find_name_after(token: Token) -> str:
@@ -162,6 +170,7 @@ def format_noun_phrase(token: Token) -> str:
 
 def _find_full_name(token: Token, scene: Scene) -> str:
     known = next((n for n in scene.people if get_first_name(n).lower() == token.lower_), "")
+    known = known or scene.find_full_name(token.text)
     return known or " ".join(t.text for t in [*token.lefts, token] if t.pos_ == "PROPN")
 
 

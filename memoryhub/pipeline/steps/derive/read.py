@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -23,11 +24,13 @@ from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.episodes.store import load_rolling_text
 from notes.index.indexer import AFTER, BEFORE, load_event_date_words
-from notes.models import Page
+from notes.models import Fact, Page
 from notes.quality.echoes import TextSpan, find_echoes, mask_spans
 
 # A longer text is read in windows, so that one message can't take all memory (E4).
 MAX_WINDOW_CHARACTERS = 20_000
+_MOST_NAMES = 300
+_OWNED = re.compile(r"['’]s? |的")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class DialogueBatch:
     event_words: dict[UUID, str]  # dates that facts of the turns before speak of
     summary: str = ""  # S
     echoes: Mapping[UUID, Sequence[TextSpan]] = field(default_factory=dict)
+    names: Sequence[str] = ()  # of whom something is held, beside those who speak
     absorbed: Sequence[Job] = ()  # jobs behind this one whose turns are read along with its own
 
     def select_page_turns(self, page: Page) -> list[Turn]:
@@ -58,12 +62,6 @@ class DialogueBatch:
     def own_words(self) -> list[Turn]:
         """Turns that say something of their own, and are not put together from memories."""
         return [turn for turn in self.turns if not is_echo(turn)]
-
-    @property
-    def is_assisted(self) -> bool:
-        """Whether an assistant takes part, or nobody else does than the one who speaks."""
-        said = [*self.turns, *self.before]
-        return len(self.space.people) < 2 or any(turn.role == "assistant" for turn in said)
 
     @property
     def last_seq(self) -> int:
@@ -167,8 +165,20 @@ def _build_batch(job: Job, turns: list[Turn], absorbed: Sequence[Job] = ()) -> D
             [turn.id for turn in [*before, *around]], ZoneInfo(space.timezone)
         ),
         summary=load_rolling_text(space),
+        names=_load_names(space) if turns else (),
         echoes=find_echoes(space, [*elsewhere, *before, *turns]) if turns else {},
         absorbed=absorbed,
+    )
+
+
+def _load_names(space: Space) -> tuple[str, ...]:
+    """Names of people and animals, not "Ana's sister", that facts are held about."""
+    held = Fact.objects.filter(space=space, status=Fact.Status.ACTIVE).order_by()
+    owners = held.values_list("owner", flat=True).distinct()[:_MOST_NAMES]
+    return tuple(
+        owner
+        for owner in owners
+        if owner not in ("", *space.speakers, *space.called_names) and not _OWNED.search(owner)
     )
 
 
@@ -240,6 +250,7 @@ def build_exchange(batch: DialogueBatch, page: Page, handles: dict[str, TextWind
         participants=batch.space.people,
         subject=batch.space.display_name,
         aliases=batch.space.called_names,
+        names=batch.names,
         summary=batch.summary,
         earlier=_build_context(batch, batch.elsewhere),
     )

@@ -298,11 +298,13 @@ class HubCalls(SharedCalls[M]):
         include_past: bool = False,
         deep: bool = False,
         budget_tokens: int | None = None,
+        min_relevance: float | None = None,
         explain: bool = False,
     ) -> Flow[SearchResult]:
-        """The memories that bear on a question, best first.
+        """The memories nearest to a question, best first; each says whether it is `relevant`.
 
-        `limit` None: as many as the question asks for.
+        `limit` None: as many as the question asks for. `min_relevance`, 0 to 1: none that is less
+        like it.
         """
         body = {
             "subject": subject,
@@ -316,6 +318,7 @@ class HubCalls(SharedCalls[M]):
             "include_past": include_past,
             "deep": deep,
             "budget_tokens": budget_tokens,
+            "min_relevance": min_relevance,
             "explain": explain,
         }
         return self._read_row(SearchResult, self._ask("search", body))

@@ -747,7 +747,8 @@ class MemoryItem(Row):
     episode's title. `reason`: what a channel of a context found it by. `unread`: a turn that is
     not read yet, so that nothing is derived from it. `found`: by which channels. `matter`: what
     a fact that is held is about, where only one such can hold at a time. `metadata`: of a fact,
-    the sender's own. `keywords`, `tags` and `context` describe a note, as it has evolved."""
+    the sender's own. `relevant` False: among the nearest to the question, on which it hardly
+    bears. `keywords`, `tags` and `context` describe a note, as it has evolved."""
 
     context: str
     event_from: datetime | None
@@ -764,6 +765,7 @@ class MemoryItem(Row):
     owner: str
     parts: dict[str, float]
     reason: str
+    relevant: bool
     score: float
     sources: list[TurnSource]
     speaker: str

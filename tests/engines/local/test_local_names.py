@@ -1,0 +1,105 @@
+"""Names: told in passing, and known from what is held."""
+
+from __future__ import annotations
+
+import pytest
+
+from memoryhub.engines.types import Exchange, FactCandidate
+from tests.engines.local.dialogue import ENGINE, make_utterances
+
+
+def read_with_names(
+    text: str, *names: str, speaker: str = "Ana", role: str = "user"
+) -> tuple[FactCandidate, ...]:
+    """The facts of what is said where these names are known."""
+    said = make_utterances((speaker, text), role=role)  # type: ignore[arg-type]  # one of the roles
+    exchange = Exchange(said, participants=(speaker,), subject=speaker, names=names)
+    return ENGINE.extract_memories([exchange])[0].facts
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("My aunt Edda baked it.", "Edda is Ana's aunt."),
+        ("lunch with my boss Mr Oduya", "Mr Oduya is Ana's boss."),
+        ("Our dog Wuff again, sigh.", "Wuff is Ana's dog."),
+        ("Met my old friend, Zora Hines, at the fair.", "Zora Hines is Ana's old friend."),
+        ("Did I say that my cousin Anne-Lise called?", "Anne-Lise is Ana's cousin."),
+        ("My dad Yusuf's shop closed.", "Yusuf is Ana's dad."),
+    ],
+)
+def test_who_somebody_is_is_told_in_passing(text: str, told: str) -> None:
+    found = {fact.text: fact for fact in read_with_names(text)}
+    assert told in found
+    name = told.partition(" is ")[0]
+    span = found[told].sources[0]
+    assert found[told].owner == name
+    assert text[span.start : span.end].endswith(name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I saw my doctor Tuesday.",
+        "My sister, Monday or not, sleeps late.",
+        "I love my kitchen Aid.",
+        "My cousin lives in Rome.",
+        "My partner and Zora met.",
+    ],
+)
+def test_nobody_is_named_who_was_not(text: str) -> None:
+    assert not [fact for fact in read_with_names(text) if fact.text.endswith("'s cousin.")]
+    assert not [f for f in read_with_names(text) if " is Ana's " in f.text]
+
+
+def test_an_assistants_word_introduces_nobody() -> None:
+    assert read_with_names("Say hello to my colleague Vera!", role="assistant") == ()
+
+
+def test_a_name_that_is_known_is_no_thing_of_the_speakers() -> None:
+    (fact,) = read_with_names("Theo's at camp this week.", "Theo")
+    assert (fact.owner, fact.text) == ("Theo", "Theo is at camp this week.")
+
+
+def test_a_first_name_stands_for_the_name_that_is_known() -> None:
+    (fact,) = read_with_names("Lucía plays the double bass.", "Lucía Ramos")
+    assert fact.owner == "Lucía Ramos"
+
+
+def test_a_chinese_name_that_is_known_is_no_thing_of_the_speakers() -> None:
+    (fact,) = read_with_names("韩磊发了好多照片。", "韩磊", speaker="何苗")
+    assert fact.owner == "韩磊"
+    assert fact.text.startswith("韩磊发了")
+
+
+def test_a_chinese_given_name_stands_for_the_whole() -> None:
+    (fact,) = read_with_names("晓峰真的去杭州实习了。", "林晓峰", speaker="何苗")
+    assert fact.owner == "林晓峰"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("我弟弟王强在读书。", "王强是何苗的弟弟。"),
+        ("昨天和同事韩磊爬山去了。", "韩磊是何苗的同事。"),
+        ("我养了一只橘猫，叫汤圆，今年三岁。", "汤圆是何苗的橘猫。"),
+        ("家里有条金毛叫馍馍", "馍馍是何苗的金毛。"),
+    ],
+)
+def test_who_somebody_is_is_told_in_passing_in_chinese(text: str, told: str) -> None:
+    found = {fact.text: fact for fact in read_with_names(text, speaker="何苗")}
+    assert told in found
+    assert found[told].owner == told.partition("是")[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["楼下有只狗叫了一晚上。", "我弟弟高兴坏了。", "老师说明天考试。", "养了只猫叫得很凶。"]
+)
+def test_nobody_is_named_in_chinese_who_was_not(text: str) -> None:
+    assert not [f for f in read_with_names(text, speaker="何苗") if "是何苗的" in f.text]
+
+
+def test_what_stands_before_a_colon_and_an_example_are_no_claims() -> None:
+    (fact,) = read_with_names("报告：我现在喜欢吃辣了。", speaker="何苗")
+    assert fact.text == "何苗现在喜欢吃辣了。"
+    assert not read_with_names("比如成都，不过只是想想。", speaker="何苗")
