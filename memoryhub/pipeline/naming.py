@@ -104,7 +104,7 @@ def forget_erased_name(space: Space, actor: str, now: datetime) -> None:
     and who spoke say "the user". Call after an erasure. Opens its own scopes."""
     with tenant_scope(space.tenant_id):
         held = Space.objects.filter(id=space.id).exclude(named_in=None).first()
-        told = Turn.objects.filter(id=held.named_in).first() if held else None
+        told = Turn.objects.filter(id=held.named_in).first() if held and held.named_in else None
         if held is None or (told is not None and find_introduced_name(told.text) == held.name):
             return
         lock_space(held)
