@@ -12,7 +12,7 @@ from api.core.authentication import filter_reached, get_request_key
 from api.core.idempotency import run_once
 from api.mem0 import render
 from api.mem0.ids import Mem0Ids
-from api.mem0.requests import AddRequest, read_add
+from api.mem0.requests import AddRequest, name_ignored, read_add
 from api.mem0.views import Mem0View, build_page, format_actor
 from memoryhub.errors import NotFound
 from memoryhub.pipeline.ingest.services import ingest_messages, wait_for_job
@@ -33,9 +33,7 @@ class AddView(Mem0View):
 
     def post(self, request: Request) -> Response:
         wanted = read_add(self.read_body(request))
-        answer = add_memories(request, wanted)
-        if wanted.ignored_fields:
-            answer["ignored"] = wanted.ignored_fields
+        answer = name_ignored(add_memories(request, wanted), wanted.ignored_fields)
         return Response(answer["results"] if wanted.is_list else answer)
 
 

@@ -6,6 +6,7 @@ mem0 has a model choose among fifteen; these are the ones a predicate makes cert
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 PREDICATES_BY_CATEGORY: Mapping[str, tuple[str, ...]] = {
     "personal_details": ("lives_in", "address", "age", "marital_status", "speaks"),
@@ -20,6 +21,15 @@ CATEGORY_BY_PREFIX: Mapping[str, str] = {
     "favourite_": "user_preferences",
     "scheduled_": "milestones",
 }
+
+
+def list_categories(predicate: str, metadata: Mapping[str, Any]) -> list[str]:
+    """What its predicate tells; else what it had where it was imported from."""
+    brought = metadata.get("imported_from")
+    told = brought.get("categories") if isinstance(brought, dict) else None
+    named = told if isinstance(told, list) else [told]
+    kept = [each for each in named if isinstance(each, str)]
+    return find_categories(predicate) or kept
 
 
 def find_categories(predicate: str) -> list[str]:

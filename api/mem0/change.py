@@ -17,7 +17,13 @@ from api.core.fields import NULL, NameField, validate_body
 from api.mem0 import render
 from api.mem0.add import AddView
 from api.mem0.ids import ID_NAMES
-from api.mem0.requests import read_update
+from api.mem0.requests import (
+    UPDATE_FIELDS,
+    list_ignored,
+    name_ignored,
+    read_deletion,
+    read_update,
+)
 from api.mem0.search import list_memories
 from api.mem0.select import (
     annotate_mem0_names,
@@ -25,10 +31,10 @@ from api.mem0.select import (
     get_memory,
     get_standing_versions,
     get_versions,
-    read_top_level_ids,
+    select_everything,
     select_memories,
 )
-from api.mem0.views import Mem0View, format_actor
+from api.mem0.views import Mem0View, check_own_project, format_actor
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import InvalidInput
 from memoryhub.pipeline import corrections
@@ -39,6 +45,8 @@ from notes.models import Derivation, EvolutionEvent, Fact, Revision
 from notes.quality.feedback import MAX_REASON_LENGTH, set_feedback
 
 MAX_BATCH_MEMORIES = 1_000
+# How these clients say that a whole project is to be emptied.
+_WHOLE_PROJECT = {"AND": [{name: "*"} for name in ID_NAMES]}
 
 
 class MemoriesV1View(AddView):
@@ -53,11 +61,16 @@ class MemoriesV1View(AddView):
         return Response(page if paged else page["results"])
 
     def delete(self, request: Request) -> Response:
-        key, ids = get_request_key(request), read_top_level_ids(request.query_params)
-        if not ids:
+        key, wanted = get_request_key(request), read_deletion(dict(request.query_params.lists()))
+        check_own_project(request)
+        standing = build_standing_condition()
+        if not wanted:
             raise InvalidInput(f"one of {', '.join(ID_NAMES)} is needed", field="user_id")
         with tenant_scope(key.tenant_id):
-            rows = list(select_memories(key, ids, build_standing_condition()).rows)
+            if wanted == _WHOLE_PROJECT:
+                rows = list(select_everything(key, standing).rows)
+            else:
+                rows = list(select_memories(key, wanted, standing).rows)
         events = _forget_facts(rows, format_actor(request))
         event_id = str(events[0].id) if events else None
         told = {"message": f"{len({row.lineage for row in rows})} memories deleted"}
@@ -73,12 +86,14 @@ class MemoryView(Mem0View):
             return Response(render.render_memory(get_memory(key, memory_id)))
 
     def put(self, request: Request, memory_id: str) -> Response:
-        wanted, key = read_update(self.read_body(request)), get_request_key(request)
+        body, key = self.read_body(request), get_request_key(request)
+        wanted = read_update(body)
         with tenant_scope(key.tenant_id):
             fact = get_memory(key, memory_id)
         _correct_facts({fact: wanted}, format_actor(request))
         with tenant_scope(key.tenant_id):
-            return Response(render.render_memory(get_memory(key, memory_id)))
+            shown = render.render_memory(get_memory(key, memory_id))
+        return Response(name_ignored(shown, list_ignored(body, UPDATE_FIELDS)))
 
     def delete(self, request: Request, memory_id: str) -> Response:
         """All versions; with `delete_linked` also the memories that it ended, and so on."""
@@ -165,7 +180,9 @@ class MemoryBatchView(Mem0View):
             rows = get_standing_versions(key, updates)
         facts = {rows[each][0]: update for each, update in updates.items()}
         _correct_facts(facts, format_actor(request))
-        return Response({"message": f"Successfully updated {len(facts)} memories"})
+        told = {"message": f"Successfully updated {len(facts)} memories"}
+        ignored = {name for each in wanted.values() for name in list_ignored(each, UPDATE_FIELDS)}
+        return Response(name_ignored(told, sorted(ignored)))
 
     def delete(self, request: Request) -> Response:
         wanted, key = _read_batch(self.read_body(request)), get_request_key(request)

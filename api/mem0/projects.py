@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
+from uuid import UUID
 
+from django.db.models import Q
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.core.authentication import get_request_key
-from api.core.fields import MetadataField, NameField, list_names, validate_body
-from api.mem0.views import Mem0View, get_own_key
+from api.core.fields import NameField, PatternField, list_names, validate_body
+from api.core.views import get_whole_tenant_id
+from api.mem0.views import Mem0View, format_actor, get_own_key
 from api.models import Mem0Project
-from memoryhub.errors import InvalidInput
+from memoryhub.errors import Conflict, InvalidInput, MemoryHubError, NotFound
+from memoryhub.tenants import people
 from memoryhub.tenants.models import Membership, Tenant
 from memoryhub.tenants.scope import tenant_scope
 
-# Kept and given back. What they steer at mem0 is the policy's business here.
+# What these steer at mem0 is the policy's business here: setting one is refused.
 PROJECT_SETTINGS = list_names(
     "custom_instructions agent_custom_instructions custom_categories multilingual decay "
     "memory_depth enable_graph usecase_setting retrieval_criteria version"
 )
+# What the hub does anyway: the language of what was said is kept.
+_GIVEN_SETTINGS: Mapping[str, Any] = {"multilingual": True}
 _ROLE_NAMES = {Membership.Role.ADMIN: "OWNER"}
+_ROLE_BY_NAME = {"OWNER": Membership.Role.ADMIN, "READER": Membership.Role.VIEWER}
 # Sent with every change by the clients themselves.
 _ID_FIELDS = {"org_id", "project_id"}
 
@@ -43,16 +51,22 @@ class ProjectSerializer(serializers.Serializer[Any]):
 
 
 class ProjectsView(Mem0View):
-    scopes: ClassVar = {"GET": "read"}
+    scopes: ClassVar = {"GET": "read", "POST": "admin"}
 
     def get(self, request: Request, org_id: str) -> Response:
         key = get_own_key(request, org_id)
         with tenant_scope(key.tenant_id):
             return Response([_render_project(Tenant.objects.get(id=key.tenant_id))])
 
+    def post(self, request: Request, org_id: str) -> Response:
+        get_own_key(request, org_id)
+        raise MemoryHubError(
+            "another project is another tenant: `manage.py create_tenant` makes it"
+        )
+
 
 class ProjectView(Mem0View):
-    scopes: ClassVar = {"GET": "read", "PATCH": "admin"}
+    scopes: ClassVar = {"GET": "read", "PATCH": "admin", "DELETE": "admin"}
 
     def get(self, request: Request, org_id: str, project_id: str) -> Response:
         key = get_own_key(request, org_id, project_id)
@@ -64,20 +78,28 @@ class ProjectView(Mem0View):
     def patch(self, request: Request, org_id: str, project_id: str) -> Response:
         key, body = get_own_key(request, org_id, project_id), self.read_body(request)
         named = validate_body(ProjectSerializer, body)
-        settings = {
-            name: value for name, value in body.items() if name not in {*named, *_ID_FIELDS}
-        }
-        if unknown := sorted(set(settings) - set(PROJECT_SETTINGS)):
-            known = ", ".join(PROJECT_SETTINGS)
-            raise InvalidInput(f"there is no such setting; known: {known}", field=unknown[0])
-        settings = MetadataField().run_validation(settings)
+        _refuse_settings({name: body[name] for name in body.keys() - {*named, *_ID_FIELDS}})
         with tenant_scope(key.tenant_id):
             row, _ = Mem0Project.objects.select_for_update().get_or_create(tenant_id=key.tenant_id)
             row.name = named.get("name", row.name)
             row.description = named.get("description", row.description) or ""
-            row.settings = MetadataField().run_validation({**row.settings, **settings})
             row.save()
         return Response({"message": "Updated the project"})
+
+    def delete(self, request: Request, org_id: str, project_id: str) -> Response:
+        get_own_key(request, org_id, project_id)
+        raise MemoryHubError("the project is the tenant: only who runs the hub ends it")
+
+
+def _refuse_settings(settings: Mapping[str, Any]) -> None:
+    """Raises InvalidInput where one is not known, or would have to change what the hub does."""
+    if unknown := sorted(set(settings) - set(PROJECT_SETTINGS)):
+        known = ", ".join(PROJECT_SETTINGS)
+        raise InvalidInput(f"there is no such setting; known: {known}", field=unknown[0])
+    followed = [name for name, value in _GIVEN_SETTINGS.items() if settings.get(name) == value]
+    if steering := sorted(name for name in settings if settings[name] and name not in followed):
+        told = f"{', '.join(steering)}: nothing here follows this; the tenant's policy says what is"
+        raise InvalidInput(f"{told} read of what is said, and how", field=steering[0])
 
 
 def _render_project(tenant: Tenant) -> dict[str, Any]:
@@ -90,25 +112,74 @@ def _render_project(tenant: Tenant) -> dict[str, Any]:
         "name": row.name or tenant.name,
         "description": row.description,
         "created_at": tenant.created_at.isoformat(),
-        **{name: row.settings.get(name) for name in PROJECT_SETTINGS},
+        **{name: _GIVEN_SETTINGS.get(name) for name in PROJECT_SETTINGS},
     }
 
 
 class ProjectMembersView(Mem0View):
     """The people who may sign in to the console for this tenant."""
 
-    scopes: ClassVar = {"GET": "admin"}
+    scopes: ClassVar = dict.fromkeys(("GET", "POST", "PUT", "DELETE"), "admin")
 
     def get(self, request: Request, org_id: str, project_id: str) -> Response:
         key = get_own_key(request, org_id, project_id)
         with tenant_scope(key.tenant_id):
             rows = Membership.objects.filter(tenant_id=key.tenant_id).select_related("user")
-            members = [
-                {
-                    "username": row.user.username,
-                    "email": row.user.email,
-                    "role": _ROLE_NAMES.get(Membership.Role(row.role), "READER"),
-                }
-                for row in rows.order_by("user__username")
-            ]
+            members = [_render_member(row) for row in rows.order_by("user__username")]
         return Response({"members": members})
+
+    def post(self, request: Request, org_id: str, project_id: str) -> Response:
+        """Lets a person in who signs in by their address. The password is in this answer alone."""
+        given = self._read_member(request, org_id, project_id)
+        member, password = people.add_person(
+            get_whole_tenant_id(request),
+            given["email"],
+            _ROLE_BY_NAME[given["role"]],
+            email=given["email"],
+            actor=format_actor(request),
+        )
+        told = {"message": "Added the member", **_render_member(member), "password": password}
+        return Response(told, headers={"Cache-Control": "no-store"})
+
+    def put(self, request: Request, org_id: str, project_id: str) -> Response:
+        given = self._read_member(request, org_id, project_id)
+        tenant_id, actor = get_whole_tenant_id(request), format_actor(request)
+        member = _get_member(tenant_id, given["email"])
+        people.set_member_role(tenant_id, member.id, _ROLE_BY_NAME[given["role"]], actor=actor)
+        return Response({"message": "Updated the member"})
+
+    def delete(self, request: Request, org_id: str, project_id: str) -> Response:
+        get_own_key(request, org_id, project_id)
+        tenant_id, email = get_whole_tenant_id(request), request.query_params.get("email", "")
+        member = _get_member(tenant_id, email)
+        people.remove_person(tenant_id, member.id, actor=format_actor(request))
+        return Response({"message": "Removed the member"})
+
+    def _read_member(self, request: Request, org_id: str, project_id: str) -> dict[str, Any]:
+        get_own_key(request, org_id, project_id)
+        return validate_body(MemberSerializer, self.read_body(request))
+
+
+class MemberSerializer(serializers.Serializer[Any]):
+    email = PatternField(shape=r"^[A-Za-z0-9.+_-]+@[A-Za-z0-9.-]+$", max_length=150)
+    role = serializers.ChoiceField(choices=tuple(_ROLE_BY_NAME), default="READER")
+
+
+def _get_member(tenant_id: UUID, email: str) -> Membership:
+    """Whoever signs in by this address, or has it. Raises NotFound, and Conflict for several."""
+    with tenant_scope(tenant_id):
+        rows = Membership.objects.filter(tenant_id=tenant_id).select_related("user")
+        found = list(rows.filter(Q(user__username=email) | Q(user__email=email))) if email else []
+    if len(found) > 1:
+        raise Conflict("several members have this address: use the console")
+    if not found:
+        raise NotFound("There is no such member.")
+    return found[0]
+
+
+def _render_member(row: Membership) -> dict[str, Any]:
+    return {
+        "username": row.user.username,
+        "email": row.user.email,
+        "role": _ROLE_NAMES.get(Membership.Role(row.role), "READER"),
+    }

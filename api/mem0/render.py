@@ -7,8 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from api.mem0.categories import find_categories
+from django.utils import timezone
+
+from api.mem0.categories import list_categories
 from memoryhub.pipeline.models import Job
+from notes.facts.validity import is_fact_over
 from notes.models import EvolutionEvent, Fact, Receipt, Revision
 
 QUEUED_MESSAGE = "Memory processing has been queued for background execution"
@@ -46,7 +49,7 @@ def render_memory(fact: Any) -> dict[str, Any]:
         "run_id": fact.run_id,
         "session_id": fact.run_id,
         "metadata": fact.metadata,
-        "categories": find_categories(fact.predicate_key),
+        "categories": list_categories(fact.predicate_key, fact.metadata),
         "immutable": fact.pinned,
         "created_at": fact.asserted_at.isoformat(),
         "updated_at": fact.recorded_at.isoformat(),
@@ -54,7 +57,7 @@ def render_memory(fact: Any) -> dict[str, Any]:
         "structured_attributes": None,
         "replaced_by": None,
         "synthesized": False,
-        "lifecycle_state": "active" if fact.status == Fact.Status.ACTIVE else "expired",
+        "lifecycle_state": "expired" if is_fact_over(fact, timezone.now()) else "active",
     }
 
 
@@ -148,7 +151,7 @@ def render_history(
                 "user_id": fact.user_id,
                 "event": "ADD" if text is None else "DELETE" if words is None else "UPDATE",
                 "metadata": new.get("metadata") or {},
-                "categories": find_categories(fact.predicate_key),
+                "categories": list_categories(fact.predicate_key, fact.metadata),
                 "created_at": at,
                 "updated_at": at,
             }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -19,18 +21,44 @@ from api.core.fields import (
     list_names,
     validate_body,
 )
-from api.mem0.ids import Mem0Ids, read_ids
+from api.mem0.ids import ID_NAMES, Mem0Ids, read_ids
 from memoryhub.dialogues.messages import Message, check_time, to_utc
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import InvalidInput
 from memoryhub.pipeline.corrections import UNSET, FactCorrection, Unset
 from memoryhub.pipeline.ingest.services import IngestRequest
 
-# Told to a model that extracts: this hub has its own policy for that, and says what it passed over.
-IGNORED_FIELDS = list_names(
-    "custom_instructions agent_custom_instructions custom_categories structured_data_schema "
-    "includes excludes enable_graph"
+# What each call follows; whatever else was sent with it is named as passed over. That of several
+# wordings the latest is given, and that words count in a search, is so whatever they say of it.
+_TENANT_FIELDS = ("org_id", "project_id")  # sent by older clients with everything
+ADD_FIELDS = list_names(
+    "messages metadata timestamp infer immutable expiration_date async_mode output_format filters"
 )
+_NARROWING_FIELDS = list_names("filters categories metadata start_date end_date keywords fields")
+SEARCH_FIELDS = (
+    *list_names("query top_k limit threshold reference_date show_expired"),
+    *list_names("latest_only keyword_search output_format"),
+    *_NARROWING_FIELDS,
+)
+LIST_FIELDS = (
+    *list_names("show_expired latest_only page page_size output_format"),
+    *_NARROWING_FIELDS,
+)
+UPDATE_FIELDS = list_names("text metadata timestamp expiration_date memory_id")
+DELETE_FIELDS = list_names("metadata filters")
+_MESSAGE_FIELDS = list_names("role content name")
+
+
+def list_ignored(body: Mapping[str, Any], followed: Iterable[str]) -> list[str]:
+    """What was sent and changes nothing, in the order of the alphabet."""
+    known = {*followed, *ID_NAMES, *_TENANT_FIELDS}
+    return sorted(name for name, value in body.items() if name not in known and value)
+
+
+def name_ignored(answer: dict[str, Any], ignored: Iterable[str]) -> dict[str, Any]:
+    """The answer, with `ignored` where something was."""
+    named = list(ignored)
+    return answer | {"ignored": named} if named else answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +72,23 @@ class AddRequest:
 
 
 class ContentField(TextField):
-    """Text, or a list of parts of which only text can be kept."""
+    """Text, or a list of parts of which the text is kept."""
 
     def to_internal_value(self, data: Any) -> str:
-        if isinstance(data, dict):
-            data = [data]
-        if not isinstance(data, list):
+        if not isinstance(data, (dict, list)):
             return super().to_internal_value(data)
-        kinds = {part.get("type") if isinstance(part, dict) else None for part in data}
-        if kinds != {"text"}:
+        texts = [part.get("text", "") for part in _list_parts(data) if _is_text_part(part)]
+        if not texts:
             raise serializers.ValidationError("only text can be kept")
-        return super().to_internal_value("\n".join(str(part.get("text", "")) for part in data))
+        return super().to_internal_value("\n".join(map(str, texts)))
+
+
+def _list_parts(content: object) -> list[Any]:
+    return content if isinstance(content, list) else [content] if isinstance(content, dict) else []
+
+
+def _is_text_part(part: object) -> bool:
+    return isinstance(part, dict) and part.get("type") == "text"
 
 
 class Mem0MessageSerializer(serializers.Serializer[Message]):
@@ -74,7 +108,7 @@ class AddMemoriesSerializer(serializers.Serializer[Any]):
 
 def read_add(body: Mapping[str, Any]) -> AddRequest:
     """Raises InvalidInput and DRF's ValidationError, which name the field."""
-    ids = read_ids(body)
+    ids = read_ids(_merge_filter_ids(body))
     data = validate_body(AddMemoriesSerializer, body)
     terms: dict[str, Any] = {"app": ids.app} if ids.app else {}
     if data["immutable"]:
@@ -82,25 +116,73 @@ def read_add(body: Mapping[str, Any]) -> AddRequest:
     if until := read_expiration(body.get("expiration_date")):
         terms["until"] = until.isoformat()
     at = data["timestamp"] and to_utc(data["timestamp"], "UTC", field="timestamp")
+    messages, left_out = _leave_pictures_out(_list_messages(body.get("messages")))
     request = IngestRequest(
         subject=ids.subject,
-        messages=_read_messages(body.get("messages"), at, data["metadata"] or {}),
+        messages=_read_messages(messages, at, data["metadata"] or {}),
         session=ids.run,
         agent=ids.agent,
         channel="mem0",
         terms=terms,
     )
-    passed_over = [name for name in IGNORED_FIELDS if body.get(name)]
+    passed_over = [*list_ignored(body, ADD_FIELDS), *left_out]
     is_list = data["output_format"] == "v1.0"
     return AddRequest(ids, request, data["infer"], not data["async_mode"], is_list, passed_over)
 
 
-def _read_messages(given: object, at: datetime | None, metadata: dict[str, Any]) -> list[Message]:
+def _merge_filter_ids(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The body with the ids that typed options carry in `filters`. Raises InvalidInput for
+    anything else there, and for an id that is told otherwise beside it."""
+    told: dict[str, Any] = {}
+    for part in _list_conjuncts(body.get("filters")):
+        for name, value in part.items():
+            if name not in ID_NAMES:
+                raise InvalidInput(f"of an add, only {', '.join(ID_NAMES)}", field="filters")
+            if told.setdefault(name, value) != value or (body.get(name) or value) != value:
+                raise InvalidInput("another id than beside it", field=f"filters.{name}")
+    return {**body, **told}
+
+
+def _list_conjuncts(filters: object) -> list[dict[str, Any]]:
+    """What all has to hold, of a filter without other connectives."""
+    if filters is None:
+        return []
+    parts = filters.get("AND", [filters]) if isinstance(filters, dict) else None
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        raise InvalidInput("an object of ids", field="filters")
+    return parts
+
+
+def _list_messages(given: object) -> list[Any]:
     """A text, a message or a list of messages."""
     listed = [{"content": given}] if isinstance(given, str) else given
     listed = [listed] if isinstance(listed, dict) else listed
     if not isinstance(listed, list):
         raise InvalidInput("a text, a message, or a list of messages", field="messages")
+    return listed
+
+
+def _leave_pictures_out(messages: list[Any]) -> tuple[list[Any], list[str]]:
+    """(the messages that say something in words, places of what was left out). Where none does,
+    all of them, to be refused."""
+    kept, left_out = [], []
+    for at, message in enumerate(messages):
+        content = message.get("content") if isinstance(message, dict) else None
+        parts = _list_parts(content)
+        names = sorted(set(message) - set(_MESSAGE_FIELDS)) if isinstance(message, dict) else []
+        left_out += [f"messages[{at}].{name}" for name in names if message[name]]
+        for place, part in enumerate(parts):
+            if not _is_text_part(part):
+                where = f"[{place}]" if isinstance(content, list) else ""
+                left_out.append(f"messages[{at}].content{where}")
+        if not parts or any(map(_is_text_part, parts)):
+            kept.append(message)
+    return (kept, left_out) if kept else (messages, left_out)
+
+
+def _read_messages(
+    listed: list[Any], at: datetime | None, metadata: dict[str, Any]
+) -> list[Message]:
     read = Mem0MessageSerializer(data=listed, many=True)
     if not read.is_valid():
         raise serializers.ValidationError({"messages": read.errors})
@@ -138,6 +220,36 @@ class UpdateMemorySerializer(serializers.Serializer[Any]):
     text = TextField(**NULL)
     metadata = MetadataField(**NULL)
     timestamp = TimestampField(**NULL)
+
+
+def read_deletion(query: Mapping[str, list[str]]) -> dict[str, Any]:
+    """Which memories to delete, as a filter, by the parameters of a query.
+
+    Raises InvalidInput for what is not known, empty or no filter: a deletion that passed
+    something over would take more than was asked for.
+    """
+    if unknown := sorted(set(query) - {*ID_NAMES, *DELETE_FIELDS, *_TENANT_FIELDS}):
+        known = ", ".join((*ID_NAMES, *DELETE_FIELDS))
+        raise InvalidInput(f"nothing is chosen by {unknown[0]}; known: {known}", field=unknown[0])
+    wanted: list[Any] = []
+    for name in (*ID_NAMES, *DELETE_FIELDS):
+        if not all(query.get(name, ["-"])):
+            raise InvalidInput("not empty: leave it out, or say whose", field=name)
+        for text in query.get(name, []):
+            wanted.append({name: text} if name in ID_NAMES else _read_object(text, name))
+    return {"AND": wanted} if wanted else {}
+
+
+def _read_object(text: str, name: str) -> dict[str, Any]:
+    """An object as JSON, or as Python's clients write one into a query."""
+    for read in (json.loads, ast.literal_eval):
+        try:
+            found = read(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        if isinstance(found, dict) and found:
+            return found if name == "filters" else {name: found}
+    raise InvalidInput("an object, as JSON", field=name)
 
 
 def read_update(body: Mapping[str, Any]) -> FactCorrection:

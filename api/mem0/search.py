@@ -13,9 +13,13 @@ from api.core.authentication import get_request_key
 from api.core.fields import validate_body
 from api.mem0 import render
 from api.mem0.requests import (
+    LIST_FIELDS,
+    SEARCH_FIELDS,
     ListMemoriesSerializer,
     SearchMemoriesSerializer,
     build_extra_filters,
+    list_ignored,
+    name_ignored,
     select_fields,
 )
 from api.mem0.select import (
@@ -63,8 +67,8 @@ class SearchMemoriesView(Mem0View):
         with tenant_scope(key.tenant_id):
             chosen = select_memories(key, read_filters(body), shown, more=build_extra_filters(body))
             if len(chosen.spaces) > MAX_SPACES:
-                told = f"memories of more than {MAX_SPACES} users: name them"
-                raise InvalidInput(told, field="filters")
+                message = f"memories of more than {MAX_SPACES} users: name them"
+                raise InvalidInput(message, field="filters")
             only = {space.id: _list_selected_ids(chosen, space) for space in chosen.spaces}
         most = min(wanted["limit"] or wanted["top_k"] or 10, MAX_RESULTS)
         options: dict[str, Any] = {
@@ -83,7 +87,8 @@ class SearchMemoriesView(Mem0View):
         ]
         hits.sort(key=lambda hit: -hit[0]) if len(chosen.spaces) > 1 else None
         results = _render_hits(key, hits[:most])
-        return Response({"results": select_fields(results, body.get("fields"))})
+        told = {"results": select_fields(results, body.get("fields"))}
+        return Response(name_ignored(told, list_ignored(body, SEARCH_FIELDS)))
 
 
 def _list_selected_ids(chosen: MemorySelection, space: Space) -> list[Any] | None:
@@ -148,7 +153,7 @@ def list_memories(request: Request, body: Mapping[str, Any]) -> dict[str, Any]:
         rows = select_memories(key, read_filters(body), shown, more=build_extra_filters(body)).rows
         page = build_page(request, rows, lambda facts: list(map(render.render_memory, facts)))
     page["results"] = select_fields(page["results"], body.get("fields"))
-    return page
+    return name_ignored(page, list_ignored(body, LIST_FIELDS))
 
 
 class ListMemoriesView(Mem0View):

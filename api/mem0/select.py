@@ -10,7 +10,8 @@ from operator import or_
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import Case, Func, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, Coalesce, NullIf
 
@@ -38,12 +39,17 @@ FILTER_FIELDS: FilterFields = {
     "created_at": FilterField("time", "asserted_at"),
     "updated_at": FilterField("time", "recorded_at"),
     "expiration_date": FilterField("time", "valid_to"),
-    "categories": FilterField("text", "category"),
+    "categories": FilterField("list", "category_names"),
     "keywords": FilterField("text", "text"),
     "text": FilterField("text", "text"),
     "memory_ids": FilterField("text", "memory_id"),
     "metadata": FilterField("object", "metadata"),
 }
+_IMPORTED_CATEGORIES = (
+    "ARRAY(SELECT jsonb_array_elements_text("
+    "jsonb_path_query_array(%(expressions)s, "
+    "'$.imported_from.categories[*] ? (@.type() == \"string\")')))"
+)
 _NAMING_OPERATORS = frozenset({"eq", "in", "any", "contains", "icontains"})
 
 
@@ -66,9 +72,9 @@ def build_visible_condition(at: datetime, *, expired: bool) -> Q:
 
 
 def annotate_mem0_names(rows: QuerySet[Fact]) -> QuerySet[Fact]:
-    """With `memory_id`, `user_id`, `agent_id`, `app_id`, `run_id` and `category`, None where there
-    is none. Agent, app and run are those of the message it was first read from, or those it had
-    where it was imported from."""
+    """With `memory_id`, `user_id`, `agent_id`, `app_id`, `run_id`, None where there is none, and
+    the list `category_names`. Agent, app and run are those of the message it was first read from,
+    or those it had where it was imported from."""
     supports = Derivation.objects.filter(child_type="fact", role=Derivation.Role.SUPPORT)
     first = supports.filter(child_id=OuterRef("id")).order_by("turn__seq")
     app = first.annotate(app=KeyTextTransform("app", "turn__terms")).values("app")
@@ -79,7 +85,7 @@ def annotate_mem0_names(rows: QuerySet[Fact]) -> QuerySet[Fact]:
         agent_id=_build_imported_fallback("agent_id", first.values("turn__agent")),
         run_id=_build_imported_fallback("run_id", first.values("turn__session__external_id")),
         app_id=_build_imported_fallback("app_id", app),
-        category=_build_category(),
+        category_names=_build_category_names(),
     )
 
 
@@ -88,16 +94,19 @@ def _build_imported_fallback(name: str, told: QuerySet[Any, Any]) -> Coalesce:
     return Coalesce(NullIf(Subquery(told[:1]), Value("")), kept, output_field=TextField())
 
 
-def _build_category() -> Case:
+def _build_category_names() -> Case:
+    """As `list_categories` of a row in hand."""
+    names = ArrayField(TextField())
     known = [
-        When(predicate_key__in=keys, then=Value(name))
+        When(predicate_key__in=keys, then=Cast(Value([name]), names))
         for name, keys in categories.PREDICATES_BY_CATEGORY.items()
     ]
     more = [
-        When(predicate_key__startswith=prefix, then=Value(name))
+        When(predicate_key__startswith=prefix, then=Cast(Value([name]), names))
         for prefix, name in categories.CATEGORY_BY_PREFIX.items()
     ]
-    return Case(*known, *more, default=None, output_field=TextField())
+    brought = Func("metadata", template=_IMPORTED_CATEGORIES, output_field=names)
+    return Case(*known, *more, default=brought, output_field=names)
 
 
 def select_memories(
@@ -125,6 +134,14 @@ def select_memories(
         return MemorySelection(list(spaces), rows, covers_whole_spaces=not rest)
     ids = rows.order_by().values("space_id").distinct()
     return MemorySelection(list(spaces.filter(id__in=ids)), rows, covers_whole_spaces=False)
+
+
+def select_everything(key: KeyRow, shown: Q) -> MemorySelection:
+    """All that the key reaches, whoever it is of. Call inside the tenant's scope."""
+    spaces = filter_reached(Space.objects.all(), key, "id")
+    rows = annotate_mem0_names(filter_reached(Fact.objects.filter(shown), key))
+    rows = rows.order_by("-asserted_at", "-id")
+    return MemorySelection(list(spaces), rows, covers_whole_spaces=True)
 
 
 def _is_naming_test(test: FieldTest, negated: bool) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from api.mem0 import add, change, entities, exports, projects, search, views, webhooks
+from api.mem0 import add, change, entities, exports, profiles, projects, search, views, webhooks
 
 app_name = "mem0"
 _WEBHOOKS = "api/v1/webhooks/"
+_PROFILES = "v2/profiles/"
 _PROJECTS = "api/v1/orgs/organizations/<str:org_id>/projects/"
 _PROJECT = f"{_PROJECTS}<str:project_id>/"
 
@@ -28,6 +29,10 @@ urlpatterns = [
     path("v1/events/", add.EventsView.as_view(), name="events"),
     path("v1/event/<uuid:event_id>/", add.EventView.as_view(), name="event"),
     path("v1/entities/", entities.EntitiesView.as_view(), name="entities"),
+    path("v2/entities/user/<path:name>/profile/", profiles.ProfileView.as_view(), name="profile"),
+    path(f"{_PROFILES}settings/", profiles.ProfileSettingsView.as_view(), name="profile-settings"),
+    path(f"{_PROFILES}jobs/", profiles.ProfileJobsView.as_view(), name="profile-jobs"),
+    path(f"{_PROFILES}jobs/<str:job_id>/", profiles.ProfileJobView.as_view(), name="profile-job"),
     path("v1/entities/<str:kind>/<path:name>/", entities.EntityView.as_view(), name="entity-1"),
     path("v2/entities/<str:kind>/<path:name>/", entities.EntityView.as_view(), name="entity"),
     path("v1/exports/", exports.CreateExportView.as_view(), name="exports"),

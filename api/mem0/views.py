@@ -56,6 +56,12 @@ def get_own_key(request: Request, *ids: str) -> KeyRow:
     return key
 
 
+def check_own_project(request: Request) -> None:
+    """Older clients name organization and project in the query. Raises NotFound for others'."""
+    named = (request.query_params.getlist(name) for name in ("org_id", "project_id"))
+    get_own_key(request, *(each for ids in named for each in ids if each))
+
+
 def build_page(
     request: Request, rows: Any, show: Callable[[list[Any]], list[Any]]
 ) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from api.rows.write_views import (
 from memoryhub.dialogues.messages import clean_text, to_utc
 from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.tenants import person_links
+from memoryhub.tenants.key_expiry import check_to_come
 from memoryhub.tenants.models import ApiKey, Membership, PersonLink, Space, Tenant
 from memoryhub.tenants.people import add_person, remove_person, set_member_role
 from memoryhub.tenants.scope import tenant_scope
@@ -116,8 +117,7 @@ def _read_key_expiry(deed: TenantWriteRequest, space: Space | None) -> datetime 
         return None
     zone = space.timezone if space else "UTC"
     until = to_utc(deed.given["expires_at"], zone, field="expires_at")
-    if until <= deed.now:
-        raise InvalidInput("a time that is to come", field="expires_at")
+    check_to_come(until, deed.now)
     return until
 
 

@@ -246,7 +246,8 @@ class ClaimCandidate:
     cosines of their vectors with its own, None for one that is not known.
 
     `said`: the words of its message around those it rests on. `is_wish`: not a claim but a wish to
-    forget; every `forget` verdict names one held claim.
+    forget; every `forget` verdict names one held claim. `assisted`: told to an assistant, and not
+    among people, who rarely take anything back.
     """
 
     handle: str
@@ -262,6 +263,7 @@ class ClaimCandidate:
     correction: bool = False
     similar: tuple[float | None, ...] = ()
     said: str = ""
+    assisted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

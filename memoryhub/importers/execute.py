@@ -34,6 +34,8 @@ from memoryhub.importers.records import (
     SkippedRecord,
 )
 from memoryhub.importers.report import ImportReport
+from memoryhub.importers.sources import find_other_system
+from memoryhub.importers.turns import take_turn
 from memoryhub.importers.write import ImportOrigin
 from memoryhub.pipeline.ingest.services import IngestRequest, append_messages, ingest_messages
 from memoryhub.tenants.models import Space
@@ -75,7 +77,7 @@ def import_file(
     progress: Progress = lambda done, total: None,
 ) -> ImportReport:
     """Raises InvalidInput, which names the place, before anything is written: for a file that is
-    broken, holds nothing of this source, or says not whose memories it holds."""
+    broken, of another system, holds nothing of this source, or says not whose memories it holds."""
     report = check_file(wanted)
     if not report.total:
         return report
@@ -90,6 +92,10 @@ def check_file(wanted: ImportRequest) -> ImportReport:
     report = ImportReport(wanted.source.name, wanted.file[:200], wanted.dry_run)
     if wanted.subject:
         clean_subject(wanted.subject)
+    if other := find_other_system(wanted.source, wanted.open_file):
+        told = {"found": _(other), "source": _(wanted.source.title)}
+        message = _("this is a file of %(found)s, not of %(source)s")
+        raise InvalidInput(message % told, field="file")
     ownerless = 0
     for record in wanted.read_records():
         if not isinstance(record, ContentRecord):
@@ -202,9 +208,13 @@ class _FileImporter:
 
     def _write_batch(self) -> None:
         for subject, memories in self.memories.items():
-            self._write_facts(self._find_space(subject), memories)
+            space = self._find_space(subject)
+            with take_turn(space):
+                self._write_facts(space, memories)
         for subject, passages in self.passages.items():
-            self._write_notes(self._find_space(subject), passages)
+            space = self._find_space(subject)
+            with take_turn(space):
+                self._write_notes(space, passages)
         self.memories.clear()
         self.passages.clear()
 
@@ -228,6 +238,10 @@ class _FileImporter:
 
     def _import_block(self, block: BlockRecord) -> None:
         space = self._find_space(block.subject)
+        with take_turn(space):
+            self._write_block(space, block)
+
+    def _write_block(self, space: Space | None, block: BlockRecord) -> None:
         there = write.find_block(space, block)
         if there is not None and there.value == block.value:
             self._count_imported("block", 0, 1)

@@ -181,13 +181,15 @@ OpenItems = Callable[[], Iterator[JsonItem]]
 
 @dataclass(frozen=True, slots=True)
 class ImportSource:
-    """A system whose files can be read. `sections`: what `json_stream.stream_items` is told."""
+    """A system whose files can be read. `sections`: what `json_stream.stream_items` is told.
+    `recognises`: whether only this system writes such an item."""
 
     name: str
     title: str
     about: str
     read: Callable[[OpenItems], Iterator[Record]]
     sections: tuple[str, ...] = ()
+    recognises: Callable[[JsonItem], bool] = lambda item: False
 
 
 def read_or_skip(
@@ -198,6 +200,11 @@ def read_or_skip(
         yield from take(item)
     except ItemRefused as error:
         yield SkippedRecord(item.where, str(error), kind, find_item_id(item.value))
+
+
+def get_keys(value: object) -> Collection[str]:
+    """The names of an object's members; none of anything else."""
+    return value.keys() if isinstance(value, dict) else ()
 
 
 def find_item_id(value: object) -> str:

@@ -1,13 +1,15 @@
 """A JSON file item by item, however large it is: never more of it in memory than one item.
 
 Three shapes are read: an array (`[0]`, `[1]`, …), an object whose members are taken one by one,
-arrays among them item by item (`results[0]`), and JSON lines (`line 1`). What is broken is
-refused with the place of it.
+arrays among them item by item (`results[0]`), and JSON lines (`line 1`). A file that is one of
+them written as a JSON text, as programs do that encode twice, is read as what the text says. What
+is broken is refused with the place of it.
 """
 
 from __future__ import annotations
 
 import codecs
+import io
 import json
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -47,10 +49,23 @@ def stream_items(open_file: OpenFile, sections: Collection[str] = ()) -> Iterato
 
     Raises InvalidInput, which names the place, for what is not JSON or not UTF-8.
     """
+    open_file = _unwrap_text(open_file)
     with open_file() as file:
         is_lines = _is_json_lines(file.readline(_PROBE_BYTES), file.read(1), sections)
     with open_file() as file:
         yield from _stream_lines(file) if is_lines else _stream_document(_TextBuffer(file))
+
+
+def _unwrap_text(open_file: OpenFile) -> OpenFile:
+    """The file that stands as one JSON text in this one; this one, if it is none."""
+    with open_file() as file:
+        text = _TextBuffer(file)
+        if text.peek_or_end() != '"':
+            return open_file
+        inner = text.parse_value("the file")
+        if text.peek_or_end():
+            return open_file
+    return partial(io.BytesIO, inner.encode(errors="surrogatepass"))
 
 
 def _is_json_lines(line: bytes, rest: bytes, sections: Collection[str]) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from typing import TypeVar
+from zoneinfo import ZoneInfo
 
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Index, UniqueConstraint
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -155,7 +158,9 @@ class ApiKey(TenantModel):
         WRITE = "write", pgettext_lazy("what a key may do", "Write")
         ADMIN = "admin", pgettext_lazy("what a key may do", "Admin")
 
-    name = models.CharField(max_length=120)
+    NAME_LENGTH = 120
+
+    name = models.CharField(max_length=NAME_LENGTH)
     prefix = models.CharField(max_length=12, unique=True)
     digest = models.CharField(max_length=64)
     scopes = ArrayField(models.CharField(max_length=10, choices=Scope))
@@ -172,6 +177,19 @@ class ApiKey(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.name} (mh_{self.prefix}_…)"
+
+    @property
+    def last_day(self) -> date | None:
+        """On which it still works, in its space's zone, else in UTC."""
+        if self.expires_at is None:
+            return None
+        zone = ZoneInfo(self.space.timezone if self.space else "UTC")
+        return (self.expires_at.astimezone(zone) - timedelta(microseconds=1)).date()
+
+    @property
+    def is_over(self) -> bool:
+        """Its time is over, whether it was revoked or not."""
+        return self.expires_at is not None and self.expires_at <= timezone.now()
 
     @property
     def scope_words(self) -> str:

@@ -57,6 +57,7 @@ def build_news(
     told = [change for change in changes if change.row_type in _NEWS_KINDS]
     made = [change.after for change in told if change.before is None and change.after]
     context = _ChangeContext(
+        at,
         {str(row["supersedes_id"]) for row in made if row.get("supersedes_id")},
         {str(row["lineage"]) for row in made if row.get("lineage")},
         {str(c.after["lineage"]) for c in told if _is_reworded(c) and c.after},
@@ -71,9 +72,10 @@ def build_news(
 
 
 class _ChangeContext(NamedTuple):
-    """What else the change-set did: ids that new facts supersede, lineages with a new version,
-    and lineages of which a version was put away."""
+    """When it was, and what else the change-set did: ids that new facts supersede, lineages with a
+    new version, and lineages of which a version was put away."""
 
+    at: datetime
     replaced: set[str]
     renewed: set[str]
     put_away: set[str]
@@ -91,6 +93,13 @@ def _is_retirement(before: Values, after: Values) -> bool:
     return not before.get("retired_at") and bool(after.get("retired_at"))
 
 
+def _is_over(row: Values, at: datetime) -> bool:
+    """Does not hold any more: an end that is known but still to come is none yet."""
+    until = row.get("valid_to")
+    ahead = until is not None and datetime.fromisoformat(str(until)) > at
+    return row.get("status") != _ACTIVE and not (row.get("status") == _SUPERSEDED and ahead)
+
+
 def _name_change(change: RevisionChange, context: _ChangeContext) -> str:
     """The second word of its kind; "" for no news."""
     before, after = change.before, change.after
@@ -102,10 +111,14 @@ def _name_change(change: RevisionChange, context: _ChangeContext) -> str:
         return "retracted"
     if _is_retirement(before, after):
         return "" if str(after.get("lineage")) in context.renewed else "deleted"
-    if _is_retirement(after, before) or (after.get("status") == _ACTIVE != before.get("status")):
+    was_over, is_over = _is_over(before, context.at), _is_over(after, context.at)
+    if _is_retirement(after, before) or (after.get("status") == _ACTIVE and was_over):
         return "restored"
     if after.get("status") == _SUPERSEDED != before.get("status"):
-        return "superseded" if str(change.row_id) in context.replaced else "ended"
+        if str(change.row_id) in context.replaced:
+            return "superseded"
+        if is_over:
+            return "ended"
     columns = _list_news_columns(change.row_type)
     if after.get("retired_at") or all(before.get(name) == after.get(name) for name in columns):
         return ""

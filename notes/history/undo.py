@@ -12,6 +12,7 @@ from datetime import datetime
 from itertools import pairwise
 from uuid import UUID
 
+import psycopg
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext, ngettext
 
@@ -26,6 +27,8 @@ from notes.index import indexer
 from notes.models import EvolutionEvent, Revision
 
 MAX_TRIES = 3
+# One entity of a name in a space: whoever reads at the same time may have made it first.
+_ENTITY_CONSTRAINT = "entity_key"
 
 
 def write_plan(tenant_id: UUID, build: Callable[[], UnitOfWork]) -> UnitOfWork:
@@ -58,10 +61,18 @@ def save_plan(bench: UnitOfWork) -> None:
                 bench.save()
                 bench.update_dependents()
         except IntegrityError as error:
+            if _get_constraint(error) == _ENTITY_CONSTRAINT:
+                raise RowsChanged("an entity of this name was made meanwhile") from error
             raise Conflict(
                 gettext("another memory has taken its place since"), code="undo_conflict"
             ) from error
         indexer.write_entries(bench.space, model.name, entries, vectors)
+
+
+def _get_constraint(error: IntegrityError) -> str:
+    """The name of what was broken."""
+    cause = error.__cause__
+    return str(cause.diag.constraint_name) if isinstance(cause, psycopg.Error) else ""
 
 
 def plan_undo(

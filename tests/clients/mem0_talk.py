@@ -1,18 +1,17 @@
-"""Run with a released `mem0ai` on the path: everything its client can do, as JSON."""
+"""Run with a released `mem0ai` on the path: everything its client can do, as JSON;
+with the argument `async`, its asynchronous one."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
 import sys
 import time
 from typing import Any
 
 import mem0
-from mem0 import AsyncMemoryClient, MemoryClient
+from mem0 import MemoryClient
+from mem0_twins import HOST, make_client
 
-HOST, KEY = os.environ["MEM0_HOST"], os.environ["MEM0_API_KEY"]
 MINE = {"user_id": "ana"}
 
 
@@ -84,9 +83,13 @@ def use_client(client: MemoryClient) -> dict[str, Any]:
     export = client.create_memory_export(schema="{}", filters=MINE)
     told["export"] = client.get_memory_export(memory_export_id=export["id"])
     told["summary"] = client.get_summary(filters=MINE)
-    client.project.update(custom_instructions="Only food.")
-    told["project"] = client.project.get(fields=["custom_instructions"])
+    client.project.update(multilingual=True)
+    told["steered"] = catch_error(client.project.update, custom_instructions="Only food.")
+    client.update_project(multilingual=True)
+    told["name"] = client.get_project(fields=["name"])
+    told["project"] = client.project.get(fields=["multilingual", "custom_instructions"])
     told["hooks"] = use_webhooks(client)
+    told["chat"] = catch_error(client.chat)
     told["deleted"] = client.delete(memory_id)
     told["gone"] = catch_error(client.get, memory_id)
     told["wrong"] = catch_error(client.search, "x", filters={"AND": [MINE, {"colour": "red"}]})
@@ -94,20 +97,15 @@ def use_client(client: MemoryClient) -> dict[str, Any]:
     told["batch_delete"] = client.batch_delete([{"memory_id": spare}])
     told["delete_all"] = client.delete_all(user_id="ana")
     told["none"] = client.get_all(filters=MINE)
+    client.add("The gate is green.", user_id="rui", infer=False)
+    told["forgotten"] = client.delete_users(user_id="rui")
     told["reset"] = client.reset()
     told["nobody"] = client.users()
     return told
 
 
-async def use_async_client() -> dict[str, Any]:
-    client = AsyncMemoryClient(api_key=KEY, host=HOST)
-    await client.add("The gate is green.", user_id="rui", infer=False)
-    return dict(await client.search("which colour is the gate", filters={"user_id": "rui"}))
-
-
 def main() -> None:
-    told = use_client(MemoryClient(api_key=KEY, host=HOST))
-    told["async"] = asyncio.run(use_async_client())
+    told = use_client(make_client(sys.argv[1:] == ["async"]))
     told["bad_key"] = catch_error(MemoryClient, api_key="m0-nothing", host=HOST)
     json.dump(told, sys.stdout)
 

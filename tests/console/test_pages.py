@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
@@ -16,6 +16,7 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.services import append_turns
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.schema import HeatPolicy
+from memoryhub.tenants.models import ApiKey, Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Chain, Derivation, Episode, Fact, Page, Revision, Segment
 from notes.quality.feedback import set_feedback
@@ -453,6 +454,22 @@ def test_a_new_key_is_shown_once_and_a_revoked_one_says_so(
     assert made.context["secret"] not in later
     browser.post(reverse("key-revoke", args=[world.key.id]))
     assert "revoked" in get_page(browser, world, "keys")
+
+
+def test_a_key_works_until_the_day_that_was_set(browser: Client, world: ConsoleWorld) -> None:
+    with tenant_scope(world.tenant.id):
+        Space.objects.filter(id=world.space.id).update(timezone="America/Bogota")
+    form = {"name": "shop", "scopes": ["read"], "subject": world.space.subject}
+    browser.post(reverse("keys"), form | {"last_day": "2090-01-31"})
+    with tenant_scope(world.tenant.id):
+        key = ApiKey.objects.get(name="shop")
+    assert key.expires_at == datetime(2090, 2, 1, 5, tzinfo=UTC)
+    assert "until 2090-01-31" in get_page(browser, world, "keys")
+    with tenant_scope(world.tenant.id):
+        ApiKey.objects.filter(id=key.id).update(expires_at=timezone.now())
+    assert "expired" in get_page(browser, world, "keys")
+    refused = browser.post(reverse("keys"), form | {"last_day": "2020-01-31"}).content.decode()
+    assert "a time that is to come" in refused
 
 
 def test_a_key_needs_a_name_and_a_known_space(browser: Client, world: ConsoleWorld) -> None:

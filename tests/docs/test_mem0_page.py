@@ -6,7 +6,8 @@ import re
 from typing import Any
 
 from api.mem0.ids import ID_LIMITS
-from api.mem0.requests import IGNORED_FIELDS
+from api.mem0.projects import PROJECT_SETTINGS
+from api.mem0.requests import ADD_FIELDS, DELETE_FIELDS, LIST_FIELDS, SEARCH_FIELDS, UPDATE_FIELDS
 from api.mem0.select import FILTER_FIELDS
 from api.mem0.urls import urlpatterns
 from tests.docs.pages import ROOT
@@ -26,9 +27,9 @@ def test_every_route_is_there_with_the_scope_it_needs() -> None:
 
 
 def test_every_field_of_a_filter_and_every_id_is_there() -> None:
-    assert [
-        name for name in (*FILTER_FIELDS, *ID_LIMITS, *IGNORED_FIELDS) if f"`{name}`" not in PAGE
-    ] == []
+    followed = (*ADD_FIELDS, *SEARCH_FIELDS, *LIST_FIELDS, *UPDATE_FIELDS, *DELETE_FIELDS)
+    names = (*FILTER_FIELDS, *ID_LIMITS, *PROJECT_SETTINGS, *followed)
+    assert [name for name in names if f"`{name}`" not in PAGE] == []
 
 
 def test_the_limits_are_those_of_the_code() -> None:

@@ -27,7 +27,7 @@ from personas import blocks
 from personas.blocks import BlockWriter
 from personas.models import CoreBlock
 from tests.importers.file_contents import dump_lines, make_open_file
-from tests.importers.samples import JSONL, MEM0, MEM0_HISTORY, MEM0_ID, SAMPLES
+from tests.importers.samples import JSONL, MEM0, MEM0_HISTORY, MEM0_ID, SAMPLES, make_chatgpt_node
 from tests.support.factories import make_space, make_tenant
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -50,6 +50,45 @@ def count_rows(tenant: Tenant) -> dict[str, int]:
     kinds = (Space, Session, Turn, Fact, Note, Entity, Relation, CoreBlock, EvolutionEvent)
     with tenant_scope(tenant.id):
         return {kind.__name__: kind._default_manager.count() for kind in (*kinds, Job, IndexEntry)}
+
+
+@pytest.mark.parametrize("other", SOURCES)
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_file_of_another_system_is_refused_with_its_name(
+    tenant: Tenant, source: str, other: str
+) -> None:
+    content = SAMPLES[other]
+    twice = content if isinstance(content, str) else json.dumps(json.dumps(content))
+    for written in (content, twice):
+        if source == other:
+            assert import_content(tenant, source, written, subject="ana", dry_run=True).total
+            continue
+        with pytest.raises(InvalidInput) as refused:
+            import_content(tenant, source, written, subject="ana")
+        assert SOURCES[other].title in refused.value.message
+        assert refused.value.field == "file"
+    with tenant_scope(tenant.id):
+        assert not Space.objects.exists()
+
+
+def test_a_file_of_a_system_that_is_not_read_is_refused_with_its_name(tenant: Tenant) -> None:
+    claude = [{"uuid": "c-1", "name": "Moving", "chat_messages": []}]
+    with pytest.raises(InvalidInput, match="a file of Claude, not of mem0"):
+        import_content(tenant, "mem0", claude, subject="ana")
+
+
+def test_what_chatgpt_keeps_of_the_user_is_taken_in_once(tenant: Tenant) -> None:
+    said = {"content_type": "text", "parts": ["Lives in Lisbon."]}
+    told = {"content_type": "user_editable_context", "user_instructions": "Be brief."}
+    nodes = {
+        "m": make_chatgpt_node("m", None, "assistant", content=said, recipient="bio", at=1.7e9),
+        "i": make_chatgpt_node("i", "m", "user", content=told, at=1.7e9),
+    }
+    export = [{"id": "c-1", "mapping": nodes, "current_node": "i"}]
+    report = import_content(tenant, "chatgpt", export, subject="ana")
+    assert (report.taken["fact"], report.taken["block"], report.reasons.total()) == (1, 1, 0)
+    again = import_content(tenant, "chatgpt", export, subject="ana")
+    assert (again.already["fact"], again.already["block"]) == (1, 1)
 
 
 @pytest.mark.parametrize("source", SOURCES)

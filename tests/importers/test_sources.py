@@ -284,6 +284,77 @@ def test_chatgpts_shown_branch_is_taken_in_the_order_of_time() -> None:
     assert list_unknown_fields(found) == {"sparkle"}
 
 
+def make_kept_context(**contents: Any) -> list[dict[str, Any]]:
+    """An export of conversations, each of one hidden message with the content given."""
+    return [
+        {
+            "id": f"c-{name}",
+            "mapping": {
+                "m": make_chatgpt_node("m", None, "assistant", at=1778576400.0 + at, **values)
+            },
+        }
+        for at, (name, values) in enumerate(contents.items())
+    ]
+
+
+def list_memories(*listed: str) -> dict[str, Any]:
+    lines = "\n".join(f"{n}. [2026-05-0{n}]. {text}" for n, text in enumerate(listed, 1))
+    kind = {"content_type": "model_editable_context", "model_set_context": lines}
+    return {"content": kind, "metadata": {"is_visually_hidden_from_conversation": True}}
+
+
+def save_memory(text: str) -> dict[str, Any]:
+    return {"content": {"content_type": "text", "parts": [text]}, "recipient": "bio"}
+
+
+def test_memories_that_chatgpt_saved_are_those_of_its_latest_list_and_newer_ones() -> None:
+    found = read_source_records(
+        "chatgpt",
+        make_kept_context(
+            first=save_memory("Lives in Lisbon.\nHas a dog."),
+            gone=save_memory("Is on a diet."),
+            old=list_memories("Is on a diet."),
+            list=list_memories("Lives in Lisbon.", "Has a dog.", "Likes tea."),
+            last=save_memory("Plays the oboe."),
+        ),
+    )
+    memories = select_records(MemoryRecord, found)
+    assert [memory.text for memory in memories] == [
+        "Lives in Lisbon.",
+        "Has a dog.",
+        "Likes tea.",
+        "Plays the oboe.",
+    ]
+    assert [memory.said_at.date().isoformat() for memory in memories] == [
+        "2026-05-12",
+        "2026-05-12",
+        "2026-05-03",
+        "2026-05-12",
+    ]
+    (left,) = select_records(SkippedRecord, found)
+    assert (left.kind, left.where) == ("fact", "[1].mapping.m")
+
+
+def test_custom_instructions_of_chatgpt_become_blocks_the_latest_ones() -> None:
+    wrapped = "What they told of themselves:\n```Name: Ana.```"
+    old = {"content_type": "user_editable_context", "user_profile": "Name: Anna."}
+    new = {"content_type": "user_editable_context", "user_profile": wrapped}
+    bare = {"about_user_message": "", "about_model_message": "Be brief."}
+    found = read_source_records(
+        "chatgpt",
+        make_kept_context(
+            old={"content": old},
+            new={"content": new, "metadata": {"user_context_message_data": bare}},
+        ),
+    )
+    blocks = select_records(BlockRecord, found)
+    assert {block.label: block.value for block in blocks} == {
+        "about_user": "Name: Ana.",
+        "custom_instructions": "Be brief.",
+    }
+    assert select_records(SkippedRecord, found) == []
+
+
 def test_without_a_current_node_the_newest_leaf_is_shown() -> None:
     conversation = make_chatgpt_conversation() | {"current_node": None}
     conversation["mapping"] = {

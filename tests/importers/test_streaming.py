@@ -30,6 +30,21 @@ def test_an_array_an_object_and_lines_are_read() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "content", ['{"results": [1, 2]}', "[1, 2]", '{"a": "ação 漢字"}\n{"a": 2}']
+)
+def test_a_file_that_was_encoded_twice_is_read_as_what_it_says(content: str) -> None:
+    assert read_items(json.dumps(content), "results") == read_items(content, "results")
+    assert read_items("\ufeff " + json.dumps(content) + "\n", "results")
+
+
+@pytest.mark.parametrize("content", ['"a"', '"[1"', '"[1]" 2', '"\\ud83d"'])
+def test_a_text_that_holds_no_json_is_refused(content: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read_items(content)
+    assert refused.value.field == "file"
+
+
 @pytest.mark.parametrize("content", ["[]", "{}", " \n[ ]\n", "\ufeff[]"])
 def test_what_is_empty_has_no_items(content: str) -> None:
     assert [item for item in read_items(content) if item[2]] == []

@@ -22,7 +22,7 @@ OPEN: dict[str, Any] = {
     "text": "Ana lives in Porto",
     "mention_count": 1,
 }
-LATER = "2026-05-12T09:30:00Z"
+LATER, AHEAD = "2026-05-12T09:30:00Z", "2027-01-01T00:00:00Z"
 
 
 @dataclass
@@ -52,6 +52,8 @@ def list_news_kinds(*changes: Change) -> list[str]:
         (OPEN, OPEN | {"text": "Ana lives in Faro"}, ["fact.changed"]),
         (OPEN, OPEN | {"pinned": True}, ["fact.changed"]),
         (OPEN, OPEN | {"status": "superseded", "valid_to": LATER}, ["fact.ended"]),
+        (OPEN, OPEN | {"status": "superseded", "valid_to": AHEAD}, ["fact.changed"]),
+        (OPEN | {"status": "superseded", "valid_to": AHEAD}, OPEN, ["fact.changed"]),
         (OPEN, OPEN | {"status": "retracted"}, ["fact.retracted"]),
         (OPEN, OPEN | {"status": "retracted", "retired_at": LATER}, ["fact.retracted"]),
         (OPEN, OPEN | {"retired_at": LATER}, ["fact.deleted"]),

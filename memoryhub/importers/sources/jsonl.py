@@ -41,6 +41,11 @@ _BLOCK_FIELDS = {"subject", "block", "value", "agent", "description", "limit", "
 SessionKey = tuple[str, str, str]
 
 
+def recognises(item: JsonItem) -> bool:
+    keys = set(fields.get_keys(item.value))
+    return "subject" in keys and bool(keys & {"content", "fact", "note", "block"})
+
+
 def read_records(items: OpenItems) -> Iterator[Record]:
     held: dict[SessionKey, tuple[str, list[Message]]] = {}
     for item in items():

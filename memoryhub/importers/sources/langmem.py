@@ -39,6 +39,11 @@ GENERAL_NAMESPACES = frozenset(
 )
 
 
+def recognises(item: JsonItem) -> bool:
+    keys = set(fields.get_keys(item.value))
+    return {"key", "value"} <= keys and bool(keys & {"namespace", "prefix"})
+
+
 def read_records(items: OpenItems) -> Iterator[Record]:
     for item in items():
         yield from read_or_skip(item, _read_item, "fact")

@@ -75,6 +75,16 @@ class _AgentIndex:
         return [""] if alone else mine
 
 
+_OWN_SECTIONS = {"agents", "agent_type", "core_memory", "blocks", *PASSAGE_SECTIONS}
+_OWN_PASSAGE_FIELDS = {"archive_id", "embedding_config", "is_deleted", "file_id", "source_id"}
+
+
+def recognises(item: JsonItem) -> bool:
+    keys = set(fields.get_keys(item.value))
+    is_passage = "text" in keys and "memory" not in keys and bool(keys & _OWN_PASSAGE_FIELDS)
+    return item.section in _OWN_SECTIONS or is_passage or {"agent_type", "name"} <= keys
+
+
 def read_records(items: OpenItems) -> Iterator[Record]:
     agents = _collect_agents(items)
     talk: list[Message] = []

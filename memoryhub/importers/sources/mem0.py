@@ -59,6 +59,16 @@ class _HistoryIndex:
         return known.pop() if len(known) == 1 else ""
 
 
+def recognises(item: JsonItem) -> bool:
+    keys = fields.get_keys(item.value)
+    return (
+        "memory" in keys
+        or ("data" in keys and "hash" in keys)
+        or ("memory_id" in keys and "event" in keys)
+        or (item.section == "relations" and "relationship" in keys)
+    )
+
+
 def read_records(items: OpenItems) -> Iterator[Record]:
     """Twice through the file: the history comes with its memory, wherever it stands."""
     told = _HistoryIndex()

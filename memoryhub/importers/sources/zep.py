@@ -74,6 +74,16 @@ class _GraphIndex:
     messages: dict[str, list[str]] = field(default_factory=dict)
 
 
+_OWN_SECTIONS = {"episodes", "edges", "nodes", "entity_edges", "entity_nodes"}
+_OWN_FIELDS = {"group_id", "graph_id", "source_description", "role_type", "thread_id", "labels"}
+
+
+def recognises(item: JsonItem) -> bool:
+    keys = set(fields.get_keys(item.value))
+    is_own = "source_node_uuid" in keys or ("uuid" in keys and bool(keys & _OWN_FIELDS))
+    return item.section in _OWN_SECTIONS or is_own
+
+
 def read_records(items: OpenItems) -> Iterator[Record]:
     """What was said first, in the order of time; then the facts that rest on it."""
     graph = _GraphIndex()

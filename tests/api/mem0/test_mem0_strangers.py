@@ -38,21 +38,27 @@ ROUTES: dict[str, dict[str, str]] = {
     "export": {"POST": "read"},
     "feedback": {"POST": "write"},
     "summary": {"POST": "read"},
-    "projects": {"GET": "read"},
-    "project": {"GET": "read", "PATCH": "admin"},
-    "members": {"GET": "admin"},
+    "projects": {"GET": "read", "POST": "admin"},
+    "project": {"GET": "read", "PATCH": "admin", "DELETE": "admin"},
+    "members": {"GET": "admin", "POST": "admin", "PUT": "admin", "DELETE": "admin"},
+    "profile": {"GET": "read"},
+    "profile-settings": {"GET": "read", "POST": "admin"},
+    "profile-jobs": {"POST": "read"},
+    "profile-job": {"GET": "read"},
     "hooks": {"GET": "admin", "POST": "admin"},
     "hook": {"PUT": "admin", "DELETE": "admin"},
     "not-found": {},
 }
 GUARDED = [(name, method) for name, methods in ROUTES.items() for method in methods]
 # A stranger writes what is theirs, and is told of themselves.
-OWN = {"ping", "add", "events", "entities"}
+OWN = {"ping", "add", "events", "entities", "profile-settings"}
 NAMED = {
     *("memory", "history", "feedback", "batch", "event", "export"),
     *("project", "projects", "members", "entity", "entity-1", "hooks", "hook"),
+    *("profile", "profile-jobs", "profile-job"),
 }
 BOUND = {"memory", "feedback", "history", "batch", "event", "add", "entity", "entity-1"}
+BOUND |= {"profile", "profile-jobs"}
 Victim = dict[str, tuple[str, Any]]
 SAID = "I live in Porto."
 HOOK = {"url": "https://hooks.example.org/", "name": "mine", "event_types": ["memory_add"]}
@@ -67,6 +73,8 @@ def victim(tenant: Tenant, mem0: APIClient) -> Victim:
         job = Job.objects.filter(step=Job.Step.DERIVE).get()
         hook = make_webhook(tenant, style="mem0", events=["memory_add"])
     export = mem0.post("/v1/exports/", {"filters": {"user_id": "ana"}}, format="json").json()
+    trigger = {"operation": "trigger", "entity_id": "ana"}
+    job_url = mem0.post("/v2/profiles/jobs/", trigger, format="json").json()["status_url"]
     mine, project = {"filters": {"user_id": "ana"}}, f"{tenant.id}/projects/{tenant.id}/"
     asked = mine | {"query": "where does she live"}
     orgs = "/api/v1/orgs/organizations/"
@@ -93,8 +101,12 @@ def victim(tenant: Tenant, mem0: APIClient) -> Victim:
         "feedback": ("/v1/feedback/", {"memory_id": made["id"], "feedback": "NEGATIVE"}),
         "summary": ("/v1/summary/", mine),
         "projects": (f"{orgs}{tenant.id}/projects/", None),
-        "project": (f"{orgs}{project}", {"custom_instructions": "x"}),
-        "members": (f"{orgs}{project}members/", None),
+        "project": (f"{orgs}{project}", {"name": "x"}),
+        "members": (f"{orgs}{project}members/", {"email": "a@example.org", "role": "READER"}),
+        "profile": ("/v2/entities/user/ana/profile/", None),
+        "profile-settings": ("/v2/profiles/settings/", {"enabled": True}),
+        "profile-jobs": ("/v2/profiles/jobs/", trigger),
+        "profile-job": (job_url, None),
         "hooks": (f"/api/v1/webhooks/projects/{tenant.id}/", HOOK),
         "hook": (f"/api/v1/webhooks/{hook.id}/", {"name": "Porto"}),
     }

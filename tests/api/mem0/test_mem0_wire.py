@@ -16,6 +16,7 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
 from notes.models import EvolutionEvent, Fact, Feedback, Receipt
 from tests.api.mem0.conftest import Add
+from tests.support.factories import make_fact
 
 Texts = Callable[..., list[str]]
 LISBON = {"role": "user", "content": "I live in Lisbon."}
@@ -110,6 +111,31 @@ def test_memories_are_filtered_by_what_was_sent_with_them(keep: Add, texts: Text
     assert texts(mine, metadata={"team": "blue"}) == ["New."]
     assert texts(mine, keywords="OLD") == ["Old."]
     assert texts({"AND": [mine, {"NOT": [{"metadata": {"team": "red"}}]}]}) == ["New."]
+
+
+def test_categories_that_were_brought_along_are_shown_and_filtered_by(
+    mem0: APIClient, tenant: Tenant, texts: Texts
+) -> None:
+    with tenant_scope(tenant.id):
+        space = ensure_space(tenant.id, "ana")
+        brought = {"imported_from": {"source": "mem0", "categories": ["travel", "misc", 7]}}
+        for text, values in (
+            ("Ana likes Rome.", {"metadata": brought}),
+            ("Ana lives in Porto.", {"metadata": brought, "predicate_key": "lives_in"}),
+            ("Ana sings.", {"metadata": {"imported_from": {"source": "mem0"}}}),
+        ):
+            make_fact(space, text, **values)
+    mine = {"user_id": "ana"}
+    assert texts(mine, categories=["travel"]) == ["Ana likes Rome."]
+    assert texts(mine | {"categories": {"contains": "misc"}}) == ["Ana likes Rome."]
+    assert texts(mine | {"categories": "personal_details"}) == ["Ana lives in Porto."]
+    assert texts(mine | {"NOT": [{"categories": "*"}]}) == ["Ana sings."]
+    listed = mem0.post("/v3/memories/", {"filters": mine}, format="json").json()["results"]
+    assert {item["memory"]: item["categories"] for item in listed} == {
+        "Ana likes Rome.": ["travel", "misc"],
+        "Ana lives in Porto.": ["personal_details"],
+        "Ana sings.": [],
+    }
 
 
 def test_lists_have_pages(mem0: APIClient, keep: Add) -> None:
@@ -292,6 +318,82 @@ def test_all_of_a_users_memories_are_deleted_in_one_undoable_event(
     assert mem0.delete("/v1/memories/").status_code == 400
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "user_id=ana&colour=red",
+        "user_id=ana&run_id=",
+        "user_id=ana&metadata=red",
+        "user_id=ana&filters=[1]",
+        "user_id=ana&filters={'colour': 'red'}",
+        'metadata={"team": "red"}',
+        "user_id=ana&user_id=",
+    ],
+)
+def test_a_deletion_that_is_not_understood_deletes_nothing(
+    mem0: APIClient, keep: Add, texts: Texts, query: str
+) -> None:
+    keep("One.", metadata={"team": "red"})
+    assert mem0.delete(f"/v1/memories/?{query}").status_code == 400
+    assert texts({"user_id": "ana"}) == ["One."]
+
+
+def test_a_deletion_in_another_project_deletes_nothing(
+    mem0: APIClient, keep: Add, texts: Texts, tenant: Tenant
+) -> None:
+    keep("One.")
+    assert mem0.delete("/v1/memories/?user_id=ana&org_id=acme").status_code == 404
+    assert texts({"user_id": "ana"}) == ["One."]
+    own = f"org_id={tenant.id}&project_id={tenant.id}"
+    assert mem0.delete(f"/v1/memories/?user_id=ana&{own}").status_code == 200
+    assert texts({"user_id": "ana"}) == []
+
+
+def test_four_stars_delete_all_that_the_key_reaches(
+    mem0: APIClient, keep: Add, texts: Texts, tenant: Tenant, client_of: Any
+) -> None:
+    keep("One.")
+    keep("Two.", agent_id="bot")
+    keep("Three.", user_id="rui")
+    with tenant_scope(tenant.id):
+        rui = Space.objects.get(subject="rui")
+    stars = "user_id=*&agent_id=*&app_id=*&run_id=*"
+    bound = client_of(tenant, "read", "write", space=rui)
+    assert bound.delete(f"/v1/memories/?{stars}").json()["message"] == "1 memories deleted"
+    assert texts({"OR": [{"user_id": "*"}, {"agent_id": "*"}]}) == ["One.", "Two."]
+    mem0.delete(f"/v1/memories/?{stars}")
+    assert texts({"OR": [{"user_id": "*"}, {"agent_id": "*"}]}) == []
+
+
+def test_a_memory_is_active_until_its_day_has_come(mem0: APIClient, keep: Add) -> None:
+    ahead = keep("Ana is on leave.", expiration_date="2090-12-24")
+    over = keep("Ana was ill.", timestamp=1_700_000_000, expiration_date="2023-12-24")
+
+    def get_state(memory_id: str) -> str:
+        return str(mem0.get(f"/v1/memories/{memory_id}/").json()["lifecycle_state"])
+
+    assert (get_state(ahead), get_state(over)) == ("active", "expired")
+    mem0.put(f"/v1/memories/{over}/", {"expiration_date": "2090-12-24"}, format="json")
+    assert get_state(over) == "active"
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"user_id": "ana", "metadata": {"k": 1}},
+        {"OR": [{"user_id": "ana"}, {"user_id": "rui"}]},
+        {"AND": [{"user_id": "ana"}, {"user_id": "rui"}]},
+        ["ana"],
+        {"AND": 1},
+    ],
+)
+def test_an_add_takes_ids_and_nothing_else_from_filters(mem0: APIClient, filters: Any) -> None:
+    body = {"messages": "One.", "infer": False, "filters": filters}
+    assert mem0.post("/v3/memories/add/", body, format="json").status_code == 400
+    both = {"messages": "One.", "user_id": "rui", "filters": {"user_id": "ana"}}
+    assert mem0.post("/v3/memories/add/", both, format="json").status_code == 400
+
+
 def test_a_batch_is_changed_whole_or_not_at_all(mem0: APIClient, keep: Add, texts: Texts) -> None:
     ids = [keep("One."), keep("Two."), keep("Three.", user_id="rui")]
     changes = [{"memory_id": each, "text": f"New {n}."} for n, each in enumerate(ids)]
@@ -335,8 +437,9 @@ def test_an_export_is_what_it_was_asked_for(mem0: APIClient, keep: Add) -> None:
     keep("One.")
     keep("Two.", user_id="rui")
     body = {"schema": "{}", "filters": {"user_id": "ana"}}
-    told = mem0.post("/v1/exports/", body, format="json").json()
-    assert told["ignored"] == ["schema"]
+    more = {"export_instructions": "Be brief."}
+    told = mem0.post("/v1/exports/", body | more, format="json").json()
+    assert told["ignored"] == ["export_instructions"]
     for wanted in ({"memory_export_id": told["id"]}, {"filters": {"user_id": "ana"}}):
         export = mem0.post("/v1/exports/get/", wanted, format="json").json()
         assert [item["memory"] for item in export["memories"]] == ["One."]
@@ -344,12 +447,91 @@ def test_an_export_is_what_it_was_asked_for(mem0: APIClient, keep: Add) -> None:
     assert mem0.post("/v1/exports/get/", forged, format="json").status_code == 404
 
 
-def test_a_summary_is_of_users_as_a_whole(mem0: APIClient, keep: Add) -> None:
+def test_where_nothing_is_summed_up_the_latest_memories_stand_for_it(
+    mem0: APIClient, keep: Add
+) -> None:
     keep("One.")
-    told = mem0.post("/v1/summary/", {"filters": {"user_id": "ana"}}, format="json").json()
-    assert told["results"] == [{"user_id": "ana", "summary": ""}]
-    narrower = {"filters": {"user_id": "ana", "run_id": "r"}}
-    assert mem0.post("/v1/summary/", narrower, format="json").status_code == 400
+    keep("Two.", user_id="ana", run_id="r")
+    keep("Three.", user_id="rui")
+
+    def sum_up(body: dict[str, Any]) -> list[dict[str, str]]:
+        answer = mem0.post("/v1/summary/", body, format="json")
+        return list(answer.json()["results"])
+
+    assert sum_up({"filters": {"user_id": "ana"}}) == [{"user_id": "ana", "summary": "Two.\nOne."}]
+    narrower = {"filters": {"AND": [{"user_id": "ana"}, {"run_id": "r"}]}}
+    assert sum_up(narrower) == [{"user_id": "ana", "summary": "Two."}]
+    assert [each["user_id"] for each in sum_up({})] == ["ana", "rui"]
+
+
+NESTED: dict[str, Any] = {
+    "$defs": {"Work": {"type": "object", "properties": {"jobTitle": {"type": "string"}}}},
+    "type": "object",
+    "properties": {
+        "work": {"$ref": "#/$defs/Work"},
+        "location": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        "age": {"type": ["integer", "null"]},
+        "languages": {"type": "array", "items": {"type": "string"}},
+        "facts": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"content": {"type": "string"}}},
+        },
+        "shoe_size": {"type": "number"},
+        "mood": {"enum": ["glad", "sad"]},
+    },
+}
+
+
+def test_a_schema_is_filled_from_what_is_known_of_the_user(mem0: APIClient) -> None:
+    said = "I live in Porto. I am 34 years old. I work as a baker. My sister Rita lives in Rome."
+    body = {"messages": said, "user_id": "ana", "async_mode": False}
+    mem0.post("/v1/memories/", body, format="json")
+    asked = {"schema": NESTED, "filters": {"user_id": "ana"}}
+    told = mem0.post("/v1/exports/", asked, format="json").json()
+    export = mem0.post("/v1/exports/get/", {"memory_export_id": told["id"]}, format="json").json()
+    assert export["work"] == {"jobTitle": "baker"}
+    assert (export["location"], export["age"], export["shoe_size"]) == ("Porto", 34, None)
+    assert (export["languages"], export["mood"]) == ([], None)
+    assert any("Porto" in fact["content"] for fact in export["facts"])
+    for wrong in ("[", [1], {"properties": {"x": {"description": "y" * 40_000}}}):
+        answer = mem0.post("/v1/exports/", asked | {"schema": wrong}, format="json")
+        assert answer.json()["errors"][0]["field"] == "schema"
+
+
+@pytest.mark.parametrize(("width", "status"), [(1, 200), (40, 400)])
+def test_a_schema_that_refers_to_itself_ends(
+    mem0: APIClient, keep: Add, width: int, status: int
+) -> None:
+    keep("One.")
+    loop: dict[str, Any] = {
+        "type": "object",
+        "properties": {f"p{n}": {"$ref": "#"} for n in range(width)},
+    }
+    loop["properties"]["facts"] = {"type": "array", "items": {"$ref": "#"}}
+    asked = {"schema": loop, "filters": {"user_id": "ana"}}
+    assert mem0.post("/v1/exports/get/", asked, format="json").status_code == status
+
+
+def test_a_profile_is_what_memories_give_its_schema(mem0: APIClient) -> None:
+    body = {"messages": "I live in Porto.", "user_id": "ana", "async_mode": False}
+    mem0.post("/v1/memories/", body, format="json")
+    path, settings = "/v2/entities/user/ana/profile/", "/v2/profiles/settings/"
+    assert mem0.get(path).json()["profile"] == {"lives_in": "Porto"}
+    schema = {"type": "object", "properties": {"pets": {"type": "string", "description": "Pets"}}}
+    changed = {"entities": {"user": {"schema": schema}}}
+    assert (
+        mem0.post(settings, changed, format="json").json()["entities"]["user"]["schema"] == schema
+    )
+    told = mem0.get(path).json()
+    assert (told["profile"], told["status"]) == ({"pets": None}, "insufficient_data")
+    mem0.post(settings, {"enabled": False}, format="json")
+    assert mem0.get(path).json()["status"] == "not_enabled"
+    cleared = mem0.post(settings, {"entities": {"user": {"schema": None}}}, format="json").json()
+    assert (cleared["enabled"], cleared["entities"]["user"]["schema"]) == (False, None)
+    of_agents = {"entities": {"agent": {"schema": schema}}}
+    assert mem0.post(settings, of_agents, format="json").status_code == 400
+    assert mem0.get("/v2/entities/user/nobody/profile/").status_code == 404
+    assert mem0.get("/v2/profiles/jobs/x/").status_code == 404
 
 
 def test_the_latest_feedback_of_a_key_is_kept_and_goes_with_the_memory(
@@ -382,14 +564,20 @@ def test_the_latest_feedback_of_a_key_is_kept_and_goes_with_the_memory(
         assert not Feedback.objects.exists()
 
 
-def test_settings_of_the_project_are_kept(mem0: APIClient, tenant: Tenant) -> None:
+def test_a_setting_of_the_project_that_steers_nothing_is_refused_by_name(
+    mem0: APIClient, tenant: Tenant
+) -> None:
     path = f"/api/v1/orgs/organizations/{tenant.id}/projects/{tenant.id}/"
-    sent = {"custom_instructions": "Only food.", "custom_categories": [{"a": "b"}], "name": "Mine"}
-    assert mem0.patch(path, sent, format="json").status_code == 200
-    mem0.patch(path, {"multilingual": True, "org_id": str(tenant.id)}, format="json")
+    sent = {"name": "Mine", "description": "Of the garden", "multilingual": True, "decay": None}
+    more = {"org_id": str(tenant.id)}
+    assert mem0.patch(path, sent | more, format="json").status_code == 200
     shown = mem0.get(path).json()
     assert {name: shown[name] for name in sent} == sent
-    assert shown["multilingual"] is True
+    assert mem0.get(f"{path}?fields=name").json() == {"name": "Mine"}
+    steering = {"custom_instructions": "Only food.", "custom_categories": [{"a": "b"}], "name": "X"}
+    answer = mem0.patch(path, steering, format="json")
+    assert answer.status_code == 400
+    assert "custom_categories, custom_instructions" in answer.json()["detail"]
     assert mem0.get(f"{path}?fields=name").json() == {"name": "Mine"}
     answer = mem0.patch(path, {"colour": 1}, format="json")
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "colour")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django import forms
@@ -16,6 +17,8 @@ from django.views.decorators.cache import never_cache
 from memoryhub.console.frame.access import ADMIN, action_at, page_at, tenant_page
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import find_space_of_subject
+from memoryhub.errors import InvalidInput
+from memoryhub.tenants.key_expiry import check_to_come, compute_day_end
 from memoryhub.tenants.models import ApiKey
 from memoryhub.tenants.services import create_key, revoke_key
 
@@ -38,12 +41,32 @@ class ApiKeyForm(forms.Form):
         label=gettext_lazy("Only for the space"),
         help_text=gettext_lazy("A subject, such as ana. Empty: all spaces."),
     )
+    last_day = forms.DateField(
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}),
+        label=gettext_lazy("Until"),
+        help_text=gettext_lazy("The last day on which it works. Empty: for ever."),
+    )
 
     def clean_subject(self) -> str:
         subject: str = self.cleaned_data["subject"].strip()
         if subject and find_space_of_subject(subject) is None:
             raise forms.ValidationError(_("There is no space with this subject."))
         return subject
+
+    def clean(self) -> dict[str, Any]:
+        """With `space`, None for all, and `expires_at`, None for never."""
+        found: dict[str, Any] = super().clean() or {}
+        subject, day = found.get("subject", ""), found.get("last_day")
+        found["space"] = find_space_of_subject(subject) if subject else None
+        found["expires_at"] = None
+        if day is not None:
+            try:
+                found["expires_at"] = compute_day_end(day, found["space"])
+                check_to_come(found["expires_at"], timezone.now())
+            except InvalidInput as error:
+                self.add_error("last_day", error.message)
+        return found
 
 
 @page_at("keys/", "keys")
@@ -55,9 +78,13 @@ def key_list_page(request: ConsoleRequest) -> HttpResponse:
     secret = ""
     if form.is_valid():
         given = form.cleaned_data
-        space = find_space_of_subject(given["subject"])
         _key, secret = create_key(
-            request.tenant, given["name"], given["scopes"], space=space, actor=request.actor
+            request.tenant,
+            given["name"],
+            given["scopes"],
+            space=given["space"],
+            expires_at=given["expires_at"],
+            actor=request.actor,
         )
     context = {
         "form": ApiKeyForm() if secret else form,

@@ -232,6 +232,7 @@ def _draft_facts(
     """`made`: by handle, where in a text nobody speaks for themselves."""
     drafts = []
     related = [turn.id for turn in batch.find_related_turns(built.related, handles)]
+    assisted = batch.is_assisted
     for at, candidate in enumerate(built.facts[: batch.policy.facts.most_per_exchange]):
         windows = [handles[span.handle] for span in candidate.sources if span.handle in handles]
         if not windows:
@@ -252,6 +253,7 @@ def _draft_facts(
                 handle=candidate.handle,
                 quoted=candidate.quoted,
                 said=_cut_said(candidate, handles),
+                assisted=assisted,
                 changes=None
                 if candidate.changes is None
                 else [known.find_change(change) for change in candidate.changes],

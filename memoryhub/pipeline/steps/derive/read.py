@@ -64,6 +64,12 @@ class DialogueBatch:
         return [turn for turn in self.turns if not is_echo(turn)]
 
     @property
+    def is_assisted(self) -> bool:
+        """Whether an assistant takes part, or nobody else does than the one who speaks."""
+        said = [*self.turns, *self.before]
+        return len(self.space.speakers) < 2 or any(turn.role == "assistant" for turn in said)
+
+    @property
     def last_seq(self) -> int:
         return self.turns[-1].seq
 

@@ -64,6 +64,7 @@ class FactDraft:
     quoted: bool = True  # the words it rests on were found
     changes: Sequence[JudgedChange] | None = None  # what the engine said while it read, if it did
     said: str = ""  # the words of its message around those it rests on
+    assisted: bool = False  # told to an assistant, and not among people
 
     @property
     def supporting_sources(self) -> list[TurnEvidence]:
@@ -298,6 +299,7 @@ def _build_questions(
                 draft.quoted,
                 {**near[at].similar, **{drafts[p].fact.id: c for p, c in earlier.items()}},
                 draft.said,
+                draft.assisted,
             )
         )
     return questions
