@@ -15,6 +15,7 @@ from memoryhub.engines.local.claims import predicates
 from memoryhub.engines.local.dates.english import find_times
 from memoryhub.engines.local.language import LanguageCode, detect_language
 from memoryhub.engines.types import TimeSpan
+from memoryhub.subject_names import PLACEHOLDERS, get_first_name
 from notes.index.indexer import split_into_chunks, strip_names
 from notes.index.lexemes import build_lexical_text
 
@@ -111,7 +112,9 @@ def _find_predicates(question: str, language: LanguageCode) -> tuple[str, ...]:
 
 def _list_name_forms(name: str) -> Sequence[str]:
     """How a name may be written: in full, its first word, both in lower case; 林晓雨 as 晓雨."""
-    first = name.split()[0] if name.split() else name
+    if name in PLACEHOLDERS:
+        return [name]
+    first = get_first_name(name)
     lower = [form.lower() for form in (name, first) if form.lower() not in _WORDS_NOT_NAMES]
     given = [name[1:]] if _CHINESE_NAME_PATTERN.fullmatch(name) else []
     return [name, first, *lower, *given]

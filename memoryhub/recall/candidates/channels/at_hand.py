@@ -65,7 +65,7 @@ ORDER BY f.kind = 'attribute' DESC, f.kind = 'preference', f.asserted_at DESC, f
 def find_overview(ask: PreparedQuestion) -> list[ChannelHit]:
     """What holds of the subject, for who asks what is known: home and work before tastes."""
     statement = _OVERVIEW_SQL.format(current=build_current_sql(ask, "f"))
-    owners = [ask.parsed_question.speaker, ask.space.name, ask.space.subject]
+    owners = [ask.parsed_question.speaker, *ask.space.called_names]
     rows = load_rows(ask, statement, owners=owners, most=MAX_IN_OVERVIEW)
     return [ChannelHit("fact", at, 1.0, "holds of whom all is about") for (at,) in rows]
 
