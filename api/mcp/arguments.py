@@ -100,19 +100,17 @@ class AddArguments(ToolArguments):
 
 class RememberArguments(ToolArguments):
     subject: Subject = ""
-    text: Text = Field(description="One fact in a whole sentence, kept in these words.")
-    role: Literal["user", "assistant", "tool"] = Field(
-        "user", description="Who says so: the user, or an assistant or a tool on its own account."
-    )
+    text: Text = Field(description="One fact, a whole sentence, kept as it is.")
+    role: Literal["user", "assistant", "tool"] = Field("user", description="Whose word it is.")
     predicate: str = Field(
-        "", pattern="^$|^[a-z][a-z0-9_]{0,79}$", description="The relation by a key, as lives_in."
+        "", pattern="^$|^[a-z][a-z0-9_]{0,79}$", description="A key, as lives_in."
     )
-    value: str = Field("", max_length=500, description="Its value, as Lisbon.")
-    owner: str = Field("", max_length=120, description="Whom it is about. Left out: the subject.")
+    value: str = Field("", max_length=500, description="As Lisbon.")
+    owner: str = Field("", max_length=120, description="Left out: the subject.")
     valid_from: Since = None
     valid_to: Until = None
-    sources: list[UUID] = Field([], max_length=100, description="Ids of messages it rests on.")
-    metadata: dict[str, Any] = Field({}, description="Kept with the fact as it is.")
+    sources: list[UUID] = Field([], max_length=100, description="Ids of messages.")
+    metadata: dict[str, Any] = Field({}, description="Kept as it is.")
 
 
 class CorrectArguments(ToolArguments):

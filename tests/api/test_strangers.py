@@ -211,7 +211,7 @@ BODIES: dict[str, Any] = {
     "items-read": {"ops": [{"get": PLACE}]},
     "items-write": {"items": [{**PLACE, "value": None}]},
     "memories": {"subject": "ana", "messages": [{"content": "Hello there."}]},
-    "fact-remember": {"subject": "ana", "text": "Ana keeps bees."},
+    "fact-remember": {"subject": "ana", "text": "Ana keeps hens."},
     "name": {"subject_name": "Ana Braun"},
     "memories-batch": {"items": [{"subject": "ana", "messages": [{"content": "Hello."}]}]},
     "search": {"subject": "ana", "query": "where does she live"},
