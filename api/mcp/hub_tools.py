@@ -260,8 +260,8 @@ HUB_TOOLS = (
     Tool(
         "remember",
         "Remember a fact as given",
-        "Store one fact in the words it is given in, with its relation, its time and its sources "
-        "where they are known. Nothing is read from it; dialogue goes to `add`.",
+        "Use to keep one fact in the words you give, with its relation, time and sources if known. "
+        "Nothing is read from it; dialogue goes to `add`.",
         _run_remember,
         build_object_schema({**_CHANGE_SCHEMA["properties"], "decision": build_object_schema({})}),
         scope="write",
