@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memoryhub.engines.local.answers import asked
-from memoryhub.engines.local.answers.asked import AskedTense, ValueKind
+from memoryhub.engines.local.answers.asked import AskedIdentity, AskedTense, ValueKind
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.chinese import rules
 from memoryhub.engines.local.claims import predicates
@@ -42,7 +42,7 @@ class ParsedQuestion:
     about, where the question is about somebody and names nobody, or whoever asks. `tense`: whether
     it is after what holds or what held before; `value`: what kind of value answers it;
     `mentions_relative`: it speaks of somebody's sister, boss or dog; `wants_overview`: of the
-    subject, it asks for all that is known.
+    subject, it asks for all that is known; `identity`: it asks who somebody is.
     """
 
     query: str
@@ -59,6 +59,7 @@ class ParsedQuestion:
     value: ValueKind = ""
     mentions_relative: bool = False
     wants_overview: bool = False
+    identity: AskedIdentity | None = None
 
     @property
     def speaker(self) -> str:
@@ -101,6 +102,7 @@ def parse_question(
         wants_overview=bool(subject)
         and subject in (about, *named)
         and asked.asks_for_overview(query[:READ]),
+        identity=asked.find_asked_identity(query[:READ]),
     )
 
 
