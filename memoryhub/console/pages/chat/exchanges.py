@@ -49,7 +49,7 @@ from memoryhub.pipeline.ingest.verbatim import keep_verbatim
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.schema import Policy
-from memoryhub.policies.services import load_layers
+from memoryhub.policies.services import load_effective_policy, load_layers
 from memoryhub.recall.answers import compose_answer
 from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.render.citations import Citation, build_citations
@@ -248,7 +248,11 @@ class MessageExchange:
         if asks_to_forget_last(self.turn.text):
             done = "forgotten" if self._forget_last_message() else "nothing"
             return build_canned_answer(done, self.turn)
-        return build_canned_answer("noted", self.turn) if asks_to_forget(self.turn) else None
+        if not asks_to_forget(self.turn):
+            return None
+        with tenant_scope(self.tenant.id):
+            policy = load_effective_policy(self.space).policy
+        return build_canned_answer(f"asked_{policy.erase.on_request}", self.turn)
 
     def _forget_last_message(self) -> int:
         with tenant_scope(self.tenant.id):
@@ -360,7 +364,9 @@ class MessageExchange:
             erased = Receipt.objects.filter(created_at__gte=self.now).exists()
         if not side.text.strip() or erased:
             return
-        metadata = {"quoted": side.quoted}
+        # By these an erasure finds the replies that repeat a memory.
+        cites = [str(cited.id) for cited in side.citations if cited.kind == "fact"]
+        metadata = {"quoted": side.quoted, "cites": cites}
         once = f"{self.turn.external_id}:a"
         reply = Message("assistant", side.text, external_id=once, metadata=metadata)
         side.reply = ingest_messages(
