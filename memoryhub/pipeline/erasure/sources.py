@@ -141,7 +141,9 @@ def _quotes(facts: Iterable[Fact]) -> Q:
 def _says_own_words(held: QuerySet[Turn], facts: Iterable[Fact], told_by: Collection[UUID]) -> Q:
     """Texts with a word of what one of the claims is about, where nobody's words say it but those
     that tell the claims and questions: a reply of one word repeats such a claim."""
-    words = {word for fact in facts for word in _list_own_words(fact.object, fact.owner)}
+    words = {
+        word for fact in facts for word in _list_own_words(fact.object or fact.text, fact.owner)
+    }
     others = held.filter(role=Turn.Role.USER).exclude(id__in=told_by).exclude(speech_act="question")
     found = Q(pk=None)
     for word in words:

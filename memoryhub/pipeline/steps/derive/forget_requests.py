@@ -61,7 +61,9 @@ def _describe_request(wish: ForgetRequest) -> str:
     count = len(wish.facts)
     if not count:
         return "asked to forget; which memory is meant is to be chosen"
-    return f"asked to forget, {count} {'memory' if count == 1 else 'memories'} found that it may mean"
+    return (
+        f"asked to forget, {count} {'memory' if count == 1 else 'memories'} found that it may mean"
+    )
 
 
 def is_from_subject(space: Space, turn: Turn) -> bool:
