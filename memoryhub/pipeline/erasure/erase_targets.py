@@ -282,12 +282,12 @@ def _load_targets(
         return _with_copies(space, held, list(held.filter(session__in=target.ids)), []), [], []
     facts = list(Fact.objects.filter(space=space, id__in=target.ids))
     facts += _load_rewordings(facts)
-    if not target.sources:
-        return [], [], facts
-    if not facts:
-        whole, cuts = sources.find_wishes(held, () if target.ids else target.wishes)
-    else:
+    whole: list[Turn] = []
+    cuts: list[TurnCut] = []
+    if target.sources and facts:
         whole, cuts = sources.find_told_turns(held, facts, target.wishes)
+    elif target.sources:
+        whole, cuts = sources.find_wishes(held, () if target.ids else target.wishes)
     whole += held.filter(id__in=target.turns).exclude(id__in=[turn.id for turn in whole])
     whole = _with_copies(space, held, whole, cuts)
     gone = {turn.id for turn in whole}
@@ -323,9 +323,9 @@ def _load_rewordings(facts: Iterable[Fact]) -> list[Fact]:
     """Versions of the same claims that said it in other words: not what was so before."""
     found: dict[UUID, Fact] = {}
     for fact in facts:
-        same = Fact.objects.filter(
-            space=fact.space_id, lineage=fact.lineage, valid_from=fact.valid_from
-        )
+        # A correction may also have said since when it holds: its moment ends the words before it.
+        reworded = Q(valid_from=fact.valid_from) | Q(retired_at=fact.recorded_at)
+        same = Fact.objects.filter(reworded, space=fact.space_id, lineage=fact.lineage)
         found |= {other.id: other for other in same.exclude(retired_at=None).exclude(id=fact.id)}
     return list(found.values())
 
