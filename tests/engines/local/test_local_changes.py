@@ -194,7 +194,9 @@ def test_an_announcement_is_left_out() -> None:
 
 
 def test_she_is_the_relative_named_before_even_where_that_says_nothing() -> None:
-    named, home, job = read_facts("My sister Olga fixed it. She lives in Minsk and she is a nurse there.")
+    named, home, job = read_facts(
+        "My sister Olga fixed it. She lives in Minsk and she is a nurse there."
+    )
     assert {(f.owner, f.predicate_key) for f in (home, job)} == {
         ("Olga", "lives_in"),
         ("Olga", "works_as"),
