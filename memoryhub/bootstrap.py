@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
 from memoryhub.pipeline.jobs import runner
 from memoryhub.tenants import services as tenants
+from memoryhub.tenants.accounts import ensure_account, find_first_operator, make_operator
 from memoryhub.tenants.models import ApiKey, Membership, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space, find_tenant
@@ -38,25 +38,33 @@ ReportProgress = Callable[[int, int], None]
 
 def bootstrap_hub(stdout: Output) -> None:
     """Make what a hub needs to be used, if it is not there. Prints new secrets, once."""
-    operator = User.objects.filter(is_superuser=True).order_by("id").first()
+    operator = find_first_operator()
     if operator is None:
-        operator = ensure_operator_named(env.read_text("MEMORYHUB_OPERATOR", "operator"), stdout)
+        name = env.read_text("MEMORYHUB_OPERATOR", "operator")
+        operator = ensure_operator_named(name, stdout)
     tenant = find_tenant(DEMO_SLUG) or tenants.create_tenant("Demo", DEMO_SLUG)
     tenants.add_member(tenant, operator, Membership.Role.ADMIN)
     _ensure_demo_key(tenant, stdout)
 
 
 def ensure_operator_named(name: str, stdout: Output) -> User:
-    """The account of this name, made as a superuser if there is none; prints a new password."""
-    found = User.objects.filter(username=name).first()
-    if found is not None:
-        return found
+    """This account as an operator of the hub, made if there is none; prints its new password."""
     given = env.read_text("MEMORYHUB_OPERATOR_PASSWORD")
-    password = given or secrets.token_urlsafe(12)
-    operator = User.objects.create_superuser(name, password=password)
-    shown = "(from MEMORYHUB_OPERATOR_PASSWORD)" if given else password
-    stdout.write(f"Operator  {name}\nPassword  {shown}\n")
+    operator = ensure_account_named(name, stdout, title="Operator", given=given)
+    make_operator(operator)
     return operator
+
+
+def ensure_account_named(
+    name: str, stdout: Output, *, title: str = "Account", given: str = ""
+) -> User:
+    """The account of this name, made if there is none, with the password `given` or a new one,
+    which is printed."""
+    account, password = ensure_account(name, given)
+    if password:
+        shown = "(from MEMORYHUB_OPERATOR_PASSWORD)" if given else password
+        stdout.write(f"{title:<10}{name}\nPassword  {shown}\n")
+    return account
 
 
 def _ensure_demo_key(tenant: Tenant, stdout: Output) -> None:

@@ -7,8 +7,10 @@ import secrets
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from psycopg.conninfo import conninfo_to_dict
 
@@ -96,6 +98,36 @@ def parse_database_url(url: str, **options: Any) -> dict[str, Any]:
         "OPTIONS": {**parts, **options.pop("OPTIONS", {})},
         **options,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class MailServer:
+    """Where mail is handed over; nowhere without a host."""
+
+    host: str = ""
+    port: int = 25
+    user: str = ""
+    password: str = ""
+    starts_tls: bool = False
+    is_tls: bool = False
+
+
+def parse_mail_url(url: str) -> MailServer:
+    """From `smtp://` (with STARTTLS, but on this machine) or `smtps://`."""
+    if not url:
+        return MailServer()
+    parts = urlsplit(url)
+    is_tls = parts.scheme == "smtps"
+    if parts.scheme not in ("smtp", "smtps") or not parts.hostname:
+        raise ValueError("use smtp://name:password@host:587 or smtps://…")
+    return MailServer(
+        parts.hostname,
+        parts.port or (465 if is_tls else 587),
+        unquote(parts.username or ""),
+        unquote(parts.password or ""),
+        starts_tls=not is_tls and parts.hostname not in ("localhost", "127.0.0.1", "::1"),
+        is_tls=is_tls,
+    )
 
 
 def ensure_secret_key(data_dir: Path) -> str:

@@ -22,6 +22,8 @@ PORT = env.read_integer("MEMORYHUB_PORT", 8000, least=1)
 ALLOWED_HOSTS = env.read_names("MEMORYHUB_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]", HOST))
 CSRF_TRUSTED_ORIGINS = env.read_names("MEMORYHUB_TRUSTED_ORIGINS")
 HTTPS = env.read_flag("MEMORYHUB_HTTPS", False)
+# Keys of before, the newest first: what they signed still counts.
+SECRET_KEY_FALLBACKS = env.read_names("MEMORYHUB_SECRET_KEY_FALLBACKS")
 SECRET_KEY = env.read_text("MEMORYHUB_SECRET_KEY") or env.ensure_secret_key(DATA_DIR)
 
 # --- database: the app's role sees only its tenant, the owner migrates ---
@@ -103,6 +105,9 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = env.read_integer(
     "MEMORYHUB_MAX_BODY_BYTES", 16 * 1024 * 1024, least=1024
 )
 
+# Who gives hosts of the Model Context Protocol their keys, as OAuth has it; empty: people do.
+OAUTH_ISSUER = env.read_text("MEMORYHUB_OAUTH_ISSUER")
+
 # --- webhooks ---
 WEBHOOK_ALLOW_HTTP = env.read_flag("MEMORYHUB_WEBHOOK_ALLOW_HTTP", False)
 # Networks of one's own that webhooks may be sent to; no others that are not public.
@@ -130,7 +135,7 @@ INSTALLED_APPS = [
     "api",
     "memoryhub.lab",
     "memoryhub.console",
-    "django.contrib.admin",
+    "memoryhub.console.admin_site.HubAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -143,9 +148,11 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "django_htmx",
     "csp",
+    "corsheaders",
 ]
 MIDDLEWARE = [
     "memoryhub.logs.RequestIdMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
     "api.core.request_log.RequestLogMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -213,11 +220,38 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 X_FRAME_OPTIONS = "DENY"
+# `check --deploy` asks for what the proxy that ends TLS decides (W008: to redirect there) and for
+# promises about other hosts of the domain (W005, W021), which are not the hub's to make.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"] + ["security.W008"] * HTTPS
+SESSION_ENGINE = "memoryhub.tenants.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_REFERRER_POLICY = "same-origin"
+# The bounds that OWASP gives for argon2id: 19 MiB for a comparison, where Django takes 100.
+PASSWORD_HASHERS = [
+    "memoryhub.tenants.sessions.BoundedArgon2Hasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+# New passwords are asked for by mail where there is a server that sends it.
+_mail = env.read_parsed("MEMORYHUB_MAIL_URL", env.parse_mail_url)
+EMAIL_HOST, EMAIL_PORT, EMAIL_TIMEOUT = _mail.host, _mail.port, 20
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _mail.user, _mail.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = _mail.starts_tls, _mail.is_tls
+DEFAULT_FROM_EMAIL = env.read_text("MEMORYHUB_MAIL_FROM", "memoryhub@localhost")
+# Proxies in front that add the address of who asked them to X-Forwarded-For.
+PROXIES = env.read_integer("MEMORYHUB_PROXIES", 1 if HTTPS else 0)
+AUTHENTICATION_BACKENDS = ["memoryhub.tenants.sessions.PersonBackend"]
+# Whose pages a browser lets read what programs are answered, with a key and without cookies.
+_cors_origins = env.read_names("MEMORYHUB_CORS_ORIGINS")
+CORS_ALLOW_ALL_ORIGINS = "*" in _cors_origins
+CORS_ALLOWED_ORIGINS = [] if CORS_ALLOW_ALL_ORIGINS else _cors_origins
+# Not the pages, and not what is for anybody as it is.
+CORS_URLS_REGEX = r"^/(?:api/v1|v[123]|openai/v1|mcp)(?:/|$)"
+# All of both: no cookie goes along. "*" alone leaves the key out.
+CORS_ALLOW_HEADERS = ("*", "authorization")
+CORS_EXPOSE_HEADERS = ("*",)
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")

@@ -14,9 +14,11 @@ TextSpan = tuple[int, int]
 
 
 def hash_with_secret(*parts: object) -> str:
-    """A digest that tells nothing to who doesn't know what was erased and the hub's secret."""
+    """A digest that tells nothing to who doesn't know what was erased and the hub's secret: the
+    first that it had, since what is gone can't be hashed again."""
     said = "\0".join(str(part) for part in parts)
-    return hmac.new(settings.SECRET_KEY.encode(), said.encode(), "sha256").hexdigest()
+    first = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS][-1]
+    return hmac.new(first.encode(), said.encode(), "sha256").hexdigest()
 
 
 def draw_bars(text: str, spans: Iterable[TextSpan]) -> str:

@@ -11,6 +11,8 @@ from uuid import UUID
 
 from django.conf import settings
 
+from memoryhub.tenants.models import ApiKey
+from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.statements import open_prepared_cursor
 
 _KEY_PATTERN = re.compile(r"mh_([a-z0-9]{12})_([A-Za-z0-9_-]{32,64})")
@@ -44,8 +46,9 @@ def generate_key() -> tuple[str, str, str]:
     return key, prefix, hash_key(key)
 
 
-def hash_key(key: str) -> str:
-    return hmac.new(settings.SECRET_KEY.encode(), key.encode(), "sha256").hexdigest()
+def hash_key(key: str, secret: str = "") -> str:
+    """Under this secret, else the hub's."""
+    return hmac.new((secret or settings.SECRET_KEY).encode(), key.encode(), "sha256").hexdigest()
 
 
 def extract_prefix(key: str) -> str:
@@ -63,7 +66,19 @@ def find_live_key(key: str, now: datetime) -> KeyRow | None:
         cursor.execute("SELECT * FROM memoryhub_api_key(%s)", [prefix])
         found = cursor.fetchone()
     row = KeyRow(prefix, *found) if found else None
-    if row is None or not hmac.compare_digest(row.digest, hash_key(key)):
+    if row is None:
         return None
     live = row.revoked_at is None and (row.expires_at is None or row.expires_at > now)
-    return row if live else None
+    if hmac.compare_digest(row.digest, hash_key(key)):
+        return row if live else None
+    for secret in settings.SECRET_KEY_FALLBACKS:
+        if live and hmac.compare_digest(row.digest, hash_key(key, secret)):
+            _renew_digest(row, key)
+            return row
+    return None
+
+
+def _renew_digest(row: KeyRow, key: str) -> None:
+    """From a secret of before to the hub's, so that the old one may go once all have been used."""
+    with tenant_scope(row.tenant_id):
+        ApiKey.objects.filter(id=row.id, digest=row.digest).update(digest=hash_key(key))

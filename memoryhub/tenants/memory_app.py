@@ -15,6 +15,8 @@ DECLARATION = AppDeclaration(
         "tenant": "the importing tenant is another; name, slug and engine are told",
         "space": "told as its own line",
         "user": "people sign in where they have an account",
+        "browsersession": "who is signed in here",
+        "accountevent": "who signed in here",
         "membership": "people sign in where they have an account",
         "auditentry": "who changed what of the tenant here",
         "apikey": "a key opens one hub",

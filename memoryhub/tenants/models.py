@@ -8,12 +8,14 @@ from zoneinfo import ZoneInfo
 
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.db.models import Index, UniqueConstraint
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from memoryhub.subject_names import PLACEHOLDERS, choose_display_name, list_called_names
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.scope import get_current_tenant
 
@@ -22,6 +24,56 @@ M = TypeVar("M", bound=models.Model)
 
 class User(AbstractUser):
     """A person who signs in to the console. Belongs to tenants by memberships."""
+
+
+class BrowserSession(AbstractBaseSession):
+    """A browser that somebody signed in with (sessions.py). The hub's, as people are."""
+
+    account = models.ForeignKey(User, models.CASCADE, null=True, related_name="+")
+    address = models.CharField(max_length=45, blank=True)
+    agent = models.CharField(max_length=200, blank=True)
+    started_at = models.DateTimeField(null=True)
+
+
+class AccountEvent(models.Model):
+    """What happened to an account, appended by sign_in.py and accounts.py and never changed.
+
+    A name that nobody has is not kept: it may be a password in the wrong field. `name_key` stands
+    for it, an HMAC; `device` is a browser that the account was signed in with before.
+    """
+
+    class Kind(models.TextChoices):
+        SIGNED_IN = "sign_in.done", _("Signed in")
+        SIGN_IN_FAILED = "sign_in.failed", _("Wrong password")
+        SIGNED_OUT = "sign_out.done", _("Signed out")
+        RESET_ASKED = "reset.asked", _("New password asked for")
+        PASSWORD_CHANGED = "password.changed", _("Password changed")  # no password
+        SESSIONS_ENDED = "sessions.ended", _("Sessions ended")
+        OPERATOR_MADE = "operator.made", _("Made an operator")
+        OPERATOR_DISMISSED = "operator.dismissed", _("Operator no longer")
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    at = models.DateTimeField()
+    kind = models.CharField(max_length=20, choices=Kind)
+    # No foreign key: what happened outlives the account.
+    account_id = models.BigIntegerField(null=True)
+    name = models.CharField(max_length=150, blank=True)
+    actor = models.CharField(max_length=150, blank=True)
+    address = models.CharField(max_length=45, blank=True)
+    name_key = models.CharField(max_length=32, blank=True)
+    device = models.CharField(max_length=32, blank=True)
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        indexes = [
+            Index(fields=["at"], name="account_event_old"),
+            Index(fields=["name_key", "at"], name="account_event_name"),
+            Index(fields=["address", "at"], name="account_event_address"),
+            Index(fields=["account_id", "at"], name="account_event_account"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()}: {self.name}"
 
 
 class TenantManager(models.Manager[M]):
@@ -75,6 +127,11 @@ class Space(TenantModel):
     subject = models.CharField(max_length=200)
     name = models.CharField(max_length=200, blank=True)
     timezone = models.CharField(max_length=64, default="UTC")
+    # What they were called before, and the turn that told the name; None: somebody set it.
+    former_names = ArrayField(models.CharField(max_length=200), default=list, blank=True)
+    named_in = models.UUIDField(null=True, blank=True)
+    # What was written before does not say the name yet.
+    rename_due = models.BooleanField(default=False)
     # Names of everyone who spoke here: recall takes them out of questions.
     speakers = ArrayField(models.CharField(max_length=120), default=list, blank=True)
     next_seq = models.BigIntegerField(default=1)
@@ -94,6 +151,27 @@ class Space(TenantModel):
 
     def __str__(self) -> str:
         return self.name or self.subject
+
+    @property
+    def display_name(self) -> str:
+        """How the subject is called in what is written; never by an id."""
+        spoke = [name for name in PLACEHOLDERS if name in self.speakers]
+        return choose_display_name(self.name, self.subject, placeholder=spoke[0] if spoke else "")
+
+    @property
+    def called_names(self) -> tuple[str, ...]:
+        """All that stands for the subject, the display name first."""
+        return list_called_names(self.display_name, self.subject, self.former_names)
+
+    def name_owner(self, owner: str) -> str:
+        """Whose a fact is: the subject has one name there, whatever its words say."""
+        return self.display_name if owner in self.called_names else owner
+
+    @property
+    def people(self) -> list[str]:
+        """Everyone who spoke here, the subject by one name."""
+        others = set(self.called_names[1:])
+        return [name for name in self.speakers if name not in others]
 
 
 class SpaceModel(TenantModel):

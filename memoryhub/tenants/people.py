@@ -11,9 +11,13 @@ from django.utils.translation import gettext as _
 from memoryhub.errors import Conflict, NotFound
 from memoryhub.tenants.audit import HUB_ACTOR, Action, record_audit_entry
 from memoryhub.tenants.models import Membership, Tenant, User
-from memoryhub.tenants.scope import tenant_scope, user_scope
+from memoryhub.tenants.scope import hub_scope, tenant_scope, user_scope
 
 _ADMIN_ROLE = Membership.Role.ADMIN
+
+
+def generate_password() -> str:
+    return secrets.token_urlsafe(12)
 
 
 def add_person(
@@ -24,10 +28,10 @@ def add_person(
     Raises Conflict for a name that is taken, by whomever: a tenant draws nobody in who works for
     another. Opens its own scope.
     """
-    password = secrets.token_urlsafe(12)
+    password = generate_password()
     with tenant_scope(tenant_id):
         try:
-            with transaction.atomic():
+            with transaction.atomic(), hub_scope():
                 user = User.objects.create_user(username, email, password)
         except IntegrityError:
             raise Conflict(_("this name is taken: choose another"), code="name_taken") from None
@@ -62,7 +66,8 @@ def remove_person(tenant_id: UUID, member_id: UUID, *, actor: str = HUB_ACTOR) -
         with user_scope(member.user_id):
             elsewhere = Membership._base_manager.filter(user_id=member.user_id).exists()
         if not elsewhere:
-            User.objects.filter(id=member.user_id, is_staff=False).delete()
+            with hub_scope():
+                User.objects.filter(id=member.user_id, is_superuser=False).delete()
 
 
 def _lock_member(tenant_id: UUID, member_id: UUID) -> Membership:

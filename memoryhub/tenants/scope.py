@@ -49,6 +49,24 @@ def tenant_scope(tenant_id: UUID) -> Iterator[None]:
 
 
 @contextmanager
+def hub_scope() -> Iterator[None]:
+    """Step out of the tenant's scope, if there is one: people and their sessions are the hub's,
+    and out of a tenant's reach."""
+    outer = _tenant.get()
+    if outer is None:
+        yield
+        return
+    with transaction.atomic():
+        _write_setting("memoryhub.tenant", None)
+        token = _tenant.set(None)
+        try:
+            yield
+        finally:
+            _tenant.reset(token)
+        _write_setting("memoryhub.tenant", outer)
+
+
+@contextmanager
 def user_scope(user_id: int) -> Iterator[None]:
     """Run a transaction in which a person's own memberships and tenants can be read."""
     is_within = connection.in_atomic_block

@@ -103,10 +103,11 @@ def _post_delivery(delivery: Delivery, now: datetime) -> http_client.ReceiverRep
 
 
 def list_valid_secrets(hook: Webhook, now: datetime) -> list[str]:
-    """Those that are valid, the newest first."""
+    """Those that are valid, the newest first; while the hub's key is rotated, those of before."""
     both = hook.previous_until is not None and hook.previous_until > now and hook.generation > 1
     generations = [hook.generation, hook.generation - 1] if both else [hook.generation]
-    return [derive_webhook_secret(hook, each) for each in generations]
+    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    return [derive_secret(key, hook.tenant_id, hook.id, g) for key in keys for g in generations]
 
 
 def derive_webhook_secret(hook: Webhook, generation: int) -> str:

@@ -134,3 +134,17 @@ def test_what_is_no_key_is_not_made(client_of: Any, tenant: Tenant) -> None:
     assert post_new_key(admin, scopes=[]).json()["errors"][0]["field"] == "scopes"
     assert post_new_key(admin, scopes=["root"]).json()["errors"][0]["field"] == "scopes[0]"
     assert post_new_key(admin, subject="nobody").status_code == 404
+
+
+def test_keys_go_on_working_while_the_hubs_own_key_is_rotated(
+    tenant: Tenant, settings: Any
+) -> None:
+    old = settings.SECRET_KEY
+    _, key = create_key(tenant, "agent", ["read"])
+    client = APIClient(headers={"Authorization": f"Bearer {key}"})
+    settings.SECRET_KEY = "another"
+    assert client.get("/api/v1/spaces").status_code == 401
+    settings.SECRET_KEY_FALLBACKS = [old]
+    assert client.get("/api/v1/spaces").status_code == 200
+    settings.SECRET_KEY_FALLBACKS = []  # what was used meanwhile is kept under the new one
+    assert client.get("/api/v1/spaces").status_code == 200

@@ -92,7 +92,7 @@ def test_a_database_of_ones_own_is_made_migrated_dumped_and_restored(
     owner, app = (_build_dsn(postgres, f"page_{name}", "page_one") for name in ("owner", "app"))
     *_, by_hand = list_blocks(EXTERNAL, "sh")
     script = by_hand.replace(".venv/bin/python", sys.executable)
-    script += f"{sys.executable} manage.py create_tenant Example\n"
+    script += f"{sys.executable} manage.py create_tenant Example --admin eva\n"
     _run_script(
         script, DATABASE_URL=app, DATABASE_OWNER_URL=owner, MEMORYHUB_DATA_DIR=str(tmp_path)
     )

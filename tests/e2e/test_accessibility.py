@@ -19,7 +19,7 @@ from playwright.sync_api import Page
 
 from memoryhub.console.urls import urlpatterns
 from memoryhub.tenants import person_links
-from memoryhub.tenants.models import Tenant, User
+from memoryhub.tenants.models import Membership, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import ConsoleWorld, make_world
 from tests.console.test_access import DECIDED, build_address
@@ -92,7 +92,8 @@ def list_findings(page: Page) -> list[str]:
 def world(tenant: Tenant, visitor: Visitor) -> ConsoleWorld:
     """In the visitor's own tenant; as an operator, to whom nothing is closed."""
     with tenant_scope(tenant.id):
-        User.objects.filter(memberships__tenant=tenant).update(is_superuser=True)
+        members = list(Membership.objects.values_list("user_id", flat=True))
+    User.objects.filter(id__in=members).update(is_superuser=True)
     return make_world("Hive", tenant)
 
 

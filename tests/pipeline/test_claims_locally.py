@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,6 +14,7 @@ from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from notes.models import Fact, Proposal
+from tests.support.deciders import decide_evenly
 
 pytestmark = pytest.mark.django_db
 
@@ -41,6 +43,25 @@ def get_status(tenant: Tenant, words: str) -> str:
 def list_open_proposals(tenant: Tenant) -> list[Proposal]:
     with tenant_scope(tenant.id):
         return list(Proposal.objects.all())
+
+
+@pytest.mark.parametrize(
+    ("other", "asked"),
+    [(Message("assistant", "Nice.", "Hub"), 1), (Message("user", "Nice.", "Ben"), 0)],
+    ids=["told to an assistant", "among people"],
+)
+def test_among_people_less_is_asked_about(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, other: Message, asked: int
+) -> None:
+    decide_evenly(monkeypatch)
+    told = [Message("user", "I go to Fitbox gym.", "Ana"), other]
+    told += [Message("user", "I go to Ironworks gym.", "Ana")]
+    for day, message in enumerate(told):
+        dated = replace(message, timestamp=AT + timedelta(days=day))
+        job = ingest_messages(tenant.id, IngestRequest("ana", [dated], "s")).job
+        assert job is not None
+        run_space(tenant.id, job.space_id)
+    assert len(list_open_proposals(tenant)) == asked
 
 
 def test_quitting_ends_what_it_denies(tenant: Tenant) -> None:

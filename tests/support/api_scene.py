@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from api.urls import urlpatterns
 from memoryhub.tenants.models import Membership, Tenant, User
-from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.scope import hub_scope, tenant_scope
 from memoryhub.tenants.services import create_key
 from notes.models import Relation
 from personas.models import ProfileAttribute
@@ -97,14 +97,16 @@ def make_row_of_every_kind(tenant: Tenant, subject: str = "ana") -> dict[str, An
 
 def _make_members(tenant: Tenant, subject: str) -> Membership:
     """Two admins, so that one may go. Nobody signs in: a password takes long to keep."""
-    made = [
-        Membership.objects.create(tenant=tenant, user=user, role=Membership.Role.ADMIN)
-        for user in (
+    with hub_scope():
+        users = [
             User.objects.create(
                 username=f"{name}@{tenant.slug}.{subject}", email="porto@example.com"
             )
             for name in ("ida", "eve")
-        )
+        ]
+    made = [
+        Membership.objects.create(tenant=tenant, user=user, role=Membership.Role.ADMIN)
+        for user in users
     ]
     return made[0]
 

@@ -1,29 +1,13 @@
 from __future__ import annotations
 
 import pytest
-from django.apps import apps
 from django.db import DatabaseError, connection, transaction
 
-from memoryhub.tenants.models import Space, TenantModel
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space
 
 pytestmark = pytest.mark.django_db
-
-
-def list_tenant_tables() -> list[str]:
-    return [m._meta.db_table for m in apps.get_models() if issubclass(m, TenantModel)]
-
-
-@pytest.mark.parametrize("table", [*list_tenant_tables(), "tenants_tenant"])
-def test_every_tenant_table_has_row_level_security(table: str) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT relrowsecurity, (SELECT count(*) FROM pg_policy WHERE polrelid = c.oid) "
-            "FROM pg_class c WHERE relname = %s",
-            [table],
-        )
-        assert cursor.fetchone() == (True, 1)
 
 
 def test_the_application_role_can_not_bypass_it() -> None:

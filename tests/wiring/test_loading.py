@@ -194,18 +194,48 @@ def test_the_demo_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_tenant_is_made_with_an_admin_and_a_key() -> None:
     out = io.StringIO()
-    call_command("create_tenant", "Two Rivers", operator="eva", stdout=out)
+    call_command("create_tenant", "Two Rivers", admin="eva", stdout=out)
     tenant = find_tenant("two-rivers")
     assert tenant is not None
     assert "mh_" in out.getvalue()
     assert "Password  " in out.getvalue()
     with tenant_scope(tenant.id):
         assert Membership.objects.get().user.username == "eva"
+    assert not User.objects.get(username="eva").is_superuser
+
+
+def test_whom_nobody_names_the_operator_stands_in_for() -> None:
+    with pytest.raises(CommandError, match="no operator yet"):
+        call_command("create_tenant", "Two Rivers", stdout=io.StringIO())
+    call_command("account", "operator", "ada", stdout=io.StringIO())
+    call_command("create_tenant", "Two Rivers", stdout=io.StringIO())
+    tenant = find_tenant("two-rivers")
+    assert tenant is not None
+    with tenant_scope(tenant.id):
+        assert Membership.objects.get().user.username == "ada"
+
+
+def test_operators_are_made_and_dismissed_by_name() -> None:
+    for name in ("ada", "eva"):
+        call_command("account", "operator", name, stdout=io.StringIO())
+    call_command("account", "dismiss", "ada", stdout=io.StringIO())
+    assert not User.objects.get(username="ada").is_superuser
+    with pytest.raises(CommandError, match="last operator"):
+        call_command("account", "dismiss", "eva", stdout=io.StringIO())
+
+
+def test_an_account_is_let_into_a_tenant_by_command() -> None:
+    tenant = create_tenant("Two Rivers", "two-rivers")
+    call_command("account", "member", "ida", "two-rivers", "viewer", stdout=io.StringIO())
+    with tenant_scope(tenant.id):
+        assert Membership.objects.get().role == "viewer"
+    with pytest.raises(CommandError, match="no tenant"):
+        call_command("account", "member", "ida", "nowhere", "viewer", stdout=io.StringIO())
 
 
 def test_a_tenant_is_not_made_twice_and_needs_a_slug() -> None:
-    call_command("create_tenant", "Two", stdout=io.StringIO())
+    call_command("create_tenant", "Two", admin="eva", stdout=io.StringIO())
     with pytest.raises(CommandError, match="already"):
-        call_command("create_tenant", "Two", stdout=io.StringIO())
+        call_command("create_tenant", "Two", admin="eva", stdout=io.StringIO())
     with pytest.raises(CommandError, match="--slug"):
-        call_command("create_tenant", "二", stdout=io.StringIO())
+        call_command("create_tenant", "二", admin="eva", stdout=io.StringIO())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from typing import Literal
 
@@ -54,6 +54,7 @@ class PairGroup:
     claims: Sequence[frozenset[str]]
     is_message: bool = False  # the new side is a whole message, for want of a sentence
     is_quiet: bool = False  # of talk in which hardly anything is taken back
+    is_assisted: bool = True  # an assistant is told, or nobody else
 
     @property
     def subject(self) -> str:
@@ -93,7 +94,7 @@ def build_quiet_groups(
     told = [_wrap_dialogue(each) for each in dialogues]
     read = _read_turns(told, engine)
     return [
-        group
+        replace(group, is_assisted=any(turn.role == "assistant" for turn in dialogue.turns))
         for dialogue in told
         for group in _pair_quiet(
             dialogue,

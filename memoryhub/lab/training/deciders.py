@@ -64,6 +64,7 @@ class PairTable:
     counts: Flags
     may_act: Flags
     quiet: Flags
+    assisted: Flags
     learned: Flags
     claim: NDArray[np.str_]
     offered: NDArray[np.int_]
@@ -107,7 +108,7 @@ def build_pair_table(
     rows: list[dict[str, float]] = []
     labels: list[str] = []
     authors, read, at_stake, counts, claim = [], [], [], [], []
-    quiet, learned, offered = [], [], []
+    quiet, assisted, learned, offered = [], [], [], []
     for group in groups:
         new = vectors[places[texts[group.new]]]
         similar = [float(new @ vectors[places[texts[old]]]) for old in group.held]
@@ -121,6 +122,7 @@ def build_pair_table(
             at_stake.append(not again and _is_at_stake(group, claims))
             counts.append(not group.is_message)
             quiet.append(group.is_quiet)
+            assisted.append(group.is_assisted)
             learned.append(not group.is_quiet or place < _MOST_LEARNED)
             offered.append(len(group.held))
             claim.append(f"{group.dialogue.id} {min(claims)} {group.source}")
@@ -139,6 +141,7 @@ def build_pair_table(
         np.array(counts),
         np.array([may_take_place(row) for row in rows]),
         np.array(quiet),
+        np.array(assisted),
         np.array(learned),
         np.array(claim),
         np.array(offered),
@@ -168,7 +171,10 @@ def _learn_decider(table: PairTable) -> PairDecider:
         unseen[left_out] = fitted.estimate_shares(table.rows[left_out])
     unseen = weigh_by_choice(unseen, table.offered)
     act = _find_act_bar(table, unseen)
-    ask = _find_ask_bar(table, unseen, act)
+    ask, among_people = (
+        _find_ask_bar(table, unseen, act, table.quiet & own)
+        for own in (table.assisted, ~table.assisted)
+    )
     rows = table.rows[table.learned]
     return PairDecider(
         features=table.features,
@@ -176,7 +182,8 @@ def _learn_decider(table: PairTable) -> PairDecider:
         closes=fit_trees(rows, table.closes[table.learned]),
         act=act,
         ask=ask,
-        scores=_score_unseen(table, unseen, act, ask),
+        ask_among_people=max(ask, among_people),
+        scores=_score_unseen(table, unseen, act, np.where(table.assisted, ask, among_people)),
     )
 
 
@@ -205,13 +212,13 @@ def _find_safe_bar(table: PairTable, shares: Columns, at_stake: Flags) -> float:
     return round(min(1.0, max(0.5, float(bar)) + 0.001), 3)
 
 
-def _find_ask_bar(table: PairTable, shares: Columns, act: float) -> float:
-    """The lowest bar at which enough of the pairs right above it are worth a question, and quiet
-    talk raises hardly any."""
-    idle = set(table.claim[table.quiet])
+def _find_ask_bar(table: PairTable, shares: Columns, act: float, quiet: Flags) -> float:
+    """The lowest bar at which enough of the pairs right above it are worth a question, and this
+    quiet talk raises hardly any."""
+    idle = set(table.claim[quiet])
     for bar in np.arange(0.1, act, 0.02):
         asked = table.counts & ~table.quiet & (shares >= bar) & (shares < min(act, bar + 0.1))
-        raised = len(set(table.claim[table.quiet & (shares >= bar)]))
+        raised = len(set(table.claim[quiet & (shares >= bar)]))
         if (
             raised <= MOST_IDLE * len(idle)
             and table.closes[asked].sum() >= LEAST_WORTH * asked.sum()
@@ -220,7 +227,7 @@ def _find_ask_bar(table: PairTable, shares: Columns, act: float) -> float:
     return act
 
 
-def _score_unseen(table: PairTable, shares: Columns, act: float, ask: float) -> dict[str, float]:
+def _score_unseen(table: PairTable, shares: Columns, act: float, ask: Columns) -> dict[str, float]:
     scores: dict[str, float] = {}
     for name, source in (
         ("told", table.counts & ~table.read),

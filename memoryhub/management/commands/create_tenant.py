@@ -1,4 +1,4 @@
-"""`manage.py create_tenant NAME --operator PERSON`: a tenant, its admin, and a first key."""
+"""`manage.py create_tenant NAME --admin PERSON`: a tenant, its admin, and a first key."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.text import slugify
 
-from memoryhub.bootstrap import ensure_operator_named
-from memoryhub.tenants.models import Membership, Tenant
+from memoryhub.bootstrap import ensure_account_named
+from memoryhub.tenants.accounts import find_first_operator
+from memoryhub.tenants.models import Membership, Tenant, User
 from memoryhub.tenants.services import add_member, create_key, create_tenant, find_tenant
 
 
@@ -19,7 +20,13 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name")
         parser.add_argument("--slug", help="short name for commands (default: from the name)")
-        parser.add_argument("--operator", default="operator", help="who administers it")
+        # The second name is what it was called; it makes no operator of the hub.
+        parser.add_argument(
+            "--admin",
+            "--operator",
+            dest="admin",
+            help="who administers it (default: the hub's first operator)",
+        )
         parser.add_argument("--engine", choices=Tenant.Engine.values, default=Tenant.Engine.LOCAL)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -28,8 +35,16 @@ class Command(BaseCommand):
             raise CommandError("The name gives no slug: name one with --slug.")
         if find_tenant(slug):
             raise CommandError(f"There is a tenant {slug} already.")
-        operator = ensure_operator_named(options["operator"], self.stdout)
+        admin = self._ensure_admin(options["admin"])
         tenant = create_tenant(options["name"], slug, engine=options["engine"])
-        add_member(tenant, operator, Membership.Role.ADMIN)
+        add_member(tenant, admin, Membership.Role.ADMIN)
         _, key = create_key(tenant, "first", ["read", "write"])
         self.stdout.write(f"Tenant    {slug}\nAPI key   {key}\nThe key is shown only now: keep it.")
+
+    def _ensure_admin(self, name: str | None) -> User:
+        if name:
+            return ensure_account_named(name, self.stdout, title="Admin")
+        operator = find_first_operator()
+        if operator is None:
+            raise CommandError("The hub has no operator yet: say who administers it with --admin.")
+        return operator

@@ -80,7 +80,9 @@ def _read_sources() -> Iterator[tuple[Path, bytes]]:
         for path in sorted((settings.BASE_DIR / package).rglob("*.py")):
             yield path, path.read_bytes()
     folders = settings.TEMPLATE_DIRS
-    for path in sorted(path for folder in folders for path in folder.rglob("*.html")):
+    suffixes = (".html", ".txt")  # pages, and mail
+    found = (path for folder in folders for path in folder.rglob("*"))
+    for path in sorted(path for path in found if path.suffix in suffixes):
         # As Python, whose lines must not be indented by what the template holds before them.
         lines = templatize(path.read_text(encoding="utf-8"), origin=path.name).splitlines()
         yield path, "\n".join(line.lstrip() for line in lines).encode()

@@ -51,7 +51,7 @@ def find_erasure_candidates(
     with tenant_scope(space.tenant_id):
         near = _find_near(space, embedder.name, vectors)
         keys = {key for part in (text, *parts) for key in find_question_predicates(part)}
-        names = tuple(name for name in (space.name, space.subject) if name)
+        names = space.called_names
         stems = describe_meaning(" ".join(parts), names).stems
         told = Q(id__in={*near, *meant}) | Q(predicate_key__in=keys)
         for stem in stems:

@@ -46,6 +46,7 @@ def judge(
     owner: str = "Ana",
     polarity: Polarity = "holds",
     embedder: str = "",
+    assisted: bool = True,
 ) -> list[ClaimVerdict]:
     """The verdicts on `new`, with the cosines that its vectors have."""
     model = get_current_embedder()
@@ -60,6 +61,7 @@ def judge(
         polarity=polarity,
         similar=tuple(float(vectors[0] @ each) for each in vectors[1:]),
         said=said,
+        assisted=assisted,
     )
     asked = ClaimComparison([candidate], held, owner, (owner,), embedder or model.name)
     return ENGINE.resolve_claims(asked)
@@ -154,16 +156,26 @@ def test_the_more_a_new_claim_may_end_the_less_likely_is_each(
     decide_evenly(monkeypatch)
     new = ("Ana goes to Ironworks gym.", "off to Ironworks")
     gym = "Ana goes to Fitbox gym."
-    others = [f"Ana's neighbour Tom has {count} apple trees." for count in range(2, 32)]
+    others = [f"Ana's neighbour Tom has {count} apple trees." for count in range(2, 62)]
     assert [v.sure for v in judge(*new, hold(gym))] == [False]
     assert judge(*new, hold(gym, *others)) == []
 
 
 def test_odds_are_shared_among_what_is_offered() -> None:
     shares = np.array([0.5, 0.8, 1.0])
-    assert weigh_by_choice(shares, 10) == pytest.approx(shares)
+    assert weigh_by_choice(shares, 25) == pytest.approx(shares)
     assert weigh_by_choice(shares, 3) == pytest.approx(shares)
-    assert weigh_by_choice(shares, 40) == pytest.approx([0.2, 0.5, 1.0])
+    assert weigh_by_choice(shares, 100) == pytest.approx([0.2, 0.5, 1.0])
+
+
+def test_among_people_a_question_needs_more_than_where_an_assistant_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    decide_evenly(monkeypatch)
+    held = hold("Ana goes to Fitbox gym.")
+    new = ("Ana goes to Ironworks gym.", "off to Ironworks")
+    assert [v.sure for v in judge(*new, held, assisted=True)] == [False]
+    assert judge(*new, held, assisted=False) == []
 
 
 # The file
@@ -174,7 +186,7 @@ def test_the_file_tells_how_good_it_is() -> None:
         assert decider.scores["told_wrongly_closed"] <= 0.01
         assert decider.scores["told_closed"] + decider.scores["told_asked"] >= 0.45
         assert decider.scores["quiet_touched"] <= 0.025
-        assert decider.ask <= decider.act
+        assert decider.ask <= decider.ask_among_people <= decider.act
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:

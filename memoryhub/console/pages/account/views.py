@@ -1,17 +1,184 @@
-"""Signing in and out, and choosing the tenant to work for."""
+"""Signing in and out, one's own account, and the choice of the tenant to work for."""
 
 from __future__ import annotations
 
-from django.contrib.auth.views import LoginView, LogoutView
-from django.http import Http404, HttpResponse
-from django.shortcuts import redirect
+from functools import partial
+from threading import Thread
+from typing import Any, cast
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, PasswordResetForm
+from django.contrib.auth.views import (
+    LoginView,
+    LogoutView,
+    PasswordResetConfirmView,
+    PasswordResetView,
+)
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
 
 from memoryhub.console.frame.access import action_at, page_at, tenant_view
 from memoryhub.console.frame.requests import TENANT_SESSION_KEY, ConsoleRequest
+from memoryhub.tenants import sign_in as signing
+from memoryhub.tenants.accounts import end_sessions, name_session
+from memoryhub.tenants.models import AccountEvent, BrowserSession, User
 
-sign_in = LoginView.as_view(template_name="account/sign_in.html", redirect_authenticated_user=True)
-page_at("sign-in", "sign-in")(sign_in)
-page_at("sign-out", "sign-out")(LogoutView.as_view())
+Kind = AccountEvent.Kind
+MOST_EVENTS = 20
+
+
+class SignInForm(AuthenticationForm):
+    """Asks first whether this one may try; looks at a password only in turn."""
+
+    attempt: signing.SignInAttempt
+
+    def clean(self) -> dict[str, Any]:
+        name, request = str(self.cleaned_data.get("username", "")), cast("Any", self.request)
+        self.attempt = signing.read_attempt(request, name)
+        if signing.is_held_back(self.attempt, timezone.now()):
+            raise forms.ValidationError(_("Too many wrong tries. Wait a quarter of an hour."))
+        with signing.take_turn() as has_turn:
+            if not has_turn:
+                raise forms.ValidationError(_("Too many are signing in. Try again in a moment."))
+            try:
+                return super().clean()
+            except forms.ValidationError:
+                signing.record_failure(self.attempt, name)
+                raise
+
+
+class SignInView(LoginView):
+    template_name = "account/sign_in.html"
+    authentication_form = SignInForm
+    redirect_authenticated_user = True
+    extra_context = {"mails": bool(settings.EMAIL_HOST)}
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        answer = super().form_valid(form)
+        attempt = cast("SignInForm", form).attempt
+        signing.begin_session(self.request, form.get_user(), attempt)
+        signing.remember_device(answer, attempt)
+        return answer
+
+
+class SignOutView(LogoutView):
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if isinstance(request.user, User):
+            actor = request.user.username
+            signing.record_account_event(Kind.SIGNED_OUT, request.user, actor)
+        return super().post(request, *args, **kwargs)
+
+
+page_at("sign-in", "sign-in")(SignInView.as_view())
+page_at("sign-out", "sign-out")(SignOutView.as_view())
+
+
+class MailedResetForm(PasswordResetForm):
+    """The answer takes as long for an address that nobody has: mail goes out beside it."""
+
+    def send_mail(self, *args: Any, **kwargs: Any) -> None:
+        Thread(target=partial(super().send_mail, *args, **kwargs), daemon=True).start()
+
+
+class ResetView(PasswordResetView):
+    """Asks for an address; says the same whether anybody has it."""
+
+    form_class = MailedResetForm
+    template_name = "account/reset.html"
+    email_template_name = "account/reset_mail.txt"
+    subject_template_name = "account/reset_subject.txt"
+    success_url = reverse_lazy("password-reset")
+
+    def dispatch(self, *args: Any, **kwargs: Any) -> Any:
+        if not settings.EMAIL_HOST:
+            raise Http404
+        return super().dispatch(*args, **kwargs)
+
+    def form_valid(self, form: PasswordResetForm) -> HttpResponse:
+        attempt = signing.read_attempt(self.request, form.cleaned_data["email"].casefold())
+        if not signing.is_reset_held_back(attempt.address, attempt.name_key, timezone.now()):
+            signing.record_account_event(Kind.RESET_ASKED, None, "", attempt)
+            super().form_valid(form)
+        return render(self.request, self.template_name, {"sent": True})
+
+
+class NewPasswordView(PasswordResetConfirmView):
+    template_name = "account/new_password.html"
+    success_url = reverse_lazy("sign-in")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        signing.record_account_event(Kind.PASSWORD_CHANGED, form.user, form.user.username)
+        end_sessions(form.user, actor=form.user.username)
+        return super().form_valid(form)
+
+
+page_at("password/reset", "password-reset")(ResetView.as_view())
+page_at("password/reset/<uidb64>/<token>/", "password-new")(NewPasswordView.as_view())
+
+
+@page_at("account/", "account")
+@sensitive_post_parameters()
+@never_cache
+@tenant_view()
+def account_page(request: ConsoleRequest) -> HttpResponse:
+    """The password, where one is signed in, and what happened lately."""
+    changing = request.method == "POST"
+    form = PasswordChangeForm(request.user, request.POST if changing else None)
+    if changing and _change_password(request, form):
+        return redirect("account")
+    sessions = BrowserSession.objects.filter(account=request.user, expire_date__gt=timezone.now())
+    context = {
+        "form": form,
+        "events": AccountEvent.objects.filter(account_id=request.user.pk)[:MOST_EVENTS],
+        "sessions": [
+            {
+                "name": name_session(each.session_key),
+                "row": each,
+                "is_here": each.session_key == request.session.session_key,
+            }
+            for each in sessions.order_by("-started_at")
+        ],
+    }
+    return render(request, "account/page.html", context)
+
+
+def _change_password(request: ConsoleRequest, form: PasswordChangeForm) -> bool:
+    """Whether it was done: the old one is guessed at no faster than by signing in."""
+    attempt = signing.read_attempt(request, request.user.username)
+    if signing.is_held_back(attempt, timezone.now()):
+        form.add_error(None, _("Too many wrong tries. Wait a quarter of an hour."))
+        return False
+    with signing.take_turn() as has_turn:
+        if not has_turn or not form.is_valid():
+            if "old_password" in form.errors:
+                signing.record_failure(attempt, request.user.username)
+            return False
+        form.save()
+    update_session_auth_hash(request, form.user)
+    end_sessions(request.user, but=request.session.session_key, actor=request.actor)
+    signing.record_account_event(Kind.PASSWORD_CHANGED, request.user, request.actor, attempt)
+    messages.success(request, _("The password is changed; you are signed out everywhere else."))
+    return True
+
+
+@action_at("account/sessions/end", "account-end")
+@tenant_view()
+def end_own_sessions(request: ConsoleRequest) -> HttpResponse:
+    """One by its name, or without a name all but this one."""
+    name = request.POST.get("session", "")
+    but = None if name else request.session.session_key
+    if not end_sessions(request.user, name=name, but=but, actor=request.actor) and name:
+        raise Http404
+    messages.success(request, _("Signed out there."))
+    return redirect("account")
 
 
 @action_at("tenant", "choose-tenant")

@@ -27,14 +27,15 @@ _Share = Annotated[float, Field(ge=0, le=1)]
 
 class PairDecider(StrictModel):
     """`features` name the numbers of `pairs.describe_pairs` that are looked at. From `act` on the
-    older claim is ended, from `ask` on a person is asked. `scores` are
-    from authors that were left out when it learned."""
+    older claim is ended, from `ask` on a person is asked; from `ask_among_people` where no
+    assistant was told. `scores` are from authors that were left out when it learned."""
 
     features: tuple[str, ...]
     slot: BoostedTrees
     closes: BoostedTrees
     act: _Share
     ask: _Share
+    ask_among_people: _Share
     scores: Mapping[str, float]
 
     @property
@@ -52,8 +53,8 @@ class PairDecider(StrictModel):
         return self.slot.estimate_shares(rows), weigh_by_choice(ends, len(rows))
 
 
-# Claims beside which a new one stood, on the average, when it was learned what ends what.
-_USUAL_CHOICE = 10
+# So many claims stand beside a new one in the dialogues it was learned from.
+_USUAL_CHOICE = 25
 
 
 def weigh_by_choice(

@@ -97,6 +97,7 @@ def _judge_candidate(
     ]
     if repeats:
         return [ClaimVerdict(candidate.handle, "same", offered[repeats[0]][0])]
+    ask = decider.ask if candidate.assisted else decider.ask_among_people
     verdicts = [
         ClaimVerdict(
             candidate.handle,
@@ -106,7 +107,7 @@ def _judge_candidate(
             sure=bool(seen and ends[at] >= decider.act and may_take_place(rows[at])),
         )
         for at in sorted(range(len(rows)), key=lambda at: -ends[at])
-        if ends[at] >= decider.ask and _may_end(candidate, offered[at][1], aliases)
+        if ends[at] >= ask and _may_end(candidate, offered[at][1], aliases)
     ]
     sure = [verdict for verdict in verdicts if verdict.sure]
     return (

@@ -64,6 +64,12 @@ class DialogueBatch:
         return [turn for turn in self.turns if not is_echo(turn)]
 
     @property
+    def is_assisted(self) -> bool:
+        """Whether an assistant takes part, or nobody else does than the one who speaks."""
+        said = [*self.turns, *self.before]
+        return len(self.space.speakers) < 2 or any(turn.role == "assistant" for turn in said)
+
+    @property
     def last_seq(self) -> int:
         return self.turns[-1].seq
 
@@ -176,7 +182,9 @@ def _load_names(space: Space) -> tuple[str, ...]:
     held = Fact.objects.filter(space=space, status=Fact.Status.ACTIVE).order_by()
     owners = held.values_list("owner", flat=True).distinct()[:_MOST_NAMES]
     return tuple(
-        owner for owner in owners if owner not in ("", *space.speakers) and not _OWNED.search(owner)
+        owner
+        for owner in owners
+        if owner not in ("", *space.speakers, *space.called_names) and not _OWNED.search(owner)
     )
 
 
@@ -245,8 +253,9 @@ def build_exchange(batch: DialogueBatch, page: Page, handles: dict[str, TextWind
     return Exchange(
         utterances=utterances,
         history=_build_history(batch, page),
-        participants=batch.space.speakers,
-        subject=batch.space.name or batch.space.subject,
+        participants=batch.space.people,
+        subject=batch.space.display_name,
+        aliases=batch.space.called_names,
         names=batch.names,
         summary=batch.summary,
         earlier=_build_context(batch, batch.elsewhere),

@@ -64,6 +64,7 @@ class FactDraft:
     quoted: bool = True  # the words it rests on were found
     changes: Sequence[JudgedChange] | None = None  # what the engine said while it read, if it did
     said: str = ""  # the words of its message around those it rests on
+    assisted: bool = False  # told to an assistant, and not among people
 
     @property
     def supporting_sources(self) -> list[TurnEvidence]:
@@ -144,7 +145,7 @@ def prepare_claims(
         engine,
         _build_questions(drafts, near, asked, policy, refuted, limits),
         rows,
-        space.name or space.subject,
+        space.display_name,
         policy.facts,
         policy.judge.trust,
         {speaker.casefold() for speaker in space.speakers},
@@ -181,7 +182,7 @@ def _build_rules(policy: Policy) -> ResolutionRules:
 
 def _list_subject_names(space: Space) -> tuple[str, ...]:
     """What the person the space is about is called: claims of any of them are the person's."""
-    return tuple(dict.fromkeys(name for name in (space.name, space.subject) if name))
+    return space.called_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +299,7 @@ def _build_questions(
                 draft.quoted,
                 {**near[at].similar, **{drafts[p].fact.id: c for p, c in earlier.items()}},
                 draft.said,
+                draft.assisted,
             )
         )
     return questions

@@ -68,6 +68,7 @@ class ClaimQuestion:
     quoted: bool = True
     similar: Mapping[UUID, float] = field(default_factory=dict)  # cosines of claims, by their ids
     said: str = ""  # the words of the message around those it rests on
+    assisted: bool = False  # told to an assistant
 
 
 @dataclass
@@ -275,6 +276,7 @@ class ClaimDecider:
             correction=question.correction,
             similar=tuple(question.similar.get(known[handle]) for handle in offered),
             said=question.said,
+            assisted=question.assisted,
         )
 
     def _get_fact(self, row: UUID) -> Fact:
