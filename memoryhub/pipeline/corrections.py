@@ -23,9 +23,10 @@ from uuid import UUID
 
 from django.utils.translation import gettext, gettext_noop
 
+from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.engines.types import Exchange, Utterance
 from memoryhub.errors import Conflict, NotFound, VersionOutdated
-from memoryhub.inference.selection import get_named_engine, select_embedder
+from memoryhub.inference.selection import select_embedder
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.steps import promotion
@@ -175,7 +176,7 @@ def read_claim_value(fact: Fact, text: str, now: datetime) -> str | None:
     if carried := carry_slots_over(fact.text, text.strip(), slots):
         return carried.object or None
     said = Utterance("turn", fact.owner, "user", text[:_MAX_READ_LENGTH], now)
-    (built,) = get_named_engine("local").extract_memories([Exchange([said])])
+    (built,) = LocalEngine().extract_memories([Exchange([said])])
     same = [each.object for each in built.facts if each.predicate_key == fact.predicate_key]
     return next(filter(None, same), None)
 

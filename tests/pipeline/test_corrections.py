@@ -312,6 +312,7 @@ def test_the_profile_takes_the_value_of_a_correction_and_no_sentence(
 
 
 def test_a_correction_says_its_value_and_since_when(moved: ScriptedHub) -> None:
+    moved.pass_time(days=5)
     since = moved.now - timedelta(days=3)
     with tenant_scope(moved.tenant.id):
         fact = Fact.objects.get(object="Porto")

@@ -24,6 +24,7 @@ from memoryhub.console.pages.chat.memory_requests import (
     asks_to_forget,
     asks_to_forget_last,
     asks_to_keep,
+    build_acknowledgement,
     build_canned_answer,
 )
 from memoryhub.console.pages.chat.reply import (
@@ -220,7 +221,7 @@ class MessageExchange:
     def _stream_answer(self, side: ChatSide) -> Iterator[ChatEvent]:
         plain = self._answer_wish()
         if plain is not None:
-            side.text, side.by = plain.text, "rules"
+            side.text, side.by, side.quoted = plain.text, "rules", plain.quoted
             yield ChatEvent("word", side, plain.text)
             return
         self._recall_memories(side, None)
@@ -249,10 +250,17 @@ class MessageExchange:
             done = "forgotten" if self._forget_last_message() else "nothing"
             return build_canned_answer(done, self.turn)
         if not asks_to_forget(self.turn):
-            return None
+            return self._acknowledge()
         with tenant_scope(self.tenant.id):
             policy = load_effective_policy(self.space).policy
         return build_canned_answer(f"asked_{policy.erase.on_request}", self.turn)
+
+    def _acknowledge(self) -> GroundedAnswer | None:
+        """What rules note of a statement. A model finds its own words, and a paused space notes
+        nothing."""
+        if self.tenant.engine == Tenant.Engine.LLM or self.space.paused_at:
+            return None
+        return build_acknowledgement(self.turn)
 
     def _forget_last_message(self) -> int:
         with tenant_scope(self.tenant.id):
@@ -366,7 +374,7 @@ class MessageExchange:
             return
         # By these an erasure finds the replies that repeat a memory.
         cites = [str(cited.id) for cited in side.citations if cited.kind == "fact"]
-        metadata = {"quoted": side.quoted, "cites": cites}
+        metadata = {"quoted": side.quoted} | ({"cites": cites} if cites else {})
         once = f"{self.turn.external_id}:a"
         reply = Message("assistant", side.text, external_id=once, metadata=metadata)
         side.reply = ingest_messages(

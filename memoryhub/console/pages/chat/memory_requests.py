@@ -14,6 +14,8 @@ from memoryhub.inference.selection import get_named_engine
 
 # A wish stands in the first words of a message, not at the end of a pasted document.
 _MAX_READ_LENGTH = 4_000
+_MOST_NOTED = 4
+_ASKS = re.compile(r"[?？]")
 _KEEP_PATTERN = re.compile(
     r"^\W*(?:please\s+)?(?:remember|keep in mind|note)\b\s*(?:this\b|that\b)?\s*[:,，：]?\s*\S"
     r"|^\W*(?:请|帮我|请帮我)?(?:记住|记一下|记下)",
@@ -70,6 +72,18 @@ def asks_to_keep(turn: Turn) -> bool:
 def asks_to_forget_last(text: str) -> bool:
     """ "Forget that": what the last message said."""
     return bool(_FORGET_LAST_PATTERN.search(text[:_MAX_READ_LENGTH]))
+
+
+def build_acknowledgement(turn: Turn) -> GroundedAnswer | None:
+    """What is noted of a statement, as the rules read it; None where it states nothing, or asks
+    something as well."""
+    built = _construct_turn(turn)
+    said = list(dict.fromkeys(fact.text.rstrip(".。") for fact in built.facts))[:_MOST_NOTED]
+    if not said or built.speech_acts.get("turn") != "assertion" or _ASKS.search(turn.text):
+        return None
+    chinese = detect_language(turn.text) == "zh"
+    told = "；".join(said) if chinese else "; ".join(said)
+    return GroundedAnswer(f"记下了：{told}。" if chinese else f"Noted: {told}.", quoted=True)
 
 
 def _construct_turn(turn: Turn) -> Extraction:

@@ -54,7 +54,8 @@ def match_forget_wish(
     for verdict in (each for verdicts in found for each in verdicts):
         held = best.get(verdict.target)
         best[verdict.target] = verdict if held is None or verdict.sure else held
-    return [replace(each, sure=each.sure and all(found)) for each in best.values()]
+    clear = all(any(verdict.sure for verdict in verdicts) for verdicts in found)
+    return [replace(each, sure=each.sure and clear) for each in best.values()]
 
 
 def split_wish_parts(words: str) -> list[str]:
