@@ -47,14 +47,16 @@ def match_forget_wish(
     parts = split_wish_parts(words)
     if len(parts) == 1:
         return _match_part(wish, words, wish.text, offered, comparison)
-    found = [_match_part(wish, part, part, offered, comparison) for part in parts]
-    if not any(found):
-        return _match_part(wish, words, wish.text, offered, comparison)
+    # The cosines are those of the whole wish: a part is found by its own words.
+    alone = replace(wish, similar=())
+    found = [_match_part(alone, part, part, offered, comparison) for part in parts]
+    clear = all(any(verdict.sure for verdict in verdicts) for verdicts in found)
+    if not all(found):
+        found.append(_match_part(wish, words, wish.text, offered, comparison))
     best: dict[str, ClaimVerdict] = {}
     for verdict in (each for verdicts in found for each in verdicts):
         held = best.get(verdict.target)
         best[verdict.target] = verdict if held is None or verdict.sure else held
-    clear = all(any(verdict.sure for verdict in verdicts) for verdicts in found)
     return [replace(each, sure=each.sure and clear) for each in best.values()]
 
 
