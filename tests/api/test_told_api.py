@@ -323,7 +323,7 @@ def test_it_rests_on_the_turns_that_are_named(api: APIClient) -> None:
 def test_a_turn_of_another_is_no_source(api: APIClient) -> None:
     turns = add(api, "I live in Oslo.", subject="ana")["turns"]
     answer = api.post("/api/v1/facts", {**GIVEN, "sources": [turns[0]["id"]]}, format="json")
-    assert answer.status_code == 422, answer.content
+    assert answer.status_code == 404, answer.content
 
 
 def test_what_was_so_once_is_past(api: APIClient) -> None:

@@ -18,7 +18,7 @@ from memoryhub.dialogues.messages import Message, check_text, clean_text, hash_t
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.claims.predicates import is_single_valued
 from memoryhub.engines.local.engine import LocalEngine
-from memoryhub.errors import Conflict, InvalidInput
+from memoryhub.errors import Conflict, InvalidInput, NotFound
 from memoryhub.inference.selection import select_embedder
 from memoryhub.pipeline.corrections import refresh_after_change
 from memoryhub.pipeline.ingest.services import IngestRequest
@@ -78,8 +78,8 @@ class StoredFact:
 def remember_fact(
     tenant_id: UUID, given: GivenFact, actor: str, now: datetime | None = None
 ) -> StoredFact:
-    """Opens its own scopes, and embeds with nothing open. Raises InvalidInput, TooLarge and
-    Conflict."""
+    """Opens its own scopes, and embeds with nothing open. Raises InvalidInput, NotFound,
+    TooLarge and Conflict."""
     now = now or timezone.now()
     text = check_text(given.text, field="text").strip()
     if given.predicate and not re.fullmatch(PREDICATE_PATTERN, given.predicate):
@@ -100,7 +100,7 @@ def remember_fact(
 
 
 def _load_support(tenant_id: UUID, given: GivenFact, now: datetime) -> tuple[Space, list[Turn]]:
-    """Raises InvalidInput where a source is none of the subject's turns."""
+    """Raises NotFound where a source is none of the subject's turns."""
     if not given.sources:
         metadata = given.metadata
         message = Message(given.role, given.text, given.speaker, metadata=metadata)
@@ -120,7 +120,7 @@ def _load_support(tenant_id: UUID, given: GivenFact, now: datetime) -> tuple[Spa
         found = Turn.objects.filter(space=space, id__in=wanted).exclude(state=Turn.State.REDACTED)
         turns = list(found.order_by("seq"))
         if len(turns) != len(wanted):
-            raise InvalidInput(_("no turn of this subject"), field="sources")
+            raise NotFound(_("no turn of this subject"), field="sources")
     return space, turns
 
 
