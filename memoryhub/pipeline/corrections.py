@@ -15,7 +15,7 @@ that was read, and Conflict where another memory stands in the way.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Generic, TypedDict, TypeVar, Unpack
@@ -23,6 +23,8 @@ from uuid import UUID
 
 from django.utils.translation import gettext, gettext_noop
 
+from memoryhub.engines.local.engine import LocalEngine
+from memoryhub.engines.types import Exchange, Utterance
 from memoryhub.errors import Conflict, NotFound, VersionOutdated
 from memoryhub.inference.selection import select_embedder
 from memoryhub.pipeline.jobs import queue
@@ -32,7 +34,15 @@ from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.corrections import edits
-from notes.corrections.edits import UNSET, Edit, FactCorrection, Unset
+from notes.corrections.edits import (
+    UNSET,
+    Edit,
+    FactCorrection,
+    Unset,
+    find_facts_naming,
+    replace_named_value,
+)
+from notes.facts.slots import ClaimSlots, carry_slots_over
 from notes.history import timeline
 from notes.history.change_set import ChangeSet
 from notes.history.timeline import RowChange
@@ -42,9 +52,18 @@ from notes.models import EvolutionEvent, Fact, IndexEntry, Note, Revision
 from personas import portrait, profile, traits
 from personas.models import ProfileAttribute, Trait
 
-__all__ = ["UNSET", "Edit", "FactCorrection", "UnitOfWork", "Unset"]
+__all__ = [
+    "UNSET",
+    "Edit",
+    "FactCorrection",
+    "UnitOfWork",
+    "Unset",
+    "find_facts_naming",
+    "replace_named_value",
+]
 
 RowT = TypeVar("RowT")
+_MAX_READ_LENGTH = 2_000  # characters of new words that are read for their value
 # What stands in the history when nobody gives a reason.
 REASONS = {
     "correct": gettext_noop("corrected"),
@@ -130,8 +149,36 @@ def correct_facts(
     Without `protects` it is no word against the pipeline: what is read later may still reword or
     end the memory, and what a person protects is refused.
     """
+    wanted = _add_read_values(space, wanted, now)
     edit = partial(edits.correct_facts, wanted=wanted, protects=protects)
     return _edit_rows(space, "correct", edit, "fact", wanted, actor, now, options)
+
+
+def _add_read_values(
+    space: Space, wanted: Mapping[UUID, FactCorrection], now: datetime
+) -> dict[UUID, FactCorrection]:
+    """With the value of new words where nobody says it and it doesn't follow from the old ones, so
+    that the profile shows a value and no sentence."""
+    reworded = [at for at, each in wanted.items() if each.text and each.value is None]
+    with tenant_scope(space.tenant_id):
+        rows = Fact.objects.filter(space=space).in_bulk(reworded)
+    read = {at: read_claim_value(fact, wanted[at].text or "", now) for at, fact in rows.items()}
+    return {
+        at: replace(each, value=read[at]) if read.get(at) else each for at, each in wanted.items()
+    }
+
+
+def read_claim_value(fact: Fact, text: str, now: datetime) -> str | None:
+    """What new words for a fact say by its predicate, None where rules can't tell. Pure."""
+    slots = ClaimSlots(*(getattr(fact, column) for column in ClaimSlots._fields))
+    if not fact.predicate_key or not text.strip():
+        return None
+    if carried := carry_slots_over(fact.text, text.strip(), slots):
+        return carried.object or None
+    said = Utterance("turn", fact.owner, "user", text[:_MAX_READ_LENGTH], now)
+    (built,) = LocalEngine().extract_memories([Exchange([said])])
+    same = [each.object for each in built.facts if each.predicate_key == fact.predicate_key]
+    return next(filter(None, same), None)
 
 
 def retract_fact(

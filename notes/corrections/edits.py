@@ -6,6 +6,7 @@ edits a UnitOfWork, which knows who does it and when, and raises NotFound, Inval
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from copy import copy
 from dataclasses import asdict, dataclass
@@ -19,9 +20,10 @@ from django.utils.translation import gettext as _
 from memoryhub.dialogues.messages import check_text, hash_text
 from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.tenants.ids import new_id
+from memoryhub.tenants.models import Space
 from notes.facts import fact_shelf
 from notes.facts.intervals import are_rivals, repair_interval
-from notes.facts.slots import ClaimSlots, carry_slots_over
+from notes.facts.slots import MAX_SLOT_LENGTH, ClaimSlots, carry_slots_over
 from notes.graph.build import merge_entity
 from notes.history.change_set import ChangeSet, load_supports_of
 from notes.history.unit_of_work import UnitOfWork
@@ -30,6 +32,7 @@ from notes.models import Fact, Link, Note, Retained
 FactStatus = Fact.Status
 Edit = Callable[[UnitOfWork, ChangeSet], None]
 CopiedRow = TypeVar("CopiedRow", Fact, Link)
+_LEAST_NAMED_CHARACTERS = 2
 MAX_NOTE_WORDS = 50  # keywords and tags that a merged note keeps
 
 
@@ -44,10 +47,13 @@ UNSET = Unset()
 class FactCorrection:
     """What becomes of a fact; what is None or UNSET stays as it is. `until` None: no end.
 
-    `said_at`: when it was said, and since when it holds.
+    `value`: what it says of its owner by its predicate. `since`: from when on it holds. `said_at`:
+    when it was said, and since when it holds.
     """
 
     text: str | None = None
+    value: str | None = None
+    since: datetime | None = None
     metadata: Mapping[str, Any] | None = None
     said_at: datetime | None = None
     until: datetime | Unset | None = UNSET
@@ -89,6 +95,8 @@ def correct_fact(
             bench.edit_row(changes, fact, **values)
         return fact
     new = build_next_version(fact, words, bench.now)
+    if "object" in values and not new.verb:
+        new.subject, new.verb = fact.subject, fact.verb
     for name, value in values.items():
         setattr(new, name, value)
     fact_shelf.hand_over_shelf_slot(fact, new)
@@ -104,6 +112,10 @@ def _compute_changed_values(fact: Fact, wanted: FactCorrection) -> dict[str, Any
     values: dict[str, Any] = {}
     if wanted.metadata is not None:
         values["metadata"] = dict(wanted.metadata)
+    if wanted.value is not None:
+        values["object"] = wanted.value.strip()[:MAX_SLOT_LENGTH]
+    if wanted.since is not None:
+        values["valid_from"] = wanted.since
     if wanted.said_at is not None:
         values |= {"asserted_at": wanted.said_at, "valid_from": wanted.said_at}
     if not isinstance(wanted.until, Unset):
@@ -114,6 +126,24 @@ def _compute_changed_values(fact: Fact, wanted: FactCorrection) -> dict[str, Any
     if end is not None and end < start:
         raise InvalidInput(_("that is before it began"), field="until")
     return {name: value for name, value in values.items() if value != getattr(fact, name)}
+
+
+def find_facts_naming(space: Space, fact: Fact, most: int = 12) -> list[Fact]:
+    """Other facts that hold and name what this one says of its owner, the newest first. Call inside
+    the tenant's scope."""
+    value = fact.object.strip()
+    if len(value) < _LEAST_NAMED_CHARACTERS:
+        return []
+    held = Fact.objects.filter(space=space, status=FactStatus.ACTIVE, retired_at=None)
+    named = held.filter(text__icontains=value, valid_to=None).exclude(lineage=fact.lineage)
+    return list(named.order_by("-asserted_at")[:most])
+
+
+def replace_named_value(other: Fact, old: str, new: str) -> FactCorrection:
+    """What becomes of a fact that names `old` where it is to name `new`."""
+    named = re.compile(re.escape(old), re.I)
+    value = named.sub(lambda _: new, other.object) if other.object else None
+    return FactCorrection(named.sub(lambda _: new, other.text), value=value)
 
 
 def build_next_version(old: Fact, text: str, now: datetime) -> Fact:

@@ -61,6 +61,7 @@ document.addEventListener("click", (event) => {
   if (!button) return;
   if (button.id === "theme") turnTheme();
   if (button.dataset.copy) copyFrom(button);
+  if ("print" in button.dataset) window.print();
 });
 
 document.addEventListener("keydown", (event) => {

@@ -128,8 +128,8 @@ def test_quoted_replies_are_not_quoted_again(
 @pytest.mark.parametrize(
     ("wish", "reply"),
     [
-        ("Please forget that I keep bees in Ghent.", "Your wish to forget is noted."),
-        ("请忘记我的地址", "您的请求已经记下"),
+        ("Please forget that I keep bees in Ghent.", "I will look for what you mean."),
+        ("请忘记我的地址", "正在查找您指的内容"),
     ],
 )
 def test_what_should_be_forgotten_is_not_said_again(
@@ -151,10 +151,20 @@ def test_what_should_be_forgotten_is_not_said_again(
 def test_never_forgetting_is_no_wish_to_forget(
     browser: Client, world: ConsoleWorld, memory: list[MemoryItem]
 ) -> None:
+    page = show_chat_answer(browser, world, "I will never forget my first hive.")
+    assert "what you mean" not in page
+
+
+@pytest.mark.parametrize(
+    ("said", "reply"), [("I live in Ghent.", "Noted: "), ("我住在上海。", "记下了：")]
+)
+def test_a_statement_is_acknowledged_with_what_was_noted(
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem], said: str, reply: str
+) -> None:
     memory.append(make_turn_item(world.turn))
-    assert "You said: Listen" in show_chat_answer(
-        browser, world, "I will never forget my first hive."
-    )
+    page = show_chat_answer(browser, world, said)
+    assert reply in page
+    assert "You said" not in page
 
 
 def test_a_wish_to_forget_is_not_quoted_later(
@@ -199,10 +209,10 @@ def test_a_search_that_fails_loses_nothing(
         raise EngineError("the endpoint is closed")
 
     monkeypatch.setattr(exchanges, "search_memories", broken)
-    page = show_chat_answer(browser, world, "I bought a third hive.")
+    page = show_chat_answer(browser, world, "Who bought a third hive?")
     assert "could not be answered: the endpoint is closed" in page
     with tenant_scope(world.tenant.id):
-        assert Turn.objects.filter(text="I bought a third hive.").exists()
+        assert Turn.objects.filter(text="Who bought a third hive?").exists()
         assert not Turn.objects.filter(role="assistant", session__channel="console").exists()
 
 

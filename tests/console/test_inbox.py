@@ -222,13 +222,20 @@ def test_cases_of_another_tenant_are_not_among_many(browser: Client, world: Cons
     assert "Rejected: 0 of 0" in page
 
 
-def test_an_editor_erases_nothing_among_many(client: Client, world: ConsoleWorld) -> None:
+def test_nobody_erases_anything_among_many(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         wish = make_proposal(world.space, kind="erase", row_type="fact", row_id=world.fact.id)
-    client.force_login(make_member(world.tenant, Membership.Role.EDITOR))
-    page = request_body(client, "review-answer", ids=[str(wish.id)], answer="accept")
-    assert "Erasing takes an admin." in page
+    page = request_body(browser, "review-answer", ids=[str(wish.id)], answer="accept")
+    assert "What is to be erased is chosen one by one." in page
     assert get_row(world, Proposal, id=wish.id).state == "open"
+
+
+def test_no_button_and_no_key_of_the_inbox_erases(browser: Client, world: ConsoleWorld) -> None:
+    with tenant_scope(world.tenant.id):
+        wish = make_proposal(world.space, kind="erase", row_type="fact", row_id=world.fact.id)
+    page = browser.get(reverse("review-case", args=[wish.id])).content.decode()
+    assert 'value="erase"' not in page
+    assert f"{reverse('space-erase', args=[world.space.id])}?wish={wish.id}" in page
 
 
 def test_a_rule_is_made_from_a_case_and_answers_it(browser: Client, world: ConsoleWorld) -> None:

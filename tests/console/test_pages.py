@@ -233,7 +233,7 @@ def test_a_turn_that_loses_a_clause_is_counted_apart(browser: Client, world: Con
     counted = "<dt>Turns that lose a clause and keep the rest</dt><dd>1</dd>"
     planned = browser.get(where).content.decode()
     assert counted in planned
-    assert "<li>I keep bees in Ghent.</li>" in planned
+    assert '<span class="words">I keep bees in Ghent.</span>' in planned
     assert counted in browser.post(where, follow=True).content.decode()
     with tenant_scope(world.tenant.id):
         left = Turn.objects.get(id=world.turn.id)

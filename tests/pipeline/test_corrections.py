@@ -298,3 +298,46 @@ def test_every_way_in_forgets_alike(moved: ScriptedHub, client: Client) -> None:
         results.append((fact.status, fact.corrected_by, event.kind, event.reason, columns))
     assert results[0] == results[1] == results[2]
     assert results[0][2:4] == ("manual", "forgotten")
+
+
+@pytest.mark.parametrize("words", ["I live in Braga these days.", "Ana lives in Braga."])
+def test_the_profile_takes_the_value_of_a_correction_and_no_sentence(
+    moved: ScriptedHub, words: str
+) -> None:
+    with tenant_scope(moved.tenant.id):
+        fact = Fact.objects.get(object="Porto")
+    made = corrections.correct_fact(moved.space, fact.id, words, "eva", moved.now)
+    assert made.row.object == "Braga"
+    assert get_home(moved) == "Braga"
+
+
+def test_a_correction_says_its_value_and_since_when(moved: ScriptedHub) -> None:
+    moved.pass_time(days=5)
+    since = moved.now - timedelta(days=3)
+    with tenant_scope(moved.tenant.id):
+        fact = Fact.objects.get(object="Porto")
+    wanted = {fact.id: FactCorrection("Home is by the sea now", value="Braga", since=since)}
+    made = corrections.correct_facts(moved.space, wanted, "eva", moved.now, reason="she said so")
+    assert (made.row.object, made.row.valid_from) == ("Braga", since)
+    assert (made.event.actor, made.event.reason) == ("eva", "she said so")
+    assert get_home(moved) == "Braga"
+    target = ErasureTarget("facts", (made.row.id,))
+    erase_targets.execute_erasure(moved.space, target, "eva", moved.now)
+    with tenant_scope(moved.tenant.id):
+        assert not Fact.objects.filter(lineage=fact.lineage, object="Porto").exists()
+
+
+def test_others_that_name_the_old_value_are_found_and_put_right_only_where_chosen(
+    moved: ScriptedHub,
+) -> None:
+    with tenant_scope(moved.tenant.id):
+        fact = Fact.objects.get(object="Porto")
+        other = make_fact(moved.space, "Ana rents a garage in Porto", Turn.objects.latest("seq"))
+        assert corrections.find_facts_naming(moved.space, fact) == [other]
+    wanted = {
+        fact.id: FactCorrection("Ana lives in Braga", value="Braga"),
+        other.id: corrections.replace_named_value(other, "Porto", "Braga"),
+    }
+    made = corrections.correct_facts(moved.space, wanted, "eva", moved.now)
+    assert [row.text for row in made.rows] == ["Ana lives in Braga", "Ana rents a garage in Braga"]
+    assert len(made.events) == 1

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from memoryhub.dialogues.models import REDACTION_BAR, Turn
 from memoryhub.dialogues.redaction import draw_bars
 from memoryhub.pipeline.erasure import erase_targets
+from memoryhub.pipeline.erasure.candidates import find_erasure_candidates
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
 from memoryhub.tenants.scope import tenant_scope
 from notes.erasure.clauses import ToldClaim, find_told_spans, list_clauses, says_more
@@ -316,3 +317,32 @@ def test_clauses_part_a_text_and_cuts_spare_what_is_kept(text: str, data: Any) -
     left = draw_bars(bars, [kept] if kept else [])
     assert "eczema" not in left
     assert not says_more(text, [(0, len(text))], ())
+
+
+def test_a_reply_of_one_word_elsewhere_goes_with_what_it_repeats(reader: ScriptedHub) -> None:
+    say_both(reader, ENGLISH)
+    reader.say_exchange("What is wrong with my skin?", "eczema", session="s2")
+    reader.say_exchange("Where do I live?", "Braga", session="s2")
+    forget(reader, get_fact(reader, ENGLISH[2][0]))
+    assert "eczema" not in " ".join(list_said(reader))
+    assert "Braga" in list_said(reader), "what repeats another memory stays"
+
+
+def test_a_preview_names_every_row_and_what_becomes_of_it(reader: ScriptedHub) -> None:
+    say_both(reader, ENGLISH, reply="So you have eczema.")
+    reader.say("Is there a cream for eczema?", session="s2")
+    target = ErasureTarget("facts", (get_fact(reader, ENGLISH[2][0]).id,), sources=True)
+    plan, rows, staying = erase_targets.preview_erasure(reader.space, target)
+    fates = {(row.kind, row.role, row.how) for row in rows}
+    assert {("fact", "", "goes"), ("turn", "user", "cut"), ("turn", "assistant", "goes")} <= fates
+    assert plan.counts["clauses"] == 1
+    assert [turn.text for turn in staying] == ["Is there a cream for eczema?"]
+
+
+def test_what_is_meant_is_found_by_its_relation_and_its_words(reader: ScriptedHub) -> None:
+    say_both(reader, ENGLISH)
+    by_words = find_erasure_candidates(reader.space, "forget the thing about eczema")
+    assert by_words[0].fact.object == "eczema"
+    by_relation = find_erasure_candidates(reader.space, "forget where I live")
+    assert by_relation[0].fact.object == "Braga"
+    assert "relation" in by_relation[0].by

@@ -45,6 +45,7 @@ from personas.models import BlockAttachment, BlockVersion
 from personas.scrub import scrub_blocks
 
 MAX_SAMPLES = 5
+MAX_STAYING_TURNS = 8
 MAX_OUTLIVED_PER_SWEEP = 500  # a sweep
 TargetKind = Literal["turns", "session", "facts", "subject"]
 
@@ -52,12 +53,14 @@ TargetKind = Literal["turns", "session", "facts", "subject"]
 @dataclass(frozen=True, slots=True)
 class ErasureTarget:
     """What to erase of a space. `sources`: with facts, also the words that say them. `wishes`:
-    turns that asked for it; what of their exchanges repeats the facts goes too."""
+    turns that asked for it; what of their exchanges repeats the facts goes too. `turns`: with
+    facts, turns that go whole besides."""
 
     kind: TargetKind
     ids: tuple[UUID, ...] = ()
     sources: bool = False
     wishes: tuple[UUID, ...] = ()
+    turns: tuple[UUID, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,18 @@ class _Erasure:
     actor: str
     now: datetime
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedRow:
+    """A row that an erasure reaches. `how`: it goes, loses a clause (`text`: what it loses), is
+    summed up anew without it, or is read again from what remains. `role` of a turn."""
+
+    kind: str
+    id: UUID
+    how: Literal["goes", "cut", "rewritten", "read again"]
+    text: str
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,27 +112,66 @@ def _erase_declared_words(space: Space, since: datetime) -> int:
 
 def plan_erasure(space: Space, target: ErasureTarget) -> ErasurePlan:
     """A dry run: changes nothing. Opens its own scope. Raises NotFound."""
+    return preview_erasure(space, target)[0]
+
+
+def preview_erasure(
+    space: Space, target: ErasureTarget
+) -> tuple[ErasurePlan, list[ErasedRow], list[Turn]]:
+    """A dry run that also names each row it reaches, none of a whole subject, and turns that say
+    words of the claims and stay. Opens its own scope. Raises NotFound."""
     with tenant_scope(space.tenant_id):
         if target.kind == "subject":
-            return ErasurePlan(_count_space_rows(space), review=_list_shared_blocks(space))
+            plan = ErasurePlan(_count_space_rows(space), review=_list_shared_blocks(space))
+            return plan, [], []
         target = _add_similar_wishes(space, target)
         found = _trace_target(space, target)
         strict = _is_strict(space)
-        counts = Counter(kind for kind, _ in found.doomed_rows)
-        counts["turns"] = len(found.turns)
-        counts["clauses"] = len(found.cuts)
-        counts["wishes"] = len(found.touched_turn_ids.intersection(target.wishes))
-        counts["rederived" if strict else "loosened"] = len(found.tainted_rows)
-        counts["withheld"] = len(found.rewritten_rows)
-        samples: dict[str, list[str]] = {"turn": [t.text for t in found.turns[:MAX_SAMPLES]]}
-        samples["clause"] = [cut.lost for cut in found.cuts[:MAX_SAMPLES]]
-        for (kind, _), row in {**found.doomed_rows, **found.tainted_rows}.items():
-            words = samples.setdefault(kind, [])
-            if len(words) < MAX_SAMPLES and collect_row_text(row).strip():
-                words.append(collect_row_text(row).split("\n")[0][:200])
-        return ErasurePlan(
-            {k: n for k, n in counts.items() if n}, {k: w for k, w in samples.items() if w}
+        held = Turn.objects.filter(space=space).exclude(state=Turn.State.REDACTED)
+        staying = sources.find_turns_of_same_words(
+            held, found.named_facts, found.touched_turn_ids, MAX_STAYING_TURNS
         )
+        return _count_traced(found, target, strict), _list_traced_rows(found, strict), staying
+
+
+def _count_traced(found: ErasureTrace, target: ErasureTarget, strict: bool) -> ErasurePlan:
+    counts = Counter(kind for kind, _ in found.doomed_rows)
+    counts["turns"] = len(found.turns)
+    counts["clauses"] = len(found.cuts)
+    counts["wishes"] = len(found.touched_turn_ids.intersection(target.wishes))
+    counts["rederived" if strict else "loosened"] = len(found.tainted_rows)
+    counts["withheld"] = len(found.rewritten_rows)
+    samples: dict[str, list[str]] = {"turn": [t.text for t in found.turns[:MAX_SAMPLES]]}
+    samples["clause"] = [cut.lost for cut in found.cuts[:MAX_SAMPLES]]
+    for (kind, _), row in {**found.doomed_rows, **found.tainted_rows}.items():
+        words = samples.setdefault(kind, [])
+        if len(words) < MAX_SAMPLES and collect_row_text(row).strip():
+            words.append(_get_first_line(row))
+    return ErasurePlan(
+        {k: n for k, n in counts.items() if n}, {k: w for k, w in samples.items() if w}
+    )
+
+
+def _get_first_line(row: Any) -> str:
+    lines = (line for line in collect_row_text(row).split("\n") if line.strip())
+    return next(lines, "")[:200]
+
+
+def _list_traced_rows(found: ErasureTrace, strict: bool) -> list[ErasedRow]:
+    rows = [ErasedRow("turn", t.id, "goes", t.words, t.role) for t in found.turns]
+    rows += [ErasedRow("turn", c.turn.id, "cut", c.lost, c.turn.role) for c in found.cuts]
+    tainted: Literal["goes", "read again"] = "goes" if strict else "read again"
+    groups: tuple[tuple[dict[Any, Any], Any], ...] = (
+        (found.doomed_rows, "goes"),
+        (found.tainted_rows, tainted),
+        (found.rewritten_rows, "rewritten"),
+    )
+    for group, how in groups:
+        rows += [
+            ErasedRow(kind, row_id, how, _get_first_line(row))
+            for (kind, row_id), row in group.items()
+        ]
+    return rows
 
 
 def execute_erasure(
@@ -236,12 +290,13 @@ def _load_targets(
         return _with_copies(space, held, list(held.filter(session__in=target.ids)), []), [], []
     facts = list(Fact.objects.filter(space=space, id__in=target.ids))
     facts += _load_rewordings(facts)
-    if not target.sources:
-        return [], [], facts
-    if not facts:
-        whole, cuts = sources.find_wishes(held, () if target.ids else target.wishes)
-    else:
+    whole: list[Turn] = []
+    cuts: list[TurnCut] = []
+    if target.sources and facts:
         whole, cuts = sources.find_told_turns(held, facts, target.wishes)
+    elif target.sources:
+        whole, cuts = sources.find_wishes(held, () if target.ids else target.wishes)
+    whole += held.filter(id__in=target.turns).exclude(id__in=[turn.id for turn in whole])
     whole = _with_copies(space, held, whole, cuts)
     gone = {turn.id for turn in whole}
     return whole, [cut for cut in cuts if cut.turn.id not in gone], facts
@@ -276,9 +331,9 @@ def _load_rewordings(facts: Iterable[Fact]) -> list[Fact]:
     """Versions of the same claims that said it in other words: not what was so before."""
     found: dict[UUID, Fact] = {}
     for fact in facts:
-        same = Fact.objects.filter(
-            space=fact.space_id, lineage=fact.lineage, valid_from=fact.valid_from
-        )
+        # A correction may also have said since when it holds: its moment ends the words before it.
+        reworded = Q(valid_from=fact.valid_from) | Q(retired_at=fact.recorded_at)
+        same = Fact.objects.filter(reworded, space=fact.space_id, lineage=fact.lineage)
         found |= {other.id: other for other in same.exclude(retired_at=None).exclude(id=fact.id)}
     return list(found.values())
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from functools import reduce
-from operator import and_
+from operator import and_, or_
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.claims.predicates import get_search_words
+from memoryhub.engines.local.language import HAN
 from notes.erasure.clauses import (
     ToldClaim,
     TurnCut,
@@ -22,7 +24,10 @@ from notes.erasure.clauses import (
 from notes.facts.words import extract_stems
 from notes.models import Derivation, Fact, Page
 
+_LEAST_OWN_CHARACTERS = 4  # of a word that tells a claim by itself
 _LEAST_QUOTED_WORDS = 2  # of a claim's value, by which a reply elsewhere is known to repeat it
+
+_HAN_RUN = re.compile(f"[{HAN}]{{2,}}")
 
 FoundTurns = tuple[list[Turn], list[TurnCut]]
 
@@ -43,7 +48,10 @@ def find_told_turns(
     known = [text for fact in facts for text in (fact.text, get_search_words(fact.predicate_key))]
     sources = list(held.filter(id__in=told))
     near = list(held.filter(_repeats_near(sources, held.filter(id__in=wishes), wishes)))
-    near += held.filter(_quotes(facts)).exclude(role=Turn.Role.USER) if facts else []
+    if facts:
+        told_by = {turn.id for turn in sources} | set(wishes)
+        quoting = _quotes(facts) | _says_own_words(held, facts, told_by) | _cites(facts)
+        near += held.filter(quoting).exclude(role=Turn.Role.USER)
     beside = _load_kept_claims([*sources, *near], set(rows))
     whole: list[Turn] = []
     cuts: list[TurnCut] = []
@@ -128,3 +136,45 @@ def _quotes(facts: Iterable[Fact]) -> Q:
         if len(words) >= _LEAST_QUOTED_WORDS:
             found |= reduce(and_, (Q(text__icontains=word) for word in words))
     return found
+
+
+def _says_own_words(held: QuerySet[Turn], facts: Iterable[Fact], told_by: Collection[UUID]) -> Q:
+    """Texts with a word of what one of the claims is about, where nobody's words say it but those
+    that tell the claims and questions: a reply of one word repeats such a claim."""
+    words = {
+        word for fact in facts for word in _list_own_words(fact.object or fact.text, fact.owner)
+    }
+    others = held.filter(role=Turn.Role.USER).exclude(id__in=told_by).exclude(speech_act="question")
+    found = Q(pk=None)
+    for word in words:
+        says = Q(text__icontains=word)
+        if not others.filter(says).exists():
+            found |= says
+    return found
+
+
+def _list_own_words(text: str, owner: str) -> set[str]:
+    """Words of a text that tell something by themselves: of Han, two characters or more."""
+    stems = {stem for stem in extract_stems(text, owner) if len(stem) >= _LEAST_OWN_CHARACTERS}
+    return stems | set(_HAN_RUN.findall(text.replace(owner, " ") if owner else text))
+
+
+def _cites(facts: Iterable[Fact]) -> Q:
+    """Replies that were put together from one of the claims."""
+    found = Q(pk=None)
+    for fact in facts:
+        found |= Q(metadata__cites__contains=[str(fact.id)])
+    return found
+
+
+def find_turns_of_same_words(
+    held: QuerySet[Turn], facts: Sequence[Fact], gone: Collection[UUID], most: int
+) -> list[Turn]:
+    """What people said besides with a word of what the claims are about: it stays, unless it is
+    chosen. The newest first. Call inside the tenant's scope."""
+    told = ((fact.object or fact.text, fact.owner) for fact in facts)
+    words = {word for text, owner in told for word in _list_own_words(text, owner)}
+    if not words:
+        return []
+    says = reduce(or_, (Q(text__icontains=word) for word in words))
+    return list(held.filter(says).exclude(id__in=gone).order_by("-seq")[:most])

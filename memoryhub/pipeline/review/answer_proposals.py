@@ -34,7 +34,7 @@ from notes.corrections.edits import FactCorrection, build_next_version, correct_
 from notes.facts.fact_shelf import OFF_SHELF
 from notes.history.change_set import ChangeSet, TurnEvidence, load_supports_of
 from notes.history.unit_of_work import UnitOfWork, load_event_standing, restore_columns
-from notes.models import EvolutionEvent, Fact, Proposal
+from notes.models import EvolutionEvent, Fact, Proposal, Receipt
 from notes.review.moot import build_proposal_news
 
 Kind = Proposal.Kind
@@ -163,8 +163,7 @@ def _carry_out_answer(
     space: Space, proposal: Proposal, said: str, actor: str, now: datetime, words: str
 ) -> None:
     if proposal.kind == Kind.ERASE:
-        why = proposal.decided_because or "asked to forget"
-        erase_targets.execute_erasure(space, build_erasure_target(proposal), actor, now, reason=why)
+        _erase_wished(space, proposal, build_erasure_target(proposal), actor, now)
         return
     work, meaning = _WORK_BY_ANSWER[said]
     why = proposal.decided_because or f"{meaning}: {proposal.reason}"[:500]
@@ -172,6 +171,29 @@ def _carry_out_answer(
     proposal.event = corrections.edit_rows(space, edit, actor, now, reason=why).event
     with tenant_scope(space.tenant_id):
         Proposal.objects.filter(id=proposal.id).update(event=proposal.event)
+
+
+def grant_request(
+    proposal: Proposal, target: ErasureTarget, actor: str, now: datetime, *, reason: str = ""
+) -> Receipt:
+    """Erase what a person has chosen for a wish to be forgotten, which is answered by it. Opens its
+    own scopes. Raises Conflict when it was answered before."""
+    with tenant_scope(proposal.tenant_id):
+        space = Space.objects.get(id=proposal.space_id)
+    proposal.decided_because = reason
+    _close_proposal(proposal, "erase", actor, now)
+    try:
+        return _erase_wished(space, proposal, target, actor, now)
+    except Exception:
+        _reopen_proposal(proposal, now)
+        raise
+
+
+def _erase_wished(
+    space: Space, proposal: Proposal, target: ErasureTarget, actor: str, now: datetime
+) -> Receipt:
+    why = proposal.decided_because or "asked to forget"
+    return erase_targets.execute_erasure(space, target, actor, now, reason=why)
 
 
 def build_erasure_target(proposal: Proposal) -> ErasureTarget:
@@ -309,29 +331,29 @@ _WORK_BY_ANSWER: dict[str, tuple[Callable[..., None], str]] = {
 }
 
 
-def grant_forget_requests(space: Space, now: datetime) -> int:
+def grant_forget_requests(space: Space, now: datetime) -> list[Receipt]:
     """Erase at once what the subject asked to forget, where it is clear what is meant and the
-    policy says so (E20); the other wishes wait for a person. Returns how many were granted.
+    policy says so (E20); the other wishes wait for a person. Returns the receipts.
 
     A wish is clear when its proposal says so (`auto`). Call outside of any scope.
     """
     with tenant_scope(space.tenant_id):
         if load_effective_policy(space).policy.erase.on_request != "auto":
-            return 0
+            return []
         open_ones = Proposal.objects.filter(
             space=space, kind=Kind.ERASE, state=Proposal.State.OPEN, payload__auto=True
         )
         wishes = list(open_ones.order_by("created_at", "id"))
-    return sum(_grant_request(wish, now) for wish in wishes)
+    receipts = (_grant_clear_request(wish, now) for wish in wishes)
+    return [receipt for receipt in receipts if receipt is not None]
 
 
-def _grant_request(wish: Proposal, now: datetime) -> bool:
-    """False where an erasure has taken the wish along meanwhile: two that mean the same."""
+def _grant_clear_request(wish: Proposal, now: datetime) -> Receipt | None:
+    """None where an erasure has taken the wish along meanwhile: two that mean the same."""
     try:
-        answer_proposal(wish, "erase", "policy: erase.on_request", now)
+        return grant_request(wish, build_erasure_target(wish), "policy: erase.on_request", now)
     except Conflict:
-        return False
-    return True
+        return None
 
 
 MAX_OPEN_COUNT = 100

@@ -286,3 +286,27 @@ def test_that_means_what_was_told_last() -> None:
     told = HeldClaim("m9", last.text, "Ana", "", AT, said_at=AT + timedelta(hours=1))
     (verdict,) = wish("please don't keep that, it's private", [first, told])
     assert (verdict.target, verdict.sure) == ("m9", True)
+
+
+def test_each_thing_that_a_wish_names_is_found_by_itself() -> None:
+    held = hold("Ana is allergic to peanuts.", "Ana sings in a choir.", "Ana has two sons.")
+    verdicts = wish("please forget what I told you about the peanuts and the choir", held)
+    assert {v.target: v.sure for v in verdicts} == {"m0": True, "m1": True}
+
+
+def test_a_wish_of_which_one_part_finds_nothing_waits_for_a_person() -> None:
+    held = hold("Ana sings in a choir.", "Ana has two sons.")
+    verdicts = wish("please forget what I told you about the choir and the lawsuit", held)
+    assert "m0" in {v.target for v in verdicts}
+    assert not any(v.sure for v in verdicts)
+
+
+def test_a_relation_that_several_claims_have_is_no_certain_wish() -> None:
+    held = [
+        HeldClaim("m0", "Ana works at a bank.", "Ana", "works_at", AT),
+        HeldClaim("m1", "Mara works at a school.", "Mara", "works_at", AT),
+    ]
+    one = wish("forget where I work", held[:1])
+    assert [v.sure for v in one] == [True]
+    assert not any(v.sure for v in wish("forget where I work", held))
+    assert not any(v.sure for v in wish("forget where my sister works", held[:1]))

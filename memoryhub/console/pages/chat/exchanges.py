@@ -24,6 +24,7 @@ from memoryhub.console.pages.chat.memory_requests import (
     asks_to_forget,
     asks_to_forget_last,
     asks_to_keep,
+    build_acknowledgement,
     build_canned_answer,
 )
 from memoryhub.console.pages.chat.reply import (
@@ -49,7 +50,7 @@ from memoryhub.pipeline.ingest.verbatim import keep_verbatim
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.schema import Policy
-from memoryhub.policies.services import load_layers
+from memoryhub.policies.services import load_effective_policy, load_layers
 from memoryhub.recall.answers import compose_answer
 from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.render.citations import Citation, build_citations
@@ -220,7 +221,7 @@ class MessageExchange:
     def _stream_answer(self, side: ChatSide) -> Iterator[ChatEvent]:
         plain = self._answer_wish()
         if plain is not None:
-            side.text, side.by = plain.text, "rules"
+            side.text, side.by, side.quoted = plain.text, "rules", plain.quoted
             yield ChatEvent("word", side, plain.text)
             return
         self._recall_memories(side, None)
@@ -248,7 +249,18 @@ class MessageExchange:
         if asks_to_forget_last(self.turn.text):
             done = "forgotten" if self._forget_last_message() else "nothing"
             return build_canned_answer(done, self.turn)
-        return build_canned_answer("noted", self.turn) if asks_to_forget(self.turn) else None
+        if not asks_to_forget(self.turn):
+            return self._acknowledge()
+        with tenant_scope(self.tenant.id):
+            policy = load_effective_policy(self.space).policy
+        return build_canned_answer(f"asked_{policy.erase.on_request}", self.turn)
+
+    def _acknowledge(self) -> GroundedAnswer | None:
+        """What rules note of a statement. A model finds its own words, and a paused space notes
+        nothing."""
+        if self.tenant.engine == Tenant.Engine.LLM or self.space.paused_at:
+            return None
+        return build_acknowledgement(self.turn)
 
     def _forget_last_message(self) -> int:
         with tenant_scope(self.tenant.id):
@@ -360,7 +372,9 @@ class MessageExchange:
             erased = Receipt.objects.filter(created_at__gte=self.now).exists()
         if not side.text.strip() or erased:
             return
-        metadata = {"quoted": side.quoted}
+        # By these an erasure finds the replies that repeat a memory.
+        cites = [str(cited.id) for cited in side.citations if cited.kind == "fact"]
+        metadata = {"quoted": side.quoted} | ({"cites": cites} if cites else {})
         once = f"{self.turn.external_id}:a"
         reply = Message("assistant", side.text, external_id=once, metadata=metadata)
         side.reply = ingest_messages(

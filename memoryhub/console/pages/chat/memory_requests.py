@@ -14,6 +14,8 @@ from memoryhub.inference.selection import get_named_engine
 
 # A wish stands in the first words of a message, not at the end of a pasted document.
 _MAX_READ_LENGTH = 4_000
+_MOST_NOTED = 4
+_ASKS = re.compile(r"[?？]")
 _KEEP_PATTERN = re.compile(
     r"^\W*(?:please\s+)?(?:remember|keep in mind|note)\b\s*(?:this\b|that\b)?\s*[:,，：]?\s*\S"
     r"|^\W*(?:请|帮我|请帮我)?(?:记住|记一下|记下)",
@@ -29,11 +31,18 @@ _FORGET_LAST_PATTERN = re.compile(
     r"|^\W*(?:请)?(?:忘了|忘掉|忘记)(?:这个|那个|它|这件事|刚才[^，。]{0,6})?(?:吧)?\W*$",
     re.I,
 )
-# By what came of a wish. What is forgotten is not said again; deleting is left to a person (E20).
+# By what comes of a wish, which the policy says (E20). What is forgotten is not said again.
 _ANSWERS = {
-    "noted": {
-        "en": "Your wish to forget is noted. It waits for an operator, and nothing is deleted yet.",
-        "zh": "您的请求已经记下，等待管理员确认，目前还没有删除任何内容。",
+    "asked_auto": {
+        "en": "I will look for what you mean. What is clear is erased for good in a moment, with a "
+        "receipt; where it is not clear, nothing is erased until an operator has chosen.",
+        "zh": "正在查找您指的内容。明确的部分会马上被永久删除，并留有凭证；"
+        "不明确的，在管理员选定之前不会删除。",
+    },
+    "asked_confirm": {
+        "en": "Your wish to forget is noted. An operator chooses what goes; nothing is erased "
+        "until then.",
+        "zh": "您的请求已经记下。由管理员选定要删除的内容，在那之前不会删除任何内容。",
     },
     "kept": {"en": "Kept, word by word.", "zh": "已逐字记住。"},
     "forgotten": {
@@ -63,6 +72,18 @@ def asks_to_keep(turn: Turn) -> bool:
 def asks_to_forget_last(text: str) -> bool:
     """ "Forget that": what the last message said."""
     return bool(_FORGET_LAST_PATTERN.search(text[:_MAX_READ_LENGTH]))
+
+
+def build_acknowledgement(turn: Turn) -> GroundedAnswer | None:
+    """What is noted of a statement, as the rules read it; None where it states nothing, or asks
+    something as well."""
+    built = _construct_turn(turn)
+    said = list(dict.fromkeys(fact.text.rstrip(".。") for fact in built.facts))[:_MOST_NOTED]
+    if not said or built.speech_acts.get("turn") != "assertion" or _ASKS.search(turn.text):
+        return None
+    chinese = detect_language(turn.text) == "zh"
+    told = "；".join(said) if chinese else "; ".join(said)
+    return GroundedAnswer(f"记下了：{told}。" if chinese else f"Noted: {told}.", quoted=True)
 
 
 def _construct_turn(turn: Turn) -> Extraction:

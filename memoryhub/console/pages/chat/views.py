@@ -35,6 +35,7 @@ from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
+from notes.models import Receipt
 from personas.models import BlockVersion
 
 MAX_CONVERSATION_TURNS = 100
@@ -66,21 +67,31 @@ def count_pending_turns(space: Space) -> int:
     return count
 
 
-def load_reading_jobs(space: Space, turns: Sequence[Turn]) -> list[tuple[Turn, Job | None]]:
+def load_reading_jobs(
+    space: Space, turns: Sequence[Turn]
+) -> list[tuple[Turn, Job | None, list[Receipt]]]:
     """The latest of these turns that a person said, newest first, each with the job that reads
-    it. One statement."""
+    it, and the receipts of what that erased. At most two statements."""
     said = [turn for turn in reversed(turns) if turn.role == Turn.Role.USER][:MAX_EXCHANGES]
     if not said:
         return []
     jobs = list(Job.objects.filter(space=space, step=Job.Step.DERIVE, last_seq__gte=said[-1].seq))
-    return [
+    found = [
         (turn, next((job for job in jobs if job.first_seq <= turn.seq <= job.last_seq), None))
         for turn in said
     ]
+    return [(turn, job, load_receipts_of(job) if job else []) for turn, job in found]
+
+
+def load_receipts_of(job: Job) -> list[Receipt]:
+    """Of what it erased at once, as it was asked to. One statement, where there is any."""
+    erased = (job.result or {}).get("receipts", [])
+    return list(Receipt.objects.filter(id__in=erased)) if erased else []
 
 
 def load_job_effects(job: Job) -> dict[str, Any]:
-    """What reading took, and the blocks written while it was done. Two statements."""
+    """What reading took, the blocks written while it was done, and the receipts of what it erased
+    at once. At most three statements."""
     if job.started_at is None or job.finished_at is None:
         return {}
     written = BlockVersion.objects.filter(
@@ -88,6 +99,7 @@ def load_job_effects(job: Job) -> dict[str, Any]:
     )
     took = job.finished_at - job.started_at
     return {
+        "receipts": load_receipts_of(job),
         "blocks": list(written.select_related("block")[:MAX_EXCHANGES]),
         "took": took.total_seconds() * 1000,
         "asked": usage.sum_usage(ModelCall.objects.filter(job_id=job.id)),

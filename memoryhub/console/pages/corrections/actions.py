@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -14,8 +15,15 @@ from django.utils.translation import gettext_lazy as _
 from memoryhub.console.frame.forms import read_time
 from memoryhub.errors import InvalidInput
 from memoryhub.pipeline import corrections
-from memoryhub.pipeline.corrections import Correction, CorrectionOptions
+from memoryhub.pipeline.corrections import (
+    Correction,
+    CorrectionOptions,
+    FactCorrection,
+    find_facts_naming,
+    replace_named_value,
+)
 from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact, Note
 
 if TYPE_CHECKING:
@@ -47,7 +55,8 @@ class CorrectionAction:
 _ACTIONS = (
     CorrectionAction(
         "correct", _("Correct"), _("Correct it"),
-        _("The same memory in better words: a new version; the old one stays in its history."),
+        _("Say what is true. Your correction is what it rests on from now on; the words said before"
+        " stay in its history, and the profile takes the value."),
         _("Correct it"), _("Corrected."),
     ),
     CorrectionAction(
@@ -124,6 +133,7 @@ class CorrectionInput:
     row_id: UUID
     values: Mapping[str, str]
     space: Space
+    also: Sequence[UUID] = ()  # other facts in which the old value is put right, too
 
     def __getitem__(self, name: str) -> str:
         return self.values.get(name, "").replace("\0", "").strip()
@@ -144,9 +154,8 @@ def run_action(
     options: CorrectionOptions = {"reason": given.reason, "dry_run": dry_run}
     match given.kind, action.name if action else "":
         case "fact", "correct":
-            # As it was sent: what the words lack is said by the check of texts.
-            text = given.values.get("text", "")
-            return corrections.correct_fact(space, row_id, text, *by, **options)
+            wanted = _read_corrections(given, now)
+            return corrections.correct_facts(space, wanted, *by, **options)
         case "fact", "retract":
             return corrections.retract_fact(space, row_id, *by, **options)
         case "fact", "end":
@@ -169,6 +178,44 @@ def run_action(
             other = _read_other(given)
             return corrections.merge_memories(space, kind, row_id, other, *by, **options)
     raise InvalidInput(gettext("there is no such action"), field="action")
+
+
+def _read_corrections(given: CorrectionInput, now: datetime) -> dict[UUID, FactCorrection]:
+    """What becomes of the fact, and of the others that were chosen, which name its old value."""
+    space = given.space
+    with tenant_scope(space.tenant_id):
+        fact = Fact.objects.filter(space=space, id=given.row_id).first()
+        if fact is None:
+            return {given.row_id: FactCorrection(given["text"])}
+        named = {other.id: other for other in find_facts_naming(space, fact)}
+    # As it was sent: what the words lack is said by the check of texts.
+    text = given.values.get("text", "")
+    value: str | None = given["value"]
+    if value in ("", fact.object):
+        reworded = text.strip() != fact.text
+        value = corrections.read_claim_value(fact, text, now) if reworded else None
+        if value is None and reworded and fact.object and fact.object not in text:
+            raise InvalidInput(gettext("say its value in a word or two"), field="value")
+    since = _read_since(given, fact)
+    wanted = {fact.id: FactCorrection(text, value=value, since=since)}
+    for other_id in given.also if value else ():
+        if other := named.get(other_id):
+            wanted[other_id] = replace_named_value(other, fact.object, value or "")
+    return wanted
+
+
+def _read_since(given: CorrectionInput, fact: Fact) -> datetime | None:
+    """None where it stays as it is: a field of minutes would cut the seconds."""
+    if not given["since"] or given["since"] == _format_since(fact, given.space):
+        return None
+    since = read_time(given["since"], given.space)
+    if since is None:
+        raise InvalidInput(gettext("not a time that can be read"), field="since")
+    return since
+
+
+def _format_since(fact: Fact, space: Any) -> str:
+    return f"{fact.valid_from.astimezone(ZoneInfo(space.timezone)):%Y-%m-%dT%H:%M}"
 
 
 def _read_end(given: CorrectionInput) -> datetime | None:
@@ -206,10 +253,10 @@ def _parse_word_list(field: str, text: str) -> list[str]:
     return found
 
 
-def build_initial_values(kind: str, row: Fact | Note) -> dict[str, str]:
+def build_initial_values(kind: str, row: Fact | Note, space: Any) -> dict[str, str]:
     """What the form of an action is filled with at first: the memory as it is."""
     if isinstance(row, Fact):
-        return {"text": row.text}
+        return {"text": row.text, "value": row.object, "since": _format_since(row, space)}
     return {
         "context": row.context,
         "keywords": ", ".join(row.keywords),

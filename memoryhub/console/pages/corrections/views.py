@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from memoryhub.console.frame.access import check_role
-from memoryhub.console.frame.forms import attempt
+from memoryhub.console.frame.forms import attempt, read_ids
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.text import diff
 from memoryhub.console.pages.corrections import actions
@@ -23,6 +23,7 @@ from memoryhub.console.pages.corrections.consequences import (
     preview_correction,
 )
 from memoryhub.console.pages.history.views import build_correction_undo_tags
+from memoryhub.pipeline.corrections import find_facts_naming
 from memoryhub.tenants.models import Membership, Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact, Note
@@ -38,10 +39,13 @@ def build_correction_form(
     offered = actions.list_offered_actions(kind, row) if request.seat.can_edit else []
     if action is None or action not in offered:
         return {}
-    filled = {**actions.build_initial_values(kind, row), **request.GET.dict()}
-    given = CorrectionInput(kind, row.id, filled, space)
+    filled = {**actions.build_initial_values(kind, row, space), **request.GET.dict()}
+    also = read_ids(request.GET.getlist("also"))
+    given = CorrectionInput(kind, row.id, filled, space, also)
     q = given["find"][:200]
-    difference = []
+    difference, naming = [], []
+    if action.name == "correct" and isinstance(row, Fact):
+        naming = find_facts_naming(space, row)
     if action.name == "correct" and isinstance(row, Fact):
         difference = diff.diff_texts(row.text, filled["text"].strip())
     return {
@@ -51,6 +55,8 @@ def build_correction_form(
             space, lambda: actions.run_action(action.name, given, request.actor, now, dry_run=True)
         ),
         "difference": difference,
+        "naming": naming,
+        "also": also,
         "others": find_merge_candidates(space, row, q) if action.name == "merge" else [],
         "find": q,
     }
@@ -64,7 +70,8 @@ def correct_memory(
     with tenant_scope(request.tenant.id):
         space = Space.objects.get(id=space_id)
     name = request.POST.get("action", "")
-    given = CorrectionInput(kind, row_id, request.POST.dict(), space)
+    also = read_ids(request.POST.getlist("also"))
+    given = CorrectionInput(kind, row_id, request.POST.dict(), space, also)
     made = attempt(
         request,
         lambda: actions.run_action(name, given, request.actor, timezone.now()),

@@ -1,73 +1,126 @@
-"""Erasing for good: what would go, what went."""
+"""Erasing for good: what is meant, what would go, what went."""
 
 from __future__ import annotations
 
+from itertools import groupby
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.access import ADMIN, page_at, tenant_page, tenant_view
-from memoryhub.console.frame.forms import attempt, read_id
+from memoryhub.console.frame.forms import attempt, read_ids
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
-from memoryhub.dialogues.models import Session, Turn
+from memoryhub.console.pages.erasure.choice import (
+    ErasureChoice,
+    ErasureOffer,
+    load_offer,
+    read_choice,
+)
+from memoryhub.dialogues.redaction import hash_with_secret
 from memoryhub.pipeline.erasure import erase_targets
-from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
+from memoryhub.pipeline.erasure.erase_targets import ErasedRow, ErasureTarget
+from memoryhub.pipeline.review import answer_proposals
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import Fact, Receipt
+from notes.models import Receipt
 
-_TARGET_MODELS = {"turns": Turn, "session": Session, "facts": Fact}
+# In this order; what becomes of the rows of each.
+_FATES = {
+    "goes": _("Goes for good"),
+    "cut": _("Loses these words and keeps the rest"),
+    "rewritten": _("Loses its words and is summed up anew without them"),
+    "read again": _("Is read again from what remains"),
+}
+MAX_SHOWN_ROWS = 200
 
 
 @page_at("spaces/<uuid:space_id>/erase/", "space-erase")
 @tenant_view(role=ADMIN)
 def erasure_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    """A dry run of the target in the address: a turn, a session, a fact, or all of it. Sent, it
-    is erased."""
+    """Choose what is meant, see all that goes with it, confirm. Sent, it is erased."""
     now = timezone.now()
     with tenant_scope(request.tenant.id):
-        space = get_space_or_404(space_id, now)
-        target, words = _read_erase_target(request, space)
-        if request.method != "POST":
-            plan = erase_targets.plan_erasure(space, target)
-            return render_tab(
-                request, space, "erase", "erasure/erase.html", target=target, words=words, plan=plan
-            )
-        row = Space.objects.get(id=space_id)
+        row = Space.objects.get(id=get_space_or_404(space_id, now).id)
+        choice = read_choice(_join_asked(request), row)
+    if request.method == "POST":
+        return _erase_chosen(request, row, choice)
+    offer = load_offer(row, choice) if choice.is_open else ErasureOffer()
+    target = choice.target
+    plan, rows, staying = erase_targets.preview_erasure(row, target) if target else (None, [], [])
+    order = list(_FATES)
+    rows.sort(key=lambda each: (order.index(each.how), each.kind, each.role))
+    shown = rows[:MAX_SHOWN_ROWS]
+    with tenant_scope(request.tenant.id):
+        return render_tab(
+            request,
+            get_space_or_404(space_id, now),
+            "erase",
+            "erasure/erase.html",
+            choice=choice,
+            target=target,
+            offer=offer,
+            plan=plan,
+            fates=[(_FATES[how], list(each)) for how, each in groupby(shown, _get_fate)],
+            hidden=len(rows) - len(shown),
+            staying=staying,
+        )
+
+
+def _get_fate(row: ErasedRow) -> str:
+    return row.how
+
+
+def _join_asked(request: ConsoleRequest) -> QueryDict:
+    """What the form says; sent without one, what the address says."""
+    named = ("all", "session", "facts", "turns", "wish")
+    return request.POST if any(name in request.POST for name in named) else request.GET
+
+
+def _erase_chosen(request: ConsoleRequest, space: Space, choice: ErasureChoice) -> HttpResponse:
+    target, now = choice.target, timezone.now()
+    if target is None:
+        messages.error(request, gettext("Nothing was erased: choose first what is meant."))
+        return redirect(request.get_full_path())
     reason = request.POST.get("reason", "").replace("\0", "")[:500]
     if target.kind == "subject" and request.POST.get("subject") != space.subject:
         messages.error(request, gettext("Nothing was erased: type the subject to confirm."))
         return redirect(request.get_full_path())
     receipt = attempt(
         request,
-        lambda: erase_targets.execute_erasure(row, target, request.actor, now, reason=reason),
+        lambda: _carry_out(request, space, choice, target, reason),
         gettext("Nothing was erased: %(why)s."),
     )
     if receipt is None:
         return redirect(request.get_full_path())
     if not receipt.counts:
         messages.warning(request, gettext("There was nothing left to erase."))
-        return redirect("space-history", space_id=space_id)
-    messages.success(request, gettext("Erased. This is the receipt."))
+        return redirect("space-history", space_id=space.id)
+    messages.success(
+        request, gettext("Erased at %(time)s. This is the receipt.") % {"time": f"{now:%H:%M} UTC"}
+    )
     return redirect("receipt", receipt_id=receipt.id)
 
 
-def _read_erase_target(request: ConsoleRequest, space: Space) -> tuple[ErasureTarget, str]:
-    """Raises Http404 for what is not of this space."""
-    asked = next((kind for kind in _TARGET_MODELS if request.GET.get(kind)), "")
-    if not asked:
-        return ErasureTarget("subject"), str(space)
-    rows = _TARGET_MODELS[asked]._default_manager.filter(space=space)
-    row = get_object_or_404(rows, id=read_id(request.GET[asked]))
-    sources = request.GET.get("sources") == "yes"
-    words = getattr(row, "text", "") or str(row)
-    return ErasureTarget(asked, (row.pk,), sources), words  # type: ignore[arg-type]  # a key of _MODELS
+def _carry_out(
+    request: ConsoleRequest,
+    space: Space,
+    choice: ErasureChoice,
+    target: ErasureTarget,
+    reason: str,
+) -> Receipt:
+    now = timezone.now()
+    if choice.wish is not None:
+        return answer_proposals.grant_request(
+            choice.wish, target, request.actor, now, reason=reason
+        )
+    return erase_targets.execute_erasure(space, target, request.actor, now, reason=reason)
 
 
 @page_at("receipts/", "receipts")
@@ -80,5 +133,16 @@ def receipt_list_page(request: ConsoleRequest) -> HttpResponse:
 @page_at("receipts/<uuid:receipt_id>/", "receipt")
 @tenant_page(role=ADMIN)
 def receipt_page(request: ConsoleRequest, receipt_id: UUID) -> HttpResponse:
+    """`ids`: those that somebody holds against the checksum."""
     receipt = get_object_or_404(Receipt.objects.filter(id=receipt_id))
-    return render(request, "erasure/receipt.html", {"receipt": receipt})
+    given = request.GET.get("ids", "")[:20_000]
+    context = {"receipt": receipt, "given": given, "matches": None}
+    if given.strip():
+        context["matches"] = _matches_checksum(receipt, given)
+    return render(request, "erasure/receipt.html", context)
+
+
+def _matches_checksum(receipt: Receipt, given: str) -> bool:
+    """Whether the receipt is of these ids and no others."""
+    ids = sorted(str(each) for each in read_ids(given.replace(",", " ").split()))
+    return hash_with_secret(receipt.target, *ids) == receipt.target_digest

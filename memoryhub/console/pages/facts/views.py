@@ -43,7 +43,7 @@ from memoryhub.engines.types import FactKind
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.facts.validity import build_current_q, build_future_q, build_past_q
-from notes.models import Fact
+from notes.models import EvolutionEvent, Fact
 from notes.quality.feedback import filter_feedback_on
 
 FACT_STATUS_CHOICE = FilterChoice(
@@ -148,6 +148,26 @@ def load_biography(space: Space, fact_id: UUID) -> FactBiography:
 MAX_SHOWN_FEEDBACK = 10
 
 
+def _find_correction(life: FactBiography) -> EvolutionEvent | None:
+    """The event by which a person gave the memory the words or the value that it has: it rests on
+    that, and no more on what was said."""
+    if not life.row.fact.corrected_by:
+        return None
+    for change in life.changes:
+        before, after = change.revision.before, change.revision.after or {}
+        named = {name for name in ("text", "object") if name in after}
+        wrote = change.revision.row_id == life.row.fact.id and named
+        by_person = change.event.kind == EvolutionEvent.Kind.MANUAL and change.undone is None
+        if (
+            wrote
+            and by_person
+            and (before is None or any(before.get(n) != after[n] for n in named))
+        ):
+            event: EvolutionEvent = change.event
+            return event
+    return None
+
+
 @page_at("spaces/<uuid:space_id>/facts/<uuid:fact_id>/", "space-fact")
 @tenant_view()
 def fact_page(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpResponse:
@@ -174,6 +194,7 @@ def _render_fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> Http
         "facts/fact.html",
         life=life,
         row=row,
+        corrected=_find_correction(life),
         lineage=build_lineage_chart(life.versions, now),
         around=load_fact_surroundings(space, row.fact, turns, now),
         words=filter_feedback_on(row.fact)[:MAX_SHOWN_FEEDBACK],

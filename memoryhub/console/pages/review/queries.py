@@ -67,7 +67,7 @@ ANSWER_EFFECTS = {
     "keep": _("Nothing changes, and the question is closed."),
     "store": _("You vouch for it: it is kept beside what is held."),
     "apply": _("What was corrected or pinned by hand is changed."),
-    "erase": _("The memory and the turns that say it are erased for good."),
+    "erase": _("You choose what goes, see all of it, and confirm; then it is erased for good."),
     "merge": _("Both names stand for one from now on."),
 }
 _EFFECTS_BY_KIND: dict[tuple[str, str], StrOrPromise] = {
@@ -94,7 +94,7 @@ class AnswerOption:
 
     @property
     def label(self) -> StrOrPromise:
-        return _("Erase") if self.name == "erase" else ANSWER_LABELS[self.word]
+        return _("Choose what goes") if self.name == "erase" else ANSWER_LABELS[self.word]
 
     @property
     def key(self) -> str:

@@ -84,8 +84,11 @@ def case_page(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
             context = {"case": queries.load_cases([proposal])[0], "all_spaces": True}
             return render(request, "review/case.html", context)
     said = translate_common_answer(proposal.kind, request.POST.get("answer", ""))
-    admin = said == "erase"
-    check_role(request, ADMIN if admin else EDITOR)
+    check_role(request, ADMIN if said == "erase" else EDITOR)
+    if said == "erase":
+        # What is meant is chosen, and all that goes is seen, before anything does.
+        where = reverse("space-erase", args=[proposal.space_id])
+        return redirect(f"{where}?wish={proposal.id}")
     try:
         answer_proposals.answer_proposal(
             proposal,
@@ -99,7 +102,7 @@ def case_page(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
         messages.error(request, _("Not done: %(why)s.") % {"why": error.message})
         return redirect("review-case", proposal_id=proposal_id)
     undo = reverse("review-take-back", args=[proposal.id])
-    tags = "" if admin else build_undo_tags(undo, _("Take back"))
+    tags = build_undo_tags(undo, _("Take back"))
     messages.success(request, queries.describe_effect(proposal.kind, said), extra_tags=tags)
     return _redirect_back(request, reverse("space-review", args=[proposal.space_id]))
 
@@ -160,7 +163,7 @@ def _answer_case(request: ConsoleRequest, proposal: Proposal, said: str) -> None
     if said == TAKE_BACK:
         answer_proposals.take_back_answer(proposal, request.actor, now)
         return
-    if translate_common_answer(proposal.kind, said) == "erase" and not request.seat.can_administer:
-        raise Conflict(_("erasing takes an admin"))
+    if translate_common_answer(proposal.kind, said) == "erase":
+        raise Conflict(_("what is to be erased is chosen one by one"))
     reason = _read_posted_text(request, "reason")[:500]
     answer_proposals.answer_proposal(proposal, said, request.actor, now, reason=reason)

@@ -1,12 +1,15 @@
 """Which claims a wish to forget means: by the relation it names, by its words, by its meaning.
 
 One that stands out is meant for certain. Of several alike a person says which; so too where
-nothing but the last thing told can be meant, and that was several.
+nothing but the last thing told can be meant, and that was several, where a word of the wish is
+told by none of them, and where a part of the wish finds nothing.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from memoryhub.engines.local.claims.pairs import describe_meaning
@@ -29,18 +32,55 @@ class _Likeness(NamedTuple):
     claim: HeldClaim
 
 
+_PART = re.compile(r"[,;，；、]|\b(?:and|or|as well as)\b|以及|还有|[和跟]", re.I)
+_ALL = re.compile(r"\b(?:all|any|every|everything|anything|whatever)\b|所有|全部|一切|任何", re.I)
+
+
 def match_forget_wish(
     wish: ClaimCandidate, offered: Sequence[HeldClaim], comparison: ClaimComparison
 ) -> list[ClaimVerdict]:
     """Verdicts `forget`; not `sure` where a person is to say whether that is meant."""
-    keys = find_question_predicates(wish.text)
-    by_key = [claim for claim in offered if claim.predicate_key and claim.predicate_key in keys]
-    if by_key:
-        return [ClaimVerdict(wish.handle, "forget", claim.handle) for claim in by_key]
     words = extract_wish_words(wish.text)
     names = (wish.owner, comparison.subject, *comparison.aliases)
-    if not describe_meaning(words, names).stems:
+    if not find_question_predicates(wish.text) and not describe_meaning(words, names).stems:
         return _take_last_told(wish, offered)
+    parts = split_wish_parts(words)
+    if len(parts) == 1:
+        return _match_part(wish, words, wish.text, offered, comparison)
+    # The cosines are those of the whole wish: a part is found by its own words.
+    alone = replace(wish, similar=())
+    found = [_match_part(alone, part, part, offered, comparison) for part in parts]
+    clear = all(any(verdict.sure for verdict in verdicts) for verdicts in found)
+    if not all(found):
+        found.append(_match_part(wish, words, wish.text, offered, comparison))
+    best: dict[str, ClaimVerdict] = {}
+    for verdict in (each for verdicts in found for each in verdicts):
+        held = best.get(verdict.target)
+        best[verdict.target] = verdict if held is None or verdict.sure else held
+    return [replace(each, sure=each.sure and clear) for each in best.values()]
+
+
+def split_wish_parts(words: str) -> list[str]:
+    """The things that a wish names: ("my job and the dog",) -> ["my job", "the dog"]."""
+    parts = [part.strip() for part in _PART.split(words)]
+    return [part for part in parts if describe_meaning(part).stems] or [words]
+
+
+def _match_part(
+    wish: ClaimCandidate,
+    words: str,
+    asked: str,
+    offered: Sequence[HeldClaim],
+    comparison: ClaimComparison,
+) -> list[ClaimVerdict]:
+    """`words`: what the wish says of the thing; `asked`: where its relation is read."""
+    names = (wish.owner, comparison.subject, *comparison.aliases)
+    keys = find_question_predicates(asked)
+    by_key = [claim for claim in offered if claim.predicate_key and claim.predicate_key in keys]
+    if by_key:
+        wanted = _ALL.search(wish.text) is not None
+        sure = wanted or (len(by_key) == 1 and _is_accounted_for(words, by_key[0], names))
+        return [ClaimVerdict(wish.handle, "forget", each.handle, sure=sure) for each in by_key]
     ranked = _rank_claims(wish, words, offered, comparison, names)
     if not ranked:
         return []
@@ -50,6 +90,16 @@ def match_forget_wish(
         return [ClaimVerdict(wish.handle, "forget", best.claim.handle)]
     meant = [each for each in (best, *alike) if each.worth >= _DOUBTFUL][:_MOST_DOUBTFUL]
     return [ClaimVerdict(wish.handle, "forget", each.claim.handle, sure=False) for each in meant]
+
+
+def _is_accounted_for(words: str, claim: HeldClaim, names: tuple[str, ...]) -> bool:
+    """Whether the claim tells every word of the wish: "my sister's job" is not one's own."""
+    told = describe_meaning(
+        f"{claim.text} {claim.predicate_key.replace('_', ' ')}"
+        f" {get_search_words(claim.predicate_key)}",
+        names,
+    )
+    return describe_meaning(words, names).stems <= told.stems
 
 
 def _take_last_told(wish: ClaimCandidate, offered: Sequence[HeldClaim]) -> list[ClaimVerdict]:

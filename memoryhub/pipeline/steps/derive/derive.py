@@ -28,9 +28,10 @@ from memoryhub.pipeline.steps.derive.read import DialogueBatch, load_batch
 from memoryhub.pipeline.steps.episodes import close_episode, rolling, write_digests
 from memoryhub.pipeline.steps.maintenance import sweep
 from memoryhub.pipeline.steps.topics import placement
+from memoryhub.tenants.scope import tenant_scope
 from notes.history.change_set import ChangeSet
 from notes.index import indexer
-from notes.models import EvolutionEvent
+from notes.models import EvolutionEvent, Receipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,17 @@ class DeriveStep(Step[DialogueBatch, PreparedDerivation]):
     def follow_up(self, batch: DialogueBatch) -> None:
         naming.follow_dialogue(batch.space, batch.turns, self.now)
         if any(turn.speech_act == "forget" for turn in batch.turns):
-            answer_proposals.grant_forget_requests(batch.space, self.now)
+            receipts = answer_proposals.grant_forget_requests(batch.space, self.now)
+            self._tell_receipts(receipts)
+
+    def _tell_receipts(self, receipts: Sequence[Receipt]) -> None:
+        """An erasure clears what jobs tell of what was said: what is left to tell is that it is
+        gone."""
+        stored = [str(receipt.id) for receipt in receipts if receipt.counts]
+        if stored:
+            with tenant_scope(self.job.tenant_id):
+                told = {"decisions": [], "receipts": stored}
+                Job.objects.filter(id=self.job.id).update(result=told)
 
 
 def _group_decisions_by_job(

@@ -59,8 +59,11 @@ class ForgetRequest:
 
 def _describe_request(wish: ForgetRequest) -> str:
     count = len(wish.facts)
-    found = f"{count} {'memory' if count == 1 else 'memories'} found" if count else "nothing found"
-    return f"asked to forget, {found} that it may mean"
+    if not count:
+        return "asked to forget; which memory is meant is to be chosen"
+    return (
+        f"asked to forget, {count} {'memory' if count == 1 else 'memories'} found that it may mean"
+    )
 
 
 def is_from_subject(space: Space, turn: Turn) -> bool:

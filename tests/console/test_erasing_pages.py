@@ -1,0 +1,93 @@
+"""Erasing by hand: what is meant is chosen, all that goes is seen, the receipt can be checked."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Fact, Proposal, Receipt
+from tests.console.conftest import ConsoleWorld
+from tests.support.factories import make_fact, make_proposal
+
+CONFIRM = "Erase for good</button>"
+
+
+def erase_at(world: ConsoleWorld) -> str:
+    return reverse("space-erase", args=[world.space.id])
+
+
+@pytest.fixture
+def wish(world: ConsoleWorld) -> Proposal:
+    """A wish of which nobody knows what it means."""
+    with tenant_scope(world.tenant.id):
+        return make_proposal(world.space, kind="erase", turn_ids=[world.turn.id])
+
+
+def test_nothing_can_be_confirmed_before_something_is_chosen(
+    browser: Client, world: ConsoleWorld, wish: Proposal
+) -> None:
+    page = browser.get(f"{erase_at(world)}?wish={wish.id}").content.decode()
+    assert CONFIRM not in page
+    assert "Nothing is chosen yet" in page
+    sent = browser.post(erase_at(world), {"chosen": "yes", "wish": str(wish.id)}, follow=True)
+    assert b"Nothing was erased: choose first what is meant" in sent.content
+    with tenant_scope(world.tenant.id):
+        assert not Receipt.objects.filter(actor=world.admin.username).exists()
+        assert Fact.objects.filter(id=world.fact.id).exists()
+
+
+def test_likely_memories_are_offered_by_their_words(browser: Client, world: ConsoleWorld) -> None:
+    with tenant_scope(world.tenant.id):
+        make_fact(world.space, "Nora keeps bees in Ghent", world.turn)
+    page = browser.get(erase_at(world), {"chosen": "yes", "q": "the bees"}).content.decode()
+    assert "Nora keeps bees in Ghent" in page
+    assert CONFIRM not in page
+
+
+def test_what_goes_is_shown_row_by_row_before_it_is_confirmed(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    sent = {"chosen": "yes", "facts": str(world.fact.id), "sources": "yes"}
+    page = browser.get(erase_at(world), sent).content.decode()
+    assert "Goes for good" in page
+    assert "Loses these words and keeps the rest" in page
+    assert world.fact.text in page
+    assert CONFIRM in page
+    with tenant_scope(world.tenant.id):
+        assert Fact.objects.filter(id=world.fact.id).exists(), "looking erases nothing"
+
+
+def test_what_is_chosen_for_a_wish_answers_it(
+    browser: Client, world: ConsoleWorld, wish: Proposal
+) -> None:
+    sent = {"chosen": "yes", "wish": str(wish.id), "facts": str(world.fact.id)}
+    done = browser.post(erase_at(world), sent)
+    with tenant_scope(world.tenant.id):
+        receipt = Receipt.objects.get(actor=world.admin.username)
+        assert not Proposal.objects.filter(id=wish.id, state="open").exists()
+        assert not Fact.objects.filter(id=world.fact.id).exists()
+    assert done["Location"] == reverse("receipt", args=[receipt.id])
+
+
+def test_a_receipt_is_checked_by_the_ids_that_were_kept(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    sent = {"chosen": "yes", "facts": str(world.fact.id)}
+    where = browser.post(erase_at(world), sent)["Location"]
+    page = browser.get(where).content.decode()
+    with tenant_scope(world.tenant.id):
+        receipt = Receipt.objects.get(actor=world.admin.username)
+    assert str(receipt.id) in page
+    assert receipt.target_digest in page
+    assert b"They match" in browser.get(where, {"ids": str(world.fact.id)}).content
+    assert b"The receipt is of other ids" in browser.get(where, {"ids": str(world.turn.id)}).content
+
+
+def test_turns_can_go_beside_the_memories(browser: Client, world: ConsoleWorld) -> None:
+    sent = {"chosen": "yes", "facts": str(world.fact.id), "turns": str(world.turn.id)}
+    browser.post(erase_at(world), sent)
+    with tenant_scope(world.tenant.id):
+        assert Turn.objects.get(id=world.turn.id).state == Turn.State.REDACTED
