@@ -113,8 +113,13 @@ class HubAdmin(Admin):
         return False
 
     def get_exclude(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
-        named = {*_HIDDEN_COLUMNS, *(self.exclude or ())}
-        return [f.name for f in self.model._meta.fields if f.name in named]
+        return list(self._list_hidden_columns())
+
+    def _list_hidden_columns(self) -> set[str]:
+        """Those of no use to a person, and those that are not theirs to see."""
+        names = {field.name for field in self.model._meta.fields}
+        shown = set(self.fields or names)
+        return (names & _HIDDEN_COLUMNS) | (names - shown)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """With what foreign keys name: each is shown by its words."""
@@ -166,7 +171,8 @@ class HubAdmin(Admin):
         row = kwargs.get("obj")
         if row is not None:
             prepare_rows([row])
-            page = build_row_page(row, self.get_columns(), self.list_related())
+            hidden = self._list_hidden_columns()
+            page = build_row_page(row, self.get_columns(), self.list_related(), hidden)
             context.update(page, list_address=self._get_list_address())
         return super().render_change_form(request, context, *args, **kwargs)
 

@@ -10,11 +10,10 @@ from django.db.models import Model
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.admin.names import find_field_name
-from memoryhub.console.templatetags.console import since
+from memoryhub.console.templatetags.console import on_day, since
 
 Column = Callable[[Any], Any]
 LINE_LENGTH = 90
@@ -39,7 +38,7 @@ def words(model: type[Model], name: str, *others: str, label: Any = None) -> Col
 
     def show(row: Any) -> str:
         said = next((str(t) for n in (name, *others) if (t := getattr(row, n))), "")
-        return Truncator(said).chars(LINE_LENGTH) or gettext("no words yet")
+        return str(Truncator(said).chars(LINE_LENGTH))
 
     return _place(show, name, label or find_field_name(model, name), name)
 
@@ -88,6 +87,18 @@ def when(model: type[Model], name: str) -> Column:
     return _place(show, name, find_field_name(model, name), name)
 
 
+def span(model: type[Model], first: str, last: str, label: Any) -> Column:
+    """From when until when; an open end is open."""
+
+    def show(row: Any) -> SafeString:
+        zone = row.space.timezone
+        start, end = getattr(row, first), getattr(row, last)
+        end_words = on_day(end, zone) if end else ""
+        return format_html('<span class="nowrap">{} – {}</span>', on_day(start, zone), end_words)
+
+    return _place(show, first, label, first)
+
+
 def number(model: type[Model], name: str) -> Column:
     def show(row: Any) -> str:
         value = getattr(row, name)
@@ -107,9 +118,6 @@ def strength() -> Column:
     def show(row: Any) -> str:
         if (left := row.warmth.left) is None:
             return str(row.strength)
-        return gettext("%(strength)s, %(share)s left") % {
-            "strength": row.strength,
-            "share": f"{left:.0%}",
-        }
+        return f"{row.strength} · {left:.0%}"
 
-    return _place(show, "strength", _("strength"), "strength")
+    return _place(show, "strength", _("strength · left"), "strength")

@@ -9,6 +9,7 @@ from django.apps import apps
 from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.admin.base import HubAdmin
 from memoryhub.console.admin.columns import (
@@ -17,6 +18,7 @@ from memoryhub.console.admin.columns import (
     heat,
     number,
     plain,
+    span,
     strength,
     when,
     words,
@@ -69,7 +71,7 @@ name_models()
 class FactAdmin(HubAdmin):
     columns = (
         words(Fact, "text"), plain(Fact, "owner"), plain(Fact, "space"), badge(Fact, "status"),
-        when(Fact, "valid_from"), when(Fact, "valid_to"), number(Fact, "confidence"),
+        span(Fact, "valid_from", "valid_to", _("held")), number(Fact, "confidence"),
         strength(), heat(), when(Fact, "asserted_at"),
     )  # fmt: skip
     list_filter = ("status", "kind", "visibility", "pinned", "asserted_at")
@@ -139,7 +141,7 @@ class PageAdmin(HubAdmin):
 class EpisodeAdmin(HubAdmin):
     columns = (
         words(Episode, "title", "text"), badge(Episode, "kind"), plain(Episode, "space"),
-        strength(), heat(), when(Episode, "from_at"), when(Episode, "to_at"),
+        strength(), heat(), span(Episode, "from_at", "to_at", _("when")),
     )  # fmt: skip
     list_filter = ("kind", "stale", "visibility", "to_at")
     search_fields = ("title", "text")
@@ -171,8 +173,8 @@ class RelationAdmin(HubAdmin):
 class TraitAdmin(HubAdmin):
     columns = (
         plain(Trait, "key"), badge(Trait, "level"), plain(Trait, "owner"), plain(Trait, "space"),
-        number(Trait, "confidence"), words(Trait, "rationale"), when(Trait, "valid_from"),
-        when(Trait, "valid_to"),
+        number(Trait, "confidence"), words(Trait, "rationale"),
+        span(Trait, "valid_from", "valid_to", _("held")),
     )  # fmt: skip
     list_filter = ("level", "valid_from")
     search_fields = ("key", "owner", "rationale")
@@ -218,7 +220,7 @@ class EvolutionEventAdmin(HubAdmin):
     )  # fmt: skip
     list_filter = ("kind", "is_purged", "created_at")
     search_fields = ("reason", "actor", "trigger")
-    related = ((Revision, "event"), (EvolutionEvent, "undo_of"))
+    related = ((EvolutionEvent, "undo_of"),)
 
 
 @admin.register(Revision)

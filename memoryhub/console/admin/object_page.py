@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Q
+from django.db.models import Model, Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import strip_tags
+from django.utils.translation import gettext
 
 from memoryhub.console.admin.actions import list_fitting_actions
 from memoryhub.console.admin.warmth import prepare_rows
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from memoryhub.console.admin.columns import Column
 
 MAX_RELATED = 10  # rows of a table on another row's page
+MAX_RELATED_COLUMNS = 4
 MAX_CHANGES = 50
 NEIGHBOURS_A_SIDE = 10
 NEIGHBOUR_LENGTH = 38  # characters
@@ -105,7 +109,10 @@ class ChangeMark:
 
 
 def build_row_page(
-    row: Any, columns: Sequence[Column], related: Sequence[tuple[HubAdmin, Sequence[str]]]
+    row: Any,
+    columns: Sequence[Column],
+    related: Sequence[tuple[HubAdmin, Sequence[str]]],
+    hidden: Collection[str],
 ) -> dict[str, Any]:
     """For the template. Call inside the tenant's scope; the number of statements does not depend
     on how much hangs on the row."""
@@ -114,12 +121,12 @@ def build_row_page(
     kind = kinds.get(type(row), "")
     found: dict[str, Any] = {
         "headline": _describe(row, columns),
-        "facts": [(c.short_description, c(row)) for c in columns[1:]],  # type: ignore[attr-defined]
+        "stored": list_stored_values(row, hidden),
         "console_address": find_console_address(row),
         "row_actions": list_fitting_actions(row),
         "kind": kind,
         "space": space,
-        "related": [load_related_rows(row, *each) for each in related],
+        "related": [t for each in related if (t := load_related_rows(row, *each)).total],
         "here": find_row_address(row),
     }
     if space is None:
@@ -138,6 +145,45 @@ def build_row_page(
     return found | _build_pictures(row, space, now)
 
 
+@dataclass(frozen=True, slots=True)
+class StoredValue:
+    """A column with what the row holds in it; `address` of the row that it names."""
+
+    label: str
+    value: Any
+    address: str = ""
+
+    @property
+    def is_time(self) -> bool:
+        return isinstance(self.value, datetime)
+
+
+def list_stored_values(row: Any, hidden: Collection[str]) -> list[StoredValue]:
+    """What the row holds, without what is empty and the hub's own book-keeping. Expects what
+    foreign keys name to be loaded."""
+    found = []
+    for field in row._meta.concrete_fields:
+        value = getattr(row, field.name)
+        if field.name in ("id", "tenant", *hidden) or value in (None, "", [], {}):
+            continue
+        label = str(field.verbose_name)
+        if hasattr(row, "memory_fields") and label == field.name.replace("_", " "):
+            continue  # nobody has named it for people
+        if isinstance(value, Model):
+            found.append(StoredValue(label, value, find_row_address(value)))
+        elif field.choices and not isinstance(value, list):
+            found.append(StoredValue(label, getattr(row, f"get_{field.name}_display")()))
+        elif isinstance(value, list) and all(isinstance(each, str) for each in value):
+            found.append(StoredValue(label, ", ".join(value)))
+        elif isinstance(value, list | dict):
+            found.append(StoredValue(label, json.dumps(value, ensure_ascii=False, indent=1)))
+        elif isinstance(value, bool):
+            found.append(StoredValue(label, gettext("yes") if value else gettext("no")))
+        else:
+            found.append(StoredValue(label, value))
+    return found
+
+
 def _find_space(row: Any) -> Space | None:
     return row if isinstance(row, Space) else getattr(row, "space", None)
 
@@ -146,7 +192,8 @@ def _describe(row: Any, columns: Sequence[Column]) -> str:
     """The whole of what the first column of its list cuts to a line."""
     name = columns[0].__name__
     said = getattr(row, name, "")
-    return said if isinstance(said, str) and said else str(columns[0](row))
+    is_text = isinstance(said, str) and not hasattr(row, f"get_{name}_display")
+    return said if is_text and said else strip_tags(str(columns[0](row))) or gettext("no words yet")
 
 
 def load_related_rows(row: Any, table: HubAdmin, own: Sequence[str]) -> RelatedRows:
@@ -155,7 +202,7 @@ def load_related_rows(row: Any, table: HubAdmin, own: Sequence[str]) -> RelatedR
     rows = table.model._default_manager.filter(names)
     # What names this row says nothing on its page, unless it may be either of two.
     told = {"space", *(own if len(own) == 1 else ())}
-    columns = [c for c in table.get_columns() if c.__name__ not in told]
+    columns = [c for c in table.get_columns() if c.__name__ not in told][:MAX_RELATED_COLUMNS]
     keys = [f.name for f in table.model._meta.fields if f.is_relation and f.name != "tenant"]
     shown = list(rows.select_related(*keys)[:MAX_RELATED])
     prepare_rows(shown)
