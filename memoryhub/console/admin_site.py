@@ -10,6 +10,7 @@ from django.contrib.admin.apps import AdminConfig
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
@@ -40,7 +41,7 @@ class HubAdminSite(AdminSite):
         wanted = request.GET.get("next") or reverse("admin:index")
         return redirect(f"{reverse('sign-in')}?{urlencode({'next': wanted})}")
 
-    def index(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+    def index(self, request: HttpRequest, extra_context: Any = None) -> TemplateResponse:
         """How the tenant's memory stands, and the way to every table."""
         from memoryhub.console.admin.dashboard import build_dashboard
 
@@ -48,7 +49,7 @@ class HubAdminSite(AdminSite):
         told = build_dashboard(self, seat.tenant.id, timezone.now())
         return super().index(request, told | (extra_context or {}))
 
-    def app_index(
+    def app_index(  # type: ignore[override]  # another page does it
         self, request: HttpRequest, app_label: str, extra_context: Any = None
     ) -> HttpResponse:
         """Tables stand by what they are about, not by the program's packages."""

@@ -78,7 +78,7 @@ class RowList(ChangeList):
         super().get_results(request)
         rows = list(self.result_list)
         prepare_rows(rows)
-        self.result_list = rows  # type: ignore[assignment]  # templates go through it only
+        self.result_list = rows
         self.row_actions = list_actions(self.model)
 
 
@@ -188,7 +188,7 @@ def build_usual_columns(model: type[Model]) -> list[Column]:
     found: list[Column] = [words(model, said)] if said else [_show_name]
     for name in _STATE_COLUMNS:
         if name in names:
-            found.append(badge(model, name) if names[name].choices else plain(model, name))  # type: ignore[union-attr]
+            found.append(badge(model, name) if names[name].choices else plain(model, name))
     if "space" in names:
         found.append(plain(model, "space"))
     return found + [when(model, name) for name in _TIME_COLUMNS if name in names][:1]
@@ -196,7 +196,7 @@ def build_usual_columns(model: type[Model]) -> list[Column]:
 
 def _list_usual_filters(model: type[Model]) -> list[str]:
     names = {field.name: field for field in model._meta.fields}
-    told = [n for n in _STATE_COLUMNS if n in names and names[n].choices]  # type: ignore[union-attr]
+    told = [n for n in _STATE_COLUMNS if n in names and names[n].choices]
     return told + [name for name in _TIME_COLUMNS if name in names][:1]
 
 

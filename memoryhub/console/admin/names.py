@@ -170,9 +170,18 @@ def name_models() -> None:
 
 def find_field_name(model: Any, name: str) -> StrOrPromise:
     """What a column is called: by the memory's own words, else as in other tables."""
+    return _find_memory_label(model, name) or FIELD_NAMES.get(name) or name.replace("_", " ")
+
+
+def is_named(model: Any, name: str) -> bool:
+    """Whether a column is for people: of memories, what none of them is told is book-keeping."""
+    is_memory = hasattr(model, "memory_fields")
+    return not is_memory or bool(_find_memory_label(model, name)) or name in FIELD_NAMES
+
+
+def _find_memory_label(model: Any, name: str) -> StrOrPromise:
     told = getattr(model, "memory_fields", {})
-    label = next((f.label for n in (name, f"{name}_id") if (f := told.get(n)) and f.label), "")
-    return label or FIELD_NAMES.get(name) or name.replace("_", " ")
+    return next((f.label for n in (name, f"{name}_id") if (f := told.get(n)) and f.label), "")
 
 
 def list_unnamed_tables() -> list[str]:

@@ -16,6 +16,7 @@ from django.utils.html import strip_tags
 from django.utils.translation import gettext
 
 from memoryhub.console.admin.actions import list_fitting_actions
+from memoryhub.console.admin.names import is_named
 from memoryhub.console.admin.warmth import prepare_rows
 from memoryhub.console.frame import charts
 from memoryhub.console.frame.admin_addresses import find_console_address, find_row_address
@@ -167,8 +168,8 @@ def list_stored_values(row: Any, hidden: Collection[str]) -> list[StoredValue]:
         if field.name in ("id", "tenant", *hidden) or value in (None, "", [], {}):
             continue
         label = str(field.verbose_name)
-        if hasattr(row, "memory_fields") and label == field.name.replace("_", " "):
-            continue  # nobody has named it for people
+        if not is_named(type(row), field.name):
+            continue
         if isinstance(value, Model):
             found.append(StoredValue(label, value, find_row_address(value)))
         elif field.choices and not isinstance(value, list):
