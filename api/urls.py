@@ -97,6 +97,7 @@ urlpatterns = [
     build_route("answer", search.AnswerView, "answer"),
     build_space_route("feedback", SpaceListView, "feedback", resource=search.FEEDBACK),
     build_space_route("feedback/set", search.SetFeedbackView, "feedback-set"),
+    build_route("facts", facts.RememberFactView, "fact-remember"),
     build_space_route("facts", facts.FactsView, "facts"),
     build_space_route(f"facts/{_ROW}", SpaceRowView, "fact", resource=facts.FACTS),
     *build_space_verbs(
@@ -249,6 +250,7 @@ urlpatterns = [
     build_route("usage/calls", TenantListView, "usage-calls", resource=activity.MODEL_CALLS),
     build_space_route("erase", erasure.EraseView, "erase"),
     build_space_route("pause", spaces.PauseSpaceView, "pause"),
+    build_space_route("name", spaces.NameSpaceView, "name"),
     build_list(erasure.RECEIPTS, "receipts", **_FOR_ADMINS),
     build_row(erasure.RECEIPTS, "receipts", "receipt", **_FOR_ADMINS),
     build_list(spaces.SPACES, "spaces"),

@@ -23,6 +23,13 @@ Moment = Annotated[
     TimeText | SkipJsonSchema[None],
     Field(description="As things stood then, ISO 8601."),
 ]
+Since = Annotated[
+    str | SkipJsonSchema[None],
+    Field(max_length=40, description="It holds from then on, ISO 8601. Left out: now."),
+]
+Until = Annotated[
+    str | SkipJsonSchema[None], Field(max_length=40, description="It holds until then.")
+]
 SessionName = Annotated[
     str, Field(min_length=1, max_length=200, description="The conversation, by name.")
 ]
@@ -89,6 +96,21 @@ class AddArguments(ToolArguments):
     metadata: dict[str, Any] = Field({}, description="Kept with them.")
     wait: bool = Field(False, description="Answer once they are read.")
     dry_run: bool = Field(False, description="Say what would become of them; store nothing.")
+
+
+class RememberArguments(ToolArguments):
+    subject: Subject = ""
+    text: Text = Field(description="One fact, a whole sentence, kept as it is.")
+    role: Literal["user", "assistant", "tool"] = Field("user", description="Whose word it is.")
+    predicate: str = Field(
+        "", pattern="^$|^[a-z][a-z0-9_]{0,79}$", description="A key, as lives_in."
+    )
+    value: str = Field("", max_length=500, description="As Lisbon.")
+    owner: str = Field("", max_length=120, description="Left out: the subject.")
+    valid_from: Since = None
+    valid_to: Until = None
+    sources: list[UUID] = Field([], max_length=100, description="Ids of messages.")
+    metadata: dict[str, Any] = Field({}, description="Kept as it is.")
 
 
 class CorrectArguments(ToolArguments):

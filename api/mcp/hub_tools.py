@@ -122,6 +122,13 @@ def _render_ingest(answer: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _run_remember(caller: Caller, asked: given.RememberArguments) -> ToolResult:
+    body = {**asked.dump_set_fields(), "subject": caller.resolve_subject(asked.subject)}
+    answer = caller.post("/api/v1/facts", body)
+    told = {"event_id": answer["event_id"], "decision": answer["decision"]}
+    return render_json(told | {"memory": select_filled_fields(answer["fact"] or {}, _FACT_FIELDS)})
+
+
 def _run_correct(caller: Caller, asked: given.CorrectArguments) -> ToolResult:
     path = build_space_path(caller, asked, f"facts/{asked.id}/correct")
     return _render_change(caller.post(path, asked.dump_set_fields("text", "reason")))
@@ -248,6 +255,15 @@ HUB_TOOLS = (
         "sentences. Stores it; the memory decides by itself what to keep, and what that replaces.",
         _run_add,
         build_object_schema({"decisions": _ROWS}),
+        scope="write",
+    ),
+    Tool(
+        "remember",
+        "Remember a fact as given",
+        "Use to keep one fact in the words you give, with its relation, time and sources if known. "
+        "Nothing is read from it; dialogue goes to `add`.",
+        _run_remember,
+        build_object_schema({**_CHANGE_SCHEMA["properties"], "decision": build_object_schema({})}),
         scope="write",
     ),
     Tool(

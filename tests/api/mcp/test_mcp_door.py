@@ -26,6 +26,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "search": {"subject": "ana", "query": "Porto"},
     "context": {"subject": "ana", "query": "Porto"},
     "add": {"subject": "ana", "text": "Ana lives in Rome."},
+    "remember": {"subject": "ana", "text": "Ana lives in Rome."},
     "correct": {"subject": "ana", "id": "fact", "text": "Ana plays go"},
     "forget": {"subject": "ana", "id": "fact"},
     "history": {"subject": "ana"},
@@ -74,7 +75,7 @@ LISTS_OF_KEY = {
     "list_events",
 }
 # In another tenant they are about another subject of the same name.
-ELSEWHERE = {"add", "add_memory", "add_memories", "delete_all_memories"}
+ELSEWHERE = {"add", "remember", "add_memory", "add_memories", "delete_all_memories"}
 
 
 @pytest.fixture

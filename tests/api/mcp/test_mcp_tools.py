@@ -90,6 +90,23 @@ def test_a_context_keeps_to_its_budget_and_names_its_memories(host: McpHost) -> 
     assert told["tokens"] <= 200
 
 
+def test_a_fact_is_remembered_as_it_is_given(host: McpHost) -> None:
+    made = host.call_tool(
+        "remember",
+        subject="ana",
+        text="The shed opens with the blue key.",
+        predicate="opens_with",
+        value="blue key",
+        valid_from="2026-01-01T00:00:00Z",
+    )
+    assert made["decision"]["op"] == "add"
+    assert made["memory"]["text"] == "The shed opens with the blue key."
+    assert made["memory"]["valid_from"] == "2026-01-01T00:00:00Z"
+    found = host.call_tool("search", subject="ana", query="what opens the shed")
+    assert made["memory"]["id"] in [item["id"] for item in found["items"]]
+    host.call_tool("undo", subject="ana", event_id=made["event_id"])
+
+
 def test_a_correction_can_be_undone_and_its_history_shows_both(host: McpHost) -> None:
     memory = add_memory_verbatim(host, "The blue key opens the shed.")
     done = host.call_tool(

@@ -97,6 +97,12 @@ class SpaceCalls(SharedCalls[M]):
         return self._fetch_row(models.Space)
 
     @call
+    def set_name(self, name: str, *, key: str | None = None) -> Flow[models.Space]:
+        """What the subject is called in what is written, "" for not known. What was written
+        follows."""
+        return self._write_named(models.Space, "name", {"subject_name": name}, key)
+
+    @call
     def pause(self, *, paused: bool = True, key: str | None = None) -> Flow[models.Space]:
         """Keep nothing of what is said, from now on or no longer. What is remembered stays."""
         return self._write_named(models.Space, "pause", {"paused": paused}, key)
