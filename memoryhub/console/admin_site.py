@@ -10,7 +10,9 @@ from django.contrib.admin.apps import AdminConfig
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.http import urlencode
 
 if TYPE_CHECKING:  # at run time models are not there yet
@@ -38,6 +40,20 @@ class HubAdminSite(AdminSite):
             raise PermissionDenied("This takes an admin of the tenant.")
         wanted = request.GET.get("next") or reverse("admin:index")
         return redirect(f"{reverse('sign-in')}?{urlencode({'next': wanted})}")
+
+    def index(self, request: HttpRequest, extra_context: Any = None) -> TemplateResponse:
+        """How the tenant's memory stands, and the way to every table."""
+        from memoryhub.console.admin.dashboard import build_dashboard
+
+        seat: Seat = request.seat  # type: ignore[attr-defined]  # has_permission has asked for it
+        told = build_dashboard(self, seat.tenant.id, timezone.now())
+        return super().index(request, told | (extra_context or {}))
+
+    def app_index(  # type: ignore[override]  # another page does it
+        self, request: HttpRequest, app_label: str, extra_context: Any = None
+    ) -> HttpResponse:
+        """Tables stand by what they are about, not by the program's packages."""
+        return redirect("admin:index")
 
     def password_change(  # type: ignore[override]  # another page does it
         self, request: HttpRequest, extra_context: Any = None

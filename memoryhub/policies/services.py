@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -64,6 +65,14 @@ def load_tenant_policy(tenant_id: UUID) -> EffectivePolicy:
     """What spaces without a word of their own have. Call inside the tenant's scope."""
     layers = load_layers(tenant_id, None)
     return EffectivePolicy(layers.policy, layers.version)
+
+
+def load_space_policies(tenant_id: UUID, spaces: Collection[UUID]) -> dict[UUID, Policy]:
+    """The policy of each of these spaces. One statement, inside the tenant's scope."""
+    rows = PolicyVersion.objects.filter(Q(space=None) | Q(space__in=spaces), tenant=tenant_id)
+    newest = rows.order_by("space_id", "-version").distinct("space_id")
+    by_space = {row.space_id: row for row in newest}
+    return {space: _compose_layers(by_space.get(None), by_space.get(space)) for space in spaces}
 
 
 # Every question and every turn read it: a plain statement.

@@ -1,18 +1,41 @@
-"""Django's admin: every model, the tenant's own rows, and no change behind a service's back."""
+"""Django's admin: every table, the tenant's own rows, and no change behind a service's back."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.contrib import admin
+from django.db import connection
 from django.db.models import Model
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from memoryhub.tenants.models import User
+from memoryhub.console.admin.actions import ACTIONS
+from memoryhub.console.admin.names import list_unnamed_tables
+from memoryhub.pipeline.models import Job
+from memoryhub.tenants.models import ApiKey, AuditEntry, Space, Tenant, User
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import EvolutionEvent, Fact, Link, Note, Segment
 from tests.console.conftest import ConsoleWorld, make_world
-from tests.support.factories import make_member
+from tests.support.attack import take_fingerprints
+from tests.support.factories import (
+    make_episode,
+    make_event,
+    make_fact,
+    make_job,
+    make_link,
+    make_member,
+    make_note,
+    make_segment,
+    make_turns,
+)
 
 LOOKED_AT = sorted(admin.site._registry, key=lambda model: model._meta.label)
+
+# Of a list: its rows, their number, its filters, the policies of its spaces; ten are the frame's.
+MOST_STATEMENTS = 17
 
 
 def build_list_address(model: type[Model]) -> str:
@@ -73,3 +96,180 @@ def test_there_is_one_way_to_sign_in(client: Client, db: None) -> None:
     assert answer.redirect_chain[-1][0].startswith(reverse("sign-in"))
     form = {"username": "x", "password": "x"}
     assert client.post(reverse("admin:login"), form).status_code == 302
+
+
+def build_row_address(row: Model) -> str:
+    return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[row.pk])
+
+
+def reread(row: Any) -> None:
+    with tenant_scope(row.tenant_id):
+        row.refresh_from_db()
+
+
+def add_rows(world: ConsoleWorld, count: int) -> None:
+    """Several of what lists show most, each with what its columns name."""
+    with tenant_scope(world.tenant.id):
+        for at in range(count):
+            turn, answer = make_turns(world.space, f"I met Rui {at} times.", "Did you?")
+            make_fact(world.space, f"I met Rui {at} times", turn)
+            ends = [make_note(world.space, f"Rui {at}, {side}") for side in ("a", "b")]
+            make_link(*ends)
+            make_segment(world.space, f"Rui {at}", turn, answer)
+            make_episode(world.space, f"Rui again, {at}.", turn, answer)
+            make_event(world.space)
+            make_job(world.space, "done")
+
+
+def count_statements(browser: Client, address: str) -> int:
+    with CaptureQueriesContext(connection) as asked:
+        assert browser.get(address).status_code == 200
+    return len(asked)
+
+
+def test_lists_ask_as_much_for_many_rows_as_for_few(browser: Client, world: ConsoleWorld) -> None:
+    before = {model: count_statements(browser, build_list_address(model)) for model in LOOKED_AT}
+    add_rows(world, 6)
+    after = {model: count_statements(browser, build_list_address(model)) for model in LOOKED_AT}
+    assert after == before
+    assert max(after.values()) <= MOST_STATEMENTS
+
+
+def test_a_rows_page_asks_as_much_for_much_that_hangs_on_it(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    address = build_row_address(world.space)
+    add_rows(world, 10)
+    count_statements(browser, address)  # what is read once a process
+    before = count_statements(browser, address)
+    add_rows(world, 5)
+    assert count_statements(browser, address) == before
+
+
+def test_the_first_page_says_how_it_stands(browser: Client, world: ConsoleWorld) -> None:
+    before = count_statements(browser, reverse("admin:index"))
+    page = browser.get(reverse("admin:index")).content.decode()
+    for model in (Fact, Note, Link, Segment, EvolutionEvent, Job, Space, Tenant, ApiKey):
+        assert build_list_address(model) in page
+    assert world.segment.summary in page
+    for name in ("space-graph", "space-history", "space-heat"):
+        assert reverse(name, args=[world.space.id]) in page
+    add_rows(world, 3)
+    assert count_statements(browser, reverse("admin:index")) == before
+
+
+def test_lists_are_searched_and_filtered(browser: Client, world: ConsoleWorld) -> None:
+    with tenant_scope(world.tenant.id):
+        make_fact(world.space, "I sold the boat", world.turn, status="retracted")
+    address = build_list_address(Fact)
+    for asked, shown in (
+        ({"q": "bees"}, ["bees in Ghent"]),
+        ({"q": world.space.subject}, ["bees in Ghent", "sold the boat"]),
+        ({"status__exact": "retracted"}, ["sold the boat"]),
+        ({"space": str(world.space.id), "held": "yes"}, ["bees in Ghent", "sold the boat"]),
+        ({"space": str(world.tenant.id)}, []),
+        ({"held": "no"}, []),
+    ):
+        page = browser.get(address, asked).content.decode()
+        listed = page.partition("<tbody>")[2].partition("</tbody>")[0]
+        for words in ("bees in Ghent", "sold the boat"):
+            assert (words in listed) == (words in shown), (asked, words)
+
+
+def test_a_rows_page_shows_its_life_and_leads_to_its_page(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    for row, name, told in (
+        (world.fact, "space-fact", "Listen, "),
+        (world.note, "space-note", "Two hives."),
+        (world.segment, "space-segment", "Heat"),
+        (world.episode, "space-episode", "Nora keeps bees."),
+        (world.event, "space-event", "What it changed"),
+        (world.block, "space-block", "Keeps bees."),
+    ):
+        page = browser.get(build_row_address(row)).content.decode()
+        console = reverse(name, args=[world.space.id, row.id])
+        assert console in page
+        assert told in page
+        assert build_row_address(row) in browser.get(console).content.decode()
+
+
+def test_a_notes_page_draws_its_links(browser: Client, world: ConsoleWorld) -> None:
+    with tenant_scope(world.tenant.id):
+        other = make_note(world.space, "Honey from the roof")
+        make_link(world.note, other)
+    page = browser.get(build_row_address(world.note)).content.decode()
+    assert "edge-link" in page
+    assert page.count("Honey from the roof") >= 2  # in the picture and in the table
+    assert build_row_address(other) in page
+
+
+def send_action(browser: Client, row: Model, name: str, **more: Any) -> Any:
+    form = {"action": name, "_selected_action": str(row.pk), **more}
+    return browser.post(build_list_address(type(row)), form, follow=True)
+
+
+def test_an_action_is_shown_before_it_is_done_and_can_be_undone(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    asked = send_action(browser, world.fact, "retract").content.decode()
+    assert "retracts 1 fact" in asked
+    reread(world.fact)
+    assert world.fact.status == Fact.Status.ACTIVE
+    done = send_action(browser, world.fact, "retract", confirmed="1", reason="a mix-up")
+    reread(world.fact)
+    assert world.fact.status == Fact.Status.RETRACTED
+    assert world.fact.corrected_by == world.admin.username
+    with tenant_scope(world.tenant.id):
+        event = EvolutionEvent.objects.get(space=world.space, reason="a mix-up")
+    assert reverse("space-event", args=[world.space.id, event.id]) in done.content.decode()
+
+
+def test_what_does_not_fit_a_row_is_refused_with_its_reason(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    done = send_action(browser, world.note, "restore", confirmed="1")
+    assert "Nothing was changed" in done.content.decode()
+    for name in ("erase", "", "retract"):
+        assert "choose rows" in send_action(browser, world.note, name).content.decode()
+
+
+def test_jobs_keys_and_spaces_have_their_actions(browser: Client, world: ConsoleWorld) -> None:
+    send_action(browser, world.job, "retry", confirmed="1")
+    reread(world.job)
+    assert world.job.state == Job.State.QUEUED
+    send_action(browser, world.key, "revoke", confirmed="1")
+    reread(world.key)
+    assert world.key.revoked_at is not None
+    with tenant_scope(world.tenant.id):
+        assert AuditEntry.objects.filter(action="key.revoked").exists()
+    send_action(browser, world.space, "pause", confirmed="1")
+    reread(world.space)
+    assert world.space.paused_by == world.admin.username
+
+
+@pytest.mark.parametrize("role", ["viewer", "editor"])
+def test_actions_take_an_admin(client: Client, world: ConsoleWorld, role: str) -> None:
+    client.force_login(make_member(world.tenant, role))
+    send_action(client, world.fact, "retract", confirmed="1")
+    reread(world.fact)
+    assert world.fact.status == Fact.Status.ACTIVE
+
+
+def test_actions_reach_no_other_tenant(browser: Client, world: ConsoleWorld) -> None:
+    other = make_world("Orchard")
+    rows = (other.fact, other.note, other.episode, other.job, other.key, other.space)
+    before = take_fingerprints(other.tenant.id)
+    for row in rows:
+        for action in ACTIONS[type(row)]:
+            send_action(browser, row, action.name, confirmed="1")
+    assert take_fingerprints(other.tenant.id) == before
+
+
+def test_every_table_of_a_tenant_has_a_name_that_reads_well(browser: Client) -> None:
+    assert list_unnamed_tables() == []
+    page = browser.get(build_list_address(AuditEntry)).content.decode()
+    assert "Changes of the tenant" in page
+    browser.cookies["django_language"] = "zh-hans"
+    page = browser.get(build_list_address(AuditEntry)).content.decode()
+    assert "租户变更" in page

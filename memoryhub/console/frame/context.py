@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from memoryhub.console.frame.admin_addresses import find_admin_address
 from memoryhub.console.frame.requests import Seat
 from memoryhub.pipeline.review.answer_proposals import count_open_cases
 from memoryhub.tenants.scope import tenant_scope
@@ -84,12 +85,19 @@ def build_frame_context(request: HttpRequest) -> dict[str, Any]:
         "seat": seat,
         "operates": bool(seat and seat.can_administer and request.user.is_superuser),
         "theme": theme if theme in THEMES else "",
+        "behind": _find_admin_address(request) if seat and seat.can_administer else "",
         "places": places,
         "spare_places": spare,
         "further_places": further if seat else (),
         "waiting": partial(_count_waiting_cases, seat) if seat else 0,
         "spare_here": any(is_here for place, is_here in spare),
     }
+
+
+def _find_admin_address(request: HttpRequest) -> str:
+    """Of what the page is about, in Django's admin."""
+    match = request.resolver_match
+    return find_admin_address(match.url_name or "" if match else "", match.kwargs if match else {})
 
 
 def _count_waiting_cases(seat: Seat) -> int:

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
-from django.urls import reverse
+from django.urls import Resolver404, resolve, reverse
 from django.utils import translation
 
 from memoryhub.console.frame.requests import TENANT_SESSION_KEY, ConsoleRequest, Seat
@@ -53,7 +53,8 @@ class PageLanguageMiddleware(LocaleMiddleware):
 class ConsoleTenantMiddleware:
     """Sets `request.seat` and `request.tenant`, both None for strangers and people of no tenant.
 
-    Django's admin knows nothing of scopes, so its requests run inside one as a whole.
+    Django's admin knows nothing of scopes, so its requests run inside one as a whole. What is sent
+    to one of its lists is an action, which goes through services that open their own.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -85,4 +86,13 @@ def _find_seat(request: HttpRequest) -> Seat | None:
 def _open_admin_scope(request: HttpRequest, seat: Seat | None) -> AbstractContextManager[None]:
     if seat is None or not request.path.startswith(reverse("admin:index")):
         return nullcontext()
+    if request.method == "POST" and _is_admin_list(request.path):
+        return nullcontext()
     return tenant_scope(seat.tenant.id)
+
+
+def _is_admin_list(path: str) -> bool:
+    try:
+        return (resolve(path).url_name or "").endswith("_changelist")
+    except Resolver404:
+        return False

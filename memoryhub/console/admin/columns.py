@@ -1,0 +1,123 @@
+"""Columns of the admin's lists: what a row says, cut to a line, and sorted by the database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Model
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+from django.utils.translation import gettext_lazy as _
+
+from memoryhub.console.admin.names import find_field_name
+from memoryhub.console.templatetags.console import on_day, since
+
+Column = Callable[[Any], Any]
+LINE_LENGTH = 90
+# What a state calls for: the colour of its badge.
+_TONES = {
+    "dead": "bad", "failed": "bad", "retracted": "bad", "retry": "warn", "superseded": "",
+    "active": "good", "done": "good", "running": "good", "dormant": "warn", "cold": "",
+}  # fmt: skip
+
+
+def _place(show: Column, name: str, label: Any, order: str | None) -> Column:
+    """A column as Django's admin knows it."""
+    show.__name__ = name
+    show.short_description = label  # type: ignore[attr-defined]  # Django reads them there
+    if order:
+        show.admin_order_field = order  # type: ignore[attr-defined]
+    return show
+
+
+def words(model: type[Model], name: str, *others: str, label: Any = None) -> Column:
+    """A text, cut to a line; the first that is not empty of several."""
+
+    def show(row: Any) -> str:
+        said = next((str(t) for n in (name, *others) if (t := getattr(row, n))), "")
+        return str(Truncator(said).chars(LINE_LENGTH))
+
+    return _place(show, name, label or find_field_name(model, name), name)
+
+
+def end_words(model: type[Model], name: str, field: str) -> Column:
+    """A text of the row that a foreign key names."""
+
+    def show(row: Any) -> str:
+        return str(Truncator(getattr(getattr(row, name), field)).chars(LINE_LENGTH))
+
+    return _place(show, name, find_field_name(model, name), f"{name}__{field}")
+
+
+def plain(model: type[Model], name: str) -> Column:
+    """A value as it is; of a choice its words, of a list its members."""
+    field = model._meta.get_field(name)
+
+    def show(row: Any) -> Any:
+        if getattr(field, "choices", None):
+            return getattr(row, f"get_{name}_display")()
+        value = getattr(row, name)
+        if isinstance(value, list):
+            return ", ".join(map(str, value))
+        return "" if value is None else value
+
+    return _place(show, name, find_field_name(model, name), name)
+
+
+def badge(model: type[Model], name: str) -> Column:
+    """A state, in the colour of what it calls for."""
+
+    def show(row: Any) -> SafeString:
+        tone, label = _TONES.get(getattr(row, name), ""), getattr(row, f"get_{name}_display")()
+        return format_html('<span class="badge {}">{}</span>', tone, label)
+
+    return _place(show, name, find_field_name(model, name), name)
+
+
+def when(model: type[Model], name: str) -> Column:
+    """ "3 hours ago", the exact time on hover; nothing where there is no time."""
+
+    def show(row: Any) -> Any:
+        at: datetime | None = getattr(row, name)
+        return since(at, row.space.timezone if getattr(row, "space", None) else "UTC") if at else ""
+
+    return _place(show, name, find_field_name(model, name), name)
+
+
+def span(model: type[Model], first: str, last: str, label: Any) -> Column:
+    """From when until when; an open end is open."""
+
+    def show(row: Any) -> SafeString:
+        zone = row.space.timezone
+        start, end = getattr(row, first), getattr(row, last)
+        end_words = on_day(end, zone) if end else ""
+        return format_html('<span class="nowrap">{} – {}</span>', on_day(start, zone), end_words)
+
+    return _place(show, first, label, first)
+
+
+def number(model: type[Model], name: str) -> Column:
+    def show(row: Any) -> str:
+        value = getattr(row, name)
+        return f"{value:.2f}" if isinstance(value, float) else f"{value:,}"
+
+    return _place(show, name, find_field_name(model, name), name)
+
+
+def heat() -> Column:
+    """Expects `row.warmth` (warmth.py)."""
+    return _place(lambda row: f"{row.warmth.heat:.2f}", "heat", _("heat"), None)
+
+
+def strength() -> Column:
+    """How often it was recalled, and how much is left of it now. Expects `row.warmth`."""
+
+    def show(row: Any) -> str:
+        if (left := row.warmth.left) is None:
+            return str(row.strength)
+        return f"{row.strength} · {left:.0%}"
+
+    return _place(show, "strength", _("strength · left"), "strength")

@@ -1,0 +1,297 @@
+"""A row's page: what it says and rests on, what hangs on it, and pictures of its life."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Model, Q
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import strip_tags
+from django.utils.translation import gettext
+
+from memoryhub.console.admin.actions import list_fitting_actions
+from memoryhub.console.admin.names import is_named
+from memoryhub.console.admin.warmth import prepare_rows
+from memoryhub.console.frame import charts
+from memoryhub.console.frame.admin_addresses import find_console_address, find_row_address
+from memoryhub.console.frame.text.quotes import load_sources
+from memoryhub.console.frame.text.wording import shorten_text
+from memoryhub.console.pages.graph.link_graph import GraphNode
+from memoryhub.console.pages.graph.queries import load_graph_neighbours
+from memoryhub.console.pages.heat.life import MemoryLife, build_memory_life, load_recalls_of
+from memoryhub.console.pages.history.row_changes import MemoryChange, describe_changes, load_changes
+from memoryhub.policies.schema import Policy
+from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants.models import Space
+from notes.history.row_kinds import list_row_kinds
+from notes.models import Entity, Episode, EvolutionEvent, Fact, Note, Segment
+from notes.retention.decay import SAID_COLUMNS
+from notes.topics.heat import annotate_heat
+
+if TYPE_CHECKING:
+    from memoryhub.console.admin.base import HubAdmin
+    from memoryhub.console.admin.columns import Column
+
+MAX_RELATED = 10  # rows of a table on another row's page
+MAX_RELATED_COLUMNS = 4
+MAX_CHANGES = 50
+NEIGHBOURS_A_SIDE = 10
+NEIGHBOUR_LENGTH = 38  # characters
+_GRAPH_MODELS = {
+    Note: "note",
+    Fact: "fact",
+    Entity: "entity",
+    Segment: "segment",
+    Episode: "episode",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedRows:
+    """The first rows of another table that name this one, with the columns of their own list."""
+
+    title: str
+    labels: list[str]
+    rows: list[tuple[str, list[tuple[str, Any]]]]
+    total: int
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A memory beside the one in the middle: where it is drawn, and the link that leads there."""
+
+    kind: str
+    words: str
+    link: str
+    label: str
+    address: str
+    x: float
+    y: float
+    is_left: bool
+    is_past: bool
+
+    @property
+    def text_x(self) -> float:
+        return self.x + (-10 if self.is_left else 10)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPicture:
+    """Each neighbour with the path of its link. `left_out`: neighbours without room."""
+
+    neighbours: list[tuple[Neighbour, str]]
+    height: float
+    left_out: int
+
+    @property
+    def middle(self) -> float:
+        return self.height / 2
+
+    @property
+    def kinds(self) -> list[str]:
+        return sorted({each.kind for each, _ in self.neighbours})
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeMark:
+    """A change on a line of 600, `x` of it."""
+
+    x: float
+    at: datetime
+    what: str
+    address: str
+
+
+def build_row_page(
+    row: Any,
+    columns: Sequence[Column],
+    related: Sequence[tuple[HubAdmin, Sequence[str]]],
+    hidden: Collection[str],
+) -> dict[str, Any]:
+    """For the template. Call inside the tenant's scope; the number of statements does not depend
+    on how much hangs on the row."""
+    now, space = timezone.now(), _find_space(row)
+    kinds = {kind.model: kind.name for kind in list_row_kinds()}
+    kind = kinds.get(type(row), "")
+    found: dict[str, Any] = {
+        "headline": _describe(row, columns),
+        "stored": list_stored_values(row, hidden),
+        "console_address": find_console_address(row),
+        "row_actions": list_fitting_actions(row),
+        "kind": kind,
+        "space": space,
+        "related": [t for each in related if (t := load_related_rows(row, *each)).total],
+        "here": find_row_address(row),
+    }
+    if space is None:
+        return found
+    if isinstance(row, EvolutionEvent):
+        pairs = [(row, revision) for revision in row.revisions.all()[:MAX_CHANGES]]
+        return found | {"changes": describe_changes(pairs), "several": True}
+    if not kind:
+        return found
+    changes = load_changes(kind, [row.id])
+    found |= {
+        "sources": load_sources(kind, [row.id])[row.id],
+        "changes": changes[:MAX_CHANGES],
+        "strip": build_change_strip(changes, now),
+    }
+    return found | _build_pictures(row, space, now)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredValue:
+    """A column with what the row holds in it; `address` of the row that it names."""
+
+    label: str
+    value: Any
+    address: str = ""
+
+    @property
+    def is_time(self) -> bool:
+        return isinstance(self.value, datetime)
+
+
+def list_stored_values(row: Any, hidden: Collection[str]) -> list[StoredValue]:
+    """What the row holds, without what is empty and the hub's own book-keeping. Expects what
+    foreign keys name to be loaded."""
+    found = []
+    for field in row._meta.concrete_fields:
+        value = getattr(row, field.name)
+        if field.name in ("id", "tenant", *hidden) or value in (None, "", [], {}):
+            continue
+        label = str(field.verbose_name)
+        if not is_named(type(row), field.name):
+            continue
+        if isinstance(value, Model):
+            found.append(StoredValue(label, value, find_row_address(value)))
+        elif field.choices and not isinstance(value, list):
+            found.append(StoredValue(label, getattr(row, f"get_{field.name}_display")()))
+        elif isinstance(value, list) and all(isinstance(each, str) for each in value):
+            found.append(StoredValue(label, ", ".join(value)))
+        elif isinstance(value, list | dict):
+            found.append(StoredValue(label, json.dumps(value, ensure_ascii=False, indent=1)))
+        elif isinstance(value, bool):
+            found.append(StoredValue(label, gettext("yes") if value else gettext("no")))
+        else:
+            found.append(StoredValue(label, value))
+    return found
+
+
+def _find_space(row: Any) -> Space | None:
+    return row if isinstance(row, Space) else getattr(row, "space", None)
+
+
+def _describe(row: Any, columns: Sequence[Column]) -> str:
+    """The whole of what the first column of its list cuts to a line."""
+    name = columns[0].__name__
+    said = getattr(row, name, "")
+    is_text = isinstance(said, str) and not hasattr(row, f"get_{name}_display")
+    return said if is_text and said else strip_tags(str(columns[0](row))) or gettext("no words yet")
+
+
+def load_related_rows(row: Any, table: HubAdmin, own: Sequence[str]) -> RelatedRows:
+    """Two statements, and one for their warmth."""
+    names = reduce(Q.__or__, (Q(**{column: row.pk}) for column in own))
+    rows = table.model._default_manager.filter(names)
+    # What names this row says nothing on its page, unless it may be either of two.
+    told = {"space", *(own if len(own) == 1 else ())}
+    columns = [c for c in table.get_columns() if c.__name__ not in told][:MAX_RELATED_COLUMNS]
+    keys = [f.name for f in table.model._meta.fields if f.is_relation and f.name != "tenant"]
+    shown = list(rows.select_related(*keys)[:MAX_RELATED])
+    prepare_rows(shown)
+    opts = table.model._meta
+    labels = [str(c.short_description) for c in columns]  # type: ignore[attr-defined]
+    base = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")
+    return RelatedRows(
+        str(opts.verbose_name_plural),
+        labels,
+        [
+            (find_row_address(each), list(zip(labels, (c(each) for c in columns), strict=True)))
+            for each in shown
+        ],
+        rows.count() if len(shown) == MAX_RELATED else len(shown),
+        f"{base}?{own[0]}={row.pk}" if len(own) == 1 else "",
+    )
+
+
+def _build_pictures(row: Any, space: Space, now: datetime) -> dict[str, Any]:
+    policy = load_effective_policy(space).policy
+    found: dict[str, Any] = {}
+    if kind := _GRAPH_MODELS.get(type(row)):
+        found["links"] = load_link_picture(row, kind, space, policy, now)
+    if isinstance(row, Segment):
+        warm = annotate_heat(Segment.objects.filter(id=row.id), policy.heat, now).get()
+        top = 1.05 * max(warm.heat, policy.heat.tau)
+        found["parts"] = charts.build_heat_parts(warm, top, policy.heat)
+        found["tau"], found["tau_x"] = policy.heat.tau, round(100 * policy.heat.tau / top, 2)
+    if type(row) in SAID_COLUMNS and policy.forget.mode != "off":
+        found["life"] = _load_life(row, kind or "", space, policy, now)
+    return found
+
+
+def _load_life(row: Any, kind: str, space: Space, policy: Policy, now: datetime) -> MemoryLife:
+    logs = load_recalls_of(space, kind, row.id)
+    return build_memory_life(row, logs, policy.forget, now)
+
+
+def load_link_picture(
+    row: Any, kind: str, space: Space, policy: Policy, now: datetime
+) -> LinkPicture | None:
+    """The strongest links of a memory, half to its left and half to its right. None without."""
+    node = GraphNode(str(row.id), kind, "", 0.0)
+    found = load_graph_neighbours(space, node, policy.heat, now)
+    first: dict[str, Any] = {}
+    for edge, other, _ in found:
+        first.setdefault(other.id, (edge, other))
+    shown = list(first.values())[: 2 * NEIGHBOURS_A_SIDE]
+    if not shown:
+        return None
+    rows_a_side = (len(shown) + 1) // 2
+    height = 34.0 * max(rows_a_side, 2) + 20
+    drawn = []
+    for at, (edge, other) in enumerate(shown):
+        is_left, place = at % 2 == 1, at // 2
+        of_side = len(shown) // 2 if is_left else rows_a_side
+        y = round(height / 2 + 34 * (place - (of_side - 1) / 2), 1)
+        each = Neighbour(
+            kind=other.kind,
+            words=shorten_text(other.text, NEIGHBOUR_LENGTH),
+            link=edge.kind,
+            label=edge.label,
+            address=_find_node_address(other),
+            x=245.0 if is_left else 355.0,
+            y=y,
+            is_left=is_left,
+            is_past=other.past,
+        )
+        drawn.append((each, f"M300 {height / 2}Q300 {y} {each.x} {y}"))
+    return LinkPicture(drawn, height, len(first) - len(shown))
+
+
+def _find_node_address(node: GraphNode) -> str:
+    return reverse(f"admin:notes_{node.kind}_change", args=[node.id])
+
+
+def build_change_strip(changes: Sequence[MemoryChange], now: datetime) -> list[ChangeMark]:
+    """When it changed, on a line from its making until now; never on the line's edge."""
+    if not changes:
+        return []
+    start = changes[-1].event.created_at
+    whole = max((now - start).total_seconds(), 1.0)
+    return [
+        ChangeMark(
+            round(12 + 576 * (change.event.created_at - start).total_seconds() / whole, 1),
+            change.event.created_at,
+            f"{change.event.get_kind_display()}: {change.how}",
+            find_row_address(change.event),
+        )
+        for change in reversed(changes)
+    ]
