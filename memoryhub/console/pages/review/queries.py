@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db.models import Count, QuerySet
+from django.db.models import Case, Count, F, Min, QuerySet, Value, When, Window
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -193,6 +193,27 @@ def _filter_cases(rows: QuerySet[Proposal], filters: Filters, now: datetime) -> 
     if filters["age"] in _CASE_AGES:
         return rows.filter(created_at__lt=now - _CASE_AGES[filters["age"]])
     return rows
+
+
+# What puts most at stake first.
+_RISK_RANK = Case(
+    *(When(risk=risk, then=Value(rank)) for rank, risk in enumerate(reversed(Risk.values))),
+    default=Value(len(Risk.values)),
+)
+
+
+def sort_riskiest_first(rows: QuerySet[Proposal]) -> QuerySet[Proposal]:
+    """Within one risk the cases about one memory stand together, and the oldest memory's first."""
+    about = Window(Min("created_at"), partition_by=[F("risk"), F("space"), F("kind"), F("row_id")])
+    ranked = rows.annotate(rank=_RISK_RANK, about_since=about)
+    return ranked.order_by("rank", "about_since", "space", "kind", "row_id", "created_at", "id")
+
+
+def load_riskiest_cases(space: Space, count: int) -> tuple[list[ReviewCase], int]:
+    """Open cases of a space, and how many there are in all."""
+    rows = Proposal.objects.filter(space=space, state=Proposal.State.OPEN)
+    first = sort_riskiest_first(rows.select_related("space"))[:count]
+    return load_cases(list(first)), rows.count()
 
 
 def count_open_by_kind(space: Space | None = None) -> OpenCaseTotals:
