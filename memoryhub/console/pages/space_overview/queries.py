@@ -69,10 +69,8 @@ def _load_surest_traits(space: Space, policy: Policy) -> list[tuple[Trait, str]]
 def _select_telling_facts(space: Space, now: datetime) -> list[Fact]:
     """What was said most often, of that the latest."""
     rows = filter_current(Fact.objects.filter(space=space, retired_at=None), now)
-    ordered = rows.select_related("superseded_by").order_by(
-        "-pinned", "-mention_count", "-asserted_at", "-id"
-    )
-    return list(ordered[:MAX_FACTS])
+    ordered = rows.order_by("-pinned", "-mention_count", "-asserted_at", "-id")
+    return list(ordered.prefetch_related("superseded_by")[:MAX_FACTS])
 
 
 def _load_hottest_topics(
