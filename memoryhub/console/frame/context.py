@@ -65,9 +65,7 @@ FURTHER_ENTRIES = (
     NavigationEntry(_("Model calls"), "jobs", "usage", words=_("tokens, cost, money")),
     NavigationEntry(_("Recalls"), "jobs", "recalls"),
     NavigationEntry(_("Feedback"), "jobs", "feedback"),
-    NavigationEntry(
-        _("Policy"), "policy", "policy", words=_("presets, how memory works")
-    ),
+    NavigationEntry(_("Policy"), "policy", "policy", words=_("presets, how memory works")),
     NavigationEntry(
         _("Models and budgets"), "policy", "models", words=_("settings, prices, endpoint, limits")
     ),

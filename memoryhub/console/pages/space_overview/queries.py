@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Q
+
 from memoryhub.console.frame import charts
 from memoryhub.console.frame.text.trait_levels import describe_level
 from memoryhub.console.pages.facts.views import FactRow, load_fact_rows
@@ -20,7 +22,7 @@ from notes.topics.heat import annotate_heat
 from personas.dimensions import DIMENSIONS, list_allowed_keys
 from personas.models import ProfileAttribute, Trait
 from personas.profile import load_profile
-from personas.traits import load_open_traits
+from personas.traits import get_owner_name, load_open_traits
 
 MAX_PROFILE, MAX_TRAITS, MAX_FACTS, MAX_EVENTS, MAX_CASES, MAX_TOPICS = 8, 4, 8, 5, 3, 5
 
@@ -67,9 +69,14 @@ def _load_surest_traits(space: Space, policy: Policy) -> list[tuple[Trait, str]]
 
 
 def _select_telling_facts(space: Space, now: datetime) -> list[Fact]:
-    """What was said most often, of that the latest."""
+    """No events, which are true once and for all. First what is pinned, what one has one of at a
+    time (home, trade), and what was said most often; of that the latest, the person's own first."""
     rows = filter_current(Fact.objects.filter(space=space, retired_at=None), now)
-    ordered = rows.order_by("-pinned", "-mention_count", "-asserted_at", "-id")
+    ordered = (
+        rows.exclude(kind="event")
+        .annotate(is_own=Q(owner=get_owner_name(space)), is_single=Q(cardinality="single"))
+        .order_by("-pinned", "-is_own", "-is_single", "-mention_count", "-asserted_at", "-id")
+    )
     return list(ordered.prefetch_related("superseded_by")[:MAX_FACTS])
 
 
