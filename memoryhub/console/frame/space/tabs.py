@@ -139,7 +139,7 @@ def build_tab_frame(
 
 
 def _build_tabs(space: Any, name: str) -> dict[str, Any]:
-    """`tabs`: each with the view of it that is open, None where it is not the open tab. `views`:
+    """`tabs`: each with the view of it that is open, None where it is not the open tab. `tab_views`:
     of the open tab, each with how many it lists and whether it is open; none for a single one."""
     tabs = [(tab, tab.find_view(name)) for tab in SPACE_TABS]
     views = [
@@ -148,7 +148,7 @@ def _build_tabs(space: Any, name: str) -> dict[str, Any]:
         if shown and len(tab.views) > 1
         for view in tab.views
     ]
-    return {"tabs": tabs, "views": views}
+    return {"tabs": tabs, "tab_views": views}
 
 
 def get_space_at_moment(request: ConsoleRequest, space_id: UUID) -> tuple[Any, SpaceMoment]:

@@ -21,7 +21,8 @@ from memoryhub.console.frame.space.tabs import get_plain_space_or_404
 from memoryhub.console.pages.history.views import build_correction_undo_tags
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline import corrections
-from memoryhub.pipeline.jobs.queue import retry_job
+from memoryhub.pipeline.corrections import Correction
+from memoryhub.pipeline.ingest.services import retry_job
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -126,7 +127,8 @@ def _report(
     if done:
         count = asked if whole else len(done)
         said = ngettext("Done with %(n)s row.", "Done with %(n)s rows.", count) % {"n": count}
-        undo = build_correction_undo_tags(done[0]) if len(done) == 1 and done[0] else ""
+        correction = done[0] if len(done) == 1 and isinstance(done[0], Correction) else None
+        undo = build_correction_undo_tags(correction) if correction else ""
         messages.success(request, said, extra_tags=undo)
 
 

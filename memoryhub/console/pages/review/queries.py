@@ -58,13 +58,17 @@ CASE_AGE_CHOICE = FilterChoice(
         ("week", _("More than a week")),
         ("month", _("More than a month")),
     ),
+    spare=True,
 )
 _CASE_AGES = {"week": timedelta(weeks=1), "month": timedelta(days=30)}
 _NEW_CASE_AGE = timedelta(days=1)
 MAX_SPACE_OPTIONS, MAX_RELATED = 100, 10
 SETTLED_LATELY = timedelta(days=30)
 # By a rule that a person made before, or because one of its claims had ended.
-SETTLED_CONDITION = ~Q(state=Proposal.State.OPEN) & (Q(rule__isnull=False) | Q(decided_by=MOOT))
+_BY_RULE = "rule of "  # how a rule signs, in the name of whoever made it
+SETTLED_CONDITION = ~Q(state=Proposal.State.OPEN) & (
+    Q(rule_id__isnull=False, decided_by__startswith=_BY_RULE) | Q(decided_by=MOOT)
+)
 
 # What each answer does, in the operator's words; by kind where it differs.
 ANSWER_EFFECTS = {
@@ -130,6 +134,13 @@ class ReviewCase:
         return self.proposal.decided_by == MOOT
 
     @property
+    def ruled_by(self) -> str:
+        """Whose rule settled it; "" where none did."""
+        said = self.proposal.decided_by
+        ruled = self.proposal.rule_id and said.startswith(_BY_RULE)
+        return said.removeprefix(_BY_RULE) if ruled else ""
+
+    @property
     def answers(self) -> list[AnswerOption]:
         kind = self.proposal.kind
         found = [
@@ -182,7 +193,7 @@ def load_case_choices(space: Space | None = None) -> tuple[FilterChoice, ...]:
 def _load_space_choice() -> FilterChoice:
     rows = Space.objects.filter(id__in=Proposal.objects.values("space")).order_by("subject", "id")
     named = [(str(space.id), str(space)) for space in rows[:MAX_SPACE_OPTIONS]]
-    return FilterChoice("space", _("Space"), (("all", _("All")), *named))
+    return FilterChoice("space", _("Space"), (("all", _("All")), *named), spare=True)
 
 
 def load_case_page(
