@@ -62,7 +62,7 @@ NAVIGATION = (
 # Where the tabs of those lead, for who goes there by name.
 FURTHER_ENTRIES = (
     NavigationEntry(_("Jobs"), "jobs", "jobs"),
-    NavigationEntry(_("Model calls"), "jobs", "usage", words=_("tokens, cost, money")),
+    NavigationEntry(_("Model calls"), "jobs", "usage", words=_("tokens, cost, spending")),
     NavigationEntry(_("Recalls"), "jobs", "recalls"),
     NavigationEntry(_("Feedback"), "jobs", "feedback"),
     NavigationEntry(_("Policy"), "policy", "policy", words=_("presets, how memory works")),
@@ -110,7 +110,7 @@ def build_frame_context(request: HttpRequest) -> dict[str, Any]:
         "places": places,
         "spare_places": spare,
         "further_places": further if seat else (),
-        "actions": _list_actions(seat),
+        "palette_actions": _list_actions(seat),
         "waiting": partial(_count_waiting_cases, seat) if seat else 0,
         "spare_here": any(is_here for place, is_here in spare),
     }

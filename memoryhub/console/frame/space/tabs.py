@@ -139,8 +139,9 @@ def build_tab_frame(
 
 
 def _build_tabs(space: Any, name: str) -> dict[str, Any]:
-    """`tabs`: each with the view of it that is open, None where it is not the open tab. `tab_views`:
-    of the open tab, each with how many it lists and whether it is open; none for a single one."""
+    """`tabs`: each with the view of it that is open, None where it is not the open tab.
+    `tab_views`: of the open tab, each with how many it lists and whether it is open; none for a
+    single one."""
     tabs = [(tab, tab.find_view(name)) for tab in SPACE_TABS]
     views = [
         (view, getattr(space, view.counted, None) if view.counted else None, view is shown)
