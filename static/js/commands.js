@@ -16,9 +16,10 @@
     status = made.querySelector("[role=status]");
     words = made.querySelector(".find-words span");
     nothingAsked = words.textContent;
-    const near = ".main nav.tabs a, .main nav.views a, .main .deeds a";
+    const near = [".main nav.tabs a", ".main nav.views a", ".main .deeds a"];
     const known = new Set([...list.querySelectorAll("a")].map((each) => each.href));
-    const own = [...document.querySelectorAll(near)].filter((tab) => {
+    const found = near.flatMap((place) => [...document.querySelectorAll(place)]);
+    const own = found.filter((tab) => {
       if (known.has(tab.href)) return false;
       known.add(tab.href);
       return true;
