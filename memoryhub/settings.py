@@ -105,6 +105,9 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = env.read_integer(
     "MEMORYHUB_MAX_BODY_BYTES", 16 * 1024 * 1024, least=1024
 )
 
+# Who gives hosts of the Model Context Protocol their keys, as OAuth has it; empty: people do.
+OAUTH_ISSUER = env.read_text("MEMORYHUB_OAUTH_ISSUER")
+
 # --- webhooks ---
 WEBHOOK_ALLOW_HTTP = env.read_flag("MEMORYHUB_WEBHOOK_ALLOW_HTTP", False)
 # Networks of one's own that webhooks may be sent to; no others that are not public.
@@ -145,9 +148,11 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "django_htmx",
     "csp",
+    "corsheaders",
 ]
 MIDDLEWARE = [
     "memoryhub.logs.RequestIdMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
     "api.core.request_log.RequestLogMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -238,6 +243,15 @@ DEFAULT_FROM_EMAIL = env.read_text("MEMORYHUB_MAIL_FROM", "memoryhub@localhost")
 # Proxies in front that add the address of who asked them to X-Forwarded-For.
 PROXIES = env.read_integer("MEMORYHUB_PROXIES", 1 if HTTPS else 0)
 AUTHENTICATION_BACKENDS = ["memoryhub.tenants.sessions.PersonBackend"]
+# Whose pages a browser lets read what programs are answered, with a key and without cookies.
+_cors_origins = env.read_names("MEMORYHUB_CORS_ORIGINS")
+CORS_ALLOW_ALL_ORIGINS = "*" in _cors_origins
+CORS_ALLOWED_ORIGINS = [] if CORS_ALLOW_ALL_ORIGINS else _cors_origins
+# Not the pages, and not what is for anybody as it is.
+CORS_URLS_REGEX = r"^/(?:api/v1|v[123]|openai/v1|mcp)(?:/|$)"
+# All of both: no cookie goes along. "*" alone leaves the key out.
+CORS_ALLOW_HEADERS = ("*", "authorization")
+CORS_EXPOSE_HEADERS = ("*",)
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")

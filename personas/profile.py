@@ -50,7 +50,7 @@ def read_fact_value(fact: Fact) -> str:
 
 
 def _filter_held(rows: QuerySet[ProfileAttribute], space: Space) -> QuerySet[ProfileAttribute]:
-    return rows.filter(space=space, owner=get_owner_name(space), retired_at=None)
+    return rows.filter(space=space, owner__in=space.called_names, retired_at=None)
 
 
 def load_profile(space: Space, at: datetime) -> list[ProfileAttribute]:
@@ -63,7 +63,7 @@ def load_profile(space: Space, at: datetime) -> list[ProfileAttribute]:
 
 def find_source_facts(space: Space, at: datetime, *, sensitive: bool) -> dict[str, Fact]:
     """The fact that fills each attribute at `at`: the newest that holds."""
-    rows = filter_current(Fact.objects.filter(space=space, owner=get_owner_name(space)), at)
+    rows = filter_current(Fact.objects.filter(space=space, owner__in=space.called_names), at)
     rows = rows.filter(predicate_key__in=ATTRIBUTES_BY_PREDICATE, polarity="holds")
     found: dict[str, Fact] = {}
     for fact in rows.order_by("valid_from", "asserted_at", "id"):

@@ -43,19 +43,19 @@ class AssessmentOutcome:
 
 def get_owner_name(space: Space) -> str:
     """How the space's subject is called where an owner is named."""
-    return (space.name or space.subject)[:120]
+    return space.display_name
 
 
 def load_open_traits(space: Space, owner: str = "") -> list[Trait]:
     """The assessments that hold now; of the space's subject unless said otherwise."""
-    rows = Trait.objects.filter(space=space, owner=owner or get_owner_name(space))
+    rows = Trait.objects.filter(space=space, owner__in=[owner] if owner else space.called_names)
     return list(rows.filter(valid_to=None, retired_at=None))
 
 
 def load_ended_by_hand(space: Space) -> dict[str, Trait]:
     """By key, the last assessment of the space's subject where a person has ended it: only a
     person ends what a person set or withdrew."""
-    rows = Trait.objects.filter(space=space, owner=get_owner_name(space), retired_at=None)
+    rows = Trait.objects.filter(space=space, owner__in=space.called_names, retired_at=None)
     last = {each.key: each for each in rows.order_by("valid_from", "id")}
     return {key: one for key, one in last.items() if one.corrected_by and one.valid_to is not None}
 
@@ -176,7 +176,7 @@ def correct_trait(
         )
     changes = ChangeSet(space, EvolutionEvent.Kind.MANUAL, actor, now, reason or "set by hand")
     rows = Trait.objects.select_for_update().filter(
-        space=space, owner=get_owner_name(space), key=key
+        space=space, owner__in=space.called_names, key=key
     )
     old = rows.filter(valid_to=None, retired_at=None).first()
     if old is not None and (old.level, old.corrected_by) == (level, actor):

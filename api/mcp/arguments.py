@@ -5,28 +5,35 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 Subject = Annotated[
     str,
     Field(
         max_length=200,
-        description="Whose memory, by name. May be left out where the key or the address of the "
-        "server names one.",
+        description="Whose memory.",
     ),
 ]
 Text = Annotated[str, Field(min_length=1)]
+# Limits belong to the type that has them: beside a null, pydantic writes them down as Python's
+# words (`ge`), which no validator of JSON Schema knows.
+TimeText = Annotated[str, Field(max_length=40)]
 Moment = Annotated[
+    TimeText | SkipJsonSchema[None],
+    Field(description="As things stood then, ISO 8601."),
+]
+Since = Annotated[
     str | SkipJsonSchema[None],
-    Field(max_length=40, description="As things stood then: ISO 8601, as 2026-05-12T18:30:00Z."),
+    Field(max_length=40, description="It holds from then on, ISO 8601. Left out: now."),
+]
+Until = Annotated[
+    str | SkipJsonSchema[None], Field(max_length=40, description="It holds until then.")
 ]
 SessionName = Annotated[
     str, Field(min_length=1, max_length=200, description="The conversation, by name.")
 ]
-Reason = Annotated[
-    str, Field(max_length=500, description="Stands in the history beside the change.")
-]
+Reason = Annotated[str, Field(max_length=500, description="Kept beside it.")]
 MemoryId = Annotated[UUID, Field(description="Its `id`, as a search shows it.")]
 
 
@@ -53,7 +60,7 @@ class SearchArguments(ToolArguments):
     query: Text = Field(description="A question, or some words.")
     limit: int = Field(10, ge=1, le=100, description="Memories at most.")
     kinds: list[Literal["fact", "turn", "note", "page", "episode"]] = Field(
-        [], description="Only these kinds. Left out: whatever bears on the question."
+        [], description="Only these kinds."
     )
     as_of: Moment = None
     include_past: bool = Field(False, description="Also facts that no longer hold.")
@@ -73,8 +80,8 @@ class MessageArguments(ToolArguments):
     role: Literal["user", "assistant", "system", "tool"] = "user"
     content: Text
     speaker: str = Field("", max_length=120, description="Who says it, by name.")
-    timestamp: str | SkipJsonSchema[None] = Field(
-        None, max_length=40, description="When it was said, ISO 8601. Left out: now."
+    timestamp: TimeText | SkipJsonSchema[None] = Field(
+        None, description="When it was said, ISO 8601. Left out: now."
     )
 
 
@@ -86,9 +93,24 @@ class AddArguments(ToolArguments):
     )
     session: str = Field("", max_length=200, description="The conversation, by name.")
     agent: str = Field("", max_length=120, description="The agent who talks with the subject.")
-    metadata: dict[str, Any] = Field({}, description="Kept with the messages as it is.")
-    wait: bool = Field(False, description="Answer once they are read, with what became of them.")
+    metadata: dict[str, Any] = Field({}, description="Kept with them.")
+    wait: bool = Field(False, description="Answer once they are read.")
     dry_run: bool = Field(False, description="Say what would become of them; store nothing.")
+
+
+class RememberArguments(ToolArguments):
+    subject: Subject = ""
+    text: Text = Field(description="One fact, a whole sentence, kept as it is.")
+    role: Literal["user", "assistant", "tool"] = Field("user", description="Whose word it is.")
+    predicate: str = Field(
+        "", pattern="^$|^[a-z][a-z0-9_]{0,79}$", description="A key, as lives_in."
+    )
+    value: str = Field("", max_length=500, description="As Lisbon.")
+    owner: str = Field("", max_length=120, description="Left out: the subject.")
+    valid_from: Since = None
+    valid_to: Until = None
+    sources: list[UUID] = Field([], max_length=100, description="Ids of messages.")
+    metadata: dict[str, Any] = Field({}, description="Kept as it is.")
 
 
 class CorrectArguments(ToolArguments):
@@ -98,31 +120,35 @@ class CorrectArguments(ToolArguments):
     reason: Reason = ""
 
 
+# `ended` and `never_true`: as older agents say it; nobody learns them anew.
+WayToForget = Annotated[
+    Literal["forget", "end", "retract", "ended", "never_true"],
+    WithJsonSchema({"type": "string", "enum": ["forget", "end", "retract"]}),
+]
+
+
 class ForgetArguments(ToolArguments):
     subject: Subject = ""
     id: MemoryId
     kind: Literal["fact", "note"] = "fact"
-    how: Literal["forget", "end", "retract", "ended", "never_true"] = Field(
+    how: WayToForget = Field(
         "forget",
         description="Of a fact. forget: hold it no longer; end: it was so, and is no more; "
-        "retract: it was never so, and what it had replaced holds again. Formerly ended and "
-        "never_true.",
+        "retract: it was never so, and what it had replaced holds again.",
     )
     reason: Reason = ""
 
 
 class HistoryArguments(ToolArguments):
     subject: Subject = ""
-    id: UUID | SkipJsonSchema[None] = Field(
-        None, description="A fact's id: all its wordings. Left out: the latest changes of all."
-    )
+    id: UUID | SkipJsonSchema[None] = Field(None, description="A fact's.")
     limit: int = Field(20, ge=1, le=100)
     cursor: str = Field("", max_length=500, description="`next` of the page before.")
 
 
 class UndoArguments(ToolArguments):
     subject: Subject = ""
-    event_id: UUID = Field(description="The `event_id` that a change told, or the history shows.")
+    event_id: UUID = Field(description="Of the change.")
     cascade: bool = Field(False, description="Undo later changes that built on it first.")
     dry_run: bool = Field(False, description="Say what would change; change nothing.")
     reason: Reason = ""
@@ -140,6 +166,7 @@ class EditBlockArguments(ToolArguments):
     old: str = Field("", description="Words of it, copied exactly, that occur once …")
     new: str = Field("", description="… and what stands there instead; empty deletes them.")
     value: str = Field("", description="All of it, written anew.")
+    description: str = Field("", max_length=500, description="Of a new block: what belongs in it.")
     agent: str = Field("", max_length=120, description="Who writes.")
 
 
@@ -176,8 +203,8 @@ class AppendToWindowArguments(OpenWindowArguments):
 
 class StepWindowArguments(OpenWindowArguments):
     text: str = Field("", description="What the user says now.")
-    max_steps: int | SkipJsonSchema[None] = Field(
-        None, ge=1, le=500, description="Left out: as many as the policy has it."
+    max_steps: Annotated[int, Field(ge=1, le=500)] | SkipJsonSchema[None] = Field(
+        None, description="Left out: as many as the policy has it."
     )
 
 
@@ -195,7 +222,11 @@ def _simplify_schema(node: Any, defs: dict[str, Any]) -> Any:
         return node
     if "$ref" in node:
         return _simplify_schema(defs[node["$ref"].rpartition("/")[2]], defs)
-    left_out = {"title", "$defs"} | ({"default"} if node.get("default", 0) is None else set())
+    left_out = {"title", "$defs"}
+    if node.get("additionalProperties") is True:
+        left_out.add("additionalProperties")
+    if not node.get("default", True):
+        left_out.add("default")  # that nothing is given is what leaving it out says
     if "properties" in node:
         left_out.add("description")  # our own docstrings, not the caller's business
     return {

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-from api.mcp.arguments import Text, ToolArguments
+from api.mcp.arguments import Text, TimeText, ToolArguments
 from api.mcp.caller import Caller
 from api.mcp.hub_tools import DATA_NOTICE
 from api.mcp.render import render_json
@@ -23,6 +23,7 @@ from memoryhub.errors import InvalidInput
 
 MemoryIdText = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[^/]+$")]
 Mem0Filters = dict[str, Any]
+Most = Annotated[int, Field(ge=1, le=100)]
 
 
 class ScopedArguments(ToolArguments):
@@ -53,7 +54,7 @@ class AddMemoryArguments(ScopedArguments):
     metadata: dict[str, Any] = Field({}, description="Kept with the memory.")
     infer: bool = Field(True, description="false: keep it word by word, at once.")
     immutable: bool = False
-    expiration_date: str | SkipJsonSchema[None] = Field(None, max_length=40)
+    expiration_date: TimeText | SkipJsonSchema[None] = None
     enable_graph: bool | SkipJsonSchema[None] = Field(None, description="Changes nothing.")
 
 
@@ -82,9 +83,9 @@ def _has_user_filter(filters: object) -> bool:
 
 class SearchMemoriesArguments(FilteredArguments):
     query: Text
-    limit: int | SkipJsonSchema[None] = Field(None, ge=1, le=100)
-    top_k: int | SkipJsonSchema[None] = Field(None, ge=1, le=100)
-    threshold: float | SkipJsonSchema[None] = Field(None, ge=0, le=1)
+    limit: Most | SkipJsonSchema[None] = None
+    top_k: Most | SkipJsonSchema[None] = None
+    threshold: Annotated[float, Field(ge=0, le=1)] | SkipJsonSchema[None] = None
 
 
 class GetMemoriesArguments(FilteredArguments):
@@ -99,7 +100,7 @@ class MemoryArguments(ToolArguments):
 class UpdateMemoryArguments(MemoryArguments):
     text: str | SkipJsonSchema[None] = Field(None, description="Its new words.")
     metadata: dict[str, Any] | SkipJsonSchema[None] = None
-    expiration_date: str | SkipJsonSchema[None] = Field(None, max_length=40)
+    expiration_date: TimeText | SkipJsonSchema[None] = None
 
 
 class MemoriesArguments(ToolArguments):

@@ -39,6 +39,11 @@ _TYPES_BY_METHOD: dict[str, _MessageTypes] = {
     ),
     "prompts/list": (_PAGE_PARAMS, types.ListPromptsRequest, types.ListPromptsResult),
     "prompts/get": (types.GetPromptRequestParams, types.GetPromptRequest, types.GetPromptResult),
+    "completion/complete": (
+        types.CompleteRequestParams,
+        types.CompleteRequest,
+        types.CompleteResult,
+    ),
 }
 
 
@@ -78,7 +83,12 @@ async def _serve_stdio(url: str, key: str) -> None:
 
 def build_relay_server(hub: Client) -> Server[Any]:
     """A server that shows and does what the hub does."""
-    server: Server[Any] = Server("memoryhub", title="MemoryHub", instructions=hub.instructions)
+    server: Server[Any] = Server(
+        "memoryhub",
+        version=hub.server_info.version if hub.server_info else "",
+        title="MemoryHub",
+        instructions=hub.instructions,
+    )
     for method, (params, asks, answers) in _TYPES_BY_METHOD.items():
         server.add_request_handler(method, params, _build_handler(hub, asks, answers))
     return server

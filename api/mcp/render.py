@@ -37,7 +37,8 @@ def _render_memory_line(memory: Mapping[str, Any]) -> str:
     about = (memory.get("keywords") or (), memory.get("tags") or ())
     told = format_description(memory.get("context") or "", *about)
     described = f" ({told})" if told else ""
-    return escape_as_data(f"- [{named}] {day} {said_by}{memory['text']}{described}{held}")
+    aside = "" if memory["relevant"] else " (hardly bears on it)"
+    return escape_as_data(f"- [{named}] {day} {said_by}{memory['text']}{described}{held}{aside}")
 
 
 def select_filled_fields(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

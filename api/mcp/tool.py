@@ -44,10 +44,11 @@ class Tool:
 
     def to_protocol(self) -> Shown:
         reads = self.scope == "read"
+        # What is only read neither destroys nor repeats anything: nothing to tell.
         hints = ToolAnnotations(
             read_only_hint=reads,
-            destructive_hint=self.destroys,
-            idempotent_hint=reads or self.repeatable,
+            destructive_hint=None if reads else self.destroys,
+            idempotent_hint=None if reads else self.repeatable,
             open_world_hint=False,
         )
         return Shown(
@@ -77,4 +78,9 @@ def build_array_schema(of: JSONSchema) -> JSONSchema:
 
 def build_object_schema(needed: dict[str, JSONSchema], **more: JSONSchema) -> JSONSchema:
     """An object with these properties; others may come."""
-    return {"type": "object", "properties": needed | more, "required": list(needed)}
+    told: JSONSchema = {"type": "object"}
+    if properties := needed | more:
+        told["properties"] = properties
+    if needed:
+        told["required"] = list(needed)
+    return told

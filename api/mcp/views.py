@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from api.core.problems import exception_handler
 from api.core.views import HubView
 from api.mcp.caller import build_caller
+from api.mcp.oauth import build_metadata_address
 from api.mcp.server import build_server, select_tools
 from api.mcp.transport import exchange_message
 from memoryhub.errors import MemoryHubError
@@ -30,6 +31,16 @@ class McpView(HubView):
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response]:
         return _handle_error
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """Whatever is accepted: hosts ask by GET for a stream alone, and go on without one where
+        they read that there is no such method; of any other refusal they tell their users."""
+        return super().perform_content_negotiation(request, force=True)
+
+    def get_authenticate_header(self, request: Request) -> str:
+        """With the place where hosts read how to come by a key."""
+        told = super().get_authenticate_header(request)
+        return f'{told}, resource_metadata="{build_metadata_address(request)}"'
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         check_origin(request)
@@ -63,11 +74,14 @@ def check_origin(request: Request) -> None:
         given = urlsplit(origin)
     except ValueError:
         given = urlsplit("")
-    trusted = (urlsplit(each) for each in settings.CSRF_TRUSTED_ORIGINS)
+    named = (*settings.CSRF_TRUSTED_ORIGINS, *settings.CORS_ALLOWED_ORIGINS)
+    trusted = (urlsplit(each) for each in named)
     if given.netloc == request.get_host() or any(_is_trusted_by(each, given) for each in trusted):
         return
+    if settings.CORS_ALLOW_ALL_ORIGINS:
+        return
     raise MemoryHubError(
-        "Pages of this origin may not call the hub: see MEMORYHUB_TRUSTED_ORIGINS.",
+        "Pages of this origin may not call the hub: see MEMORYHUB_CORS_ORIGINS.",
         code="origin_refused",
         status=403,
     )

@@ -18,6 +18,7 @@ from memoryhub.errors import NotFound
 from memoryhub.pipeline.ingest.services import ingest_messages, wait_for_job
 from memoryhub.pipeline.ingest.verbatim import keep_verbatim
 from memoryhub.pipeline.models import Job
+from memoryhub.subject_names import reads_like_name
 from memoryhub.tenants.keys import KeyRow
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -63,7 +64,8 @@ def add_memories(request: Request, wanted: AddRequest) -> dict[str, Any]:
 def _ensure_allowed_space(key: KeyRow, ids: Mem0Ids) -> None:
     """A key of one subject adds to no other (E30). A new subject is called by its bare id."""
     if key.space_id is None:
-        ensure_space(key.tenant_id, ids.subject, name="" if ids.user else ids.display_name)
+        named = not ids.user and reads_like_name(ids.display_name)
+        ensure_space(key.tenant_id, ids.subject, name=ids.display_name if named else "")
     elif not Space.objects.filter(id=key.space_id, subject=ids.subject).exists():
         raise NotFound("There is no such user.")
 

@@ -40,18 +40,17 @@ _EXAMPLE_PROBLEM = {
     "code": "not_found",
     "detail": "There is no such subject.",
 }
-_NO_NUL_PATTERN = "^[^\\u0000]*$"
+NO_NUL_PATTERN = "^[^\\u0000]*$"
 _PROBLEM_REFERENCE = {"$ref": "#/components/schemas/Problem"}
-_JSON_VALUE_REFERENCE = {"$ref": "#/components/schemas/JsonValue"}
-_JSON_MEMBERS = {
-    "propertyNames": {"pattern": _NO_NUL_PATTERN},
-    "additionalProperties": _JSON_VALUE_REFERENCE,
-}
 _SHARED_SCHEMAS: Schema = {
-    "JsonObject": {"type": "object", **_JSON_MEMBERS},
-    # Of any type: each rule is for one of them. Named by type, a generator of clients could not
-    # make one of it, as it holds itself.
-    "JsonValue": {"pattern": _NO_NUL_PATTERN, "items": _JSON_VALUE_REFERENCE, **_JSON_MEMBERS},
+    # Of what is in it no more is said: a value would hold itself, and of that generators of
+    # clients make nothing, or leave out the operations that take it.
+    "JsonObject": {
+        "description": "Any JSON, in which no text has a NUL.",
+        "type": "object",
+        "propertyNames": {"pattern": NO_NUL_PATTERN},
+        "additionalProperties": True,
+    },
     "Problem": PROBLEM_SCHEMA,
 }
 _METHODS = ("get", "post", "put", "patch", "delete")

@@ -8,18 +8,49 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from rest_framework import serializers
 from rest_framework.request import Request
+from rest_framework.response import Response
+from typing_extensions import TypedDict
 
-from api.core.fields import NOT_BLANK, NULL, StrictBooleanField, TextField, TimestampField
+from api.core.fields import (
+    NOT_BLANK,
+    NULL,
+    ListField,
+    MetadataField,
+    NameField,
+    PatternField,
+    StrictBooleanField,
+    StrictIdField,
+    StrictNumberField,
+    TextField,
+    TimestampField,
+)
+from api.core.views import check_subjects_visible
+from api.rows.answers import build_row_type, define_answer
 from api.rows.columns import Resource, build_columns
 from api.rows.read_views import SpaceListView
 from api.rows.sources import build_source_loader
-from api.rows.write_views import ReasonSerializer, RowWriteView, SpaceWriteRequest
+from api.rows.write_views import (
+    BaseWriteView,
+    ReasonSerializer,
+    RowWriteView,
+    SpaceWriteRequest,
+    TenantWriteRequest,
+)
 from api.schema.openapi import PAGE_PARAMETERS, build_time_parameter
+from api.v1.jobs import DecisionTarget
 from memoryhub.dialogues.messages import to_utc
+from memoryhub.dialogues.models import Turn
 from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.corrections import Correction
+from memoryhub.pipeline.ingest.given import (
+    MAX_SOURCES,
+    PREDICATE_PATTERN,
+    GivenFact,
+    remember_fact,
+)
 from memoryhub.tenants.models import Space
 from notes.facts.validity import build_current_q
 from notes.models import Fact
@@ -71,6 +102,74 @@ class FactVersionsView(SpaceListView):
         if fact is None:
             raise NotFound("There is no such fact.")
         return Fact.objects.filter(space=space, lineage=fact.lineage)
+
+
+class RememberFactSerializer(serializers.Serializer[Any]):
+    """A fact as it is given. `role`: who tells it, with the trust of that role; `predicate`: the
+    relation by its key, of which some have one value at a time; `sources`: turns that it rests
+    on, else its own words are kept as one."""
+
+    subject = TextField(max_length=200, shape=NOT_BLANK)
+    text = TextField(shape=NOT_BLANK)
+    role = serializers.ChoiceField(choices=Turn.Role.values, default=Turn.Role.USER)
+    predicate = PatternField(shape=f"^$|{PREDICATE_PATTERN}", default="")
+    value = NameField(default="", max_length=500)
+    owner = NameField(default="", max_length=120)
+    speaker = NameField(default="", max_length=120)
+    agent = NameField(default="", max_length=120)
+    session = NameField(default="", max_length=200)
+    valid_from = TimestampField(**NULL)
+    valid_to = TimestampField(**NULL)
+    confidence = StrictNumberField(min_value=0, max_value=1, **NULL)
+    sources = ListField(StrictIdField(), max_length=MAX_SOURCES, default=list)
+    metadata = MetadataField(default=dict)
+    subject_name = NameField(max_length=120, **NULL)
+
+
+class RememberedDecision(TypedDict):
+    """What became of it: `op` (added, the same as one held, taking another's place, …), why, and
+    the fact that it touched."""
+
+    op: str
+    reason: str
+    target: DecisionTarget | None
+
+
+class RememberFactView(BaseWriteView):
+    """Store a fact as it is given, without reading anything from it. It is compared with what is
+    held like every claim. `fact` is null where it waits for a person."""
+
+    serializer_class = RememberFactSerializer
+    answer: ClassVar = define_answer(
+        "RememberedFact",
+        "The fact that says it now, what became of it, and the event to undo.",
+        event_id=UUID | None,
+        fact=build_row_type(FACTS) | None,
+        decision=RememberedDecision,
+    )
+    example: ClassVar = {
+        "subject": "ana",
+        "text": "Ana lives in Lisbon",
+        "predicate": "lives_in",
+        "value": "Lisbon",
+        "valid_from": "2026-05-01T00:00:00Z",
+    }
+
+    def post(self, request: Request) -> Response:
+        deed = self.read_deed(request)
+        given = GivenFact(**deed.given)
+        check_subjects_visible(request, given.subject)
+        return self.run_once(request, lambda: _remember_fact(deed, given))
+
+
+def _remember_fact(deed: TenantWriteRequest, given: GivenFact) -> dict[str, Any]:
+    stored = remember_fact(deed.tenant_id, given, deed.actor, deed.now)
+    fact, decision = stored.decided.fact, stored.decided.render_decision()
+    return {
+        "event_id": stored.event_id,
+        "fact": deed.render_row(FACTS, fact.id) if fact else None,
+        "decision": {name: decision[name] for name in ("op", "reason", "target")},
+    }
 
 
 class CorrectFactSerializer(ReasonSerializer):

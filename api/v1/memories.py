@@ -56,13 +56,15 @@ class MessageSerializer(serializers.Serializer[Message]):
 
 
 class AddSerializer(serializers.Serializer[IngestRequest]):
-    """Messages about a subject, oldest first."""
+    """Messages about a subject, oldest first. `subject_name`: what the subject is called from now
+    on; left out, it is learned from what they say."""
 
     subject = TextField(max_length=200, shape=NOT_BLANK)
     messages = ListField(MessageSerializer(), allow_empty=False, max_length=settings.MAX_MESSAGES)
     session = NameField(default="", max_length=200)
     agent = NameField(default="", max_length=120)
     metadata = MetadataField(default=dict)
+    subject_name = NameField(max_length=120, **NULL)
     wait = StrictBooleanField(default=False)
     dry_run = StrictBooleanField(default=False)
 
@@ -77,6 +79,7 @@ class AddSerializer(serializers.Serializer[IngestRequest]):
             ],
             session=data["session"],
             agent=data["agent"],
+            subject_name=data["subject_name"],
         )
 
 

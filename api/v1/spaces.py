@@ -11,12 +11,13 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.core.fields import StrictBooleanField
+from api.core.fields import NameField, StrictBooleanField
 from api.rows.answers import define_answer
 from api.rows.columns import Resource, pick_columns
 from api.rows.read_views import SingleRowView, get_space_at_path
 from api.rows.write_views import SpaceWriteRequest, SpaceWriteView
 from memoryhub.pipeline.counts import COUNTED_KINDS, annotate_counts
+from memoryhub.pipeline.naming import set_subject_name
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import pause_space, resume_space
@@ -54,6 +55,25 @@ class SpaceView(SingleRowView):
         space = get_space_at_path(request, subject)
         with tenant_scope(space.tenant_id):
             return self.build_row_response(request, SPACES.select_rows(), space.id)
+
+
+class NameSpaceSerializer(serializers.Serializer[Any]):
+    """`subject_name` "": none is known; it is learned from what they say again."""
+
+    subject_name = NameField(max_length=120)
+
+
+class NameSpaceView(SpaceWriteView):
+    """What the subject is called in what is written from now on; what was written follows."""
+
+    serializer_class = NameSpaceSerializer
+    answer_outlives_erasure = False
+    answer: ClassVar = define_answer("NamedSpace", "The subject as it is now.", space=SPACES)
+    example: ClassVar = {"subject_name": "Priya"}
+
+    def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
+        set_subject_name(deed.space, deed.given["subject_name"], deed.actor, deed.now)
+        return {"space": deed.render_row(SPACES, deed.space.id)}
 
 
 class PauseSpaceSerializer(serializers.Serializer[Any]):

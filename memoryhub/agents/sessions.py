@@ -97,7 +97,7 @@ class AgentSession:
         with tenant_scope(self.space.tenant_id):
             said = Turn.objects.filter(space=self.space).exclude(IS_INNER)
             counts = {"said": said.count(), "kept": count_passages(self.space)}
-        name = self.space.name or self.space.subject
+        name = self.space.display_name
         return [
             _WHO_TEXT.format(name=name, now=f"{now:%Y-%m-%d %H:%M} UTC"),
             _LIMITS_TEXT.format(

@@ -15,8 +15,10 @@ from django.utils.translation import gettext_noop
 from memoryhub.dialogues.messages import Message, check_messages, clean_text, resolve_time
 from memoryhub.dialogues.models import INNER, OWN_KEYS, Session, Turn
 from memoryhub.dialogues.redaction import hash_buried_words
+from memoryhub.engines.local.language import detect_language
 from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.news import News, notify_listeners
+from memoryhub.subject_names import THE_USER_BY_LANGUAGE, choose_display_name
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.services import lock_space
 
@@ -170,7 +172,8 @@ def _build_turn(
     space: Space, message: Message, agent: str, received: datetime, terms: Mapping[str, Any]
 ) -> Turn:
     occurred_at, flag = resolve_time(message.timestamp, space.timezone, received)
-    subject = (space.name or space.subject)[:120]
+    placeholder = THE_USER_BY_LANGUAGE.get(detect_language(message.content), "")
+    subject = choose_display_name(space.name, space.subject, placeholder)
     usual = subject if message.role == Turn.Role.USER else agent or message.role
     return Turn(
         tenant_id=space.tenant_id,

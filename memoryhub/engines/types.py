@@ -176,18 +176,19 @@ class Extraction:
 class Exchange:
     """Input of `construct`: the utterances to read, and what went before as context only.
 
-    `history` (oldest first, at most the last 10 turns of the session) resolves references and
-    pairs answers with questions; nothing is extracted from it. `earlier` are the last turns of
-    other sessions, for a model. `participants` are the known speakers' names, `subject` the person
-    the space is about, `names` those of whom something is held. `held`: open
-    claims that the messages may be about, with the names of relations in use, for an engine that
-    judges while it reads; None: it is not to judge.
+    `history` (oldest first, at most the last 10 turns of the session) resolves references and pairs
+    answers with questions; nothing is extracted from it. `earlier` are the last turns of other
+    sessions, for a model. `participants` are the known speakers' names, `subject` the person the
+    space is about, `aliases` whatever else that person is called, ids among it, `names` those of
+    whom something is held. `held`: open claims that the messages may be about, with the names of
+    relations in use, for an engine that judges while it reads; None: it is not to judge.
     """
 
     utterances: Sequence[Utterance]
     history: Sequence[Utterance] = ()
     participants: Sequence[str] = ()
     subject: str = ""
+    aliases: Sequence[str] = ()
     names: Sequence[str] = ()
     summary: str = ""  # S, the rolling summary of the space (Mem0); context only
     earlier: Sequence[Utterance] = ()

@@ -105,7 +105,16 @@ def _count_rows(spaces: Any, *, embeddings: bool) -> Counter[str]:
 
 
 _SPACE_COLUMNS = (
-    *("id", "subject", "name", "timezone", "speakers", "next_seq", "embedding_model"),
+    *(
+        "id",
+        "subject",
+        "name",
+        "former_names",
+        "timezone",
+        "speakers",
+        "next_seq",
+        "embedding_model",
+    ),
     *("created_at", "last_activity_at", "paused_at", "paused_by"),
 )
 

@@ -25,8 +25,8 @@ from memoryhub.tenants.models import Space
 from memoryhub.tenants.services import clean_subject
 
 # What of a space's own row is the file's, once its rows are in.
-_IMPORTED_COLUMNS: tuple[str, ...] = ("name", "timezone", "speakers", "next_seq", "created_at")
-_IMPORTED_COLUMNS += ("last_activity_at", "paused_at", "paused_by")
+_IMPORTED_COLUMNS: tuple[str, ...] = ("name", "former_names", "timezone", "speakers", "next_seq")
+_IMPORTED_COLUMNS += ("created_at", "last_activity_at", "paused_at", "paused_by")
 
 
 @dataclass

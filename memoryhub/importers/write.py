@@ -108,7 +108,7 @@ def compute_text_key(space: Space, text: str) -> str:
 
 
 def get_owner_name(space: Space) -> str:
-    return (space.name or space.subject)[:120]
+    return space.display_name
 
 
 def write_facts(space: Space, places: Sequence[LineageMatch], origin: ImportOrigin) -> None:

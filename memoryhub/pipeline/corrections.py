@@ -344,7 +344,7 @@ def undo_trait_correction(
 ) -> Correction[Any]:
     """Take back what `actor` said last of a trait: what was thought before is thought again."""
     with tenant_scope(space.tenant_id):
-        rows = Trait.objects.filter(space=space, owner=traits.get_owner_name(space), key=key)
+        rows = Trait.objects.filter(space=space, owner__in=space.called_names, key=key)
         said = Revision.objects.filter(
             row_type="trait",
             row_id__in=rows.values("id"),

@@ -142,7 +142,7 @@ def compose_answer(
     wants_past = include_past or find_asked_tense(question[:_MAX_QUESTION_CHARACTERS]) == "former"
     holding = [(i, q) for i, q in quoted if wants_past or q.until is None or q.until > at]
     kept, tokens = _fit_token_budget(holding, budget_tokens)
-    quotes, subject = [quote for _, quote in kept], space.name or space.subject
+    quotes, subject = [quote for _, quote in kept], space.display_name
     with open_ledger(space.tenant_id, space_id=space.id, at=now):
         made, failed = _ask_engine(tenant, policy, question, quotes, subject)
     return ComposedAnswer(made, [item for item, _ in kept], tokens, failed)

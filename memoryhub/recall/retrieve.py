@@ -95,8 +95,9 @@ class RetrievalResult:
 
     def put_first(self, items: Sequence[MemoryItem]) -> None:
         """These before the others, and each thing once."""
-        known = {item.id for item in items}
-        self.items = [*items, *(item for item in self.items if item.id not in known)]
+        found = {item.id: item for item in self.items}
+        first = {item.id: found.get(item.id, item) for item in items}
+        self.items = [*first.values(), *(item for item in self.items if item.id not in first)]
 
 
 def select_channels(ask: PreparedQuestion) -> list[Channel]:

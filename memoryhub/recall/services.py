@@ -105,6 +105,9 @@ def search_memories(
         first = retrieve.retrieve_memories(ask, wanted, clock)
         if ask.parsed_question.wants_overview and "facts" in wanted.channels:
             first.put_first(retrieve.load_items_of_hits(at_hand.find_overview(ask)))
+        if ask.parsed_question.identity and "facts" in wanted.channels:
+            named = at_hand.find_identity(ask, ask.parsed_question.identity)
+            first.put_first(retrieve.load_items_of_hits(named))
         clashing = conflicts.find_conflicts(first.list_relevant(), visibility.at)
         hidden = explanation.find_hidden(ask, wanted.channels) if explain else []
         beside = {}

@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from memoryhub.subject_names import PLACEHOLDERS, choose_display_name, list_called_names
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.scope import get_current_tenant
 
@@ -126,6 +127,11 @@ class Space(TenantModel):
     subject = models.CharField(max_length=200)
     name = models.CharField(max_length=200, blank=True)
     timezone = models.CharField(max_length=64, default="UTC")
+    # What they were called before, and the turn that told the name; None: somebody set it.
+    former_names = ArrayField(models.CharField(max_length=200), default=list, blank=True)
+    named_in = models.UUIDField(null=True, blank=True)
+    # What was written before does not say the name yet.
+    rename_due = models.BooleanField(default=False)
     # Names of everyone who spoke here: recall takes them out of questions.
     speakers = ArrayField(models.CharField(max_length=120), default=list, blank=True)
     next_seq = models.BigIntegerField(default=1)
@@ -145,6 +151,27 @@ class Space(TenantModel):
 
     def __str__(self) -> str:
         return self.name or self.subject
+
+    @property
+    def display_name(self) -> str:
+        """How the subject is called in what is written; never by an id."""
+        spoke = [name for name in PLACEHOLDERS if name in self.speakers]
+        return choose_display_name(self.name, self.subject, placeholder=spoke[0] if spoke else "")
+
+    @property
+    def called_names(self) -> tuple[str, ...]:
+        """All that stands for the subject, the display name first."""
+        return list_called_names(self.display_name, self.subject, self.former_names)
+
+    def name_owner(self, owner: str) -> str:
+        """Whose a fact is: the subject has one name there, whatever its words say."""
+        return self.display_name if owner in self.called_names else owner
+
+    @property
+    def people(self) -> list[str]:
+        """Everyone who spoke here, the subject by one name."""
+        others = set(self.called_names[1:])
+        return [name for name in self.speakers if name not in others]
 
 
 class SpaceModel(TenantModel):

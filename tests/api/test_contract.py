@@ -50,6 +50,38 @@ def test_every_route_is_described_without_a_warning(described: dict[str, Any]) -
     assert len(described["paths"]) == len([p for p in urlpatterns if p.name not in names])
 
 
+def test_it_is_json_unless_yaml_is_asked_for() -> None:
+    for accept in ("*/*", "text/html,*/*;q=0.8", "application/json"):
+        told = Client().get("/api/v1/schema", headers={"accept": accept})
+        assert json.loads(told.content)["openapi"].startswith("3.1")
+    told = Client().get("/api/v1/schema", headers={"accept": "application/vnd.oai.openapi"})
+    assert told.content.startswith(b"openapi: 3.1")
+
+
+def list_references(schema: Any) -> set[str]:
+    """The components that it names, at any depth."""
+    if isinstance(schema, list):
+        return {name for each in schema for name in list_references(each)}
+    if not isinstance(schema, dict):
+        return set()
+    own = {str(schema["$ref"]).rpartition("/")[2]} if isinstance(schema.get("$ref"), str) else set()
+    return own | {name for each in schema.values() for name in list_references(each)}
+
+
+def test_no_component_holds_itself(described: dict[str, Any]) -> None:
+    """Generators of clients leave out the operations that take such a one."""
+    held = {
+        name: list_references(each) for name, each in described["components"]["schemas"].items()
+    }
+    while more := {
+        name: deeper
+        for name, inner in held.items()
+        if (deeper := inner.union(*(held[each] for each in inner))) != inner
+    }:
+        held |= more
+    assert [name for name, inner in held.items() if name in inner] == []
+
+
 def test_every_operation_says_what_it_takes_and_answers(described: dict[str, Any]) -> None:
     for path, operations in described["paths"].items():
         for method, operation in operations.items():

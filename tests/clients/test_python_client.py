@@ -84,6 +84,11 @@ def call_everything(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     yield from _call_reads(hub, scene)
     yield from _call_settings(hub, scene)
     yield from _call_adds(hub)
+    given = hub.remember("ana", "Ana's sister is Rita.", predicate="sister", value="Rita")
+    assert given.fact
+    assert given.fact.value == "Rita"
+    yield given
+    yield ana.set_name("")
     fact, note = str(scene["fact"].id), str(scene["note"].id)
     yield ana.facts.correct(fact, "Ana plays chess well", reason="better", version=0 or None).row
     newest = next(iter(ana.facts.list(filter={"text": "Ana plays chess well"}))).id
@@ -97,6 +102,8 @@ def call_everything(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     yield ana.events.undo(retracted.event_id, dry_run=True)
     yield ana.events.undo(retracted.event_id, reason="it was so")
     yield ana.facts.forget(newest).row
+    one = ana.fact(newest)
+    yield from (one.restore().row, one.get(), *one.versions(), one.correct("Ana plays chess").row)
     yield ana.notes.describe(note, tags=["game"], context="").row
     yield ana.notes.pin(note, pinned=True).row
     yield ana.notes.forget(note).row

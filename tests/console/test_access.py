@@ -71,6 +71,7 @@ DECIDED = {
     "space-person": (ADMIN, "get"),
     "space-person-revoke": (ADMIN, "post"),
     "space-pause": (EDITOR, "post"),
+    "space-name": (EDITOR, "post"),
     "space-export": (ADMIN, "get"),
     "spaces-export": (ADMIN, "get"),
     "spaces-import": (ADMIN, "get"),

@@ -88,7 +88,7 @@ NO_PAGE |= {"job-cancel", "usage-redact", "usage-redact-all"}
 NO_PAGE |= {"key-revoke", "policy-change", "policy-return", "space-policy-change"}
 # JSON, which has tests of its own, an action, and a panel that is empty unless asked for a memory.
 NO_PAGE |= {"space-graph-about", "space-graph-data", "space-map-data", "space-map-begin"}
-NO_PAGE |= {"space-export", "spaces-export", "space-person-revoke", "space-pause"}
+NO_PAGE |= {"space-export", "spaces-export", "space-person-revoke", "space-pause", "space-name"}
 NO_PAGE |= {"space-trait", "space-profile", "block-new", "block-save"}
 NO_PAGE |= {"block-attach", "block-detach", "block-delete"}
 NO_PAGE |= {"embeddings-begin", "embedding-begin", "embedding-decide"}

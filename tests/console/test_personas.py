@@ -187,3 +187,20 @@ def test_viewers_read_only(client: Client, world: ConsoleWorld) -> None:
         page = client.get(reverse(name, args=ids)).content.decode()
         assert 'method="post" action="/spaces' not in page
         assert "<textarea" not in page
+
+
+def test_what_they_are_called_is_set_on_their_page(browser: Client, world: ConsoleWorld) -> None:
+    with tenant_scope(world.tenant.id):
+        fact = make_fact(
+            world.space,
+            f"{world.space.display_name} keeps bees",
+            world.turn,
+            owner=world.space.display_name,
+        )
+    shown = post_form(browser, "space-name", world, subject_name="  Anna  Braun ")
+    assert "Saved" in shown
+    with tenant_scope(world.tenant.id):
+        fact.refresh_from_db()
+    assert (fact.owner, fact.text) == ("Anna Braun", "Anna Braun keeps bees")
+    assert 'value="Anna Braun"' in get_persona_page(browser, world)
+    assert "at most 120" in post_form(browser, "space-name", world, subject_name="x" * 121)

@@ -25,7 +25,8 @@ _FOLDERS = (
 def list_pages() -> list[Path]:
     """Every Markdown file of the project, without what is installed or generated."""
     inner = (file for folder in _FOLDERS for file in (ROOT / folder).rglob("*.md"))
-    return sorted([*ROOT.glob("*.md"), *inner])
+    found = (*ROOT.glob("*.md"), *inner)
+    return sorted(page for page in found if "node_modules" not in page.parts)
 
 
 def list_headings(page: Path, level: int) -> list[str]:

@@ -15,7 +15,7 @@ from memoryhub.pipeline.embeddings import embedding_map
 from memoryhub.pipeline.embeddings.evolution_map import EvolvedNotes, draw_evolution_map
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget, execute_erasure
 from memoryhub.pipeline.models import SpaceMap
-from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.scope import hub_scope, tenant_scope
 from notes.links.evolve import load_unevolved_notes
 from notes.models import Derivation, Note
 from tests.support.factories import make_member
@@ -51,9 +51,10 @@ def draw_map(hub: ScriptedHub) -> SpaceMap:
 
 
 def open_page(client: Client, hub: ScriptedHub, **query: str) -> str:
-    client.force_login(make_member(hub.tenant))
     where = reverse("space-map-evolution", args=[hub.space.id])
-    return client.get(where, query).content.decode()
+    with hub_scope():  # as a request begins
+        client.force_login(make_member(hub.tenant))
+        return client.get(where, query).content.decode()
 
 
 def find_path(name: str, panel: str) -> str:

@@ -217,7 +217,7 @@ def test_a_case_about_a_claim_that_ended_is_settled_and_comes_back_with_it(
     hub: ScriptedHub, hand: HandWriter
 ) -> None:
     old, _, proposal = make_conflict(hand)
-    ended = corrections.end_fact(hub.space, old.id, "eva", hub.now, until=hub.now)
+    ended = corrections.end_fact(hub.space, old.id, "eva", hub.now)
     proposal.refresh_from_db()
     assert (proposal.state, proposal.decided_by) == ("rejected", MOOT)
     corrections.undo_event(ended.event, "eva", hub.now)
@@ -230,7 +230,7 @@ def test_an_answer_of_a_person_stays_whatever_becomes_of_the_claim(
 ) -> None:
     old, _, proposal = make_conflict(hand)
     answer_proposals.answer_proposal(proposal, "keep", "eva", hub.now)
-    ended = corrections.end_fact(hub.space, old.id, "eva", hub.now, until=hub.now)
+    ended = corrections.end_fact(hub.space, old.id, "eva", hub.now)
     corrections.undo_event(ended.event, "eva", hub.now)
     proposal.refresh_from_db()
     assert (proposal.state, proposal.decided_by) == ("rejected", "eva")

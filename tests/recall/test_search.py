@@ -367,3 +367,19 @@ def test_only_some_memories_are_looked_at_however_many_others_are_nearer(
     (item,) = search_memories(world.space, asked, kinds=["fact"], only=[wanted.id]).items
     assert item.id == wanted.id
     assert search_memories(world.space, asked, kinds=["fact"], only=[]).items == []
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("who is Edda", "Edda is Ana's sister."),
+        ("what is my sister called", "Edda is Ana's sister."),
+        ("what's my dog's name", "Wuff is Ana's dog."),
+    ],
+)
+def test_who_somebody_is_comes_first(chatty: RecallWorld, question: str, first: str) -> None:
+    chatty.add_lines("Ana: Edda came to see me", "Ana: my dog barked at Edda", "Ana: dog, sister")
+    chatty.add_fact("Edda is tired.", owner="Edda", verb="is", complement="tired")
+    chatty.add_fact("Edda is Ana's sister.", owner="Edda", verb="is", complement="Ana's sister")
+    chatty.add_fact("Wuff is Ana's dog.", owner="Wuff", verb="is", complement="Ana's dog")
+    assert search_memories(chatty.space, question).items[0].text == first

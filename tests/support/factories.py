@@ -24,6 +24,7 @@ from memoryhub.lab.reports.build import load_report
 from memoryhub.pipeline.models import Job, QualityReading
 from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.tenants.models import Membership, PersonLink, Space, Tenant, User
+from memoryhub.tenants.scope import hub_scope
 from memoryhub.tenants.services import add_member, create_tenant, ensure_space
 from memoryhub.webhooks.models import Delivery, Webhook, WebhookEvent
 from notes.models import (
@@ -57,8 +58,10 @@ def make_tenant(name: str = "") -> Tenant:
 
 def make_member(tenant: Tenant, role: str = Membership.Role.ADMIN, **values: Any) -> User:
     """A person of this tenant. Needs no scope."""
-    user = User.objects.create_user(f"person-{next(_numbers)}", password="correct horse", **values)
-    add_member(tenant, user, role)
+    with hub_scope():
+        name = f"person-{next(_numbers)}"
+        user = User.objects.create_user(name, password="correct horse", **values)
+        add_member(tenant, user, role)
     return user
 
 

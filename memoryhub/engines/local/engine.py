@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
@@ -18,9 +18,16 @@ from memoryhub.engines.local.claims.judgements import (
     judge_statements,
     load_decider,
 )
+from memoryhub.engines.local.claims.made_texts import Span, find_made_spans
 from memoryhub.engines.local.claims.predicates import is_single_valued
 from memoryhub.engines.local.claims.resolve import ClaimRules
 from memoryhub.engines.local.claims.short_answers import CompletedStatement, complete_answer
+from memoryhub.engines.local.claims.told import (
+    RestatedText,
+    lead_back,
+    quote_told,
+    restate_exchange,
+)
 from memoryhub.engines.local.claims.values import add_employer_facts, end_left_home, mark_ended
 from memoryhub.engines.local.dates.english import find_times
 from memoryhub.engines.local.grammar.antecedents import may_point_back
@@ -41,13 +48,14 @@ from memoryhub.engines.types import (
     FactCandidate,
     SourceSpan,
     SpeechAct,
+    TimeSpan,
     Utterance,
 )
 
 _MAX_FACTS = 20  # facts of an exchange (spec §16)
 _MAX_CONTEXT = 300  # characters of the turn before
 _READ_ROLES = frozenset({"user", "assistant"})  # documents and tool output are data (spec E24)
-ChineseExtractor = Callable[[Exchange], Extraction]
+ChineseExtractor = Callable[[Exchange, Mapping[str, RestatedText]], Extraction]
 
 
 class LocalEngine(ClaimRules, NoteRules, TopicRules, EpisodeRules, PersonaRules, RecallRules):
@@ -74,14 +82,21 @@ class LocalEngine(ClaimRules, NoteRules, TopicRules, EpisodeRules, PersonaRules,
             _read_facts(reading)
         if self._judges:
             _judge_facts(readings)
-        return [_add_chinese(reading.exchange, _extract_english(reading)) for reading in readings]
+        return [_finish_extraction(reading) for reading in readings]
 
 
 @dataclass(slots=True)
 class _ExchangeReading:
-    """An exchange on its way: `asked` is the question before it, when it ended in one."""
+    """An exchange on its way: `asked` is the question before it, when it ended in one.
 
+    `sent` is the exchange as it came in, `restated` what is read of it, by handles; `made` where
+    nobody speaks for themselves.
+    """
+
+    sent: Exchange
     exchange: Exchange
+    restated: Mapping[str, RestatedText]
+    made: Mapping[str, Sequence[Span]]
     turns: list[ParsedTurn]
     question: ParsedTurn | None
     statements: list[tuple[CompletedStatement, ParsedTurn]] = field(default_factory=list)
@@ -93,18 +108,53 @@ class _ExchangeReading:
         """Handles of what is told to an assistant."""
         return frozenset(t.utterance.handle for t in self.turns if t.scene.assisted)
 
+    def is_told(self, fact: FactCandidate) -> bool:
+        """It was written down to be kept."""
+        source = fact.sources[0]
+        restated = self.restated.get(source.handle)
+        return restated is not None and restated.is_kept(source.start)
 
-def _prepare_readings(exchanges: Sequence[Exchange]) -> list[_ExchangeReading]:
+    def is_claimed(self, fact: FactCandidate) -> bool:
+        """Somebody says it of themselves, and not in a text that was made."""
+        source = self._find_sent_span(fact.sources[0])
+        spans = self.made.get(source.handle, ())
+        return not any(start <= source.start < end for start, end in spans)
+
+    def lead_back(self, found: Extraction) -> Extraction:
+        """What was read with its places as they were sent."""
+        if not self.restated:
+            return found
+        facts = tuple(lead_back(fact, self.sent, self.restated) for fact in found.facts)
+        return replace(found, facts=facts, times=dict(map(self._move_times, found.times.items())))
+
+    def _find_sent_span(self, span: SourceSpan) -> SourceSpan:
+        restated = self.restated.get(span.handle)
+        return restated.find_sent_span(span) if restated else span
+
+    def _move_times(
+        self, found: tuple[str, tuple[TimeSpan, ...]]
+    ) -> tuple[str, tuple[TimeSpan, ...]]:
+        handle, times = found
+        restated = self.restated.get(handle)
+        if restated is None:
+            return found
+        return handle, tuple(replace(t, at=restated.find_sent_place(t.at)) for t in times)
+
+
+def _prepare_readings(sent: Sequence[Exchange]) -> list[_ExchangeReading]:
+    restated = [restate_exchange(exchange) for exchange in sent]
+    exchanges = [exchange for exchange, _ in restated]
     english = [[u for u in e.utterances if _is_read_in(u, "en")] for e in exchanges]
     before = [_find_needed_context(e) for e in exchanges]
     wanted = [[*([b] if b else []), *us] for us, b in zip(english, before, strict=True)]
     parsed = iter(parse_texts([u.text for us in wanted for u in us]))
     readings = []
-    for exchange, us, earlier in zip(exchanges, wanted, before, strict=True):
+    for (exchange, texts), came, us, earlier in zip(restated, sent, wanted, before, strict=True):
         turns = _link_turns([_prepare_turn(exchange, u, next(parsed)) for u in us])
         first = turns.pop(0) if earlier else None
         asked = first if first and is_question(first.utterance.text) else None
-        readings.append(_ExchangeReading(exchange, turns, asked))
+        made = find_made_spans(came)
+        readings.append(_ExchangeReading(came, exchange, texts, made, turns, asked))
     return readings
 
 
@@ -181,10 +231,22 @@ def _read_facts(reading: _ExchangeReading) -> None:
     completed = {(fact.sources[0].handle, fact.sources[0].start) for fact in stated}
     read = [extract_facts(turn, completed) for turn in reading.turns]
     told = [*stated, *(fact for found, _ in read for fact in found)]
+    told += [fact for turn in reading.turns for fact in _quote_told(reading, turn, told)]
+    told = [fact for fact in told if reading.is_claimed(fact)]
     told = [end_left_home(fact) for fact in add_employer_facts(told)]
     reading.facts = _sort_facts(told, reading.exchange)
     turns = zip(reading.turns, read, strict=True)
     reading.acts = {turn.utterance.handle: choose_overall_act(found) for turn, (_, found) in turns}
+
+
+def _quote_told(
+    reading: _ExchangeReading, turn: ParsedTurn, facts: Sequence[FactCandidate]
+) -> list[FactCandidate]:
+    handle = turn.utterance.handle
+    if handle not in reading.restated:
+        return []
+    own = [fact for fact in facts if fact.sources[0].handle == handle]
+    return quote_told(turn, reading.restated[handle], own)
 
 
 def _judge_facts(readings: Sequence[_ExchangeReading]) -> None:
@@ -204,7 +266,7 @@ def _judge_facts(readings: Sequence[_ExchangeReading]) -> None:
     for (reading, at, (fact, _)), chances in zip(asked, judged, strict=True):
         if chances.ended >= ended:
             reading.facts[at] = mark_ended(fact)
-        if not fact.predicate_key and chances.worth < worth:
+        if not fact.predicate_key and chances.worth < worth and not reading.is_told(fact):
             dropped.add((id(reading), at))
     for reading in readings:
         told = enumerate(reading.facts)
@@ -265,13 +327,20 @@ def _relocate_fact(
     return replace(moved, text=f"{fact.speaker} never said: {fact.text}", polarity="denied")
 
 
-def _add_chinese(exchange: Exchange, english: Extraction) -> Extraction:
+def _finish_extraction(reading: _ExchangeReading) -> Extraction:
+    return reading.lead_back(_add_chinese(reading, _extract_english(reading)))
+
+
+def _add_chinese(reading: _ExchangeReading, english: Extraction) -> Extraction:
     """The construction joined with what the Chinese rules read of the Chinese utterances."""
+    exchange = reading.exchange
     spoken = [u for u in exchange.utterances if _is_read_in(u, "zh")]
     read = _load_chinese_extractor() if spoken else None
     if read is None:
         return english
-    found = read(replace(exchange, utterances=spoken))
+    found = read(replace(exchange, utterances=spoken), reading.restated)
+    claimed = tuple(fact for fact in found.facts if reading.is_claimed(fact))
+    found = replace(found, facts=claimed)
     if len(spoken) == len(exchange.utterances):
         return found
     return _join_extractions(english, found)

@@ -21,7 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--key", help="an API key (default: MEMORYHUB_API_KEY)")
         parser.add_argument("--subject", default="", help="whose memory, where a call names nobody")
         parser.add_argument(
-            "--tools", default="", help="which tools to show: hub,windows,mem0,openmemory"
+            "--tools", default="", help="which tools to show: hub,blocks,windows,mem0,openmemory"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

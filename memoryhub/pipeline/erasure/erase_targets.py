@@ -22,6 +22,7 @@ from memoryhub.dialogues.redaction import hash_with_secret
 from memoryhub.inference.ledger import save_open_ledger
 from memoryhub.inference.models import ModelCall
 from memoryhub.news import News, notify_listeners
+from memoryhub.pipeline import naming
 from memoryhub.pipeline.embeddings import embedding_map
 from memoryhub.pipeline.erasure import sources
 from memoryhub.pipeline.jobs import queue
@@ -133,6 +134,13 @@ def execute_erasure(
     Run again, it finds nothing: the receipt, not stored then, counts zero. `within_step`: the one
     job that runs in the space is the caller's own.
     """
+    receipt = _execute_erasure(_Erasure(space, target, actor, now, reason), within_step=within_step)
+    naming.forget_erased_name(space, actor, now)
+    return receipt
+
+
+def _execute_erasure(wanted: _Erasure, *, within_step: bool) -> Receipt:
+    space, target, now = wanted.space, wanted.target, wanted.now
     save_open_ledger()
     with tenant_scope(space.tenant_id):
         lock_space(space)
@@ -142,8 +150,8 @@ def execute_erasure(
                 state=Job.State.RETRY, attempts=F("attempts") + 1, run_after=now, lease_until=None
             )
         if target.kind == "subject":
-            return _drop_space(_Erasure(space, target, actor, now, reason))
-        wanted = _Erasure(space, _add_similar_wishes(space, target), actor, now, reason)
+            return _drop_space(wanted)
+        wanted = replace(wanted, target=_add_similar_wishes(space, target))
         found = _trace_target(space, wanted.target)
         if not found.touched_turn_ids and not found.doomed_rows:
             return _build_receipt(wanted, Counter(), [])

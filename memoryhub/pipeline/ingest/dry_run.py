@@ -20,6 +20,7 @@ from memoryhub.errors import TooLarge
 from memoryhub.inference.ledger import open_ledger
 from memoryhub.pipeline.ingest.services import MAX_WAIT_CHARACTERS, IngestRequest, append_messages
 from memoryhub.pipeline.jobs import queue
+from memoryhub.pipeline.naming import write_subject_name
 from memoryhub.pipeline.steps.derive import forget_requests, read, resolve
 from memoryhub.pipeline.steps.derive.extract import draft_batch
 from memoryhub.tenants.models import Space
@@ -74,6 +75,8 @@ def _load_rolled_back_batch(
         is_new = not Space.objects.filter(subject=subject).exists()
         with transaction.atomic():
             space = ensure_space(tenant_id, subject)
+            if request.subject_name is not None:
+                write_subject_name(space, request.subject_name)
             appended = append_messages(space, request, now)
             form_pages(appended.session, appended.new)
             seqs = [turn.seq for turn in appended.new] or [0]

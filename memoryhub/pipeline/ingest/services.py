@@ -25,6 +25,7 @@ from memoryhub.errors import NotFound
 from memoryhub.pipeline.jobs import queue, runner
 from memoryhub.pipeline.jobs.runner import run_space
 from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.naming import write_subject_name
 from memoryhub.pipeline.steps.episodes import windows
 from memoryhub.pipeline.tasks import ring_worker
 from memoryhub.policies.schema import DerivePolicy
@@ -54,6 +55,7 @@ MAX_WAIT_CHARACTERS = 50_000
 class IngestRequest:
     """Messages about a subject. Without a session's name they join the last unnamed one.
 
+    `subject_name`: what the subject is called from now on, where that is told.
     `terms`: what is laid down for what will be read from them (`notes.facts.terms`).
     `despite_pause`: the person themselves wants them kept, also while the space is paused.
     `follows_window`: a window that they go into is warned of and flushed; not where an agent's turn
@@ -68,6 +70,7 @@ class IngestRequest:
     terms: Mapping[str, Any] = field(default_factory=dict)
     despite_pause: bool = False
     follows_window: bool = True
+    subject_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,8 @@ def ingest_messages(
     now = now or timezone.now()
     with tenant_scope(tenant_id):
         space = ensure_space(tenant_id, request.subject)
+        if request.subject_name is not None:
+            write_subject_name(space, request.subject_name)
         appended = append_messages(space, request, now)
         if not appended.new:
             job = _find_earlier_job(space, appended.turns)

@@ -15,6 +15,7 @@ from memoryhub.engines.local.language import detect_language
 from memoryhub.inference.selection import select_embedder
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.ingest.services import IngestRequest, append_messages
+from memoryhub.pipeline.naming import write_subject_name
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
@@ -42,7 +43,7 @@ def keep_verbatim(
     Raises InvalidInput and TooLarge as `ingest` does.
     """
     now = now or timezone.now()
-    space, turns = _store_turns(tenant_id, request, now)
+    space, turns = store_read_turns(tenant_id, request, now)
     with tenant_scope(tenant_id):
         held = _load_facts_by_turn(turns)
     new = [turn for turn in turns if turn.id not in held]
@@ -59,11 +60,14 @@ def keep_verbatim(
     return [{**held, **made}[turn.id] for turn in turns]
 
 
-def _store_turns(
+def store_read_turns(
     tenant_id: UUID, request: IngestRequest, now: datetime
 ) -> tuple[Space, list[Turn]]:
+    """Store turns that nobody is to read anything from. Opens its own scope."""
     with tenant_scope(tenant_id):
         space = ensure_space(tenant_id, request.subject)
+        if request.subject_name is not None:
+            write_subject_name(space, request.subject_name)
         appended = append_messages(space, request, now)
         if appended.new:
             form_pages(appended.session, appended.new)
@@ -87,7 +91,7 @@ def _load_facts_by_turn(turns: Sequence[Turn]) -> dict[UUID, Fact]:
 
 
 def _build_verbatim_fact(space: Space, turn: Turn, now: datetime) -> Fact:
-    owner = (space.name or space.subject)[:120]
+    owner = space.display_name
     fact = Fact(
         tenant_id=space.tenant_id,
         space=space,

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memoryhub.engines.local.answers import asked
-from memoryhub.engines.local.answers.asked import AskedTense, ValueKind
+from memoryhub.engines.local.answers.asked import AskedIdentity, AskedTense, ValueKind
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.chinese import rules
 from memoryhub.engines.local.claims import predicates
 from memoryhub.engines.local.dates.english import find_times
 from memoryhub.engines.local.language import LanguageCode, detect_language
 from memoryhub.engines.types import TimeSpan
+from memoryhub.subject_names import PLACEHOLDERS, get_first_name
 from notes.index.indexer import split_into_chunks, strip_names
 from notes.index.lexemes import build_lexical_text
 
@@ -41,7 +42,7 @@ class ParsedQuestion:
     about, where the question is about somebody and names nobody, or whoever asks. `tense`: whether
     it is after what holds or what held before; `value`: what kind of value answers it;
     `mentions_relative`: it speaks of somebody's sister, boss or dog; `wants_overview`: of the
-    subject, it asks for all that is known.
+    subject, it asks for all that is known; `identity`: it asks who somebody is.
     """
 
     query: str
@@ -58,6 +59,7 @@ class ParsedQuestion:
     value: ValueKind = ""
     mentions_relative: bool = False
     wants_overview: bool = False
+    identity: AskedIdentity | None = None
 
     @property
     def speaker(self) -> str:
@@ -100,6 +102,7 @@ def parse_question(
         wants_overview=bool(subject)
         and subject in (about, *named)
         and asked.asks_for_overview(query[:READ]),
+        identity=asked.find_asked_identity(query[:READ]),
     )
 
 
@@ -111,7 +114,9 @@ def _find_predicates(question: str, language: LanguageCode) -> tuple[str, ...]:
 
 def _list_name_forms(name: str) -> Sequence[str]:
     """How a name may be written: in full, its first word, both in lower case; 林晓雨 as 晓雨."""
-    first = name.split()[0] if name.split() else name
+    if name in PLACEHOLDERS:
+        return [name]
+    first = get_first_name(name)
     lower = [form.lower() for form in (name, first) if form.lower() not in _WORDS_NOT_NAMES]
     given = [name[1:]] if _CHINESE_NAME_PATTERN.fullmatch(name) else []
     return [name, first, *lower, *given]

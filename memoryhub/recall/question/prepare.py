@@ -243,8 +243,9 @@ def _parse_by_rules(
 
 def _find_subject_name(space: Space) -> str:
     """The one who spoke here and whom the space is about, as they are called."""
-    names = {normalise_text(name) for name in (space.name, space.subject) if name}
-    return next((name for name in space.speakers if normalise_text(name) in names), "")
+    names = [normalise_text(name) for name in space.called_names]
+    spoken = {normalise_text(name): name for name in space.speakers}
+    return next((spoken[name] for name in names if name in spoken), "")
 
 
 def _embed_texts(embedder: Embedder, texts: Sequence[str]) -> Sequence[Vector]:

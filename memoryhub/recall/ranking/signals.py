@@ -19,6 +19,7 @@ from memoryhub.engines.local.language import HAN
 from memoryhub.engines.types import TimeSpan
 from memoryhub.recall.candidates.candidate import MemoryCandidate
 from memoryhub.recall.question.parse import ParsedQuestion
+from memoryhub.subject_names import PLACEHOLDERS
 
 FloatArray = NDArray[np.float64]
 
@@ -169,7 +170,9 @@ def _find_others(route: ParsedQuestion, found: Sequence[MemoryCandidate]) -> lis
 
 
 def _fold_first_name(name: str) -> str:
-    return name.casefold().partition(" ")[0]
+    low = name.casefold()
+    user = next((held for held in PLACEHOLDERS if low.startswith(held)), "")
+    return low if user else low.partition(" ")[0]
 
 
 def _to_flag_array(values: Sequence[bool] | NDArray[np.bool_]) -> FloatArray:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from api.mcp.server import PROBLEM_META
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.services import create_key
 
@@ -47,7 +48,8 @@ class McpHost:
         """The problem of a tool that does not."""
         result = self.request_result("tools/call", name=tool, arguments=arguments)
         assert result["isError"], result
-        return result["structuredContent"]["error"]
+        assert "structuredContent" not in result
+        return result["_meta"][PROBLEM_META]
 
     def list_tools(self) -> dict[str, Any]:
         return {tool["name"]: tool for tool in self.request_result("tools/list")["tools"]}

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from django.test import Client
 from rest_framework.test import APIClient
 
-from api.mcp.server import TOOL_SETS
+from api.mcp.server import PROBLEM_META, TOOL_SETS
+from memoryhub import __version__
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, create_tenant, ensure_space
@@ -22,6 +26,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "search": {"subject": "ana", "query": "Porto"},
     "context": {"subject": "ana", "query": "Porto"},
     "add": {"subject": "ana", "text": "Ana lives in Rome."},
+    "remember": {"subject": "ana", "text": "Ana lives in Rome."},
     "correct": {"subject": "ana", "id": "fact", "text": "Ana plays go"},
     "forget": {"subject": "ana", "id": "fact"},
     "history": {"subject": "ana"},
@@ -49,6 +54,19 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 # For a stranger there is nothing in them; the others say that there is no such thing.
 EMPTY = {
+    "search",
+    "context",
+    "history",
+    "blocks",
+    "search_memories",
+    "search_memory",
+    "get_memories",
+    "list_memories",
+    "list_entities",
+    "list_events",
+}
+# Of these, those that name nobody show what the key reaches.
+LISTS_OF_KEY = {
     "search_memories",
     "search_memory",
     "get_memories",
@@ -57,7 +75,7 @@ EMPTY = {
     "list_events",
 }
 # In another tenant they are about another subject of the same name.
-ELSEWHERE = {"add", "add_memory", "add_memories", "delete_all_memories"}
+ELSEWHERE = {"add", "remember", "add_memory", "add_memories", "delete_all_memories"}
 
 
 @pytest.fixture
@@ -77,6 +95,19 @@ def build_arguments_about(name: str, ids: dict[str, str]) -> dict[str, Any]:
     return {field: put(value) for field, value in ARGUMENTS[name].items()}
 
 
+def is_empty(result: dict[str, Any]) -> bool:
+    """Whether a tool that found something would have told of it here."""
+    told = result["structuredContent"]
+    return not (told.get("results") or told.get("items") or told.get("text"))
+
+
+def read_status(result: dict[str, Any]) -> int:
+    """That of a tool's problem."""
+    assert result["isError"]
+    status: int = result["_meta"][PROBLEM_META]["status"]
+    return status
+
+
 def test_every_tool_is_known_here() -> None:
     assert set(EVERY) == set(ARGUMENTS)
 
@@ -89,16 +120,14 @@ def test_E30_a_stranger_reaches_nothing_by_any_tool(
     result = stranger.request_result(
         "tools/call", name=name, arguments=build_arguments_about(name, victim)
     )
-    told = result["structuredContent"]
     if name in EMPTY:
-        assert told["results"] == []
+        assert is_empty(result)
     elif name not in ELSEWHERE:
-        assert result["isError"]
-        assert told["error"]["status"] == 404
+        assert read_status(result) == 404
     assert "Porto" not in str(result)
 
 
-@pytest.mark.parametrize("name", sorted(set(EVERY) - EMPTY))
+@pytest.mark.parametrize("name", sorted(set(EVERY) - LISTS_OF_KEY))
 def test_X16_a_key_of_one_subject_reaches_no_other_by_any_tool(
     victim: dict[str, str], tenant: Tenant, host_of: HostOf, name: str
 ) -> None:
@@ -107,9 +136,10 @@ def test_X16_a_key_of_one_subject_reaches_no_other_by_any_tool(
     result = host_of(tenant, "admin", space=rui).request_result(
         "tools/call", name=name, arguments=build_arguments_about(name, victim)
     )
-    if name != "delete_all_memories":
-        assert result["isError"]
-        assert result["structuredContent"]["error"]["status"] == 404
+    if name in EMPTY:
+        assert is_empty(result)
+    elif name != "delete_all_memories":
+        assert read_status(result) == 404
     assert "Porto" not in str(result)
 
 
@@ -141,13 +171,13 @@ def test_a_tool_takes_the_scope_it_says(
         problem = less.call_refused_tool(name, **build_arguments_about(name, victim))
         assert (problem["status"], problem["code"]) == (403, "permission_denied")
         assert scope in problem["detail"]
-    enough = host_of(tenant, scope, query="?tools=hub,windows,mem0,openmemory")
+    enough = host_of(tenant, scope, query="?tools=hub,blocks,windows,mem0,openmemory")
     assert name in enough.list_tools()
     result = enough.request_result(
         "tools/call", name=name, arguments=build_arguments_about(name, victim)
     )
     if result.get("isError"):
-        assert result["structuredContent"]["error"]["status"] != 403
+        assert read_status(result) != 403
 
 
 def test_without_a_key_nothing_is_told(db: None) -> None:
@@ -167,9 +197,13 @@ def test_the_key_may_be_a_token_too(tenant: Tenant) -> None:
     assert client.post("/mcp", message, format="json").status_code == 200
 
 
+@pytest.mark.parametrize("accept", ["text/event-stream", "application/json", "*/*"])
 @pytest.mark.parametrize("method", ["get", "put", "patch", "delete", "options"])
-def test_there_are_no_streams_and_no_sessions(host: McpHost, method: str) -> None:
-    assert getattr(host.client, method)("/mcp").status_code == 405
+def test_there_are_no_streams_and_no_sessions(
+    tenant: Tenant, host_of: HostOf, method: str, accept: str
+) -> None:
+    client = host_of(tenant, "read").client
+    assert getattr(client, method)("/mcp", headers={"accept": accept}).status_code == 405
 
 
 @pytest.mark.parametrize(
@@ -273,8 +307,17 @@ def test_hosts_of_every_version_are_greeted(host: McpHost, version: str) -> None
     )
     assert told["protocolVersion"] == version
     assert told["serverInfo"]["name"] == "memoryhub"
+    assert told["serverInfo"]["version"] == __version__
     assert "instruction" in told["instructions"]
-    assert {"tools", "resources", "prompts"} <= told["capabilities"].keys()
+    assert {"tools", "resources", "prompts", "completions"} <= told["capabilities"].keys()
+
+
+def test_a_host_of_a_version_that_nobody_knows_is_offered_the_latest(host: McpHost) -> None:
+    info = {"name": "test", "version": "1"}
+    told = host.request_result(
+        "initialize", protocolVersion="1999-01-01", capabilities={}, clientInfo=info
+    )
+    assert told["protocolVersion"] == "2025-11-25"
 
 
 def test_the_address_chooses_which_tools_are_shown(tenant: Tenant, host_of: HostOf) -> None:
@@ -282,7 +325,7 @@ def test_the_address_chooses_which_tools_are_shown(tenant: Tenant, host_of: Host
         return set(host_of(tenant, "admin", query=query).list_tools())
 
     names = {name: {tool.name for tool in tools} for name, tools in TOOL_SETS.items()}
-    assert shown("") == names["hub"] | names["mem0"]
+    assert shown("") == names["hub"]
     assert shown("?tools=hub") == names["hub"]
     assert shown("?tools=openmemory,hub") == names["openmemory"] | names["hub"]
     answer = host_of(tenant, query="?tools=letta").send("tools/list")
@@ -309,6 +352,45 @@ def test_X11_what_is_remembered_can_be_read_and_asked_with(host: McpHost, host_o
     assert question["content"]["text"] == arguments["question"]
 
 
+def test_the_subject_of_the_address_is_the_only_resource_whatever_is_known(
+    tenant: Tenant, host: McpHost, host_of: HostOf
+) -> None:
+    host.call_tool("add", text="The gate is green.", subject="rui")
+    ana = host_of(tenant, query="?subject=ana")
+    (found,) = ana.request_result("resources/list")["resources"]
+    assert found["name"] == "ana"
+    (read,) = ana.request_result("resources/read", uri=found["uri"])["contents"]
+    assert read["text"] == "Nothing that is remembered bears on this."
+
+
+def test_a_host_completes_the_name_of_a_subject_that_its_key_reaches(
+    tenant: Tenant, host: McpHost, host_of: HostOf
+) -> None:
+    for subject in ("ana", "rui", "joana"):
+        host.call_tool("add", text="The gate is green.", subject=subject)
+    stranger = host_of(create_tenant("Two", "two"), "admin")
+    prompt = {"type": "ref/prompt", "name": "with_memory"}
+    template = {"type": "ref/resource", "uri": "memoryhub://spaces/{subject}/context"}
+    for ref in (prompt, template):
+        asked = {"ref": ref, "argument": {"name": "subject", "value": "AN"}}
+        told = host.request_result("completion/complete", **asked)["completion"]
+        assert sorted(told["values"]) == ["ana", "joana"]
+        assert stranger.request_result("completion/complete", **asked)["completion"]["values"] == []
+    other = {"ref": prompt, "argument": {"name": "question", "value": "a"}}
+    assert host.request_result("completion/complete", **other)["completion"]["values"] == []
+
+
+def test_people_can_have_a_conversation_remembered(tenant: Tenant, host_of: HostOf) -> None:
+    writer = host_of(tenant, "write", query="?subject=ana")
+    prompts = {each["name"]: each for each in writer.request_result("prompts/list")["prompts"]}
+    assert all(each["title"] for each in prompts.values())
+    (asked,) = writer.request_result("prompts/get", name="remember", arguments={})["messages"]
+    assert "about ana" in asked["content"]["text"]
+    assert "`add`" in asked["content"]["text"]
+    reader = host_of(tenant, "read", query="?subject=ana")
+    assert [e["name"] for e in reader.request_result("prompts/list")["prompts"]] == ["with_memory"]
+
+
 def test_strangers_find_no_resource_and_no_prompt(host: McpHost, host_of: HostOf) -> None:
     host.call_tool("add_memory", text="The gate is green.", user_id="ana", infer=False)
     stranger = host_of(create_tenant("Two", "two"), "admin")
@@ -323,3 +405,19 @@ def test_strangers_find_no_resource_and_no_prompt(host: McpHost, host_of: HostOf
         error = stranger.send(method, params).json()["error"]
         assert error["code"] == -32602
         assert "green" not in str(error)
+
+
+def test_hosts_read_where_a_key_comes_from(client: Client, db: None, settings: Any) -> None:
+    refused = client.post("/mcp", {}, content_type="application/json")
+    assert refused.status_code == 401
+    (address,) = re.findall(r'resource_metadata="([^"]+)"', refused["WWW-Authenticate"])
+    for path in (urlsplit(address).path, "/.well-known/oauth-protected-resource"):
+        told = client.get(path)
+        assert told["Access-Control-Allow-Origin"] == "*"
+        assert told.json()["resource"] == "http://testserver/mcp"
+        assert told.json()["bearer_methods_supported"] == ["header"]
+        assert "authorization_servers" not in told.json()
+    settings.OAUTH_ISSUER = "https://id.example.com"
+    named = client.get(path).json()["authorization_servers"]
+    assert named == ["https://id.example.com"]
+    assert client.post(path).status_code == 405

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no types
 
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -45,7 +46,20 @@ def test_an_add_without_waiting_names_the_job_that_reads_it(host: McpHost) -> No
 def test_a_rehearsed_add_stores_nothing(host: McpHost) -> None:
     told = host.call_tool("add", subject="ana", text="I live in Lisbon.", dry_run=True)
     assert told["dry_run"] is True
-    assert host.call_refused_tool("search", subject="ana", query="Lisbon")["code"] == "not_found"
+    listed = host.call_tool("list_entities")["results"]
+    assert listed == []
+
+
+def test_of_a_newcomer_nothing_is_known_which_is_no_error(host: McpHost) -> None:
+    found = host.call_tool("search", subject="newcomer", query="where does she live")
+    assert (found["items"], found["insufficient"]) == ([], True)
+    assert host.call_tool("context", subject="newcomer", query="where she lives")["text"] == ""
+    assert host.call_tool("history", subject="newcomer")["items"] == []
+    assert host.call_tool("blocks", subject="newcomer")["items"] == []
+    text = host.call_tool_for_text("search", subject="newcomer", query="where does she live")
+    assert text == "Nothing that is remembered bears on this."
+    unknown = host.call_refused_tool("history", subject="newcomer", id=str(uuid4()))
+    assert unknown["code"] == "not_found"
 
 
 def test_X11_memories_are_given_as_data_that_nothing_in_them_can_end(host: McpHost) -> None:
@@ -61,9 +75,11 @@ def test_X11_memories_are_given_as_data_that_nothing_in_them_can_end(host: McpHo
 def test_what_is_not_known_is_said_so(host: McpHost) -> None:
     add_memory_verbatim(host, "The gate is green.")
     found = host.call_tool("search", subject="ana", query="price of copper in 1920")
-    assert (found["items"], found["insufficient"]) == ([], True)
+    assert found["insufficient"]
+    assert {each["relevant"] for each in found["items"]} == {False}
     text = host.call_tool_for_text("search", subject="ana", query="price of copper in 1920")
-    assert text == "Nothing that is remembered bears on this."
+    assert text.startswith("Nothing that is remembered bears on this. What is nearest:\n<memory>")
+    assert "The gate is green. (hardly bears on it)" in text
 
 
 def test_a_context_keeps_to_its_budget_and_names_its_memories(host: McpHost) -> None:
@@ -72,6 +88,23 @@ def test_a_context_keeps_to_its_budget_and_names_its_memories(host: McpHost) -> 
     assert "The blue key opens the shed." in told["text"]
     assert memory["id"] in told["handles"].values()
     assert told["tokens"] <= 200
+
+
+def test_a_fact_is_remembered_as_it_is_given(host: McpHost) -> None:
+    made = host.call_tool(
+        "remember",
+        subject="ana",
+        text="The shed opens with the blue key.",
+        predicate="opens_with",
+        value="blue key",
+        valid_from="2026-01-01T00:00:00Z",
+    )
+    assert made["decision"]["op"] == "add"
+    assert made["memory"]["text"] == "The shed opens with the blue key."
+    assert made["memory"]["valid_from"] == "2026-01-01T00:00:00Z"
+    found = host.call_tool("search", subject="ana", query="what opens the shed")
+    assert made["memory"]["id"] in [item["id"] for item in found["items"]]
+    host.call_tool("undo", subject="ana", event_id=made["event_id"])
 
 
 def test_a_correction_can_be_undone_and_its_history_shows_both(host: McpHost) -> None:
@@ -120,6 +153,24 @@ def test_blocks_are_read_and_edited(host: McpHost, block: CoreBlock) -> None:
     assert value() == "Lives in Lisbon.\nPlays chess."
     host.call_tool("edit_block", subject="ana", label="human", value="Lives in Rome.")
     assert value() == "Lives in Rome."
+
+
+def test_a_block_is_made_by_what_it_is_to_say(host: McpHost) -> None:
+    said = {"label": "plans", "value": "A trip to Faro.", "description": "What is next"}
+    unknown = host.call_refused_tool("edit_block", subject="ana", **said)
+    assert "`add`" in unknown["detail"]
+    host.call_tool("add", subject="ana", text="I play chess.")
+    host.call_tool("edit_block", subject="ana", **said)
+    host.call_tool("edit_block", subject="ana", label="plans", append="Then home.")
+    host.call_tool("edit_block", subject="ana", label="plans", value="Home.", agent="tutor")
+    (made,) = host.call_tool("blocks", subject="ana", agent="tutor")["items"]
+    assert (made["label"], made["value"]) == ("plans", "Home.")
+    assert made["description"] == "What is next"
+    own = {"label": "notes", "value": "Is shy.", "agent": "tutor"}
+    host.call_tool("edit_block", subject="ana", **own)
+    assert [e["label"] for e in host.call_tool("blocks", subject="ana")["items"]] == ["plans"]
+    missing = host.call_refused_tool("edit_block", subject="ana", label="none", append="x")
+    assert missing["code"] == "refused"
 
 
 def test_an_edit_that_cannot_be_made_is_an_error(host: McpHost, block: CoreBlock) -> None:
@@ -214,10 +265,36 @@ def test_nobody_named_is_an_error_unless_the_address_or_the_key_names_one(
     assert by_key.call_tool("search", query="which colour is the gate")["items"]
 
 
+def list_unknown_keywords(schema: Any) -> set[str]:
+    """What JSON Schema knows nothing of, at any depth. Names of properties are no keywords."""
+    if isinstance(schema, list):
+        return {word for each in schema for word in list_unknown_keywords(each)}
+    if not isinstance(schema, dict):
+        return set()
+    known = {*Draft202012Validator.VALIDATORS, "default", "description"}
+    found = set(schema) - known
+    for word, inner in schema.items():
+        inner = list(inner.values()) if word == "properties" else inner
+        found |= list_unknown_keywords(inner) if word not in ("default", "enum") else set()
+    return found
+
+
+def test_a_host_is_shown_nine_tools_at_most_in_ten_kilobytes_that_say_when_to_use_them(
+    host: McpHost,
+) -> None:
+    tools = host.list_tools()
+    assert len(tools) <= 9
+    assert len(json.dumps(list(tools.values()), separators=(",", ":"))) < 10 * 1024
+    for tool in tools.values():
+        assert tool["description"].startswith("Use ")
+        if tool["annotations"]["readOnlyHint"]:
+            assert "Changes nothing." in tool["description"]
+
+
 def test_every_tool_has_a_schema_of_plain_types_and_says_what_it_does_to_memory(
     host_of: Callable[..., McpHost], tenant: Tenant
 ) -> None:
-    tools = host_of(tenant, "admin", query="?tools=hub,mem0,openmemory").list_tools()
+    tools = host_of(tenant, "admin", query="?tools=hub,blocks,windows,mem0,openmemory").list_tools()
     for name, tool in tools.items():
         schema, hints = tool["inputSchema"], tool["annotations"]
         assert schema["type"] == "object"
@@ -227,8 +304,12 @@ def test_every_tool_has_a_schema_of_plain_types_and_says_what_it_does_to_memory(
         assert hints["openWorldHint"] is False
         assert tool["title"]
         assert tool["description"]
-    reading = {name for name, tool in tools.items() if tool["annotations"]["readOnlyHint"]}
-    destroying = {name for name, tool in tools.items() if tool["annotations"]["destructiveHint"]}
+        assert list_unknown_keywords(schema) == set(), name
+        Draft202012Validator.check_schema(schema)
+        Draft202012Validator.check_schema(tool["outputSchema"])
+    hints_by_name = {name: tool["annotations"] for name, tool in tools.items()}
+    reading = {name for name, hints in hints_by_name.items() if hints["readOnlyHint"]}
+    destroying = {name for name, hints in hints_by_name.items() if hints.get("destructiveHint")}
     assert {"search", "context", "history", "blocks", "get_memories"} <= reading
     assert {"correct", "forget", "undo", "edit_block", "delete_all_memories"} <= destroying
     assert {"add", "add_memory"}.isdisjoint(reading | destroying)

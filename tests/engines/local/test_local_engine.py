@@ -301,7 +301,7 @@ def test_language(text: str, language: str) -> None:
 def test_chinese_goes_to_the_chinese_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Exchange] = []
 
-    def reader(exchange: Exchange) -> Extraction:
+    def reader(exchange: Exchange, *_: object) -> Extraction:
         seen.append(exchange)
         return Extraction(speech_acts={u.handle: "question" for u in exchange.utterances})
 

@@ -41,6 +41,10 @@ class _Settings:
         self.timeout = timeout
         self.retries = retries
 
+    def __repr__(self) -> str:
+        """Where it is; never the key."""
+        return self.url
+
     def exchange_request(self, request: Request) -> Flow[httpx.Response]:
         return send_with_retries(request, self.retries)
 
@@ -166,6 +170,9 @@ class MemoryHub(HubCalls[Sync]):
         super().__init__(_SyncRunner(url, key, timeout, retries or Retries(), http=http))
         self._owns = http is None
 
+    def __repr__(self) -> str:
+        return f"MemoryHub({self._runner.url!r})"
+
     def close(self) -> None:
         if self._owns:
             self._runner.http.close()
@@ -193,6 +200,9 @@ class AsyncMemoryHub(HubCalls[Async]):
     ) -> None:
         super().__init__(_AsyncRunner(url, key, timeout, retries or Retries(), http=http))
         self._owns = http is None
+
+    def __repr__(self) -> str:
+        return f"AsyncMemoryHub({self._runner.url!r})"
 
     async def aclose(self) -> None:
         if self._owns:

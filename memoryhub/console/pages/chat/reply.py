@@ -81,9 +81,7 @@ def build_chat_prompt(
     handles = build_handles(memories)
     words = choose_prompt_words(item.text for _, items in memories for item in items)
     memory = format_block(memories, handles, words)
-    who = REPLY_INSTRUCTIONS.format(
-        name=space.name or space.subject, now=f"{now:%Y-%m-%d %H:%M} UTC"
-    )
+    who = REPLY_INSTRUCTIONS.format(name=space.display_name, now=f"{now:%Y-%m-%d %H:%M} UTC")
     said = [
         {"role": turn.role, "content": turn.words}
         for turn in before

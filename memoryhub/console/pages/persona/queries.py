@@ -148,7 +148,7 @@ def load_persona(
 
 def _load_trait_lives(space: Space, keys: Iterable[str], moment: SpaceMoment) -> list[TraitLife]:
     """Those switched off by the policy are not shown, whatever was assessed before."""
-    rows = moment.rows(space, Trait).filter(owner=get_owner_name(space), retired_at=None)
+    rows = moment.rows(space, Trait).filter(owner__in=space.called_names, retired_at=None)
     held: dict[str, list[Trait]] = defaultdict(list)
     for row in map(moment.row, rows.filter(key__in=list(keys)).order_by("key", "-valid_from")):
         held[row.key].append(row)
@@ -176,7 +176,7 @@ def _load_profile_entries(space: Space, moment: SpaceMoment) -> list[ProfileAttr
     """Entries have no time of the world but their facts'."""
     if not moment.is_rewound:
         return load_profile(space, moment.at)
-    rows = moment.rows(space, ProfileAttribute).filter(owner=get_owner_name(space))
+    rows = moment.rows(space, ProfileAttribute).filter(owner__in=space.called_names)
     return [moment.row(row) for row in rows.order_by("key")]
 
 

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memoryhub.console.frame.access import EDITOR, page_at, tenant_page
+from memoryhub.console.frame.access import EDITOR, action_at, page_at, tenant_page
 from memoryhub.console.frame.forms import run_and_report
 from memoryhub.console.frame.lists import read_filters, slice_page
 from memoryhub.console.frame.requests import ConsoleRequest
@@ -22,6 +23,7 @@ from memoryhub.console.pages.persona import queries
 from memoryhub.errors import InvalidInput
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.corrections import Correction
+from memoryhub.pipeline.naming import set_subject_name
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from notes.models import EvolutionEvent
@@ -80,6 +82,20 @@ def _correct_persona(
 
     _run_in_transaction(request, change, said)
     return redirect("space-persona", space_id=space.id)
+
+
+@action_at("spaces/<uuid:space_id>/persona/name", "space-name")
+@tenant_page(role=EDITOR)
+def set_name(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    """What they are called; what was written about them follows."""
+    now = timezone.now()
+    space = get_space_or_404(space_id, now)
+    try:
+        set_subject_name(space, request.POST.get("subject_name", ""), request.actor, now)
+        messages.success(request, _("Saved: what is written says so from now on."))
+    except InvalidInput as error:
+        messages.error(request, error.message)
+    return redirect("space-persona", space_id=space_id)
 
 
 @page_at("spaces/<uuid:space_id>/blocks/", "space-blocks")

@@ -67,6 +67,7 @@ from memoryhub.engines.types import (
 MOST_FACTS, MOST_MENTIONS = 20, 40  # spec §16
 MIN_PROMPT_PIECE = 12  # characters of a text that can be told to be our own
 _SELF_NAMES = frozenset({"", "i", "me", "user", "speaker", "the user", "the speaker", "我", "用户"})
+_USER_NAMES = frozenset({"user", "the user", "用户"})  # whom an assistant tells of
 _ENTITY_TYPES = frozenset({"person", "place", "organisation", "event", "object", "concept", "date"})
 _PREDICATES_SET_BY_EVENTS = frozenset({"lives_in", "address", "marital_status"})
 _PLAIN_MARKS = str.maketrans("’‘“”", "''\"\"")
@@ -318,6 +319,8 @@ class ExtractionReader:
         if named.lower() not in _SELF_NAMES:
             return named
         target = self._find_target(change) if not reply.text.strip() else None
+        if target is None and source.role == "assistant" and named.lower() in _USER_NAMES:
+            return self.exchanges[0].subject or source.speaker
         return target.owner if target else source.speaker
 
     def _name_claim(self, index: int) -> str:

@@ -94,7 +94,8 @@ _WHO_IS = re.compile(
 )
 _CALLED = re.compile(
     rf"\b(?P<role>{_ROLE_WORDS})(?:['’]?s)? (?:full )?(?:name|called|named)\b"
-    rf"|\b(?:name of|names?) (?:my|his|her|their|our|the) (?P<of>{_ROLE_WORDS})\b",
+    rf"|\b(?:name of|names?) (?:my|his|her|their|our|the) (?P<of>{_ROLE_WORDS})\b"
+    r"|[我他她](?:的|家的?)?(?P<zh>\w{1,4}?)(?:叫(?:做|什么|啥)|(?:的?名字)(?:是|叫)?(?:什么|啥))",
     re.I,
 )
 _OWNED_ROLE = re.compile(
@@ -122,7 +123,7 @@ def find_asked_identity(question: str) -> AskedIdentity | None:
     if len(question) > _MOST_CHARACTERS:
         return None
     if called := _CALLED.search(question):
-        return AskedIdentity(role=(called["role"] or called["of"]).lower())
+        return AskedIdentity(role=(called["role"] or called["of"] or called["zh"]).lower())
     found = _WHO_IS.match(question)
     if found is None:
         return None

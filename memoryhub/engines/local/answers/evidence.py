@@ -16,6 +16,7 @@ from memoryhub.engines.local.language import HAN, detect_language
 from memoryhub.engines.local.summarise import count_terms
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import Quote
+from memoryhub.subject_names import get_first_name
 
 _SPEAKER_PREFIX = re.compile(r"^([^:\n]{1,40}): ", re.M)
 _SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+(?=\s|$|[^\w\s.])|\n|[.。！？]|$)[\"”’']*")
@@ -91,7 +92,7 @@ def _list_people(quote: Quote) -> Sequence[str]:
 
 def mentions_name(text: str, name: str) -> bool:
     """Whether the text has the name, in full or its first word; "anas" is Ana's."""
-    forms = {name, name.split()[0]} if name.split() else {name}
+    forms = {name, get_first_name(name)}
     found = "|".join(map(re.escape, sorted(forms, key=len, reverse=True)))
     return bool(re.search(rf"(?<![A-Za-z])(?:{found})s?(?![A-Za-z])", text, re.I))
 

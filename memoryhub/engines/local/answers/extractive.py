@@ -134,13 +134,18 @@ def _answer_with_identity(
             return _join_parts(
                 [(f"“{quote.text}”", Phrase(at, 0, len(quote.text), quote.text, 0.0))], ""
             )
-        if not wanted.role or role.casefold().split()[-1] != wanted.role:
+        if not wanted.role or not _is_role(role.casefold(), wanted.role):
             continue
         others = bool(owners) and not any(mentions_name(whose, each) for each in owners)
         if not others:
             start = quote.text.index(name)
             return _join_parts([(name, Phrase(at, start, start + len(name), name, 0.0))], "")
     return GroundedAnswer(_NOTHING_FOUND[language], quoted=True) if others else None
+
+
+def _is_role(told: str, asked: str) -> bool:
+    """Whether one's best friend is one's friend, and a white cat (小白猫) a cat."""
+    return told.split()[-1] == asked or (not asked.isascii() and told.endswith(asked))
 
 
 def _list_claims(asked: QuestionTerms, quotes: Sequence[Quote]) -> GroundedAnswer | None:

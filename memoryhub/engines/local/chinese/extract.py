@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice, takewhile
+from types import MappingProxyType
 
 import rjieba
 
@@ -47,6 +48,7 @@ from memoryhub.engines.local.chinese.rules import (
 )
 from memoryhub.engines.local.chinese.statements import Statement, StatementReader
 from memoryhub.engines.local.chinese.subjects import Subject
+from memoryhub.engines.local.claims.told import RestatedText
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import (
     EntityMention,
@@ -97,13 +99,19 @@ _WORDS = re.compile(r"[^\W\d零一二两三四五六七八九十百千万]")
 _PET_WORD = re.compile(r"[只条匹]|猫|狗|宠物|儿子|女儿|孩子")
 
 
-def extract_from_exchange(exchange: Exchange) -> Extraction:
-    """One construction of the exchange's Chinese utterances; facts only from people's turns."""
+def extract_from_exchange(
+    exchange: Exchange, restated: Mapping[str, RestatedText] = MappingProxyType({})
+) -> Extraction:
+    """One construction of the exchange's Chinese utterances; facts only from people's turns.
+
+    `restated`: by handle, what was written down to be kept.
+    """
     speakers = (utterance.speaker for utterance in exchange.utterances)
     people = frozenset([*exchange.participants, *exchange.names, *speakers]) - {""}
     acts = {u.handle: _classify_sentences(u.text) for u in exchange.utterances}
     spoken = [u for u in exchange.utterances if u.role == "user"]
-    facts = [fact for u in spoken for fact in _extract_facts(u, exchange, people)][:_MOST_FACTS]
+    read = (_extract_facts(u, exchange, people, restated.get(u.handle)) for u in spoken)
+    facts = [fact for found in read for fact in found][:_MOST_FACTS]
     times = {u.handle: find_times(u.text, u.at) for u in exchange.utterances}
     words = [word for u in exchange.utterances for word in tag_words(u.text)]
     return Extraction(
@@ -159,10 +167,17 @@ class StatedFact:
 
 
 def _extract_facts(
-    utterance: Utterance, exchange: Exchange, people: frozenset[str]
+    utterance: Utterance,
+    exchange: Exchange,
+    people: frozenset[str],
+    restated: RestatedText | None = None,
 ) -> list[FactCandidate]:
     stated = list_stated_facts(utterance, exchange, people)
-    worth = (each.fact for each in stated if each.is_worth_keeping())
+    worth = (
+        each.fact
+        for each in stated
+        if (restated and restated.is_kept(each.fact.sources[0].start)) or each.is_worth_keeping()
+    )
     found = list(islice(worth, _MOST_FACTS))
     for offset, sentence in split_sentences(utterance.text):
         corrected = parse_correction(sentence)
@@ -358,6 +373,8 @@ def _tell_statement(statement: Statement, utterance: Utterance) -> str:
     first, *more = (clause.text for clause in statement.clauses)
     if statement.completed:
         opening = statement.completed
+    elif not subject.end and first[0] in "我俺咱":  # "我的狗叫…", told as one's own
+        opening = _to_third_person(first, speaker)
     else:
         rest = _to_third_person(first[subject.end :], speaker)
         opening = _to_third_person(first[: subject.start], speaker) + subject.phrase + rest

@@ -11,6 +11,7 @@ from memoryhub.engines.local.grammar.scene import Scene
 from memoryhub.engines.local.grammar.verbs import find_lemma
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import EntityMention, FactCandidate, RelationCandidate
+from memoryhub.subject_names import get_first_name
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -33,7 +34,7 @@ def extract_entities(
     """Mentions without repeats: the speakers, the names found, the ends of the triples."""
     found = {s.speaker.casefold(): EntityMention(s.speaker, "person") for s in scenes}
     for name, kind in _find_names(docs):
-        first = next((k for k in found if k.split()[0] == name.casefold()), name.casefold())
+        first = next((k for k in found if get_first_name(k) == name.casefold()), name.casefold())
         found.setdefault(first, EntityMention(name, kind))
     for name, kind in triples:
         found.setdefault(name.casefold(), EntityMention(name, kind))

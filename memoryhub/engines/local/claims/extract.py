@@ -55,7 +55,7 @@ from memoryhub.engines.local.grammar.speech import (
     is_stated,
 )
 from memoryhub.engines.local.grammar.subjects import Subject, find_subject, is_own
-from memoryhub.engines.local.grammar.verbs import LIKING_VERBS
+from memoryhub.engines.local.grammar.verbs import LIKING_VERBS, is_dictionary_noun
 from memoryhub.engines.types import FactCandidate, SourceSpan, SpeechAct, TimeSpan
 
 if TYPE_CHECKING:
@@ -327,7 +327,8 @@ def _map_own_thing(subject: Subject, scene: Scene) -> dict[int, str]:
         return {}
     mine = format_possessive(scene.speaker)
     first = next(iter(token.lefts), token)
-    return {first.i: mine if first.lower_ == "the" else f"{mine} {first.text}"}
+    word = first.lower_ if first.is_title and is_dictionary_noun(first.text) else first.text
+    return {first.i: mine if first.lower_ == "the" else f"{mine} {word}"}
 
 
 def _map_articles(clause: Clause) -> dict[int, str]:

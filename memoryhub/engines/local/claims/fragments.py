@@ -37,7 +37,7 @@ def read_fragments(turn: ParsedTurn, offset: int, rest: Sequence[Token]) -> list
     """The facts that `rest` of a sentence states."""
     if turn.utterance.role != "user" or not turn.scene.assisted:
         return []
-    return [_build_fact(turn, offset, run) for run in _split_runs(rest) if _says_something(run)]
+    return [build_fragment(turn, offset, run) for run in _split_runs(rest) if _says_something(run)]
 
 
 def quote_answer(
@@ -59,7 +59,7 @@ def quote_answer(
         return []
     question = " ".join(asked[0].text.split())
     told = rewrite_tokens(words, Voice(turn.scene))
-    fact = _build_fact(turn, offset, words)
+    fact = build_fragment(turn, offset, words)
     return [replace(fact, text=f'Asked "{question}", {turn.scene.speaker} said: {told}.')]
 
 
@@ -106,9 +106,13 @@ def _says_something(run: Sequence[Token]) -> bool:
     return salience.is_specific(words, frozenset())
 
 
-def _build_fact(turn: ParsedTurn, offset: int, run: Sequence[Token]) -> FactCandidate:
+def build_fragment(turn: ParsedTurn, offset: int, run: Sequence[Token]) -> FactCandidate:
+    """Words without a verb as the speaker's."""
     me = turn.scene.speaker
-    words = rewrite_tokens(run, Voice(turn.scene))
+    words, lead = rewrite_tokens(run, Voice(turn.scene)), _lead_in(run, me)
+    first = next(t for t in run if not t.is_punct)
+    if lead.endswith(" is") and first.is_title and first.pos_ != "PROPN":
+        words = words[:1].lower() + words[1:]
     start, end = run[0].idx + offset, run[-1].idx + len(run[-1]) + offset
     inside = [t for t in turn.times if start <= t.at < end]
     polarity: Polarity = "holds"
@@ -119,7 +123,7 @@ def _build_fact(turn: ParsedTurn, offset: int, run: Sequence[Token]) -> FactCand
     elif inside and inside[0].start > turn.utterance.at:
         polarity = "planned"
     return FactCandidate(
-        text=format_sentence(f"{_lead_in(run, me)} {words}"),
+        text=format_sentence(f"{lead} {words}"),
         owner=me,
         speaker=me,
         pattern="SVC",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.parse import ParsedPiece
 from memoryhub.engines.types import Exchange, TimeSpan, Utterance
+from memoryhub.subject_names import get_first_name
 
 if TYPE_CHECKING:
     from spacy.tokens import Span
@@ -31,7 +32,7 @@ class Scene:
         return next((n for n in known if n.split()[:1] == [first]), "")
 
     def list_first_names(self) -> frozenset[str]:
-        return frozenset(name.split()[0].lower() for name in self.people if name.split())
+        return frozenset(get_first_name(name).lower() for name in self.people if name.split())
 
 
 def build_scene(exchange: Exchange, utterance: Utterance) -> Scene:

@@ -16,6 +16,7 @@ from memoryhub.engines.local.grammar.verbs import (
     is_told_bare,
 )
 from memoryhub.engines.local.wordlists import ANIMALS, EVENTS, JOBS, PEOPLE
+from memoryhub.subject_names import get_first_name
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -89,7 +90,7 @@ def _find_other_subject(token: Token, scene: Scene, known: Mapping[int, str]) ->
         return _build_relation(token, known[possessor.i]) if possessor.i in known else None
     if token.lower_ in LIKING_VERBS:  # "Love hiking!" read as a name
         return None
-    if scene.listener and token.lower_ == scene.listener.split()[0].lower():
+    if scene.listener and token.lower_ == get_first_name(scene.listener).lower():
         return None
     if possessor is not None and possessor.pos_ in ("NOUN", "PROPN"):
         return _build_relation(token, _name_possessor(possessor, scene))
@@ -168,7 +169,7 @@ def format_noun_phrase(token: Token) -> str:
 
 
 def _find_full_name(token: Token, scene: Scene) -> str:
-    known = next((n for n in scene.people if n.split()[0].lower() == token.lower_), "")
+    known = next((n for n in scene.people if get_first_name(n).lower() == token.lower_), "")
     known = known or scene.find_full_name(token.text)
     return known or " ".join(t.text for t in [*token.lefts, token] if t.pos_ == "PROPN")
 

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline import naming
 from memoryhub.pipeline.embeddings import reembed
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import JobResult, NothingToDo, Step
@@ -131,6 +132,7 @@ class DeriveStep(Step[DialogueBatch, PreparedDerivation]):
             step.schedule(derived)
 
     def follow_up(self, batch: DialogueBatch) -> None:
+        naming.follow_dialogue(batch.space, batch.turns, self.now)
         if any(turn.speech_act == "forget" for turn in batch.turns):
             answer_proposals.grant_forget_requests(batch.space, self.now)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from memoryhub.dialogues.messages import hash_text, normalise_text
 from memoryhub.dialogues.models import Turn
+from memoryhub.engines.local.claims.made_texts import Span, find_made_spans
 from memoryhub.engines.local.grammar.speech import classify_plain_act
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import (
@@ -24,6 +25,7 @@ from memoryhub.engines.types import (
     Extraction,
     ExtractionOptions,
     FactCandidate,
+    SourceSpan,
 )
 from memoryhub.inference.selection import embed_or_none, select_embedder, select_engine
 from memoryhub.pipeline.steps.derive.read import DialogueBatch, TextWindow, build_exchange
@@ -149,15 +151,18 @@ def _draft_pages(
     exchanges = [known.show(build_exchange(batch, page, handles)) for page in read]
     built = _construct_exchanges(batch, engine, exchanges)
     drafts = []
-    for page, construction in zip(read, built, strict=True):
+    for page, exchange, construction in zip(read, exchanges, built, strict=True):
         turns = batch.select_page_turns(page)
         _mark_turns(turns, construction, handles)
+        made = (
+            {} if engine.reads_by_rules else find_made_spans(exchange)
+        )  # rules know by themselves
         drafts.append(
             PageDraft(
                 page=page,
                 turns=turns,
                 construction=construction,
-                facts=_draft_facts(batch, construction, handles, known, stamp, now),
+                facts=_draft_facts(batch, construction, handles, known, stamp, now, made),
                 wishes=_group_wishes_by_turn(construction, handles),
             )
         )
@@ -222,7 +227,9 @@ def _draft_facts(
     known: KnownClaims,
     stamp: str,
     now: datetime,
+    made: Mapping[str, Sequence[Span]],
 ) -> list[FactDraft]:
+    """`made`: by handle, where in a text nobody speaks for themselves."""
     drafts = []
     related = [turn.id for turn in batch.find_related_turns(built.related, handles)]
     assisted = batch.is_assisted
@@ -230,6 +237,8 @@ def _draft_facts(
         windows = [handles[span.handle] for span in candidate.sources if span.handle in handles]
         if not windows:
             continue  # a claim without support is not kept (I2)
+        if all(_is_made(span, made) for span in candidate.sources if span.handle in handles):
+            continue  # what an assistant drafted or a part it played
         turn = windows[0].turn
         drafts.append(
             FactDraft(
@@ -254,6 +263,10 @@ def _draft_facts(
             )
         )
     return drafts
+
+
+def _is_made(span: SourceSpan, made: Mapping[str, Sequence[Span]]) -> bool:
+    return any(start <= span.start < end for start, end in made.get(span.handle, ()))
 
 
 _SAID_AROUND = 150  # characters before and after the words that a claim rests on
@@ -303,13 +316,14 @@ def _build_fact(
     known = batch.policy.facts.get_cardinality(key) or candidate.cardinality
     # Only what holds can push out another value; a plan is one of many until it comes true.
     cardinality = known if candidate.polarity == "holds" else "multi"
+    owner = batch.space.name_owner(candidate.owner)[:120]
     fact = Fact(
         tenant_id=batch.space.tenant_id,
         space=batch.space,
-        owner=candidate.owner[:120],
+        owner=owner,
         speaker=candidate.speaker[:120],
         text=candidate.text,
-        text_key=hash_text(f"{candidate.owner} {candidate.text}"),
+        text_key=hash_text(f"{owner} {candidate.text}"),
         pattern=candidate.pattern,
         subject=candidate.subject,
         verb=candidate.verb,

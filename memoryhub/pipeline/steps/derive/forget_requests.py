@@ -66,7 +66,7 @@ def _describe_request(wish: ForgetRequest) -> str:
 def is_from_subject(space: Space, turn: Turn) -> bool:
     """Whether the subject says it. A person is taken for the subject who is called so, or, where
     nobody who spoke here is, any person: the subject's id may be no name."""
-    names = {normalise_text(name) for name in (space.name, space.subject) if name}
+    names = {normalise_text(name) for name in space.called_names}
     spoken = {normalise_text(name) for name in space.speakers}
     return turn.role in TRUSTED_ROLES and (
         normalise_text(turn.speaker) in names or not names & spoken
@@ -163,9 +163,8 @@ def _ask_meant_facts(
     if not candidates:
         return {}
     held = [build_held_claim(handle, rows[row]) for row, handle in handles.items()]
-    aliases = tuple(name for name in (space.name, space.subject) if name)
     verdicts = engine.resolve_claims(
-        ClaimComparison(candidates, held, space.name or space.subject, aliases, model)
+        ClaimComparison(candidates, held, space.display_name, space.called_names, model)
     )
     by_handle = {handle: rows[row] for row, handle in handles.items()}
     found: dict[int, tuple[list[Fact], bool]] = {}

@@ -182,7 +182,9 @@ def _load_names(space: Space) -> tuple[str, ...]:
     held = Fact.objects.filter(space=space, status=Fact.Status.ACTIVE).order_by()
     owners = held.values_list("owner", flat=True).distinct()[:_MOST_NAMES]
     return tuple(
-        owner for owner in owners if owner not in ("", *space.speakers) and not _OWNED.search(owner)
+        owner
+        for owner in owners
+        if owner not in ("", *space.speakers, *space.called_names) and not _OWNED.search(owner)
     )
 
 
@@ -251,8 +253,9 @@ def build_exchange(batch: DialogueBatch, page: Page, handles: dict[str, TextWind
     return Exchange(
         utterances=utterances,
         history=_build_history(batch, page),
-        participants=batch.space.speakers,
-        subject=batch.space.name or batch.space.subject,
+        participants=batch.space.people,
+        subject=batch.space.display_name,
+        aliases=batch.space.called_names,
         names=batch.names,
         summary=batch.summary,
         earlier=_build_context(batch, batch.elsewhere),

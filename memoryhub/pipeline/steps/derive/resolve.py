@@ -145,7 +145,7 @@ def prepare_claims(
         engine,
         _build_questions(drafts, near, asked, policy, refuted, limits),
         rows,
-        space.name or space.subject,
+        space.display_name,
         policy.facts,
         policy.judge.trust,
         {speaker.casefold() for speaker in space.speakers},
@@ -182,7 +182,7 @@ def _build_rules(policy: Policy) -> ResolutionRules:
 
 def _list_subject_names(space: Space) -> tuple[str, ...]:
     """What the person the space is about is called: claims of any of them are the person's."""
-    return tuple(dict.fromkeys(name for name in (space.name, space.subject) if name))
+    return space.called_names
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,11 @@ finding and has no score: `context` puts it first, as far as its budget goes.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
+from memoryhub.engines.local.answers.asked import AskedIdentity
 from memoryhub.recall.candidates.channels.hits import ChannelHit, clamp_score
 from memoryhub.recall.candidates.channels.statements import (
     build_cosine_sql,
@@ -65,9 +67,38 @@ ORDER BY f.kind = 'attribute' DESC, f.kind = 'preference', f.asserted_at DESC, f
 def find_overview(ask: PreparedQuestion) -> list[ChannelHit]:
     """What holds of the subject, for who asks what is known: home and work before tastes."""
     statement = _OVERVIEW_SQL.format(current=build_current_sql(ask, "f"))
-    owners = [ask.parsed_question.speaker, ask.space.name, ask.space.subject]
+    owners = [ask.parsed_question.speaker, *ask.space.called_names]
     rows = load_rows(ask, statement, owners=owners, most=MAX_IN_OVERVIEW)
     return [ChannelHit("fact", at, 1.0, "holds of whom all is about") for (at,) in rows]
+
+
+# "Rita is Ana's sister.", "Ana's sister is called Rita.", 汤圆是林晓雨的橘猫: as the engine tells
+# it, its verb apart. Of whom it is comes in the words of the complement, or of the owner.
+_IDENTITY_SQL = """
+SELECT f.id FROM notes_fact f
+WHERE f.space_id = %(space)s
+  AND f.polarity = 'holds' AND f.verb = ANY(%(verbs)s)
+  AND CASE WHEN %(name)s::text <> ''
+    THEN lower(f.owner) = %(name)s::text OR starts_with(lower(f.owner), %(name)s::text || ' ')
+    ELSE lower(rtrim(f.complement, '.。')) ~ %(role)s::text OR lower(f.owner) ~ %(role)s::text END
+  AND {current}
+ORDER BY f.complement ~ '[''’]s? |的' DESC, f.asserted_at DESC, f.id LIMIT %(most)s
+"""
+_NAMING_VERBS = ["is", "was", "is called", "is named", "是", "叫"]
+_MOST_IDENTITIES = 3
+
+
+def find_identity(ask: PreparedQuestion, asked: AskedIdentity) -> list[ChannelHit]:
+    """What says who somebody is, or what somebody's sister or dog is called."""
+    statement = _IDENTITY_SQL.format(current=build_current_sql(ask, "f"))
+    values = {
+        "name": asked.name.casefold(),
+        "role": f"{re.escape(asked.role)}$",
+        "verbs": _NAMING_VERBS,
+        "most": _MOST_IDENTITIES,
+    }
+    rows = load_rows(ask, statement, **values)
+    return [ChannelHit("fact", at, 1.0, "says who that is") for (at,) in rows]
 
 
 # A dialogue imported at once is unread for a while: the newest of it is shown.

@@ -102,7 +102,7 @@ def find_named_entities(ask: PreparedQuestion) -> list[UUID]:
     question = normalise_text(ask.routed_question.query)
     wanted = {normalise_text(name) for name in ask.names}
     if _FIRST_PERSON_PATTERN.search(question):
-        wanted |= {normalise_text(ask.space.name), normalise_text(ask.space.subject)}
+        wanted |= {normalise_text(name) for name in ask.space.called_names}
     found = _load_entity_names(ask, question, wanted)
     called = [
         survivor

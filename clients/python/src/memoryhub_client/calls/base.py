@@ -27,6 +27,9 @@ class CallGroup(MethodGroup[M]):
         super().__init__(runner)
         self._path = path
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} at {self._path or '/'} of {self._runner!r}>"
+
     def _build_path(self, route: str | None) -> str:
         """Of a route below the group's own; None is that itself."""
         return "/".join(each for each in (self._path or None, route) if each is not None)

@@ -44,6 +44,7 @@ from memoryhub_client.rows.models import (
     PolicySwitch,
     Preset,
     Receipt,
+    RememberedFact,
     SearchResult,
     Space,
     SpaceImportReport,
@@ -198,17 +199,65 @@ class HubCalls(SharedCalls[M]):
         session: str = "",
         agent: str = "",
         metadata: Mapping[str, Any] | None = None,
+        subject_name: str | None = None,
         wait: bool = False,
         key: str | None = None,
     ) -> Flow[AddResult]:
         """Store what was said and queue its derivation.
 
         `messages`: the words of the user, one message, or several: each {"role", "content", …}.
-        `wait`: work on it before answering, 30 seconds at most; `jobs.wait` waits longer.
+        `subject_name`: what the subject is called from now on. `wait`: work on it before
+        answering, 30 seconds at most; `jobs.wait` waits longer.
         """
-        body = build_add_body(subject, messages, session, agent, metadata) | {"wait": wait}
+        body = build_add_body(subject, messages, session, agent, metadata, subject_name)
+        body |= {"wait": wait}
         patience = _HUB_WAIT_SECONDS if wait else 0.0
         return self._write_for_row(AddResult, "memories", body, key=key, patience=patience)
+
+    @call
+    def remember(
+        self,
+        subject: str,
+        text: str,
+        *,
+        predicate: str = "",
+        value: str = "",
+        owner: str = "",
+        role: str = "user",
+        speaker: str = "",
+        agent: str = "",
+        session: str = "",
+        valid_from: Time | None = None,
+        valid_to: Time | None = None,
+        confidence: float | None = None,
+        sources: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        subject_name: str | None = None,
+        key: str | None = None,
+    ) -> Flow[RememberedFact]:
+        """Store one fact as it is given: nothing is read from it.
+
+        `predicate`: its relation by a key, `lives_in`; `owner`: whom it is about, the subject
+        unless given; `role`: who says so, with that trust; `sources`: ids of turns it rests on.
+        """
+        body = {
+            "subject": subject,
+            "text": text,
+            "predicate": predicate,
+            "value": value,
+            "owner": owner,
+            "role": role,
+            "speaker": speaker,
+            "agent": agent,
+            "session": session,
+            "valid_from": valid_from,
+            "valid_to": valid_to,
+            "confidence": confidence,
+            "sources": sources,
+            "metadata": metadata or {},
+            "subject_name": subject_name,
+        }
+        return self._write_for_row(RememberedFact, "facts", body, key=key)
 
     @call
     def rehearse(
@@ -406,10 +455,12 @@ def build_add_body(
     session: str = "",
     agent: str = "",
     metadata: Mapping[str, Any] | None = None,
+    subject_name: str | None = None,
 ) -> dict[str, Any]:
     """The body of an add; words alone are a message of the user."""
     if isinstance(messages, str):
         messages = {"content": messages}
     several = [messages] if isinstance(messages, Mapping) else messages
     body = {"subject": subject, "messages": several, "session": session, "agent": agent}
-    return {**body, "metadata": metadata or {}}
+    named = {} if subject_name is None else {"subject_name": subject_name}
+    return {**body, "metadata": metadata or {}, **named}

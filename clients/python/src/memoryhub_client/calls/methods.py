@@ -87,6 +87,9 @@ class Pages(Generic[R]):
         self._runner = runner
         self._listing = listing
 
+    def __repr__(self) -> str:
+        return f"<Pages of {self._listing.request.path}>"
+
     def page(self, cursor: str | None = None) -> Page[R]:
         """One page: the first, or the one behind a `next_cursor`."""
         page: Page[R] = self._runner.run(self._listing.fetch_page(cursor))
@@ -106,6 +109,9 @@ class AsyncPages(Generic[R]):
     def __init__(self, runner: Runner, listing: Listing[R]) -> None:
         self._runner = runner
         self._listing = listing
+
+    def __repr__(self) -> str:
+        return f"<AsyncPages of {self._listing.request.path}>"
 
     async def page(self, cursor: str | None = None) -> Page[R]:
         page: Page[R] = await self._runner.run(self._listing.fetch_page(cursor))

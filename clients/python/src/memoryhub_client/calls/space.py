@@ -13,10 +13,12 @@ from memoryhub_client.calls.space_rows import (
     Blocks,
     Conflicts,
     Events,
+    FactLike,
     Facts,
     Feedback,
     Golden,
     Notes,
+    OneFact,
     Profile,
     Traits,
     Windows,
@@ -81,10 +83,24 @@ class SpaceCalls(SharedCalls[M]):
         self.person_links: PersonLinks[M] = PersonLinks(runner, f"{at}/person-links")
         self.feedback: Feedback[M] = Feedback(runner, f"{at}/feedback")
 
+    def __repr__(self) -> str:
+        return f"<space {self.subject!r} of {self._runner!r}>"
+
+    def fact(self, fact: str | FactLike) -> OneFact[M]:
+        """One fact and what is done to it, by its id or as it was read or found. Asks for nothing
+        yet."""
+        return OneFact(self._runner, f"{self._path}/facts", fact)
+
     @call
     def get(self) -> Flow[models.Space]:
         """The subject, with how many memories of each kind there are."""
         return self._fetch_row(models.Space)
+
+    @call
+    def set_name(self, name: str, *, key: str | None = None) -> Flow[models.Space]:
+        """What the subject is called in what is written, "" for not known. What was written
+        follows."""
+        return self._write_named(models.Space, "name", {"subject_name": name}, key)
 
     @call
     def pause(self, *, paused: bool = True, key: str | None = None) -> Flow[models.Space]:

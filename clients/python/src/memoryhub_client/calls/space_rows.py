@@ -7,10 +7,10 @@ fails with `Outdated` if somebody wrote meanwhile); and `key`, an Idempotency-Ke
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
-from memoryhub_client.calls.base import SEND_NULL, Filter, ListCalls, RowCalls, Time
-from memoryhub_client.calls.methods import Listing, M, call, pages
+from memoryhub_client.calls.base import SEND_NULL, CallGroup, Filter, ListCalls, RowCalls, Time
+from memoryhub_client.calls.methods import Listing, M, Runner, call, pages
 from memoryhub_client.flows import Flow
 from memoryhub_client.rows.base import Written
 from memoryhub_client.rows.models import (
@@ -104,6 +104,72 @@ class Facts(RowCalls[M, Fact]):
     ) -> Flow[Written[Fact]]:
         """What is pinned does not fade, and the pipeline does not change it."""
         return self._write_on_row(id, "pin", {"pinned": pinned, "reason": reason}, key, version)
+
+
+class FactLike(Protocol):
+    """A row of a fact, or what a search found."""
+
+    id: str
+
+
+class OneFact(CallGroup[M]):
+    """One fact, in whatever version: `ana.fact(found.items[0]).correct("Ana lives in Faro.")`.
+
+    Who wants to be told of what others wrote meanwhile gives `facts.correct` a `version`.
+    """
+
+    def __init__(self, runner: Runner, path: str, fact: str | FactLike) -> None:
+        self.id = fact if isinstance(fact, str) else fact.id
+        super().__init__(runner, f"{path}/{self.id}")
+
+    @call
+    def get(self) -> Flow[Fact]:
+        """As it is now."""
+        return self._fetch_row(Fact)
+
+    @pages
+    def versions(self) -> Listing[Fact]:
+        """Every wording and successor of it, the newest first."""
+        return self._build_listing(Fact, "versions")
+
+    @call
+    def correct(
+        self, text: str, *, reason: str = "", key: str | None = None
+    ) -> Flow[Written[Fact]]:
+        """The same claim in better words, as a new version."""
+        return self._write("correct", {"text": text, "reason": reason}, key)
+
+    @call
+    def end(
+        self, at: Time | None = None, *, reason: str = "", key: str | None = None
+    ) -> Flow[Written[Fact]]:
+        """It is no longer so: it held until `at`, or until now."""
+        return self._write("end", {"at": at, "reason": reason}, key)
+
+    @call
+    def retract(self, *, reason: str = "", key: str | None = None) -> Flow[Written[Fact]]:
+        """It was never so."""
+        return self._write("retract", {"reason": reason}, key)
+
+    @call
+    def forget(self, *, reason: str = "", key: str | None = None) -> Flow[Written[Fact]]:
+        """It is held no longer; `restore` or undo bring it back, which an erasure rules out."""
+        return self._write("forget", {"reason": reason}, key)
+
+    @call
+    def restore(self, *, reason: str = "", key: str | None = None) -> Flow[Written[Fact]]:
+        """It is so after all, and still."""
+        return self._write("restore", {"reason": reason}, key)
+
+    @call
+    def pin(
+        self, *, pinned: bool = True, reason: str = "", key: str | None = None
+    ) -> Flow[Written[Fact]]:
+        """What is pinned does not fade, and the pipeline does not change it."""
+        return self._write("pin", {"pinned": pinned, "reason": reason}, key)
+
+    def _write(self, verb: str, body: Mapping[str, Any], key: str | None) -> Flow[Written[Fact]]:
+        return self._write_with_event(Fact, verb, body, key)
 
 
 class Notes(RowCalls[M, Note]):

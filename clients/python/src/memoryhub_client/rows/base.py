@@ -6,10 +6,15 @@ others raise AttributeError. What a newer hub sends besides is in `raw`.
 
 from __future__ import annotations
 
+import reprlib
 import types
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Generic, Self, TypeVar, Union, get_args, get_origin, get_type_hints
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring, _SHORT.maxlist, _SHORT.maxother = 120, 3, 200
+_EMPTY: tuple[Any, ...] = ("", [], {})
 
 
 class Row:
@@ -32,8 +37,10 @@ class Row:
     __hash__ = None  # type: ignore[assignment]  # rows are compared by what they hold
 
     def __repr__(self) -> str:
-        shown = ((name, value) for name, value in vars(self).items() if name != "raw")
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown)})"
+        """What it holds, long texts and lists cut; what is empty is left out."""
+        shown = {name: value for name, value in vars(self).items() if name != "raw"}
+        told = [f"{n}={_SHORT.repr(value)}" for n, value in shown.items() if value not in _EMPTY]
+        return f"{type(self).__name__}({', '.join(told)})"
 
 
 class JobRow(Row):
@@ -57,6 +64,11 @@ class Page(Generic[R]):
         self.total = total
         self.next_cursor = next_cursor
 
+    def __repr__(self) -> str:
+        of = "" if self.total is None else f" of {self.total}"
+        more = f", next_cursor={self.next_cursor!r}" if self.next_cursor else ""
+        return f"<Page with {len(self.items)}{of} rows{more}: {_SHORT.repr(self.items)}>"
+
 
 class Written(Generic[R]):
     """A row after a write, and the event by which `events.undo` takes it back.
@@ -68,6 +80,10 @@ class Written(Generic[R]):
         self.row = row
         self.event_id = event_id
         self.replayed = replayed
+
+    def __repr__(self) -> str:
+        again = ", replayed=True" if self.replayed else ""
+        return f"Written({self.row!r}, event_id={self.event_id!r}{again})"
 
 
 _TYPES_BY_ROW: dict[Any, dict[str, Any]] = {}

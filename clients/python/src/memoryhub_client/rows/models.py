@@ -797,6 +797,12 @@ class ModelCall(Row):
     template: str
 
 
+class NamedSpace(Row):
+    """The subject as it is now."""
+
+    space: Space
+
+
 class NewMember(Row):
     """`password`: in the answer that made it, and in no other."""
 
@@ -1007,6 +1013,23 @@ class Relation(Row):
     src: str
     src_name: str
     version: int
+
+
+class RememberedDecision(Row):
+    """What became of it: `op` (added, the same as one held, taking another's place, …), why,
+    and the fact that it touched."""
+
+    op: str
+    reason: str
+    target: DecisionTarget | None
+
+
+class RememberedFact(Row):
+    """The fact that says it now, what became of it, and the event to undo."""
+
+    decision: RememberedDecision
+    event_id: str | None
+    fact: Fact | None
 
 
 class Replay(Row):

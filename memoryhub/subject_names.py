@@ -1,0 +1,66 @@
+"""What the subject of a space is called where something is written about them (spec E25).
+
+Applications name subjects by ids. An id stands in no sentence: until a name is known they are
+"the user", in Chinese 用户.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+
+THE_USER = "the user"
+THE_USER_BY_LANGUAGE = {"zh": "用户"}
+PLACEHOLDERS = (THE_USER, *THE_USER_BY_LANGUAGE.values())
+MAX_OWNER_LENGTH = 120
+_MAX_WORD = 20  # letters: no name has a longer word
+_NAME = re.compile(r"[^\W\d_](?:[^\W\d_]|[ .,'’·‧-]){0,199}")
+_NO_NAMES = frozenset(
+    {"user", "the user", "default", "guest", "anonymous", "unknown", "customer", "client", "me"}
+)
+_CHANGES_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def reads_like_name(subject: str) -> bool:
+    """Whether people may be called so, and not only rows of a database: ("ana"), ("小李") → True,
+    ("user_42"), ("a@b.c"), ("46c8c0c1-…") → False."""
+    if not _NAME.fullmatch(subject) or subject.casefold() in _NO_NAMES:
+        return False
+    words = subject.split()
+    slug = any(word.count("-") > 2 or len(word) > _MAX_WORD for word in words)
+    return not slug and len(_CHANGES_CASE.findall(subject)) < 3
+
+
+def get_first_name(name: str) -> str:
+    """("Ana Ferreira") → "Ana"; what stands for a name has no first word of its own."""
+    return name if name.casefold() in PLACEHOLDERS or not name.split() else name.split()[0]
+
+
+def choose_display_name(name: str, subject: str, placeholder: str = "") -> str:
+    """How somebody of this name, "" for not known, and of this subject is called; where no name
+    is known, by the `placeholder`."""
+    if name or reads_like_name(subject):
+        return (name or subject)[:MAX_OWNER_LENGTH]
+    return placeholder or THE_USER
+
+
+def list_called_names(shown: str, subject: str, former: Iterable[str] = ()) -> tuple[str, ...]:
+    """All that stands for the subject, the name that is `shown` first."""
+    return tuple(dict.fromkeys([shown, subject, *former, *PLACEHOLDERS]))
+
+
+def replace_names(text: str, old: Collection[str], new: str) -> str:
+    """`text` with every name of `old` as a word of its own put as `new`: ("The user's cat")."""
+    words = sorted(filter(None, old), key=len, reverse=True)
+    if not words or not text:
+        return text
+    plain = ["[Tt]he user" if w == THE_USER else re.escape(w) for w in words if w.isascii()]
+    others = [re.escape(w) for w in words if not w.isascii()]
+    parts = [rf"(?<![\w-])(?:{'|'.join(plain)})(?![\w-])"] if plain else []
+    return _capitalise_like(text, re.sub("|".join([*parts, *others]), lambda _: new, text))
+
+
+def _capitalise_like(before: str, after: str) -> str:
+    """A sentence that began with a capital goes on doing so."""
+    opens = before[:1].isupper() and after[:1].islower()
+    return after[:1].upper() + after[1:] if opens else after

@@ -1,0 +1,111 @@
+"""Statements told about the subject, and texts that are made: how they are known and put."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memoryhub.engines.local.claims.made_texts import find_made_spans
+from memoryhub.engines.local.claims.told import restate_text
+from memoryhub.engines.types import Exchange, SourceSpan, Utterance
+from memoryhub.subject_names import reads_like_name, replace_names
+
+AT = datetime(2026, 5, 4, 9, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [
+        ("User prefers tea over coffee", "I prefer tea over coffee"),
+        ("The user's dog is named Rex.", "my dog is named Rex."),
+        ("User's learning Portuguese", "I'm learning Portuguese"),
+        ("User doesn't eat pork", "I do not eat pork"),
+        ("User and his wife live in Bonn", "I and my wife live in Bonn"),
+        ("Likes jazz and hates loud places", "I like jazz and hate loud places"),
+        ("Lives in Rome with her dog", "I live in Rome with my dog"),
+        ("Works with Nadia and her team", "I work with Nadia and her team"),
+        ("Please remember that I am vegan", "I am vegan"),
+        ("u-17 likes aisle seats", "I like aisle seats"),
+        ("用户喜欢喝茶，不喜欢咖啡。", "我喜欢喝茶，不喜欢咖啡。"),
+        ("- Is vegan\n- Has two cats", "- I am vegan\n- I have two cats"),
+    ],
+)
+def test_what_is_told_is_put_into_the_first_person(sent: str, read: str) -> None:
+    assert restate_text(sent, ["u-17"]).text == read
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Works fine now, thanks!",
+        "The user clicks the button and I see an error.",
+        "User stories are due on Friday.",
+        "Studies show that tea is good.",
+        "Remember the time we went to Oslo?",
+        "I remember that he left.",
+        "Do you know what the user wants?",
+        "用户体验很重要。",
+    ],
+)
+def test_what_is_not_told_stays_as_it_is(text: str) -> None:
+    assert restate_text(text).text == text
+
+
+def test_places_lead_back_to_what_was_sent() -> None:
+    sent = "Please remember that the user has two cats. User likes jazz and hates noise."
+    made = restate_text(sent)
+    assert made.text == "I have two cats. I like jazz and hate noise."
+    start = made.text.index("hate noise")
+    span = made.find_sent_span(SourceSpan("t", start, start + len("hate noise")))
+    assert sent[span.start : span.end] == "hates noise"
+    whole = made.find_sent_span(SourceSpan("t", 0, len("I have two cats")))
+    assert sent[whole.start : whole.end] == "the user has two cats"
+
+
+def make_exchange(*turns: tuple[str, str]) -> Exchange:
+    return Exchange(
+        [Utterance(f"t{at}", role, role, text, AT) for at, (role, text) in enumerate(turns)]  # type: ignore[arg-type]  # a role
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "made"),
+    [
+        ("Tell me about yourself", "I speak twelve languages."),
+        ("Tell me your story", "I was trained last year."),
+        ("I live in Leeds and I wrote home today.", "I can help with that."),
+        ("Check my calendar: I have a dentist on Friday", "I will."),
+    ],
+)
+def test_what_is_said_is_not_made(asked: str, made: str) -> None:
+    spans = find_made_spans(make_exchange(("user", asked), ("assistant", made)))
+    assert "t1" not in spans
+
+
+@pytest.mark.parametrize(
+    ("subject", "name"),
+    [
+        ("ana", True),
+        ("Ana Ferreira", True),
+        ("O'Neill", True),
+        ("小李", True),
+        ("46c8c0c1-1f2e-4b0a-9c55-0e2b1d7a9f01", False),
+        ("user_42", False),
+        ("a@b.c", False),
+        ("auth0|abc", False),
+        ("cusNffrFeUfNvHib", False),
+        ("user", False),
+    ],
+)
+def test_an_id_is_told_from_a_name(subject: str, name: bool) -> None:
+    assert reads_like_name(subject) is name
+
+
+def test_names_are_replaced_as_words() -> None:
+    old = {"the user", "用户", "u-1"}
+    assert replace_names("The user's cat", old, "Priya") == "Priya's cat"
+    assert replace_names("The users like u-1 and u-12", old, "Priya") == (
+        "The users like Priya and u-12"
+    )
+    assert replace_names("Priya lives here", {"Priya"}, "the user") == "The user lives here"
