@@ -40,18 +40,7 @@ function reword() {
 
 function choose() {
   const box = current()?.querySelector("input[name=ids]");
-  if (!box) return;
-  box.checked = !box.checked;
-  count();
-}
-
-function count() {
-  const boxes = [...document.querySelectorAll("input[name=ids]")];
-  const chosen = boxes.filter((box) => box.checked).length;
-  const told = document.querySelector("[data-chosen]");
-  if (told) told.textContent = chosen ? told.dataset.chosen.replace("{n}", chosen) : "";
-  const all = document.querySelector("[data-choose-all]");
-  if (all) all.checked = chosen > 0 && chosen === boxes.length;
+  box?.click();
 }
 
 function help() {
@@ -81,13 +70,6 @@ document.addEventListener("keydown", (event) => {
   else if (deeds[key]) deeds[key]();
   else return;
   event.preventDefault();
-});
-
-document.addEventListener("change", (event) => {
-  if (event.target.matches("[data-choose-all]")) {
-    for (const box of document.querySelectorAll("input[name=ids]")) box.checked = event.target.checked;
-  }
-  if (event.target.matches("[data-choose-all], input[name=ids]")) count();
 });
 
 const left = sessionStorage.getItem(place);

@@ -20,6 +20,7 @@ OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
 OWN |= {"account", "account-end"}
 OWN |= {"policy", "policy-change", "usage", "usage-redact-all", "recalls", "feedback", "requests"}
 OWN |= {"changes", "settings", "models", "models-test", "models-engine"}
+OWN |= {"find", "jobs-chosen"}
 OWN |= {"data", "data-erase", "people", "quality"}
 OWN |= {"review", "review-answer", "review-rules", "receipts", "webhooks", "webhook-new"}
 OWN |= {"golden", "replays", "replay-start", "policy-try"}
@@ -36,8 +37,14 @@ DECIDED = {
     "account": (VIEWER, "get"),
     "account-end": (VIEWER, "post"),
     "search": (VIEWER, "get"),
+    "find": (VIEWER, "get"),
     "choose-tenant": (VIEWER, "post"),
     "spaces": (VIEWER, "get"),
+    "space-overview": (VIEWER, "get"),
+    "space-memories": (VIEWER, "get"),
+    "space-facts-chosen": (EDITOR, "post"),
+    "space-notes-chosen": (EDITOR, "post"),
+    "jobs-chosen": (EDITOR, "post"),
     "space-timeline": (VIEWER, "get"),
     "space-facts": (VIEWER, "get"),
     "space-notes": (VIEWER, "get"),

@@ -30,6 +30,7 @@ FILES = {"space-export", "spaces-export", "lab-report"}
 # A question is taken more steps when more is found to choose from; `MOST` bounds them.
 BY_CONTENT = {
     "space-search?q=where+is+hive+12",
+    "search?q=hive",
     # From 5,000 memories on they are counted, since not all are drawn: one statement.
     "space-graph-data",
     "space-graph?view=table",
@@ -120,6 +121,7 @@ PINNED = {
     "space-roll-back?to=2026-05-01": 21,
     "overview": 18,
     "search": 4,
+    "space-overview": 25,
     "spaces": 6,
     "spaces-import": 4,
     "golden": 8,

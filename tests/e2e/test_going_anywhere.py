@@ -37,10 +37,34 @@ def test_control_k_offers_the_page_s_own_tabs_first_and_a_search_last(
     page = visitor.open("space-facts", world.space.id)
     page.keyboard.press("Control+k")
     page.keyboard.press("ArrowDown")
-    expect(page.get_by_role("dialog").get_by_role("link", name="Timeline")).to_be_focused()
+    expect(page.get_by_role("dialog").get_by_role("link", name="Overview").first).to_be_focused()
     page.get_by_role("searchbox", name="Go to").fill("bees")
-    assert page.get_by_role("dialog").get_by_role("link").all_inner_texts() == [
-        "Find “bees” in spaces and memories"
-    ]
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("link", name="I keep bees in Ghent")).to_be_visible()
+    links = page.get_by_role("dialog").get_by_role("link")
+    expect(links.last).to_have_text("Find “bees” in spaces and memories")
+    links.last.click()
+    expect(page.get_by_role("link", name="I keep bees in Ghent").first).to_be_visible()
+
+
+def test_control_k_finds_a_person_by_name(visitor: Visitor, world: ConsoleWorld) -> None:
+    page = visitor.open("overview")
+    page.keyboard.press("Control+k")
+    page.get_by_role("searchbox", name="Go to").fill(world.space.subject)
+    found = page.get_by_role("dialog").locator("[data-group=found] a")
+    expect(found.first).to_be_visible()
+    assert not list_findings(page)
+    found.first.click()
+    page.wait_for_url(f"**{reverse('space-overview', args=[world.space.id])}")
+
+
+def test_the_first_fact_is_eight_tabs_from_the_beginning(
+    visitor: Visitor, world: ConsoleWorld
+) -> None:
+    page = visitor.open("space-facts", world.space.id)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # the link that skips to the content
+    first = page.locator("tbody .title").first
+    for _ in range(7):
+        page.keyboard.press("Tab")
+        if first.evaluate("(fact) => fact === document.activeElement"):
+            return
+    expect(first).to_be_focused()

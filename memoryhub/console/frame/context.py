@@ -23,13 +23,14 @@ THEMES = ("light", "dark")
 @dataclass(frozen=True, slots=True)
 class NavigationEntry:
     """An entry of the navigation. `names` are the URL names that belong to it; on a narrow screen
-    the `spare` ones stand behind "More"."""
+    the `spare` ones stand behind "More". `words`: what else one may call it."""
 
     label: StrOrPromise
     icon: str
     url_name: str
     names: tuple[str, ...] = ()
     spare: bool = False
+    words: StrOrPromise = ""
 
     def is_current(self, here: str) -> bool:
         return here == self.url_name or here.startswith((*self.names, f"{self.url_name}-"))
@@ -50,27 +51,49 @@ NAVIGATION = (
         spare=True,
     ),
     NavigationEntry(_("Lab"), "lab", "lab", ("golden", "replay", "embedding"), spare=True),
-    NavigationEntry(_("Settings"), "policy", "settings", _SETTINGS_PAGES, spare=True),
+    NavigationEntry(
+        _("Settings"),
+        "policy",
+        "settings",
+        _SETTINGS_PAGES,
+        spare=True,
+        words=_("preferences, options, configuration"),
+    ),
 )
 # Where the tabs of those lead, for who goes there by name.
 FURTHER_ENTRIES = (
     NavigationEntry(_("Jobs"), "jobs", "jobs"),
-    NavigationEntry(_("Model calls"), "jobs", "usage"),
+    NavigationEntry(_("Model calls"), "jobs", "usage", words=_("tokens, cost, spending")),
     NavigationEntry(_("Recalls"), "jobs", "recalls"),
     NavigationEntry(_("Feedback"), "jobs", "feedback"),
-    NavigationEntry(_("Policy"), "policy", "policy"),
-    NavigationEntry(_("Models and budgets"), "policy", "models"),
+    NavigationEntry(_("Policy"), "policy", "policy", words=_("presets, how memory works")),
+    NavigationEntry(
+        _("Models and budgets"), "policy", "models", words=_("settings, prices, endpoint, limits")
+    ),
     NavigationEntry(_("Predicates"), "policy", "predicates"),
-    NavigationEntry(_("Golden questions"), "lab", "golden"),
+    NavigationEntry(_("Test questions"), "lab", "golden", words=_("golden questions")),
     NavigationEntry(_("Replays"), "lab", "replays"),
-    NavigationEntry(_("Embeddings"), "lab", "embeddings"),
+    NavigationEntry(_("Embeddings"), "lab", "embeddings", words=_("vectors")),
+    NavigationEntry(_("Account"), "person", "account", words=_("password, settings")),
 )
 ADMIN_ENTRIES = (
     NavigationEntry(_("Changes"), "jobs", "changes"),
-    NavigationEntry(_("People"), "policy", "people"),
-    NavigationEntry(_("API keys"), "key", "keys"),
+    NavigationEntry(_("People"), "policy", "people", words=_("members, invite, roles, settings")),
+    NavigationEntry(_("API keys"), "key", "keys", words=_("tokens, access, settings")),
     NavigationEntry(_("Webhooks"), "policy", "webhooks"),
     NavigationEntry(_("Data"), "policy", "data"),
+)
+
+# What one can begin from anywhere: the page where it is begun.
+ACTIONS = (
+    NavigationEntry(_("Talk with somebody"), "chat", "chat"),
+    NavigationEntry(_("Decide what is in doubt"), "review", "review"),
+)
+ADMIN_ACTIONS = (
+    NavigationEntry(_("Import memories"), "spaces", "imports", words=_("upload, file")),
+    NavigationEntry(_("Add an API key"), "key", "keys"),
+    NavigationEntry(_("Invite a person"), "person", "people", words=_("add a member")),
+    NavigationEntry(_("Measure in the lab"), "lab", "lab-new", words=_("benchmark, run")),
 )
 
 
@@ -89,6 +112,7 @@ def build_frame_context(request: HttpRequest) -> dict[str, Any]:
         "places": places,
         "spare_places": spare,
         "further_places": further if seat else (),
+        "palette_actions": _list_actions(seat),
         "waiting": partial(_count_waiting_cases, seat) if seat else 0,
         "spare_here": any(is_here for place, is_here in spare),
     }
@@ -98,6 +122,12 @@ def _find_admin_address(request: HttpRequest) -> str:
     """Of what the page is about, in Django's admin."""
     match = request.resolver_match
     return find_admin_address(match.url_name or "" if match else "", match.kwargs if match else {})
+
+
+def _list_actions(seat: Seat | None) -> tuple[NavigationEntry, ...]:
+    if not seat:
+        return ()
+    return (*ACTIONS, *(ADMIN_ACTIONS if seat.can_administer else ()))
 
 
 def _count_waiting_cases(seat: Seat) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Prefetch, Q
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 
@@ -86,12 +86,23 @@ def load_stream(space: Space, filters: Filters, moment: SpaceMoment) -> ListPage
     if filters["row"]:
         changed = Revision.objects.filter(event=OuterRef("pk"), row_type=filters["row"])
         rows = rows.filter(Exists(changed))
-    # Into an attribute of its own: a slice is no related manager's.
-    first = Prefetch("revisions", Revision.objects.order_by("id")[:MAX_STREAM_ROWS], "first")
-    counted = rows.annotate(rows=build_count_subquery(Revision.objects.all(), "event"))
-    found = load_page(counted.prefetch_related(first, "undone_by"), filters.page)
+    found = load_page(_with_first_rows(rows, MAX_STREAM_ROWS), filters.page)
     changes = _group_changes_by_event(found.rows)
     return found.map(lambda event: StreamEntry(event, changes[event.id], event.rows))
+
+
+def load_latest_entries(space: Space, count: int) -> list[StreamEntry]:
+    """The newest `count` change-sets, each with its first row."""
+    events = list(_with_first_rows(EvolutionEvent.objects.filter(space=space), 1)[:count])
+    changes = _group_changes_by_event(events)
+    return [StreamEntry(event, changes[event.id], event.rows) for event in events]
+
+
+def _with_first_rows(rows: QuerySet[EvolutionEvent], most: int) -> QuerySet[Any]:
+    # Into an attribute of its own: a slice is no related manager's.
+    first = Prefetch("revisions", Revision.objects.order_by("id")[:most], "first")
+    counted = rows.annotate(rows=build_count_subquery(Revision.objects.all(), "event"))
+    return counted.prefetch_related(first, "undone_by")
 
 
 def _build_event_state_condition(state: str) -> Q:

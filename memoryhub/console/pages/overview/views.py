@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
 from django.http import HttpResponse
@@ -13,7 +12,7 @@ from django.utils import timezone
 from memoryhub import health
 from memoryhub.console.frame.access import page_at, tenant_page
 from memoryhub.console.frame.day_ranges import compute_range_start
-from memoryhub.console.frame.lists import load_page, read_filters
+from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.overview import notices, queries
 from memoryhub.console.pages.overview.activity_chart import build_activity_chart
@@ -22,10 +21,8 @@ from memoryhub.console.pages.overview.queries import (
     count_answer_signals,
     count_decisions,
     count_requests,
-    find_facts,
     find_latest_model_error,
 )
-from memoryhub.console.pages.spaces.views import find_spaces
 from memoryhub.console.pages.usage.views import sum_usage_since
 from memoryhub.console.pages.webhooks import queries as webhooks_queries
 from memoryhub.pipeline.counts import count_totals
@@ -79,13 +76,3 @@ def _load_hub_state(request: ConsoleRequest, now: datetime) -> notices.HubState:
         model_unset=wants_model and not (settings.OPENAI_BASE_URL and settings.LLM_MODEL),
         model_error=find_latest_model_error(now),
     )
-
-
-@page_at("search", "search")
-@tenant_page()
-def tenant_search_page(request: ConsoleRequest) -> HttpResponse:
-    filters = read_filters(request.GET)
-    context: dict[str, Any] = {"filters": filters}
-    if filters.q:
-        context |= {"spaces": load_page(find_spaces(filters.q), 1), "facts": find_facts(filters.q)}
-    return render(request, "overview/search.html", context)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db.models import Count, QuerySet
+from django.db.models import Case, Count, F, Min, Q, QuerySet, Value, When, Window
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from memoryhub.console.frame.lists import (
+    PAGE_SIZE,
     FilterChoice,
     Filters,
     ListPage,
@@ -28,6 +29,7 @@ from memoryhub.pipeline.review.answers import find_common_answer, find_proposed_
 from memoryhub.tenants.models import Space
 from notes.erasure.trace import collect_row_text, load_rows_by_key
 from notes.models import Entity, Fact, Proposal, Risk
+from notes.review.moot import MOOT
 from personas.models import Trait
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ CASE_STATE_CHOICE = FilterChoice(
         # Also a new one that was rejected, where that withdrew it.
         ("accepted", _("Answered with a change")),
         ("rejected", _("Left as it was")),
+        ("settled", _("Settled without you")),
         ("all", _("All")),
     ),
 )
@@ -55,10 +58,17 @@ CASE_AGE_CHOICE = FilterChoice(
         ("week", _("More than a week")),
         ("month", _("More than a month")),
     ),
+    spare=True,
 )
 _CASE_AGES = {"week": timedelta(weeks=1), "month": timedelta(days=30)}
 _NEW_CASE_AGE = timedelta(days=1)
-MAX_SPACE_OPTIONS = 100
+MAX_SPACE_OPTIONS, MAX_RELATED = 100, 10
+SETTLED_LATELY = timedelta(days=30)
+# By a rule that a person made before, or because one of its claims had ended.
+_BY_RULE = "rule of "  # how a rule signs, in the name of whoever made it
+SETTLED_CONDITION = ~Q(state=Proposal.State.OPEN) & (
+    Q(rule_id__isnull=False, decided_by__startswith=_BY_RULE) | Q(decided_by=MOOT)
+)
 
 # What each answer does, in the operator's words; by kind where it differs.
 ANSWER_EFFECTS = {
@@ -105,7 +115,8 @@ class AnswerOption:
 class ReviewCase:
     """`held`: what stands now; `new`: what is proposed. Either may have no words.
 
-    `sure`: how sure the reading is of the new one; for names, how alike they are.
+    `confidence`: how sure the reading is of the new one; for names, how alike they are.
+    `continues`: the case above is about the same memory.
     """
 
     proposal: Proposal
@@ -115,6 +126,19 @@ class ReviewCase:
     new: str
     quotes: Sequence[SourceQuote]
     confidence: float | None
+    continues: bool = False
+
+    @property
+    def is_moot(self) -> bool:
+        """Settled, since one of its claims had ended."""
+        return self.proposal.decided_by == MOOT
+
+    @property
+    def ruled_by(self) -> str:
+        """Whose rule settled it; "" where none did."""
+        said = self.proposal.decided_by
+        ruled = self.proposal.rule_id and said.startswith(_BY_RULE)
+        return said.removeprefix(_BY_RULE) if ruled else ""
 
     @property
     def answers(self) -> list[AnswerOption]:
@@ -169,12 +193,18 @@ def load_case_choices(space: Space | None = None) -> tuple[FilterChoice, ...]:
 def _load_space_choice() -> FilterChoice:
     rows = Space.objects.filter(id__in=Proposal.objects.values("space")).order_by("subject", "id")
     named = [(str(space.id), str(space)) for space in rows[:MAX_SPACE_OPTIONS]]
-    return FilterChoice("space", _("Space"), (("all", _("All")), *named))
+    return FilterChoice("space", _("Space"), (("all", _("All")), *named), spare=True)
 
 
 def load_case_page(
-    filters: Filters, now: datetime, space: Space | None = None, rule: UUID | None = None
+    filters: Filters,
+    now: datetime,
+    space: Space | None = None,
+    rule: UUID | None = None,
+    size: int = PAGE_SIZE,
 ) -> ListPage[ReviewCase]:
+    """Open cases stand with the riskiest first, those about one memory together; others newest
+    first."""
     rows = _filter_cases(
         Proposal.objects.filter(build_text_condition(filters.q, "reason")), filters, now
     )
@@ -182,17 +212,70 @@ def load_case_page(
         rows = rows.filter(space=space)
     if rule is not None:
         rows = rows.filter(rule_id=rule)
-    found = load_page(rows.select_related("space"), filters.page)
-    return found.with_rows(load_cases(found.rows))
+    if filters["state"] == Proposal.State.OPEN:
+        rows = sort_riskiest_first(rows)
+    found = load_page(rows.select_related("space"), filters.page, size)
+    return found.with_rows(_mark_related(load_cases(found.rows)))
+
+
+def _mark_related(cases: Sequence[ReviewCase]) -> list[ReviewCase]:
+    marked, above = [], None
+    for case in cases:
+        about = (case.proposal.kind, case.proposal.row_id)
+        marked.append(replace(case, continues=bool(about[1]) and about == above))
+        above = about
+    return marked
+
+
+def load_related_cases(case: ReviewCase) -> list[ReviewCase]:
+    """The other open cases about the same memory. None where it is about no memory that is held."""
+    proposal = case.proposal
+    if proposal.row_id is None:
+        return []
+    rows = Proposal.objects.filter(
+        space=proposal.space_id, row_id=proposal.row_id, state=Proposal.State.OPEN
+    ).exclude(id=proposal.id)
+    return load_cases(list(rows.select_related("space").order_by("created_at", "id")[:MAX_RELATED]))
+
+
+def count_settled(now: datetime, space: Space | None = None) -> int:
+    """Cases of the last days that nobody had to answer."""
+    rows = Proposal.objects.filter(SETTLED_CONDITION, decided_at__gte=now - SETTLED_LATELY)
+    return (rows.filter(space=space) if space is not None else rows).count()
 
 
 def _filter_cases(rows: QuerySet[Proposal], filters: Filters, now: datetime) -> QuerySet[Proposal]:
-    rows = rows.filter(**filters.chosen_values("state", "kind", "risk", "space"))
+    rows = rows.filter(**filters.chosen_values("kind", "risk", "space"))
+    if filters["state"] == "settled":
+        rows = rows.filter(SETTLED_CONDITION)
+    else:
+        rows = rows.filter(**filters.chosen_values("state"))
     if filters["age"] == "new":
         return rows.filter(created_at__gt=now - _NEW_CASE_AGE)
     if filters["age"] in _CASE_AGES:
         return rows.filter(created_at__lt=now - _CASE_AGES[filters["age"]])
     return rows
+
+
+# What puts most at stake first.
+_RISK_RANK = Case(
+    *(When(risk=risk, then=Value(rank)) for rank, risk in enumerate(reversed(Risk.values))),
+    default=Value(len(Risk.values)),
+)
+
+
+def sort_riskiest_first(rows: QuerySet[Proposal]) -> QuerySet[Proposal]:
+    """Within one risk the cases about one memory stand together, and the oldest memory's first."""
+    about = Window(Min("created_at"), partition_by=[F("risk"), F("space"), F("kind"), F("row_id")])
+    ranked = rows.annotate(rank=_RISK_RANK, about_since=about)
+    return ranked.order_by("rank", "about_since", "space", "kind", "row_id", "created_at", "id")
+
+
+def load_riskiest_cases(space: Space, count: int) -> tuple[list[ReviewCase], int]:
+    """Open cases of a space, and how many there are in all."""
+    rows = Proposal.objects.filter(space=space, state=Proposal.State.OPEN)
+    first = sort_riskiest_first(rows.select_related("space"))[:count]
+    return load_cases(list(first)), rows.count()
 
 
 def count_open_by_kind(space: Space | None = None) -> OpenCaseTotals:

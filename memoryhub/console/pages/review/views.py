@@ -23,7 +23,7 @@ from memoryhub.console.frame.access import (
     tenant_view,
 )
 from memoryhub.console.frame.forms import read_back_address, read_ids
-from memoryhub.console.frame.lists import read_filters
+from memoryhub.console.frame.lists import PAGE_SIZE, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.console.pages.history.views import build_undo_tags
@@ -64,13 +64,18 @@ def space_review_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 def _build_review_context(request: ConsoleRequest, space: Any) -> dict[str, Any]:
     filters = read_filters(request.GET, queries.load_case_choices(space))
     rule = next(iter(read_ids(request.GET.getlist("rule"))), None)
-    page = queries.load_case_page(filters, timezone.now(), space, rule)
-    held = {"rule": rule} if rule else {}
+    single = request.GET.get("view") == "one"
+    now = timezone.now()
+    page = queries.load_case_page(filters, now, space, rule, 1 if single else PAGE_SIZE)
+    held = ({"rule": rule} if rule else {}) | ({"view": "one"} if single else {})
     return {
         "filters": filters,
         "page": page,
         "totals": queries.count_open_by_kind(space),
+        "settled": queries.count_settled(now, space),
         "held": held,
+        "single": single,
+        "related": queries.load_related_cases(page.rows[0]) if single and page.rows else [],
     }
 
 

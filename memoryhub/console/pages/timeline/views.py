@@ -200,7 +200,7 @@ def _load_day_digests(
     return found
 
 
-@page_at("spaces/<uuid:space_id>/", "space-timeline")
+@page_at("spaces/<uuid:space_id>/timeline/", "space-timeline")
 @tenant_page()
 def timeline_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = get_space_at_moment(request, space_id)

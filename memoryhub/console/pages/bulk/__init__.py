@@ -1,0 +1,1 @@
+"""One action for many rows of a list, chosen by hand."""
