@@ -259,7 +259,7 @@ def read_update(body: Mapping[str, Any]) -> FactCorrection:
     if "expiration_date" in body:
         until = read_expiration(body["expiration_date"])
     at = data["timestamp"] and to_utc(data["timestamp"], "UTC", field="timestamp")
-    amendment = FactCorrection(data["text"], data["metadata"], at, until)
+    amendment = FactCorrection(data["text"], metadata=data["metadata"], said_at=at, until=until)
     if amendment == FactCorrection():
         wanted = "one of text, metadata, timestamp, expiration_date is needed"
         raise InvalidInput(wanted, field="text")

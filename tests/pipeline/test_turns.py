@@ -27,7 +27,8 @@ ONE, OTHER = uuid4(), uuid4()
 
 
 def test_spaces_of_a_tenant_take_turns() -> None:
-    turns, ran = SpaceTurns(1), []
+    turns = SpaceTurns(1)
+    ran: list[UUID] = []
     large, small = uuid4(), uuid4()
     left = {large: 3, small: 1}
 
@@ -139,7 +140,12 @@ def test_a_sweep_rings_once_for_what_nobody_took_up(
 ) -> None:
     rung: list[UUID] = []
     job = ingest_text(tenant, "I live in Porto.")
-    monkeypatch.setattr(tasks, "ring_worker", lambda _tenant, space: not rung.append(space))
+
+    def ring(_tenant: UUID, space: UUID) -> bool:
+        rung.append(space)
+        return True
+
+    monkeypatch.setattr(tasks, "ring_worker", ring)
     for _ in range(3):
         tasks.ring_due_spaces()
     assert rung == [job.space_id]

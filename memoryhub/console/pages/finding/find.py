@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from memoryhub.recall.render.results import MemoryItem
+from memoryhub.recall.render.results import MemoryItem, MemoryKind
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -17,7 +17,7 @@ from notes.models import Entity
 MAX_PEOPLE, MAX_SEARCHED, MAX_MEMORIES = 5, 3, 5
 # Where nobody is named, what is no more than near is not shown: most words are meant for a page.
 _LIKENESS = 0.5
-_KINDS = ("fact", "note", "episode")
+_KINDS: tuple[MemoryKind, ...] = ("fact", "note", "episode")
 
 
 @dataclass(frozen=True, slots=True)
