@@ -169,7 +169,7 @@ PINNED = {
     "keys": 5,
     "overview?days=1": 18,
     "spaces?q=subject&page=2": 6,
-    "search?q=hive": 8,
+    "search?q=hive": 26,  # three spaces are searched by meaning
     "review?page=2": 12,
     "quality?signal=fragments": 8,
     "requests?outcome=5": 7,
