@@ -1,4 +1,4 @@
-"""Cases that nobody has to answer any more: one of the claims that they are about has ended."""
+"""Cases that nobody has to answer any more: the claim that they are about has ended."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from memoryhub.news import News, notify_listeners
 from memoryhub.tenants.models import Space
@@ -19,9 +19,10 @@ _ENDING_OPS = ("supersede", "end", "close")
 MOOT = "the hub: nothing left to decide"  # who answered, where nobody had to
 
 
-def is_moot(op: str, *sides: Fact | None) -> bool:
-    """Whether one of the claims that a conflict is about has ended, or is not held any more."""
-    return op in _ENDING_OPS and any(side is not None and not _is_open(side) for side in sides)
+def is_moot(op: str, held: Fact | None) -> bool:
+    """Whether the claim that was held, and that a new one may end, has ended. That the new one has
+    ended since leaves the question open: what was held may be over all the same."""
+    return op in _ENDING_OPS and held is not None and not _is_open(held)
 
 
 def _is_open(fact: Fact) -> bool:
@@ -30,8 +31,8 @@ def _is_open(fact: Fact) -> bool:
 
 def settle_moot_conflicts(space: Space, changed: Iterable[Fact], now: datetime) -> None:
     """Close the open conflicts about claims that have ended, and open those again that were
-    closed so and whose claims both hold. Two statements where there is nothing to do. Call inside
-    the tenant's scope, once the claims are written."""
+    closed so and whose claim holds again. Call inside the tenant's scope, once the claims are
+    written."""
     ended = {fact.id for fact in changed if not _is_open(fact)}
     reopened = {fact.id for fact in changed if _is_open(fact)}
     if ended:
@@ -39,21 +40,13 @@ def settle_moot_conflicts(space: Space, changed: Iterable[Fact], now: datetime) 
         _set_states(space, open_ones, now, Proposal.State.REJECTED, decided_at=now, decided_by=MOOT)
     if reopened:
         settled = _select_conflicts(space, reopened).filter(decided_by=MOOT)
-        ids = [each.id for each in settled if not _has_ended_side(each)]
-        again = Proposal.objects.filter(id__in=ids)
-        _set_states(space, again, now, Proposal.State.OPEN, decided_at=None, decided_by="")
+        _set_states(space, settled, now, Proposal.State.OPEN, decided_at=None, decided_by="")
 
 
-def _select_conflicts(space: Space, facts: Collection[UUID]) -> QuerySet[Proposal]:
-    either = Q(row_id__in=facts) | Q(payload__fact_id__in=[str(fact) for fact in facts])
+def _select_conflicts(space: Space, held: Collection[UUID]) -> QuerySet[Proposal]:
     return Proposal.objects.filter(
-        either, space=space, kind=Proposal.Kind.CONFLICT, payload__op__in=_ENDING_OPS
+        space=space, kind=Proposal.Kind.CONFLICT, row_id__in=held, payload__op__in=_ENDING_OPS
     )
-
-
-def _has_ended_side(proposal: Proposal) -> bool:
-    sides = Fact.objects.filter(id__in=[proposal.row_id, proposal.payload["fact_id"]])
-    return not all(_is_open(side) for side in sides)
 
 
 def _set_states(

@@ -91,7 +91,7 @@ def propose_candidate(
     values, `sources` its support, `relations` its triples.
     """
     new, target = overruled.new, overruled.target
-    moot = is_moot(overruled.op.value, target, new)
+    moot = is_moot(overruled.op.value, target)
     support = [s for s in overruled.sources if s.role == Derivation.Role.SUPPORT]
     payload = {
         "op": overruled.op.value,
