@@ -260,7 +260,7 @@ def database_error(cause: Exception) -> OperationalError:
         (sqlstates.AdminShutdown("terminating"), 503),
         (sqlstates.StatementTooComplex("stack depth limit exceeded"), 500),
         (sqlstates.QueryCanceled("statement timeout"), 500),
-        (sqlstates.DiskFull("no space"), 500),
+        (sqlstates.DiskFull("no space"), 507),
     ],
 )
 def test_only_a_lost_connection_is_an_unreachable_database(cause: Exception, status: int) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
+from api.core import rate_limit
 from api.core.rate_limit import count_request
 from memoryhub.tenants import keys
 from memoryhub.tenants.models import Tenant
@@ -63,3 +65,14 @@ def test_keys_are_counted_each_by_itself(
 def test_without_a_limit_nothing_is_counted(api: APIClient, settings: Any) -> None:
     settings.RATE_LIMIT_PER_MINUTE = 0
     assert "RateLimit-Limit" not in api.get(SPACES)
+
+
+def test_a_large_limit_is_counted_by_the_handful(
+    row: keys.KeyRow, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    assert count_request(row, 500, 600).used == 1
+    with django_assert_num_queries(0):
+        assert [count_request(row, 500, 601).used for _ in range(4)] == [2, 3, 4, 5]
+    assert count_request(row, 500, 602).used == 6
+    rate_limit._handfuls.clear()  # another process takes what comes next
+    assert count_request(row, 500, 603).used == 11

@@ -14,9 +14,9 @@ from memoryhub.tenants.models import Tenant
 from tests.support.ingest import ingest_and_wait
 
 # The key, two scopes of a question (each with savepoint, set, unset and release in a test), the
-# space with its policy and how it stands, candidates, sources, and a statement a kind. An answer
-# has a scope more, and asks whether a model is to give it.
-QUESTIONS = [("search", "query", 16), ("context", "query", 31), ("answer", "question", 30)]
+# space with its policy and how it stands, candidates, sources, and a statement a kind, of what is
+# only near too. An answer has a scope more, and asks whether a model is to give it.
+QUESTIONS = [("search", "query", 17), ("context", "query", 31), ("answer", "question", 30)]
 
 
 @pytest.mark.parametrize(("path", "field", "count"), QUESTIONS)

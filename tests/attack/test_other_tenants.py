@@ -122,7 +122,10 @@ def test_every_door_is_decided() -> None:
         "mcp": {"mcp", "oauth-metadata", ""},
         # Whatever stands behind a person's link takes that link: tests/console/test_own_page.py.
         "": {
+            # They tell of no tenant: tests/wiring/test_watching_over.py.
             "healthz",
+            "readyz",
+            "metrics",
             *console_doors.DECIDED,
             *console_doors.OPEN,
             *(str(p.name) for p in own_pages),

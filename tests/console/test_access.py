@@ -362,7 +362,7 @@ def test_a_tenant_left_is_no_longer_shown(browser: Client, world: ConsoleWorld) 
 
 def test_sign_in_and_out(client: Client, world: ConsoleWorld) -> None:
     form = {"username": world.admin.username, "password": "wrong"}
-    assert b"correct username and password" in client.post(reverse("sign-in"), form).content
+    assert b"correct name and password" in client.post(reverse("sign-in"), form).content
     form["password"] = "correct horse"
     assert client.post(reverse("sign-in"), form)["Location"] == reverse("overview")
     assert client.get(reverse("sign-in"))["Location"] == reverse("overview")

@@ -76,7 +76,7 @@ def test_no_page_of_a_person_says_anything_in_english(
 
 def find_untranslated(client: Client, addresses: list[str]) -> Iterator[tuple[str, list[str]]]:
     for each in addresses:
-        answer = client.get(each, **CHINESE)
+        answer = client.get(each, follow=True, **CHINESE)
         assert answer.status_code == 200, each
         said = {remove_data(words) for words in find_english_in_page(answer.content.decode())}
         if left := sorted(words for words in said if PROSE.search(words)):

@@ -96,7 +96,9 @@ NO_PAGE |= {"webhook-ping", "webhook-rotate", "webhook-switch", "webhook-delete"
 NO_PAGE |= {"webhook-replay"}
 NO_PAGE |= {"lab-import", "lab-report", "lab-stop", "lab-resume", "lab-delete"}
 NO_PAGE |= {"replay-start", "replay-cancel", "replay-decide", "policy-try", "space-policy-try"}
-NO_PAGE |= {"predicate-set"}
+NO_PAGE |= {"predicate-set", "space-facts-chosen", "space-notes-chosen", "jobs-chosen"}
+# Leads to the facts; and the palette's finds, which are empty unless something is typed.
+NO_PAGE |= {"space-memories", "find"}
 PARAMETERS += ("import_id", "member_id", "rule_id")
 NO_PAGE |= {"space-quality-measure", "space-quality-act"}
 NO_PAGE |= {"review-answer", "review-take-back", "review-rule-remove"}
@@ -310,12 +312,19 @@ def test_no_page_lets_markup_in(
     client.force_login(hostile.admin)
     queries = ["", "?status=all&sort=recent&kind=all&state=all"]
     for query in [*queries, f"?q={evil}".replace(" ", "+")]:
-        answer = client.get(build_address(hostile, name) + query)
+        answer = client.get(build_address(hostile, name) + query, follow=True)
         page = answer.content.decode()
         assert answer.status_code == 200
         assert escape(evil)[:30] in page  # it is there, as text
         assert evil not in page
         assert strange_tags(page) == []
+
+
+def test_nor_does_the_palette(client: Client, hostile: ConsoleWorld, evil: str) -> None:
+    client.force_login(hostile.admin)
+    page = client.get(reverse("find"), {"q": evil}).content.decode()
+    assert evil not in page
+    assert strange_tags(page) == []
 
 
 def test_nor_do_the_tables_and_the_panel_of_the_graph(

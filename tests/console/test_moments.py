@@ -153,7 +153,7 @@ def test_nothing_can_be_changed_in_the_past(browser: Client, told: ConsoleWorld)
         "timeline": ("Erase", ">Golden question<"),
         "persona": ("Set a trait", "Write by hand"),
         "blocks": ("New block",),
-        "history": (">Undo<", "Go back to an earlier time", "Erase nora"),
+        "history": (">Undo<", "Go back to an earlier time", "Erase for good…"),
     }
     just = timezone.now() - timedelta(seconds=1)
     for name, offered in actions.items():

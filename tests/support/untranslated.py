@@ -17,7 +17,7 @@ _NAME_PATTERN = re.compile(
     r"\b(MemoryHub|Django|OpenAI|ChatGPT|LangMem|LangGraph|Letta|Zep|Graphiti|Webhook|LoCoMo|"
     r"MemoryBank|MemGPT|MemoryOS|A-Mem|A-MEM|AMA|Mem0|LongMemEval|RAG|API|CSV|JSON(?: Lines)?|LLM|"
     r"URL|UTC|ID|SHA|HTTP|HMAC|MCP|curl|Python|JavaScript|F1|BLEU|ROUGE|METEOR|SBERT|ms|kB|MB)\b"
-    r"|https://|\([A-Z][^()]* \d{4}\)"  # a paper
+    r"|https://|#[a-z]+|\([A-Z][^()]* \d{4}\)"  # a paper
 )
 _QUOTED_PATTERN = re.compile(
     r"""(?P<before>[^\s"']+\s*|^)(?P<quote>["'])(?P<words>(?:(?!(?P=quote)).)*)(?P=quote)"""

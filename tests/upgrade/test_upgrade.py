@@ -10,6 +10,7 @@ import pytest
 from django.core.management import call_command
 from rest_framework.test import APIClient
 
+from memoryhub.recall.candidates.channels import at_hand
 from memoryhub.recall.ranking import fusion, rank, score, select
 from memoryhub.recall.ranking.weights import get_shipped_weights
 from tests.upgrade.making import FILE, KINDS, QUESTIONS, SINCE, counted
@@ -53,6 +54,8 @@ def weighed_as_then(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(select, name, value)
     monkeypatch.setattr(rank, "RULES_MARGIN", select.MODEL_MARGIN)
     monkeypatch.setattr(fusion, "ENOUGH", 0.38)
+    # Who somebody is comes first since then.
+    monkeypatch.setattr(at_hand, "find_identity", lambda *_: [])
 
 
 @pytest.mark.parametrize("number", range(len(QUESTIONS)))

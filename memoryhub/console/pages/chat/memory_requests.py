@@ -66,7 +66,8 @@ def asks_to_keep(turn: Turn) -> bool:
     text = turn.text[:_MAX_READ_LENGTH]
     if not _KEEP_PATTERN.search(text) or _SMALL_TALK_PATTERN.search(text):
         return False
-    return not _construct_turn(turn).facts
+    # A bare fragment ("gate 4711") says less in any other words.
+    return all(fact.verb == ":" for fact in _construct_turn(turn).facts)
 
 
 def asks_to_forget_last(text: str) -> bool:
