@@ -44,6 +44,7 @@ SCHEMES: tuple[tuple[Literal["light", "dark"], list[str] | None], ...] = (
 )
 # Answers to a script, and files: no pages.
 PARTS = {
+    "find",
     "space-graph-data",
     "space-map-data",
     "space-graph-about",

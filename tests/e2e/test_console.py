@@ -52,7 +52,9 @@ def test_from_signing_in_to_the_words_behind_a_fact(visitor: Visitor, world: Con
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Spaces").click()
     page.get_by_role("link", name=world.space.subject).first.click()
-    page.get_by_role("link", name="Facts").first.click()
+    page.get_by_role("navigation", name=world.space.subject).get_by_role(
+        "link", name="Memories"
+    ).click()
     page.get_by_role("link", name="I keep bees in Ghent", exact=True).click()
     expect(page.locator("mark")).to_have_text("I keep bees in Ghent")
     page.get_by_role("link", name="in its conversation").first.click()

@@ -33,7 +33,7 @@ def width() -> int:
 
 @pytest.fixture
 def world(tenant: Tenant) -> ConsoleWorld:
-    """With an inbox of three conflicts, the third of them on top, and nothing else in it."""
+    """With an inbox of three conflicts, the oldest of them on top, and nothing else in it."""
     found = make_world("Hive", tenant)
     with tenant_scope(tenant.id):
         Proposal.objects.all().delete()
@@ -62,19 +62,19 @@ def expect_focus(page: Page, number: int) -> None:
 def test_the_inbox_is_gone_through_by_keyboard(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("review")
     page.keyboard.press("j")
-    expect_focus(page, 2)
+    expect_focus(page, 0)
     page.keyboard.press("j")
     expect_focus(page, 1)
     page.keyboard.press("k")
-    expect_focus(page, 2)
+    expect_focus(page, 0)
     page.keyboard.press("r")
     expect(page.locator("[data-case]")).to_have_count(2)
-    assert get_status(world, "Nora lives in Rome, 2.") == "retracted"
+    assert get_status(world, "Nora lives in Rome, 0.") == "retracted"
     expect_focus(page, 1)  # what took its place
     page.keyboard.press("a")
     expect(page.locator("[data-case]")).to_have_count(1)
     assert get_status(world, "Nora lives in Porto, 1.") == "superseded"
-    expect_focus(page, 0)
+    expect_focus(page, 2)
     page.keyboard.press("u")
     expect(page.get_by_text("the question is open again")).to_be_visible()
     expect(page.locator("[data-case]")).to_have_count(2)

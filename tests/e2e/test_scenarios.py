@@ -53,7 +53,7 @@ def get_home_fact(space: Space) -> Fact:
 def correct_fact(visitor: Visitor, space: Space, words: str) -> None:
     page = visitor.open("space-fact", space.id, get_home_fact(space).id)
     page.get_by_role("group", name="Put it right").get_by_text("Correct", exact=True).click()
-    field = page.get_by_label("New words")
+    field = page.get_by_label("What is true")
     expect(field).to_be_visible()
     expect(page.locator(".htmx-added")).to_have_count(0)  # its form is listened to
     field.fill(words)
@@ -108,7 +108,8 @@ def test_a_space_is_rolled_back(visitor: Visitor, ana: Space) -> None:
 
 def test_erasing_leaves_a_receipt(visitor: Visitor, ana: Space) -> None:
     page = visitor.open("space-erase", ana.id)
-    expect(page.get_by_role("heading", name="What goes")).to_be_visible()
+    page.get_by_role("link", name="Everything about Ana").click()
+    expect(page.get_by_role("heading", name="All that goes")).to_be_visible()
     page.get_by_label("Type Ana to confirm").fill("Ana")
     page.get_by_role("button", name="Erase for good").click()
     expect(page.get_by_role("heading", name="Erased: everything about somebody")).to_be_visible()
