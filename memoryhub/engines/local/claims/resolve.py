@@ -142,10 +142,10 @@ def _may_end(
     new: ClaimCandidate, old: HeldClaim | ClaimCandidate, aliases: Collection[str]
 ) -> bool:
     """What happened once is not ended by what happens later, nor one of many likes by another, nor
-    what is held of one person by what is told of another."""
-    if _are_two_people(new.owner, old.owner, aliases):
-        return False
+    one person's home or job by another's."""
     key = new.slots.predicate_key
+    if key and key == old.slots.predicate_key and _are_two_people(new.owner, old.owner, aliases):
+        return False
     beside = key == old.slots.predicate_key and is_many_valued(key)
     state = old.slots.kind != "event" or old.polarity == "planned"
     return state and not (beside and new.polarity == old.polarity)
