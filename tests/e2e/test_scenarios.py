@@ -165,6 +165,7 @@ def test_a_person_puts_right_pauses_and_erases_by_their_link(
         page.get_by_role("button", name="Download").click()
     assert "Ana lives in Porto." in kept.value.path().read_text(encoding="utf-8")
     page.get_by_role("link", name="See what would go").click()
+    expect(page.get_by_label("to confirm")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.get_by_label("to confirm").fill("erase everything")
     page.get_by_role("button", name="Erase for good").click()
