@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -30,7 +29,7 @@ from notes.quality.echoes import TextSpan, find_echoes, mask_spans
 # A longer text is read in windows, so that one message can't take all memory (E4).
 MAX_WINDOW_CHARACTERS = 20_000
 _MOST_NAMES = 300
-_OWNED = re.compile(r"['’]s? |的")
+_OWNED = "['’]s? |的"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,13 +178,10 @@ def _build_batch(job: Job, turns: list[Turn], absorbed: Sequence[Job] = ()) -> D
 
 def _load_names(space: Space) -> tuple[str, ...]:
     """Names of people and animals, not "Ana's sister", that facts are held about."""
-    held = Fact.objects.filter(space=space, status=Fact.Status.ACTIVE).order_by()
-    owners = held.values_list("owner", flat=True).distinct()[:_MOST_NAMES]
-    return tuple(
-        owner
-        for owner in owners
-        if owner not in ("", *space.speakers, *space.called_names) and not _OWNED.search(owner)
-    )
+    others = Fact.objects.exclude(owner__in=["", *space.speakers, *space.called_names])
+    held = others.filter(space=space, status=Fact.Status.ACTIVE, retired_at=None)
+    named = held.exclude(owner__regex=_OWNED).order_by("owner")
+    return tuple(named.values_list("owner", flat=True).distinct()[:_MOST_NAMES])
 
 
 def _load_pages(turns: Sequence[Turn]) -> list[Page]:
