@@ -20,7 +20,7 @@ from notes.index.nearest import find_nearest_owners
 from notes.models import Fact
 
 MAX_CANDIDATES = 12
-_MAX_READ = 60  # of each way of finding them
+_MAX_READ = 120  # of those with the relation or a word in common
 _MAX_WISH_CHARACTERS = 500
 # What a word in common and the relation asked for add to the cosine.
 _WORD_WORTH, _RELATION_WORTH = 0.3, 0.5
@@ -53,11 +53,14 @@ def find_erasure_candidates(
         keys = {key for part in (text, *parts) for key in find_question_predicates(part)}
         names = space.called_names
         stems = describe_meaning(" ".join(parts), names).stems
-        told = Q(id__in={*near, *meant}) | Q(predicate_key__in=keys)
+        told = Q(predicate_key__in=keys)
         for stem in stems:
             told |= Q(text__icontains=stem)
-        rows = Fact.objects.filter(told, space=space).order_by("-asserted_at")
-        found = [_weigh(fact, near, keys, stems, names) for fact in rows[: 2 * _MAX_READ]]
+        held = Fact.objects.filter(space=space)
+        known = held.filter(id__in={*near, *meant})
+        others = held.filter(told).exclude(id__in={*near, *meant}).order_by("-asserted_at")
+        rows = [*known, *others[:_MAX_READ]]
+        found = [_weigh(fact, near, keys, stems, names) for fact in rows]
     chosen = set(meant)
     likely = [each for each in found if each.by or each.fact.id in chosen]
     likely.sort(key=lambda each: (each.fact.id in chosen, each.worth), reverse=True)
