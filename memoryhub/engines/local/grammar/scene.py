@@ -3,8 +3,9 @@ utterance made ready for the rules: its parse, its times and who is who."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.parse import ParsedPiece
@@ -28,11 +29,17 @@ class Scene:
 
     def find_full_name(self, first: str) -> str:
         """The name of somebody known whose first name it is, or ""."""
-        known = (*sorted(self.people), *sorted(self.names))
-        return next((n for n in known if n.split()[:1] == [first]), "")
+        return _index_by_first_name(self.people, self.names).get(first, "")
 
     def list_first_names(self) -> frozenset[str]:
         return frozenset(get_first_name(name).lower() for name in self.people if name.split())
+
+
+@lru_cache(maxsize=64)
+def _index_by_first_name(people: frozenset[str], names: frozenset[str]) -> Mapping[str, str]:
+    """Of two with one first name, who speaks here comes before who is only spoken of."""
+    known = (*sorted(people), *sorted(names))
+    return {name.split()[0]: name for name in reversed(known) if name.split()}
 
 
 def build_scene(exchange: Exchange, utterance: Utterance) -> Scene:
