@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 
 def split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
+
+
+def compile_patterns(*patterns: str, flags: int = re.I) -> tuple[re.Pattern[str], ...]:
+    """Several ways to say one thing; whatever the case, unless the `flags` say otherwise."""
+    return tuple(re.compile(pattern, flags) for pattern in patterns)
 
 
 JOBS = split_words("""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from memoryhub.engines.local.wordlists import compile_patterns
 from memoryhub.engines.types import Exchange
 
 Span = tuple[int, int]
@@ -35,18 +36,15 @@ _MAKING_WORDS = (
     r"(?:translate|rephrase|reword|paraphrase|rewrite|re-write|proofread|summari[sz]e"
     r"|draft|compose)"
 )
-_REQUESTS = tuple(
-    re.compile(pattern, re.I)
-    for pattern in (
-        rf"\b{_MAKING}\b(?:\W+(?!your\b)\w+){{0,6}}?\W+{_WORKS}\b",
-        rf"(?:^|[.!?\n,]\s{{0,3}}|\b(?:you|please|help me|now|and|to|just)\s){_MAKING_WORDS}\b",
-        r"\bhow (?:do|would|should|can|could) (?:you|i|one|we|they|he|she|an? \w+)(?: \w+)? (?:say"
-        r"|write"
-        r"|put|phrase|word|introduce|begin|start|answer|reply|respond)\b",
-        r"\bwhat (?:would|should|could|might) (?:\w+ ){1,4}(?:say|write|reply|answer)\b",
-        r"\bin (?:spanish|french|german|italian|portuguese|dutch|polish|russian|chinese|mandarin"
-        r"|japanese|korean|arabic|hindi|turkish|english|latin|greek|swedish),? (?:please|pls)\b",
-    )
+_REQUESTS = compile_patterns(
+    rf"\b{_MAKING}\b(?:\W+(?!your\b)\w+){{0,6}}?\W+{_WORKS}\b",
+    rf"(?:^|[.!?\n,]\s{{0,3}}|\b(?:you|please|help me|now|and|to|just)\s){_MAKING_WORDS}\b",
+    r"\bhow (?:do|would|should|can|could) (?:you|i|one|we|they|he|she|an? \w+)(?: \w+)? (?:say"
+    r"|write"
+    r"|put|phrase|word|introduce|begin|start|answer|reply|respond)\b",
+    r"\bwhat (?:would|should|could|might) (?:\w+ ){1,4}(?:say|write|reply|answer)\b",
+    r"\bin (?:spanish|french|german|italian|portuguese|dutch|polish|russian|chinese|mandarin"
+    r"|japanese|korean|arabic|hindi|turkish|english|latin|greek|swedish),? (?:please|pls)\b",
 )
 _ROLE_PLAY = re.compile(
     r"\b(?:role-?\s?play|pretend (?:to be|(?:that )?you|i['’]?m|we)|act (?:as|like)\b|in character"
@@ -83,26 +81,24 @@ _CHINESE_MAKING = re.compile(
     r"|翻译|翻成|译成|润色|改写|扩写|缩写|续写|仿写|校对|代笔|起草|造句|写信|写诗|作诗|讲个故事"
     r"|用(?:英|日|韩|法|德|西班牙|俄|意大利|葡萄牙)[语文]怎么(?:说|写|讲)"
 )
-_FORMS = tuple(
-    re.compile(pattern, re.I | re.M)
-    for pattern in (
-        # How what is handed over is announced.
-        rf"^\W{{0,4}}(?:(?:sure|of course|certainly|absolutely|okay|ok|gladly"
-        rf"|happy to)\b[^\n]{{0,40}}?\W{{1,3}})?"
-        rf"(?:here(?:['’]s| is| are)|below is|this is|how about(?: this)?|try this|you could (?:say"
-        rf"|write|send)|i['’]d (?:write|say|put it))"
-        rf"\b[^\n]{{0,60}}?(?:\b{_WORKS}\b|:[ \t]{{0,9}}$)",
-        r"^\W{0,4}(?:subject|betreff|translation|draft|title|re)\s?:",
-        r"^\W{0,4}(?:dear|to whom it may concern|estimad[oa]s?|sehr geehrte|cher|chère"
-        r"|querid[oa])\b[^\n.!?]{0,60}[,:]?[ \t]{0,9}$",
-        r"^\W{0,4}(?:(?:best|kind|warm|kindest|warmest)?\s?regards|sincerely|yours (?:truly"
-        r"|sincerely|faithfully)"
-        r"|with love|respectfully|all the best|best wishes|yours)\s?,?[ \t]{0,9}$",
-        r"^\*[^*\n]{3,200}\*",  # *leans on the counter*
-        r"\bonce upon a time\b",
-        r"^\W{0,4}(?:尊敬的|亲爱的)[^\n。]{0,30}[：:,，][ \t]{0,9}$|^此致|^敬礼|译文[：:]"
-        r"|以下是[^\n]{0,20}(?:译文|草稿|信|邮件|诗|故事|文章)",
-    )
+_FORMS = compile_patterns(
+    # How what is handed over is announced.
+    rf"^\W{{0,4}}(?:(?:sure|of course|certainly|absolutely|okay|ok|gladly"
+    rf"|happy to)\b[^\n]{{0,40}}?\W{{1,3}})?"
+    rf"(?:here(?:['’]s| is| are)|below is|this is|how about(?: this)?|try this|you could (?:say"
+    rf"|write|send)|i['’]d (?:write|say|put it))"
+    rf"\b[^\n]{{0,60}}?(?:\b{_WORKS}\b|:[ \t]{{0,9}}$)",
+    r"^\W{0,4}(?:subject|betreff|translation|draft|title|re)\s?:",
+    r"^\W{0,4}(?:dear|to whom it may concern|estimad[oa]s?|sehr geehrte|cher|chère"
+    r"|querid[oa])\b[^\n.!?]{0,60}[,:]?[ \t]{0,9}$",
+    r"^\W{0,4}(?:(?:best|kind|warm|kindest|warmest)?\s?regards|sincerely|yours (?:truly"
+    r"|sincerely|faithfully)"
+    r"|with love|respectfully|all the best|best wishes|yours)\s?,?[ \t]{0,9}$",
+    r"^\*[^*\n]{3,200}\*",  # *leans on the counter*
+    r"\bonce upon a time\b",
+    r"^\W{0,4}(?:尊敬的|亲爱的)[^\n。]{0,30}[：:,，][ \t]{0,9}$|^此致|^敬礼|译文[：:]"
+    r"|以下是[^\n]{0,20}(?:译文|草稿|信|邮件|诗|故事|文章)",
+    flags=re.I | re.M,
 )
 _QUOTED_LINE = re.compile(r"^[ \t]{0,3}>[^\n]*$|```[^`]*(?:```|\Z)", re.M)
 _SALUTATION, _SIGNED = _FORMS[2], _FORMS[3]

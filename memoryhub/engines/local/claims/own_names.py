@@ -6,22 +6,20 @@ import re
 
 from memoryhub.engines.local.claims.made_texts import asks_for_text, is_role_play
 from memoryhub.engines.local.language import HAN
-from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.local.wordlists import compile_patterns, split_words
 
 _CAPITALISED = r"[A-ZÀ-Þ][\w'’-]{0,30}"
 _FULL_NAME = rf"{_CAPITALISED}(?: {_CAPITALISED}){{0,3}}"
 _ENDS = r"(?=\s?(?:[.,;:!?)\n—–-]|$|and\b|but\b|i\b|I\b|from\b|here\b|by the way\b))"
 _OWN = r"(?:my|(?:the )?user(?:'s|’s)?|(?:^|[\n.!] ?)(?:full )?)\s?(?:(?:full|real|first) )?name"
-_ENGLISH = tuple(
-    re.compile(pattern, re.M)
-    for pattern in (
-        rf"(?i:\b{_OWN}(?:['’]s| is|:))\s(?:actually |really )?(?P<name>{_FULL_NAME})(?![\w'’])",
-        rf"(?i:\b{_OWN}(?:['’]s| is|:))\s(?P<name>[^\W\d_]{{2,20}}){_ENDS}",
-        rf"(?i:\b(?:i['’]m|i am|user is|im) called)\s(?P<name>{_FULL_NAME})(?![\w'’])",
-        rf"(?i:\b(?:call me|i go by|address me as))\s(?P<name>{_FULL_NAME})(?![\w'’])",
-        rf"(?i:^\W{{0,3}}(?:hi|hello|hey)(?: there| all)?[,!. ]{{1,3}}(?:i['’]m|i am"
-        rf"|this is))\s(?P<name>{_CAPITALISED}){_ENDS}",
-    )
+_ENGLISH = compile_patterns(
+    rf"(?i:\b{_OWN}(?:['’]s| is|:))\s(?:actually |really )?(?P<name>{_FULL_NAME})(?![\w'’])",
+    rf"(?i:\b{_OWN}(?:['’]s| is|:))\s(?P<name>[^\W\d_]{{2,20}}){_ENDS}",
+    rf"(?i:\b(?:i['’]m|i am|user is|im) called)\s(?P<name>{_FULL_NAME})(?![\w'’])",
+    rf"(?i:\b(?:call me|i go by|address me as))\s(?P<name>{_FULL_NAME})(?![\w'’])",
+    rf"(?i:^\W{{0,3}}(?:hi|hello|hey)(?: there| all)?[,!. ]{{1,3}}(?:i['’]m|i am"
+    rf"|this is))\s(?P<name>{_CAPITALISED}){_ENDS}",
+    flags=re.M,
 )
 _HAN_NAME = rf"[{HAN}]{{2,4}}?|[A-Za-z][A-Za-z .'-]{{1,30}}[A-Za-z]"
 _CHINESE = re.compile(

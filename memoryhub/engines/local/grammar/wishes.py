@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from memoryhub.engines.local.wordlists import compile_patterns
+
 _MAX_CHARACTERS = 400  # of a sentence that are looked at
 _SENTENCE = re.compile(rf"[^.!?\n;]{{1,{_MAX_CHARACTERS}}}[.!?;\n]{{0,3}}")
 _YOU = r"(?:you|u|ya)"
@@ -63,21 +65,15 @@ _OWN = (
     r"\b(?:my|mine|our|what i|who i|that i|i told|i said|i've|everything|memory|memories"
     r"|about (?!it|that))"
 )
-_WISHES = tuple(
-    re.compile(pattern, re.I)
-    for pattern in (
-        rf"{_ADDRESSED}{_FORGETTING}\b.*?(?:{_OWN}|{_THING})",
-        rf"^\W*{_NOT_KEEPING}.*?(?:{_OWN}|{_THING})",
-    )
+_WISHES = compile_patterns(
+    rf"{_ADDRESSED}{_FORGETTING}\b.*?(?:{_OWN}|{_THING})",
+    rf"^\W*{_NOT_KEEPING}.*?(?:{_OWN}|{_THING})",
 )
 # Not by themselves: something of what is told or known stands beside them.
-_DOUBTFUL_WISHES = tuple(
-    re.compile(pattern, re.I)
-    for pattern in (
-        rf"{_ADDRESSED}(?:{_FORGETTING}|{_DISCARDING})\b(?! me\b|'s\b)",
-        _NOT_KEEPING,
-        rf"\b{_YOU} never (?:heard|saw|read) (?:it|that|this|any)",
-    )
+_DOUBTFUL_WISHES = compile_patterns(
+    rf"{_ADDRESSED}(?:{_FORGETTING}|{_DISCARDING})\b(?! me\b|'s\b)",
+    _NOT_KEEPING,
+    rf"\b{_YOU} never (?:heard|saw|read) (?:it|that|this|any)",
 )
 _IDLE = re.compile(
     r"\b(?:don't|do not|dont|never|won't|didn't|can't|let's|let me|let us) (?:ever )?forget"
