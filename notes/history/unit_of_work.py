@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import itemgetter
 from typing import Any, Self
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -279,12 +280,12 @@ class UnitOfWork:
 
     def _settle_moot_conflicts(self) -> None:
         """A claim that has ended leaves nothing to ask about it, one that holds again does."""
-        standing = ("status", "retired_at")
+        standing = itemgetter("status", "retired_at")
         changed = [
             row
             for (kind, row_id), row in self.rows.items()
             if kind == "fact" and row is not None and (was := self.original_values[kind, row_id])
-            if any(was[name] != serialize_row(row)[name] for name in standing)
+            if standing(was) != standing(serialize_row(row))
         ]
         if changed:
             settle_moot_conflicts(self.space, changed, self.now)

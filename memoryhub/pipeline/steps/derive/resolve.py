@@ -149,7 +149,7 @@ def prepare_claims(
         policy.facts,
         policy.judge.trust,
         {speaker.casefold() for speaker in space.speakers},
-        _list_subject_names(space),
+        space.called_names,
         embedder.name,
         limits.compared,
     )
@@ -178,11 +178,6 @@ def _build_rules(policy: Policy) -> ResolutionRules:
         most_closures=facts.most_closures,
         review_from=facts.review_from,
     )
-
-
-def _list_subject_names(space: Space) -> tuple[str, ...]:
-    """What the person the space is about is called: claims of any of them are the person's."""
-    return space.called_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +243,7 @@ def _find_near_claims(
 
 
 def _list_owner_names(space: Space, owner: str) -> list[str]:
-    names = _list_subject_names(space)
+    names = space.called_names
     same = any(normalise_name(owner) == normalise_name(name) for name in names)
     return list(dict.fromkeys([owner, *names])) if same else [owner]
 
