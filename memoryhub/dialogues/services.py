@@ -18,7 +18,11 @@ from memoryhub.dialogues.redaction import hash_buried_words
 from memoryhub.engines.local.language import detect_language
 from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.news import News, notify_listeners
-from memoryhub.subject_names import THE_USER_BY_LANGUAGE, choose_display_name
+from memoryhub.subject_names import (
+    THE_USER_BY_LANGUAGE,
+    choose_display_name,
+    reads_like_name,
+)
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.services import lock_space
 
@@ -233,5 +237,21 @@ def _update_bounds(space: Space, session: Session, new: list[Turn], received: da
         space.last_activity_at = received
     session.turn_count += len(new)
     session.save(update_fields=["channel", "started_at", "ended_at", "turn_count"])
+    _adopt_id(space, said)
     space.speakers = sorted({*space.speakers, *(turn.speaker for turn in said)})
-    space.save(update_fields=["next_seq", "speakers", "last_activity_at"])
+    space.save(update_fields=["next_seq", "speakers", "former_names", "last_activity_at"])
+
+
+def _adopt_id(space: Space, said: Sequence[Turn]) -> None:
+    """Who writes under an id, where no other person does, is the subject: applications name people
+    by ids, and not always by one and the same."""
+    ids = {turn.speaker for turn in said if turn.role == Turn.Role.USER}
+    if len(ids) != 1 or any(name in space.called_names or reads_like_name(name) for name in ids):
+        return
+    people = Turn.objects.filter(space=space, role=Turn.Role.USER)
+    if not people.exclude(speaker__in=ids).exists():
+        language = detect_language(next(t.text for t in said if t.speaker in ids))
+        placeholder = THE_USER_BY_LANGUAGE.get(language, "")
+        called = choose_display_name(space.name, space.subject, placeholder)
+        space.former_names = sorted({*space.former_names, *ids})
+        space.speakers = [*space.speakers, called]

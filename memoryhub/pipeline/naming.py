@@ -83,8 +83,8 @@ def follow_dialogue(space: Space, turns: Sequence[Turn], now: datetime) -> None:
             lock_space(space)
             if name != space.name and _may_learn(space):
                 _save_name(space, name[:MAX_OWNER_LENGTH], turn)
-    stale = space.called_names[1:]
-    # What was read from words said before the name was known is written under none.
+    # What was read from words said before the name was known may be written under none.
+    stale = {name for name in space.called_names[1:] if name in PLACEHOLDERS}
     if space.rename_due or any(turn.speaker in stale for turn in turns):
         rename_rows(space, ACTOR, now)
 

@@ -7,7 +7,7 @@ an answer has a memory behind it, or says that nothing is known (E32).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -163,7 +163,14 @@ def _build_quotes(
     asked_for = find_question_predicates(correct_typos(question[:_MAX_QUESTION_CHARACTERS]))
     details, zone = load_quote_details(items, at, asked_for), ZoneInfo(space.timezone)
     bearing = zip(items, score_bearings(items), strict=True)
-    return [(item, build_quote(item, details, zone, worth)) for item, worth in bearing]
+    quotes = [(item, build_quote(item, details, zone, worth)) for item, worth in bearing]
+    return [(item, _name_people(space, quote)) for item, quote in quotes]
+
+
+def _name_people(space: Space, quote: Quote) -> Quote:
+    """With the subject by one name, whatever they spoke under."""
+    speaker, owner = space.name_owner(quote.speaker), space.name_owner(quote.owner)
+    return replace(quote, speaker=speaker, owner=owner)
 
 
 def _fit_token_budget(

@@ -127,7 +127,8 @@ class Space(TenantModel):
     subject = models.CharField(max_length=200)
     name = models.CharField(max_length=200, blank=True)
     timezone = models.CharField(max_length=64, default="UTC")
-    # What they were called before, and the turn that told the name; None: somebody set it.
+    # What else they are or were called, ids among it, and the turn that told the name; None:
+    # somebody set it.
     former_names = ArrayField(models.CharField(max_length=200), default=list, blank=True)
     named_in = models.UUIDField(null=True, blank=True)
     # What was written before does not say the name yet.

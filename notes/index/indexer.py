@@ -25,6 +25,7 @@ from memoryhub.engines.local.language import CJK, detect_language
 from memoryhub.engines.types import Embedder
 from memoryhub.inference.selection import embed_or_none
 from memoryhub.policies.schema import NoteVector
+from memoryhub.subject_names import PLACEHOLDERS
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
 from notes.index.lexemes import build_lexical_text
@@ -265,12 +266,17 @@ def split_into_chunks(text: str, max_tokens: int = MAX_CHUNK_TOKENS) -> list[str
 
 def strip_names(text: str, names: Iterable[str]) -> str:
     """`text` without people's names, which pull every vector that carries them together."""
-    known = sorted({name for full in names for name in (full, *full.split()) if name}, key=len)
+    known = sorted({form for name in names for form in _list_name_forms(name) if form}, key=len)
     if not known or not text:
         return text
     alternatives = "|".join(re.escape(name) for name in reversed(known))
     bare = re.sub(rf"(?<![A-Za-z])(?:{alternatives})(?:['’]s)?(?![A-Za-z])", " ", text)
     return " ".join(bare.split()) or text
+
+
+def _list_name_forms(name: str) -> tuple[str, ...]:
+    """In full and each word of it; "the user" has no words that are names."""
+    return (name, name[:1].upper() + name[1:]) if name in PLACEHOLDERS else (name, *name.split())
 
 
 def format_date_words(at: datetime, text: str) -> str:

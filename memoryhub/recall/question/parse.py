@@ -42,7 +42,8 @@ class ParsedQuestion:
     about, where the question is about somebody and names nobody, or whoever asks. `tense`: whether
     it is after what holds or what held before; `value`: what kind of value answers it;
     `mentions_relative`: it speaks of somebody's sister, boss or dog; `wants_overview`: of the
-    subject, it asks for all that is known; `identity`: it asks who somebody is.
+    subject, it asks for all that is known; `identity`: it asks who somebody is. `called`: all
+    that the subject is called, where it is the one who is meant.
     """
 
     query: str
@@ -60,6 +61,7 @@ class ParsedQuestion:
     mentions_relative: bool = False
     wants_overview: bool = False
     identity: AskedIdentity | None = None
+    called: frozenset[str] = frozenset()
 
     @property
     def speaker(self) -> str:
@@ -68,12 +70,23 @@ class ParsedQuestion:
             return self.named[0] if len(self.named) == 1 else ""
         return self.subject
 
+    @property
+    def speaker_names(self) -> frozenset[str]:
+        """All that `speaker` is called; none where it is nobody."""
+        who = self.speaker
+        return (self.called if who in self.called else frozenset({who})) - {""}
+
 
 def parse_question(
-    query: str, speakers: Iterable[str], now: datetime, max_tokens: int, subject: str = ""
+    query: str,
+    speakers: Iterable[str],
+    now: datetime,
+    max_tokens: int,
+    subject: str = "",
+    called: Iterable[str] = (),
 ) -> ParsedQuestion:
     """Read `query`, which is not empty, as asked at `now` of a space with these speakers, of whom
-    one may be its `subject`.
+    one may be its `subject`, who is also `called` so.
 
     Of a query longer than READ_WORDS characters the rest is not looked at.
     """
@@ -103,6 +116,7 @@ def parse_question(
         and subject in (about, *named)
         and asked.asks_for_overview(query[:READ]),
         identity=asked.find_asked_identity(query[:READ]),
+        called=frozenset(called),
     )
 
 

@@ -233,7 +233,8 @@ def _parse_by_rules(
 ) -> ParsedQuestion:
     """What the rules read of it; of a question that is not to be routed, its words alone."""
     most = embedder.max_tokens if embedder else MAX_CHUNK_TOKENS
-    way = parse_question(query, space.speakers, now, most, _find_subject_name(space))
+    subject = _find_subject_name(space)
+    way = parse_question(query, space.speakers, now, most, subject, space.called_names)
     if policy.route.mode != "off":
         return way
     return replace(

@@ -111,7 +111,8 @@ def _compute_own_signals(
 
     What the question gives no cause for is not looked for.
     """
-    who, spans, keys, nothing = route.speaker, route.spans, route.predicates, np.zeros(len(found))
+    who, spans, keys = route.speaker_names, route.spans, route.predicates
+    nothing = np.zeros(len(found))
     kinds = np.array([c.kind for c in found])
     asks, length = np.zeros(len(found)), np.zeros(len(found))
     for at, candidate in enumerate(found):
@@ -119,12 +120,16 @@ def _compute_own_signals(
             asks[at] = candidate.text.rstrip().endswith(("?", "？"))
             length[at] = _score_length(candidate.text)
     return {
-        "speaker": _to_flag_array([who in (c.speaker, c.owner) for c in found]) if who else nothing,
+        "speaker": _to_flag_array([c.speaker in who or c.owner in who for c in found])
+        if who
+        else nothing,
         "date": _to_flag_array([any(_is_at_time(c, s) for s in spans) for c in found])
         if spans
         else nothing,
         "when": _to_flag_array([_mentions_time(c) for c in found]) if route.asks_when else nothing,
-        "predicate": _to_flag_array([c.predicate in keys and who in ("", c.owner) for c in found])
+        "predicate": _to_flag_array(
+            [c.predicate in keys and (not who or c.owner in who) for c in found]
+        )
         if keys
         else nothing,
         "asks": asks,
@@ -163,9 +168,9 @@ def _find_others(route: ParsedQuestion, found: Sequence[MemoryCandidate]) -> lis
     the question does not name. "Ana" and "Ana Ferreira" are one."""
     if route.mentions_relative:
         return [False] * len(found)
-    query, own = route.query.casefold(), _fold_first_name(route.speaker)
+    query, own = route.query.casefold(), {_fold_first_name(name) for name in route.speaker_names}
     named = {c.owner: _fold_first_name(c.owner) for c in found if c.kind == "fact"}
-    others = {owner for owner, name in named.items() if name != own and name not in query}
+    others = {owner for owner, name in named.items() if name not in own and name not in query}
     return [c.kind == "fact" and c.owner in others for c in found]
 
 

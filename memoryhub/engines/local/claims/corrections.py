@@ -25,6 +25,11 @@ _CORRECTION_PATTERNS = (
     re.compile(rf"\bnot {_OLD},? but {_NEW}\W*$", re.I),
     re.compile(rf"^\W*(?:sorry|oops|wait|no)\W+{_NEW},? not {_OLD}\W*$", re.I),
 )
+# "Otis was 5 and not 4": what was said of Otis before, with a 4 in it.
+_NAMED_CORRECTION = re.compile(
+    rf"\b(?P<who>[A-Z][\w'-]*(?: [A-Z][\w'-]*)?) (?:is|was|are|were) {_NEW},? (?:and )?not {_OLD}"
+    r"(?=\W*$|[,;])"
+)
 _DENIAL = re.compile(r"\bi (?:never said|didn't say|did not say) (?:that )?(?P<said>.+)", re.I)
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
 
@@ -41,19 +46,22 @@ def apply_correction(
         change = _parse_change(found.group())
         if change is None:
             continue
-        old, new = change
+        old, new, who = change
         pattern = re.compile(rf"\b{re.escape(old)}\b", re.I)
         for earlier in (u for u in before if u.speaker == utterance.speaker):
             for said in _SENTENCE.findall(earlier.text):
-                if pattern.search(said) and "?" not in said:
+                if pattern.search(said) and who in said and "?" not in said:
                     text = pattern.sub(new, said).strip()
                     return CompletedStatement(text, found.start(), found.end())
     return None
 
 
-def _parse_change(sentence: str) -> tuple[str, str] | None:
+def _parse_change(sentence: str) -> tuple[str, str, str] | None:
+    """What was said, what is so instead, and of whom, "" where nobody is named."""
     text = normalise_quotes(sentence)
+    if named := _NAMED_CORRECTION.search(text):
+        return named["old"], named["new"], named["who"]
     if not is_correction(text):
         return None
     match = next((m for shape in _CORRECTION_PATTERNS if (m := shape.search(text))), None)
-    return (match["old"], match["new"]) if match else None
+    return (match["old"], match["new"], "") if match else None

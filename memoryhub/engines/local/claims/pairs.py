@@ -275,7 +275,8 @@ def _describe_pair(
 def describe_meaning(text: str, owners: tuple[str, ...] = ()) -> ClaimMeaning:
     """What `text` consists of without its `owners`."""
     for owner in filter(None, owners):
-        name = re.escape(owner)
+        # "the user" opens a sentence with a capital.
+        name = rf"[{re.escape(owner[0] + owner[0].upper())}]{re.escape(owner[1:])}"
         text = re.sub(
             rf"(?<!\w){name}(?:['’]s)?(?!\w)|(?<=[{HAN}]){name}|^{name}(?=[{HAN}])", " ", text
         )

@@ -33,6 +33,7 @@ from memoryhub.engines.types import (
 
 _TOKEN = re.compile(rf"[^\W_{HAN}]+|[{HAN}]")
 _OWNED = re.compile(r"['’]s? |的")
+_IDENTITY = re.compile(r" (?:is|was) (?P<whose>[^.]{1,80}?)['’]s? |是(?P<whose_zh>[^。]{1,80}?)的")
 _LIKING_WORDS = split_words("like likes love loves enjoy enjoys adore adores prefer prefers")
 _DISLIKING_WORDS = split_words("""
     dislike dislikes hate hates detest detests loathe loathes avoid avoids
@@ -122,6 +123,7 @@ def _view_claim(claim: HeldClaim | ClaimCandidate, aliases: Collection[str]) -> 
     """As what was learned sees it: whoever has several names has one."""
     said_at = claim.said_at or claim.valid_from if isinstance(claim, HeldClaim) else claim.said_at
     own = claim.owner.casefold() in {name.casefold() for name in aliases if name}
+    own = own or _tells_relative(claim, aliases)
     return ClaimView(
         text=claim.text,
         owner=claim.owner,
@@ -136,6 +138,12 @@ def _view_claim(claim: HeldClaim | ClaimCandidate, aliases: Collection[str]) -> 
         correction=isinstance(claim, ClaimCandidate) and claim.correction,
         said=claim.said if isinstance(claim, ClaimCandidate) else "",
     )
+
+
+def _tells_relative(claim: HeldClaim | ClaimCandidate, aliases: Collection[str]) -> bool:
+    """Who somebody is to the person says something of that person: ("Rita is Ana's sister")."""
+    told = _IDENTITY.match(claim.text.removeprefix(claim.owner))
+    return told is not None and (told["whose"] or told["whose_zh"]) in aliases
 
 
 def _may_end(

@@ -208,9 +208,10 @@ class TextWindow:
     offset: int
     text: str
 
-    def build_utterance(self, handle: str) -> Utterance:
-        turn = self.turn
-        return Utterance(handle, turn.speaker, turn.role, self.text, turn.occurred_at)  # type: ignore[arg-type]  # a checked choice
+    def build_utterance(self, handle: str, space: Space) -> Utterance:
+        """The subject speaks by the one name under which all is written of them."""
+        turn, speaker = self.turn, space.name_owner(self.turn.speaker)
+        return Utterance(handle, speaker, turn.role, self.text, turn.occurred_at)  # type: ignore[arg-type]  # a checked choice
 
 
 def cut_windows(turn: Turn, text: str | None = None) -> list[TextWindow]:
@@ -245,7 +246,7 @@ def build_exchange(batch: DialogueBatch, page: Page, handles: dict[str, TextWind
         for window in [] if is_echo(turn) or not text.strip() else cut_windows(turn, text):
             handle = f"t{len(handles) + 1}"
             handles[handle] = window
-            utterances.append(window.build_utterance(handle))
+            utterances.append(window.build_utterance(handle, batch.space))
     return Exchange(
         utterances=utterances,
         history=_build_history(batch, page),
@@ -269,7 +270,7 @@ def _build_context(batch: DialogueBatch, turns: Sequence[Turn]) -> list[Utteranc
     shown = turns[max(0, len(turns) - batch.policy.derive.context_turns) :]
     return [
         TextWindow(turn, 0, batch.mask_turn_text(turn)[:MAX_WINDOW_CHARACTERS]).build_utterance(
-            f"h{turn.seq}"
+            f"h{turn.seq}", batch.space
         )
         for turn in shown
     ]
