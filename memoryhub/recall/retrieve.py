@@ -19,6 +19,7 @@ from memoryhub.recall.question import intents
 from memoryhub.recall.question.engine import TolerantEngine
 from memoryhub.recall.question.prepare import PreparedQuestion, StageTimer
 from memoryhub.recall.ranking import fusion, rank
+from memoryhub.recall.ranking.select import MODEL_MARGIN, RULES_MARGIN
 from memoryhub.recall.render.hydrate import (
     FoundMemory,
     SourceLinks,
@@ -149,7 +150,8 @@ def retrieve_memories(
         if far := made.irrelevant:
             items = [replace(i, relevant=False) if i.id in far else i for i in items]
     if not wanted.limit_per_kind:
-        items, told = remove_duplicates(items)
+        margin = RULES_MARGIN if ask.is_read_by_rules else MODEL_MARGIN
+        items, told = remove_duplicates(items, margin)
         made.dropped += told
     made.items = [i for i in items if wanted.kinds is None or i.kind in wanted.kinds]
     return made
@@ -256,11 +258,14 @@ def load_items_of_hits(hits: Sequence[ChannelHit]) -> list[MemoryItem]:
     return load_items(found, {})
 
 
-def remove_duplicates(items: Sequence[MemoryItem]) -> tuple[list[MemoryItem], list[DroppedMemory]]:
+def remove_duplicates(
+    items: Sequence[MemoryItem], margin: float = MODEL_MARGIN
+) -> tuple[list[MemoryItem], list[DroppedMemory]]:
     """Without turns that a fact or a page here shows as its own, nor notes on pages that are here.
 
     Facts and pages stay, and take the better place: what is held true, and what was said around
-    it (spec §12.2 step 5). (what stays, what gave way)
+    it (spec §12.2 step 5). A fact that bears on the question less by more than `margin` does not:
+    the turn says more. (what stays, what gave way)
     """
     shown = _map_turns_to_items(items, ("page", "fact"))
     paged = _map_turns_to_items(items, ("page",))
@@ -268,7 +273,7 @@ def remove_duplicates(items: Sequence[MemoryItem]) -> tuple[list[MemoryItem], li
     told = []
     for item in items:
         teller = _find_original(item, shown, paged)
-        if teller is None:
+        if teller is None or (teller.kind == "fact" and teller.score < item.score - margin):
             kept.setdefault(item.id, item)
             continue
         told.append(DroppedMemory.from_item(item, "duplicate", teller.id))

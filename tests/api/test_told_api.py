@@ -197,6 +197,23 @@ def test_a_subject_that_is_a_name_keeps_it(api: APIClient) -> None:
     assert list_texts(api, "ana") == ["Ana lives in Oslo."]
 
 
+def test_who_alone_writes_under_another_id_is_the_subject(api: APIClient) -> None:
+    add(api, {"content": "I live in Oslo. My boss is Lyle.", "speaker": "u-4711"})
+    add(api, {"content": "My boss is Dana now.", "speaker": "u-4711"})
+    facts = list_facts(api)
+    assert {fact["owner"] for fact in facts} <= {"the user", "the user's boss"}
+    assert not any("u-4711" in fact["text"] for fact in facts)
+    told = api.post("/api/v1/answer", {"subject": ID, "question": "where do i live"}, format="json")
+    assert told.json()["text"].startswith("Oslo")
+
+
+def test_of_two_who_write_under_ids_none_is_taken_for_the_subject(api: APIClient) -> None:
+    both = [{"content": "I live in Oslo.", "speaker": "u-1"}]
+    add(api, *both, {"content": "I live in Ghent.", "speaker": "u-2"})
+    add(api, {"content": "I play chess.", "speaker": "u-1"})
+    assert {fact["owner"] for fact in list_facts(api)} == {"u-1", "u-2"}
+
+
 def test_a_name_that_is_too_long_is_refused(api: APIClient) -> None:
     add(api, "I live in Oslo.")
     answer = api.post(f"/api/v1/spaces/{ID}/name", {"subject_name": "x" * 121}, format="json")

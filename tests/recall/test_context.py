@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -292,6 +293,17 @@ def test_each_thing_once() -> None:
         (anchored.id, page.id, "duplicate"),
     ]
     assert "(linked)" in format_memory_line(make_item("note", linked=True))
+
+
+def test_a_fact_that_bears_much_less_leaves_its_turn_where_it_is() -> None:
+    source = make_source()
+    turn = MemoryItem("turn", source.turn_id, "text", 2.0, {}, START_TIME, sources=(source,))
+    near = replace(make_item("fact", source), score=1.5)
+    far = replace(make_item("fact", source), score=-1.0)
+    assert [each.id for each in remove_duplicates([turn, near], margin=1.0)[0]] == [near.id]
+    kept, gone = remove_duplicates([turn, far], margin=1.0)
+    assert [each.id for each in kept] == [turn.id, far.id]
+    assert gone == []
 
 
 def test_what_is_always_there_does_not_count_as_recalled(scene: RecallScene) -> None:

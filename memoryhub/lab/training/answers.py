@@ -67,7 +67,7 @@ def train_decider(
     with open_throwaway_tenant() as tenant:
         for number, dialogue in enumerate(dialogues, 1):
             space, at = tell_dialogue(tenant, dialogue)
-            subject = space.name or space.subject
+            subject = space.display_name
             for question in dialogue.questions:
                 quotes = load_quotes_for_question(space, question.text, now=at)
                 asked.append(describe_question(dialogue.id, question, quotes, subject))

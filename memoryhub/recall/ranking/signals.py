@@ -14,7 +14,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from memoryhub.engines.local.answers.asked import has_value
+from memoryhub.engines.local.answers.asked import has_value, tells_identity
 from memoryhub.engines.local.language import HAN
 from memoryhub.engines.types import TimeSpan
 from memoryhub.recall.candidates.candidate import MemoryCandidate
@@ -135,13 +135,19 @@ def _compute_own_signals(
         "asks": asks,
         "length": length,
         "assistant": _to_flag_array([c.role == "assistant" for c in found]),
-        "value": _to_flag_array([has_value(c.text, route.value) for c in found])
+        "value": _to_flag_array([_tells_value(route, c.text) for c in found])
         if route.value
         else nothing,
         "others": _to_flag_array(_find_others(route, found)) if who else nothing,
         "fact": _to_flag_array(kinds == "fact"),
         "note": _to_flag_array(kinds == "note"),
     }
+
+
+def _tells_value(route: ParsedQuestion, text: str) -> bool:
+    if route.value == "identity" and route.identity:
+        return tells_identity(text, route.identity)
+    return has_value(text, route.value)
 
 
 def _compute_age_signals(

@@ -172,6 +172,12 @@ def test_a_correction_states_the_new_day_and_guesses_no_date() -> None:
     assert (found.verb, found.event) == ("was", None)
 
 
+def test_a_correction_that_names_somebody_puts_right_what_was_said_of_them() -> None:
+    before = (("Ana", "My nephews are sweet. Otis is 4."), ("Ana", "Wren is 4 too."))
+    found = construct_lines(("Ana", "Sorry, I got it wrong, Otis is 5 and not 4."), before=before)
+    assert [(fact.text, fact.correction) for fact in found.facts] == [("Otis is 5.", True)]
+
+
 @pytest.mark.parametrize(
     "text",
     [

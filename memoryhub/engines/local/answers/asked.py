@@ -51,7 +51,7 @@ _TIME = re.compile(
 _MAIL = re.compile(r"\be-?mail\b|邮箱|电邮", re.I)
 _PHONE = re.compile(
     r"\b(?:phone|mobile|cell|landline|telephone) (?:number|no)\b|\bnumber (?:to|can) (?:i )?call\b"
-    r"|电话|手机号|联系方式",
+    r"|\b(?:phone |telephone )?extension\b|电话|手机号|联系方式",
     re.I,
 )
 _HAS_PHONE = re.compile(r"\d(?:[ ().+-]{0,2}\d){2}")
@@ -70,7 +70,9 @@ _HAS_NUMBER = re.compile(
     re.I,
 )
 _HAS_MAIL = re.compile(r"\S@\S")
-_FIRST_PERSON = re.compile(r"\b(?:i|i['’]\w+|im|ive|me|myself|my|mine)\b|[我俺咱](?!们)", re.I)
+_FIRST_PERSON = re.compile(
+    r"\b(?:i|i['’]\w+|im|ive|me|myself|my|mine|we|we['’]\w+|us|our|ours)\b|[我俺咱]", re.I
+)
 # Who is meant where nobody is named: most likely whom the space is about.
 _THIRD_PERSON = re.compile(
     r"\b(?:he|she|him|her|his|hers|the (?:user|customer|client|person))\b|[他她](?!们)|用户|客户",
@@ -98,8 +100,14 @@ _CALLED = re.compile(
     r"|[我他她](?:的|家的?)?(?P<zh>\w{1,4}?)(?:叫(?:做|什么|啥)|(?:的?名字)(?:是|叫)?(?:什么|啥))",
     re.I,
 )
+# Whatever is somebody's own is what they are to that person: "my midwife", "anas boss".
 _OWNED_ROLE = re.compile(
-    rf"(?:^(?:my|his|her|their|our)|['’]?s) (?:\w+ )?(?P<role>{_ROLE_WORDS})$", re.I
+    r"^(?:my|his|her|their|our)(?: \w+)?? (?P<own>[\w-]+)$"
+    rf"|['’]?s (?:\w+ )?(?P<role>{_ROLE_WORDS})$",
+    re.I,
+)
+_AT_PRESENT = re.compile(
+    r" (?:now|currently|rn|these days|at the moment|right now|nowadays)$", re.I
 )
 _NO_NAME = re.compile(
     r"(?:at|in|on|from|with|to|for|the|a|an|he|she|they|it|that|this|\w+ing)\b", re.I
@@ -128,8 +136,8 @@ def find_asked_identity(question: str) -> AskedIdentity | None:
     if found is None:
         return None
     who = found["who"] or found["who_zh"] or found["zh_who"]
-    if owned := _OWNED_ROLE.search(who):
-        return AskedIdentity(role=owned["role"].lower())
+    if owned := _OWNED_ROLE.search(_AT_PRESENT.sub("", who)):
+        return AskedIdentity(role=(owned["own"] or owned["role"]).lower())
     return None if _NO_NAME.match(who) else AskedIdentity(name=who)
 
 
@@ -182,6 +190,11 @@ _PATTERN_BY_KIND = {
     "mail": _HAS_MAIL,
     "identity": _TELLS_WHO,
 }
+
+
+def tells_identity(text: str, asked: AskedIdentity) -> bool:
+    """Whether the text says who somebody is, and speaks of the one that is asked about."""
+    return (asked.name or asked.role).casefold() in text.casefold() and has_value(text, "identity")
 
 
 def has_value(text: str, kind: ValueKind) -> bool:

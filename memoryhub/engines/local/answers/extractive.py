@@ -79,8 +79,13 @@ _TOLD_IDENTITY = re.compile(
     r"(?P<name>[^\W\d][\w.'’ -]{0,60}?)(?: (?:is|was) |是)(?P<whose>[\w.'’ -]{1,60}?)(?:['’]s? |的)"
     r"(?P<role>[\w-]+(?: [\w-]+){0,3})(?:[.。]?$|[,，])"
     r"|(?P<whose_2>[\w.'’ -]{1,60}?)(?:['’]s? |的)(?P<role_2>[\w-]+?(?: [\w-]+){0,3}?)"
-    r"(?: (?:is|was) (?:called|named) |叫)(?P<name_2>[\w.'’ -]{1,60}?)[.。]?$"
+    r"(?: (?:is|was) (?:now )?(?:called|named) |叫)(?P<name_2>[\w.'’ -]{1,60}?)"
+    r"(?: now)?(?:[.。]?$|[,，])"
+    r"|(?P<whose_3>[\w.'’ -]{1,60}?)['’]s? (?P<role_3>[\w-]+(?: [\w-]+){0,3}?)"
+    r" (?:is|was) (?:now )?(?P<name_3>[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,3})(?: now)?(?:[.]?$|,)"
 )
+_SENTENCE_END = re.compile(r"[.!?]\s")
+_NAME_INSIDE = re.compile(r"(?<=[\w,;:'’] )[A-Z][a-z][\w'’-]*")
 _NOTHING_FOUND = {"en": "I found nothing about that.", "zh": "没有找到相关的记忆。"}
 
 
@@ -104,6 +109,8 @@ def answer_from_quotes(
     if stated:
         sentences = [s for s in sentences if quotes[s.quote].owner in ("", *asked.people)]
     if not sentences or not (stated or _has_search_words(asked)):
+        return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
+    if not stated and language == "en" and _is_about_something_else(asked, quotes):
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     if not stated and _is_about_other_person(asked, quotes):
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
@@ -129,7 +136,10 @@ def _answer_with_identity(
         told = None if quote.speaker or quote.until else _TOLD_IDENTITY.match(quote.text)
         if told is None:
             continue
-        name, whose, role = (told[part] or told[f"{part}_2"] for part in ("name", "whose", "role"))
+        name, whose, role = (
+            told[part] or told[f"{part}_2"] or told[f"{part}_3"]
+            for part in ("name", "whose", "role")
+        )
         if wanted.name and mentions_name(name, wanted.name):
             return _join_parts(
                 [(f"“{quote.text}”", Phrase(at, 0, len(quote.text), quote.text, 0.0))], ""
@@ -181,6 +191,9 @@ def _answer_with_likeliest(
     telling = [each for each in weighed if not each[1].is_question] or weighed
     if (kind := find_value_kind(asked.text)) in ("phone", "mail"):
         telling = [each for each in telling if has_value(each[1].text, kind)]
+    wanted = find_asked_identity(asked.text)
+    if wanted and wanted.role and language == "en":
+        telling = [e for e in telling if _names_relative(e[1].text, wanted.role, asked.text)]
     if not telling or telling[0][0] < decider.bar:
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     chance, best = telling[0]
@@ -198,6 +211,17 @@ def _answer_with_likeliest(
     chosen = [best, second] if second else [best]
     parts = [(_format_dated_quote(asked, s, quotes[s.quote], language), s) for s in chosen]
     return made or _join_parts(parts, " ")
+
+
+def _names_relative(text: str, role: str, question: str) -> bool:
+    """Whether a sentence of it speaks of the one who is that to somebody, of the same person as the
+    question does, and has a name besides: without one, it is no answer to what somebody is
+    called."""
+    relative = re.compile(rf"\b{re.escape(role)}", re.I)
+    owner = re.search(rf"\b([A-Z]\w+?)(?:['’]s?|s) (?:\w+ )?{re.escape(role)}", question)
+    said = [s for s in _SENTENCE_END.split(text) if relative.search(s)]
+    theirs = [s for s in said if owner is None or mentions_name(s, owner[1])]
+    return any(_NAME_INSIDE.search(sentence) for sentence in theirs)
 
 
 def _format_dated_quote(
@@ -221,6 +245,15 @@ def _states_asked_fact(asked: QuestionTerms, quote: Quote) -> bool:
 def _has_search_words(asked: QuestionTerms) -> bool:
     """Whether it has words to look for, or names somebody to be told about."""
     return bool(asked.stems) or any(mentions_name(asked.text, name) for name in asked.people)
+
+
+def _is_about_something_else(asked: QuestionTerms, quotes: Sequence[Quote]) -> bool:
+    """Whether none of what it asks about, names aside, is spoken of anywhere there, and it asks for
+    nothing that is known by another word."""
+    names = {stem for name in _NAME_INSIDE.findall(asked.text) for stem in extract_stems(name)}
+    sought = asked.stems - names
+    known = any(extract_stems(quote.text) & sought for quote in quotes)
+    return bool(sought) and not known and not asked.predicates and not find_value_kind(asked.text)
 
 
 def _is_about_other_person(asked: QuestionTerms, quotes: Sequence[Quote]) -> bool:

@@ -119,9 +119,11 @@ def _name_possessor(possessor: Token, scene: Scene) -> str:
 
 
 def is_common_noun(token: Token) -> bool:
-    """A word for things or people, which in lower case is often taken for a name."""
+    """A word for things or people, which in lower case, or where a sentence begins, is often taken
+    for a name: "landlord is Mr Pell", "Manager is Chantal"."""
     if token.pos_ == "PROPN":
-        return token.text.islower() and is_dictionary_noun(token.text)
+        opens = bool(token.is_sent_start) and token.lower_ in PEOPLE
+        return (opens or token.text.islower()) and is_dictionary_noun(token.lower_)
     return token.pos_ == "NOUN"
 
 
