@@ -367,6 +367,7 @@ PEOPLE = [
     Quote("Ana's landlord is called Osric.", AT, owner="Ana's landlord"),
     Quote("Vera is Ana's boss.", AT, owner="Vera", until=AT),
     Quote("Noor is Ana's boss.", AT, owner="Noor"),
+    Quote("Ana's midwife is Berit now.", AT, owner="Ana's midwife"),
     Quote("苗苗是何苗的同学。", AT, owner="苗苗"),
 ]
 
@@ -380,6 +381,7 @@ PEOPLE = [
         ("who is my boss", "Noor"),
         ("whos anas boss", "Noor"),
         ("name of my landlord?", "Osric"),
+        ("who's my midwife now", "Berit"),
         ("苗苗是谁？", "“苗苗是何苗的同学。”"),
     ],
 )
@@ -394,3 +396,22 @@ def test_who_somebody_is_and_what_they_are_called(question: str, told: str) -> N
 
 def test_anothers_brother_is_not_ones_own() -> None:
     assert ENGINE.answer_question("who is my brother", PEOPLE, subject="Ana").text != "Tarek"
+
+
+SAID = [
+    Quote("Our boy would be called Emil, my wife would hate it.", AT, speaker="Ana", relevance=1.0),
+    Quote("My two kids are grown. Bingo on Fridays.", AT, speaker="Ana", relevance=0.9),
+    Quote("Petra, that is my aunt Rosa's neighbour, has a husband.", AT, speaker="Ana"),
+]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what are my kids called",
+        "what's Petra's sister called",
+        "which football club do I support",
+    ],
+)
+def test_what_is_told_nowhere_is_not_known(question: str) -> None:
+    assert ENGINE.answer_question(question, SAID, subject="Ana").abstained

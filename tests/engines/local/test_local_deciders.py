@@ -96,6 +96,16 @@ def test_so_it_does_in_chinese(new: str, said: str, old: str) -> None:
     assert [(v.op, v.target) for v in verdicts] == [("contradict", "m1")]
 
 
+def test_a_value_that_is_said_to_be_wrong_is_ended() -> None:
+    (found,) = judge(
+        "Otis was 5 and not 4.",
+        "sorry, I wrote wrong, Otis was 5 and not 4",
+        hold("Otis is 4.", "Otis plays the drums.", owner="Otis"),
+        owner="Otis",
+    )
+    assert (found.target, found.sure) == ("m0", True)
+
+
 def test_what_is_sure_says_why() -> None:
     (verdict,) = judge(
         "Ana's phone number is 555 0199 now.",

@@ -70,9 +70,7 @@ _HAS_NUMBER = re.compile(
     re.I,
 )
 _HAS_MAIL = re.compile(r"\S@\S")
-_FIRST_PERSON = re.compile(
-    r"\b(?:i|i['’]\w+|im|ive|me|myself|my|mine|we|we['’]\w+|us|our|ours)\b|[我俺咱]", re.I
-)
+_FIRST_PERSON = re.compile(r"\b(?:i|i['’]\w+|im|ive|me|myself|my|mine)\b|[我俺咱](?!们)", re.I)
 # Who is meant where nobody is named: most likely whom the space is about.
 _THIRD_PERSON = re.compile(
     r"\b(?:he|she|him|her|his|hers|the (?:user|customer|client|person))\b|[他她](?!们)|用户|客户",

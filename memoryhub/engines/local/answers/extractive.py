@@ -35,6 +35,7 @@ from memoryhub.engines.local.answers.phrases import (
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.dates.times import find_times, format_day, format_span
 from memoryhub.engines.local.language import LanguageCode, detect_language
+from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import AnswerSupport, GroundedAnswer, Quote, TimeSpan
 
 _ASKS_WHEN = re.compile(
@@ -84,6 +85,8 @@ _TOLD_IDENTITY = re.compile(
     r"|(?P<whose_3>[\w.'’ -]{1,60}?)['’]s? (?P<role_3>[\w-]+(?: [\w-]+){0,3}?)"
     r" (?:is|was) (?:now )?(?P<name_3>[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,3})(?: now)?(?:[.]?$|,)"
 )
+# Of a question, what is done with what is known, and not what is asked about.
+_ASKING = split_words("about tell know remember say think mean remind again anything something")
 _SENTENCE_END = re.compile(r"[.!?]\s")
 _NAME_INSIDE = re.compile(r"(?<=[\w,;:'’] )[A-Z][a-z][\w'’-]*")
 _NOTHING_FOUND = {"en": "I found nothing about that.", "zh": "没有找到相关的记忆。"}
@@ -251,7 +254,7 @@ def _is_about_something_else(asked: QuestionTerms, quotes: Sequence[Quote]) -> b
     """Whether none of what it asks about, names aside, is spoken of anywhere there, and it asks for
     nothing that is known by another word."""
     names = {stem for name in _NAME_INSIDE.findall(asked.text) for stem in extract_stems(name)}
-    sought = asked.stems - names
+    sought = asked.stems - names - _ASKING
     known = any(extract_stems(quote.text) & sought for quote in quotes)
     return bool(sought) and not known and not asked.predicates and not find_value_kind(asked.text)
 

@@ -33,6 +33,11 @@ from memoryhub.engines.types import (
 
 _TOKEN = re.compile(rf"[^\W_{HAN}]+|[{HAN}]")
 _OWNED = re.compile(r"['’]s? |的")
+_NOT_THIS_VALUE = re.compile(
+    r" (?:is|was|are|were) [^,.]{1,40}?,? (?:and )?not (?:in |on |at |a |an |the )?"
+    r"(?P<old>[^,.]{1,40})\.$"
+)
+_LIKELIER_THAN_NOT = 0.5
 _IDENTITY = re.compile(r" (?:is|was) (?P<whose>[^.]{1,80}?)['’]s? |是(?P<whose_zh>[^。]{1,80}?)的")
 _LIKING_WORDS = split_words("like likes love loves enjoy enjoys adore adores prefer prefers")
 _DISLIKING_WORDS = split_words("""
@@ -112,11 +117,32 @@ def _judge_candidate(
     ]
     sure = [verdict for verdict in verdicts if verdict.sure]
     return (
-        _suspect_opposites(candidate, offered)
+        _correct_value(candidate, offered, slots)
+        or _suspect_opposites(candidate, offered)
         or sure
         or _suspect_ending(candidate, offered)
         or verdicts[:1]
     )
+
+
+def _correct_value(
+    candidate: ClaimCandidate,
+    offered: Sequence[tuple[str, HeldClaim | ClaimCandidate, float | None]],
+    slots: Sequence[float],
+) -> list[ClaimVerdict]:
+    """What says in so many words which value is wrong ("Otis was 5 and not 4") ends the claim of
+    the same owner and, likelier than not, the same slot that has it."""
+    told = _NOT_THIS_VALUE.search(candidate.text)
+    if told is None:
+        return []
+    value = re.compile(rf"(?<!\w){re.escape(told['old'])}(?!\w)", re.I)
+    wrong = [
+        handle
+        for (handle, old, _), slot in zip(offered, slots, strict=True)
+        if old.owner == candidate.owner and slot >= _LIKELIER_THAN_NOT and value.search(old.text)
+    ]
+    reason = f"not {told['old']}"
+    return [ClaimVerdict(candidate.handle, "contradict", each, reason=reason) for each in wrong]
 
 
 def _view_claim(claim: HeldClaim | ClaimCandidate, aliases: Collection[str]) -> ClaimView:
