@@ -106,6 +106,21 @@ def test_a_value_that_is_said_to_be_wrong_is_ended() -> None:
     assert (found.target, found.sure) == ("m0", True)
 
 
+def test_who_gets_engaged_has_no_boyfriend_any_more() -> None:
+    held = hold("Tom is Ana's boyfriend.", "Ana's brother is Tom.", owner="Tom")
+    candidate = ClaimCandidate(
+        "c1",
+        "Ana is engaged.",
+        "Ana",
+        "Ana",
+        LATER,
+        slots=ClaimSlots(predicate_key="marital_status"),
+        offered=("m0", "m1"),
+    )
+    found = ENGINE.resolve_claims(ClaimComparison([candidate], held, "Ana", ("Ana",)))
+    assert [(each.target, each.sure) for each in found] == [("m0", False)]
+
+
 def test_what_is_sure_says_why() -> None:
     (verdict,) = judge(
         "Ana's phone number is 555 0199 now.",

@@ -38,6 +38,9 @@ _NOT_THIS_VALUE = re.compile(
     r"(?P<old>[^,.]{1,40})\.$"
 )
 _LIKELIER_THAN_NOT = 0.5
+_COURTSHIP = re.compile(
+    r"['’]s? (?:boyfriend|girlfriend|bf|gf)\.$|的(?:男朋友|女朋友|男友|女友|对象)。$"
+)
 _IDENTITY = re.compile(r" (?:is|was) (?P<whose>[^.]{1,80}?)['’]s? |是(?P<whose_zh>[^。]{1,80}?)的")
 _LIKING_WORDS = split_words("like likes love loves enjoy enjoys adore adores prefer prefers")
 _DISLIKING_WORDS = split_words("""
@@ -121,13 +124,14 @@ def _judge_candidate(
         or _suspect_opposites(candidate, offered)
         or sure
         or _suspect_ending(candidate, offered)
+        or _suspect_new_status(candidate, offered, aliases)
         or verdicts[:1]
     )
 
 
 def _correct_value(
     candidate: ClaimCandidate,
-    offered: Sequence[tuple[str, HeldClaim | ClaimCandidate, float | None]],
+    offered: _Offered,
     slots: Sequence[float],
 ) -> list[ClaimVerdict]:
     """What says in so many words which value is wrong ("Otis was 5 and not 4") ends the claim of
@@ -219,6 +223,17 @@ def _suspect_ending(candidate: ClaimCandidate, offered: _Offered) -> list[ClaimV
     held = ((handle, old) for handle, old, _ in offered if old.polarity == "holds")
     found = (handle for handle, old in held if may_end_claim(candidate.text, old.text))
     return [ClaimVerdict(candidate.handle, "deny", handle, sure=False) for handle in found][:1]
+
+
+def _suspect_new_status(
+    candidate: ClaimCandidate, offered: _Offered, aliases: Collection[str]
+) -> list[ClaimVerdict]:
+    """Who gets engaged, or is single again, has somebody in another way than was known."""
+    if candidate.slots.predicate_key != "marital_status":
+        return []
+    held = ((handle, old) for handle, old, _ in offered if _COURTSHIP.search(old.text))
+    found = (handle for handle, old in held if _tells_relative(old, (candidate.owner, *aliases)))
+    return [ClaimVerdict(candidate.handle, "contradict", h, sure=False) for h in found][:1]
 
 
 def _is_opposite(new: str, old: str) -> bool:

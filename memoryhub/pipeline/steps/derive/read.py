@@ -19,6 +19,7 @@ from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import load_effective_policy
+from memoryhub.subject_names import PLACEHOLDERS
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.episodes.store import load_rolling_text
@@ -209,8 +210,9 @@ class TextWindow:
     text: str
 
     def build_utterance(self, handle: str, space: Space) -> Utterance:
-        """The subject speaks by the one name under which all is written of them."""
-        turn, speaker = self.turn, space.name_owner(self.turn.speaker)
+        """The subject speaks by the name under which all is written of them: by no id."""
+        turn, speaker = self.turn, self.turn.speaker
+        speaker = speaker if speaker in PLACEHOLDERS else space.name_owner(speaker)
         return Utterance(handle, speaker, turn.role, self.text, turn.occurred_at)  # type: ignore[arg-type]  # a checked choice
 
 
