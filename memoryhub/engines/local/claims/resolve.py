@@ -120,7 +120,7 @@ def _judge_candidate(
     ]
     sure = [verdict for verdict in verdicts if verdict.sure]
     return (
-        _correct_value(candidate, offered, slots)
+        _correct_value(candidate, offered, slots.tolist())
         or _suspect_opposites(candidate, offered)
         or sure
         or _suspect_ending(candidate, offered)
