@@ -76,3 +76,19 @@ def test_a_large_limit_is_counted_by_the_handful(
     assert count_request(row, 500, 602).used == 6
     rate_limit._handfuls.clear()  # another process takes what comes next
     assert count_request(row, 500, 603).used == 11
+
+
+def test_of_handfuls_taken_at_once_nothing_is_lost(
+    row: keys.KeyRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scope, others = rate_limit.tenant_scope, []
+
+    def ask_meanwhile(tenant_id: Any) -> Any:
+        if not others:
+            others.append(0)
+            others[0] = count_request(row, 500, 600).used
+        return scope(tenant_id)
+
+    monkeypatch.setattr(rate_limit, "tenant_scope", ask_meanwhile)
+    used = [count_request(row, 500, 600).used for _ in range(9)]
+    assert sorted([*others, *used]) == list(range(1, 11))
