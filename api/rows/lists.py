@@ -45,7 +45,7 @@ def build_query_parameters(
     for name, value in body.items():
         if name not in known:
             raise InvalidInput(f"no such member; known: {', '.join(known)}", field=name[:60])
-        wanted, told = _MEMBER_TYPES.get(name, ((str, int), "text"))
+        wanted, told = _MEMBER_TYPES.get(name, ((str, int, float), "text"))
         if type(value) not in wanted or (type(value) is list and not _is_list_of_names(value)):
             raise InvalidInput(told, field=name)
         made[name] = _format_member(value)

@@ -181,6 +181,8 @@ def _point_at_rows(case: Case[Any], rows: dict[str, Any]) -> None:
         return
     if name == "import-export":
         case.body = rows["lines"]
+    elif isinstance(case.body, dict) and name.endswith("-query"):
+        case.body = _fit_list_query(case, rows["client"])
     elif isinstance(case.body, dict) and name in FITTING:
         case.body = FITTING[name](dict(case.body), rows)
 
@@ -204,6 +206,19 @@ def _fit_query(case: Case[Any], client: APIClient) -> dict[str, Any]:
         if page.status_code == 200 and page.json()["next"]:
             query["cursor"] = page.json()["next"]
     return query
+
+
+def _fit_list_query(case: Case[Any], client: APIClient) -> dict[str, Any]:
+    """The same of a list that is asked for in a body."""
+    body = dict(case.body)
+    if "as_of" in body:
+        body.pop("status", None)
+    if body.pop("cursor", None) is not None:
+        plain = {name: body[name] for name in ("reverse",) if name in body} | {"limit": 1}
+        page = client.post(case.formatted_path, plain, format="json")
+        if page.status_code == 200 and page.json()["next"]:
+            body["cursor"] = page.json()["next"]
+    return body
 
 
 Body = dict[str, Any]

@@ -21,6 +21,7 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, create_tenant, ensure_space, revoke_key
 from tests.support import api_scene
 
+
 def list_list_names() -> list[str]:
     """Of the routes that list rows by their address."""
     found = []
