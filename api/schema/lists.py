@@ -19,15 +19,15 @@ FILTER_ABOUT = (
     "none; `NOT`: none of these holds. At most 100 conditions in 10 levels."
 )
 _SHORT_TEXT: Schema = {"type": "string", "maxLength": MOST_CHARACTERS, "pattern": NO_NUL_PATTERN}
-_VALUE_BY_KIND: dict[FieldKind, Schema] = {
-    "id": {"type": "string", "format": "uuid"},
-    "text": _SHORT_TEXT,
-    "list": _SHORT_TEXT,
-    # Or seconds since 1970, in the same years.
-    "time": {"anyOf": [{"type": "string", "pattern": DAY_OR_TIME_PATTERN}, SECONDS_SCHEMA]},
-    "day": {"type": "string", "format": "date"},
-    "number": {"type": "number", "exclusiveMinimum": -(2**63), "exclusiveMaximum": 2**63},
-    "flag": {"type": "boolean"},
+# Of times text, or seconds since 1970, in the same years.
+_VALUES_BY_KIND: dict[FieldKind, list[Schema]] = {
+    "id": [{"type": "string", "format": "uuid"}],
+    "text": [_SHORT_TEXT],
+    "list": [_SHORT_TEXT],
+    "time": [{"type": "string", "pattern": DAY_OR_TIME_PATTERN}, SECONDS_SCHEMA],
+    "day": [{"type": "string", "format": "date"}],
+    "number": [{"type": "number", "exclusiveMinimum": -(2**63), "exclusiveMaximum": 2**63}],
+    "flag": [{"type": "boolean"}],
 }
 _TYPE_BY_PYTHON: dict[Any, str] = {str: "string", bool: "boolean"}
 
@@ -52,28 +52,32 @@ def describe_filter(resource: Resource, registry: ComponentRegistry) -> Schema:
 
 def _describe_condition(kind: FieldKind, registry: ComponentRegistry) -> Schema:
     """What a column of this kind may be held against."""
-    value, operators = _VALUE_BY_KIND[kind], OPERATORS[kind]
-    several = {"type": "array", "items": value, "minItems": 1, "maxItems": MOST_CHOICES}
-    shapes = {
-        "eq": {"anyOf": [value, {"type": "null"}]},
-        "ne": {"anyOf": [value, {"type": "null"}]},
-        "in": several,
-    }
+    values, operators = _VALUES_BY_KIND[kind], OPERATORS[kind]
+    several = [
+        {"type": "array", "items": each, "minItems": 1, "maxItems": MOST_CHOICES} for each in values
+    ]
+    value, nothing = _join_choices(values), {"type": "null"}
+    value_or_nothing = _join_choices([*values, nothing])
+    shapes = {"eq": value_or_nothing, "ne": value_or_nothing, "in": _join_choices(several)}
     tests = {
         "type": "object",
         "properties": {op: shapes.get(op, value) for op in operators if op != "any"},
         "additionalProperties": False,
         "minProperties": 1,
     }
-    takes_any = "any" in operators and value is not _SHORT_TEXT
+    takes_any = "any" in operators and _SHORT_TEXT not in values
     choices = [
-        value,
+        *values,
         *([{"type": "string", "const": ANY_VALUE}] if takes_any else []),
-        *([several] if "in" in operators else []),
+        *(several if "in" in operators else []),
         register_component(f"{kind.title()}Tests", tests, registry),
-        {"type": "null"},
+        nothing,
     ]
-    return register_component(f"{kind.title()}Condition", {"anyOf": choices}, registry)
+    return register_component(f"{kind.title()}Condition", _join_choices(choices), registry)
+
+
+def _join_choices(choices: list[Schema]) -> Schema:
+    return choices[0] if len(choices) == 1 else {"anyOf": choices}
 
 
 def describe_list_query(
