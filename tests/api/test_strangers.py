@@ -379,7 +379,9 @@ def test_a_key_does_nothing_beyond_its_scopes(
     for name, method in GUARDED:
         wanted = ROUTES[name][method]
         for client in {"read": (), "write": (reader,), "admin": (reader, writer)}[str(wanted)]:
-            assert call_as_stranger(client, victim, name, method).status_code == 403, name
+            refused = call_as_stranger(client, victim, name, method)
+            assert refused.status_code == 403, name
+            assert refused.json()["detail"].endswith(f"it takes {wanted}."), name
 
 
 @pytest.mark.parametrize(("name", "method"), [g for g in GUARDED if ROUTES[g[0]][g[1]] == "admin"])
