@@ -279,7 +279,11 @@ _routes = [
     build_row(erasure.RECEIPTS, "receipts", "receipt", **_FOR_ADMINS),
     build_list(spaces.SPACES, "spaces"),
 ]
-_lists = [each for each in _routes if issubclass(each.callback.view_class, RowListView)]
+_lists = [
+    each
+    for each in _routes
+    if issubclass(each.callback.view_class, RowListView)  # type: ignore[attr-defined]  # as_view() gives it
+]
 urlpatterns = [
     *_routes,
     *map(build_query_route, _lists),

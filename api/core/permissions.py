@@ -30,8 +30,13 @@ class HasScope(BasePermission):
         if method not in view.scopes:
             raise MethodNotAllowed(str(request.method))
         scope = view.scopes[method]
-        self.message = f"This key's scopes do not allow it: it takes {scope}."
+        self.message = explain_refusal(scope)
         return has_scope(key.scopes, scope)
+
+
+def explain_refusal(scope: str) -> str:
+    """To who has a key without this scope."""
+    return f"This key's scopes do not allow it: it takes {scope}."
 
 
 def has_scope(scopes: Collection[str], scope: str) -> bool:

@@ -94,7 +94,8 @@ class QueriedListMixin:
         return super().get_answer_type("GET", status)  # type: ignore[misc]  # of the list
 
     def post(self: Any, request: Request, **at: Any) -> Response:
-        request._request.GET = build_query_parameters(self.read_body(request), self.members)
+        asked: Any = build_query_parameters(self.read_body(request), self.members)
+        request._request.GET = asked
         response: Response = self.get(request, **at)
         return response
 

@@ -193,14 +193,13 @@ class HubSchema(AutoSchema):
         made = super().get_operation(*args)
         for each in (made or {}).get("parameters", ()):
             if each["name"] == FILTER_PARAMETER.name:
-                shape = describe_filter(self.view.resource, self.registry)
+                shape = describe_filter(self._get_resource(), self.registry)
                 del each["schema"]
                 each["content"] = {"application/json": {"schema": shape}}
         return made
 
     def _build_fields_parameter(self) -> OpenApiParameter:
-        resource: Resource = self.view.resource  # type: ignore[attr-defined]  # of views with FIELDS
-        names = list(resource.columns)
+        names = list(self._get_resource().columns)
         return OpenApiParameter(
             "fields",
             {"type": "array", "items": {"type": "string", "enum": names}, "minItems": 1},
@@ -209,11 +208,15 @@ class HubSchema(AutoSchema):
             description=FIELDS_PARAMETER.description,
         )
 
+    def _get_resource(self) -> Resource:
+        found: Resource = self.view.resource  # type: ignore[attr-defined]  # of views of rows
+        return found
+
     def get_request_serializer(self) -> Any:
         if members := getattr(self.view, "members", None):
             name = self.get_operation_id().removesuffix("_post").title().replace("_", "")
             asked = self._fit_to_resource(members)
-            query = describe_list_query(name, self.view.resource, asked, self.registry)
+            query = describe_list_query(name, self._get_resource(), asked, self.registry)
             return {"application/json": query}
         body = getattr(self.view, "request_body", None)
         taken = body or getattr(self.view, "serializer_class", None)
