@@ -178,7 +178,7 @@ def _render_chat(
         "beside": beside,
         "without": exchanges.WITHOUT_MEMORY,
         "presets": PRESETS.values(),
-        "model": select_chat_model(policy) if is_llm else "",
+        "model": select_chat_model(request.tenant, policy) if is_llm else "",
         "acts": is_llm and policy.core.tools,
         "sample": samples.find_sample_of_subject(space.subject),
         "pending": count_pending_turns(space),
