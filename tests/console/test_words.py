@@ -68,7 +68,10 @@ MAY = datetime(2026, 5, 12, tzinfo=UTC)
             "Believed since 1 Mar, until 1 Jan 2027",
         ),
         ({"valid_from": datetime(2027, 1, 1, tzinfo=UTC)}, "Believed from 1 Jan 2027"),
-        ({"status": "retracted", "retired_at": MAY}, "Retracted on 12 May: it was never true"),
+        (
+            {"status": "retracted", "retired_at": MAY},
+            "Marked as false on 12 May: it was never true",
+        ),
         ({"retired_at": MAY}, "Reworded on 12 May: a later version says more"),
         ({"polarity": "planned"}, "Planned since 1 Mar"),
         ({"polarity": "denied"}, "Not so since 1 Mar"),

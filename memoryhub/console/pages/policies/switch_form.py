@@ -100,6 +100,11 @@ class SwitchRow:
         return self.switch.name.partition(".")[2]
 
     @property
+    def empty_words(self) -> str:
+        """What an empty field says."""
+        return _("no limit") if self.switch.name in SWITCH_TITLES else _("nothing")
+
+    @property
     def title(self) -> StrOrPromise:
         """In plain words, where a page of settings shows it by itself; else its name."""
         purpose = self.switch.name.rpartition(".")[2]
