@@ -178,7 +178,7 @@ def test_webhooks_that_fail_are_told_of() -> None:
     ("hub", "what", "todo"),
     [
         (HubState(unmigrated=2), "2 steps behind", "brought up to date"),
-        (HubState(model_unset=True), "none is configured", "OPENAI_BASE_URL"),
+        (HubState(model_unset=True), "none is configured", "Name an endpoint"),
         (
             HubState(model_error="endpoint_refused: The model endpoint answered 401: key sk-1"),
             "refused the hub's key",
@@ -213,7 +213,7 @@ def test_no_model_is_not_a_fault() -> None:
         ("entitys", "Entities"),
         ("fact", "Facts"),
         ("clauses", "Turns that lose a clause and keep the rest"),
-        ("segmentpages", "Places in a segment"),
+        ("segmentpages", "Places in a topic"),
         ("model_calls", "Model calls"),
         ("withheld", "Withheld until rewritten"),
     ],

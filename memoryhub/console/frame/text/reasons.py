@@ -12,6 +12,7 @@ REASONS = (
     _("a person may have several of this"),
     _("a person's word stands against it"),
     _("a plan changes nothing yet"),
+    _("a plan, said to change what is held"),
     _("adds to what a person said"),
     _("already held"),
     _("an answer taken back"),
