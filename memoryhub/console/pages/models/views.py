@@ -173,7 +173,7 @@ def change_connection(request: ConsoleRequest) -> HttpResponse:
         wanted = connections.check_draft(draft, kept, operates=operates)
     except InvalidInput as error:
         wrong = ConnectionForm(
-            level, form.url, form.model, form.has_key, form.is_set, error.message, error.field
+            level, form.url, form.model, form.has_key, form.is_set, error.message, error.field or ""
         )
         return _render_tested(request, [], wrong, status=422)
     tested = endpoint_check.probe_language_model(wanted)
