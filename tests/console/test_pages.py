@@ -41,7 +41,7 @@ from tests.support.factories import (
 # count of what waits in the inbox.
 FRAME = 13
 QUERIES = {
-    "overview": 19,  # two of them once a process: is the database as far as the code?
+    "overview": 21,  # two of them once a process: is the database as far as the code?
     "policy": 3,
     "space-policy": 4,
     "quality": 4,
