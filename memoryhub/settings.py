@@ -10,6 +10,7 @@ from typing import Any
 
 from memoryhub import env
 from memoryhub.embedded import EmbeddedPostgres
+from memoryhub.inference.endpoint_addresses import parse_origins
 from memoryhub.inference.prices import parse_prices
 from memoryhub.webhooks.targets import parse_networks
 
@@ -77,6 +78,8 @@ EMBEDDING_DIMENSION = env.read_integer("MEMORYHUB_EMBEDDING_DIMENSION", 0)
 OPENAI_BASE_URL = env.read_text("OPENAI_BASE_URL")
 OPENAI_API_KEY = env.read_text("OPENAI_API_KEY")
 LLM_MODEL = env.read_text("MEMORYHUB_LLM_MODEL")
+# Hosts that admins of tenants may name as their own endpoint; without any only operators name one.
+TENANT_ENDPOINTS = env.read_parsed("MEMORYHUB_TENANT_ENDPOINTS", parse_origins)
 # An operator's own prompts, which policies choose by name.
 PROMPTS = env.read_path("MEMORYHUB_PROMPTS", DATA_DIR / "prompts")
 MODEL_THREADS = env.read_integer("MEMORYHUB_MODEL_THREADS", 1, least=1)

@@ -51,7 +51,7 @@ from memoryhub.tenants.services import clean_subject
 from notes.models import Receipt
 
 if TYPE_CHECKING:
-    from memoryhub.engines.llm.client.relay import AnswerChunks
+    from memoryhub.engines.llm.client.relay import AnswerChunks, ChatRelay
     from memoryhub.recall.context import MemoryContext
 
 
@@ -87,15 +87,15 @@ def resolve_caller(key: KeyRow, wishes: MemoryOptions) -> ChatCaller:
     return ChatCaller(key, subject, space, learns)
 
 
-def choose_model(asker: ChatCaller, asked: object) -> str:
-    """The model to name to the endpoint: the one asked for, where it is listed, else the first.
-
-    Raises a permanent EngineError where none is configured.
+def choose_model(asker: ChatCaller, asked: object) -> tuple[str, ChatRelay]:
+    """(the model to name, the way to its endpoint): the one asked for, where it is listed, else
+    the first. Raises a permanent EngineError where none is configured.
     """
     with tenant_scope(asker.key.tenant_id):
         tenant = Tenant.objects.get(id=asker.key.tenant_id)
         names = selection.list_proxied_models(tenant, load_policy(asker.key, asker.space))
-    return asked if isinstance(asked, str) and asked in names else names[0]
+    model = asked if isinstance(asked, str) and asked in names else names[0]
+    return model, selection.get_proxy_relay(tenant)
 
 
 def load_policy(key: KeyRow, space: Space | None) -> Policy:
@@ -109,6 +109,7 @@ class ChatExchange:
     """`body` is what the endpoint gets, `messages` what the client sent."""
 
     caller: ChatCaller
+    relay: ChatRelay
     options: MemoryOptions
     messages: Sequence[ChatMessage]
     body: dict[str, Any]
@@ -122,7 +123,7 @@ class ChatExchange:
     def complete_answer(self) -> dict[str, Any]:
         """The endpoint's answer with what the hub did. Raises EngineError."""
         try:
-            answer = selection.get_proxy_relay().complete(self.body)
+            answer = self.relay.complete(self.body)
         except EngineError as error:
             self.fail_exchange(error)
             raise
@@ -134,7 +135,7 @@ class ChatExchange:
         """The answer as it comes. Raises EngineError as `complete_answer` does, before its
         first word."""
         try:
-            return selection.get_proxy_relay().stream(self.body)
+            return self.relay.stream(self.body)
         except EngineError as error:
             self.fail_exchange(error)
             raise
@@ -217,7 +218,7 @@ def start_exchange(
     """
     messages, began = read_messages(body), timezone.now()
     asker = resolve_caller(key, wishes)
-    model = choose_model(asker, body.get("model"))
+    model, relay = choose_model(asker, body.get("model"))
     ledger = TenantLedger(key.tenant_id, asker.space.id if asker.space else None)
     ledger.check_allowed(PROXY_PURPOSE, model)
     found = None
@@ -226,7 +227,15 @@ def start_exchange(
     told = insert_memory(messages, found.text if found else "")
     sent = remove_options(body) | {"model": model, "messages": told}
     return ChatExchange(
-        asker, wishes, messages, sent, found, _build_delivery_id(once, messages), ledger, began
+        asker,
+        relay,
+        wishes,
+        messages,
+        sent,
+        found,
+        _build_delivery_id(once, messages),
+        ledger,
+        began,
     )
 
 

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 from rest_framework import serializers
@@ -29,6 +28,7 @@ from memoryhub.golden.candidates import CandidateSetting, list_ineffective_switc
 from memoryhub.golden.expectations import OutcomeSummary, compare_outcomes, summarise_outcomes
 from memoryhub.golden.models import ReplayAnswer, ReplayRun
 from memoryhub.golden.services import TAG_LENGTH
+from memoryhub.inference.connections import is_connected
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import load_layers
 from memoryhub.tenants.models import Space, Tenant
@@ -149,10 +149,10 @@ class NewReplayView(_ReplayWriteView):
 def _start_replay(deed: TenantWriteRequest, space: Space | None) -> dict[str, Any]:
     """Raises InvalidInput, Conflict."""
     engine = deed.given["engine"]
-    if engine == Tenant.Engine.LLM and not settings.LLM_MODEL:
-        raise InvalidInput("no model is configured", field="engine")
     with tenant_scope(deed.tenant_id):
         tenant = Tenant.objects.get(id=deed.tenant_id)
+    if engine == Tenant.Engine.LLM and not is_connected(tenant):
+        raise InvalidInput("no model is configured", field="engine")
     candidate, tag = _build_candidate(deed, space), deed.given["tag"]
     run = replay_runs.start_replay(
         tenant, candidate, deed.actor, timezone.now(), space=space, tag=tag

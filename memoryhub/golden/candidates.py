@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
-
 from memoryhub.engines.llm.own_prompts import PromptSet
 from memoryhub.engines.llm.packaged_prompts import Purpose
 from memoryhub.golden.models import ReplayRun
+from memoryhub.inference.connections import describe_connection
 from memoryhub.inference.selection import get_current_embedder
 from memoryhub.policies.compose import compose_policy, compute_differences
 from memoryhub.policies.presets import DEFAULT_PRESET
@@ -55,7 +54,7 @@ class CandidateSetting:
             "switches": {},
             "policy": layers.version,
             "engine": tenant.engine,
-            "model": settings.LLM_MODEL,
+            "model": describe_connection(tenant).model,
             "prompts": _list_prompt_versions(layers.policy),
             "embedder": (space.embedding_model if space else "") or get_current_embedder().name,
         }

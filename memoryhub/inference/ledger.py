@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from decimal import Decimal
 from uuid import UUID
 
 import structlog
@@ -30,8 +30,9 @@ from memoryhub.inference.budgets import (
     compute_next_day,
     describe_spent_budget,
 )
+from memoryhub.inference.connections import load_prices
 from memoryhub.inference.models import ModelCall
-from memoryhub.inference.prices import compute_call_cost
+from memoryhub.inference.prices import Prices, compute_call_cost
 from memoryhub.metrics.counters import MODEL_CALLS, MODEL_COST, MODEL_TOKENS
 from memoryhub.news import News, notify_listeners
 from memoryhub.policies.schema import LlmPolicy
@@ -55,11 +56,11 @@ class _LedgerState:
     outcomes: list[CallOutcome]
 
 
-def _count_call(call: CallRecord) -> None:
+def _count_call(call: CallRecord, cost: Decimal) -> None:
     MODEL_CALLS.labels(call.purpose, call.model, "failed" if call.error else "ok").inc()
     MODEL_TOKENS.labels(call.model, "in").inc(call.prompt_tokens)
     MODEL_TOKENS.labels(call.model, "out").inc(call.completion_tokens)
-    MODEL_COST.labels(call.model).inc(float(_price_call(call)))
+    MODEL_COST.labels(call.model).inc(float(cost))
 
 
 @dataclass(slots=True)
@@ -72,6 +73,7 @@ class TenantLedger:
     at: datetime | None = None
     calls: list[tuple[CallRecord, datetime]] = field(default_factory=list)
     _state: _LedgerState | None = None
+    _prices: Prices | None = None
 
     def check_allowed(self, purpose: str, model: str) -> None:
         """Raises Paused, and what breaks off work that nobody wants any more. The first call of
@@ -104,13 +106,13 @@ class TenantLedger:
             notify_listeners(self.tenant_id, lambda: [News("budget.reached", now, data, once=once)])
 
     def record_call(self, call: CallRecord) -> None:
-        now = self._current_time()
+        now, cost = self._current_time(), self._price_call(call)
         self.calls.append((call, now))
-        _count_call(call)
+        _count_call(call, cost)
         known = self._state
         if known is None:
             return
-        money = known.spent.money + _price_call(call)
+        money = known.spent.money + cost
         tokens = known.spent.tokens + call.prompt_tokens + call.completion_tokens
         known.spent = Spending(tokens, money)
         known.outcomes.insert(
@@ -174,6 +176,14 @@ class TenantLedger:
             self._state = _LedgerState(limits, spent, outcomes)
         return self._state
 
+    def _price_call(self, call: CallRecord) -> Decimal:
+        """By the prices of when this account was opened. The first asks for them."""
+        if self._prices is None:
+            self._prices = load_prices()
+        return compute_call_cost(
+            self._prices, call.model, call.prompt_tokens, call.completion_tokens
+        )
+
     def _build_row(self, call: CallRecord, at: datetime) -> ModelCall:
         keeps = settings.MODEL_CALLS_KEEP_TEXT
         return ModelCall(
@@ -187,7 +197,7 @@ class TenantLedger:
             attempts=call.attempts,
             prompt_tokens=call.prompt_tokens,
             completion_tokens=call.completion_tokens,
-            cost=_price_call(call),
+            cost=self._price_call(call),
             milliseconds=call.milliseconds,
             rejected=call.rejected,
             error=_clean_text(call.error)[:2000],
@@ -205,12 +215,6 @@ def load_spending(now: datetime) -> Spending:
     tokens = Sum(F("prompt_tokens") + F("completion_tokens"), default=0)
     money = Sum("cost", default=Spending().money)
     return Spending(**today.order_by().aggregate(tokens=tokens, money=money))
-
-
-def _price_call(call: CallRecord) -> Any:
-    return compute_call_cost(
-        settings.MODEL_PRICES, call.model, call.prompt_tokens, call.completion_tokens
-    )
 
 
 def _parse_error_code(error: str) -> str:

@@ -6,5 +6,8 @@ from memoryhub.declarations import AppDeclaration
 
 DECLARATION = AppDeclaration(
     erasable_texts={"modelcall": "pipeline.erasure empties input, output and error"},
-    export_kinds={"modelcall": "a log of what was spent here"},
+    export_kinds={
+        "modelcall": "a log of what was spent here",
+        "hubmodels": "the hub's own, with a key that only this hub opens",
+    },
 )

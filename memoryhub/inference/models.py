@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Index
+from django.db.models import CheckConstraint, Index, Q
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.models import Space, TenantModel
+
+
+class HubModels(models.Model):
+    """What the operator set in the console for all tenants (connections.py): where a model is
+    asked, with its key under seal, and what models cost. One row, out of every tenant's reach."""
+
+    id = models.SmallIntegerField(primary_key=True, default=1)
+    endpoint = models.CharField(max_length=500, blank=True)
+    model = models.CharField(max_length=120, blank=True)
+    sealed_key = models.TextField(blank=True)
+    # {model: {"prompt": "0.15", "completion": "0.6"}}, money per million tokens.
+    prices = models.JSONField(default=dict, blank=True)
+    changed_by = models.CharField(max_length=120)
+    changed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [CheckConstraint(condition=Q(id=1), name="hub_models_once")]
+
+    def __str__(self) -> str:
+        return f"models of the hub: {self.endpoint or 'none'}"
 
 
 class ModelCall(TenantModel):

@@ -30,6 +30,11 @@ def parse_prices(text: str) -> Prices:
         raise ValueError(f"must be JSON ({error})") from error
     if not isinstance(listed, dict):
         raise ValueError('must be an object: {"model": {"prompt": 0.15, "completion": 0.6}}')
+    return build_prices(listed)
+
+
+def build_prices(listed: Mapping[str, Any]) -> Prices:
+    """{"model": {"prompt": 0.15, "completion": "0.6"}} as prices. Raises ValueError."""
     return {str(model): _parse_price(model, price) for model, price in listed.items()}
 
 

@@ -14,6 +14,11 @@ from memoryhub.engines import registry
 from memoryhub.engines.registry import EmbedderName, EngineSettings
 from memoryhub.engines.types import Embedder, Engine
 from memoryhub.errors import EngineError
+from memoryhub.inference.connections import (
+    ModelConnection,
+    find_connection,
+    find_hub_connection,
+)
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.switches import PROXY_PURPOSE
 from memoryhub.tenants.models import Space, Tenant
@@ -26,7 +31,17 @@ T = TypeVar("T")
 PROBE_FILE_NAME = "models.json"  # in the data folder
 
 
-def build_engine_settings() -> EngineSettings:
+def build_engine_settings(connection: ModelConnection | None = None) -> EngineSettings:
+    """With another way to a language model than the environment's. The embedder keeps to that one:
+    vectors of another endpoint might be others under the same name."""
+    told = _read_environment()
+    if connection is None:
+        return told
+    url, key, model = connection.url, connection.key, connection.model
+    return replace(told, openai_base_url=url, openai_api_key=key, llm_model=model)
+
+
+def _read_environment() -> EngineSettings:
     return EngineSettings(
         embedder=cast("EmbedderName", settings.EMBEDDER),
         embedding_model=settings.EMBEDDING_MODEL,
@@ -45,7 +60,8 @@ def build_engine_settings() -> EngineSettings:
 def select_engine(tenant: Tenant, policy: Policy) -> Engine:
     """The tenant's engine, with the models and prompts that the policy names for purposes."""
     models, prompts = _list_named_choices(policy.llm.model), _list_named_choices(policy.llm.prompt)
-    told = replace(build_engine_settings(), llm_models=models, llm_prompts=prompts)
+    asked = find_connection(tenant) if tenant.engine == Tenant.Engine.LLM else None
+    told = replace(build_engine_settings(asked), llm_models=models, llm_prompts=prompts)
     return registry.get_engine(tenant.engine, told)
 
 
@@ -55,7 +71,8 @@ def _list_named_choices(by_purpose: Mapping[str, str]) -> tuple[tuple[str, str],
 
 def get_named_engine(name: str) -> Engine:
     """The engine of this name, whatever a tenant or a policy says."""
-    return registry.get_engine(name, build_engine_settings())
+    asked = find_hub_connection() if name == Tenant.Engine.LLM else None
+    return registry.get_engine(name, build_engine_settings(asked))
 
 
 def list_proxied_models(tenant: Tenant, policy: Policy) -> list[str]:
@@ -64,12 +81,13 @@ def list_proxied_models(tenant: Tenant, policy: Policy) -> list[str]:
 
     A tenant whose dialogue is read by rules is given those that the operator lists, and no others.
     """
-    if not settings.OPENAI_BASE_URL:
+    asked = find_connection(tenant)
+    if not asked.url:
         message = _("No OpenAI-compatible endpoint is configured: set OPENAI_BASE_URL")
         raise EngineError(message, permanent=True, code="engine_not_configured")
     listed, own = settings.PROXY_MODELS, policy.llm.model.get(PROXY_PURPOSE, "")
     if tenant.engine == Tenant.Engine.LLM:
-        listed = [own or settings.LLM_MODEL, *listed]
+        listed = [own or asked.model, *listed]
     elif own in listed:
         listed = [own, *listed]
     names = list(dict.fromkeys(name for name in listed if name))
@@ -82,13 +100,12 @@ def list_proxied_models(tenant: Tenant, policy: Policy) -> list[str]:
     return names
 
 
-def get_proxy_relay() -> ChatRelay:
-    """The way to the endpoint for what clients ask through the hub."""
+def get_proxy_relay(tenant: Tenant) -> ChatRelay:
+    """The way to the endpoint for what the tenant's clients ask through the hub."""
     from memoryhub.engines.llm.client.relay import get_relay  # loads the SDK
 
-    return get_relay(
-        settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY, settings.PROXY_TIMEOUT_SECONDS
-    )
+    asked = find_connection(tenant)
+    return get_relay(asked.url, asked.key, settings.PROXY_TIMEOUT_SECONDS)
 
 
 def get_current_embedder() -> Embedder:

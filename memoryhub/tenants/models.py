@@ -97,6 +97,10 @@ class Tenant(models.Model):
     slug = models.SlugField(max_length=60, unique=True)
     engine = models.CharField(max_length=20, choices=Engine, default=Engine.LOCAL)
     created_at = models.DateTimeField(auto_now_add=True)
+    # Where a model is asked, if not where the hub's is: with its key under seal (sealing.py).
+    endpoint = models.CharField(max_length=500, blank=True)
+    model = models.CharField(max_length=120, blank=True)
+    sealed_key = models.TextField(blank=True)
     # Set once the demo's dialogues are all in: a hub never seeds twice.
     seeded_at = models.DateTimeField(null=True, blank=True)
     # A replay's: whoever made it does its work, by the clock of what was said. Workers don't.
@@ -287,6 +291,7 @@ class AuditEntry(TenantModel):
         WEBHOOK_ROTATED = "webhook.rotated", _("Webhook's secret changed")
         WEBHOOK_DELETED = "webhook.deleted", _("Webhook deleted")
         TENANT_CHANGED = "tenant.changed", _("Tenant changed")
+        MODELS_CHANGED = "models.changed", _("Models changed")
         EXPORTED = "data.exported", _("Taken out as a file")
         REDACTED = "data.redacted", _("Words of calls taken out")
 

@@ -81,7 +81,7 @@ class SegmentPage(SpaceModel):
 
     memory_fields: ClassVar[MemoryFields] = {
         **ROW_FIELDS,
-        "segment_id": MemoryField(_("segment")),
+        "segment_id": MemoryField(_("topic")),
         "page_id": MemoryField(_("exchange")),
         "theme": MemoryField(_("theme"), is_words=True),
         "score": MemoryField(_("score")),

@@ -28,6 +28,7 @@ COMMON = {
 OUT_OF_REACH = {
     "django_admin_log",
     "django_session",
+    "inference_hubmodels",
     "tenants_browsersession",
     "tenants_user_groups",
     "tenants_user_user_permissions",
@@ -41,6 +42,7 @@ FUNCTIONS: dict[str, list[str]] = {
     "memoryhub_due_webhooks": ["'3000-01-01'", "1000"],
     "memoryhub_lab_tenants": [],
     "memoryhub_queue_lag": [],
+    "memoryhub_sealed_tenants": [],
     "memoryhub_waiting_imports": ["'3000-01-01'"],
     "memoryhub_waiting_lab_runs": [],
     "memoryhub_by_words": [

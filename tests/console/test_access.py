@@ -20,6 +20,7 @@ OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
 OWN |= {"account", "account-end"}
 OWN |= {"policy", "policy-change", "usage", "usage-redact-all", "recalls", "feedback", "requests"}
 OWN |= {"changes", "settings", "models", "models-test", "models-engine"}
+OWN |= {"models-connection", "models-prices", "lab-upload"}
 OWN |= {"find", "jobs-chosen"}
 OWN |= {"data", "data-erase", "people", "quality"}
 OWN |= {"review", "review-answer", "review-rules", "receipts", "webhooks", "webhook-new"}
@@ -28,7 +29,8 @@ OWN |= {"spaces-import", "spaces-export"}
 OWN |= {"lab", "lab-new", "lab-import", "embeddings", "embeddings-begin"}
 OWN |= {"imports", "import-new", "chat-load", "predicates", "predicate-facts", "predicate-set"}
 # For admins who are operators of the hub as well.
-OPERATED = {"lab-new", "lab-resume", "models-test", "models-engine"}
+OPERATED = {"lab-new", "lab-resume", "lab-upload", "models-test", "models-engine", "models-prices"}
+OPERATED |= {"models-connection"}  # or where the operator allows hosts
 VIEWER, EDITOR, ADMIN = Membership.Role.VIEWER, Membership.Role.EDITOR, Membership.Role.ADMIN
 # Every address with the least role that may use it and the methods it takes.
 # A new page fails here until somebody decides.
@@ -163,6 +165,9 @@ DECIDED = {
     "models": (VIEWER, "get"),
     "models-test": (ADMIN, "post"),
     "models-engine": (ADMIN, "post"),
+    "models-connection": (ADMIN, "post"),
+    "models-prices": (ADMIN, "post"),
+    "lab-upload": (ADMIN, "post"),
     "data": (ADMIN, "get"),
     "data-erase": (ADMIN, "post"),
     "people": (ADMIN, "get"),

@@ -145,6 +145,21 @@ def test_a_changed_password_ends_every_other_session(client: Client, world: Cons
     assert try_sign_in(other, world.admin.username, new)
 
 
+def test_who_guesses_an_old_password_is_told_nothing_once_they_have_to_wait(
+    client: Client, world: ConsoleWorld
+) -> None:
+    """In a browser that was signed in with it, as somebody finds one left open."""
+    assert try_sign_in(client, world.admin.username, RIGHT)
+    new = "three green boats"
+    form = {"old_password": WRONG, "new_password1": new, "new_password2": new}
+    for _ in range(sign_in.MOST_BY_DEVICE):
+        assert "entered incorrectly" in client.post(reverse("account"), form).content.decode()
+    for guess in (WRONG, RIGHT):
+        page = client.post(reverse("account"), form | {"old_password": guess}).content.decode()
+        assert "Wait a quarter of an hour" in page
+        assert "entered incorrectly" not in page
+
+
 def test_sessions_are_listed_and_ended(client: Client, world: ConsoleWorld) -> None:
     other, stranger = Client(), Client()
     for each in (client, other):

@@ -29,7 +29,7 @@ __all__ = [
 TEMPLATES = sorted(path for folder in settings.TEMPLATE_DIRS for path in folder.rglob("*.html"))
 CHINESE: dict[str, Any] = {"HTTP_ACCEPT_LANGUAGE": "zh-CN,zh;q=0.9"}
 # What the world's rows say beside "甲乙丙", and what rows keep as it was written.
-DATA = [text for sample in SAMPLES for text in (sample.title, sample.about)]
+DATA = [sample.person for sample in SAMPLES]
 DATA += ["by name", "was said", "it seems", "What of", "A paper", "printed", "no such thing"]
 DATA += ["as admin", "one space", "the hub", "nothing above the floor at first; 2 rounds"]
 # Two words of a sentence, or one that begins it; a setting's or a stage's name is neither.

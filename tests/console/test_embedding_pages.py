@@ -183,7 +183,7 @@ def test_it_is_tried_question_by_question(browser: Client, world: ConsoleWorld) 
     said = post_decision(browser, world, "try")
     with tenant_scope(world.tenant.id):
         replay = ReplayRun.objects.get(embedder="new-16")
-    assert "Embedder new-16 on 1 golden question" in said
+    assert "Embedder new-16 on 1 test question" in said
     run_due_steps(world)
     done = get_page(browser, "replay", replay.id)
     assert reverse("embedding", args=[world.space.id]) in done

@@ -83,6 +83,7 @@ NO_PAGE = {
     "job-retry",
     "chat-say",
 }
+NO_PAGE |= {"models-connection", "models-prices", "lab-upload"}
 NO_PAGE |= {"models-test", "models-engine", "data-erase", "person-role", "person-remove"}
 NO_PAGE |= {"job-cancel", "usage-redact", "usage-redact-all"}
 NO_PAGE |= {"key-revoke", "policy-change", "policy-return", "space-policy-change"}

@@ -232,7 +232,7 @@ def test_a_model_that_is_not_configured_is_no_candidate(
 ) -> None:
     settings.LLM_MODEL = ""
     assert "Try another engine" not in get_page(browser, "replays")
-    settings.LLM_MODEL = "small"
+    settings.OPENAI_BASE_URL, settings.LLM_MODEL = "http://127.0.0.1:9/v1", "small"
     assert "Try another engine" in get_page(browser, "replays")
 
 

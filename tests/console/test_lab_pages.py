@@ -241,6 +241,45 @@ def test_what_can_not_be_run_is_said_in_the_form(
     assert list_runs(world) == []
 
 
+def upload(operator: Client, name: str, content: bytes) -> str:
+    sent = {"data": SimpleUploadedFile(name, content)}
+    return operator.post(reverse("lab-upload"), sent, follow=True).content.decode()
+
+
+def test_a_dialogue_set_is_uploaded_once_it_was_read(operator: Client, folder: Path) -> None:
+    content = (folder / "boats.json").read_bytes()
+    assert "Taken in: 1 dialogue" in upload(operator, "ships.json", content)
+    assert (folder / "ships.json").read_bytes() == content
+    assert "ships.json" in get_page(operator, "lab-new")
+    assert "there is a file of this name already" in upload(operator, "boats.json", b"[]")
+    assert (folder / "boats.json").read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("odd.json", b"{", "can&#x27;t be read as JSON"),
+        ("odd.json", b'{"a": 1}', "is neither LoCoMo"),
+        ("odd.json", b" " * 2_000, "at most"),
+        ("odd.txt", b"[]", "with .json at its end"),
+        (".hidden.json", b"[]", "with .json at its end"),
+        ("a b.json", b"[]", "with .json at its end"),
+    ],
+)
+def test_what_is_no_dialogue_set_stays_out(
+    operator: Client,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    content: bytes,
+    said: str,
+) -> None:
+    monkeypatch.setattr("memoryhub.lab.datasets.folder.LARGEST_UPLOAD", 1_000)
+    before = sorted(folder.iterdir())
+    assert said in upload(operator, name, content)
+    assert sorted(folder.iterdir()) == before
+
+
 def test_without_data_the_form_says_where_to_put_it(
     operator: Client, tmp_path: Path, settings: Settings
 ) -> None:

@@ -150,7 +150,7 @@ def test_the_moment_goes_along_to_other_tabs_and_filters(
 def test_nothing_can_be_changed_in_the_past(browser: Client, told: ConsoleWorld) -> None:
     """By its admin, who may do all of it now."""
     actions = {
-        "timeline": ("Erase", ">Golden question<"),
+        "timeline": ("Erase", ">Test question<"),
         "persona": ("Set a trait", "Write by hand"),
         "blocks": ("New block",),
         "history": (">Undo<", "Go back to an earlier time", "Erase for good…"),

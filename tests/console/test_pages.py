@@ -41,7 +41,7 @@ from tests.support.factories import (
 # count of what waits in the inbox.
 FRAME = 13
 QUERIES = {
-    "overview": 16,  # two of them once a process: is the database as far as the code?
+    "overview": 21,  # two of them once a process: is the database as far as the code?
     "policy": 3,
     "space-policy": 4,
     "quality": 4,
@@ -49,7 +49,7 @@ QUERIES = {
     "review": 10,
     "space-review": 9,
     "review-rules": 3,
-    "usage": 7,
+    "usage": 11,
     "spaces": 2,
     "space-overview": 20,
     "space-timeline": 12,
@@ -79,7 +79,7 @@ QUERIES = {
     "settings": 7,
     "predicates": 2,
     "predicate-facts": 2,
-    "models": 3,
+    "models": 9,
     "data": 7,
     "people": 2,
     "chat": 2,
@@ -390,7 +390,7 @@ def test_a_segment_tells_its_tier_both_heats_and_the_chains(
 def test_a_retired_segment_is_listed_no_more(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         Segment.objects.update(retired_at=MAY)
-    assert "No segments yet" in get_page(browser, world, "space-segments")
+    assert "No topics yet" in get_page(browser, world, "space-segments")
 
 
 def test_entities_lead_to_the_facts_about_them(browser: Client, world: ConsoleWorld) -> None:

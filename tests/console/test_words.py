@@ -68,7 +68,10 @@ MAY = datetime(2026, 5, 12, tzinfo=UTC)
             "Believed since 1 Mar, until 1 Jan 2027",
         ),
         ({"valid_from": datetime(2027, 1, 1, tzinfo=UTC)}, "Believed from 1 Jan 2027"),
-        ({"status": "retracted", "retired_at": MAY}, "Retracted on 12 May: it was never true"),
+        (
+            {"status": "retracted", "retired_at": MAY},
+            "Marked as false on 12 May: it was never true",
+        ),
         ({"retired_at": MAY}, "Reworded on 12 May: a later version says more"),
         ({"polarity": "planned"}, "Planned since 1 Mar"),
         ({"polarity": "denied"}, "Not so since 1 Mar"),
@@ -175,7 +178,7 @@ def test_webhooks_that_fail_are_told_of() -> None:
     ("hub", "what", "todo"),
     [
         (HubState(unmigrated=2), "2 steps behind", "brought up to date"),
-        (HubState(model_unset=True), "none is configured", "OPENAI_BASE_URL"),
+        (HubState(model_unset=True), "none is configured", "Name an endpoint"),
         (
             HubState(model_error="endpoint_refused: The model endpoint answered 401: key sk-1"),
             "refused the hub's key",
@@ -210,7 +213,7 @@ def test_no_model_is_not_a_fault() -> None:
         ("entitys", "Entities"),
         ("fact", "Facts"),
         ("clauses", "Turns that lose a clause and keep the rest"),
-        ("segmentpages", "Places in a segment"),
+        ("segmentpages", "Places in a topic"),
         ("model_calls", "Model calls"),
         ("withheld", "Withheld until rewritten"),
     ],

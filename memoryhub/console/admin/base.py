@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin
+from django.contrib.admin import AdminSite
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import ForeignKey, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -19,7 +20,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.admin.actions import answer_action, list_actions
-from memoryhub.console.admin.columns import Column, badge, plain, when, words
+from memoryhub.console.admin.columns import Column, ColumnOf, badge, plain, when, words
 from memoryhub.console.admin.object_page import build_row_page
 from memoryhub.console.admin.warmth import prepare_rows
 from memoryhub.console.admin_site import administers
@@ -89,13 +90,18 @@ class HubAdmin(Admin):
     row's page, with the columns there that name it.
     """
 
-    columns: Sequence[Column] = ()
+    columns: Sequence[ColumnOf] = ()
     related: Sequence[tuple[type[Model], *tuple[str, ...]]] = ()
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     list_per_page = 50
     list_max_show_all = 0
     actions = None
+
+    def __init__(self, model: type[Model], admin_site: AdminSite) -> None:
+        super().__init__(model, admin_site)
+        chosen = self.columns or build_usual_columns(model)
+        self.bound_columns: list[Column] = [bind(model) for bind in chosen]
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return administers(request)
@@ -130,11 +136,8 @@ class HubAdmin(Admin):
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return RowList
 
-    def get_columns(self) -> Sequence[Column]:
-        return self.columns or build_usual_columns(self.model)
-
     def get_list_display(self, request: HttpRequest) -> list[Any]:
-        return list(self.get_columns())
+        return list(self.bound_columns)
 
     def get_list_filter(self, request: HttpRequest) -> list[Any]:
         names = {field.name for field in self.model._meta.fields}
@@ -172,7 +175,7 @@ class HubAdmin(Admin):
         if row is not None:
             prepare_rows([row])
             hidden = self._list_hidden_columns()
-            page = build_row_page(row, self.get_columns(), self.list_related(), hidden)
+            page = build_row_page(row, self.bound_columns, self.list_related(), hidden)
             context.update(page, list_address=self._get_list_address())
         return super().render_change_form(request, context, *args, **kwargs)
 
@@ -181,17 +184,17 @@ class HubAdmin(Admin):
         return [(cast("HubAdmin", registry[model]), columns) for model, *columns in self.related]
 
 
-def build_usual_columns(model: type[Model]) -> list[Column]:
+def build_usual_columns(model: type[Model]) -> list[ColumnOf]:
     """Of a table nobody chose columns for: what it says, its states, its space, its time."""
     names = {field.name: field for field in model._meta.fields}
     said = next((name for name in _TEXT_COLUMNS if name in names), "")
-    found: list[Column] = [words(model, said)] if said else [_show_name]
-    for name in _STATE_COLUMNS:
-        if name in names:
-            found.append(badge(model, name) if names[name].choices else plain(model, name))
-    if "space" in names:
-        found.append(plain(model, "space"))
-    return found + [when(model, name) for name in _TIME_COLUMNS if name in names][:1]
+    states = [name for name in _STATE_COLUMNS if name in names]
+    return [
+        words(said) if said else lambda model: _show_name,
+        *(badge(name) if names[name].choices else plain(name) for name in states),
+        *([plain("space")] if "space" in names else ()),
+        *[when(name) for name in _TIME_COLUMNS if name in names][:1],
+    ]
 
 
 def _list_usual_filters(model: type[Model]) -> list[str]:

@@ -16,6 +16,7 @@ from memoryhub.console.admin.names import find_field_name
 from memoryhub.console.templatetags.console import on_day, since
 
 Column = Callable[[Any], Any]
+ColumnOf = Callable[[type[Model]], Column]  # a column that awaits its table
 LINE_LENGTH = 90
 # What a state calls for: the colour of its badge.
 _TONES = {
@@ -24,70 +25,74 @@ _TONES = {
 }  # fmt: skip
 
 
-def _place(show: Column, name: str, label: Any, order: str | None) -> Column:
-    """A column as Django's admin knows it."""
-    show.__name__ = name
-    show.short_description = label  # type: ignore[attr-defined]  # Django reads them there
-    if order:
-        show.admin_order_field = order  # type: ignore[attr-defined]
-    return show
+def _place(show: Column, name: str, label: Any = None, order: str | None = None) -> ColumnOf:
+    """A column as Django's admin knows it. Without a label it is called as its table has it."""
+
+    def bind(model: type[Model]) -> Column:
+        told = find_field_name(model, name) if label is None else label
+        show.__name__ = name
+        show.short_description = told  # type: ignore[attr-defined]  # Django reads them there
+        if order:
+            show.admin_order_field = order  # type: ignore[attr-defined]
+        return show
+
+    return bind
 
 
-def words(model: type[Model], name: str, *others: str, label: Any = None) -> Column:
+def words(name: str, *others: str) -> ColumnOf:
     """A text, cut to a line; the first that is not empty of several."""
 
     def show(row: Any) -> str:
         said = next((str(t) for n in (name, *others) if (t := getattr(row, n))), "")
         return str(Truncator(said).chars(LINE_LENGTH))
 
-    return _place(show, name, label or find_field_name(model, name), name)
+    return _place(show, name, order=name)
 
 
-def end_words(model: type[Model], name: str, field: str) -> Column:
+def end_words(name: str, field: str) -> ColumnOf:
     """A text of the row that a foreign key names."""
 
     def show(row: Any) -> str:
         return str(Truncator(getattr(getattr(row, name), field)).chars(LINE_LENGTH))
 
-    return _place(show, name, find_field_name(model, name), f"{name}__{field}")
+    return _place(show, name, order=f"{name}__{field}")
 
 
-def plain(model: type[Model], name: str) -> Column:
+def plain(name: str) -> ColumnOf:
     """A value as it is; of a choice its words, of a list its members."""
-    field = model._meta.get_field(name)
 
     def show(row: Any) -> Any:
-        if getattr(field, "choices", None):
+        if row._meta.get_field(name).choices:
             return getattr(row, f"get_{name}_display")()
         value = getattr(row, name)
         if isinstance(value, list):
             return ", ".join(map(str, value))
         return "" if value is None else value
 
-    return _place(show, name, find_field_name(model, name), name)
+    return _place(show, name, order=name)
 
 
-def badge(model: type[Model], name: str) -> Column:
+def badge(name: str) -> ColumnOf:
     """A state, in the colour of what it calls for."""
 
     def show(row: Any) -> SafeString:
         tone, label = _TONES.get(getattr(row, name), ""), getattr(row, f"get_{name}_display")()
         return format_html('<span class="badge {}">{}</span>', tone, label)
 
-    return _place(show, name, find_field_name(model, name), name)
+    return _place(show, name, order=name)
 
 
-def when(model: type[Model], name: str) -> Column:
+def when(name: str) -> ColumnOf:
     """ "3 hours ago", the exact time on hover; nothing where there is no time."""
 
     def show(row: Any) -> Any:
         at: datetime | None = getattr(row, name)
         return since(at, row.space.timezone if getattr(row, "space", None) else "UTC") if at else ""
 
-    return _place(show, name, find_field_name(model, name), name)
+    return _place(show, name, order=name)
 
 
-def span(model: type[Model], first: str, last: str, label: Any) -> Column:
+def span(first: str, last: str, label: Any) -> ColumnOf:
     """From when until when; an open end is open."""
 
     def show(row: Any) -> SafeString:
@@ -99,20 +104,20 @@ def span(model: type[Model], first: str, last: str, label: Any) -> Column:
     return _place(show, first, label, first)
 
 
-def number(model: type[Model], name: str) -> Column:
+def number(name: str) -> ColumnOf:
     def show(row: Any) -> str:
         value = getattr(row, name)
         return f"{value:.2f}" if isinstance(value, float) else f"{value:,}"
 
-    return _place(show, name, find_field_name(model, name), name)
+    return _place(show, name, order=name)
 
 
-def heat() -> Column:
+def heat() -> ColumnOf:
     """Expects `row.warmth` (warmth.py)."""
-    return _place(lambda row: f"{row.warmth.heat:.2f}", "heat", _("heat"), None)
+    return _place(lambda row: f"{row.warmth.heat:.2f}", "heat", _("heat"))
 
 
-def strength() -> Column:
+def strength() -> ColumnOf:
     """How often it was recalled, and how much is left of it now. Expects `row.warmth`."""
 
     def show(row: Any) -> str:

@@ -70,9 +70,9 @@ name_models()
 @admin.register(Fact)
 class FactAdmin(HubAdmin):
     columns = (
-        words(Fact, "text"), plain(Fact, "owner"), plain(Fact, "space"), badge(Fact, "status"),
-        span(Fact, "valid_from", "valid_to", _("held")), number(Fact, "confidence"),
-        strength(), heat(), when(Fact, "asserted_at"),
+        words("text"), plain("owner"), plain("space"), badge("status"),
+        span("valid_from", "valid_to", _("held")), number("confidence"),
+        strength(), heat(), when("asserted_at"),
     )  # fmt: skip
     list_filter = ("status", "kind", "visibility", "pinned", "asserted_at")
     search_fields = ("text", "owner", "object")
@@ -82,9 +82,9 @@ class FactAdmin(HubAdmin):
 @admin.register(Note)
 class NoteAdmin(HubAdmin):
     columns = (
-        words(Note, "content"), words(Note, "context"), plain(Note, "space"), plain(Note, "tags"),
-        badge(Note, "enrichment"), badge(Note, "visibility"), strength(), heat(),
-        when(Note, "occurred_at"),
+        words("content"), words("context"), plain("space"), plain("tags"),
+        badge("enrichment"), badge("visibility"), strength(), heat(),
+        when("occurred_at"),
     )  # fmt: skip
     list_filter = ("enrichment", "visibility", "pinned", "occurred_at")
     search_fields = ("content", "context", "keywords", "tags")
@@ -94,9 +94,9 @@ class NoteAdmin(HubAdmin):
 @admin.register(Link)
 class LinkAdmin(HubAdmin):
     columns = (
-        end_words(Link, "a", "content"), badge(Link, "kind"), end_words(Link, "b", "content"),
-        words(Link, "reason"), number(Link, "weight"), plain(Link, "space"),
-        when(Link, "created_at"),
+        end_words("a", "content"), badge("kind"), end_words("b", "content"),
+        words("reason"), number("weight"), plain("space"),
+        when("created_at"),
     )  # fmt: skip
     list_filter = ("kind", "active", "created_at")
     search_fields = ("reason", "a__content", "b__content")
@@ -105,9 +105,9 @@ class LinkAdmin(HubAdmin):
 @admin.register(Segment)
 class SegmentAdmin(HubAdmin):
     columns = (
-        words(Segment, "summary", "keywords"), plain(Segment, "space"), badge(Segment, "tier"),
-        number(Segment, "visits_total"), number(Segment, "pages_total"), heat(),
-        when(Segment, "ended_at"),
+        words("summary", "keywords"), plain("space"), badge("tier"),
+        number("visits_total"), number("pages_total"), heat(),
+        when("ended_at"),
     )  # fmt: skip
     list_filter = ("tier", "stale", "ended_at")
     search_fields = ("summary", "keywords")
@@ -117,9 +117,9 @@ class SegmentAdmin(HubAdmin):
 @admin.register(SegmentPage)
 class SegmentPageAdmin(HubAdmin):
     columns = (
-        end_words(SegmentPage, "segment", "summary"), plain(SegmentPage, "page"),
-        plain(SegmentPage, "theme"), number(SegmentPage, "score"), plain(SegmentPage, "space"),
-        when(SegmentPage, "added_at"),
+        end_words("segment", "summary"), plain("page"),
+        plain("theme"), number("score"), plain("space"),
+        when("added_at"),
     )  # fmt: skip
     list_filter = ("added_at",)
     search_fields = ("segment__summary", "theme")
@@ -128,9 +128,9 @@ class SegmentPageAdmin(HubAdmin):
 @admin.register(Page)
 class PageAdmin(HubAdmin):
     columns = (
-        plain(Page, "first_seq"), plain(Page, "last_seq"), plain(Page, "session"),
-        plain(Page, "space"), badge(Page, "kind"), badge(Page, "tier"),
-        badge(Page, "visibility"), number(Page, "strength"), when(Page, "analysed_at"),
+        plain("first_seq"), plain("last_seq"), plain("session"),
+        plain("space"), badge("kind"), badge("tier"),
+        badge("visibility"), number("strength"), when("analysed_at"),
     )  # fmt: skip
     list_filter = ("kind", "tier", "visibility", "analysed_at")
     search_fields = ("session__external_id",)
@@ -140,8 +140,8 @@ class PageAdmin(HubAdmin):
 @admin.register(Episode)
 class EpisodeAdmin(HubAdmin):
     columns = (
-        words(Episode, "title", "text"), badge(Episode, "kind"), plain(Episode, "space"),
-        strength(), heat(), span(Episode, "from_at", "to_at", _("when")),
+        words("title", "text"), badge("kind"), plain("space"),
+        strength(), heat(), span("from_at", "to_at", _("when")),
     )  # fmt: skip
     list_filter = ("kind", "stale", "visibility", "to_at")
     search_fields = ("title", "text")
@@ -151,8 +151,8 @@ class EpisodeAdmin(HubAdmin):
 @admin.register(Entity)
 class EntityAdmin(HubAdmin):
     columns = (
-        words(Entity, "name"), plain(Entity, "type"), plain(Entity, "aliases"),
-        plain(Entity, "space"), number(Entity, "mention_count"), plain(Entity, "merged_into"),
+        words("name"), plain("type"), plain("aliases"),
+        plain("space"), number("mention_count"), plain("merged_into"),
     )  # fmt: skip
     list_filter = ("type",)
     search_fields = ("name", "aliases", "summary")
@@ -162,9 +162,9 @@ class EntityAdmin(HubAdmin):
 @admin.register(Relation)
 class RelationAdmin(HubAdmin):
     columns = (
-        end_words(Relation, "src", "name"), plain(Relation, "label"),
-        end_words(Relation, "dst", "name"), end_words(Relation, "fact", "text"),
-        plain(Relation, "space"),
+        end_words("src", "name"), plain("label"),
+        end_words("dst", "name"), end_words("fact", "text"),
+        plain("space"),
     )  # fmt: skip
     search_fields = ("label", "src__name", "dst__name")
 
@@ -172,9 +172,9 @@ class RelationAdmin(HubAdmin):
 @admin.register(Trait)
 class TraitAdmin(HubAdmin):
     columns = (
-        plain(Trait, "key"), badge(Trait, "level"), plain(Trait, "owner"), plain(Trait, "space"),
-        number(Trait, "confidence"), words(Trait, "rationale"),
-        span(Trait, "valid_from", "valid_to", _("held")),
+        plain("key"), badge("level"), plain("owner"), plain("space"),
+        number("confidence"), words("rationale"),
+        span("valid_from", "valid_to", _("held")),
     )  # fmt: skip
     list_filter = ("level", "valid_from")
     search_fields = ("key", "owner", "rationale")
@@ -183,8 +183,8 @@ class TraitAdmin(HubAdmin):
 @admin.register(ProfileAttribute)
 class ProfileAttributeAdmin(HubAdmin):
     columns = (
-        words(ProfileAttribute, "value"), plain(ProfileAttribute, "key"),
-        plain(ProfileAttribute, "owner"), plain(ProfileAttribute, "space"),
+        words("value"), plain("key"),
+        plain("owner"), plain("space"),
     )  # fmt: skip
     search_fields = ("key", "value", "owner")
 
@@ -192,8 +192,8 @@ class ProfileAttributeAdmin(HubAdmin):
 @admin.register(CoreBlock)
 class CoreBlockAdmin(HubAdmin):
     columns = (
-        plain(CoreBlock, "label"), words(CoreBlock, "value"), plain(CoreBlock, "space"),
-        plain(CoreBlock, "agent"), number(CoreBlock, "version"), when(CoreBlock, "updated_at"),
+        plain("label"), words("value"), plain("space"),
+        plain("agent"), number("version"), when("updated_at"),
     )  # fmt: skip
     list_filter = ("generated", "read_only", "updated_at")
     search_fields = ("label", "value", "agent")
@@ -203,9 +203,9 @@ class CoreBlockAdmin(HubAdmin):
 @admin.register(BlockVersion)
 class BlockVersionAdmin(HubAdmin):
     columns = (
-        words(BlockVersion, "value"), plain(BlockVersion, "block"),
-        number(BlockVersion, "version"), plain(BlockVersion, "actor"),
-        words(BlockVersion, "reason"), when(BlockVersion, "created_at"),
+        words("value"), plain("block"),
+        number("version"), plain("actor"),
+        words("reason"), when("created_at"),
     )  # fmt: skip
     search_fields = ("value", "actor")
 
@@ -213,10 +213,10 @@ class BlockVersionAdmin(HubAdmin):
 @admin.register(EvolutionEvent)
 class EvolutionEventAdmin(HubAdmin):
     columns = (
-        badge(EvolutionEvent, "kind"), words(EvolutionEvent, "reason", "trigger"),
-        plain(EvolutionEvent, "actor"), plain(EvolutionEvent, "space"),
-        plain(EvolutionEvent, "engine"), plain(EvolutionEvent, "policy_version"),
-        when(EvolutionEvent, "created_at"),
+        badge("kind"), words("reason", "trigger"),
+        plain("actor"), plain("space"),
+        plain("engine"), plain("policy_version"),
+        when("created_at"),
     )  # fmt: skip
     list_filter = ("kind", "is_purged", "created_at")
     search_fields = ("reason", "actor", "trigger")
@@ -226,8 +226,8 @@ class EvolutionEventAdmin(HubAdmin):
 @admin.register(Revision)
 class RevisionAdmin(HubAdmin):
     columns = (
-        plain(Revision, "row_type"), plain(Revision, "row_id"), plain(Revision, "version_after"),
-        plain(Revision, "event"), plain(Revision, "space"),
+        plain("row_type"), plain("row_id"), plain("version_after"),
+        plain("event"), plain("space"),
     )  # fmt: skip
     list_filter = ("row_type",)
     search_fields = ("row_id",)
@@ -236,8 +236,8 @@ class RevisionAdmin(HubAdmin):
 @admin.register(Derivation)
 class DerivationAdmin(HubAdmin):
     columns = (
-        end_words(Derivation, "turn", "text"), plain(Derivation, "child_type"),
-        plain(Derivation, "child_id"), badge(Derivation, "role"), plain(Derivation, "space"),
+        end_words("turn", "text"), plain("child_type"),
+        plain("child_id"), badge("role"), plain("space"),
     )  # fmt: skip
     list_filter = ("role", "child_type")
     search_fields = ("turn__text", "child_id")
@@ -246,8 +246,8 @@ class DerivationAdmin(HubAdmin):
 @admin.register(Proposal)
 class ProposalAdmin(HubAdmin):
     columns = (
-        badge(Proposal, "kind"), words(Proposal, "reason"), plain(Proposal, "space"),
-        badge(Proposal, "state"), plain(Proposal, "decided_by"), when(Proposal, "created_at"),
+        badge("kind"), words("reason"), plain("space"),
+        badge("state"), plain("decided_by"), when("created_at"),
     )  # fmt: skip
     list_filter = ("kind", "state", "created_at")
     search_fields = ("reason", "decided_by")
@@ -256,8 +256,8 @@ class ProposalAdmin(HubAdmin):
 @admin.register(Turn)
 class TurnAdmin(HubAdmin):
     columns = (
-        words(Turn, "text"), plain(Turn, "speaker"), badge(Turn, "role"), plain(Turn, "space"),
-        badge(Turn, "state"), when(Turn, "occurred_at"),
+        words("text"), plain("speaker"), badge("role"), plain("space"),
+        badge("state"), when("occurred_at"),
     )  # fmt: skip
     list_filter = ("state", "role", "occurred_at")
     search_fields = ("text", "speaker")
@@ -267,9 +267,9 @@ class TurnAdmin(HubAdmin):
 @admin.register(Session)
 class SessionAdmin(HubAdmin):
     columns = (
-        words(Session, "external_id", "ordinal"), plain(Session, "channel"),
-        plain(Session, "space"), number(Session, "turn_count"), when(Session, "started_at"),
-        when(Session, "ended_at"),
+        words("external_id", "ordinal"), plain("channel"),
+        plain("space"), number("turn_count"), when("started_at"),
+        when("ended_at"),
     )  # fmt: skip
     list_filter = ("channel", "started_at")
     search_fields = ("external_id",)
@@ -279,9 +279,9 @@ class SessionAdmin(HubAdmin):
 @admin.register(Job)
 class JobAdmin(HubAdmin):
     columns = (
-        plain(Job, "step"), badge(Job, "state"), plain(Job, "space"), words(Job, "error"),
-        number(Job, "attempts"), when(Job, "run_after"), when(Job, "created_at"),
-        when(Job, "finished_at"),
+        plain("step"), badge("state"), plain("space"), words("error"),
+        number("attempts"), when("run_after"), when("created_at"),
+        when("finished_at"),
     )  # fmt: skip
     list_filter = ("state", "step", "created_at")
     search_fields = ("error",)
@@ -290,10 +290,10 @@ class JobAdmin(HubAdmin):
 @admin.register(ModelCall)
 class ModelCallAdmin(HubAdmin):
     columns = (
-        plain(ModelCall, "purpose"), plain(ModelCall, "model"), badge(ModelCall, "status"),
-        plain(ModelCall, "space"), number(ModelCall, "prompt_tokens"),
-        number(ModelCall, "completion_tokens"), plain(ModelCall, "cost"),
-        when(ModelCall, "created_at"),
+        plain("purpose"), plain("model"), badge("status"),
+        plain("space"), number("prompt_tokens"),
+        number("completion_tokens"), plain("cost"),
+        when("created_at"),
     )  # fmt: skip
     list_filter = ("status", "purpose", "created_at")
     search_fields = ("model", "purpose", "error")
@@ -302,8 +302,8 @@ class ModelCallAdmin(HubAdmin):
 @admin.register(RecallLog)
 class RecallLogAdmin(HubAdmin):
     columns = (
-        words(RecallLog, "query"), plain(RecallLog, "form"), plain(RecallLog, "via"),
-        plain(RecallLog, "space"), plain(RecallLog, "took_ms"), when(RecallLog, "asked_at"),
+        words("query"), plain("form"), plain("via"),
+        plain("space"), plain("took_ms"), when("asked_at"),
     )  # fmt: skip
     list_filter = ("form", "via", "insufficient", "asked_at")
     search_fields = ("query", "asked_by")
@@ -313,9 +313,9 @@ class RecallLogAdmin(HubAdmin):
 @admin.register(Space)
 class SpaceAdmin(HubAdmin):
     columns = (
-        words(Space, "name", "subject"), plain(Space, "subject"), plain(Space, "speakers"),
-        plain(Space, "timezone"), when(Space, "last_activity_at"), when(Space, "paused_at"),
-        when(Space, "created_at"),
+        words("name", "subject"), plain("subject"), plain("speakers"),
+        plain("timezone"), when("last_activity_at"), when("paused_at"),
+        when("created_at"),
     )  # fmt: skip
     list_filter = ("last_activity_at", "created_at", "timezone")
     search_fields = ("subject", "name", "speakers")
@@ -331,8 +331,8 @@ class TenantAdmin(HubAdmin):
 
     fields = readonly_fields = ("name", "slug", "engine", "created_at")
     columns = (
-        words(Tenant, "name"), plain(Tenant, "slug"), plain(Tenant, "engine"),
-        when(Tenant, "created_at"),
+        words("name"), plain("slug"), plain("engine"),
+        when("created_at"),
     )  # fmt: skip
     search_fields = ("name", "slug")
 
@@ -343,8 +343,8 @@ class PersonAdmin(HubAdmin):
 
     fields = ("username", "email", "last_login", "date_joined")
     columns = (
-        words(User, "username"), plain(User, "email"), when(User, "last_login"),
-        when(User, "date_joined"),
+        words("username"), plain("email"), when("last_login"),
+        when("date_joined"),
     )  # fmt: skip
     list_filter = ("last_login", "date_joined")
     search_fields = ("username", "email")
@@ -360,8 +360,8 @@ class AccountEventAdmin(HubAdmin):
     """Sign-ins and the like of the tenant's people."""
 
     columns = (
-        badge(AccountEvent, "kind"), plain(AccountEvent, "name"), plain(AccountEvent, "actor"),
-        plain(AccountEvent, "address"), when(AccountEvent, "at"),
+        badge("kind"), plain("name"), plain("actor"),
+        plain("address"), when("at"),
     )  # fmt: skip
     list_filter = ("kind", "at")
     search_fields = ("name", "address")
@@ -373,7 +373,7 @@ class AccountEventAdmin(HubAdmin):
 
 @admin.register(Membership)
 class MembershipAdmin(HubAdmin):
-    columns = (plain(Membership, "user"), badge(Membership, "role"))
+    columns = (plain("user"), badge("role"))
     list_filter = ("role",)
     search_fields = ("user__username",)
 
@@ -381,9 +381,9 @@ class MembershipAdmin(HubAdmin):
 @admin.register(ApiKey)
 class KeyAdmin(HubAdmin):
     columns = (
-        words(ApiKey, "name"), plain(ApiKey, "prefix"), plain(ApiKey, "scopes"),
-        plain(ApiKey, "space"), when(ApiKey, "expires_at"), when(ApiKey, "revoked_at"),
-        when(ApiKey, "last_used_at"), when(ApiKey, "created_at"),
+        words("name"), plain("prefix"), plain("scopes"),
+        plain("space"), when("expires_at"), when("revoked_at"),
+        when("last_used_at"), when("created_at"),
     )  # fmt: skip
     list_filter = ("revoked_at", "expires_at", "last_used_at")
     search_fields = ("name", "prefix")
@@ -392,9 +392,9 @@ class KeyAdmin(HubAdmin):
 @admin.register(PersonLink)
 class PersonLinkAdmin(HubAdmin):
     columns = (
-        words(PersonLink, "note", "created_by"), plain(PersonLink, "space"),
-        when(PersonLink, "expires_at"), when(PersonLink, "revoked_at"),
-        when(PersonLink, "last_used_at"),
+        words("note", "created_by"), plain("space"),
+        when("expires_at"), when("revoked_at"),
+        when("last_used_at"),
     )  # fmt: skip
     list_filter = ("expires_at", "revoked_at")
     search_fields = ("note", "created_by")
@@ -403,8 +403,8 @@ class PersonLinkAdmin(HubAdmin):
 @admin.register(AuditEntry)
 class AuditEntryAdmin(HubAdmin):
     columns = (
-        badge(AuditEntry, "action"), plain(AuditEntry, "about"), plain(AuditEntry, "detail"),
-        plain(AuditEntry, "actor"), when(AuditEntry, "at"),
+        badge("action"), plain("about"), plain("detail"),
+        plain("actor"), when("at"),
     )  # fmt: skip
     list_filter = ("action", "at")
     search_fields = ("about", "actor", "detail")
@@ -413,9 +413,9 @@ class AuditEntryAdmin(HubAdmin):
 @admin.register(PolicyVersion)
 class PolicyVersionAdmin(HubAdmin):
     columns = (
-        plain(PolicyVersion, "version"), plain(PolicyVersion, "preset"),
-        plain(PolicyVersion, "space"), plain(PolicyVersion, "actor"),
-        words(PolicyVersion, "reason"), when(PolicyVersion, "created_at"),
+        plain("version"), plain("preset"),
+        plain("space"), plain("actor"),
+        words("reason"), when("created_at"),
     )  # fmt: skip
     list_filter = ("preset", "created_at")
     search_fields = ("actor", "reason")
@@ -424,8 +424,8 @@ class PolicyVersionAdmin(HubAdmin):
 @admin.register(Window)
 class WindowAdmin(HubAdmin):
     columns = (
-        plain(Window, "session"), plain(Window, "agent"), plain(Window, "space"),
-        number(Window, "context_limit"), when(Window, "beats_at"),
+        plain("session"), plain("agent"), plain("space"),
+        number("context_limit"), when("beats_at"),
     )  # fmt: skip
     search_fields = ("agent",)
 

@@ -203,7 +203,7 @@ def load_related_rows(row: Any, table: HubAdmin, own: Sequence[str]) -> RelatedR
     rows = table.model._default_manager.filter(names)
     # What names this row says nothing on its page, unless it may be either of two.
     told = {"space", *(own if len(own) == 1 else ())}
-    columns = [c for c in table.get_columns() if c.__name__ not in told][:MAX_RELATED_COLUMNS]
+    columns = [c for c in table.bound_columns if c.__name__ not in told][:MAX_RELATED_COLUMNS]
     keys = [f.name for f in table.model._meta.fields if f.is_relation and f.name != "tenant"]
     shown = list(rows.select_related(*keys)[:MAX_RELATED])
     prepare_rows(shown)

@@ -21,6 +21,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.text import nouns, wording
+from memoryhub.console.frame.text.reasons import translate_reason
 from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS
 from memoryhub.engines.local.language import detect_language
 from memoryhub.pipeline.models import Job
@@ -212,6 +213,7 @@ def role_words(role: str) -> StrOrPromise:
 register.simple_tag(nouns.counted)
 register.simple_tag(nouns.none_of)
 register.filter("of_program", gettext)  # what a table holds in English: see `vocabulary`
+register.filter("because", translate_reason)
 register.filter("kind_words", wording.format_kind)
 register.filter("erased_target", wording.format_erase_target)
 register.filter("erased_words", wording.format_erased_kind)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,9 +13,12 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from memoryhub.errors import InvalidInput
+from memoryhub.lab.datasets.read import read_dataset
 
 # Larger ones are for the command line: the console reads a file before it begins.
 LARGEST_CONSOLE_FILE = 512 * 1024 * 1024
+LARGEST_UPLOAD = 64 * 1024 * 1024
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +58,37 @@ def get_file_path(name: str) -> Path:
             _("files of more than %(n)s MB take the command line") % {"n": limit}, field="file"
         )
     return get_folder_path() / name
+
+
+def store_file(name: str, parts: Iterable[bytes]) -> int:
+    """Put a dialogue set into the folder, once it was read; returns how many dialogues it has.
+
+    Raises InvalidInput for a name that is none or is taken, for what is too large, and for what is
+    no dialogue set. A file that stands there is never replaced: runs were made of it.
+    """
+    if not _FILE_NAME.fullmatch(name):
+        message = _("letters, digits, dots and dashes, with .json at its end")
+        raise InvalidInput(message, field="file")
+    folder = get_folder_path()
+    folder.mkdir(parents=True, exist_ok=True)
+    if (folder / name).exists():
+        raise InvalidInput(_("there is a file of this name already"), field="file")
+    with tempfile.TemporaryDirectory(dir=folder) as aside:
+        written = Path(aside) / name
+        _write_parts(written, parts)
+        count = len(read_dataset(written).dialogues)
+        written.chmod(0o644)
+        written.rename(folder / name)
+    return count
+
+
+def _write_parts(file: Path, parts: Iterable[bytes]) -> None:
+    size = 0
+    with file.open("wb") as target:
+        for part in parts:
+            size += len(part)
+            if size > LARGEST_UPLOAD:
+                limit = LARGEST_UPLOAD // 1024**2
+                message = _("at most %(limit)s MB; larger ones are put into the folder by hand")
+                raise InvalidInput(message % {"limit": limit}, field="file")
+            target.write(part)

@@ -9,13 +9,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.conf import settings
 from django.utils import timezone
 
 from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.engines.ledger import CallRecord, get_current_ledger, use_ledger
 from memoryhub.engines.types import Embedder, Engine, GroundedAnswer
 from memoryhub.errors import EngineError
+from memoryhub.inference.connections import load_prices
 from memoryhub.inference.ledger import TenantLedger, open_ledger
 from memoryhub.inference.models import ModelCall
 from memoryhub.inference.prices import compute_call_cost
@@ -165,7 +165,7 @@ def _grade_answer(
 
 def sum_ledger_calls(calls: Iterable[CallRecord]) -> dict[str, dict[str, float]]:
     """By purpose. Money is by the operator's price list."""
-    prices = settings.MODEL_PRICES
+    prices = load_prices()
     return sum_measured_calls(
         (c, compute_call_cost(prices, c.model, c.prompt_tokens, c.completion_tokens)) for c in calls
     )

@@ -15,6 +15,7 @@ from memoryhub.engines.llm.packaged_prompts import PROMPT_VERSIONS, read_templat
 from memoryhub.engines.types import Engine
 from memoryhub.errors import InvalidInput
 from memoryhub.inference import selection
+from memoryhub.inference.connections import find_hub_connection, load_prices
 from memoryhub.lab.datasets.read import count_by_category
 from memoryhub.lab.datasets.sample import sample_questions
 from memoryhub.lab.datasets.types import Dataset, DatasetQuestion, Dialogue
@@ -135,7 +136,7 @@ def describe_environment(plan: RunPlan) -> dict[str, Any]:
         "measures": {"recall_at": list(RECALL_CUTS), "recall_within_tokens": list(TOKEN_BUDGETS)},
         "prices": {
             model: {"prompt": float(price.prompt), "completion": float(price.completion)}
-            for model, price in settings.MODEL_PRICES.items()
+            for model, price in load_prices().items()
         },
     }
 
@@ -150,5 +151,5 @@ def _get_hub_version() -> str:
 
 
 def _describe_engine(engine: Engine) -> dict[str, Any]:
-    model = settings.LLM_MODEL if engine.name == "llm" else ""
+    model = find_hub_connection().model if engine.name == "llm" else ""
     return {"name": engine.name, "version": engine.version, "model": model}

@@ -11,10 +11,10 @@ from django.utils.translation import gettext, ngettext
 _LISTED_NOUNS = (
     "block", "call", "case", "change", "delivery", "entity", "episode", "fact", "import", "job",
     "link", "memory", "note", "person", "point", "predicate", "question", "replay", "request",
-    "rule", "run", "segment", "space", "subject", "topic", "trait", "turn", "verdict", "webhook",
+    "rule", "run", "space", "subject", "topic", "trait", "turn", "verdict", "webhook",
 )  # fmt: skip
 _OTHER_NOUNS = (
-    "conversation", "exchange", "golden question", "place", "profile entry", "relation", "visit",
+    "conversation", "exchange", "test question", "place", "profile entry", "relation", "visit",
 )  # fmt: skip
 _IRREGULAR_PLURALS = {
     "delivery": "deliveries",

@@ -89,14 +89,14 @@ _KIND_NOUNS = {
     "entity": _("entity"),
     "episode": _("episode"),
     "fact": _("fact"),
-    "goldenquestion": _("golden question"),
+    "goldenquestion": _("test question"),
     "link": _("link"),
     "note": _("note"),
     "page": _("exchange"),
     "profileattribute": _("profile entry"),
     "proposal": _("proposal"),
     "relation": _("relation"),
-    "segment": _("segment"),
+    "segment": _("topic"),
     "segmentpage": _("place"),
     "session": _("session"),
     "trait": _("trait"),
@@ -163,12 +163,12 @@ _ERASED_KIND_WORDS = {
     "fact": _("Facts"),
     "feedback": _("Feedback"),
     "fingerprints": _("Marks of what was recalled"),
-    "goldenquestion": _("Golden questions"),
+    "goldenquestion": _("Test questions"),
     "index_entries": _("Index entries"),
     "jobs": _("Jobs"),
     "link": _("Links"),
     "loosened": _("Kept for what else they rest on"),
-    "memberships": _("Places in a segment"),
+    "memberships": _("Places in a topic"),
     "model_calls": _("Model calls"),
     "note": _("Notes"),
     "page": _("Pages"),
@@ -179,8 +179,8 @@ _ERASED_KIND_WORDS = {
     "relation": _("Relations"),
     "reopened": _("True again, as nothing contradicts them"),
     "revision": _("Revisions"),
-    "segment": _("Segments"),
-    "segmentpage": _("Places in a segment"),
+    "segment": _("Topics"),
+    "segmentpage": _("Places in a topic"),
     "session": _("Sessions"),
     "space": _("Spaces"),
     "trait": _("Traits"),
@@ -227,8 +227,8 @@ def describe_validity(fact: Fact, successor: Fact | None, now: datetime, zone: t
 def _describe_retraction(fact: Fact, on: Callable[[datetime], str]) -> str:
     at = fact.retired_at or fact.valid_to
     if at is None:
-        return gettext("Retracted: it was never true")
-    return gettext("Retracted on %(day)s: it was never true") % {"day": on(at)}
+        return gettext("Marked as false: it was never true")
+    return gettext("Marked as false on %(day)s: it was never true") % {"day": on(at)}
 
 
 def _describe_ended(until: str, successor: Fact | None) -> str:
@@ -302,7 +302,7 @@ NODE_KINDS: Mapping[str, StrOrPromise] = {
     "note": gettext_lazy("Notes"),
     "fact": gettext_lazy("Facts"),
     "entity": gettext_lazy("Entities"),
-    "segment": gettext_lazy("Segments"),
+    "segment": gettext_lazy("Topics"),
     "episode": gettext_lazy("Episodes"),
 }
 # Every kind of link with what it says, in words.

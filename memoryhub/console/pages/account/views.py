@@ -130,10 +130,12 @@ page_at("password/reset/<uidb64>/<token>/", "password-new")(NewPasswordView.as_v
 @tenant_view()
 def account_page(request: ConsoleRequest) -> HttpResponse:
     """The password, where one is signed in, and what happened lately."""
-    changing = request.method == "POST"
-    form = PasswordChangeForm(request.user, request.POST if changing else None)
-    if changing and _change_password(request, form):
-        return redirect("account")
+    form = PasswordChangeForm(request.user)
+    if request.method == "POST":
+        refused = _change_password(request)
+        if refused is None:
+            return redirect("account")
+        form = refused
     sessions = BrowserSession.objects.filter(account=request.user, expire_date__gt=timezone.now())
     context = {
         "form": form,
@@ -150,23 +152,29 @@ def account_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "account/page.html", context)
 
 
-def _change_password(request: ConsoleRequest, form: PasswordChangeForm) -> bool:
-    """Whether it was done: the old one is guessed at no faster than by signing in."""
+def _change_password(request: ConsoleRequest) -> PasswordChangeForm | None:
+    """None once it is done, else the form with what is wrong. The old one is guessed at no faster
+    than by signing in: who has to wait gets an empty form, as a filled one tells whether it fits.
+    """
     attempt = signing.read_attempt(request, request.user.username)
     if signing.is_held_back(attempt, timezone.now()):
-        form.add_error(None, _("Too many wrong tries. Wait a quarter of an hour."))
-        return False
+        messages.error(request, _("Too many wrong tries. Wait a quarter of an hour."))
+        return PasswordChangeForm(request.user)
     with signing.take_turn() as has_turn:
-        if not has_turn or not form.is_valid():
+        if not has_turn:
+            messages.error(request, _("Too many are signing in. Try again in a moment."))
+            return PasswordChangeForm(request.user)
+        form = PasswordChangeForm(request.user, request.POST)
+        if not form.is_valid():
             if "old_password" in form.errors:
                 signing.record_failure(attempt, request.user.username)
-            return False
+            return form
         form.save()
     update_session_auth_hash(request, form.user)
     end_sessions(request.user, but=request.session.session_key, actor=request.actor)
     signing.record_account_event(Kind.PASSWORD_CHANGED, request.user, request.actor, attempt)
     messages.success(request, _("The password is changed; you are signed out everywhere else."))
-    return True
+    return None
 
 
 @action_at("account/sessions/end", "account-end")

@@ -13,7 +13,6 @@ from time import perf_counter
 from typing import Literal
 from uuid import UUID, uuid4
 
-from django.conf import settings
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
@@ -42,6 +41,7 @@ from memoryhub.dialogues.queries import load_turns_before, load_turns_by_id
 from memoryhub.engines.ledger import CallRecord
 from memoryhub.engines.types import GroundedAnswer
 from memoryhub.errors import EngineError, MemoryHubError, ModelsPaused
+from memoryhub.inference.connections import load_prices
 from memoryhub.inference.ledger import open_ledger
 from memoryhub.inference.prices import compute_call_cost
 from memoryhub.pipeline import corrections
@@ -75,12 +75,13 @@ class AnswerFigures:
     models: list[str] = field(default_factory=list)
 
     def add_calls(self, calls: Iterable[CallRecord]) -> None:
+        prices = load_prices()
         for call in calls:
             self.calls += 1
             self.prompt += call.prompt_tokens
             self.completion += call.completion_tokens
             tokens = (call.prompt_tokens, call.completion_tokens)
-            self.money += compute_call_cost(settings.MODEL_PRICES, call.model, *tokens)
+            self.money += compute_call_cost(prices, call.model, *tokens)
             self.models = list(dict.fromkeys([*self.models, call.model]))
 
     @property
@@ -347,7 +348,10 @@ class MessageExchange:
             own = policy or load_layers(self.tenant.id, self.space).policy
             before = load_turns_before(self.turn, _CONTEXT_TURNS)
         prompt = build_chat_prompt(self.space, self.turn.text, before, side.memories, self.now)
-        streamed, began = StreamedReply(self.space, select_chat_model(own), prompt), perf_counter()
+        streamed, began = (
+            StreamedReply(self.tenant, self.space, select_chat_model(self.tenant, own), prompt),
+            perf_counter(),
+        )
         try:
             for piece in streamed:
                 if not side.text:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from memoryhub.dialogues.models import Turn
@@ -21,6 +20,7 @@ from memoryhub.engines.llm.client.stream import AccumulatedAnswer, estimate_usag
 from memoryhub.engines.types import GroundedAnswer
 from memoryhub.errors import EngineError
 from memoryhub.inference import selection
+from memoryhub.inference.connections import describe_connection
 from memoryhub.inference.ledger import TenantLedger
 from memoryhub.policies.schema import Policy
 from memoryhub.recall.render.prompt import (
@@ -30,7 +30,7 @@ from memoryhub.recall.render.prompt import (
     format_block,
 )
 from memoryhub.recall.render.results import ContextSection, MemoryItem
-from memoryhub.tenants.models import Space
+from memoryhub.tenants.models import Space, Tenant
 
 # What calls of the chat are accounted for as.
 CHAT_PURPOSE = "chat"
@@ -45,9 +45,9 @@ _SECTION_NAMES = {"fact": "facts", "note": "notes", "episode": "episodes", "page
 _HANDLE_PATTERN = re.compile(r"\[([a-z]\d{1,3}(?:,\s*[a-z]\d{1,3})*)\]")
 
 
-def select_chat_model(policy: Policy) -> str:
+def select_chat_model(tenant: Tenant, policy: Policy) -> str:
     """The one that answers questions: the chat has no setting of its own."""
-    return policy.llm.model.get("answer") or settings.LLM_MODEL
+    return policy.llm.model.get("answer") or describe_connection(tenant).model
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,7 @@ class StreamedReply:
     the model is hung up on, and what it said is accounted for.
     """
 
+    tenant: Tenant
     space: Space
     model: str
     prompt: ChatPrompt
@@ -135,7 +136,7 @@ class StreamedReply:
 
     def _stream_words(self) -> Iterator[str]:
         body = {"model": self.model, "messages": list(self.prompt.messages)}
-        chunks = selection.get_proxy_relay().stream(body)
+        chunks = selection.get_proxy_relay(self.tenant).stream(body)
         try:
             for chunk in chunks:
                 known = len(self._collected.parts)

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 from uuid import UUID
+
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 SAMPLE_SUBJECT_PREFIX = "sample-"
 SAMPLE_CHANNEL = "sample"
@@ -26,8 +32,8 @@ class SampleConversation:
     name: str
     person: str
     language: str
-    title: str
-    about: str
+    title: StrOrPromise
+    about: StrOrPromise
     days: Mapping[int, Sequence[str]]
     example_messages: Sequence[str]
 
@@ -45,8 +51,8 @@ SAMPLES: Sequence[SampleConversation] = (
         "maya",
         "Maya",
         "en",
-        "A move and a new job",
-        "A home and an employer that change: what is replaced, and what it was before.",
+        _("A move and a new job"),
+        _("A home and an employer that change: what is replaced, and what it was before."),
         {
             70: (
                 "Hi, I'm Maya. I live in Porto and I work as a nurse at a children's clinic.",
@@ -78,8 +84,8 @@ SAMPLES: Sequence[SampleConversation] = (
         "tomas",
         "Tomas",
         "en",
-        "Training for a race",
-        "Plans, dates and a preference that turns round.",
+        _("Training for a race"),
+        _("Plans, dates and a preference that turns round."),
         {
             50: (
                 "I signed up for a half marathon. My coach is called Ingrid.",
@@ -111,8 +117,8 @@ SAMPLES: Sequence[SampleConversation] = (
         "xiaolin",
         "小林",
         "zh",
-        "搬家与新工作",
-        "住处和工作的变化：什么被取代，之前又是怎样。",
+        _("A move and a new job"),
+        _("A home and an employer that change: what is replaced, and what it was before."),
         {
             60: (
                 "我叫小林，我住在成都，我是一名小学老师。",
@@ -139,8 +145,8 @@ SAMPLES: Sequence[SampleConversation] = (
         "wenwen",
         "文文",
         "zh",
-        "学琴与旅行",
-        "爱好、计划和去过的地方。",
+        _("Learning an instrument, and travels"),
+        _("Likings, plans and places one has been to."),
         {
             45: (
                 "我最近开始学钢琴，老师姓周。",

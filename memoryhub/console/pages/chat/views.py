@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -80,13 +80,16 @@ def load_reading_jobs(
         (turn, next((job for job in jobs if job.first_seq <= turn.seq <= job.last_seq), None))
         for turn in said
     ]
-    return [(turn, job, load_receipts_of(job) if job else []) for turn, job in found]
+    receipts = load_receipts(job for _, job in found if job)
+    return [(turn, job, receipts.get(job.id, []) if job else []) for turn, job in found]
 
 
-def load_receipts_of(job: Job) -> list[Receipt]:
-    """Of what it erased at once, as it was asked to. One statement, where there is any."""
-    erased = (job.result or {}).get("receipts", [])
-    return list(Receipt.objects.filter(id__in=erased)) if erased else []
+def load_receipts(jobs: Iterable[Job]) -> dict[UUID, list[Receipt]]:
+    """By job, of what it erased at once, as it was asked to. One statement, where there is any."""
+    named = {job.id: (job.result or {}).get("receipts", []) for job in jobs}
+    wanted = [receipt for ids in named.values() for receipt in ids]
+    rows = {str(row.id): row for row in Receipt.objects.filter(id__in=wanted)} if wanted else {}
+    return {job: [rows[name] for name in ids if name in rows] for job, ids in named.items()}
 
 
 def load_job_effects(job: Job) -> dict[str, Any]:
@@ -99,7 +102,7 @@ def load_job_effects(job: Job) -> dict[str, Any]:
     )
     took = job.finished_at - job.started_at
     return {
-        "receipts": load_receipts_of(job),
+        "receipts": load_receipts([job])[job.id],
         "blocks": list(written.select_related("block")[:MAX_EXCHANGES]),
         "took": took.total_seconds() * 1000,
         "asked": usage.sum_usage(ModelCall.objects.filter(job_id=job.id)),
@@ -175,7 +178,7 @@ def _render_chat(
         "beside": beside,
         "without": exchanges.WITHOUT_MEMORY,
         "presets": PRESETS.values(),
-        "model": select_chat_model(policy) if is_llm else "",
+        "model": select_chat_model(request.tenant, policy) if is_llm else "",
         "acts": is_llm and policy.core.tools,
         "sample": samples.find_sample_of_subject(space.subject),
         "pending": count_pending_turns(space),

@@ -1,4 +1,5 @@
-"""What an editor can do to a memory, what a form asks for, and the operation it stands for."""
+"""What an editor can do to a memory, what a form asks for, and the operation it stands for. Labels
+are everyday words: *Mark as false* retracts, *Hide* forgets."""
 
 from __future__ import annotations
 
@@ -65,9 +66,9 @@ _ACTIONS = (
         _("Describe it"), _("Described anew."),
     ),
     CorrectionAction(
-        "retract", _("Retract"), _("Retract it: it was never true"),
+        "retract", _("Mark as false"), _("Mark it as false: it was never true"),
         _("No question about any time finds it again, and what it had replaced holds again."),
-        _("Retract it"), _("Retracted: it was never true."), danger=True,
+        _("Mark it as false"), _("Marked as false: it was never true."), danger=True,
     ),
     CorrectionAction(
         "end", _("End"), _("End it: it is no longer true"),
@@ -90,10 +91,10 @@ _ACTIONS = (
         _("Merge"), _("Merged."),
     ),
     CorrectionAction(
-        "forget", _("Forget"), _("Forget it"),
+        "forget", _("Hide"), _("Hide it"),
         _("It is held no longer, and found by no question. Its history stays, so that it can be"
         " restored; erasing is for good."),
-        _("Forget it"), _("Forgotten."), danger=True,
+        _("Hide it"), _("Hidden."), danger=True,
     ),
     CorrectionAction(
         "restore", _("Restore"), _("Restore it"),

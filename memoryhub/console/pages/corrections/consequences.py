@@ -22,7 +22,7 @@ from personas.models import ProfileAttribute
 
 _EFFECT_SENTENCES = {
     "closes": _("closes %(what)s"),
-    "retracts": _("retracts %(what)s"),
+    "retracts": _("marks %(what)s as false"),
     "reopens": _("reopens %(what)s"),
     "changes": _("changes %(what)s"),
     "writes": _("writes %(what)s"),

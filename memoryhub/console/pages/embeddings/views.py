@@ -135,7 +135,7 @@ MIGRATION_DECISIONS: Mapping[str, tuple[Callable[..., object], str]] = {
     ),
     "compare": (
         embedder_comparison.plan_comparison,
-        gettext_noop("A worker compares them: golden questions first."),
+        gettext_noop("A worker compares them: test questions first."),
     ),
 }
 

@@ -107,7 +107,7 @@ def _build_latency_bar(
         "y": names,
         "x": [each["p50"] for each in times],
         "customdata": [each["p95"] for each in times],
-        "hovertemplate": _("%(system)s: %(half)s ms, 95 in 100 below %(most)s")
+        "hovertemplate": _("%(system)s: median %(half)s ms, 95th percentile %(most)s")
         % {"system": "%{y}", "half": "%{x:,.1f}", "most": "%{customdata:,.1f}"},
         "meta": {"tone": tone},
     }

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from memoryhub.console.frame.access import ADMIN, action_at, operator_view, page_at, tenant_page
 from memoryhub.console.frame.forms import attempt, run_and_report
@@ -60,6 +61,25 @@ def new_lab_run_page(request: ConsoleRequest) -> HttpResponse:
     }
     status = 422 if form.errors else 200
     return render(request, "lab/new.html", context, status=status)
+
+
+@action_at("lab/upload", "lab-upload")
+@operator_view
+def upload_lab_data(request: ConsoleRequest) -> HttpResponse:
+    """A dialogue set into the folder that runs take theirs from, which all tenants share."""
+    sent = request.FILES.get("data")
+    if sent is None:
+        messages.error(request, _("Nothing was sent: choose a file."))
+        return redirect("lab-new")
+    count = attempt(
+        request,
+        lambda: folder.store_file(str(sent.name), sent.chunks()),
+        _("Not taken in: %(why)s."),
+    )
+    if count is not None:
+        said = ngettext("Taken in: %(n)s dialogue.", "Taken in: %(n)s dialogues.", count)
+        messages.success(request, said % {"n": count})
+    return redirect("lab-new")
 
 
 @page_at("lab/import", "lab-import")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -14,7 +14,13 @@ from django.utils.translation import gettext_noop
 
 from memoryhub.console.frame.text.wording import join_list
 from memoryhub.errors import EngineError
+from memoryhub.inference.connections import (
+    ConnectionSummary,
+    ModelConnection,
+    find_connection,
+)
 from memoryhub.inference.selection import PROBE_FILE_NAME, get_current_embedder
+from memoryhub.tenants.models import Tenant
 
 if TYPE_CHECKING:
     from memoryhub.engines.llm.client.probe import ModelCapabilities
@@ -23,10 +29,10 @@ if TYPE_CHECKING:
 _STATUS_PATTERN = re.compile(r"answered (\d{3})")
 _REMEDIES = {
     "engine_not_configured": gettext_noop(
-        "Set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL, and start the hub again."
+        "Name an endpoint and a model below, or set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL."
     ),
     "unreachable": gettext_noop(
-        "Does the server run, and can this machine reach it? Look at OPENAI_BASE_URL."
+        "Does the server run, and can this machine reach it? Look at its address."
     ),
     "timeout": gettext_noop(
         "It may be loading its model: try again. Else take a smaller model, or raise "
@@ -36,16 +42,23 @@ _REMEDIES = {
         "Wait a minute, and look at the limits and the credit of its account."
     ),
     "engine_failed": gettext_noop(
-        "Something answers there, but not as OpenAI does: does OPENAI_BASE_URL end in /v1?"
+        "Something answers there, but not as OpenAI does: does its address end in /v1?"
     ),
 }
 _KEY_REFUSED = (
     gettext_noop("The endpoint refused the hub's key"),
-    gettext_noop("Set OPENAI_API_KEY to one that is valid there."),
+    gettext_noop(
+        "Enter one that is valid there. Set OPENAI_API_KEY anew if the environment has it."
+    ),
 )
+_SOURCES = {
+    "tenant": gettext_noop("here, for this tenant"),
+    "hub": gettext_noop("by the operator, for the whole hub"),
+    "environment": gettext_noop("by the operator, in the hub's environment"),
+}
 _UNKNOWN_MODEL = (
     gettext_noop("The endpoint knows no such model or address"),
-    gettext_noop("Look at MEMORYHUB_LLM_MODEL, and whether OPENAI_BASE_URL ends in /v1."),
+    gettext_noop("Look at the model's name, and whether the address ends in /v1."),
 )
 
 
@@ -103,7 +116,15 @@ def format_endpoint_address(url: str) -> str:
 MAX_PROBE_SECONDS = 20.0
 
 
-def probe_language_model() -> ModelProbe:
+def probe_tenant_model(tenant: Tenant) -> ModelProbe:
+    """Of the connection that its questions take. Call without a scope."""
+    try:
+        return probe_language_model(find_connection(tenant))
+    except EngineError as error:
+        return ModelProbe(_("Language model"), describe_problem(error.message, error.code))
+
+
+def probe_language_model(asked: ModelConnection) -> ModelProbe:
     """Up to nine small questions, of which the answers tell what it can do. What was found out is
     kept: the hub asks the way that works best from its next start on. Call without a scope."""
     from memoryhub.engines.llm.client.probe import (
@@ -111,7 +132,7 @@ def probe_language_model() -> ModelProbe:
         save_capabilities,  # loads the SDK
     )
 
-    url, key, model = settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY, settings.LLM_MODEL
+    url, key, model = asked.url, asked.key, asked.model
     timeout = min(MAX_PROBE_SECONDS, settings.MODEL_TIMEOUT_SECONDS)
     try:
         if not model:
@@ -119,26 +140,25 @@ def probe_language_model() -> ModelProbe:
         found = probe_model(url, key, model, timeout=timeout)
     except EngineError as error:
         return ModelProbe(_("Language model"), describe_problem(error.message, error.code, key))
-    save_capabilities(settings.DATA_DIR / PROBE_FILE_NAME, found)
+    told = {name: hide_key(why, key) for name, why in found.troubles.items()}
+    save_capabilities(settings.DATA_DIR / PROBE_FILE_NAME, replace(found, troubles=told))
     wrong = None
     if not found.is_usable:
         wrong = describe_problem(_("It gave no usable JSON in any way that was tried"), "", key)
-    return ModelProbe(_("Language model"), wrong, _describe_abilities(found))
+    return ModelProbe(_("Language model"), wrong, _describe_abilities(found, key))
 
 
-def read_known_abilities() -> list[tuple[str, str]]:
-    """What the last test found out; empty without one."""
+def read_known_abilities(known: ConnectionSummary) -> list[tuple[str, str]]:
+    """What the last test of this connection found out; empty without one."""
     from memoryhub.engines.llm.client.probe import read_capabilities  # loads the SDK
 
-    if not (settings.OPENAI_BASE_URL and settings.LLM_MODEL):
+    if not (known.url and known.model):
         return []
-    file = settings.DATA_DIR / PROBE_FILE_NAME
-    found = read_capabilities(file, settings.OPENAI_BASE_URL, settings.LLM_MODEL)
-    return _describe_abilities(found) if found else []
+    found = read_capabilities(settings.DATA_DIR / PROBE_FILE_NAME, known.url, known.model)
+    return _describe_abilities(found, settings.OPENAI_API_KEY) if found else []
 
 
-def _describe_abilities(found: ModelCapabilities) -> list[tuple[str, str]]:
-    key = settings.OPENAI_API_KEY
+def _describe_abilities(found: ModelCapabilities, key: str) -> list[tuple[str, str]]:
     troubles = [
         (_("Tried %(way)s") % {"way": name}, hide_key(why, key))
         for name, why in found.troubles.items()
@@ -166,13 +186,19 @@ def probe_embedding_model() -> ModelProbe:
     return ModelProbe(_("Embedder"), None, [*figures, (_("A text takes"), f"{took:,.0f} ms")])
 
 
-def list_configured_models() -> list[tuple[str, str]]:
-    """What the operator set, without secrets."""
-    url = settings.OPENAI_BASE_URL
+def list_connection_parts(known: ConnectionSummary) -> list[tuple[str, str]]:
+    """What is set, without secrets."""
     return [
-        (_("Endpoint"), format_endpoint_address(url) if url else ""),
-        (_("Its key"), _("set") if settings.OPENAI_API_KEY else _("none")),
-        (_("Language model"), settings.LLM_MODEL),
+        (_("Endpoint"), format_endpoint_address(known.url) if known.url else ""),
+        (_("Its key"), _("set") if known.has_key else _("none")),
+        (_("Language model"), known.model),
+        (_("Set"), _(_SOURCES[known.source])),
+    ]
+
+
+def list_embedder_parts() -> list[tuple[str, str]]:
+    """What makes vectors, as the operator set it."""
+    return [
         (_("Embedder"), settings.EMBEDDER),
         (_("Embedding model"), settings.EMBEDDING_MODEL or _("the packaged one")),
     ]

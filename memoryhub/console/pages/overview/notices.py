@@ -158,7 +158,7 @@ def _list_model_notices(hub: HubState) -> Iterator[HealthNotice]:
         yield HealthNotice(
             "bad",
             _("This tenant is read by a language model, and none is configured."),
-            _("Set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL, or choose the local engine."),
+            _("Name an endpoint and a model, or choose the local engine."),
             url_name="models",
         )
     elif hub.model_error:
@@ -178,6 +178,7 @@ def _list_hints(llm: bool, empty: bool) -> Iterator[HealthNotice]:
             _("No language model is configured."),
             _(
                 "Memories are made by the local engine, and the chat answers by quoting them. "
-                "Set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL to change that."
+                "An operator of the hub can name one."
             ),
+            url_name="models",
         )

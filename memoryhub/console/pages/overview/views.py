@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -25,6 +24,7 @@ from memoryhub.console.pages.overview.queries import (
 )
 from memoryhub.console.pages.usage.views import sum_usage_since
 from memoryhub.console.pages.webhooks import queries as webhooks_queries
+from memoryhub.inference.connections import is_connected
 from memoryhub.pipeline.counts import count_totals
 from memoryhub.tenants.models import Tenant
 
@@ -47,7 +47,7 @@ def overview_page(request: ConsoleRequest) -> HttpResponse:
         "lag": queue.oldest,
         "notices": notices.list_notices(
             queue,
-            llm=bool(settings.OPENAI_BASE_URL),
+            llm=is_connected(request.tenant),
             empty=not totals["turns"],
             unreached=unreached,
             hub=_load_hub_state(request, now),
@@ -73,6 +73,6 @@ def _load_hub_state(request: ConsoleRequest, now: datetime) -> notices.HubState:
     wants_model = request.tenant.engine == Tenant.Engine.LLM
     return notices.HubState(
         unmigrated=health.count_pending_migrations(),
-        model_unset=wants_model and not (settings.OPENAI_BASE_URL and settings.LLM_MODEL),
+        model_unset=wants_model and not is_connected(request.tenant),
         model_error=find_latest_model_error(now),
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from memoryhub.policies.compose import (
     PolicyDifference,
@@ -21,6 +22,7 @@ from memoryhub.policies.services import PolicyLayers
 from memoryhub.policies.switches import (
     GROUP_TITLES,
     PROMPT,
+    PROXY_PURPOSE,
     PURPOSE_SWITCHES,
     SWITCHES,
     Switch,
@@ -29,6 +31,46 @@ from memoryhub.policies.switches import (
 )
 from memoryhub.policies.switches import get_switch_value as policy_value
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+SWITCH_TITLES: Mapping[str, StrOrPromise] = {
+    "llm.budget_tokens_per_day": gettext_lazy("Tokens a day"),
+    "llm.budget_money_per_day": gettext_lazy("Money a day"),
+    "retention.max_age_days": gettext_lazy("Days that memories are kept"),
+}
+# What a model is asked for.
+PURPOSE_TITLES: Mapping[str, StrOrPromise] = {
+    "construct": gettext_lazy("Read dialogue"),
+    "extract_facts": gettext_lazy("Read facts by themselves"),
+    "graph_entities": gettext_lazy("Find entities"),
+    "graph_relations": gettext_lazy("Find relations"),
+    "note_build": gettext_lazy("Describe notes"),
+    "resolve": gettext_lazy("Compare with what is known"),
+    "merge_check": gettext_lazy("Tell whether two are one"),
+    "link_evolve": gettext_lazy("Link notes and renew them"),
+    "chain": gettext_lazy("Follow a conversation"),
+    "themes": gettext_lazy("Sort exchanges by topic"),
+    "segment_refresh": gettext_lazy("Sum up topics"),
+    "episode_gate": gettext_lazy("Tell when the subject changes"),
+    "episode_write": gettext_lazy("Write episodes"),
+    "kb_extract": gettext_lazy("Choose facts for the shelf"),
+    "trait_update": gettext_lazy("Read traits"),
+    "fold_summary": gettext_lazy("Keep the summary so far"),
+    "digest": gettext_lazy("Sum up sessions and days"),
+    "agent_step": gettext_lazy("Act as an agent"),
+    "answer": gettext_lazy("Answer questions"),
+    "route": gettext_lazy("Read what a question asks for"),
+    "judge": gettext_lazy("Judge what was found"),
+    "predict": gettext_lazy("Predict what was said"),
+    "calibrate": gettext_lazy("Note what a prediction missed"),
+    "paginate": gettext_lazy("Find where an episode ends"),
+    "summarise": gettext_lazy("Sum up texts"),
+    "query_entities": gettext_lazy("Find entities of a question"),
+    "query_terms": gettext_lazy("Find words of a question"),
+    "grade": gettext_lazy("Grade answers in the lab"),
+    PROXY_PURPOSE: gettext_lazy("Clients that ask through the hub"),
+}
 SWITCH_NAMES = (*SWITCHES, *PURPOSE_SWITCHES)
 # By switch: the prompts to choose from, each with its difference to the packaged one.
 OwnPrompts = Mapping[str, Mapping[str, str]]
@@ -56,6 +98,18 @@ class SwitchRow:
     @property
     def label(self) -> str:
         return self.switch.name.partition(".")[2]
+
+    @property
+    def empty_words(self) -> str:
+        """What an empty field says."""
+        return _("no limit") if self.switch.name in SWITCH_TITLES else _("nothing")
+
+    @property
+    def title(self) -> StrOrPromise:
+        """In plain words, where a page of settings shows it by itself; else its name."""
+        purpose = self.switch.name.rpartition(".")[2]
+        told = PURPOSE_TITLES.get(purpose) if get_family(self.switch.name) else None
+        return told or SWITCH_TITLES.get(self.switch.name) or self.switch.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def _list_figure_labels() -> list[str]:
         gettext("Said that it is not enough"),
         gettext("Answered without a part that failed"),
         gettext("Milliseconds, half below"),
-        gettext("Milliseconds, 95 in 100 below"),
+        gettext("Milliseconds, 95th percentile"),
         gettext("Tokens handed over, mean"),
         gettext("Calls of models"),
         gettext("Tokens of models"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -25,6 +24,7 @@ from memoryhub.console.pages.replays.queries import (
 )
 from memoryhub.golden import replay_runs
 from memoryhub.golden.candidates import CandidateSetting, list_ineffective_switches
+from memoryhub.inference.connections import is_connected
 from memoryhub.tenants.models import Space, Tenant
 
 
@@ -42,7 +42,7 @@ def replay_list_page(request: ConsoleRequest) -> HttpResponse:
 
 def _list_other_engines(tenant: Tenant) -> list[tuple[str, str]]:
     """(name, label) of the engines that could be tried: a model that is not configured can't."""
-    there = {Tenant.Engine.LOCAL} | ({Tenant.Engine.LLM} if settings.LLM_MODEL else set())
+    there = {Tenant.Engine.LOCAL} | ({Tenant.Engine.LLM} if is_connected(tenant) else set())
     choices = [(value, str(label)) for value, label in Tenant.Engine.choices]
     return [one for one in choices if one[0] in there and one[0] != tenant.engine]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
@@ -28,6 +27,7 @@ from memoryhub.console.pages.chat.reply import CHAT_PURPOSE
 from memoryhub.engines.llm.own_prompts import PURPOSES
 from memoryhub.inference import ledger, usage
 from memoryhub.inference.budgets import compute_day_start
+from memoryhub.inference.connections import load_prices
 from memoryhub.inference.models import ModelCall
 from memoryhub.inference.usage import UsageSums
 from memoryhub.policies.services import load_tenant_policy
@@ -99,14 +99,14 @@ def usage_page(request: ConsoleRequest) -> HttpResponse:
     if form := exports.read_export_format(request):
         return _export_calls(request, form, filters, now)
     calls = _filter_calls(filters, now)
-    models = usage.sum_usage_by(calls, "model")
+    models, prices = usage.sum_usage_by(calls, "model"), load_prices()
     context = {
         "filters": filters,
         "page": load_page(list_calls(filters, now), filters.page),
         "days": sum_usage_by_day(filters, now),
         "purposes": usage.sum_usage_by(calls, "purpose"),
         "models": models,
-        "unpriced": [m.key for m in models if m.tokens and m.key not in settings.MODEL_PRICES],
+        "unpriced": [m.key for m in models if m.tokens and m.key not in prices],
         "today": sum_usage_since(compute_day_start(now)),
         "limits": load_tenant_policy(request.tenant.id).policy.llm,
         "now": now,

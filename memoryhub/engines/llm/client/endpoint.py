@@ -26,7 +26,12 @@ def build_client(base_url: str, api_key: str, timeout: float) -> openai.OpenAI:
             code="engine_not_configured",
         )
     return openai.OpenAI(
-        base_url=base_url, api_key=api_key or "none", timeout=timeout, max_retries=0
+        base_url=base_url,
+        api_key=api_key or "none",
+        timeout=timeout,
+        max_retries=0,
+        # It goes where it was told to, and nowhere that a server sends it.
+        http_client=openai.DefaultHttpxClient(follow_redirects=False, timeout=timeout),
     )
 
 
@@ -50,8 +55,10 @@ def translate_errors() -> Iterator[None]:
 
 def _error_from_status(error: openai.APIStatusError) -> EngineError:
     status = error.status_code
+    # What is said of a key that was refused may have most of it, and errors are kept.
+    said = "the key was refused" if status in (401, 403) else error.message[:300]
     return EngineError(
-        f"The model endpoint answered {status}: {error.message[:300]}",
+        f"The model endpoint answered {status}: {said}",
         permanent=status < 500 and status not in _RETRYABLE_STATUSES,
         code="rate_limited" if status == 429 else "endpoint_refused",
     )

@@ -1,0 +1,85 @@
+"""Why something was decided or changed, as rows keep it, in the reader's language."""
+
+from __future__ import annotations
+
+import re
+
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
+
+# What the rules of claims and the steps write beside what they do, without a full stop.
+REASONS = (
+    _("a person may have several of this"),
+    _("a person's word stands against it"),
+    _("a plan changes nothing yet"),
+    _("a plan, said to change what is held"),
+    _("adds to what a person said"),
+    _("already held"),
+    _("an answer taken back"),
+    _("chosen in a list"),
+    _("contradicted: closed, and nothing put in its place"),
+    _("contradicted: taken out"),
+    _("contradicts what a person said"),
+    _("contradicts what is held: both are kept"),
+    _("contradicts what was held, and is newer"),
+    _("denied by someone whose word can't end this"),
+    _("denies something not held"),
+    _("found to be one"),
+    _("it may end one of several claims"),
+    _("kept as it came"),
+    _("kept beside what is held"),
+    _("kept in the archive"),
+    _("kept word by word"),
+    _("left with it"),
+    _("may contradict what is held"),
+    _("new"),
+    _("no longer so"),
+    _("only one can be so at a time, and this is newer"),
+    _("outlived"),
+    _("over already, since nobody says when"),
+    _("reads like an instruction, not like a claim"),
+    _("recalled while dormant"),
+    _("said before in the same words"),
+    _("said later of the same time"),
+    _("says more of the same"),
+    _("says the opposite, and was taken for more of the same"),
+    _("says the opposite, and was taken for the same"),
+    _("says the same in other words"),
+    _("set by hand"),
+    _("so again"),
+    _("something was said later that belongs to it"),
+    _("taken back: it was never so"),
+    _("the agent's first blocks"),
+    _("the exchange went on"),
+    _("the same on another occasion"),
+    _("the speaker corrected it"),
+    _("traits or profile changed"),
+    _("was denied before it came to be so"),
+    _("was so before what is known since"),
+    _("written by hand"),
+)
+# What is written with something of the case in it.
+_SHAPES = (
+    (re.compile(r"of (?P<level>low|medium|high) risk: (?P<why>.+)"), _("%(level)s risk: %(why)s")),
+    (
+        re.compile(r"said by (?P<role>\w+), whose words are data"),
+        _("said by %(role)s, whose words are data"),
+    ),
+    (re.compile(r"faded by the curve, mode (?P<mode>\w+)"), _("faded by the curve (%(mode)s)")),
+    (re.compile(r"(?P<why>[^()]+) \((?P<told>.+)\)"), _("%(why)s (%(told)s)")),
+)
+_WORDS_WITHIN = {"level", "why", "role"}
+
+
+def translate_reason(said: str) -> str:
+    """The program's own words in the reader's language; what people and models wrote as it is."""
+    if said in REASONS:
+        return gettext(said)
+    for shape, words in _SHAPES:
+        if found := shape.fullmatch(said):
+            parts = {
+                name: translate_reason(part) if name in _WORDS_WITHIN else part
+                for name, part in found.groupdict().items()
+            }
+            return gettext(words) % parts
+    return gettext(said) if said else ""

@@ -1,0 +1,23 @@
+"""`manage.py rotate_secrets`: secrets sealed under a key of before, under the one of now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from memoryhub.inference.connections import reseal_keys
+
+
+class Command(BaseCommand):
+    help = "Seal the keys of models under MEMORYHUB_SECRET_KEY, so that older ones may go."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        found = reseal_keys()
+        self.stdout.write(f"{found.done} keys of models are sealed under the hub's key of now.")
+        if found.broken:
+            raise CommandError(
+                f"Sealed under a key that the hub has no longer: {', '.join(found.broken)}. "
+                "Enter these keys again, or put the key of before into "
+                "MEMORYHUB_SECRET_KEY_FALLBACKS."
+            )
