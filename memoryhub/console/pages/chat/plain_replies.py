@@ -31,6 +31,7 @@ _WANTS_WORK = re.compile(
     r"|(?:能不能|可以|可不可以|能|帮我|给我)(?:帮我|给我|替我)?(?:推荐|写|做|订|找|翻译|画|想|安排)",
     re.I,
 )
+_MONTH = (" ({:%B %Y})", "（{0.year}年{0.month}月）")
 # Of a search's score: what is less near has nothing to do with the question.
 _NEAR = 0.25
 # A whole message that says no more than this.
@@ -159,7 +160,11 @@ def build_overview(space: Space, turn: Turn, now: datetime) -> tuple[str, list[C
     if not facts:
         return _say("nobody", turn).text, []
     lines = [_say("known", turn).text]
-    lines += [f"– {address_person(fact.text, space.called_names)}" for fact in facts]
+    month = _MONTH[_is_chinese(turn)]
+    lines += [
+        f"– {address_person(fact.text, space.called_names)}{month.format(fact.asserted_at)}"
+        for fact in facts
+    ]
     if total > len(facts):
         lines.append(_say("more", turn, total - len(facts)).text)
     return "\n".join(lines), [cite_fact(fact) for fact in facts]
@@ -168,10 +173,18 @@ def build_overview(space: Space, turn: Turn, now: datetime) -> tuple[str, list[C
 def _list_known_facts(space: Space, now: datetime) -> tuple[list[Fact], int]:
     """(at most so many that hold, the lasting before the latest events; how many there are)."""
     held = filter_current(Fact.objects.filter(space=space), now)
-    facts = select_telling_facts(space, now, _MOST_LISTED)
+    facts = [
+        each for each in select_telling_facts(space, now, 2 * _MOST_LISTED) if not _is_bare(each)
+    ]
+    facts = facts[:_MOST_LISTED]
     told = [fact.id for fact in facts]
     events = held.filter(kind="event").exclude(id__in=told).order_by("-asserted_at", "-id")
     return [*facts, *events[: _MOST_LISTED - len(facts)]], held.count()
+
+
+def _is_bare(fact: Fact) -> bool:
+    """A fragment that only says whose it is: "Ana: the oven is new"."""
+    return fact.text.startswith((f"{fact.owner}:", f"{fact.owner}："))
 
 
 def cite_fact(fact: Fact) -> Citation:

@@ -70,8 +70,9 @@ def _load_surest_traits(space: Space, policy: Policy) -> list[tuple[Trait, str]]
 
 def select_telling_facts(space: Space, now: datetime, most: int) -> list[Fact]:
     """At most `most` of what holds. No events, which are true once and for all, but those that
-    changed what one has one of: a move says where somebody lives. First what is pinned, what one has one of at a time (home, trade), and what was said most often; of that the
-    latest, the person's own first. Call inside the tenant's scope."""
+    changed what one has one of: a move says where somebody lives. First what is pinned, what one
+    has one of at a time (home, trade), and what was said most often; of that the latest, the
+    person's own first. Call inside the tenant's scope."""
     rows = filter_current(Fact.objects.filter(space=space, retired_at=None), now)
     ordered = (
         rows.exclude(Q(kind="event") & ~Q(cardinality="single"))
