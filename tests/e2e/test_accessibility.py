@@ -122,6 +122,7 @@ def list_admin_addresses(world: ConsoleWorld) -> Iterator[str]:
         yield reverse(where, args=[row.pk])
 
 
+@pytest.mark.writes
 @pytest.mark.parametrize("width", [1280], indirect=True)
 def test_what_is_behind_the_pages_can_be_used_by_everybody(
     visitor: Visitor, world: ConsoleWorld, subtests: pytest.Subtests
@@ -148,6 +149,7 @@ OF_A_SPACE = [
 ]  # fmt: skip
 
 
+@pytest.mark.writes
 @pytest.mark.parametrize("width", [390], indirect=True)
 def test_content_begins_above_the_middle_of_a_phone(
     visitor: Visitor, world: ConsoleWorld, subtests: pytest.Subtests
@@ -161,6 +163,7 @@ def test_content_begins_above_the_middle_of_a_phone(
             assert page.evaluate(FIRST_ROW) < SCREEN / 2
 
 
+@pytest.mark.writes
 @pytest.mark.parametrize("width", [1280], indirect=True)
 def test_eight_tabs_lead_to_the_first_fact(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("space-facts", world.space.id)
