@@ -183,8 +183,8 @@ def _list_known_facts(space: Space, now: datetime) -> tuple[list[Fact], int]:
 
 
 def _is_bare(fact: Fact) -> bool:
-    """A fragment that only says whose it is: "Ana: the oven is new"."""
-    return fact.text.startswith((f"{fact.owner}:", f"{fact.owner}："))
+    """A fragment that only says whose it is, "Ana: the oven is new", or what was answered."""
+    return fact.text.startswith((f"{fact.owner}:", f"{fact.owner}：", 'Asked "'))
 
 
 def cite_fact(fact: Fact) -> Citation:
