@@ -347,7 +347,7 @@ class MessageExchange:
         side.by, side.quoted = "rules", made.answer.quoted
         side.text = address_answer(made.answer, made.items, self.space.called_names)
         side.citations = build_citations(made.answer, made.items)
-        if not side.citations:
+        if not side.citations and not engine:
             self._say_what_is_nearest(side)
         if made.failed:
             side.degraded = _("the engine failed")
