@@ -53,7 +53,10 @@ def shots(space: str, fact: str, me: str) -> list[Shot]:
         Shot("overview", "/"),
         Shot("overview-dark", "/", scheme="dark"),
         Shot("spaces", "/spaces/"),
-        Shot("timeline", f"{of}/"),
+        Shot("space", f"{of}/"),
+        Shot("space-narrow", f"{of}/", NARROW, "dark"),
+        Shot("palette", f"{of}/", before=_searched),
+        Shot("timeline", f"{of}/timeline/"),
         Shot("facts", f"{of}/facts/"),
         Shot("facts-narrow", f"{of}/facts/", NARROW),
         Shot("biography", f"{of}/facts/{fact}/"),
@@ -75,11 +78,19 @@ def _drawn(page: Any) -> None:
     page.wait_for_timeout(4_000)  # its layout settles
 
 
+def _searched(page: Any) -> None:
+    page.keyboard.press("Control+k")
+    page.locator(".commands input").fill("Ana job")
+    page.locator(".commands a", has_text="Escuela").first.wait_for()
+    page.wait_for_timeout(500)
+
+
 def _asked(page: Any) -> None:
-    page.locator(".say textarea").fill("Where do I live?")
-    page.keyboard.press("Enter")
-    answer = page.locator(".bubble.by-assistant .words", has_text=re.compile(r"\w"))
-    answer.last.wait_for(timeout=60_000)
+    for at, words in enumerate(("Where do I live?", "What do you know about me?"), 1):
+        page.locator(".say textarea").fill(words)
+        page.keyboard.press("Enter")
+        answer = page.locator(".bubble.by-assistant:not(.live) .words", has_text=re.compile(r"\w"))
+        answer.nth(at - 1).wait_for(timeout=60_000)
     page.wait_for_timeout(500)  # the strip beside it
 
 

@@ -190,5 +190,9 @@ def clean_subject(subject: str) -> str:
 
 
 def lock_space(space: Space) -> None:
-    """Bring the space up to date and lock it until commit: one writer at a time numbers turns."""
-    space.refresh_from_db(from_queryset=Space.objects.select_for_update())
+    """Bring the space up to date and lock it until commit: one writer at a time numbers turns.
+
+    Its key is left alone, so that rows that name the space are written meanwhile: a job that holds
+    pages would wait for who waits for those pages.
+    """
+    space.refresh_from_db(from_queryset=Space.objects.select_for_update(no_key=True))

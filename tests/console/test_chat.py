@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from memoryhub.console.pages.chat import exchanges
 from memoryhub.dialogues.models import Turn
@@ -20,7 +22,14 @@ from memoryhub.recall.render.results import MemoryItem, SearchResult, TurnSource
 from memoryhub.tenants.models import Membership, Space
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import ConsoleWorld
-from tests.support.factories import MAY, make_member, make_turns
+from tests.support.factories import (
+    MAY,
+    make_fact,
+    make_job,
+    make_member,
+    make_proposal,
+    make_turns,
+)
 
 STREAM = {"Accept": "text/event-stream"}
 
@@ -156,7 +165,15 @@ def test_never_forgetting_is_no_wish_to_forget(
 
 
 @pytest.mark.parametrize(
-    ("said", "reply"), [("I live in Ghent.", "Noted: "), ("我住在上海。", "记下了：")]
+    ("said", "reply"),
+    [
+        ("I live in Ghent.", "Noted: you live in Ghent."),
+        ("我住在上海。", "记下了：你住在上海。"),
+        ("Hi, I'm Nora, nice to meet you!", "Nice to meet you, Nora."),
+        ("thanks!", "You are welcome."),
+        ("谢谢！", "不客气。"),
+        ("It is what it is.", "I noted no fact."),
+    ],
 )
 def test_a_statement_is_acknowledged_with_what_was_noted(
     browser: Client, world: ConsoleWorld, memory: list[MemoryItem], said: str, reply: str
@@ -165,6 +182,56 @@ def test_a_statement_is_acknowledged_with_what_was_noted(
     page = show_chat_answer(browser, world, said)
     assert reply in page
     assert "You said" not in page
+
+
+@pytest.mark.parametrize(
+    ("asked", "reply"),
+    [
+        ("What colour is my door?", "I don’t know that yet."),
+        ("Can you recommend a lunch for me?", "Without a language model"),
+        ("帮我写一首诗", "没有接入语言模型"),
+    ],
+)
+def test_what_nothing_answers_is_said_so(
+    browser: Client, world: ConsoleWorld, monkeypatch: pytest.MonkeyPatch, asked: str, reply: str
+) -> None:
+    found = SearchResult([], insufficient=True)
+    monkeypatch.setattr(exchanges, "search_memories", lambda *args, **options: found)
+    assert reply in show_chat_answer(browser, world, asked)
+
+
+@pytest.mark.parametrize("asked", ["What do you know about me?", "你都知道我什么？"])
+def test_what_is_known_is_listed_and_what_is_over_is_not(
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem], asked: str
+) -> None:
+    name = world.space.display_name
+    with tenant_scope(world.tenant.id):
+        over = {"valid_to": MAY + timedelta(days=1), "status": "superseded"}
+        held = make_fact(world.space, f"{name} works at Casa.", world.turn)
+        make_fact(world.space, f"{name} lives in Bruges.", world.turn, **over)
+    page = show_chat_answer(browser, world, asked)
+    assert "– You work at Casa." in page
+    assert reverse("space-fact", args=[world.space.id, held.id]) in page
+    assert "Bruges" not in page
+    with tenant_scope(world.tenant.id):
+        reply = Turn.objects.filter(session__channel="console").latest("seq")
+    assert str(held.id) in reply.metadata["cites"]
+    shown = browser.get(reverse("chat-with", args=[world.space.id])).content.decode()
+    assert reverse("space-fact", args=[world.space.id, held.id]) in shown
+
+
+def test_a_wish_that_is_being_carried_out_is_not_said_to_wait(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    with tenant_scope(world.tenant.id):
+        asked = {"decisions": [{"op": "forget", "text": "my bees", "reason": "asked to forget"}]}
+        job = make_job(world.space, state="done", result=asked, finished_at=timezone.now())
+        wish = make_proposal(world.space, kind="erase", payload={"auto": True})
+    part = reverse("chat-decisions", args=[world.space.id, job.id])
+    assert "Erasing…" in browser.get(part).content.decode()
+    with tenant_scope(world.tenant.id):
+        wish.delete()
+    assert "Erasing…" not in browser.get(part).content.decode()
 
 
 def test_a_wish_to_forget_is_not_quoted_later(

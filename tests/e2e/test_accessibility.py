@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from django.contrib import admin
 from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Page
@@ -30,12 +31,11 @@ from tests.support.factories import make_trait
 pytestmark = pytest.mark.e2e
 
 AXE = Path(sys.prefix) / "clients/node/node_modules/axe-core/axe.min.js"
-RUN = """([grave, rules]) => axe.run(document, {
+RUN = """(rules) => axe.run(document, {
   preload: false, resultTypes: ["violations"], ...(rules && {runOnly: rules}) }).then(
-  ({ violations }) => violations.filter(({ impact }) => grave.includes(impact)).flatMap(
+  ({ violations }) => violations.flatMap(
     ({ id, impact, help, nodes }) => nodes.map(({ target, any }) =>
       `${impact} ${id}: ${help}: ${target.join(" ")} ${any[0]?.message ?? ""}`)))"""
-GRAVE = ["critical", "serious"]
 # What another scheme can change.
 COLOURS = ["color-contrast", "link-in-text-block"]
 SCHEMES: tuple[tuple[Literal["light", "dark"], list[str] | None], ...] = (
@@ -79,12 +79,12 @@ def list_addresses(world: ConsoleWorld) -> Iterator[str]:
 
 
 def list_findings(page: Page) -> list[str]:
-    """What is serious or critical on the page as it stands, in all schemes; ends in the first."""
+    """All that the rules find on the page as it stands, in all schemes; ends in the first."""
     page.evaluate(AXE.read_text())
     found = []
     for scheme, rules in SCHEMES:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        found += [f"{scheme}: {each}" for each in page.evaluate(RUN, [GRAVE, rules])]
+        found += [f"{scheme}: {each}" for each in page.evaluate(RUN, rules)]
     page.emulate_media(color_scheme=SCHEMES[0][0])
     return found
 
@@ -110,6 +110,71 @@ def test_every_page_can_be_used_by_everybody(
             assert answer.ok
             found = list_findings(page)
             assert not found, "\n".join(found)
+
+
+def list_admin_addresses(world: ConsoleWorld) -> Iterator[str]:
+    """The dashboard, all its lists, and a row's page of each kind that has a life."""
+    yield reverse("admin:index")
+    for model in sorted(admin.site._registry, key=lambda model: model._meta.label):
+        yield reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+    for row in (world.fact, world.turn, world.space):
+        where = f"admin:{row._meta.app_label}_{row._meta.model_name}_change"
+        yield reverse(where, args=[row.pk])
+
+
+@pytest.mark.writes
+@pytest.mark.parametrize("width", [1280], indirect=True)
+def test_what_is_behind_the_pages_can_be_used_by_everybody(
+    visitor: Visitor, world: ConsoleWorld, subtests: pytest.Subtests
+) -> None:
+    for where in list_admin_addresses(world):
+        with subtests.test(where):
+            answer = visitor.page.goto(visitor.base + where)
+            assert answer is not None
+            assert answer.ok
+            found = list_findings(visitor.page)
+            assert not found, "\n".join(found)
+
+
+# Where content begins on a screen of this height, whatever the width.
+SCREEN = 800
+FIRST_ROW = """() => Math.min(...[...document.querySelectorAll(
+  "#content tbody tr, #content .lines > li, #content .turn, #content .card dl, #content canvas, "
+  + "#content .card .empty, .main .bubble, .main [data-case]")]
+  .filter(e => e.offsetParent).map(e => e.getBoundingClientRect().top))"""
+OF_A_SPACE = [
+    "space-overview", "space-timeline", "space-facts", "space-notes", "space-segments",
+    "space-episodes", "space-entities", "space-heat", "space-graph", "space-persona",
+    "space-blocks", "space-history", "space-review", "review",
+]  # fmt: skip
+
+
+@pytest.mark.writes
+@pytest.mark.parametrize("width", [390], indirect=True)
+def test_content_begins_above_the_middle_of_a_phone(
+    visitor: Visitor, world: ConsoleWorld, subtests: pytest.Subtests
+) -> None:
+    page = visitor.page
+    page.set_viewport_size({"width": 390, "height": SCREEN})
+    for name in OF_A_SPACE:
+        with subtests.test(name):
+            where = reverse(name, args=[world.space.id] if name != "review" else [])
+            page.goto(visitor.base + where)
+            assert page.evaluate(FIRST_ROW) < SCREEN / 2
+
+
+@pytest.mark.writes
+@pytest.mark.parametrize("width", [1280], indirect=True)
+def test_eight_tabs_lead_to_the_first_fact(visitor: Visitor, world: ConsoleWorld) -> None:
+    page = visitor.open("space-facts", world.space.id)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # past what all pages have
+    pressed = 1
+    first = reverse("space-fact", args=[world.space.id, world.fact.id])
+    while page.evaluate("document.activeElement.getAttribute('href')") != first:
+        page.keyboard.press("Tab")
+        pressed += 1
+        assert pressed <= 8
 
 
 @pytest.mark.parametrize("width", [1280], indirect=True)

@@ -14,8 +14,9 @@ from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, r
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import create_tenant
+from memoryhub.tenants.services import create_tenant, ensure_space, lock_space
 from notes.models import Fact
+from tests.support.factories import make_fact
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -123,3 +124,21 @@ def test_X2_several_workers_on_one_space_derive_what_one_would() -> None:
         assert set(derived.values_list("state", flat=True)) == {"done"}
         assert set(done.values_list("attempts", flat=True)) == {1}
     assert list_fact_texts(tenant, "together") == list_fact_texts(tenant, "alone") != set()
+
+
+def test_rows_that_name_a_space_are_written_while_messages_are_numbered() -> None:
+    """Who waited would hold pages that the message waits for: a deadlock."""
+    tenant = create_tenant("One", "one")
+    with tenant_scope(tenant.id):
+        space = ensure_space(tenant.id, "ana")
+
+    def write(_: int) -> None:
+        with tenant_scope(tenant.id), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '2s'")
+            make_fact(space, "Ana lives in Porto.")
+
+    with tenant_scope(tenant.id):
+        lock_space(space)
+        run_in_threads(1, write)
+    with tenant_scope(tenant.id):
+        assert Fact.objects.count() == 1

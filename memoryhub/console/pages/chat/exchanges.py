@@ -23,8 +23,13 @@ from memoryhub.console.pages.chat.memory_requests import (
     asks_to_forget,
     asks_to_forget_last,
     asks_to_keep,
-    build_acknowledgement,
     build_canned_answer,
+)
+from memoryhub.console.pages.chat.plain_replies import (
+    address_answer,
+    build_overview,
+    build_talk_reply,
+    build_unknown_reply,
 )
 from memoryhub.console.pages.chat.reply import (
     StreamedReply,
@@ -39,6 +44,7 @@ from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import load_turns_before, load_turns_by_id
 from memoryhub.engines.ledger import CallRecord
+from memoryhub.engines.local.answers.asked import asks_for_overview
 from memoryhub.engines.types import GroundedAnswer
 from memoryhub.errors import EngineError, MemoryHubError, ModelsPaused
 from memoryhub.inference.connections import load_prices
@@ -227,6 +233,9 @@ class MessageExchange:
             return
         self._recall_memories(side, None)
         yield ChatEvent("recalled", side)
+        if self.tenant.engine != Tenant.Engine.LLM and asks_for_overview(self.turn.text):
+            yield from self._stream_overview(side)
+            return
         if has_acting_agent(self.tenant, self.space):
             yield from self._stream_agent_answer(side)
         else:
@@ -251,17 +260,16 @@ class MessageExchange:
             done = "forgotten" if self._forget_last_message() else "nothing"
             return build_canned_answer(done, self.turn)
         if not asks_to_forget(self.turn):
-            return self._acknowledge()
+            return self._reply_to_talk()
         with tenant_scope(self.tenant.id):
             policy = load_effective_policy(self.space).policy
         return build_canned_answer(f"asked_{policy.erase.on_request}", self.turn)
 
-    def _acknowledge(self) -> GroundedAnswer | None:
-        """What rules note of a statement. A model finds its own words, and a paused space notes
-        nothing."""
+    def _reply_to_talk(self) -> GroundedAnswer | None:
+        """To what asks nothing. A model finds its own words, and a paused space notes nothing."""
         if self.tenant.engine == Tenant.Engine.LLM or self.space.paused_at:
             return None
-        return build_acknowledgement(self.turn)
+        return build_talk_reply(self.turn, self.space.called_names)
 
     def _forget_last_message(self) -> int:
         with tenant_scope(self.tenant.id):
@@ -337,10 +345,26 @@ class MessageExchange:
             self.space, self.turn.text, side.recalled, at=by, now=by, policy=policy, engine=engine
         )
         side.figures.took["answer"] = _measure_milliseconds(began)
-        side.by, side.quoted, side.text = "rules", made.answer.quoted, made.answer.text
+        side.by, side.quoted = "rules", made.answer.quoted
+        side.text = address_answer(made.answer, made.items, self.space.called_names)
         side.citations = build_citations(made.answer, made.items)
+        if not side.citations and not engine:
+            self._say_what_is_nearest(side)
         if made.failed:
             side.degraded = _("the engine failed")
+        yield ChatEvent("word", side, side.text)
+
+    def _say_what_is_nearest(self, side: ChatSide) -> None:
+        names = self.space.called_names
+        side.text, nearest = build_unknown_reply(self.turn, side.recalled, names)
+        if nearest is not None:
+            used = GroundedAnswer(side.text, quoted=True, used=(0,))
+            side.citations = build_citations(used, [nearest])
+
+    def _stream_overview(self, side: ChatSide) -> Iterator[ChatEvent]:
+        with tenant_scope(self.tenant.id):
+            side.text, side.citations = build_overview(self.space, self.turn, self.now)
+        side.by, side.quoted = "rules", True
         yield ChatEvent("word", side, side.text)
 
     def _stream_model_answer(self, side: ChatSide, policy: Policy | None) -> Iterator[ChatEvent]:

@@ -1,21 +1,14 @@
-"""Wishes said in the chat in so many words: to remember something, or to forget it.
-
-Read by rules, whatever engine the tenant has: a model is too slow to ask twice.
-"""
+"""Wishes said in the chat in so many words: to remember something, or to forget it."""
 
 from __future__ import annotations
 
 import re
 
+from memoryhub.console.pages.chat.readings import MAX_READ_LENGTH, read_message
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.language import detect_language
-from memoryhub.engines.types import Exchange, Extraction, GroundedAnswer, Utterance
-from memoryhub.inference.selection import get_named_engine
+from memoryhub.engines.types import GroundedAnswer
 
-# A wish stands in the first words of a message, not at the end of a pasted document.
-_MAX_READ_LENGTH = 4_000
-_MOST_NOTED = 4
-_ASKS = re.compile(r"[?？]")
 _KEEP_PATTERN = re.compile(
     r"^\W*(?:please\s+)?(?:remember|keep in mind|note)\b\s*(?:this\b|that\b)?\s*[:,，：]?\s*\S"
     r"|^\W*(?:请|帮我|请帮我)?(?:记住|记一下|记下)",
@@ -57,40 +50,22 @@ _ANSWERS = {
 
 
 def asks_to_forget(turn: Turn) -> bool:
-    return _construct_turn(turn).speech_acts.get("turn") == "forget"
+    return read_message(turn).speech_acts.get("turn") == "forget"
 
 
 def asks_to_keep(turn: Turn) -> bool:
     """Whether it asks to be remembered and the rules find no claim in it: what they can read is
     judged against what is held, the rest is kept word by word."""
-    text = turn.text[:_MAX_READ_LENGTH]
+    text = turn.text[:MAX_READ_LENGTH]
     if not _KEEP_PATTERN.search(text) or _SMALL_TALK_PATTERN.search(text):
         return False
     # A bare fragment ("gate 4711") says less in any other words.
-    return all(fact.verb == ":" for fact in _construct_turn(turn).facts)
+    return all(fact.verb == ":" for fact in read_message(turn).facts)
 
 
 def asks_to_forget_last(text: str) -> bool:
     """ "Forget that": what the last message said."""
-    return bool(_FORGET_LAST_PATTERN.search(text[:_MAX_READ_LENGTH]))
-
-
-def build_acknowledgement(turn: Turn) -> GroundedAnswer | None:
-    """What is noted of a statement, as the rules read it; None where it states nothing, or asks
-    something as well."""
-    built = _construct_turn(turn)
-    said = list(dict.fromkeys(fact.text.rstrip(".。") for fact in built.facts))[:_MOST_NOTED]
-    if not said or built.speech_acts.get("turn") != "assertion" or _ASKS.search(turn.text):
-        return None
-    chinese = detect_language(turn.text) == "zh"
-    told = "；".join(said) if chinese else "; ".join(said)
-    return GroundedAnswer(f"记下了：{told}。" if chinese else f"Noted: {told}.", quoted=True)
-
-
-def _construct_turn(turn: Turn) -> Extraction:
-    said = Utterance("turn", turn.speaker, "user", turn.text[:_MAX_READ_LENGTH], turn.occurred_at)
-    (built,) = get_named_engine("local").extract_memories([Exchange([said])])
-    return built
+    return bool(_FORGET_LAST_PATTERN.search(text[:MAX_READ_LENGTH]))
 
 
 def build_canned_answer(done: str, turn: Turn) -> GroundedAnswer:

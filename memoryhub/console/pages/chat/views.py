@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_plain_space_or_404, get_space_or_404
 from memoryhub.console.pages.chat import exchanges, samples, stream
+from memoryhub.console.pages.chat.plain_replies import cite_fact
 from memoryhub.console.pages.chat.reply import select_chat_model
 from memoryhub.console.pages.facts.views import get_fact_or_404
 from memoryhub.console.pages.jobs.views import get_job_or_404
@@ -32,15 +34,17 @@ from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import load_effective_policy
+from memoryhub.recall.render.citations import Citation
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
-from notes.models import Receipt
+from notes.models import Fact, Proposal, Receipt
 from personas.models import BlockVersion
 
 MAX_CONVERSATION_TURNS = 100
 # Of a conversation, those whose reading is shown.
 MAX_EXCHANGES = 5
+_ERASED_WITHIN = timedelta(minutes=1)
 
 
 def load_conversation(space: Space, name: str) -> list[Turn]:
@@ -50,6 +54,15 @@ def load_conversation(space: Space, name: str) -> list[Turn]:
         return []
     said = Turn.objects.filter(session=session).exclude(IS_INNER).order_by("-seq")
     return list(reversed(said[:MAX_CONVERSATION_TURNS]))
+
+
+def load_cited_facts(space: Space, turns: Sequence[Turn]) -> list[tuple[Turn, list[Citation]]]:
+    """The turns, each with the facts that it named as what it rests on. At most one statement."""
+    named = {turn.id: turn.metadata.get("cites", []) for turn in turns}
+    wanted = {fact for facts in named.values() for fact in facts}
+    rows = Fact.objects.filter(space=space, id__in=wanted) if wanted else ()
+    known = {str(fact.id): cite_fact(fact) for fact in rows}
+    return [(turn, [known[at] for at in named[turn.id] if at in known]) for turn in turns]
 
 
 def get_said_turn_or_404(space: Space, turn_id: UUID) -> Turn:
@@ -90,6 +103,16 @@ def load_receipts(jobs: Iterable[Job]) -> dict[UUID, list[Receipt]]:
     wanted = [receipt for ids in named.values() for receipt in ids]
     rows = {str(row.id): row for row in Receipt.objects.filter(id__in=wanted)} if wanted else {}
     return {job: [rows[name] for name in ids if name in rows] for job, ids in named.items()}
+
+
+def is_erasing(job: Job, now: datetime) -> bool:
+    """Whether a wish to forget that it read is carried out at this moment: what is clear is
+    erased right after the job, whose decisions then say so."""
+    asked = any(each["op"] == "forget" for each in (job.result or {}).get("decisions", []))
+    if not asked or job.finished_at is None or job.finished_at < now - _ERASED_WITHIN:
+        return False
+    clear = Proposal.objects.filter(space=job.space_id, kind="erase", payload__auto=True)
+    return clear.filter(state=Proposal.State.OPEN).exists()
 
 
 def load_job_effects(job: Job) -> dict[str, Any]:
@@ -172,7 +195,7 @@ def _render_chat(
     fresh = exchange.turn.id if exchange else None
     shown: dict[str, Any] = {
         "space": space,
-        "turns": turns,
+        "turns": load_cited_facts(space, turns),
         "exchange": exchange,
         "earlier": [each for each in load_reading_jobs(space, turns) if each[0].id != fresh],
         "beside": beside,
@@ -273,8 +296,10 @@ def chat_decisions_part(request: ConsoleRequest, space_id: UUID, job_id: UUID) -
     if job.space_id != space_id:
         raise Http404
     ended = job.state == job.State.DONE
+    erasing = ended and is_erasing(job, timezone.now())
     told = load_job_effects(job) if ended else {}
-    return render(request, "chat/parts/decisions.html", {"space": job.space, "job": job} | told)
+    shown = {"space": job.space, "job": job, "erasing": erasing} | told
+    return render(request, "chat/parts/decisions.html", shown)
 
 
 @page_at("chat/<uuid:space_id>/reading", "chat-reading")

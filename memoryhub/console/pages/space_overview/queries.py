@@ -53,7 +53,7 @@ def load_space_glance(space: Space, policy: Policy, now: datetime) -> SpaceGlanc
         load_profile(space, now)[:MAX_PROFILE],
         _load_surest_traits(space, policy),
         find_newest(space, Episode.Kind.GLOBAL),
-        load_fact_rows(_select_telling_facts(space, now)),
+        load_fact_rows(select_telling_facts(space, now, MAX_FACTS)),
         load_latest_entries(space, MAX_EVENTS),
         cases,
         open_cases,
@@ -68,16 +68,18 @@ def _load_surest_traits(space: Space, policy: Policy) -> list[tuple[Trait, str]]
     return [(row, describe_level(DIMENSIONS[row.key], row.level)) for row in surest]
 
 
-def _select_telling_facts(space: Space, now: datetime) -> list[Fact]:
-    """No events, which are true once and for all. First what is pinned, what one has one of at a
-    time (home, trade), and what was said most often; of that the latest, the person's own first."""
+def select_telling_facts(space: Space, now: datetime, most: int) -> list[Fact]:
+    """At most `most` of what holds. No events, which are true once and for all, but those that
+    changed what one has one of: a move says where somebody lives. First what is pinned, what one
+    has one of at a time (home, trade), and what was said most often; of that the latest, the
+    person's own first. Call inside the tenant's scope."""
     rows = filter_current(Fact.objects.filter(space=space, retired_at=None), now)
     ordered = (
-        rows.exclude(kind="event")
+        rows.exclude(Q(kind="event") & ~Q(cardinality="single"))
         .annotate(is_own=Q(owner=get_owner_name(space)), is_single=Q(cardinality="single"))
         .order_by("-pinned", "-is_own", "-is_single", "-mention_count", "-asserted_at", "-id")
     )
-    return list(ordered.prefetch_related("superseded_by")[:MAX_FACTS])
+    return list(ordered.prefetch_related("superseded_by")[:most])
 
 
 def _load_hottest_topics(

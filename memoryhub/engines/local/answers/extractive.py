@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 
 from memoryhub.engines.local.answers.asked import (
     AskedIdentity,
     asks_for_overview,
     find_asked_identity,
+    find_asked_tense,
     find_value_kind,
     has_value,
     is_about_relative,
@@ -70,6 +72,7 @@ _READ, _LOOKED_AT = 1000, 10
 _NEAR_BEST_MARGIN = 0.3
 _SECOND_QUOTE_MARGIN = 0.1
 _MOST_QUOTED, _MOST_LISTED = 2, 4
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 # Scores of phrases that are given as the answer, and of others beside the best.
 _SURE, _AS_SURE = 1.6, 0.5
 # By how much more what another person said must bear on the question than what the asked-for one
@@ -327,6 +330,9 @@ def _answer_with_phrases(
     if wish.kind == "other":
         return None
     stating = [s for s in sentences if not wish.many and _states_asked_fact(asked, quotes[s.quote])]
+    if find_asked_tense(asked.text) == "former":
+        # What was before is what ended last.
+        stating.sort(key=lambda each: quotes[each.quote].until or _LONG_AGO, reverse=True)
     if stating and quotes[stating[0].quote].object and wish.kind != "why":
         value = _answer_with_value(stating[0], quotes[stating[0].quote])
         return value or _answer_with_quotes(asked, stating[:1], quotes)
