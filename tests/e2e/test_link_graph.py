@@ -74,7 +74,7 @@ PLACE = """async id => { for (const _ of [1, 2]) await new Promise(requestAnimat
 
 def test_a_click_on_a_memory_opens_it(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("space-graph", world.space.id)
-    page.goto(f"{page.url}?around={world.note.id}")
+    page.goto(f"{page.url.partition('?')[0]}?around={world.note.id}")
     wait_until_drawn(page, 9)
     place = page.evaluate(PLACE, str(world.note.id))
     page.locator(".graph-canvas").click(position=place)
@@ -130,7 +130,7 @@ def told(hive: Tenant) -> Space:
         space = make_space(hive, "ines")
         ines = make_entity(space, "ines")
         for matter in ("the pottery in Braga", "a marathon", "two greyhounds"):
-            thing = make_entity(space, matter)
+            thing = make_entity(space, matter, mention_count=20)
             for number in range(20):
                 fact = make_fact(space, f"ines told at length of {matter}, and did so {number}×")
                 Relation.objects.create(
@@ -191,10 +191,10 @@ def test_filters_change_the_picture_and_the_address(visitor: Visitor, world: Con
     page = visitor.open("space-graph", world.space.id)
     page.goto(f"{page.url.partition('?')[0]}?most=all")
     wait_until_drawn(page, 13)
+    unfold_filters(page)
     page.get_by_label("Words of a memory").fill("hive")
     expect_state(page, "8 memories found and 11 links")
     page.get_by_label("Words of a memory").fill("")
-    unfold_filters(page)
     page.get_by_label("Entities").uncheck()
     expect_state(page, "10 memories and 8 links")
     page.get_by_label("Relations").uncheck()
@@ -213,7 +213,7 @@ def test_filters_change_the_picture_and_the_address(visitor: Visitor, world: Con
 
 def test_around_a_memory_and_back(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("space-graph", world.space.id)
-    page.goto(f"{page.url}?node={world.note.id}")
+    page.goto(f"{page.url.partition('?')[0]}?node={world.note.id}")
     page.get_by_role("link", name="Only what is around it").click()
     wait_until_drawn(page, 9)
     page.get_by_role("link", name="Show the whole space").click()

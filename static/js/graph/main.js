@@ -47,7 +47,7 @@ function address() {
     for (const each of boxes) if (each.checked) given.append(name, each.value);
   }
   const open = picture ? picture.view.open : new URLSearchParams(location.search).get("node");
-  if (open) given.set("node", picture.view.open);
+  if (open) given.set("node", open);
   return given;
 }
 
