@@ -168,7 +168,8 @@ def test_clusters_are_named_and_apart(visitor: Visitor, told: Space) -> None:
     boxes = page.evaluate("""() => { const { graph } = document.getElementById("graph").picture;
       const found = {};
       graph.forEachNode((_, { x, y, cluster }) => { const box = found[cluster] ??= [x, y, x, y];
-        found[cluster] = [Math.min(box[0], x), Math.min(box[1], y), Math.max(box[2], x), Math.max(box[3], y)] });
+        found[cluster] = [Math.min(box[0], x), Math.min(box[1], y),
+          Math.max(box[2], x), Math.max(box[3], y)] });
       return Object.values(found) }""")
     for one, other in combinations(boxes, 2):
         apart = one[2] < other[0] or other[2] < one[0] or one[3] < other[1] or other[3] < one[1]

@@ -28,7 +28,11 @@ from memoryhub.console.frame.text.wording import (
 MAX_NODES = 5000  # memories drawn at once
 MAX_LINKS = 20_000
 READABLE_NODES = 40  # as many as are drawn where nothing else is asked for
-NODE_LIMITS = ((str(READABLE_NODES), _("the 40 hottest")), ("120", _("the 120 hottest")), ("all", _("everything")))
+NODE_LIMITS = (
+    (str(READABLE_NODES), _("the 40 hottest")),
+    ("120", _("the 120 hottest")),
+    ("all", _("everything")),
+)
 MAX_STARTS = 12  # memories in the middle
 MAX_QUESTION_LENGTH = 400
 DEPTHS = (1, 2, 3)

@@ -111,7 +111,12 @@ def _render_graph(request: ConsoleRequest, space: Any, wish: GraphRequest) -> Ht
     elif space.facts or space.notes or space.entities:
         where = reverse("space-graph-data", args=[space.id], query=wish.data_params)
         people = queries.load_people(space, MAX_PEOPLE)
-        context |= {"drawn": True, "data": where, "people": people, "here": _name_start(wish, centre)}
+        context |= {
+            "drawn": True,
+            "data": where,
+            "people": people,
+            "here": _name_start(wish, centre),
+        }
     return render_tab(request, space, "graph", "graph/graph.html", **context)
 
 
