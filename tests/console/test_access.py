@@ -20,7 +20,7 @@ OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
 OWN |= {"account", "account-end"}
 OWN |= {"policy", "policy-change", "usage", "usage-redact-all", "recalls", "feedback", "requests"}
 OWN |= {"changes", "settings", "models", "models-test", "models-engine"}
-OWN |= {"find", "jobs-chosen"}
+OWN |= {"find", "jobs-chosen", "figures"}
 OWN |= {"data", "data-erase", "people", "quality"}
 OWN |= {"review", "review-answer", "review-rules", "receipts", "webhooks", "webhook-new"}
 OWN |= {"golden", "replays", "replay-start", "policy-try"}
@@ -154,6 +154,8 @@ DECIDED = {
     "recalls": (VIEWER, "get"),
     "recall": (VIEWER, "get"),
     "usage": (VIEWER, "get"),
+    "figures": (VIEWER, "get"),
+    "space-figures": (VIEWER, "get"),
     "usage-call": (VIEWER, "get"),
     "changes": (ADMIN, "get"),
     "settings": (VIEWER, "get"),

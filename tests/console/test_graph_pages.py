@@ -7,6 +7,7 @@ import json
 import re
 from datetime import timedelta
 from html import unescape
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -278,11 +279,24 @@ def test_what_lies_behind_a_speaker_is_not_near(
 
 
 def test_the_graph_opens_on_a_question(
-    browser: Client, world: ConsoleWorld, web: dict[str, Any]
+    browser: Client,
+    world: ConsoleWorld,
+    web: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    def find(_space: Any, question: str, **_options: Any) -> Any:
+        assert question == "where are the bees"
+        return SimpleNamespace(items=[SimpleNamespace(id=world.fact.id)])
+
+    monkeypatch.setattr("memoryhub.console.pages.graph.views.search_memories", find)
     shown = get_graph_page(browser, world, "?ask=where+are+the+bees")
     assert f"around={world.fact.id}" in read_asked_ahead(shown)
     assert 'data-here="where are the bees"' in shown
+    monkeypatch.setattr(
+        "memoryhub.console.pages.graph.views.search_memories",
+        lambda *_given, **_options: SimpleNamespace(items=[]),
+    )
+    assert "Nothing here answers" in get_graph_page(browser, world, "?ask=and+the+wasps")
 
 
 def test_what_is_looked_around_is_drawn_however_cold_it_is(

@@ -4,6 +4,7 @@
 
 const HEIGHT = 18;
 const MOST = 60; // names at once
+const MOST_OF_MANY = 24; // where memories lie close
 const LOOKED_AT = 500; // memories tried for a name
 const WIDEST = 160;
 const OBSTACLES = 200; // with more memories in sight names may lie over dots
@@ -90,12 +91,13 @@ export class Labels {
       if (spot) put(spot, name, "cluster");
     }
     if (seen.size <= OBSTACLES) for (const { x, y, size, node } of seen.values()) taken.push({ left: x - size, top: y - size, width: 2 * size, height: 2 * size, node });
+    const most = seen.size <= OBSTACLES ? MOST : MOST_OF_MANY;
     let tried = 0;
     const wanted = lit ? this.order.filter((node) => lit.near.has(node) && node !== lit.node) : this.order;
     for (const node of wanted) {
       const at = seen.get(node);
       if (!at) continue;
-      if (tried++ > LOOKED_AT || made.length >= MOST) break;
+      if (tried++ > LOOKED_AT || made.length >= most) break;
       const name = this.cut(this.text(node), WIDEST);
       const own = taken.findIndex((one) => one.node === node);
       const dot = own >= 0 ? taken.splice(own, 1)[0] : null;
