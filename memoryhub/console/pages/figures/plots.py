@@ -14,6 +14,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from memoryhub.policies.schema import HeatPolicy
+from notes.retention.spans import RetentionLife
+from notes.topics.heat import compute_heat
+
 FEW_QUESTIONS = 20  # of fewer a day no one knows what 95 in 100 take
 _HEIGHT = 260
 _LINE_HEIGHT = 34  # of a lifeline, in pixels
@@ -214,7 +218,7 @@ def plot_recall_quality(replays: Sequence[ReplayQuality]) -> Plot:
     """By replay, the first one first: what the setting in force found."""
     import plotly.graph_objects as go
 
-    title = _("What golden questions find")
+    title = _("What test questions find")
     about = _(
         "The share of expected memories among the first ten, by replay of the setting in force. "
         "The bars say where it lies with a certainty of 95 in 100: the fewer questions, the longer."
@@ -314,3 +318,47 @@ def plot_lifelines(lines: Sequence[Lifeline], now: datetime) -> Plot:
     heads = (_("Claim"), _("Value"), _("from"), _("until"))
     rows = [(each.claim, each.value, each.start, each.end) for each in lines]
     return Plot("lifelines", title, about, figure, heads, rows)
+
+
+_POINTS_A_SPAN = 24
+
+
+def plot_heat_over_time(
+    life: RetentionLife, weights: HeatPolicy, mentions: int, now: datetime
+) -> Plot:
+    """Of one memory: every recall lifts it for good, and its freshness for a while. How often it
+    was said is known for today alone, and counted all along."""
+    import plotly.graph_objects as go
+
+    title = _("Its heat over time")
+    about = _(
+        "Recalls × %(alpha)s, times said × %(beta)s, and how fresh it is × %(gamma)s: what its "
+        "size in the graph follows."
+    ) % {"alpha": weights.alpha, "beta": weights.beta, "gamma": weights.gamma}
+    times, heats, rows = [], [], []
+    for span in life.spans:
+        end = span.end or max(now, span.start)
+        for n in range(_POINTS_A_SPAN + 1):
+            # Most of them early: that is where it cools fastest.
+            at = span.start + (end - span.start) * (n / _POINTS_A_SPAN) ** 3
+            idle = (at - span.start).total_seconds()
+            heat = compute_heat(span.recalls, mentions, idle, weights)
+            times.append(at.isoformat())
+            heats.append(heat)
+            if n == 0:
+                rows.append((span.start, span.recalls, f"{heat:.2f}"))
+    rows.append((now, life.last.recalls, f"{heats[-1]:.2f}"))
+    line = go.Scatter(
+        x=times, y=heats, mode="lines", hovertemplate="%{y:.2f}", name=_("heat"), meta={"tone": 0}
+    )
+    room = (now - life.start) * 0.03
+    figure = _build_figure(
+        [line],
+        showlegend=False,
+        xaxis={
+            "type": "date",
+            "range": [(life.start - room).isoformat(), (now + room).isoformat()],
+        },
+        yaxis=_scale_from_zero(heats, _("heat")),
+    )
+    return Plot("heat", title, about, figure, (_("Since"), _("recalls"), _("heat")), rows[::-1])
