@@ -125,13 +125,13 @@ def find_overlaps(names: list[dict[str, Any]]) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def told(hive: Tenant) -> Space:
-    """Three matters of twenty facts each, all of them of one person."""
+    """Three matters of twelve facts each, all of them of one person."""
     with tenant_scope(hive.id):
         space = make_space(hive, "ines")
         ines = make_entity(space, "ines")
         for matter in ("the pottery in Braga", "a marathon", "two greyhounds"):
             thing = make_entity(space, matter, mention_count=20)
-            for number in range(20):
+            for number in range(12):
                 fact = make_fact(space, f"ines told at length of {matter}, and did so {number}×")
                 Relation.objects.create(
                     tenant=hive, space=space, fact=fact, src=ines, label="of", dst=thing
@@ -143,7 +143,7 @@ def told(hive: Tenant) -> Space:
 def test_names_never_lie_over_each_other(visitor: Visitor, told: Space, query: str) -> None:
     page = visitor.open("space-graph", told.id)
     page.goto(f"{page.url.partition('?')[0]}{query}")
-    wait_until_drawn(page, 63 if query else 40)
+    wait_until_drawn(page, 39)
     expect(page.locator(".graph-labels .cluster").first).to_be_visible()
     for zoom in ("all", "in", "in", "out"):
         page.locator(f"[data-zoom={zoom}]").click()
@@ -161,7 +161,7 @@ def test_names_never_lie_over_each_other(visitor: Visitor, told: Space, query: s
 
 def test_clusters_are_named_and_apart(visitor: Visitor, told: Space) -> None:
     page = visitor.open("space-graph", told.id)
-    wait_until_drawn(page, 40)
+    wait_until_drawn(page, 39)
     named = page.locator(".graph-labels .cluster")
     expect(named).to_have_count(3)
     assert set(named.all_inner_texts()) == {"the pottery in Braga", "a marathon", "two greyhounds"}
@@ -178,13 +178,13 @@ def test_clusters_are_named_and_apart(visitor: Visitor, told: Space) -> None:
 
 def test_a_trail_leads_back(visitor: Visitor, told: Space) -> None:
     page = visitor.open("space-graph", told.id)
-    wait_until_drawn(page, 40)
+    wait_until_drawn(page, 39)
     trail = page.get_by_role("navigation", name="Where you have been")
     expect(trail).to_be_hidden()
     page.get_by_role("link", name="Everything").click()
     expect(trail.get_by_role("link")).to_have_text(["ines", "Everything"])
     trail.get_by_role("link", name="ines").click()
-    wait_until_drawn(page, 40)
+    wait_until_drawn(page, 39)
     expect(trail).to_be_hidden()
 
 
