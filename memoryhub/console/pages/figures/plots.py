@@ -120,7 +120,7 @@ def plot_latency_by_day(days: Sequence[DayOfQuestions]) -> Plot:
         return Plot("latency", title, about, None, empty=_("Nothing was asked in these days."))
     heads = (_("Day"), _("questions"), _("median"), _("95 in 100"), _("99 in 100"))
     at = [each.day.isoformat() for each in days]
-    columns = [
+    columns: list[tuple[str, list[float | None], int]] = [
         (heads[2], [each.half for each in days], 0),
         (heads[3], [each.most if each.is_telling else None for each in days], 1),
         (heads[4], [each.nearly_all if each.is_telling else None for each in days], 3),

@@ -78,8 +78,10 @@ def _find_answering_ids(tenant: Tenant, space_id: UUID, question: str) -> list[s
 
 def _choose_start(space: Space, wish: GraphRequest) -> GraphRequest:
     """What is opened where the address does not say how much of the space is wanted."""
-    if wish.around or wish.node:
-        return replace(wish, around=wish.around or (wish.node,), most=READABLE_NODES)
+    if wish.around:
+        return replace(wish, most=READABLE_NODES)
+    if wish.node:
+        return replace(wish, around=(wish.node,), most=READABLE_NODES)
     person = queries.find_person(space)
     return replace(wish, around=(person,) if person else (), depth=2, most=READABLE_NODES)
 
