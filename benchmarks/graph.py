@@ -233,7 +233,7 @@ def _open_graph(context: Any, base: str, space_id: str, cookie: str) -> Any:
     page = context.new_page()
     page.on("console", lambda said: print(said.text))
     page.on("pageerror", lambda error: print(error))
-    page.goto(f"{base}/spaces/{space_id}/graph/")
+    page.goto(f"{base}/spaces/{space_id}/graph/?most=all")
     page.wait_for_selector("#graph[data-drawn=yes]", timeout=SETTLE_TIMEOUT)
     return page
 

@@ -46,11 +46,12 @@ function layout(given) {
   return {
     ...given,
     autosize: true,
-    margin: { l: 8, r: 8, t: 8, b: 8, pad: 4 },
+    margin: { l: 8, r: 24, t: 8, b: 8, pad: 4 },
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: colour("text") },
     legend: { ...given.legend, orientation: "h", y: given.height > 500 ? -0.3 : -0.22, yanchor: "top", font: { size: 12 } },
     xaxis: axis(given.xaxis), yaxis: axis(given.yaxis),
+    ...(given.yaxis2 && { yaxis2: axis({ ...given.yaxis2, showgrid: false }) }),
   };
 }
 

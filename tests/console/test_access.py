@@ -22,6 +22,7 @@ OWN |= {"policy", "policy-change", "usage", "usage-redact-all", "recalls", "feed
 OWN |= {"changes", "settings", "models", "models-test", "models-engine"}
 OWN |= {"models-connection", "models-prices", "lab-upload"}
 OWN |= {"find", "jobs-chosen"}
+OWN |= {"find", "jobs-chosen", "figures"}
 OWN |= {"data", "data-erase", "people", "quality"}
 OWN |= {"review", "review-answer", "review-rules", "receipts", "webhooks", "webhook-new"}
 OWN |= {"golden", "replays", "replay-start", "policy-try"}
@@ -156,6 +157,8 @@ DECIDED = {
     "recalls": (VIEWER, "get"),
     "recall": (VIEWER, "get"),
     "usage": (VIEWER, "get"),
+    "figures": (VIEWER, "get"),
+    "space-figures": (VIEWER, "get"),
     "usage-call": (VIEWER, "get"),
     "changes": (ADMIN, "get"),
     "settings": (VIEWER, "get"),

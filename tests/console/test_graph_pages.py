@@ -7,6 +7,7 @@ import json
 import re
 from datetime import timedelta
 from html import unescape
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
+from memoryhub.console.frame.text.wording import LINK_KINDS
 from memoryhub.console.pages.graph import link_graph
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact, Link, Note, Relation
@@ -202,7 +204,12 @@ def test_an_answer_is_small_and_kept(
 
 @pytest.mark.parametrize(
     "query",
-    ["", "?kind=note&kind=segment&q=mill", "?around={}&depth=2", "?around={}&weight=0.5&link=link"],
+    [
+        "?most=all",
+        "?kind=note&kind=segment&q=mill&most=120",
+        "?around={}&depth=2&most=40",
+        "?around={}&weight=0.5&link=link&most=all",
+    ],
 )
 def test_the_page_asks_ahead_for_the_data_of_its_address(
     browser: Client, world: ConsoleWorld, web: dict[str, Any], query: str
@@ -211,7 +218,107 @@ def test_the_page_asks_ahead_for_the_data_of_its_address(
     ahead = re.search(r'rel="preload"[^>]* href="([^"]+)"', get_graph_page(browser, world, query))
     assert ahead
     assert browser.get(unescape(ahead[1])).json() == get_graph_data(browser, world, query)
-    assert 'rel="preload"' not in get_graph_page(browser, world, f"{query or '?'}&view=table")
+    assert 'rel="preload"' not in get_graph_page(browser, world, f"{query}&view=table")
+
+
+def read_asked_ahead(shown: str) -> str:
+    """The query of the data that a page asks for."""
+    ahead = re.search(r'rel="preload"[^>]* href="([^"]+)"', shown)
+    assert ahead
+    return "?" + unescape(ahead[1]).partition("?")[2]
+
+
+@pytest.fixture
+def person(world: ConsoleWorld, web: dict[str, Any]) -> Any:
+    """The space's person, whom one fact of the web speaks of."""
+    with tenant_scope(world.tenant.id):
+        entity = make_entity(world.space, world.space.display_name)
+        Relation.objects.create(
+            tenant=world.tenant,
+            space=world.space,
+            fact=world.fact,
+            src=entity,
+            label="keeps",
+            dst=web["ghent"],
+        )
+    return entity
+
+
+def test_the_graph_opens_on_the_person_who_is_not_drawn(
+    browser: Client, world: ConsoleWorld, web: dict[str, Any], person: Any
+) -> None:
+    with tenant_scope(world.tenant.id):
+        make_fact(world.space, "nobody is linked with this")
+    query = read_asked_ahead(get_graph_page(browser, world))
+    assert query == f"?around={person.id}&depth=2&weight=0.0&" + "&".join(
+        [*(f"link={kind}" for kind in LINK_KINDS), "most=40"]
+    )
+    found = get_graph_data(browser, world, query)
+    assert {"I keep bees in Ghent", "Ghent town"} <= list_node_texts(found)
+    assert list_node_texts(found).isdisjoint({person.name, "nobody is linked with this"})
+    assert found["hubs"] == [person.name]
+    assert f"nearly all is linked with them: {person.name}" in found["left_out"]
+    assert person.name in list_node_texts(get_graph_data(browser, world, f"{query}&speakers=1"))
+    everything = get_graph_page(browser, world, "?most=all")
+    assert read_asked_ahead(everything) == "?"
+
+
+def test_what_lies_behind_a_speaker_is_not_near(
+    browser: Client, world: ConsoleWorld, web: dict[str, Any], person: Any
+) -> None:
+    with tenant_scope(world.tenant.id):
+        other = make_fact(world.space, "another matter")
+        far = make_entity(world.space, "Mars")
+        ends = {"src": person, "label": "sees", "dst": far}
+        Relation.objects.create(tenant=world.tenant, space=world.space, fact=other, **ends)
+    query = f"?around={world.fact.id}&depth=3"
+    assert "another matter" not in list_node_texts(get_graph_data(browser, world, query))
+    assert "another matter" in list_node_texts(
+        get_graph_data(browser, world, f"{query}&speakers=1")
+    )
+
+
+def test_the_graph_opens_on_a_question(
+    browser: Client,
+    world: ConsoleWorld,
+    web: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def find(_space: Any, question: str, **_options: Any) -> Any:
+        assert question == "where are the bees"
+        return SimpleNamespace(items=[SimpleNamespace(id=world.fact.id)])
+
+    monkeypatch.setattr("memoryhub.console.pages.graph.views.search_memories", find)
+    shown = get_graph_page(browser, world, "?ask=where+are+the+bees")
+    assert f"around={world.fact.id}" in read_asked_ahead(shown)
+    assert 'data-here="where are the bees"' in shown
+    monkeypatch.setattr(
+        "memoryhub.console.pages.graph.views.search_memories",
+        lambda *_given, **_options: SimpleNamespace(items=[]),
+    )
+    assert "Nothing here answers" in get_graph_page(browser, world, "?ask=and+the+wasps")
+
+
+def test_what_is_looked_around_is_drawn_however_cold_it_is(
+    browser: Client, world: ConsoleWorld, web: dict[str, Any]
+) -> None:
+    with tenant_scope(world.tenant.id):
+        Fact.objects.filter(id=world.fact.id).update(recall_count=90)
+    query = f"?around={web['older'].id}&most=1"
+    assert list_node_texts(get_graph_data(browser, world, query)) == {"I keep bees in Lier"}
+    query = f"?around={web['older'].id}&most=2"
+    assert len(get_graph_data(browser, world, query)["nodes"]) == 2
+
+
+def test_notes_say_what_may_name_their_group(
+    browser: Client, world: ConsoleWorld, web: dict[str, Any]
+) -> None:
+    with tenant_scope(world.tenant.id):
+        Note.objects.filter(id=web["note"].id).update(keywords=["hives"])
+    found = get_graph_data(browser, world, "?most=40")
+    named = dict(zip((row[0] for row in found["nodes"]), found["words"], strict=True))
+    assert named[str(web["note"].id)] == ["hives"]
+    assert get_graph_data(browser, world)["words"] == []
 
 
 def test_data_is_text_and_never_markup(browser: Client, world: ConsoleWorld) -> None:

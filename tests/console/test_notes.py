@@ -97,7 +97,8 @@ def test_AM8_evolution_shows_before_after_and_the_note_it_came_from(
     shown = get_note_page(browser, world, world.note)
     assert "a new note taught it" in shown
     assert "hobby, <ins>honey</ins>" in shown
-    assert shown.count("Two hives by the mill") == 2  # linked with it, and learnt from it
+    # Linked with it, in the picture of its links, and learnt from, in the strip and the history.
+    assert shown.count("Two hives by the mill") == 4
 
 
 def test_notes_are_filtered_by_tag_and_by_what_they_wait_for(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+from typing import Any
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -11,7 +14,7 @@ from memoryhub.tenants.scope import tenant_scope
 from notes.models import Relation
 from tests.console.conftest import ConsoleWorld, make_world
 from tests.support.browser import Visitor
-from tests.support.factories import make_entity, make_link, make_note, make_space
+from tests.support.factories import make_entity, make_fact, make_link, make_note, make_space
 
 pytestmark = pytest.mark.e2e
 
@@ -71,7 +74,7 @@ PLACE = """async id => { for (const _ of [1, 2]) await new Promise(requestAnimat
 
 def test_a_click_on_a_memory_opens_it(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("space-graph", world.space.id)
-    page.goto(f"{page.url}?around={world.note.id}")
+    page.goto(f"{page.url.partition('?')[0]}?around={world.note.id}")
     wait_until_drawn(page, 9)
     place = page.evaluate(PLACE, str(world.note.id))
     page.locator(".graph-canvas").click(position=place)
@@ -81,7 +84,7 @@ def test_a_click_on_a_memory_opens_it(visitor: Visitor, world: ConsoleWorld) -> 
 
 
 def unfold_filters(page: Page) -> None:
-    """Filters are folded away where there is little room."""
+    """Filters of a picture are folded away."""
     summary = page.get_by_text("What is shown")
     if summary.is_visible():
         expect(page.get_by_label("Colour by")).to_be_hidden()
@@ -89,23 +92,110 @@ def unfold_filters(page: Page) -> None:
     expect(page.get_by_label("Colour by")).to_be_visible()
 
 
-def test_filters_are_folded_where_there_is_little_room(
-    visitor: Visitor, world: ConsoleWorld, width: int
-) -> None:
+def test_filters_are_folded_until_wanted(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("space-graph", world.space.id)
+    wait_until_drawn(page, 13)
     entities = page.get_by_label("Entities")
-    expect(entities).to_be_visible(visible=width > 1000)
-    page.set_viewport_size({"width": 1100, "height": 844})
+    expect(entities).to_be_hidden()
+    unfold_filters(page)
     expect(entities).to_be_visible()
+    legend = page.get_by_role("list", name="Legend")
+    expect(legend).to_contain_text("Mentions")
+    expect(legend.get_by_text("Segments")).to_be_hidden()
+
+
+# The boxes of all names, and the picture that they lie in.
+NAMES = """() => {
+  const layer = document.querySelector(".graph-labels");
+  const box = (one) => { const { left, top, right, bottom } = one.getBoundingClientRect();
+    return { left, top, right, bottom, text: one.textContent, kind: one.className } };
+  return { names: [...layer.children].map(box), picture: box(layer) } }"""
+
+
+def find_overlaps(names: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    return [
+        (one["text"], other["text"])
+        for one, other in combinations(names, 2)
+        if one["left"] < other["right"]
+        and other["left"] < one["right"]
+        and one["top"] < other["bottom"]
+        and other["top"] < one["bottom"]
+    ]
+
+
+@pytest.fixture(scope="module")
+def told(hive: Tenant) -> Space:
+    """Three matters of twelve facts each, all of them of one person."""
+    with tenant_scope(hive.id):
+        space = make_space(hive, "ines")
+        ines = make_entity(space, "ines")
+        for matter in ("the pottery in Braga", "a marathon", "two greyhounds"):
+            thing = make_entity(space, matter, mention_count=20)
+            for number in range(12):
+                fact = make_fact(space, f"ines told at length of {matter}, and did so {number}×")
+                Relation.objects.create(
+                    tenant=hive, space=space, fact=fact, src=ines, label="of", dst=thing
+                )
+    return space
+
+
+@pytest.mark.parametrize("query", ["", "?most=all"])
+def test_names_never_lie_over_each_other(visitor: Visitor, told: Space, query: str) -> None:
+    page = visitor.open("space-graph", told.id)
+    page.goto(f"{page.url.partition('?')[0]}{query}")
+    wait_until_drawn(page, 39)
+    expect(page.locator(".graph-labels .cluster").first).to_be_visible()
+    for zoom in ("all", "in", "in", "out"):
+        page.locator(f"[data-zoom={zoom}]").click()
+        page.wait_for_timeout(300)  # of its motion
+        found = page.evaluate(NAMES)
+        names, picture = found["names"], found["picture"]
+        assert len(names) >= 5
+        assert find_overlaps(names) == []
+        for each in names:
+            assert picture["left"] <= each["left"]
+            assert each["right"] <= picture["right"]
+            assert picture["top"] <= each["top"]
+            assert each["bottom"] <= picture["bottom"]
+
+
+def test_clusters_are_named_and_apart(visitor: Visitor, told: Space) -> None:
+    page = visitor.open("space-graph", told.id)
+    wait_until_drawn(page, 39)
+    named = page.locator(".graph-labels .cluster")
+    expect(named).to_have_count(3)
+    assert set(named.all_inner_texts()) == {"the pottery in Braga", "a marathon", "two greyhounds"}
+    boxes = page.evaluate("""() => { const { graph } = document.getElementById("graph").picture;
+      const found = {};
+      graph.forEachNode((_, { x, y, cluster }) => { const box = found[cluster] ??= [x, y, x, y];
+        found[cluster] = [Math.min(box[0], x), Math.min(box[1], y),
+          Math.max(box[2], x), Math.max(box[3], y)] });
+      return Object.values(found) }""")
+    for one, other in combinations(boxes, 2):
+        apart = one[2] < other[0] or other[2] < one[0] or one[3] < other[1] or other[3] < one[1]
+        assert apart
+
+
+def test_a_trail_leads_back(visitor: Visitor, told: Space) -> None:
+    page = visitor.open("space-graph", told.id)
+    wait_until_drawn(page, 39)
+    trail = page.get_by_role("navigation", name="Where you have been")
+    expect(trail).to_be_hidden()
+    page.get_by_role("link", name="Everything").click()
+    expect(trail.get_by_role("link")).to_have_text(["ines", "Everything"])
+    trail.get_by_role("link", name="ines").click()
+    wait_until_drawn(page, 39)
+    expect(trail).to_be_hidden()
 
 
 def test_filters_change_the_picture_and_the_address(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("space-graph", world.space.id)
+    page.goto(f"{page.url.partition('?')[0]}?most=all")
     wait_until_drawn(page, 13)
+    unfold_filters(page)
     page.get_by_label("Words of a memory").fill("hive")
     expect_state(page, "8 memories found and 11 links")
     page.get_by_label("Words of a memory").fill("")
-    unfold_filters(page)
     page.get_by_label("Entities").uncheck()
     expect_state(page, "10 memories and 8 links")
     page.get_by_label("Relations").uncheck()
@@ -124,7 +214,7 @@ def test_filters_change_the_picture_and_the_address(visitor: Visitor, world: Con
 
 def test_around_a_memory_and_back(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("space-graph", world.space.id)
-    page.goto(f"{page.url}?node={world.note.id}")
+    page.goto(f"{page.url.partition('?')[0]}?node={world.note.id}")
     page.get_by_role("link", name="Only what is around it").click()
     wait_until_drawn(page, 9)
     page.get_by_role("link", name="Show the whole space").click()
@@ -153,6 +243,7 @@ def test_a_failure_is_said_and_can_be_tried_again(visitor: Visitor, world: Conso
 
 def test_places_are_kept(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("space-graph", world.space.id)
+    page.goto(f"{page.url.partition('?')[0]}?most=all")
     wait_until_drawn(page, 13)
     expect(page.locator("#graph")).to_have_attribute("data-settled", "yes")
     page.reload()
@@ -180,6 +271,9 @@ def large(hive: Tenant) -> Space:
 
 def test_five_thousand_memories_are_drawn_with_their_links(visitor: Visitor, large: Space) -> None:
     page = visitor.open("space-graph", large.id)
+    wait_until_drawn(page, 40)
+    page.get_by_role("link", name="Everything").click()
+    page.wait_for_url("**most=all**")
     graph = page.locator("#graph")
     expect(graph).to_have_attribute("data-drawn", "yes", timeout=60_000)
     expect(graph).to_have_attribute("data-nodes", "5000")

@@ -87,7 +87,7 @@ def visiting(browser: Browser, base: str, person: User, width: int) -> Iterator[
     found.watch()
     yield found
     context.close()
-    assert found.troubles == []
+    assert found.troubles == [], found.troubles
 
 
 def session_of(person: User, base: str) -> Any:

@@ -21,8 +21,8 @@ from memoryhub.console.admin.warmth import prepare_rows
 from memoryhub.console.frame import charts
 from memoryhub.console.frame.admin_addresses import find_console_address, find_row_address
 from memoryhub.console.frame.text.quotes import load_sources
-from memoryhub.console.frame.text.wording import shorten_text
 from memoryhub.console.pages.graph.link_graph import GraphNode
+from memoryhub.console.pages.graph.link_picture import LinkPicture, build_link_picture
 from memoryhub.console.pages.graph.queries import load_graph_neighbours
 from memoryhub.console.pages.heat.life import MemoryLife, build_memory_life, load_recalls_of
 from memoryhub.console.pages.history.row_changes import MemoryChange, describe_changes, load_changes
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 MAX_RELATED = 10  # rows of a table on another row's page
 MAX_RELATED_COLUMNS = 4
 MAX_CHANGES = 50
-NEIGHBOURS_A_SIDE = 10
-NEIGHBOUR_LENGTH = 38  # characters
 _GRAPH_MODELS = {
     Note: "note",
     Fact: "fact",
@@ -61,42 +59,6 @@ class RelatedRows:
     rows: list[tuple[str, list[tuple[str, Any]]]]
     total: int
     address: str
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """A memory beside the one in the middle: where it is drawn, and the link that leads there."""
-
-    kind: str
-    words: str
-    link: str
-    label: str
-    address: str
-    x: float
-    y: float
-    is_left: bool
-    is_past: bool
-
-    @property
-    def text_x(self) -> float:
-        return self.x + (-10 if self.is_left else 10)
-
-
-@dataclass(frozen=True, slots=True)
-class LinkPicture:
-    """Each neighbour with the path of its link. `left_out`: neighbours without room."""
-
-    neighbours: list[tuple[Neighbour, str]]
-    height: float
-    left_out: int
-
-    @property
-    def middle(self) -> float:
-        return self.height / 2
-
-    @property
-    def kinds(self) -> list[str]:
-        return sorted({each.kind for each, _ in self.neighbours})
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,35 +207,10 @@ def _load_life(row: Any, kind: str, space: Space, policy: Policy, now: datetime)
 def load_link_picture(
     row: Any, kind: str, space: Space, policy: Policy, now: datetime
 ) -> LinkPicture | None:
-    """The strongest links of a memory, half to its left and half to its right. None without."""
+    """None without links."""
     node = GraphNode(str(row.id), kind, "", 0.0)
     found = load_graph_neighbours(space, node, policy.heat, now)
-    first: dict[str, Any] = {}
-    for edge, other, _ in found:
-        first.setdefault(other.id, (edge, other))
-    shown = list(first.values())[: 2 * NEIGHBOURS_A_SIDE]
-    if not shown:
-        return None
-    rows_a_side = (len(shown) + 1) // 2
-    height = 34.0 * max(rows_a_side, 2) + 20
-    drawn = []
-    for at, (edge, other) in enumerate(shown):
-        is_left, place = at % 2 == 1, at // 2
-        of_side = len(shown) // 2 if is_left else rows_a_side
-        y = round(height / 2 + 34 * (place - (of_side - 1) / 2), 1)
-        each = Neighbour(
-            kind=other.kind,
-            words=shorten_text(other.text, NEIGHBOUR_LENGTH),
-            link=edge.kind,
-            label=edge.label,
-            address=_find_node_address(other),
-            x=245.0 if is_left else 355.0,
-            y=y,
-            is_left=is_left,
-            is_past=other.past,
-        )
-        drawn.append((each, f"M300 {height / 2}Q300 {y} {each.x} {y}"))
-    return LinkPicture(drawn, height, len(first) - len(shown))
+    return build_link_picture([(edge, other) for edge, other, _ in found], _find_node_address)
 
 
 def _find_node_address(node: GraphNode) -> str:

@@ -1,5 +1,6 @@
 // The picture itself: Sigma over a graph, with what is dimmed, hidden or set off.
 
+import { Labels } from "./labels.js";
 import { css, groupTone, mixed, palette, STRANDS, still } from "./theme.js";
 
 const { MultiUndirectedGraph } = globalThis.graphology;
@@ -7,11 +8,11 @@ const { MultiUndirectedGraph } = globalThis.graphology;
 // The memories without their links. `places` in the order of the data, where its rows have none.
 export function graphOf(data, places) {
   const graph = new MultiUndirectedGraph();
-  const base = Math.max(2.2, Math.min(9, 34 / data.nodes.length ** 0.3));
+  const base = Math.max(2.2, Math.min(6, 34 / data.nodes.length ** 0.3));
   data.nodes.forEach(([id, kind, text, heat, past, left, top, segment = -1, tag = -1], at) => {
     const [x, y] = places?.[at] ?? [left, top];
     const size = base * (0.55 + 1.6 * heat);
-    graph.addNode(id, { kind, text, label: short(text), heat, past, x, y, segment, tag, size, search: text.toLowerCase() });
+    graph.addNode(id, { kind, text, heat, past, x, y, segment, tag, size, search: text.toLowerCase() });
   });
   return graph;
 }
@@ -26,10 +27,6 @@ function joined(graph, data) {
   return graph;
 }
 
-function short(text) {
-  return text.length > 44 ? `${text.slice(0, 43)}…` : text;
-}
-
 // A Sigma with nothing in it yet: it takes about as long to make as to fill, and is made while the
 // data is on its way.
 export function stage(box) {
@@ -39,20 +36,15 @@ export function stage(box) {
 // `view`: kinds and links shown, least weight, words searched, what is coloured by, and which
 // memory is open or pointed at. Changing it and calling `refresh` is all there is to it.
 export class Picture {
-  constructor(box, data, graph, view, sigma) {
+  constructor(box, data, graph, view, sigma, layer) {
     Object.assign(this, { data, graph, view, box, sigma });
     this.lit = null;
     this.paint();
     sigma.setSettings({
       nodeReducer: (node, held) => this.node(node, held),
       edgeReducer: (edge, held) => this.edge(edge, held),
-      defaultDrawNodeHover: (context, held, settings) => this.named(context, held, settings),
-      labelFont: getComputedStyle(document.body).fontFamily,
-      labelSize: 12,
-      labelColor: { attribute: "labelColour" },
-      labelDensity: 0.5,
-      labelGridCellSize: 120,
-      labelRenderedSizeThreshold: 7,
+      defaultDrawNodeHover: (context, held) => this.ringed(context, held),
+      renderLabels: false,
       zIndex: true,
       minCameraRatio: 0.02,
       maxCameraRatio: 4,
@@ -60,11 +52,11 @@ export class Picture {
       hideEdgesOnMove: data.edges.length > 4000,
     });
     sigma.setGraph(graph);
+    this.labels = new Labels(layer, this);
   }
 
   paint() {
     this.colours = palette(this.data.kinds);
-    this.label = css(this.colours.text);
     this.faded = css(this.colours.faded);
     this.thin = css(this.colours.thin);
     this.tones = new Map();
@@ -107,13 +99,10 @@ export class Picture {
   // Sigma hands a copy of what is held of each, which may be changed.
   node(node, held) {
     if (!this.shows(held)) return Object.assign(held, { hidden: true });
-    const { lit, view } = this;
+    const { lit } = this;
     const out = (lit && !lit.near.has(node)) || !this.found(held);
-    if (out) return Object.assign(held, { color: this.faded, label: "", zIndex: 0 });
-    const marked = lit?.node === node;
-    const named = marked || (view.words.length > 0 && view.words.join("").length > 2);
-    const forceLabel = named && this.graph.order < 800;
-    return Object.assign(held, { color: this.tone(held), labelColour: this.label, zIndex: 1, highlighted: marked, forceLabel });
+    if (out) return Object.assign(held, { color: this.faded, unnamed: true, zIndex: 0 });
+    return Object.assign(held, { color: this.tone(held), unnamed: false, zIndex: 1, highlighted: lit?.node === node });
   }
 
   edge(edge, held) {
@@ -124,30 +113,13 @@ export class Picture {
     return Object.assign(held, { color: colours.strands[held.kind], size: near ? held.size * 1.6 : held.size, zIndex: near ? 1 : 0 });
   }
 
-  // The name beside what is pointed at, on the surface of the theme.
-  named(context, held, settings) {
-    const { colours } = this;
-    const text = this.graph.getNodeAttribute(held.key, "text");
-    context.font = `${settings.labelSize}px ${settings.labelFont}`;
-    const room = Math.min(context.measureText(text).width + 14, 340);
-    const [left, top] = [held.x + held.size + 4, held.y - 12];
-    context.fillStyle = css(colours.surface);
+  // A ring around what is pointed at; its name is among the labels.
+  ringed(context, held) {
     context.strokeStyle = held.color;
     context.lineWidth = 1.5;
     context.beginPath();
-    context.roundRect(left, top, room, 24, 6);
-    context.fill();
-    context.stroke();
-    context.beginPath();
     context.arc(held.x, held.y, held.size + 3, 0, Math.PI * 2);
     context.stroke();
-    context.save();
-    context.beginPath();
-    context.rect(left, top, room - 6, 24);
-    context.clip();
-    context.fillStyle = css(colours.text);
-    context.fillText(text, left + 7, held.y + 4);
-    context.restore();
   }
 
   // The links, into a copy: of each that is put into a graph that is shown Sigma is told.
@@ -218,6 +190,7 @@ export class Picture {
   }
 
   end() {
+    this.labels.end();
     this.sigma.kill();
   }
 }

@@ -4,12 +4,15 @@ import "../../vendor/graphology/graphology.umd.min.js";
 import "../../vendor/sigma/sigma.min.js";
 import { graphOf, Picture, stage } from "./draw.js";
 import { arrange, firstPlaces, forget, keep } from "./place.js";
+import { namesOf } from "./naming.js";
 import { onTheme, still } from "./theme.js";
+import { walk } from "./trail.js";
 
 const root = document.getElementById("graph");
 const form = document.getElementById("graph-filters");
 const panel = document.getElementById("about");
 const box = root?.querySelector(".graph-canvas");
+const layer = root?.querySelector(".graph-labels");
 const state = root?.querySelector(".graph-state");
 const trouble = root?.querySelector(".graph-trouble");
 const words = root?.dataset; // what is said, in the reader's language
@@ -34,22 +37,24 @@ function asked() {
 function address() {
   const given = new URLSearchParams();
   for (const field of form.elements) {
-    if (!field.name || field.type === "checkbox") continue;
-    const usual = field.tagName === "SELECT" ? field.options[0].value : field.type === "range" ? field.min : "";
-    if (field.value !== usual && Number(field.value) !== Number(usual || NaN)) given.set(field.name, field.value);
+    if (!field.name || (field.type === "checkbox" && (field.name !== "speakers" || !field.checked))) continue;
+    const usual = field.tagName === "SELECT" ? (field.dataset.usual ?? field.options[0].value) : field.type === "range" ? field.min : "";
+    if (field.value !== usual && Number(field.value) !== Number(usual || NaN)) given.append(field.name, field.value);
   }
   for (const name of ["kind", "link"]) {
     const boxes = [...form.querySelectorAll(`[name=${name}]`)];
     if (boxes.every((each) => each.checked === (each.dataset.usual === "on"))) continue;
     for (const each of boxes) if (each.checked) given.append(name, each.value);
   }
-  if (picture?.view.open) given.set("node", picture.view.open);
+  const open = picture ? picture.view.open : new URLSearchParams(location.search).get("node");
+  if (open) given.set("node", open);
   return given;
 }
 
 function remember() {
   const given = address().toString();
   history.replaceState(null, "", given ? `?${given}` : location.pathname);
+  walk(document.querySelector("[data-trail]"), root.dataset.space, root.dataset.here, given);
 }
 
 function tell(said) {
@@ -93,12 +98,12 @@ async function load(from = source()) {
 // takes longest, clusters and better places, is left to a worker.
 function draw() {
   worker?.terminate();
-  const first = data.placed ? null : firstPlaces(root.dataset.space, data);
+  const first = data.placed ? null : reads() ? { places: firstPlaces("", data).places, reads: true } : firstPlaces(root.dataset.space, data);
   const graph = graphOf(data, first?.places);
   const open = picture ? picture.view.open : new URLSearchParams(location.search).get("node");
   picture?.end();
   if (!ready) box.replaceChildren();
-  picture = new Picture(box, data, graph, { ...asked(), open: null, pointed: null }, ready ?? stage(box));
+  picture = new Picture(box, data, graph, { ...asked(), open: null, pointed: null }, ready ?? stage(box), layer);
   ready = null;
   root.picture = picture; // for those who measure it
   root.dataset.nodes = graph.order;
@@ -118,17 +123,26 @@ function seen(first, open) {
   if (first && picture.graph.order > 1) improve(first);
 }
 
-function improve({ known, places }) {
+// Few enough that each is to have a name.
+function reads() {
+  return (form.elements.namedItem("most")?.value ?? "all") !== "all";
+}
+
+function improve({ known, places, reads }) {
   const { graph } = picture;
-  const how = known === graph.order ? "stay" : known ? "better" : "begin";
+  const shape = { width: box.clientWidth, height: box.clientHeight };
+  const how = reads ? "read" : known === graph.order ? "stay" : known ? "better" : "begin";
   let latest = null;
   if (how !== "stay") root.dataset.settled = "no";
-  worker = arrange(data, places, how, (said) => {
-    if (said.clusters) picture.group("cluster", said.clusters);
+  worker = arrange(data, places, how, shape, (said) => {
+    if (said.clusters) {
+      picture.group("cluster", said.clusters);
+      picture.labels.name(namesOf(data, said.clusters));
+    }
     if (said.places) latest = said.places;
     if (said.places && (said.done || !still.matches)) picture.move(said.places);
     if (!said.done || how === "stay") return;
-    if (latest) keep(root.dataset.space, graph);
+    if (latest && !reads) keep(root.dataset.space, graph);
     performance.mark("graph-settled");
     root.dataset.settled = "yes";
   });
@@ -147,6 +161,7 @@ function count() {
     per[held.kind] = (per[held.kind] ?? 0) + 1;
     if (picture.links(held) && picture.shows(one) && picture.shows(other)) links += 1;
   });
+  drawnKinds(per);
   for (const each of form.querySelectorAll("[data-count]")) each.textContent = per[each.dataset.count]?.toLocaleString() ?? "";
   const name = `${memories === 1 ? "memory" : "memories"}${view.words.length ? "Found" : ""}`;
   const told = words[name].replace("{n}", memories.toLocaleString());
@@ -154,6 +169,16 @@ function count() {
   tell(data.placed ? told : both.replace("{memories}", told).replace("{n}", links.toLocaleString()));
   const foot = document.querySelector("[data-left-out]");
   if (foot) foot.textContent = data.left_out;
+}
+
+// The legend names what is in the picture, and nothing else.
+function drawnKinds(per) {
+  const list = document.querySelector("[data-legend]");
+  if (!list) return;
+  const { graph, view } = picture;
+  for (const each of list.querySelectorAll("[data-kind]")) each.hidden = !per[each.dataset.kind] || !view.kinds.has(each.dataset.kind);
+  for (const each of list.querySelectorAll("[data-strand]")) each.hidden = !per[each.dataset.strand] || !view.links.has(each.dataset.strand);
+  list.querySelector("[data-past]").hidden = !graph.someNode((_, held) => held.past);
 }
 
 // What the colours of topics and tags stand for.
@@ -195,6 +220,8 @@ function choose(node, { look = false } = {}) {
   if (there && look) picture.look(node);
   const where = node ? `${root.dataset.about}?node=${node}` : root.dataset.about;
   panel.classList.toggle("open", Boolean(node));
+  picture.sigma.resize();
+  picture.refresh();
   htmx.ajax("GET", where, { target: panel, swap: "innerHTML" });
 }
 
@@ -204,7 +231,7 @@ function change(field) {
   const missing = field.name === "kind" && (data.left_out || (field.checked && !loaded.has(field.value)));
   const around = form.elements.namedItem("around") && ["link", "weight", "kind"].includes(field.name);
   remember();
-  if (!picture || field.name === "depth" || missing || around) return load();
+  if (!picture || ["depth", "most", "speakers"].includes(field.name) || missing || around) return load();
   Object.assign(picture.view, asked());
   picture.refresh();
   legend();
@@ -273,6 +300,7 @@ function begin() {
     panel.textContent = gone ? words.gone : answered(event.detail.xhr.status);
   });
   onTheme(() => picture?.repaint());
+  remember();
   load(root.dataset.url); // the page has asked for it already
   ready = stage(box);
 }

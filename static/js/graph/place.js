@@ -61,9 +61,9 @@ export function firstPlaces(space, { nodes, edges }) {
   return { known, places: nodes.map((_, at) => places[at] ?? sunflower(at, 1.5)) };
 }
 
-// Runs beside the page. `heard` gets what the worker says: `clusters` (the number of each memory's),
+// Runs beside the page. `shape`: width and height of the picture. `heard` gets what the worker says: `clusters` (the number of each memory's),
 // `places` as x, y, x, y …, and `done` with the last of them.
-export function arrange({ edges }, places, how, heard) {
+export function arrange({ edges }, places, how, shape, heard) {
   const ends = new Uint32Array(edges.length * 2);
   const weights = new Float32Array(edges.length);
   edges.forEach(([source, target, , weight], at) => {
@@ -77,6 +77,6 @@ export function arrange({ edges }, places, how, heard) {
   };
   worker.onerror = () => heard({ done: true });
   const flat = Float32Array.from(places.flat());
-  worker.postMessage({ ends, weights, places: flat, how }, [ends.buffer, weights.buffer, flat.buffer]);
+  worker.postMessage({ ends, weights, places: flat, how, shape }, [ends.buffer, weights.buffer, flat.buffer]);
   return worker;
 }

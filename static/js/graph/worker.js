@@ -5,6 +5,7 @@ import "./no-document.js";
 import "../../vendor/graphology/graphology.umd.min.js";
 import "../../vendor/graphology/graphology-library.min.js";
 import { clustersOf, discs } from "./clusters.js";
+import { readable } from "./reading.js";
 
 const { MultiUndirectedGraph } = globalThis.graphology;
 const forces = globalThis.graphologyLibrary.layoutForceAtlas2;
@@ -39,12 +40,21 @@ function settle(graph) {
   say(graph, true);
 }
 
-// `how`: "stay" where all places are known, "better" from those given, "begin" from clusters.
+function read(graph, clusters, shape) {
+  readable(graph, clusters, shape).forEach(([x, y], node) => graph.mergeNodeAttributes(node, { x, y }));
+  say(graph, true);
+}
+
+// `how`: "read" for a few that are to be read, "stay" where all places are known, "better" from those given, "begin" from clusters.
 onmessage = ({ data }) => {
   const graph = built(data);
   const clusters = clustersOf(graph);
   postMessage({ clusters: Int32Array.from(clusters), done: data.how === "stay" });
   if (data.how === "stay") return;
+  if (data.how === "read") {
+    read(graph, clusters, data.shape);
+    return;
+  }
   if (data.how === "begin") {
     discs(graph, clusters);
     say(graph, false);

@@ -74,6 +74,7 @@ SPACE_TABS = (
         _("History"),
         (
             SpaceView("history", _("Changes"), "space-history", ("event", "roll_back", "erase")),
+            SpaceView("figures", _("Over time"), "space-figures"),
             SpaceView("review", _("Inbox"), "space-review"),
         ),
     ),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log1p
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -18,10 +18,23 @@ from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.forms import read_id
 from memoryhub.console.frame.lists import has_all_words, read_filters
-from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS, shorten_text
+from memoryhub.console.frame.text.wording import (
+    LINK_KINDS,
+    NODE_KINDS,
+    join_list,
+    shorten_text,
+)
 
 MAX_NODES = 5000  # memories drawn at once
 MAX_LINKS = 20_000
+READABLE_NODES = 40  # as many as are drawn where nothing else is asked for
+NODE_LIMITS = (
+    (str(READABLE_NODES), _("the 40 hottest")),
+    ("120", _("the 120 hottest")),
+    ("all", _("everything")),
+)
+MAX_STARTS = 12  # memories in the middle
+MAX_QUESTION_LENGTH = 400
 DEPTHS = (1, 2, 3)
 USUAL_NODE_KINDS = ("note", "fact", "entity")
 COLOUR_OPTIONS = (("kind", _("Kind")), ("cluster", _("Cluster")))
@@ -49,12 +62,15 @@ class GraphEdge(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LinkGraph:
-    """`total`: memories there are, `nodes` the warmest of them; `links` likewise of `edges`."""
+    """`total`: memories there are, `nodes` the warmest of them; `links` likewise of `edges`.
+    `hubs`: names of the speakers who were left out. `words`: by memory, what may name its group."""
 
     nodes: list[GraphNode]
     edges: list[GraphEdge]
     total: int
     links: int
+    hubs: Sequence[str] = ()
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def left_out(self) -> str:
@@ -69,18 +85,29 @@ class LinkGraph:
         if self.links > len(self.edges):
             message = gettext("Of %(total)s links the %(shown)s strongest are shown.")
             told.append(message % {"total": f"{self.links:,}", "shown": f"{len(self.edges):,}"})
+        if self.hubs:
+            message = gettext("Not drawn, since nearly all is linked with them: %(names)s.")
+            told.append(message % {"names": join_list(self.hubs)})
         return " ".join(told)
 
 
 @dataclass(frozen=True, slots=True)
 class GraphRequest:
-    """What the address asks of a graph. Unknown values fall back to the default."""
+    """What the address asks of a graph. Unknown values fall back to the default.
+
+    `around`: memories in the middle, with what is at most `depth` links away. `ask`: the question
+    that they answer. `most`: of the warmest. `speakers`: whether those who speak are drawn too,
+    with whom nearly everything is linked.
+    """
 
     kinds: tuple[str, ...] = USUAL_NODE_KINDS
     links: tuple[str, ...] = tuple(LINK_KINDS)
     weight: float = 0.0
-    around: str | None = None
+    around: tuple[str, ...] = ()
     depth: int = 1
+    most: int = MAX_NODES
+    speakers: bool = False
+    ask: str = ""
     node: str | None = None
     colour: str = "kind"
     view: str = "picture"
@@ -89,7 +116,7 @@ class GraphRequest:
 
     @property
     def narrowed(self) -> bool:
-        return bool(self.q or self.around or self.weight) or (
+        return bool(self.q or self.around or self.weight or self.most < MAX_NODES) or (
             set(self.kinds) != set(USUAL_NODE_KINDS) or len(self.links) < len(LINK_KINDS)
         )
 
@@ -100,6 +127,10 @@ class GraphRequest:
         if self.around:
             given = {"around": self.around, "depth": self.depth, "weight": self.weight}
             given["link"] = self.links
+        if self.most != MAX_NODES:
+            given["most"] = self.most
+        if self.speakers:
+            given["speakers"] = 1
         if self.kinds != USUAL_NODE_KINDS:
             given["kind"] = self.kinds
         return given
@@ -111,8 +142,11 @@ def read_graph_request(query: QueryDict) -> GraphRequest:
         kinds=_select_known(query.getlist("kind"), tuple(NODE_KINDS), USUAL_NODE_KINDS),
         links=_select_known(query.getlist("link"), tuple(LINK_KINDS), tuple(LINK_KINDS)),
         weight=_parse_share(query.get("weight", "")),
-        around=parse_node_id(query.get("around", "")),
+        around=tuple(filter(None, map(parse_node_id, query.getlist("around")[:MAX_STARTS]))),
         depth=int(query.get("depth", "1")) if query.get("depth") in ("1", "2", "3") else 1,
+        most=_parse_limit(query.get("most", "")),
+        speakers=query.get("speakers") == "1",
+        ask=query.get("ask", "").replace("\0", "").strip()[:MAX_QUESTION_LENGTH],
         node=parse_node_id(query.get("node", "")),
         colour="cluster" if query.get("colour") == "cluster" else "kind",
         view=query.get("view", "") if query.get("view") in ("table", "links") else "picture",
@@ -130,6 +164,10 @@ def _parse_share(text: str) -> float:
         return min(1.0, max(0.0, float(text)))
     except ValueError:
         return 0.0
+
+
+def _parse_limit(text: str) -> int:
+    return min(MAX_NODES, max(1, int(text))) if text.isdecimal() and len(text) < 6 else MAX_NODES
 
 
 def parse_node_id(text: str) -> str | None:
@@ -183,6 +221,8 @@ def serialize_graph(graph: LinkGraph) -> dict[str, Any]:
             (place[source], place[target], links[kind], round(weight, 2), label)
             for source, target, kind, weight, label in graph.edges
         ],
+        "words": [graph.words.get(node.id, ()) for node in graph.nodes] if graph.words else [],
+        "hubs": list(graph.hubs),
         "total": graph.total,
         "left_out": graph.left_out,
     }

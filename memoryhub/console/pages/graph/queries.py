@@ -49,28 +49,83 @@ NodeIds = Collection[str] | None
 
 def load_graph(space: Space, wish: GraphRequest, weights: HeatPolicy, now: datetime) -> LinkGraph:
     """The warmest memories of the wish's kinds with the links between them; with `around`, those
-    at most `depth` links from it. Seven statements at most, and five more a step of depth."""
-    reach = _find_reachable_ids(space, wish, wish.around) if wish.around else None
-    wanted = _list_node_rows(space, wish.kinds, weights, now, reach, wish.around)
-    found = list(map(GraphNode._make, wanted.order_by("-heat_", "id_")[: MAX_NODES + 1]))
-    nodes = found[:MAX_NODES]
-    total = len(found) if len(found) <= MAX_NODES else wanted.count()
+    at most `depth` links from it. Ten statements at most, and five more a step of depth."""
+    hubs = {} if wish.speakers else _load_speakers(space)
+    reach = _find_reachable_ids(space, wish, hubs) if wish.around else None
+    drawn = None if reach is None else reach - set(hubs)
+    starts = [each for each in wish.around if each not in hubs]
+    wanted = _list_node_rows(space, wish.kinds, weights, now, drawn, starts, hubs)
+    most = min(wish.most, MAX_NODES)
+    found = list(map(GraphNode._make, wanted.order_by("-heat_", "id_")[: most + 1]))
+    total = len(found) if len(found) <= most else wanted.count()
+    nodes = _keep_starts(found, starts, most, space, weights, now)
     held = {node.id for node in nodes}
-    narrow = held if reach is not None or total > MAX_NODES else None
+    narrow = held if reach is not None or total > most else None
     touching = _load_touching_edges(space, tuple(LINK_KINDS), narrow) if held else []
     edges = select_edges(touching, held)
-    return LinkGraph(nodes, edges[:MAX_LINKS], total, len(edges))
+    words = _load_note_words(space, held) if most < MAX_NODES else {}
+    return LinkGraph(nodes, edges[:MAX_LINKS], total, len(edges), sorted(hubs.values()), words)
 
 
-def _find_reachable_ids(space: Space, wish: GraphRequest, start: str) -> set[str]:
-    """The ids at most `depth` links away. What lies behind a kind that is not shown counts too."""
-    found = edge_of_it = {start}
+def _load_speakers(space: Space) -> dict[str, str]:
+    """By id, the names of those who speak here: nearly every memory is linked with them."""
+    names = {*space.people, *space.called_names}
+    rows = Entity.objects.filter(space=space, name__in=names, retired_at=None, merged_into=None)
+    return dict(_read_edge_columns(rows, ("id",), ("name",)))
+
+
+def find_person(space: Space) -> str | None:
+    """The id of the space's person among the entities. One statement."""
+    named = Entity.objects.filter(
+        space=space, name__in=space.called_names, retired_at=None, merged_into=None
+    )
+    found = named.order_by("-mention_count", "id").values_list("id", flat=True).first()
+    return str(found) if found else None
+
+
+def load_people(space: Space, count: int) -> list[tuple[str, str]]:
+    """(id, name) of the people that memories speak of, those spoken of most first."""
+    rows = Entity.objects.filter(space=space, type="person", retired_at=None, merged_into=None)
+    found = rows.order_by("-mention_count", "id").values_list("id", "name")[:count]
+    return [(str(row_id), name) for row_id, name in found]
+
+
+def _keep_starts(
+    found: Sequence[GraphNode],
+    starts: Sequence[str],
+    most: int,
+    space: Space,
+    weights: HeatPolicy,
+    now: datetime,
+) -> list[GraphNode]:
+    """The first of what was found, and what is in the middle however cold it is."""
+    shown = list(found[:most])
+    missing = set(starts) - {node.id for node in shown}
+    if not missing or len(found) <= most:
+        return shown
+    cold = load_nodes(space, tuple(NODE_KINDS), missing, weights, now)
+    return [*shown[: most - len(cold)], *cold]
+
+
+def _load_note_words(space: Space, ids: Collection[str]) -> dict[str, list[str]]:
+    """By id, the keywords of notes. One statement."""
+    rows = Note.objects.filter(space=space, id__in=ids).exclude(keywords=[])
+    return dict(_read_edge_columns(rows, ("id",), ("keywords",)))
+
+
+def _find_reachable_ids(space: Space, wish: GraphRequest, hubs: Collection[str]) -> set[str]:
+    """The ids at most `depth` links away. What lies behind a kind that is not shown counts too;
+    what lies behind a hub does not: all does."""
+    found = edge_of_it = set(wish.around)
     for _ in range(wish.depth):
         edges = _load_touching_edges(space, wish.links, edge_of_it)
         pairs = [{edge.source, edge.target} for edge in edges if edge.weight >= wish.weight]
         ends = {end for pair in pairs if pair & edge_of_it for end in pair}
         edge_of_it = ends - found
         found = found | edge_of_it
+        edge_of_it = edge_of_it - set(hubs)
+        if not edge_of_it:
+            break
     return found
 
 
@@ -80,23 +135,26 @@ def _list_node_rows(
     weights: HeatPolicy,
     now: datetime,
     ids: NodeIds = None,
-    besides: str | None = None,
+    besides: Collection[str] = (),
+    without: Collection[str] = (),
 ) -> QuerySet[Any, Any]:
-    """Rows of `_COLUMNS`. `besides` is one of any kind."""
+    """Rows of `_COLUMNS`. `besides` are of any kind, `without` are entities."""
     chosen = []
     for kind in NODE_KINDS:
         rows = _NODE_ROWS[kind](space, weights, now)
         if kind not in kinds:
-            rows = rows.filter(id=besides) if besides else rows.none()
+            rows = rows.filter(id__in=besides) if besides else rows.none()
         elif ids is not None:
             rows = rows.filter(id__in=ids)
+        if kind == "entity" and without:
+            rows = rows.exclude(id__in=without)
         chosen.append(rows.order_by().values_list(*_NODE_COLUMNS))
     return chosen[0].union(*chosen[1:], all=True)
 
 
 def find_node(space: Space, node_id: str, weights: HeatPolicy, now: datetime) -> GraphNode | None:
     """One statement over all kinds."""
-    rows = _list_node_rows(space, (), weights, now, besides=node_id)[:1]
+    rows = _list_node_rows(space, (), weights, now, besides=[node_id])[:1]
     return next(map(GraphNode._make, rows), None)
 
 
@@ -262,7 +320,7 @@ def load_graph_neighbours(
 ) -> list[tuple[GraphEdge, GraphNode, bool]]:
     """What a memory is linked with: (link, the other end, whether the link leads there). The
     strongest first."""
-    wish = GraphRequest(kinds=tuple(NODE_KINDS), around=node.id)
+    wish = GraphRequest(kinds=tuple(NODE_KINDS), around=(node.id,), speakers=True)
     graph = load_graph(space, wish, weights, now)
     by_id = {each.id: each for each in graph.nodes}
     return [

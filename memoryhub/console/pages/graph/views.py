@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -9,51 +10,115 @@ from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import conditional_page
 
-from memoryhub.console.frame.access import page_at, tenant_page
+from memoryhub.console.frame.access import page_at, tenant_page, tenant_view
 from memoryhub.console.frame.lists import slice_page
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
+from memoryhub.console.frame.space.tabs import (
+    get_plain_space_or_404,
+    get_space_or_404,
+    render_tab,
+)
 from memoryhub.console.frame.text.quotes import load_sources
 from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS
 from memoryhub.console.pages.facts.views import FactRow, find_successor
 from memoryhub.console.pages.graph import link_graph, queries
-from memoryhub.console.pages.graph.link_graph import GraphNode, GraphRequest, LinkGraph
+from memoryhub.console.pages.graph.link_graph import (
+    READABLE_NODES,
+    GraphNode,
+    GraphRequest,
+    LinkGraph,
+)
 from memoryhub.policies.schema import HeatPolicy
 from memoryhub.policies.services import load_effective_policy
-from memoryhub.tenants.models import Space
+from memoryhub.recall.services import search_memories
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact
 
 MAX_SHOWN_NEIGHBOURS = 12  # shown beside the picture
+MAX_ANSWERS = 8  # memories that a question opens on
+MAX_PEOPLE = 6  # offered to begin with
 
 
 @page_at("spaces/<uuid:space_id>/graph/", "space-graph")
-@tenant_page()
+@tenant_view()
 def graph_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    """The picture, which asks for its data itself, or one of the tables."""
-    now = timezone.now()
-    space = get_space_or_404(space_id, now)
-    wish = link_graph.read_graph_request(request.GET)
+    """The picture, which asks for its data itself, or one of the tables. The picture begins with
+    what answers `ask`, with what is around a memory, or with the space's person."""
+    wish, asked = link_graph.read_graph_request(request.GET), "most" in request.GET
+    if wish.ask and not wish.around:
+        found = tuple(_find_answering_ids(request.tenant, space_id, wish.ask))
+        wish, asked = replace(wish, around=found, most=READABLE_NODES), True
+    with tenant_scope(request.tenant.id):
+        space = get_space_or_404(space_id, timezone.now())
+        if wish.view == "picture" and not asked:
+            wish = _choose_start(space, wish)
+        return _render_graph(request, space, wish)
+
+
+def _find_answering_ids(tenant: Tenant, space_id: UUID, question: str) -> list[str]:
+    """Of the memories that a search finds. No model is asked and nothing is remembered better for
+    it. Opens its own scopes."""
+    with tenant_scope(tenant.id):
+        space = get_plain_space_or_404(space_id)
+    found = search_memories(
+        space,
+        question,
+        limit=MAX_ANSWERS,
+        kinds=("fact", "note"),
+        engine=Tenant.Engine.LOCAL,
+        reinforce=False,
+    )
+    return [str(item.id) for item in found.items]
+
+
+def _choose_start(space: Space, wish: GraphRequest) -> GraphRequest:
+    """What is opened where the address does not say how much of the space is wanted."""
+    if wish.around:
+        return replace(wish, most=READABLE_NODES)
+    if wish.node:
+        return replace(wish, around=(wish.node,), most=READABLE_NODES)
+    person = queries.find_person(space)
+    return replace(wish, around=(person,) if person else (), depth=2, most=READABLE_NODES)
+
+
+def _name_start(wish: GraphRequest, centre: GraphNode | None) -> str:
+    """What the trail calls it."""
+    if wish.ask:
+        return wish.ask
+    return centre.text if centre else gettext("Everything")
+
+
+def _render_graph(request: ConsoleRequest, space: Any, wish: GraphRequest) -> HttpResponse:
+    now, weights = timezone.now(), _load_weights(space)
+    centre = queries.find_node(space, wish.around[0], weights, now) if wish.around else None
     context: dict[str, Any] = {
         "wish": wish,
         "choices": {
             "kinds": [(kind, label, kind in wish.kinds) for kind, label in NODE_KINDS.items()],
             "links": [(kind, said[0], kind in wish.links) for kind, said in LINK_KINDS.items()],
             "depths": link_graph.DEPTHS,
+            "limits": link_graph.NODE_LIMITS,
             "colours": link_graph.COLOUR_OPTIONS,
         },
-        "centre": queries.find_node(space, wish.around, _load_weights(space), now)
-        if wish.around
-        else None,
+        "centre": centre,
     }
     if wish.view != "picture":
-        graph = queries.load_graph(space, wish, _load_weights(space), now)
+        graph = queries.load_graph(space, replace(wish, speakers=True), weights, now)
         context |= _build_graph_table(space, wish, graph)
     elif space.facts or space.notes or space.entities:
         where = reverse("space-graph-data", args=[space.id], query=wish.data_params)
-        context |= {"drawn": True, "data": where}
+        people = queries.load_people(space, MAX_PEOPLE)
+        context |= {
+            "drawn": True,
+            "data": where,
+            "people": people,
+            "here": _name_start(wish, centre),
+        }
     return render_tab(request, space, "graph", "graph/graph.html", **context)
 
 

@@ -29,6 +29,7 @@ from memoryhub.console.frame.lists import (
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.console.frame.text.nouns import counted
+from memoryhub.console.pages.figures.plots import plot_heat_over_time
 from memoryhub.console.pages.heat import decay
 from memoryhub.console.pages.heat.life import build_memory_life, load_recalls_of
 from memoryhub.pipeline.counts import build_count_subquery
@@ -200,9 +201,12 @@ def memory_curve_page(request: ConsoleRequest, /, space_id: UUID, **memory: UUID
     kind, now = name.removesuffix("_id"), timezone.now()
     space = get_space_or_404(space_id, now)
     row = get_object_or_404(RETAINED_MODELS[kind].objects.filter(space=space, id=memory_id))
-    forget = load_effective_policy(space).policy.forget
+    policy = load_effective_policy(space).policy
+    forget = policy.forget
     shown: dict[str, Any] = {"kind": kind, "memory": row, "forget": forget}
     if forget.mode != "off":
         told = build_memory_life(row, load_recalls_of(space, kind, row.id), forget, now)
+        mentions = getattr(row, "mention_count", 1)
+        shown["plots"] = [plot_heat_over_time(told.life, policy.heat, mentions, now)]
         shown |= {"told": told, "page": slice_page(told.rows, read_filters(request.GET).page)}
     return render_tab(request, space, "heat", "heat/life.html", **shown)

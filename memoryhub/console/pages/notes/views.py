@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from uuid import UUID
 
 from django.db.models import Func, Q, TextField
@@ -28,8 +30,12 @@ from memoryhub.console.frame.space.moments import SpaceMoment
 from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
 from memoryhub.console.frame.text.quotes import SourceQuote, load_sources
 from memoryhub.console.pages.corrections.views import correct_memory
+from memoryhub.console.pages.graph.link_graph import GraphEdge, GraphNode
+from memoryhub.console.pages.graph.link_picture import LinkPicture, build_link_picture
+from memoryhub.console.pages.graph.views import build_node_address
 from memoryhub.console.pages.history.row_changes import MemoryChange, load_changes
 from memoryhub.console.pages.memories.views import (
+    MemorySurroundings,
     build_memory_context,
     load_note_surroundings,
     render_correction_form,
@@ -161,6 +167,47 @@ def load_note_changes(note: Note) -> list[MemoryChange]:
     ]
 
 
+def select_evolution_steps(changes: Sequence[MemoryChange]) -> list[MemoryChange]:
+    """Those that changed what describes the note, the first one first."""
+    return [change for change in reversed(changes) if _changes_description(change.revision)]
+
+
+def _changes_description(revision: Revision) -> bool:
+    before, after = revision.before, revision.after
+    if not before or not after:
+        return False
+    return any(before.get(name) != after.get(name) for name in ("keywords", "tags", "context"))
+
+
+def build_note_picture(
+    space: Space, note: Note, neighbours: Sequence[LinkedNote], around: MemorySurroundings
+) -> LinkPicture | None:
+    """The linked notes, the facts of the same words and the topics around it."""
+    own = str(note.id)
+    found = [
+        (
+            GraphEdge(own, str(each.note.id), "link", each.link.weight, _name_link(each.link)),
+            GraphNode(str(each.note.id), "note", each.note.context or each.note.content, 0.0),
+        )
+        for each in neighbours
+    ]
+    for kind, link, rows in (
+        ("fact", "support", around.same_words),
+        ("segment", "about", around.segments),
+    ):
+        for row in rows:
+            node = GraphNode(str(row.id), kind, str(getattr(row, _WORDS[kind]) or row), 0.0)
+            found.append((GraphEdge(own, node.id, link), node))
+    return build_link_picture(found, partial(build_node_address, space))
+
+
+_WORDS = {"fact": "text", "segment": "summary"}
+
+
+def _name_link(link: Link) -> str:
+    return "" if link.kind == Link.Kind.RELATED else link.kind
+
+
 @page_at("spaces/<uuid:space_id>/notes/<uuid:note_id>/", "space-note")
 @tenant_view()
 def note_page(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> HttpResponse:
@@ -179,6 +226,8 @@ def _render_note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> Http
     if wants_form_only(request):
         return render_correction_form(request, space, "note", found)
     sources = load_sources("note", [found.id])[found.id]
+    neighbours, changes = load_linked_notes(found), load_note_changes(found)
+    around = load_note_surroundings(space, found, [quote.turn for quote in sources], now)
     return render_tab(
         request,
         space,
@@ -186,9 +235,11 @@ def _render_note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> Http
         "notes/note.html",
         note=found,
         sources=sources,
-        neighbours=load_linked_notes(found),
-        changes=load_note_changes(found),
-        around=load_note_surroundings(space, found, [quote.turn for quote in sources], now),
+        neighbours=neighbours,
+        links=build_note_picture(space, found, neighbours, around),
+        changes=changes,
+        steps=select_evolution_steps(changes),
+        around=around,
         **build_memory_context(request, space, "note", found),
     )
 

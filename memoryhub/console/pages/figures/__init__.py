@@ -1,0 +1,1 @@
+"""What became of memories, questions, models and cases over time, as plots with their tables."""

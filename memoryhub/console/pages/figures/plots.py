@@ -1,0 +1,364 @@
+"""Figures over time as plotly makes them, each with the table that tells the same.
+
+Pure; colours and sizes are the browser's part: `tone` in a trace's `meta` names its colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+from math import sqrt
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from memoryhub.policies.schema import HeatPolicy
+from notes.retention.spans import RetentionLife
+from notes.topics.heat import compute_heat
+
+FEW_QUESTIONS = 20  # of fewer a day no one knows what 95 in 100 take
+_HEIGHT = 260
+_LINE_HEIGHT = 34  # of a lifeline, in pixels
+_Z = 1.96  # 95 in 100
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """`figure`: None where there is nothing to draw. `rows` of the table under `heads`."""
+
+    name: str
+    title: str
+    about: str
+    figure: dict[str, Any] | None
+    heads: Sequence[str] = ()
+    rows: Sequence[Sequence[Any]] = field(default_factory=list)
+    empty: str = ""
+
+
+def _build_figure(traces: Sequence[Any], **layout: Any) -> dict[str, Any]:
+    """Plotly is large, and loaded with the first figure."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure(list(traces))
+    figure.update_layout(template=None, height=_HEIGHT, hovermode="x unified", showlegend=True)
+    figure.update_layout(**layout)
+    made: dict[str, Any] = figure.to_plotly_json()
+    return made
+
+
+def _scale_from_zero(values: Sequence[float | None], unit: str) -> dict[str, Any]:
+    """An axis with room above what is highest."""
+    top = max((each for each in values if each is not None), default=1.0) or 1.0
+    return {"range": [0, 1.12 * top], "title": {"text": unit}}
+
+
+@dataclass(frozen=True, slots=True)
+class WeekOfFacts:
+    """`week`: its Monday."""
+
+    week: date
+    made: int = 0
+    replaced: int = 0
+    ended: int = 0
+
+
+def plot_facts_by_week(weeks: Sequence[WeekOfFacts]) -> Plot:
+    import plotly.graph_objects as go
+
+    about = _("By the week in which it was said, or in which it ended.")
+    title, empty = _("Facts a week"), _("No facts were made in these weeks.")
+    heads = (_("Week of"), _("made"), _("of these in place of another"), _("ended"))
+    if not any(each.made or each.ended for each in weeks):
+        return Plot("facts", title, about, None, empty=empty)
+    days = [each.week.isoformat() for each in weeks]
+    columns = [
+        (heads[1], [each.made for each in weeks], 0),
+        (heads[2], [each.replaced for each in weeks], 3),
+        (heads[3], [each.ended for each in weeks], 1),
+    ]
+    bars = [
+        go.Bar(x=days, y=values, name=name, meta={"tone": tone}) for name, values, tone in columns
+    ]
+    figure = _build_figure(
+        bars,
+        barmode="group",
+        xaxis={"type": "date", "tickformat": "%-d %b"},
+        yaxis=_scale_from_zero([each.made for each in weeks], _("facts")),
+    )
+    rows = [(each.week, each.made, each.replaced, each.ended) for each in reversed(weeks)]
+    return Plot("facts", title, about, figure, heads, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfQuestions:
+    """Milliseconds below which half, 95 and 99 in 100 of so many questions took."""
+
+    day: date
+    count: int
+    half: float
+    most: float
+    nearly_all: float
+
+    @property
+    def is_telling(self) -> bool:
+        return self.count >= FEW_QUESTIONS
+
+
+def plot_latency_by_day(days: Sequence[DayOfQuestions]) -> Plot:
+    """Where few were asked, only the median is drawn."""
+    import plotly.graph_objects as go
+
+    about = _(
+        "Milliseconds that answers took. Of fewer than %(few)s questions a day only the median "
+        "is drawn: the others would say nothing."
+    )
+    about %= {"few": FEW_QUESTIONS}
+    title = _("How long questions take")
+    if not days:
+        return Plot("latency", title, about, None, empty=_("Nothing was asked in these days."))
+    heads = (_("Day"), _("questions"), _("median"), _("95 in 100"), _("99 in 100"))
+    at = [each.day.isoformat() for each in days]
+    columns: list[tuple[str, list[float | None], int]] = [
+        (heads[2], [each.half for each in days], 0),
+        (heads[3], [each.most if each.is_telling else None for each in days], 1),
+        (heads[4], [each.nearly_all if each.is_telling else None for each in days], 3),
+    ]
+    lines = [
+        go.Scatter(
+            x=at,
+            y=values,
+            name=name,
+            mode="lines+markers",
+            hovertemplate="%{y:,.0f} ms",
+            connectgaps=False,
+            meta={"tone": tone},
+        )
+        for name, values, tone in columns
+    ]
+    shown = [value for _name, values, _tone in columns for value in values]
+    figure = _build_figure(
+        lines,
+        xaxis={"type": "date", "tickformat": "%-d %b"},
+        yaxis=_scale_from_zero(shown, _("milliseconds")),
+    )
+    rows = [
+        (each.day, each.count, *(None if value is None else round(value) for value in values))
+        for each, *values in zip(days, *(values for _name, values, _tone in columns), strict=True)
+    ][::-1]
+    return Plot("latency", title, about, figure, heads, rows)
+
+
+def plot_usage_by_day(days: Sequence[tuple[date, int, Decimal]]) -> Plot:
+    """(day, tokens, money), the first day first."""
+    import plotly.graph_objects as go
+
+    title = _("Tokens and money a day")
+    about = _("What language models were asked; a day is one in UTC.")
+    if not any(tokens or money for _day, tokens, money in days):
+        return Plot("usage", title, about, None, empty=_("No model was asked in these days."))
+    at = [day.isoformat() for day, _tokens, _money in days]
+    tokens, money = [each[1] for each in days], [float(each[2]) for each in days]
+    heads = (_("Day"), _("tokens"), _("money"))
+    traces = [
+        go.Bar(x=at, y=tokens, name=heads[1], meta={"tone": 0}),
+        go.Scatter(x=at, y=money, name=heads[2], mode="lines", yaxis="y2", meta={"tone": 1}),
+    ]
+    figure = _build_figure(
+        traces,
+        xaxis={"type": "date", "tickformat": "%-d %b"},
+        yaxis=_scale_from_zero(tokens, _("tokens")),
+        yaxis2={**_scale_from_zero(money, _("money")), "overlaying": "y", "side": "right"},
+    )
+    return Plot("usage", title, about, figure, heads, [*reversed(days)])
+
+
+def plot_case_ages(ages: Sequence[tuple[str, int, int]]) -> Plot:
+    """(how old, open cases of low or medium risk, those of high risk)."""
+    import plotly.graph_objects as go
+
+    title = _("How long cases have waited")
+    about = _("Open cases of the inbox by their age.")
+    heads = (_("Age"), _("low and medium risk"), _("high risk"))
+    if not any(usual or high for _age, usual, high in ages):
+        return Plot("inbox", title, about, None, empty=_("Nothing waits for a decision."))
+    names = [age for age, _usual, _high in ages]
+    bars = [
+        go.Bar(x=names, y=[each[1] for each in ages], name=heads[1], meta={"tone": 0}),
+        go.Bar(x=names, y=[each[2] for each in ages], name=heads[2], meta={"tone": 3}),
+    ]
+    top = _scale_from_zero([usual + high for _age, usual, high in ages], _("cases"))
+    figure = _build_figure(bars, barmode="stack", xaxis={"type": "category"}, yaxis=top)
+    return Plot("inbox", title, about, figure, heads, ages)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayQuality:
+    """Of `expected` memories of golden questions, how many were among the first ten."""
+
+    at: datetime
+    found: int
+    expected: int
+
+    @property
+    def share(self) -> float:
+        return self.found / self.expected
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's, of 95 in 100: where the share lies as far as so few can tell."""
+        n, share = self.expected, self.share
+        middle = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
+        half = _Z * sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2)) / (1 + _Z**2 / n)
+        return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def plot_recall_quality(replays: Sequence[ReplayQuality]) -> Plot:
+    """By replay, the first one first: what the setting in force found."""
+    import plotly.graph_objects as go
+
+    title = _("What test questions find")
+    about = _(
+        "The share of expected memories among the first ten, by replay of the setting in force. "
+        "The bars say where it lies with a certainty of 95 in 100: the fewer questions, the longer."
+    )
+    if not replays:
+        empty = _("No replay has ended yet. Each one measures it.")
+        return Plot("golden", title, about, None, empty=empty)
+    heads = (_("Replay of"), _("found"), _("expected"), _("share"), _("between"))
+    ends = [each.interval for each in replays]
+    line = go.Scatter(
+        x=[each.at.isoformat() for each in replays],
+        y=[each.share for each in replays],
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": [high - each.share for each, (_low, high) in zip(replays, ends, strict=True)],
+            "arrayminus": [each.share - low for each, (low, _h) in zip(replays, ends, strict=True)],
+        },
+        name=heads[3],
+        mode="lines+markers",
+        hovertemplate="%{y:.0%}",
+        meta={"tone": 0},
+    )
+    figure = _build_figure(
+        [line],
+        showlegend=False,
+        xaxis={"type": "date"},
+        yaxis={
+            "range": [-0.04, 1.06],
+            "tickformat": ".0%",
+            "title": {"text": _("expected memories found")},
+        },
+    )
+    rows = [
+        (each.at, each.found, each.expected, f"{each.share:.0%}", f"{low:.0%} – {high:.0%}")
+        for each, (low, high) in reversed(list(zip(replays, ends, strict=True)))
+    ]
+    return Plot("golden", title, about, figure, heads, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Lifeline:
+    """A time in which a claim of which one holds at a time had this value. `end`: None where it
+    holds still."""
+
+    claim: str
+    value: str
+    start: datetime
+    end: datetime | None
+
+
+def plot_lifelines(lines: Sequence[Lifeline], now: datetime) -> Plot:
+    """A row a claim, and in it its values one after the other."""
+    import plotly.graph_objects as go
+
+    title = _("What held when")
+    about = _("Claims of which one holds at a time, as lives in or works at.")
+    empty = _("No claim of which one holds at a time is known yet.")
+    if not lines:
+        return Plot("lifelines", title, about, None, empty=empty)
+    claims = list(dict.fromkeys(each.claim for each in lines))
+    tone: dict[str, int] = {}
+    bars = []
+    for each in lines:
+        tone[each.claim] = tone.get(each.claim, -1) + 1
+        end = each.end or now
+        told = {"value": each.value, "start": f"{each.start:%Y-%m-%d}"}
+        bars.append(
+            go.Bar(
+                orientation="h",
+                y=[each.claim],
+                base=[each.start.isoformat()],
+                x=[max(1.0, (end - each.start).total_seconds()) * 1000],
+                name=each.value,
+                text=[each.value],
+                textposition="inside",
+                insidetextanchor="start",
+                hovertemplate=_("%(value)s, from %(start)s") % told + "<extra></extra>",
+                meta={"tone": tone[each.claim]},
+            )
+        )
+    first = min(each.start for each in lines)
+    room = (now - first) * 0.04
+    figure = _build_figure(
+        bars,
+        barmode="overlay",
+        showlegend=False,
+        hovermode="closest",
+        uniformtext={"mode": "hide", "minsize": 10},
+        height=90 + _LINE_HEIGHT * len(claims),
+        xaxis={
+            "type": "date",
+            "range": [(first - room).isoformat(), (now + room).isoformat()],
+        },
+        yaxis={"type": "category", "categoryarray": claims[::-1], "ticks": ""},
+    )
+    heads = (_("Claim"), _("Value"), _("from"), _("until"))
+    rows = [(each.claim, each.value, each.start, each.end) for each in lines]
+    return Plot("lifelines", title, about, figure, heads, rows)
+
+
+_POINTS_A_SPAN = 24
+
+
+def plot_heat_over_time(
+    life: RetentionLife, weights: HeatPolicy, mentions: int, now: datetime
+) -> Plot:
+    """Of one memory: every recall lifts it for good, and its freshness for a while. How often it
+    was said is known for today alone, and counted all along."""
+    import plotly.graph_objects as go
+
+    title = _("Its heat over time")
+    about = _(
+        "Recalls × %(alpha)s, times said × %(beta)s, and how fresh it is × %(gamma)s: what its "
+        "size in the graph follows."
+    ) % {"alpha": weights.alpha, "beta": weights.beta, "gamma": weights.gamma}
+    times, heats, rows = [], [], []
+    for span in life.spans:
+        end = span.end or max(now, span.start)
+        for n in range(_POINTS_A_SPAN + 1):
+            # Most of them early: that is where it cools fastest.
+            at = span.start + (end - span.start) * (n / _POINTS_A_SPAN) ** 3
+            idle = (at - span.start).total_seconds()
+            heat = compute_heat(span.recalls, mentions, idle, weights)
+            times.append(at.isoformat())
+            heats.append(heat)
+            if n == 0:
+                rows.append((span.start, span.recalls, f"{heat:.2f}"))
+    rows.append((now, life.last.recalls, f"{heats[-1]:.2f}"))
+    line = go.Scatter(
+        x=times, y=heats, mode="lines", hovertemplate="%{y:.2f}", name=_("heat"), meta={"tone": 0}
+    )
+    room = (now - life.start) * 0.03
+    figure = _build_figure(
+        [line],
+        showlegend=False,
+        xaxis={
+            "type": "date",
+            "range": [(life.start - room).isoformat(), (now + room).isoformat()],
+        },
+        yaxis=_scale_from_zero(heats, _("heat")),
+    )
+    return Plot("heat", title, about, figure, (_("Since"), _("recalls"), _("heat")), rows[::-1])

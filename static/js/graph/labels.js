@@ -1,0 +1,178 @@
+// Names in the picture, as text of the page: of clusters first, then of memories, the largest
+// first. None lies over another, over a memory or outside: what has no room is not named until one
+// comes closer.
+
+const HEIGHT = 18;
+const MOST = 60; // names at once
+const MOST_OF_MANY = 24; // where memories lie close
+const LOOKED_AT = 500; // memories tried for a name
+const WIDEST = 160;
+const OBSTACLES = 200; // with more memories in sight names may lie over dots
+
+const ruler = document.createElement("canvas").getContext("2d");
+
+export class Labels {
+  constructor(layer, picture) {
+    Object.assign(this, { layer, picture, widths: new Map(), groups: [], shown: [] });
+    const { fontFamily } = getComputedStyle(document.body);
+    this.fonts = { memory: `12px ${fontFamily}`, cluster: `600 12px ${fontFamily}` };
+    // A name that everything begins with says nothing.
+    this.hubs = picture.data.hubs ?? [];
+    this.sort();
+    this.listener = () => this.place();
+    picture.sigma.on("afterRender", this.listener);
+  }
+
+  // Again when memories came: by size, which is their heat.
+  sort() {
+    const { graph } = this.picture;
+    this.order = graph.nodes().sort((a, b) => graph.getNodeAttribute(b, "size") - graph.getNodeAttribute(a, "size"));
+  }
+
+  // `groups`: [{name, nodes}], whose names stand above them.
+  name(groups) {
+    this.groups = groups;
+    this.picture.sigma.refresh({ skipIndexation: true });
+  }
+
+  width(text, kind) {
+    const key = `${kind} ${text}`;
+    if (!this.widths.has(key)) {
+      ruler.font = this.fonts[kind];
+      this.widths.set(key, Math.ceil(ruler.measureText(text).width) + 6);
+    }
+    return this.widths.get(key);
+  }
+
+  text(node) {
+    const text = this.picture.graph.getNodeAttribute(node, "text");
+    const hub = this.hubs.find((name) => text.startsWith(name));
+    return hub ? text.slice(hub.length).replace(/^['’]s /, "").trim() || text : text;
+  }
+
+  // As much of a text as fits.
+  cut(text, most) {
+    if (this.width(text, "memory") <= most) return text;
+    let [least, end] = [1, text.length];
+    while (least < end) {
+      const middle = Math.ceil((least + end) / 2);
+      if (this.width(`${text.slice(0, middle).trim()}…`, "memory") <= most) least = middle;
+      else end = middle - 1;
+    }
+    return `${text.slice(0, least).trim()}…`;
+  }
+
+  place() {
+    const { picture, layer } = this;
+    const { sigma, graph, lit } = picture;
+    const box = { width: layer.clientWidth, height: layer.clientHeight };
+    const taken = this.corners();
+    const made = [];
+    const free = (one) => one.left >= 2 && one.top >= 2 && one.left + one.width <= box.width - 2 && one.top + one.height <= box.height - 2
+      && taken.every((other) => apart(one, other));
+    const put = (one, name, kind, node) => {
+      taken.push(one);
+      made.push({ ...one, name, kind, node });
+    };
+    const seen = this.inSight(box);
+    if (lit) {
+      const at = seen.get(lit.node) ?? this.dot(lit.node);
+      const name = this.cut(graph.getNodeAttribute(lit.node, "text"), Math.min(340, box.width - 40));
+      const spot = spots(at, this.width(name, "memory") + 8, 22).map((one) => within(one, box)).find(free);
+      if (spot) put(spot, name, "named", lit.node);
+    }
+    for (const { name, nodes } of lit ? [] : this.groups) {
+      const dots = nodes.map((node) => seen.get(node)).filter(Boolean);
+      if (dots.length < Math.min(2, nodes.length)) continue;
+      const width = this.width(name, "cluster");
+      const left = dots.reduce((sum, dot) => sum + dot.x, 0) / dots.length - width / 2;
+      const top = Math.min(...dots.map((dot) => dot.y - dot.size)) - HEIGHT - 4;
+      const spot = [0, -10, 10, -20, 20].map((by) => within({ left, top: top + by, width, height: HEIGHT }, box)).find(free);
+      if (spot) put(spot, name, "cluster");
+    }
+    if (seen.size <= OBSTACLES) for (const { x, y, size, node } of seen.values()) taken.push({ left: x - size, top: y - size, width: 2 * size, height: 2 * size, node });
+    const most = seen.size <= OBSTACLES ? MOST : MOST_OF_MANY;
+    let tried = 0;
+    const wanted = lit ? this.order.filter((node) => lit.near.has(node) && node !== lit.node) : this.order;
+    for (const node of wanted) {
+      const at = seen.get(node);
+      if (!at) continue;
+      if (tried++ > LOOKED_AT || made.length >= most) break;
+      const name = this.cut(this.text(node), WIDEST);
+      const own = taken.findIndex((one) => one.node === node);
+      const dot = own >= 0 ? taken.splice(own, 1)[0] : null;
+      const spot = spots(at, this.width(name, "memory"), HEIGHT).find(free);
+      if (dot) taken.push(dot);
+      if (spot) put(spot, name, "memory", node);
+    }
+    this.show(made);
+  }
+
+  dot(node) {
+    const { sigma } = this.picture;
+    const held = sigma.getNodeDisplayData(node);
+    return { ...sigma.framedGraphToViewport(held), size: sigma.scaleSize(held.size), node };
+  }
+
+  inSight(box) {
+    const { sigma, graph } = this.picture;
+    const found = new Map();
+    for (const node of graph.nodes()) {
+      const held = sigma.getNodeDisplayData(node);
+      if (!held || held.hidden || held.unnamed) continue;
+      const { x, y } = sigma.framedGraphToViewport(held);
+      if (x < 0 || y < 0 || x > box.width || y > box.height) continue;
+      found.set(node, { x, y, size: sigma.scaleSize(held.size), node });
+    }
+    return found;
+  }
+
+  // What else lies over the picture.
+  corners() {
+    const base = this.layer.getBoundingClientRect();
+    return [...this.layer.parentElement.querySelectorAll(".graph-tools, .graph-state")].map((each) => {
+      const { left, top, width, height } = each.getBoundingClientRect();
+      return { left: left - base.left, top: top - base.top, width, height };
+    });
+  }
+
+  show(made) {
+    const { layer } = this;
+    while (layer.children.length > made.length) layer.lastChild.remove();
+    while (layer.children.length < made.length) layer.append(document.createElement("span"));
+    made.forEach(({ left, top, name, kind }, at) => {
+      const one = layer.children[at];
+      if (one.textContent !== name) one.textContent = name;
+      one.className = kind;
+      one.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
+    });
+  }
+
+  end() {
+    this.picture.sigma.off("afterRender", this.listener);
+    this.layer.replaceChildren();
+  }
+}
+
+function apart(one, other) {
+  return one.left + one.width <= other.left || other.left + other.width <= one.left
+    || one.top + one.height <= other.top || other.top + other.height <= one.top;
+}
+
+// To its right, its left, above it, below it.
+function spots({ x, y, size }, width, height) {
+  return [
+    { left: x + size + 2, top: y - height / 2 },
+    { left: x - size - 2 - width, top: y - height / 2 },
+    { left: x - width / 2, top: y - size - 1 - height },
+    { left: x - width / 2, top: y + size + 1 },
+  ].map((one) => ({ ...one, width, height }));
+}
+
+function within(one, box) {
+  return {
+    ...one,
+    left: Math.min(Math.max(one.left, 2), Math.max(2, box.width - one.width - 2)),
+    top: Math.min(Math.max(one.top, 2), box.height - one.height - 2),
+  };
+}
