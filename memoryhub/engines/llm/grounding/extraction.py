@@ -14,11 +14,13 @@ from datetime import datetime
 from typing import Any, get_args
 
 from memoryhub.engines.llm.grounding.attribution import (
+    bears_on,
     choose_predicate,
     extract_word_beginnings,
     has_assertion,
     is_from_other_speaker,
     key_from_words,
+    leans_on_context,
     may_be_about,
     names_other_person,
     select_bearing_sentences,
@@ -301,8 +303,39 @@ class ExtractionReader:
             sources=(span,),
             handle=self._name_claim(index),
             changes=self._read_changes(change, index) if change and self._is_comparing else None,
-            quoted=found,
+            quoted=found and self._bears_claim(source, span, text, owner, key, change, index),
         )
+
+    def _bears_claim(
+        self,
+        source: Utterance,
+        span: SourceSpan,
+        text: str,
+        owner: str,
+        key: str,
+        change: ChangeReply | None,
+        index: int,
+    ) -> bool:
+        """Whether the sentences that are quoted speak of the claim or of what it changes; where
+        they point at what was said before them, whether that does."""
+        said = split_sentences(source.text, span.start, span.end)
+        held = [self._held[t] for t in (change.targets if change else ()) if t in self._held]
+        about = [text, *(f"{claim.text} {claim.predicate_key}" for claim in held)]
+        names = {*self._speakers, owner, *(claim.owner for claim in held)}
+        if bears_on(" ".join(said), about, names, key):
+            return True
+        if not leans_on_context(" ".join(said)):
+            return False
+        return bears_on(self._find_words_before(source, span), about, names, key)
+
+    def _find_words_before(self, source: Utterance, span: SourceSpan) -> str:
+        """The sentence before these characters, or what was said last before the message."""
+        before = split_sentences(source.text[: span.start])[-1:]
+        if before:
+            return before[0]
+        said = list(self.offered.values())
+        earlier = [*self.exchanges[0].history, *said[: said.index(source)]]
+        return earlier[-1].text if earlier else ""
 
     def _find_target(self, change: ChangeReply | None) -> HeldClaim | None:
         """The first claim held that a change is about."""
