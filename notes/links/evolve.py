@@ -78,20 +78,20 @@ def _list_words(note: Note) -> str:
     return " ".join([note.content, note.context, *note.keywords, *note.tags])
 
 
-def _extract_words(text: str) -> frozenset[str]:
-    """The beginnings of words that tell something, and single characters of Chinese."""
-    return frozenset(w[:5] for w in _WORD.findall(text.casefold()) if len(w) > 2 or w > "\u2e80")
+def _extract_words(text: str, least: int = 1) -> frozenset[str]:
+    """The beginnings of words of so many letters, and single characters of Chinese."""
+    words = _WORD.findall(text.casefold())
+    return frozenset(w[:5] for w in words if len(w) >= least or w > "\u2e80")
 
 
 def _is_said(word: str, said: Collection[str]) -> bool:
-    """Whether one of its words is said: "trip planning" of a note that speaks of a trip."""
-    return not _extract_words(word).isdisjoint(said)
+    return _extract_words(word) <= set(said)
 
 
 def _is_mostly_said(context: str, said: Collection[str]) -> bool:
     """Whether a sentence that puts notes together brings no name or number of its own, is no order,
     and has most of its words from them."""
-    words = _extract_words(context)
+    words = _extract_words(context, 4)
     named = _extract_words(" ".join(_NAME.findall(context)))
     shared = len(words & set(said))
     return named <= set(said) and 2 * shared >= len(words) and not is_instruction(context)

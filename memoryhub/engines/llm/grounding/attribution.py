@@ -68,10 +68,7 @@ _ANSWER = re.compile(
     r"|never|anymore)\b|^\W*(?:是|对|不|没|嗯|否|错|从)",
     re.I,
 )
-_POINTING = re.compile(
-    r"\b(?:it|this|that|these|those|there|he|him|his|she|her|they|them|both|one)\b|[他她它这那]",
-    re.I,
-)
+_POINTING = re.compile(r"\b(?:it|he|him|his|she|her|they|them|both)\b|[他她它]", re.I)
 
 
 def split_sentences(text: str, start: int = 0, end: int | None = None) -> list[str]:

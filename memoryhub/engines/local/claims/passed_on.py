@@ -32,14 +32,16 @@ _OPENERS = tuple(
         r"\b(?:says?|said|reads?|writes?|wrote|written|states?|stated|told (?:me|us)|replied"
         r"|claims?|claimed|answered|pasted?|copied|quote[ds]?|forwarded|got this|received|following"
         r"|here (?:it )?(?:is|are)|here's|below)\b[^.!?\n:：]{0,60}[:：](?![\d/])",
+        r"\b(?:this|these|online|found)\b[^.!?\n:：]{0,40}[:：](?![\d/])",
         r"^[ \t]{0,9}-{2,}[^\n]{0,30}(?:original|forwarded)[^\n]{0,40}$",
         r"^[ \t]{0,9}begin forwarded message",
         r"^[ \t]{0,9}(?:from|subject|sent|cc|bcc|reply-to|date)[ \t]{0,3}:[ \t]{0,3}\S",
         r"^[ \t]{0,9}on [^\n]{3,80} wrote:",
         # Parts that are played in a message itself.
         r"(?:^|(?<=[.!?\n。！？]))[ \t]{0,9}[#*\[<(|{]{0,4}[ \t]{0,3}(?:system|assistant|developer"
-        r"|user|human|ai|bot|tool|function|admin|administrator|operator|memory)(?:[ \t_-]{0,2}(?:message"
-        r"|prompt|instruction|note|override|result|output|update))?[ \t]{0,3}[\]>)|}*]{0,4}"
+        r"|user|human|ai|bot|tool|function|admin|administrator|operator|memory)"
+        r"(?:[ \t_-]{0,2}(?:message|prompt|instruction|note|override|result|output|update))?"
+        r"[ \t]{0,3}[\]>)|}*]{0,4}"
         r"[ \t]{0,3}[:：>\]]",
         r"<\|[^|\n]{1,40}\|>|\[/?inst\]|<<sys>>|</?(?:system|assistant|user|tool|instructions?"
         r"|document|context|memory)[^>\n]{0,40}>|<!--",
@@ -62,7 +64,10 @@ _SAYING = (
     r"|decided|concluded|concludes|tells? (?:me|us|everyone|people)"
     r"|told (?:me|us|him|her|them|everyone|people))"
 )
-_NOT_ME = r"(?!i\b|we\b|i['’]|we['’])"
+_NOT_ME = (
+    r"(?!(?:i|we|never|not|just|also|once|already|always|only|had|have|has|ve|be|been|being|is|was"
+    r"|to|as|should|would|could)\b|i['’]|we['’]|\w+n['’]t\b)"
+)
 _REPORTS = tuple(
     re.compile(pattern, re.I)
     for pattern in (
@@ -74,6 +79,7 @@ _REPORTS = tuple(
         r"(?: (?:that|somewhere|in|on|online|about|from)\b)?",
         rf"\b{_NOT_ME}(?P<who>[\w'’-]+)(?: (?:just|also|once|always|now|has|had|have|page|site))?"
         rf" {_SAYING}\b",
+        rf"(?<=,) (?:or so |so )?{_SAYING} {_NOT_ME}[^.!?\n]{{1,60}}",
         rf"\b{_PAPER} (?:shows?|has it|tells?|reads|lists?|confirms?|says?)\b",
     )
 )
@@ -87,6 +93,7 @@ _CHINESE_REPORTS = tuple(
 )
 # An attribution that comes after what it attributes: ", the page says".
 _TRAILING = re.compile(r"[,，–—-]\s*(?:(?:or )?so |as |at least )?$|^$", re.I)
+_SENTENCE = re.compile(r"[^.!?。！？\n]+")
 _SENTENCE_END = re.compile(r"[.!?。！？\n]")
 _THIRD_PERSON = "he she they 他 她"
 _WORD = re.compile(r"[^\W_]+")
@@ -115,6 +122,23 @@ def mask_quoted_matter(text: str) -> str:
     for start, end in find_quoted_matter(text):
         text = text[:start] + " " * (end - start) + text[end:]
     return text
+
+
+@lru_cache(maxsize=4)
+def mask_passed_on(text: str) -> str:
+    """The message with what it quotes and what it tells of others' words left blank, and every
+    sentence in which something is hidden; of the same length."""
+    told = mask_quoted_matter(text)
+    for sentence in _SENTENCE.finditer(told):
+        start, end = sentence.span()
+        reports = [report.start() for report in _find_reports(sentence[0])]
+        if _HIDDEN.search(sentence[0]):
+            reports.append(0)
+        if reports:
+            first = start + min(reports)
+            first = start if told[start:first].rstrip().endswith((",", "，")) else first
+            told = told[:first] + " " * (end - first) + told[end:]
+    return told
 
 
 def is_passed_on(text: str, start: int, end: int, claim: str, owner: str, speaker: str) -> bool:

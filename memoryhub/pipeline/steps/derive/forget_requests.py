@@ -17,9 +17,9 @@ from django.db.models import Q
 from memoryhub.dialogues.messages import normalise_text
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.llm.grounding.attribution import bears_on
-from memoryhub.engines.local.claims.passed_on import mask_quoted_matter, strip_hidden
+from memoryhub.engines.local.claims.passed_on import mask_passed_on, strip_hidden
 from memoryhub.engines.local.claims.predicates import find_question_predicates
-from memoryhub.engines.local.grammar.speech import extract_wish_words, find_forget_wish
+from memoryhub.engines.local.grammar.speech import extract_wish_words, may_ask_to_forget
 from memoryhub.engines.types import ClaimCandidate, ClaimComparison, Embedder, Engine
 from memoryhub.inference.selection import embed_or_none
 from memoryhub.pipeline.steps.derive.offers import OfferLimits
@@ -184,8 +184,8 @@ def _ask_meant_facts(
 def _is_wished(space: Space, wish: ForgetRequest) -> bool:
     """Whether the speaker's own words ask for something to be forgotten, and speak of each claim
     that is meant: what a mail or a page that they quote asks for waits for a person."""
-    own = mask_quoted_matter(strip_hidden(wish.turn.words))
-    if not find_forget_wish(own):
+    own = mask_passed_on(strip_hidden(wish.turn.words))
+    if not may_ask_to_forget(own):
         return False
     keys = find_question_predicates(own)
     names = {*space.called_names, *space.speakers}
