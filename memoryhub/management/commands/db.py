@@ -14,7 +14,6 @@ from psycopg import sql
 from memoryhub.embedded import EmbeddedError, EmbeddedPostgres
 from memoryhub.launcher import is_data_dir_in_use
 
-
 _OWN_TABLES = """
 SELECT schemaname, tablename FROM pg_tables
 WHERE schemaname NOT IN ('pg_catalog', 'information_schema') AND tableowner = current_user
