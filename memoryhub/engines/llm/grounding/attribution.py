@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from memoryhub.engines.llm.packaged_prompts import normalise_text
-from memoryhub.engines.local.grammar.speech import asks_to_forget
+from memoryhub.engines.local.claims.made_texts import asks_for_text
+from memoryhub.engines.local.grammar.speech import asks_to_forget, is_small_talk
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import SpeechAct, Utterance
 
@@ -63,6 +64,7 @@ _IDLE_HAN = frozenset(
     "我你他她它们您的了在是有不没无也都就和与及很还又再已经过着吗呢吧啊呀哦这那个里上下中到去来会能可以"
     "要想说被把给对从用为之其此某些什么怎样谁哪好人户"
 )
+_LEAST_WORDS, _LEAST_HAN = 2, 3  # of a statement
 _ANSWER = re.compile(
     r"^\W*(?:yes|yeah|yep|yup|no|nope|nah|not|true|false|right|correct|wrong|exactly|sure|neither"
     r"|never|anymore)\b|^\W*(?:是|对|不|没|嗯|否|错|从)",
@@ -178,6 +180,24 @@ def _extract_telling_words(text: str) -> frozenset[str]:
     return frozenset(
         word[:4] for word in words if word not in _IDLE_WORDS and word not in _IDLE_HAN
     )
+
+
+def tells_something(said: str) -> bool:
+    """Whether words are a statement that may change what is held though it shares no word with it:
+    "I quit", 换了别的药; no greeting, question or request."""
+    words = _extract_telling_words(said)
+    least = _LEAST_HAN if detect_language(said) == "zh" else _LEAST_WORDS
+    return (
+        len(words) >= least
+        and not _QUESTION_END.search(said)
+        and not is_small_talk(said)
+        and not asks_for_text(said)
+    )
+
+
+def names_something(said: str) -> bool:
+    """Whether some word of it does not only point or bind."""
+    return bool(_extract_telling_words(said))
 
 
 def leans_on_context(said: str) -> bool:

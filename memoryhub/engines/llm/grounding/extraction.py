@@ -25,6 +25,7 @@ from memoryhub.engines.llm.grounding.attribution import (
     names_other_person,
     select_bearing_sentences,
     split_sentences,
+    tells_something,
 )
 from memoryhub.engines.llm.packaged_prompts import normalise_instructions, normalise_text
 from memoryhub.engines.llm.purposes.base import (
@@ -326,7 +327,7 @@ class ExtractionReader:
         about = [text, *(f"{claim.text} {claim.predicate_key}" for claim in held)]
         names = {*self._speakers, self.exchanges[0].subject, *self.exchanges[0].aliases}
         said = " ".join(split_sentences(own, span.start, span.end))
-        if bears_on(said, about, names, key):
+        if bears_on(said, about, names, key) or tells_something(said):
             return True
         before = self._find_words_before(source, own[: span.start])
         return leans_on_context(said) and bears_on(before, about, names, key)

@@ -62,7 +62,7 @@ GREETING = re.compile(
 
 def may_ask_to_forget(text: str) -> bool:
     """Whether some sentence tells the listener to do away with something, whatever it is."""
-    sentences = split_sentences(text)
+    sentences = (sentence for _, sentence in split_sentences(text))
     return any(_FORGETTING.search(s) and not _FORGET_IDLE.search(s) for s in sentences)
 
 

@@ -16,7 +16,7 @@ from django.db.models import Q
 
 from memoryhub.dialogues.messages import normalise_text
 from memoryhub.dialogues.models import Turn
-from memoryhub.engines.llm.grounding.attribution import bears_on
+from memoryhub.engines.llm.grounding.attribution import names_something
 from memoryhub.engines.local.claims.passed_on import mask_passed_on, strip_hidden
 from memoryhub.engines.local.claims.predicates import find_question_predicates
 from memoryhub.engines.local.grammar.speech import extract_wish_words, may_ask_to_forget
@@ -181,18 +181,13 @@ def _ask_meant_facts(
     return found
 
 
-def _is_wished(space: Space, wish: ForgetRequest) -> bool:
-    """Whether the speaker's own words ask for something to be forgotten, and speak of each claim
-    that is meant: what a mail or a page that they quote asks for waits for a person."""
+def _is_wished(wish: ForgetRequest) -> bool:
+    """Whether the speaker's own words ask for something to be forgotten, and say what: what a mail
+    or a page that they quote asks for waits for a person, and so does "forget that"."""
     own = mask_passed_on(strip_hidden(wish.turn.words))
     if not may_ask_to_forget(own):
         return False
-    keys = find_question_predicates(own)
-    names = {*space.called_names, *space.speakers}
-    return all(
-        fact.predicate_key in keys or bears_on(own, [fact.text], names, fact.predicate_key)
-        for fact in wish.facts
-    )
+    return names_something(extract_wish_words(own))
 
 
 def propose_erasures(
@@ -205,7 +200,7 @@ def propose_erasures(
         only = wish.facts[0] if len(wish.facts) == 1 else None
         few = len(wish.facts) <= policy.facts.most_closures
         several = wish.named and few and policy.judge.trust != "confirm"
-        certain = (several or (only is not None and wish.is_certain)) and _is_wished(space, wish)
+        certain = (several or (only is not None and wish.is_certain)) and _is_wished(wish)
         propose_change(
             space,
             "erase",
