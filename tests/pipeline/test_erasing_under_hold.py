@@ -6,6 +6,7 @@ import io
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -72,7 +73,7 @@ def test_a_subject_is_named_nowhere_once_it_is_erased(tenant: Tenant, space: Spa
     _, key = create_key(tenant, "bot", ["read", "write"])
     client = APIClient(headers={"Authorization": f"Bearer {key}"})
     body = {"subject": "zephyrine", "messages": [{"role": "user", "content": "Hello."}]}
-    sent = {"headers": {"Idempotency-Key": "of-zephyrine-1"}, "format": "json"}
+    sent: dict[str, Any] = {"headers": {"Idempotency-Key": "of-zephyrine-1"}, "format": "json"}
     assert client.post("/api/v1/memories", body, **sent).status_code < 300
     with tenant_scope(tenant.id):
         ImportRun.objects.create(
