@@ -38,10 +38,29 @@ def configure_logging(config: dict[str, Any]) -> None:
             "version": 1,
             "disable_existing_loggers": False,
             "formatters": {"line": formatter},
-            "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+            "filters": {"routes": {"()": lambda: name_route}},
+            "handlers": {
+                "stderr": {
+                    "class": "logging.StreamHandler",
+                    "formatter": "line",
+                    "filters": ["routes"],
+                }
+            },
             "root": {"handlers": ["stderr"], "level": config["level"]},
         }
     )
+
+
+def name_route(record: logging.LogRecord) -> bool:
+    """A line of Django's about a request tells its route, as it is declared: addresses name
+    subjects, who may be erased, and a log is not."""
+    request = getattr(record, "request", None)
+    path = getattr(request, "path", None)
+    if path and isinstance(record.args, tuple):
+        match = getattr(request, "resolver_match", None)
+        route = match.route if match else "an unknown address"
+        record.args = tuple(route if each == path else each for each in record.args)
+    return True
 
 
 class RequestIdMiddleware:

@@ -18,6 +18,7 @@ from rest_framework.request import Request
 from rest_framework.utils.encoders import JSONEncoder
 
 from api.models import IdempotentRequest
+from memoryhub.dialogues.redaction import hash_with_secret
 from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -99,7 +100,7 @@ def _claim_record(
     record, fresh = IdempotentRequest.objects.get_or_create(
         tenant_id=tenant_id,
         route=route,
-        key=key,
+        key=_find_kept_key(route, key),
         defaults={"request_hash": _hash_request(request), "status": status, "body": {}},
     )
     if not fresh and record.request_hash != _hash_request(request):
@@ -107,6 +108,12 @@ def _claim_record(
             f"This {IDEMPOTENCY_HEADER} was used with another body.", code="idempotency_key_reused"
         )
     return record, fresh
+
+
+def _find_kept_key(route: str, key: str) -> str:
+    """What stands for the key, whose words a client chose; those of before stand as they came."""
+    known = IdempotentRequest.objects.filter(route=route, key=key).exists()
+    return key if known else hash_with_secret("idempotency", key)
 
 
 def _take_over_record(record: IdempotentRequest) -> None:
@@ -153,6 +160,10 @@ def _digest_file(file: UploadedFile[Any]) -> list[Any]:
 
 
 def erase_answers(space: Space, since: datetime) -> int:
-    """Drop what was answered from then on, for an erasure; the keys still count as used."""
+    """Drop what was answered from then on, for an erasure; the keys still count as used, and are
+    kept as what stands for them."""
     kept = IdempotentRequest.objects.filter(tenant_id=space.tenant_id, created_at__gte=since)
+    for each in kept.exclude(key__regex=r"^[0-9a-f]{64}$"):
+        each.key = hash_with_secret("idempotency", each.key)
+        each.save(update_fields=["key"])
     return kept.exclude(body=_ERASED_ANSWER).update(body=_ERASED_ANSWER)

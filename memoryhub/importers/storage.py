@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import IO, Any
 from uuid import UUID
 
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from memoryhub.dialogues.messages import clean_text
@@ -80,11 +81,14 @@ class _PartReader(io.RawIOBase):
 
 
 def erase_kept_files(space: Space, since: datetime) -> int:
-    """Drop the tenant's kept files, which may hold what is erased (spec §11.9), and the names in
-    reports of the subject. Call inside the tenant's scope. Returns 0: no answer is among them."""
+    """Drop the tenant's kept files, which may hold what is erased (spec §11.9), and in what is told
+    of imports of the subject all names, the files' too. Call inside the tenant's scope. Returns 0:
+    no answer is among them."""
     active = ImportRun.objects.filter(state__in=ImportRun.ACTIVE_STATES)
     ImportFile.objects.exclude(id__in=active.exclude(file=None).values("file_id")).delete()
-    for run in ImportRun.objects.filter(report__subjects__has_key=space.subject):
+    about = Q(report__subjects__has_key=space.subject) | Q(subject=space.subject)
+    for run in ImportRun.objects.exclude(state__in=ImportRun.ACTIVE_STATES).filter(about):
         run.report |= {"skipped": [], "subjects": {}, "unknown_fields": {}}
-        run.save(update_fields=["report"])
+        run.file_name = run.subject = run.error = ""
+        run.save(update_fields=["report", "file_name", "subject", "error"])
     return 0

@@ -22,7 +22,7 @@ import psycopg
 from django.conf import settings
 from django.db import connections
 from psycopg import sql
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from memoryhub.embedded.software import find_program
 from memoryhub.errors import MemoryHubError
@@ -68,7 +68,7 @@ def make_backup(target: Path, dsn: str) -> BackupSummary:
             row = connection.execute("SELECT pg_export_snapshot()").fetchone()
             assert row is not None
             options = ["--format=custom", "--enable-row-security", *_WITHOUT_QUEUES]
-            _run_program("pg_dump", *options, f"--snapshot={row[0]}", f"--file={dump}", dsn)
+            _run_program("pg_dump", *options, f"--snapshot={row[0]}", f"--file={dump}", dsn=dsn)
             rows = _count_rows(connection)
         listed = {"format": FORMAT, "rows": rows}
         (Path(folder) / _LIST).write_text(json.dumps(listed))
@@ -91,9 +91,7 @@ def restore_backup(source: Path, dsn: str, key_file: Path) -> BackupSummary:
             raise BackupError("This backup is of another version of the hub.")
         if connection.execute(_TABLES).fetchone():
             raise BackupError("The database is not empty: a backup is put into an empty one.")
-        _run_program(
-            "pg_restore", "--no-owner", "--no-comments", f"--dbname={dsn}", str(folder / _DUMP)
-        )
+        _run_program("pg_restore", "--no-owner", "--no-comments", str(folder / _DUMP), dsn=dsn)
         rows = _count_rows(connection)
         _check_rows(listed["rows"], rows)
         _keep_secret_key((folder / _KEY).read_text(), key_file)
@@ -152,10 +150,20 @@ def _open_backup(source: Path) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _run_program(name: str, *arguments: str) -> None:
-    """A program of the PostgreSQL that comes along, which reads servers up to its version."""
+def _run_program(name: str, *arguments: str, dsn: str = "") -> None:
+    """A program of the PostgreSQL that comes along, which reads servers up to its version. The
+    password goes by the environment: anybody on the machine may read a program's arguments."""
+    where, environment = conninfo_to_dict(dsn), dict(os.environ)
+    password = where.pop("password", None)
+    if password:
+        environment["PGPASSWORD"] = str(password)
+    reached = [f"--dbname={make_conninfo('', **where)}"] if where else []
     done = subprocess.run(  # noqa: S603
-        [find_program(name), *arguments], capture_output=True, text=True, check=False
+        [find_program(name), *reached, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
     )
     if done.returncode:
         raise BackupError(f"{name}: {done.stderr.strip()[-1000:]}")

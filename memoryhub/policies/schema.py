@@ -328,6 +328,8 @@ class ErasePolicy(_PolicyGroup):
     on_request: Literal["auto", "confirm"] = "auto"
     """What happens when the subject asks for something to be forgotten: it is done if the
     match is plain (auto), or waits for a person (confirm)."""
+    hold: bool = False
+    """Legal hold: nothing is erased and nothing expires, whoever asks, until it is switched off."""
 
 
 class Policy(BaseModel):

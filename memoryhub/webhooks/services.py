@@ -61,8 +61,13 @@ def create_webhook(
                 _("at most %(limit)s webhooks a tenant") % {"limit": MOST_WEBHOOKS}, field="url"
             )
         hook.save(force_insert=True)
-        record_audit_entry(tenant_id, Action.WEBHOOK_MADE, actor, hook.name, hook.url)
+        _record_change(hook, Action.WEBHOOK_MADE, actor, hook.url)
     return hook, dispatch.derive_webhook_secret(hook, hook.generation)
+
+
+def _record_change(hook: Webhook, action: Action, actor: str, detail: str = "") -> None:
+    """What is about one subject's webhook goes with the subject."""
+    record_audit_entry(hook.tenant_id, action, actor, hook.name, detail, space=hook.space)
 
 
 def update_webhook(
@@ -90,9 +95,7 @@ def update_webhook(
         elif values.get("is_active") is False and hook.is_active:
             values["disabled_because"] = DISABLED_BY_HAND
         _update_columns(hook, now, **values)
-        record_audit_entry(
-            tenant_id, Action.WEBHOOK_CHANGED, actor, hook.name, ", ".join(sorted(given))
-        )
+        _record_change(hook, Action.WEBHOOK_CHANGED, actor, ", ".join(sorted(given)))
         if hook.is_active:
             outbox.ring_on_commit(tenant_id, [hook.id])
     return hook
@@ -108,7 +111,7 @@ def rotate_secret(
     with tenant_scope(tenant_id):
         hook = get_webhook(webhook_id, lock=True)
         _update_columns(hook, now, generation=hook.generation + 1, previous_until=now + overlap)
-        record_audit_entry(tenant_id, Action.WEBHOOK_ROTATED, actor, hook.name)
+        _record_change(hook, Action.WEBHOOK_ROTATED, actor)
     return hook, dispatch.derive_webhook_secret(hook, hook.generation)
 
 
@@ -116,7 +119,7 @@ def delete_webhook(tenant_id: UUID, webhook_id: UUID, *, actor: str = HUB_ACTOR)
     """With its deliveries. Raises NotFound."""
     with tenant_scope(tenant_id):
         hook = get_webhook(webhook_id)
-        record_audit_entry(tenant_id, Action.WEBHOOK_DELETED, actor, hook.name, hook.url)
+        _record_change(hook, Action.WEBHOOK_DELETED, actor, hook.url)
         hook.delete()
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+
+from memoryhub.engines.local.claims.passed_on import strip_hidden
 
 # Who may make claims. An assistant may, but changes nothing people said; documents, tools and
 # system messages are data.
@@ -31,7 +34,8 @@ _INSTRUCTION_PATTERNS = tuple(
 
 def is_instruction(text: str) -> bool:
     """Whether a candidate reads like a command to the hub or its models, and not like a claim."""
-    return any(pattern.search(text) for pattern in _INSTRUCTION_PATTERNS)
+    plain = unicodedata.normalize("NFKC", strip_hidden(text))
+    return any(pattern.search(plain) for pattern in _INSTRUCTION_PATTERNS)
 
 
 def find_distrust_reason(role: str, text: str) -> str:

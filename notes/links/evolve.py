@@ -5,6 +5,7 @@ What they were before is in the history, so that notes can be seen as if they ha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -13,10 +14,14 @@ from uuid import UUID
 
 from memoryhub.engines.types import NoteDraft, NoteEvolution
 from memoryhub.tenants.models import Space
+from notes.facts.trust import is_instruction
 from notes.history.change_set import ChangeSet, TurnEvidence
 from notes.history.unit_of_work import UnitOfWork
 from notes.models import EvolutionEvent, Note, Revision
 
+_WORD = re.compile(r"[^\W_\u4e00-\u9fff]+|[\u4e00-\u9fff]")
+# Written as a name inside a sentence, in capitals, or with a digit.
+_NAME = re.compile(r"(?<=[\w,;] )[A-Z][^\W_]+|\b[A-Z]{2,}\b|\b\w*\d\w*\b")
 MOST_WORDS, LONGEST_WORD, LONGEST_CONTEXT = 12, 120, 500  # spec §16
 DESCRIPTOR_COLUMNS = ("keywords", "tags", "context")
 
@@ -54,14 +59,42 @@ def clean_words(found: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(word for word in trimmed if word))[:MOST_WORDS]
 
 
-def compute_new_descriptors(note: Note, evolution: NoteEvolution) -> dict[str, Any]:
-    """The descriptors that become something else; empty ones stay as they are (A15, AM5)."""
+def compute_new_descriptors(
+    note: Note, evolution: NoteEvolution, teachers: Sequence[Note] = ()
+) -> dict[str, Any]:
+    """The descriptors that become something else; empty ones stay as they are (A15, AM5), and so
+    does what would be told by neither this note nor those it learns from."""
+    said = _extract_words(" ".join(_list_words(each) for each in (note, *teachers)))
+    context = (evolution.context or "").strip()[:LONGEST_CONTEXT]
     given: dict[str, Any] = {
-        "keywords": clean_words(evolution.keywords or ()),
-        "tags": clean_words(evolution.tags or ()),
-        "context": (evolution.context or "").strip()[:LONGEST_CONTEXT],
+        "keywords": [w for w in clean_words(evolution.keywords or ()) if _is_said(w, said)],
+        "tags": [w for w in clean_words(evolution.tags or ()) if _is_said(w, said)],
+        "context": context if _is_mostly_said(context, said) else "",
     }
     return {name: value for name, value in given.items() if value and value != getattr(note, name)}
+
+
+def _list_words(note: Note) -> str:
+    return " ".join([note.content, note.context, *note.keywords, *note.tags])
+
+
+def _extract_words(text: str, least: int = 1) -> frozenset[str]:
+    """The beginnings of words of so many letters, and single characters of Chinese."""
+    words = _WORD.findall(text.casefold())
+    return frozenset(w[:5] for w in words if len(w) >= least or w > "\u2e80")
+
+
+def _is_said(word: str, said: Collection[str]) -> bool:
+    return _extract_words(word) <= set(said)
+
+
+def _is_mostly_said(context: str, said: Collection[str]) -> bool:
+    """Whether a sentence that puts notes together brings no name or number of its own, is no order,
+    and has most of its words from them."""
+    words = _extract_words(context, 4)
+    named = _extract_words(" ".join(_NAME.findall(context)))
+    shared = len(words & set(said))
+    return named <= set(said) and 2 * shared >= len(words) and not is_instruction(context)
 
 
 def is_owned_by_author(note: Note) -> bool:

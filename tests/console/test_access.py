@@ -21,7 +21,6 @@ OWN |= {"account", "account-end"}
 OWN |= {"policy", "policy-change", "usage", "usage-redact-all", "recalls", "feedback", "requests"}
 OWN |= {"changes", "settings", "models", "models-test", "models-engine"}
 OWN |= {"models-connection", "models-prices", "lab-upload"}
-OWN |= {"find", "jobs-chosen"}
 OWN |= {"find", "jobs-chosen", "figures"}
 OWN |= {"data", "data-erase", "people", "quality"}
 OWN |= {"review", "review-answer", "review-rules", "receipts", "webhooks", "webhook-new"}

@@ -190,7 +190,7 @@ def test_AM2_only_the_neighbour_that_was_named_changes(hub: ScriptedHub) -> None
     said += ["sea and sky", "sea and sand", "tea at night"]
     notes = [say_with_note(hub, f"Once upon {text}") for text in said]
     hub.set_policy(llm__combine_calls=True, notes__k=2)
-    hub.model.script("link_evolve", reply_growth("sea and sand", tags=["beach"]))
+    hub.model.script("link_evolve", reply_growth("sea and sand", tags=["more"]))
     say_with_note(hub, "Once more the sea")
     data = hub.model.list_calls("link_evolve")[-1]
     offered = [n["content"].removeprefix("Ana: Once upon ") for n in data["known"]]
@@ -257,18 +257,18 @@ def test_E28_no_note_is_linked_with_itself(hub: ScriptedHub) -> None:
 
 def test_AM4_a_neighbour_without_an_entry_stays_as_it_is(hub: ScriptedHub) -> None:
     notes = [say_with_note(hub, f"The sea on {day}") for day in ("Monday", "Tuesday", "Friday")]
-    hub.model.script("link_evolve", reply_growth("Tuesday", keywords=["storm"]))
+    hub.model.script("link_evolve", reply_growth("Tuesday", keywords=["Sunday"]))
     say_with_note(hub, "The sea on Sunday")
     after = [get_note(hub, f"The sea on {day}") for day in ("Monday", "Tuesday", "Friday")]
-    assert [n.keywords for n in after] == [notes[0].keywords, ["storm"], notes[2].keywords]
+    assert [n.keywords for n in after] == [notes[0].keywords, ["Sunday"], notes[2].keywords]
 
 
 def test_AM5_empty_values_leave_descriptors_as_they_are(hub: ScriptedHub) -> None:
     old, _ = make_two_near_notes(
-        hub, reply_growth("every day", tags=[], context="", keywords=["waves"])
+        hub, reply_growth("every day", tags=[], context="", keywords=["rough"])
     )
     after = get_note(hub, "every day")
-    assert (after.tags, after.context, after.keywords) == (old.tags, old.context, ["waves"])
+    assert (after.tags, after.context, after.keywords) == (old.tags, old.context, ["rough"])
 
 
 def test_AM5_nothing_but_empty_values_is_no_change(hub: ScriptedHub) -> None:
@@ -278,14 +278,14 @@ def test_AM5_nothing_but_empty_values_is_no_change(hub: ScriptedHub) -> None:
 
 
 def test_AM6_an_evolved_note_is_embedded_anew_in_the_same_unit_of_work(hub: ScriptedHub) -> None:
-    hub.embedder.table["kayak"] = TAX
+    hub.embedder.table["rough"] = TAX
     old = say_with_note(hub, "Rowing on the sea every day", keywords=["rowing"], tags=["sport"])
     before = get_entry(hub, old).text_hash
-    hub.model.script("link_evolve", reply_growth("every day", keywords=["rowing", "kayak"]))
+    hub.model.script("link_evolve", reply_growth("every day", keywords=["rowing", "rough"]))
     new = say_with_note(hub, "The sea was rough this morning", keywords=["rough"], tags=["weather"])
     after, entry = get_note(hub, "every day"), get_entry(hub, get_note(hub, "every day"))
     assert entry.text_hash == build_entry(after).text_hash != before
-    found = search_memories(hub.space, "kayak", kinds=["note"])
+    found = search_memories(hub.space, "rough", kinds=["note"])
     assert next(item.id for item in found.items) == old.id != new.id
 
 
@@ -300,7 +300,7 @@ def test_AM8_one_event_holds_links_and_evolution_with_before_and_after(hub: Scri
     assert by_type["link"].before is None
     note = by_type["note"]
     assert (note.row_id, note.version_before, note.version_after) == (old.id, 1, 2)
-    assert ((note.before or {})["tags"], (note.after or {})["tags"]) == (["sport"], ["wind"])
+    assert ((note.before or {})["tags"], (note.after or {})["tags"]) == (["sport"], ["weather"])
     with tenant_scope(hub.tenant.id):
         lesson = Derivation.objects.get(child_id=old.id, role="context")
     assert (lesson.via_id, lesson.child_version) == (new.id, 2)
@@ -386,7 +386,7 @@ def test_one_call_serves_all_notes_of_a_batch_and_offers_them_to_one_another(
 
 
 def test_evolution_does_not_cascade(hub: ScriptedHub) -> None:
-    make_two_near_notes(hub, reply_growth("every day", tags=["wind"]))
+    make_two_near_notes(hub, reply_growth("every day", tags=["weather"]))
     hub.run_due_jobs(days=1)
     assert len(hub.model.list_calls("link_evolve")) == 1
 
@@ -407,18 +407,18 @@ def test_what_a_person_corrected_becomes_a_proposal(hub: ScriptedHub) -> None:
     old = say_with_note(hub, "Rowing on the sea every day", tags=["sport"])
     with tenant_scope(hub.tenant.id):
         Note.objects.filter(id=old.id).update(corrected_by="nora")
-    hub.model.script("link_evolve", reply_growth("every day", tags=["wind"]))
+    hub.model.script("link_evolve", reply_growth("every day", tags=["morning"]))
     say_with_note(hub, "The sea was rough this morning")
     after = get_note(hub, "every day")
     assert (after.tags, after.version) == (["sport"], old.version)
     with tenant_scope(hub.tenant.id):
         proposal = Proposal.objects.get()
         assert (proposal.kind, proposal.row_id) == ("overwrite", old.id)
-        assert proposal.payload == {"tags": ["wind"]}
+        assert proposal.payload == {"tags": ["morning"]}
         assert len(proposal.turn_ids) == 1
 
 
-@pytest.mark.parametrize(("allowed", "tags"), [(False, ["mine"]), (True, ["wind"])])
+@pytest.mark.parametrize(("allowed", "tags"), [(False, ["mine"]), (True, ["morning"])])
 def test_C20_an_agents_note_evolves_only_where_the_policy_says_so(
     hub: ScriptedHub, allowed: bool, tags: list[str]
 ) -> None:
@@ -426,7 +426,7 @@ def test_C20_an_agents_note_evolves_only_where_the_policy_says_so(
         hub.space, "The sea is calm", hub.embedder, author="agent", tags=["mine"], now=hub.now
     )
     hub.set_policy(llm__combine_calls=True, notes__evolve_agent_notes=allowed)
-    hub.model.script("link_evolve", reply_growth("is calm", tags=["wind"]))
+    hub.model.script("link_evolve", reply_growth("is calm", tags=["morning"]))
     say_with_note(hub, "The sea was rough this morning")
     assert get_note(hub, "is calm").tags == tags
 
@@ -530,13 +530,13 @@ def test_a_note_changed_meanwhile_is_read_again(hub: ScriptedHub) -> None:
                 [(row, DescriptorChange(row, {"tags": ["by hand"]}, row.version))], {}, changes
             )
             changes.save()
-        return reply_growth("every day", tags=["wind"])(data)
+        return reply_growth("every day", tags=["morning"])(data)
 
     say_with_note(hub, "Rowing on the sea every day", tags=["sport"])
-    hub.model.script("link_evolve", answer, reply_growth("every day", keywords=["oar"]))
+    hub.model.script("link_evolve", answer, reply_growth("every day", keywords=["rough"]))
     say_with_note(hub, "The sea was rough this morning")
     after = get_note(hub, "every day")
-    assert (after.tags, after.keywords, after.version) == (["by hand"], ["oar"], 3)
+    assert (after.tags, after.keywords, after.version) == (["by hand"], ["rough"], 3)
 
 
 @pytest.mark.parametrize(
@@ -573,4 +573,4 @@ def test_AM8_undo_of_what_the_pipeline_did_and_redo(hub: ScriptedHub) -> None:
 
 def reply_links_and_growth(data: dict[str, Any]) -> dict[str, Any]:
     near = find_handle(data, "every day")
-    return {"links": [{"to": near}], "neighbours": [{"handle": near, "tags": ["wind"]}]}
+    return {"links": [{"to": near}], "neighbours": [{"handle": near, "tags": ["weather"]}]}

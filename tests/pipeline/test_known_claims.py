@@ -270,8 +270,8 @@ def test_a_second_opinion_is_asked_for_where_the_policy_wants_one(hub: ScriptedH
 
 
 def ask_to_forget(hub: ScriptedHub, *texts: str) -> None:
-    wish = change_known_claims("forget", "", *texts, quote="forget all that")
-    say_and_change(hub, "Please forget all that, Rui.", wish)
+    wish = change_known_claims("forget", "", *texts, quote="forget what I run in Braga")
+    say_and_change(hub, "Please forget what I run in Braga, and Rui.", wish)
 
 
 def test_AA7_what_is_over_can_be_forgotten_too(hub: ScriptedHub) -> None:
@@ -312,7 +312,9 @@ def test_AA7_a_wish_that_names_several_is_granted_for_each(hub: ScriptedHub) -> 
     say_new(hub, "Rui does my books.", BOOKKEEPER, owner="Rui")
     ask_to_forget(hub, BAKERY, BOOKKEEPER)
     assert list_facts(hub) == []
-    assert [asked.state for asked in list_proposals(hub)] == ["accepted"]
+    assert list_proposals(hub) == []  # it named what is gone, and went with it
+    with tenant_scope(hub.tenant.id):
+        assert Receipt.objects.get().counts["facts"] == 2
 
 
 @pytest.mark.parametrize("switch", [{"judge__trust": "confirm"}, {"facts__most_closures": 1}])

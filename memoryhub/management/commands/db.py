@@ -1,4 +1,4 @@
-"""`manage.py db start|status|stop|erase`: the embedded PostgreSQL by hand."""
+"""`manage.py db start|status|stop|scrub|erase`: the embedded PostgreSQL by hand."""
 
 from __future__ import annotations
 
@@ -6,19 +6,27 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
+import psycopg
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from psycopg import sql
 
 from memoryhub.embedded import EmbeddedError, EmbeddedPostgres
 from memoryhub.launcher import is_data_dir_in_use
 
+_OWN_TABLES = """
+SELECT schemaname, tablename FROM pg_tables
+WHERE schemaname NOT IN ('pg_catalog', 'information_schema') AND tableowner = current_user
+ORDER BY 1, 2
+"""
+
 
 class Command(BaseCommand):
-    help = "Starts, stops or erases the embedded PostgreSQL, or says whether it runs."
+    help = "Starts, stops, scrubs or erases the embedded PostgreSQL, or says whether it runs."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("action", choices=["start", "status", "stop", "erase"])
+        parser.add_argument("action", choices=["start", "status", "stop", "scrub", "erase"])
         parser.add_argument("--yes", action="store_true", help="erase without asking")
         parser.add_argument("--port", type=int, help="listen on 127.0.0.1 too; 0: socket only")
 
@@ -44,6 +52,8 @@ class Command(BaseCommand):
         elif not server.is_running():
             self.stdout.write("not running")
             sys.exit(3)
+        elif action == "scrub":
+            self.stdout.write(f"Written anew: {scrub_tables(server.dsn('owner')):,} tables.")
         if action in ("start", "status"):
             self.stdout.write(server.dsn("app"))
 
@@ -56,6 +66,17 @@ class Command(BaseCommand):
         for path in server.data_dir.glob("schedule*"):
             path.unlink()
         self.stdout.write("Erased. The next start makes a new database.")
+
+
+def scrub_tables(dsn: str) -> int:
+    """Write every table anew, so that no file holds what was erased from it; how many. Each is out
+    of reach while it is written, and needs its size again on the disk."""
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        tables = connection.execute(_OWN_TABLES).fetchall()
+        for schema, name in tables:
+            table = sql.Identifier(schema, name)
+            connection.execute(sql.SQL("VACUUM (FULL, ANALYZE) {}").format(table))
+    return len(tables)
 
 
 def ask_confirmation(warning: str) -> bool:

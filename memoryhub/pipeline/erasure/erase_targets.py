@@ -15,10 +15,12 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models import F, Min, Q, QuerySet
+from django.utils.translation import gettext
 
 from memoryhub.declarations import load_declarations
 from memoryhub.dialogues.models import IS_INNER, RESTS_ON, Session, Turn
 from memoryhub.dialogues.redaction import hash_with_secret
+from memoryhub.errors import Conflict
 from memoryhub.inference.ledger import save_open_ledger
 from memoryhub.inference.models import ModelCall
 from memoryhub.news import News, notify_listeners
@@ -183,7 +185,8 @@ def execute_erasure(
     reason: str = "",
     within_step: bool = False,
 ) -> Receipt:
-    """Erase, and say what went. Opens its own scope. Raises NotFound.
+    """Erase, and say what went. Opens its own scope. Raises NotFound, and Conflict under a legal
+    hold.
 
     Run again, it finds nothing: the receipt, not stored then, counts zero. `within_step`: the one
     job that runs in the space is the caller's own.
@@ -198,6 +201,8 @@ def _execute_erasure(wanted: _Erasure, *, within_step: bool) -> Receipt:
     save_open_ledger()
     with tenant_scope(space.tenant_id):
         lock_space(space)
+        if load_effective_policy(space).policy.erase.hold:
+            raise Conflict(gettext("a legal hold is on: nothing is erased"), code="legal_hold")
         if not within_step:
             # Whoever works on the space finds its lease lost, and what it made is thrown away.
             Job.objects.filter(space=space, state=Job.State.RUNNING).update(
@@ -219,7 +224,7 @@ def erase_outlived_facts(space: Space, policy: Policy, now: datetime) -> datetim
     A task of the sweep; returns when the next one outlives it. Without a limit they stay, closed.
     """
     days = policy.retention.max_age_days
-    if days is None:
+    if days is None or policy.erase.hold:
         return None
     age = timedelta(days=days)
     with tenant_scope(space.tenant_id):

@@ -22,7 +22,10 @@ BATCH, BATCHES = 1_000, 20  # a sweep
 
 
 def delete_expired(space: Space, policy: Policy, now: datetime) -> datetime | None:
-    """Remove what is over; returns when to go on. Opens its own scopes, one a batch."""
+    """Remove what is over, unless a legal hold is on; returns when to go on. Opens its own scopes,
+    one a batch."""
+    if policy.erase.hold:
+        return None
     with tenant_scope(space.tenant_id):
         given = Fingerprint.objects.filter(space=space)
         buried = Tombstone.objects.filter(

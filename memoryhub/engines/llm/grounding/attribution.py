@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from memoryhub.engines.llm.packaged_prompts import normalise_text
-from memoryhub.engines.local.grammar.speech import asks_to_forget
+from memoryhub.engines.local.claims.made_texts import asks_for_text
+from memoryhub.engines.local.grammar.speech import asks_to_forget, is_small_talk
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import SpeechAct, Utterance
 
@@ -45,6 +46,31 @@ _EVIDENCE_PATTERNS = {
     r"|[一二两三四五六七八九十几个只]",
 }
 _EVIDENCE_REGEXES = {key: re.compile(pattern, re.I) for key, pattern in _EVIDENCE_PATTERNS.items()}
+
+
+# Words that point or bind, of which no text is about.
+_IDLE_WORD_LIST = """
+a an the this that these those it its is are was were be been being am do does did done has have
+had having will would can could should may might must shall i me my mine myself we us our you your
+he him his she her they them their who what when where which how why and or but if so as at by for
+from in into of on off out over to too up with without about no not never none nor any anymore
+more longer now then just still already also again very really all some there here than s t d m ll
+re ve don didn doesn isn aren wasn weren hasn haven user person one ones thing things go goes
+going went gone get gets got say says said tell told hello hi hey thanks thank please ok okay yes
+yeah well good
+"""
+_IDLE_WORDS = frozenset(_IDLE_WORD_LIST.split())
+_IDLE_HAN = frozenset(
+    "我你他她它们您的了在是有不没无也都就和与及很还又再已经过着吗呢吧啊呀哦这那个里上下中到去来会能可以"
+    "要想说被把给对从用为之其此某些什么怎样谁哪好人户"
+)
+_LEAST_WORDS, _LEAST_HAN = 2, 3  # of a statement
+_ANSWER = re.compile(
+    r"^\W*(?:yes|yeah|yep|yup|no|nope|nah|not|true|false|right|correct|wrong|exactly|sure|neither"
+    r"|never|anymore)\b|^\W*(?:是|对|不|没|嗯|否|错|从)",
+    re.I,
+)
+_POINTING = re.compile(r"\b(?:it|he|him|his|she|her|they|them|both)\b|[他她它]", re.I)
 
 
 def split_sentences(text: str, start: int = 0, end: int | None = None) -> list[str]:
@@ -134,6 +160,49 @@ def extract_word_beginnings(text: str) -> frozenset[str]:
     """Those of words of four letters and more ("like" of "likes"), and single Chinese characters:
     what two texts with the same words in other forms have in common."""
     return frozenset(re.findall(r"\b[^\W\u4e00-\u9fff]{4}|[\u4e00-\u9fff]", text.lower()))
+
+
+def bears_on(said: str, claims: Iterable[str], names: Iterable[str], key: str = "") -> bool:
+    """Whether words that are `said` speak of what the `claims` are about: they share a word that
+    tells something, or one that speaks of the predicate. "Hello!" bears nothing."""
+    left_out = _extract_telling_words(" ".join(names))
+    about = frozenset(w for claim in claims for w in _extract_telling_words(claim)) - left_out
+    if about & _extract_telling_words(said):
+        return True
+    patterns = (p for name, p in _EVIDENCE_REGEXES.items() if _matches_predicate(key, name))
+    return any(pattern.search(said) for pattern in patterns)
+
+
+def _extract_telling_words(text: str) -> frozenset[str]:
+    """The beginnings of words but for those that point or bind, numbers, and single characters of
+    Chinese but for the same."""
+    words = re.findall(r"[^\W\u4e00-\u9fff]+|[\u4e00-\u9fff]", normalise_text(text))
+    return frozenset(
+        word[:4] for word in words if word not in _IDLE_WORDS and word not in _IDLE_HAN
+    )
+
+
+def tells_something(said: str) -> bool:
+    """Whether words are a statement that may change what is held though it shares no word with it:
+    "I quit", 换了别的药; no greeting, question or request."""
+    words = _extract_telling_words(said)
+    least = _LEAST_HAN if detect_language(said) == "zh" else _LEAST_WORDS
+    return (
+        len(words) >= least
+        and not _QUESTION_END.search(said)
+        and not is_small_talk(said)
+        and not asks_for_text(said)
+    )
+
+
+def names_something(said: str) -> bool:
+    """Whether some word of it does not only point or bind."""
+    return bool(_extract_telling_words(said))
+
+
+def leans_on_context(said: str) -> bool:
+    """Whether words point at what was said before them: "yes", "he died", "不再了"."""
+    return bool(_ANSWER.match(said) or _POINTING.search(said))
 
 
 def choose_predicate(key: str, verb: str, said: str) -> str:

@@ -14,15 +14,18 @@ from datetime import datetime
 from typing import Any, get_args
 
 from memoryhub.engines.llm.grounding.attribution import (
+    bears_on,
     choose_predicate,
     extract_word_beginnings,
     has_assertion,
     is_from_other_speaker,
     key_from_words,
+    leans_on_context,
     may_be_about,
     names_other_person,
     select_bearing_sentences,
     split_sentences,
+    tells_something,
 )
 from memoryhub.engines.llm.packaged_prompts import normalise_instructions, normalise_text
 from memoryhub.engines.llm.purposes.base import (
@@ -39,6 +42,7 @@ from memoryhub.engines.llm.replies import (
     FactReply,
     RelationReply,
 )
+from memoryhub.engines.local.claims.passed_on import mask_passed_on, mask_quoted_matter
 from memoryhub.engines.local.claims.predicates import is_single_valued
 from memoryhub.engines.local.dates.calendar import DateRange, resolve_unit
 from memoryhub.engines.local.grammar.speech import classify_plain_act
@@ -301,8 +305,41 @@ class ExtractionReader:
             sources=(span,),
             handle=self._name_claim(index),
             changes=self._read_changes(change, index) if change and self._is_comparing else None,
-            quoted=found,
+            quoted=found and self._bears_claim(source, span, text, owner, key, change),
         )
+
+    def _bears_claim(
+        self,
+        source: Utterance,
+        span: SourceSpan,
+        text: str,
+        owner: str,
+        key: str,
+        change: ChangeReply | None,
+    ) -> bool:
+        """Whether the sentences that are quoted speak of the claim or of what it changes in the
+        speaker's own words; where they point at what was said before, whether that does."""
+        own = mask_passed_on(source.text) if source.role == "user" else source.text
+        held = [self._held[t] for t in (change.targets if change else ()) if t in self._held]
+        of_others = {owner, *(claim.owner for claim in held)}
+        if len(of_others) == 1 and source.speaker not in of_others:
+            own = mask_quoted_matter(source.text)  # who passes on what people say of themselves
+        about = [text, *(f"{claim.text} {claim.predicate_key}" for claim in held)]
+        names = {*self._speakers, self.exchanges[0].subject, *self.exchanges[0].aliases}
+        said = " ".join(split_sentences(own, span.start, span.end))
+        if bears_on(said, about, names, key) or tells_something(said):
+            return True
+        before = self._find_words_before(source, own[: span.start])
+        return leans_on_context(said) and bears_on(before, about, names, key)
+
+    def _find_words_before(self, source: Utterance, own: str) -> str:
+        """The last sentence of what the message says before, or what was said last before it."""
+        before = split_sentences(own)[-1:]
+        if before:
+            return before[0]
+        said = list(self.offered.values())
+        earlier = [*self.exchanges[0].history, *said[: said.index(source)]][-1:]
+        return "".join(mask_passed_on(u.text) if u.role == "user" else u.text for u in earlier)
 
     def _find_target(self, change: ChangeReply | None) -> HeldClaim | None:
         """The first claim held that a change is about."""

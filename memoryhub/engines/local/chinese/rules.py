@@ -60,6 +60,12 @@ GREETING = re.compile(
 )
 
 
+def may_ask_to_forget(text: str) -> bool:
+    """Whether some sentence tells the listener to do away with something, whatever it is."""
+    sentences = (sentence for _, sentence in split_sentences(text))
+    return any(_FORGETTING.search(s) and not _FORGET_IDLE.search(s) for s in sentences)
+
+
 def find_forget_wish(text: str, around: str = "") -> str:
     """The sentences of a message that ask for something told to be forgotten, "" for none.
     `around`: the whole message, where `text` is a part of it."""

@@ -126,7 +126,7 @@ def find_made_spans(exchange: Exchange) -> Mapping[str, Sequence[Span]]:
     for utterance in [*exchange.history, *exchange.utterances]:
         text = utterance.text
         if utterance.role == "user":
-            spans = list(_find_handed_over(text))
+            spans = list(find_handed_over(text))
             own = text[: spans[0][0]] if spans else text
             playing = is_role_play(own) or (playing and not _ROLE_PLAY_ENDS.search(own))
             revised = made and len(own) <= _MAX_REVISION and bool(_REVISION.search(own))
@@ -166,7 +166,7 @@ def _is_verse(text: str) -> bool:
     return False
 
 
-def _find_handed_over(text: str) -> Iterator[Span]:
+def find_handed_over(text: str) -> Iterator[Span]:
     handed = _HANDED_OVER.search(text)
     if handed and text[handed.end() :].strip():
         yield handed.end(), len(text)

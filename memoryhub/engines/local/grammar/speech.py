@@ -20,6 +20,7 @@ from memoryhub.engines.local.grammar.verbs import (
 from memoryhub.engines.local.grammar.wishes import extract_wish_words as extract_english_wish_words
 from memoryhub.engines.local.grammar.wishes import find_forget_wish as find_english_wish
 from memoryhub.engines.local.grammar.wishes import is_forget_wish
+from memoryhub.engines.local.grammar.wishes import may_ask_to_forget as may_ask_in_english
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import SpeechAct
 
@@ -117,6 +118,14 @@ def find_forget_wish(text: str, around: str = "") -> str:
 def _read_message(text: str) -> tuple[str, str]:
     """Its language and its plain words: once for all of its sentences."""
     return detect_language(text), normalise_quotes(text)
+
+
+def may_ask_to_forget(text: str) -> bool:
+    """Whether a message has the words of a wish to forget, of whatever: less than
+    `find_forget_wish` wants, where a model has found a wish."""
+    if detect_language(text) == "zh":
+        return chinese_rules.may_ask_to_forget(text)
+    return may_ask_in_english(normalise_quotes(text))
 
 
 def extract_wish_words(text: str) -> str:

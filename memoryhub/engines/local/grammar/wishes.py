@@ -107,6 +107,17 @@ def is_forget_wish(sentence: str, around: str) -> bool:
     )
 
 
+def may_ask_to_forget(text: str) -> bool:
+    """Whether some sentence tells or asks the listener to do away with something, whatever it is:
+    the least that a wish to forget is said in."""
+    sentences = [match[0].strip() for match in _SENTENCE.finditer(text)]
+    return any(
+        any(pattern.search(each) for pattern in (*_WISHES, *_DOUBTFUL_WISHES))
+        and not (_IDLE.search(each) or _TO_A_MODEL.search(each))
+        for each in sentences
+    )
+
+
 _FRAME = re.compile(
     rf"{_ADDRESSED}(?:{_FORGETTING}|{_DISCARDING})\b|{_NOT_KEEPING}|{_MEMORY.pattern}"
     r"|\b(?:the )?(?:thing|things|bit|part|stuff|business|news|story|info|details?|everything)\b"

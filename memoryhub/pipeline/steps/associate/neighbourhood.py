@@ -168,12 +168,12 @@ def _build_change(
     pairs: Sequence[NotePair],
 ) -> DescriptorChange | None:
     note = notes[evolution.handle]
-    values: dict[str, Any] = compute_new_descriptors(note, evolution)
+    teachers = _find_teachers(circle, note, pairs)
+    rows = [each for each in notes.values() if each.id in teachers]
+    values: dict[str, Any] = compute_new_descriptors(note, evolution, rows)
     if not values:
         return None
-    return DescriptorChange(
-        note, values, note.version, evolution.why, _find_teachers(circle, note, pairs)
-    )
+    return DescriptorChange(note, values, note.version, evolution.why, teachers)
 
 
 def _find_teachers(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from memoryhub.dialogues.messages import hash_text, normalise_text
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.claims.made_texts import Span, find_made_spans
+from memoryhub.engines.local.claims.passed_on import is_passed_on
 from memoryhub.engines.local.grammar.speech import classify_plain_act
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import (
@@ -282,6 +283,7 @@ def _draft_facts(
                 correction=candidate.correction,
                 handle=candidate.handle,
                 quoted=candidate.quoted,
+                passed_on=_is_passed_on(candidate, handles),
                 said=_cut_said(candidate, handles),
                 assisted=assisted,
                 changes=None
@@ -297,6 +299,16 @@ def _draft_facts(
 
 def _is_made(span: SourceSpan, made: Mapping[str, Sequence[Span]]) -> bool:
     return any(start <= span.start < end for start, end in made.get(span.handle, ()))
+
+
+def _is_passed_on(candidate: FactCandidate, handles: Mapping[str, TextWindow]) -> bool:
+    """Whether nobody says it of their own: all that it rests on is told of others, or quoted."""
+    windows = [(handles[s.handle], s) for s in candidate.sources if s.handle in handles]
+    said = [(window.text, s) for window, s in windows if window.turn.role in TRUSTED_ROLES]
+    return bool(said) and all(
+        is_passed_on(text, s.start, s.end, candidate.text, candidate.owner, candidate.speaker)
+        for text, s in said
+    )
 
 
 _SAID_AROUND = 150  # characters before and after the words that a claim rests on

@@ -16,8 +16,10 @@ from django.db.models import Q
 
 from memoryhub.dialogues.messages import normalise_text
 from memoryhub.dialogues.models import Turn
+from memoryhub.engines.llm.grounding.attribution import names_something
+from memoryhub.engines.local.claims.passed_on import mask_passed_on, strip_hidden
 from memoryhub.engines.local.claims.predicates import find_question_predicates
-from memoryhub.engines.local.grammar.speech import extract_wish_words
+from memoryhub.engines.local.grammar.speech import extract_wish_words, may_ask_to_forget
 from memoryhub.engines.types import ClaimCandidate, ClaimComparison, Embedder, Engine
 from memoryhub.inference.selection import embed_or_none
 from memoryhub.pipeline.steps.derive.offers import OfferLimits
@@ -179,17 +181,26 @@ def _ask_meant_facts(
     return found
 
 
+def _is_wished(wish: ForgetRequest) -> bool:
+    """Whether the speaker's own words ask for something to be forgotten, and say what: what a mail
+    or a page that they quote asks for waits for a person, and so does "forget that"."""
+    own = mask_passed_on(strip_hidden(wish.turn.words))
+    if not may_ask_to_forget(own):
+        return False
+    return names_something(extract_wish_words(own))
+
+
 def propose_erasures(
     space: Space, policy: Policy, wishes: Sequence[ForgetRequest], now: datetime
 ) -> None:
     """Propose the erasures. `auto` in the payload: the policy lets it be done without asking,
-    since what is meant is certain: one claim, or no more than a turn may end, each named. Call
-    inside the tenant's scope."""
+    since what is meant is certain: one claim, or no more than a turn may end, each named, and
+    asked for in the speaker's own words. Call inside the tenant's scope."""
     for wish in wishes:
         only = wish.facts[0] if len(wish.facts) == 1 else None
         few = len(wish.facts) <= policy.facts.most_closures
         several = wish.named and few and policy.judge.trust != "confirm"
-        certain = several or (only is not None and wish.is_certain)
+        certain = (several or (only is not None and wish.is_certain)) and _is_wished(wish)
         propose_change(
             space,
             "erase",

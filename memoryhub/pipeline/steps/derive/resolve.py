@@ -61,7 +61,8 @@ class FactDraft:
     named: Sequence[str] = ()  # entities that its text names
     role: str = "user"  # in which the first source was said
     handle: str = ""  # of the claim among those read with it
-    quoted: bool = True  # the words it rests on were found
+    quoted: bool = True  # the words it rests on were found, and speak of it
+    passed_on: bool = False  # told of what somebody else says, or in words that are quoted
     changes: Sequence[JudgedChange] | None = None  # what the engine said while it read, if it did
     said: str = ""  # the words of its message around those it rests on
     assisted: bool = False  # told to an assistant, and not among people
@@ -299,6 +300,7 @@ def _build_questions(
                 {**near[at].similar, **{drafts[p].fact.id: c for p, c in earlier.items()}},
                 draft.said,
                 draft.assisted,
+                draft.passed_on,
             )
         )
     return questions

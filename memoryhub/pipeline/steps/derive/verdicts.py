@@ -55,7 +55,8 @@ class TargetedVerdict:
 class ClaimQuestion:
     """A candidate with what may be offered for it, nearest first: rows held, and the places of
     earlier candidates of the batch. `judged`: what the engine said of it while it read; None: it
-    is still to be asked. `quoted`: the words that it rests on were found."""
+    is still to be asked. `quoted`: the words that it rests on were found, and speak of it.
+    `passed_on`: they are somebody else's, whom the speaker quotes or tells of."""
 
     fact: Fact
     sources: Sequence[TurnEvidence]
@@ -69,6 +70,7 @@ class ClaimQuestion:
     similar: Mapping[UUID, float] = field(default_factory=dict)  # cosines of claims, by their ids
     said: str = ""  # the words of the message around those it rests on
     assisted: bool = False  # told to an assistant
+    passed_on: bool = False
 
 
 @dataclass
@@ -145,6 +147,8 @@ class ClaimDecider:
             decision, *also = self._combine_decisions(
                 decision, [self._judge_verdict(place, ruling) for ruling in rulings]
             )
+        if doubt := self._find_doubt(question):
+            decision, *also = [_hold_back(each, doubt) for each in (decision, *also)]
         done = self.resolver.apply_decision(
             decision, new, sources, trusted=question.trusted, also=also
         )
@@ -154,6 +158,15 @@ class ClaimDecider:
         if stands is not None:
             self._standing_facts[place] = stands
         return done, stands
+
+    def _find_doubt(self, question: ClaimQuestion) -> str:
+        """Why nothing is ended or reworded by this claim before a person says so; "" where it may
+        do so. Rules read the words themselves; a model may make them up."""
+        if question.passed_on:
+            return "told of what somebody else says"
+        if self.engine.reads_by_rules or self.trust == "trusted" or question.quoted:
+            return ""
+        return "the words it rests on do not say it"
 
     def _combine_decisions(
         self, by_rules: ClaimDecision[Any], judged: Sequence[ClaimDecision[Any]]
@@ -288,6 +301,12 @@ def _was_told_with(held: Fact | None, new: Fact) -> bool:
     return (
         held is not None and held.asserted_at == new.asserted_at and held.text_key != new.text_key
     )
+
+
+def _hold_back(decision: ClaimDecision[Any], doubt: str) -> ClaimDecision[Any]:
+    if not decision.mutates:
+        return decision
+    return ClaimDecision(ResolutionOp.REVIEW, f"{doubt}: {decision.reason}", decision.target)
 
 
 def _format_handle(place: int) -> str:
