@@ -175,4 +175,5 @@ def list_configured_models() -> list[tuple[str, str]]:
         (_("Language model"), settings.LLM_MODEL),
         (_("Embedder"), settings.EMBEDDER),
         (_("Embedding model"), settings.EMBEDDING_MODEL or _("the packaged one")),
+        (_("Reranker"), " ".join((settings.RERANKER, settings.RERANKER_MODEL)).rstrip()),
     ]
