@@ -76,6 +76,8 @@ def _decide_by_verdict(
     if not sure:
         return ClaimDecision(ResolutionOp.REVIEW, "may contradict what is held", old)
     if new.polarity == "planned" and old.polarity != "planned":
+        if tells_state and op in ("contradict", "deny"):
+            return ClaimDecision(ResolutionOp.REVIEW, "a plan, said to change what is held", old)
         return ClaimDecision(ResolutionOp.ADD, "a plan changes nothing yet")
     if op == "same":
         decision = _decide_same(new, old)

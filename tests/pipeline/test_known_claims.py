@@ -359,3 +359,35 @@ def test_E20_a_wish_is_noticed_where_no_facts_are_read(hub: ScriptedHub) -> None
     assert acts["Please forget everything about my bakery."] == "forget"
     assert acts["The weather is fine."] == ""
     assert [each.kind for each in list_proposals(hub)] == ["erase"]
+
+
+def test_a_plan_said_to_replace_what_is_held_waits_for_a_person(hub: ScriptedHub) -> None:
+    run_a_bakery(hub)
+    said = "I'm handing the bakery on and will drive a bus."
+    plan = {"state": "planned", "quote": said}
+    say_and_change(
+        hub, said, change_known_claims("replace", "Ana is to drive a bus.", BAKERY, **plan)
+    )
+    assert BAKERY in list_current_texts(hub)
+    (case,) = list_proposals(hub, state="open")
+    assert case.row_id == list_facts(hub, text=BAKERY)[0].id
+
+
+def test_what_says_more_of_one_claim_is_read_beside_others_of_the_same_relation(
+    hub: ScriptedHub,
+) -> None:
+    """It takes the relation of what it makes more exact: the rows of that relation were not looked
+    up when it was compared, and must not be taken for rows that changed meanwhile."""
+    hub.embedder.table = {"bees": [1.0, 0], "roof": [1.0, 0], "wine": [0, 1.0]}
+    say_new(hub, "I keep bees.", "Ana keeps bees.", relation="keeps")
+    say_new(hub, "I store wine.", "Ana stores wine in Braga.", relation="keeps")
+    hub.pass_time(days=1)
+    finer = "Ana keeps bees on a roof."
+    say_and_change(
+        hub,
+        "They are on a roof.",
+        change_known_claims(
+            "refine", finer, "Ana keeps bees.", relation="roof", quote="They are on a roof."
+        ),
+    )
+    assert finer in list_current_texts(hub)

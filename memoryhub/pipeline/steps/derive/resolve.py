@@ -101,10 +101,13 @@ class DecidedDraft:
 
 @dataclass(frozen=True, slots=True)
 class PreparedClaims:
-    """Decisions taken and vectors made, not yet written. `read` are the versions rested on."""
+    """Decisions taken and vectors made, not yet written. `asked` are the drafts as they were read:
+    a decision may give a draft the owner and the predicate of what it makes more exact.
+    `read_versions` are the versions rested on."""
 
     space: Space
     drafts: Sequence[FactDraft]
+    asked: Sequence[FactDraft]
     decisions: Sequence[DecidedDraft]
     resolver: Resolver
     graph: GraphDraft | None
@@ -136,6 +139,7 @@ def prepare_claims(
         indexer.build_fact_entries([d.fact for d in drafts], zone=zone), embedder
     )
     limits = OfferLimits.of(engine, policy)
+    read_drafts = copy_drafts(drafts)
     near, held, refuted = _load_comparison(space, drafts, asked, embedder.name, limits)
     read = {fact.id: fact.version for fact in held}
     resolver = Resolver(space, held, now, _build_rules(policy))
@@ -165,7 +169,7 @@ def prepare_claims(
     if graph is not None and vectors is not None:
         _settle_entity_merges(graph, policy, entries, vectors, engine, embedder.name)
     return PreparedClaims(
-        space, drafts, decided, resolver, graph, read, entries, vectors, embedder.name
+        space, drafts, read_drafts, decided, resolver, graph, read, entries, vectors, embedder.name
     )
 
 
@@ -383,7 +387,7 @@ def write_claims(
 
 
 def _check_not_stale(prepared: PreparedClaims) -> None:
-    rows = _load_held_claims(prepared.space, prepared.drafts, prepared.read_versions.keys())
+    rows = _load_held_claims(prepared.space, prepared.asked, prepared.read_versions.keys())
     if {fact.id: fact.version for fact in rows} != prepared.read_versions:
         raise StaleRead("claims changed while they were being compared")
     if prepared.graph is not None and prepared.graph.is_stale():
