@@ -63,7 +63,7 @@ def _load_model(path: str) -> CrossEncoder:
     from sentence_transformers import CrossEncoder
 
     try:
-        model = CrossEncoder(path, local_files_only=True)
+        model: CrossEncoder = CrossEncoder(path, local_files_only=True)
     except (OSError, ValueError) as error:
         raise EngineError(
             f"The model {path} cannot be loaded from this machine: {error}",
