@@ -139,6 +139,11 @@ $(CLIENTS): $(LOCKS) | $(DEV)
 		$(LOCKED) requirements/clients/$$each.txt --no-compile --target $(VENV)/clients/$$each \
 			|| exit 1; \
 	done
+	@$(BIN)/python -m pip --disable-pip-version-check --quiet download --no-deps --require-hashes \
+		--no-binary langgraph-checkpoint -r requirements/clients/langgraph.txt --dest $(VENV)/clients
+	@mkdir $(VENV)/clients/langgraph
+	@tar -xzf $(VENV)/clients/langgraph_checkpoint-*.tar.gz -C $(VENV)/clients/langgraph \
+		--strip-components=1
 	@mkdir $(VENV)/clients/node && cp requirements/clients/*.json $(VENV)/clients/node
 	@NODE_OPTIONS=--use-system-ca $(SHARED)/bin/node \
 		$(SHARED)/lib/node_modules/npm/bin/npm-cli.js ci --prefix $(VENV)/clients/node \

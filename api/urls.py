@@ -8,7 +8,14 @@ from django.urls import URLPattern, path, re_path
 
 from api.core.views import NotFoundView
 from api.rows.columns import Resource
-from api.rows.read_views import SpaceListView, SpaceRowView, TenantListView, TenantRowView
+from api.rows.read_views import (
+    RowListView,
+    SpaceListView,
+    SpaceRowView,
+    TenantListView,
+    TenantRowView,
+    build_query_view,
+)
 from api.schema.openapi import LOG_PARAMETERS
 from api.schema.pages import DescriptionView, RedocView, SwaggerView
 from api.v1 import (
@@ -84,7 +91,24 @@ def build_space_verbs(plural: str, name: str, **views: Any) -> list[URLPattern]:
     return build_verbs(f"{_SPACE}/{plural}", name, **views)
 
 
-urlpatterns = [
+def build_query_route(listed: URLPattern) -> URLPattern:
+    """The route of the same list, asked for in a body."""
+    callback: Any = listed.callback  # as_view() gives it these two attributes
+    view, options = callback.view_class, dict(callback.view_initkwargs)
+    members = options.pop("parameters", view.parameters)
+    scope = options.pop("scopes", view.scopes)["GET"]
+    return build_route(
+        f"{listed.pattern}/query",
+        build_query_view(view),
+        f"{listed.name}-query",
+        **options,
+        members=members,
+        parameters=[],
+        scopes={"POST": scope},
+    )
+
+
+_routes = [
     build_route("schema", DescriptionView, "schema", **_OPEN),
     build_route("docs", SwaggerView, "docs", url_name="api:schema", **_OPEN),
     build_route("redoc", RedocView, "redoc", url_name="api:schema", **_OPEN),
@@ -254,6 +278,15 @@ urlpatterns = [
     build_list(erasure.RECEIPTS, "receipts", **_FOR_ADMINS),
     build_row(erasure.RECEIPTS, "receipts", "receipt", **_FOR_ADMINS),
     build_list(spaces.SPACES, "spaces"),
+]
+_lists = [
+    each
+    for each in _routes
+    if issubclass(each.callback.view_class, RowListView)  # type: ignore[attr-defined]  # as_view() gives it
+]
+urlpatterns = [
+    *_routes,
+    *map(build_query_route, _lists),
     # Behind all others: a subject may have slashes in its name.
     build_route(_SPACE, spaces.SpaceView, "space"),
     re_path(r"^[\s\S]*$", NotFoundView.as_view(), name="not-found"),

@@ -39,12 +39,18 @@ _CLOCK = "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:[.][0-9]{1,6})?"
 _ZONE = "(?:Z|[+-](?:0[0-9]|1[0-4]):[0-5][0-9])?"
 # ISO 8601 as clients write it; more of it is understood.
 TIME_PATTERN = f"^(?:{_DAY}|{_LEAP_DAY})T{_CLOCK}{_ZONE}$"
+DAY_OR_TIME_PATTERN = f"^(?:{_DAY}|{_LEAP_DAY})(?:T{_CLOCK}{_ZONE})?$"
 _FIRST_SECOND = int(datetime(FIRST_YEAR, 1, 1, tzinfo=UTC).timestamp())
 _LAST_SECOND = int(datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC).timestamp())
+SECONDS_SCHEMA: dict[str, Any] = {
+    "type": "number",
+    "minimum": _FIRST_SECOND,
+    "exclusiveMaximum": _LAST_SECOND,
+}
 TIME_SCHEMA: dict[str, Any] = {
     "anyOf": [
         {"type": "string", "pattern": TIME_PATTERN},
-        {"type": "number", "minimum": _FIRST_SECOND, "exclusiveMaximum": _LAST_SECOND},
+        SECONDS_SCHEMA,
         {
             "type": "number",
             "exclusiveMinimum": _LARGEST_SECOND,

@@ -22,8 +22,6 @@ _SUFFICIENT_SCOPES = {
 class HasScope(BasePermission):
     """`view.scopes` maps a method to a scope; a method without one is answered with 405."""
 
-    message = "This key's scopes do not allow it."
-
     def has_permission(self, request: Request, view: Any) -> bool:
         key = request.auth
         if not isinstance(key, KeyRow):
@@ -31,7 +29,14 @@ class HasScope(BasePermission):
         method = "GET" if request.method == "HEAD" else request.method
         if method not in view.scopes:
             raise MethodNotAllowed(str(request.method))
-        return has_scope(key.scopes, view.scopes[method])
+        scope = view.scopes[method]
+        self.message = explain_refusal(scope)
+        return has_scope(key.scopes, scope)
+
+
+def explain_refusal(scope: str) -> str:
+    """To who has a key without this scope."""
+    return f"This key's scopes do not allow it: it takes {scope}."
 
 
 def has_scope(scopes: Collection[str], scope: str) -> bool:

@@ -66,34 +66,26 @@ class KeyThrottle(BaseThrottle):
         return float(self.rate.reset)
 
 
-@dataclass(slots=True)
-class _Handful:
-    """Of a minute: what this process took last, up to the `taken`th of the key's requests."""
-
-    minute: int
-    taken: int
-    left: int
-
-
 _HANDFULS_A_LIMIT = 100
 _MOST_KEYS = 10_000  # of whom this process remembers what is left
-_handfuls: dict[UUID, _Handful] = {}
+# By key the minute and the numbers of it that this process has yet to give to requests, the next
+# one last.
+_handfuls: dict[UUID, tuple[int, list[int]]] = {}
 _lock = Lock()
 
 
 def count_request(key: KeyRow, limit: int, now: float) -> RateUsage:
     """Count one request at `now` (seconds since 1970)."""
     minute, gone = divmod(int(now), WINDOW_SECONDS)
-    return RateUsage(limit, _take_one(key, limit, minute), WINDOW_SECONDS - gone)
+    return RateUsage(limit, _take_number(key, limit, minute), WINDOW_SECONDS - gone)
 
 
-def _take_one(key: KeyRow, limit: int, minute: int) -> int:
+def _take_number(key: KeyRow, limit: int, minute: int) -> int:
     """The number of this request among the key's of the minute."""
     with _lock:
-        held = _handfuls.get(key.id)
-        if held is not None and held.minute == minute and held.left:
-            held.left -= 1
-            return held.taken - held.left
+        held, left = _handfuls.get(key.id, (minute, []))
+        if held == minute and left:
+            return left.pop()
     size = max(1, limit // _HANDFULS_A_LIMIT)
     with tenant_scope(key.tenant_id), connection.cursor() as cursor:
         cursor.execute(_COUNT_SQL, [new_id(), key.tenant_id, key.id, minute, size])
@@ -101,5 +93,8 @@ def _take_one(key: KeyRow, limit: int, minute: int) -> int:
     with _lock:
         if len(_handfuls) >= _MOST_KEYS:
             _handfuls.clear()
-        _handfuls[key.id] = _Handful(minute, taken, size - 1)
+        held, left = _handfuls.get(key.id, (minute, []))
+        # Others of this process that found none left took a handful meanwhile: none is lost.
+        rest = range(taken, taken - size + 1, -1)
+        _handfuls[key.id] = minute, [*rest, *(left if held == minute else ())]
     return int(taken - size + 1)

@@ -98,8 +98,10 @@ def _refuse_settings(settings: Mapping[str, Any]) -> None:
         raise InvalidInput(f"there is no such setting; known: {known}", field=unknown[0])
     followed = [name for name, value in _GIVEN_SETTINGS.items() if settings.get(name) == value]
     if steering := sorted(name for name in settings if settings[name] and name not in followed):
-        told = f"{', '.join(steering)}: nothing here follows this; the tenant's policy says what is"
-        raise InvalidInput(f"{told} read of what is said, and how", field=steering[0])
+        told = f"{', '.join(steering)}: not followed here, and not kept. What is read, and how"
+        raise InvalidInput(
+            f"{told}, is in the hub's policy: POST /api/v1/policy", field=steering[0]
+        )
 
 
 def _render_project(tenant: Tenant) -> dict[str, Any]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.db.models import Q, QuerySet
+from django.http import QueryDict
 from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.utils.encoders import JSONEncoder
 
@@ -21,15 +23,50 @@ from api.rows.filter_conditions import build_condition
 from api.rows.filters import FilterField, parse_filter
 from memoryhub.errors import InvalidInput, NotFound
 
-MAX_FILTER_CHARACTERS = 8000
+MAX_FILTER_CHARACTERS = 8000  # in an address
 MAX_PAGE_SIZE = 200
 DEFAULT_PAGE_SIZE = 50
 
 
+# Of members of a body that asks for a list; all others are text, or a time in seconds.
+_MEMBER_TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "limit": ((int,), "a whole number"),
+    "reverse": ((bool,), "true or false"),
+    "filter": ((dict,), "an object"),
+    "fields": ((list,), "a list of names of columns"),
+}
+
+
+def build_query_parameters(
+    body: Mapping[str, Any], members: Sequence[OpenApiParameter]
+) -> QueryDict:
+    """What a body asks of a list, as its parameters in an address have it. Raises InvalidInput."""
+    known, made = [each.name for each in members], QueryDict(mutable=True)
+    for name, value in body.items():
+        if name not in known:
+            raise InvalidInput(f"no such member; known: {', '.join(known)}", field=name[:60])
+        wanted, told = _MEMBER_TYPES.get(name, ((str, int, float), "text"))
+        if type(value) not in wanted or (type(value) is list and not _is_list_of_names(value)):
+            raise InvalidInput(told, field=name)
+        made[name] = _format_member(value)
+    return made
+
+
+def _is_list_of_names(value: list[Any]) -> bool:
+    return bool(value) and all(isinstance(each, str) and "," not in each for each in value)
+
+
+def _format_member(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(value)
+    try:
+        return value if isinstance(value, str) else json.dumps(value)
+    except RecursionError:
+        raise InvalidInput("nested too deeply", field="filter") from None
+
+
 def parse_filter_parameter(given: str, resource: Resource) -> Q:
     """The filter as a condition. Raises InvalidInput naming the place at fault."""
-    if len(given) > MAX_FILTER_CHARACTERS:
-        raise InvalidInput(f"at most {MAX_FILTER_CHARACTERS:,} characters", field="filter")
     try:
         tree = json.loads(given, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
@@ -58,6 +95,9 @@ def list_rows(request: Request, resource: Resource, *sources: QuerySet[Any]) -> 
     """
     names, limit = read_fields_parameter(request, resource), read_limit(request)
     if (given := request.query_params.get("filter")) is not None:
+        if len(given) > MAX_FILTER_CHARACTERS and request.method != "POST":
+            told = f"at most {MAX_FILTER_CHARACTERS:,} characters here: POST it to …/query"
+            raise InvalidInput(told, field="filter")
         kept = parse_filter_parameter(given, resource)
         sources = tuple(rows.filter(kept) for rows in sources)
     order = _read_order(request, resource)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -15,6 +16,7 @@ from api.rows.answers import build_page_type, build_row_type
 from api.rows.columns import Resource
 from api.rows.lists import (
     build_etag,
+    build_query_parameters,
     build_status_condition,
     list_rows,
     read_fields_parameter,
@@ -73,6 +75,34 @@ class RowListView(ResourceView):
 
     def get_answer_type(self, method: str, status: int) -> Any:
         return build_page_type(self.resource)
+
+
+class QueriedListMixin:
+    """Before a list: the same one, asked for by POST in a body, which unlike an address may be as
+    long as it has to. `members`: the list's parameters."""
+
+    http_method_names = ("post",)
+    answer_statuses = (200,)
+    members: ClassVar[list[OpenApiParameter]] = []
+    example: ClassVar = {"filter": {"id": "*"}, "limit": 20}
+
+    @property
+    def about(self: Any) -> str:
+        return f"{self.resource.about} The list, asked for in a body: no filter is too long for it."
+
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return super().get_answer_type("GET", status)  # type: ignore[misc]  # of the list
+
+    def post(self: Any, request: Request, **at: Any) -> Response:
+        asked: Any = build_query_parameters(self.read_body(request), self.members)
+        request._request.GET = asked
+        response: Response = self.get(request, **at)
+        return response
+
+
+def build_query_view(listed: type[RowListView]) -> type[RowListView]:
+    """The view of the same list, asked for in a body."""
+    return type(f"Queried{listed.__name__}", (QueriedListMixin, listed), {})
 
 
 class SpaceListView(RowListView):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from api.schema.components import NO_NUL_PATTERN
 from api.schema.openapi import PROBLEM_MEDIA_TYPE, PROBLEM_SCHEMA
 
 Schema = dict[str, Any]
@@ -40,7 +41,6 @@ _EXAMPLE_PROBLEM = {
     "code": "not_found",
     "detail": "There is no such subject.",
 }
-NO_NUL_PATTERN = "^[^\\u0000]*$"
 _PROBLEM_REFERENCE = {"$ref": "#/components/schemas/Problem"}
 _SHARED_SCHEMAS: Schema = {
     # Of what is in it no more is said: a value would hold itself, and of that generators of

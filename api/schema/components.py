@@ -15,6 +15,7 @@ Schema = dict[str, Any]
 # Of dataclasses: answered only where an explanation was asked for.
 EXPLAINED_FIELDS = ("found",)
 _REFERENCE = "#/components/schemas/"
+NO_NUL_PATTERN = "^[^\\u0000]*$"
 
 
 class _AnswerSchemas(GenerateJsonSchema):
@@ -59,19 +60,25 @@ def _build_schema(answer: Any) -> Schema:
 def _register(name: str, schema: Schema, registry: ComponentRegistry) -> Schema:
     schema.pop("title", None)
     for key, member in schema.get("properties", {}).items():
-        _name_choices(f"{name}{key.title().replace('_', '')}", member, registry)
+        name_choices(f"{name}{key.title().replace('_', '')}", member, registry)
+    return register_component(name, schema, registry)
+
+
+def register_component(name: str, schema: Schema, registry: ComponentRegistry) -> Schema:
+    """A reference to the schema, which is a component from now on. Raises ValueError where another
+    shape has this name."""
     component: Any = ResolvedComponent  # it has no types
     made = component(name=name, type=component.SCHEMA, schema=schema, object=name)
     if made in registry and registry[made].schema != schema:
-        raise ValueError(f"two shapes of answers are called {name}")
+        raise ValueError(f"two shapes are called {name}")
     registry.register_on_missing(made)
     return {"$ref": f"{_REFERENCE}{name}"}
 
 
-def _name_choices(name: str, member: Schema, registry: ComponentRegistry) -> None:
+def name_choices(name: str, member: Schema, registry: ComponentRegistry) -> None:
     """Gives the choices of a member a name, wherever in it they are."""
     if "enum" in member:
         choices = {key: member.pop(key) for key in ("type", "enum")}
         member |= _register(name, choices, registry)
     for inner in (*member.get("anyOf", ()), *filter(None, [member.get("items")])):
-        _name_choices(name, inner, registry)
+        name_choices(name, inner, registry)

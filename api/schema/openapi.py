@@ -24,10 +24,12 @@ from api.core.fields import (
 from api.core.idempotency import IDEMPOTENCY_HEADER
 from api.rows.columns import Resource
 from api.schema.components import describe_answer
+from api.schema.lists import describe_filter, describe_list_query
 
 FIELDS_PARAMETER = OpenApiParameter(
-    "fields", str, description="Names of the columns to show, with commas."
+    "fields", str, description="The columns to show, in an address with commas."
 )
+FILTER_PARAMETER = OpenApiParameter("filter", dict, description="Conditions, as JSON.")
 CURSOR_PARAMETER = OpenApiParameter(
     "cursor", {"type": "string", "format": "cursor"}, description="`next` of the page before."
 )
@@ -43,11 +45,7 @@ PAGE_PARAMETERS = [
     CURSOR_PARAMETER,
     OpenApiParameter("reverse", bool, description="Turns the order round."),
     STATUS_PARAMETER,
-    OpenApiParameter(
-        "filter",
-        {"type": "string", "format": "filter", "maxLength": 8000},
-        description="A filter as JSON: AND, OR, NOT and operators.",
-    ),
+    FILTER_PARAMETER,
     FIELDS_PARAMETER,
 ]
 # Of rows of which nothing is held or not.
@@ -182,14 +180,26 @@ class HubSchema(AutoSchema):
         return str(getattr(self.view, "about", "") or super().get_description())
 
     def get_override_parameters(self) -> list[Any]:
-        named = list_parameters(self.view, self.method)
+        return self._fit_to_resource(list_parameters(self.view, self.method))
+
+    def _fit_to_resource(self, named: list[OpenApiParameter]) -> list[OpenApiParameter]:
+        """With the columns that there are."""
         return [
             self._build_fields_parameter() if each is FIELDS_PARAMETER else each for each in named
         ]
 
+    def get_operation(self, *args: Any) -> Any:
+        """A filter in an address is JSON."""
+        made = super().get_operation(*args)
+        for each in (made or {}).get("parameters", ()):
+            if each["name"] == FILTER_PARAMETER.name:
+                shape = describe_filter(self._get_resource(), self.registry)
+                del each["schema"]
+                each["content"] = {"application/json": {"schema": shape}}
+        return made
+
     def _build_fields_parameter(self) -> OpenApiParameter:
-        resource: Resource = self.view.resource  # type: ignore[attr-defined]  # of views with FIELDS
-        names = list(resource.columns)
+        names = list(self._get_resource().columns)
         return OpenApiParameter(
             "fields",
             {"type": "array", "items": {"type": "string", "enum": names}, "minItems": 1},
@@ -198,7 +208,16 @@ class HubSchema(AutoSchema):
             description=FIELDS_PARAMETER.description,
         )
 
+    def _get_resource(self) -> Resource:
+        found: Resource = self.view.resource  # type: ignore[attr-defined]  # of views of rows
+        return found
+
     def get_request_serializer(self) -> Any:
+        if members := getattr(self.view, "members", None):
+            name = self.get_operation_id().removesuffix("_post").title().replace("_", "")
+            asked = self._fit_to_resource(members)
+            query = describe_list_query(name, self._get_resource(), asked, self.registry)
+            return {"application/json": query}
         body = getattr(self.view, "request_body", None)
         taken = body or getattr(self.view, "serializer_class", None)
         return taken if self.method != "GET" else None

@@ -12,7 +12,7 @@ from rest_framework.exceptions import PermissionDenied
 from typing_extensions import TypedDict
 
 from api.core.fields import ListField, NameField, PatternField, StrictIdField
-from api.core.permissions import HasScope
+from api.core.permissions import explain_refusal
 from api.rows.answers import build_named_type
 from api.rows.columns import Resource, pick_columns
 from api.rows.write_views import (
@@ -176,7 +176,7 @@ def _check_may_answer(deed: SpaceWriteRequest, proposal: Proposal, said: str) ->
     """Raises PermissionDenied: to erase takes the scope admin."""
     erases = translate_common_answer(proposal.kind, said) == "erase"
     if erases and ApiKey.Scope.ADMIN not in deed.key.scopes:
-        raise PermissionDenied(HasScope.message)
+        raise PermissionDenied(explain_refusal(ApiKey.Scope.ADMIN))
 
 
 REVIEW_RULES = Resource(

@@ -68,8 +68,9 @@ def list_references(schema: Any) -> set[str]:
     return own | {name for each in schema.values() for name in list_references(each)}
 
 
-def test_no_component_holds_itself(described: dict[str, Any]) -> None:
-    """Generators of clients leave out the operations that take such a one."""
+def test_no_component_but_a_filter_holds_itself(described: dict[str, Any]) -> None:
+    """Generators of clients leave out the operations that take such a one, unless it is an object
+    whose members they can name: tests/clients/test_generated_clients.py."""
     held = {
         name: list_references(each) for name, each in described["components"]["schemas"].items()
     }
@@ -79,7 +80,24 @@ def test_no_component_holds_itself(described: dict[str, Any]) -> None:
         if (deeper := inner.union(*(held[each] for each in inner))) != inner
     }:
         held |= more
-    assert [name for name, inner in held.items() if name in inner] == []
+    found = {name for name, inner in held.items() if name in inner}
+    assert found == {name for name in held if name.endswith("Filter")}
+
+
+def test_every_filter_is_described_by_the_columns_of_its_rows(described: dict[str, Any]) -> None:
+    shapes = described["components"]["schemas"]
+    asked = {path: each for path, each in described["paths"].items() if path.endswith("/query")}
+    assert len(asked) > 30
+    for path, operations in asked.items():
+        listed = described["paths"][path.removesuffix("/query")]["get"]
+        (given,) = [each for each in listed["parameters"] if each["name"] == "filter"]
+        (body,) = list_references(operations["post"]["requestBody"])
+        assert (
+            given["content"]["application/json"]["schema"] == shapes[body]["properties"]["filter"]
+        )
+        (row,) = list_references(given)
+        columns = shapes[row.removesuffix("Filter")]["properties"]
+        assert set(shapes[row]["properties"]) - set(columns) == {"AND", "OR", "NOT"}, path
 
 
 def test_every_operation_says_what_it_takes_and_answers(described: dict[str, Any]) -> None:
@@ -88,7 +106,8 @@ def test_every_operation_says_what_it_takes_and_answers(described: dict[str, Any
             assert operation["description"], (path, method)
             assert operation["responses"], (path, method)
             names = {parameter["name"] for parameter in operation.get("parameters", ())}
-            if method == "post" and path.startswith("/api/v1/") and path not in ASKING:
+            asks = path in ASKING or path.endswith("/query")
+            if method == "post" and path.startswith("/api/v1/") and not asks:
                 assert "Idempotency-Key" in names, path
             if method == "post" and path.startswith("/api/v1/spaces/"):
                 assert ("requestBody" in operation) is (path not in BARE), path

@@ -228,3 +228,57 @@ def test_a_parameter_that_is_none_is_refused_by_its_name(
 
 def test_who_may_not_ask_is_not_told_the_parameters(client: Any, space: Space) -> None:
     assert client.get(FACTS, {"lmit": "3"}).status_code == 401
+
+
+def query_fact_texts(client: APIClient, **asked: Any) -> list[str]:
+    answer = client.post(f"{FACTS}/query", asked, format="json")
+    assert answer.status_code == 200, answer.content
+    return [fact["text"] for fact in answer.json()["items"]]
+
+
+def test_a_list_asked_for_in_a_body_is_the_same(api: APIClient, space: Space) -> None:
+    assert api.post(f"{FACTS}/query").json() == api.get(FACTS).json()
+    of_body = {"status": "all", "reverse": True, "limit": 2, "fields": ["text", "owner"]}
+    of_address = {"status": "all", "reverse": "true", "limit": "2", "fields": "text,owner"}
+    page = api.post(f"{FACTS}/query", of_body, format="json").json()
+    assert page == api.get(FACTS, of_address).json()
+    assert query_fact_texts(api, **of_body, cursor=page["next"]) == ["fact 2", "fact 3"]
+    then = MAY + timedelta(minutes=30)
+    for at in (then.isoformat(), int(then.timestamp())):
+        assert query_fact_texts(api, as_of=at) == ["fact 0"]
+
+
+def test_a_filter_too_long_for_an_address_goes_into_a_body(api: APIClient, space: Space) -> None:
+    texts = [f"fact {number}" for number in range(3, 400)]
+    wanted = {"OR": [{"text": texts}, {"text": {"in": [text * 100 for text in texts]}}]}
+    assert query_fact_texts(api, filter=wanted) == ["fact 6", "fact 5", "fact 4", "fact 3"]
+    refused = api.get(FACTS, {"filter": json.dumps(wanted)})
+    assert refused.status_code == 422
+    assert "/query" in refused.json()["errors"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({"colour": "red"}, "colour"),
+        ({"limit": "5"}, "limit"),
+        ({"limit": True}, "limit"),
+        ({"limit": 201}, "limit"),
+        ({"reverse": "true"}, "reverse"),
+        ({"fields": "text"}, "fields"),
+        ({"fields": []}, "fields"),
+        ({"fields": ["text,owner"]}, "fields"),
+        ({"fields": ["colour"]}, "fields"),
+        ({"status": None}, "status"),
+        ({"filter": '{"text": "fact 1"}'}, "filter"),
+        ({"filter": {"text": 1}}, "filter.text.eq"),
+        ({"cursor": "x"}, "cursor"),
+        ({"as_of": "2026-05-12", "status": "all"}, "as_of"),
+    ],
+)
+def test_a_body_that_asks_for_no_list_is_refused(
+    api: APIClient, space: Space, asked: dict[str, Any], field: str
+) -> None:
+    answer = api.post(f"{FACTS}/query", asked, format="json")
+    assert answer.status_code == 422, answer.content
+    assert answer.json()["errors"][0]["field"] == field

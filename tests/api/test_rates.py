@@ -12,6 +12,7 @@ from api.core import rate_limit
 from api.core.rate_limit import count_request
 from memoryhub.tenants import keys
 from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key
 
 SPACES = "/api/v1/spaces"
@@ -76,3 +77,19 @@ def test_a_large_limit_is_counted_by_the_handful(
     assert count_request(row, 500, 602).used == 6
     rate_limit._handfuls.clear()  # another process takes what comes next
     assert count_request(row, 500, 603).used == 11
+
+
+def test_of_handfuls_taken_at_once_nothing_is_lost(
+    row: keys.KeyRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others: list[int] = []
+
+    def ask_meanwhile(tenant_id: Any) -> Any:
+        if not others:
+            others.append(0)
+            others[0] = count_request(row, 500, 600).used
+        return tenant_scope(tenant_id)
+
+    monkeypatch.setattr(rate_limit, "tenant_scope", ask_meanwhile)
+    used = [count_request(row, 500, 600).used for _ in range(9)]
+    assert sorted([*others, *used]) == list(range(1, 11))

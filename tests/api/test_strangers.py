@@ -14,11 +14,23 @@ from django.urls import URLPattern
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from api.rows.read_views import RowListView
 from api.urls import urlpatterns
 from memoryhub.tenants.models import ApiKey, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, create_tenant, ensure_space, revoke_key
 from tests.support import api_scene
+
+
+def list_list_names() -> list[str]:
+    """Of the routes that list rows by their address."""
+    found = set()
+    for pattern in urlpatterns:
+        callback: Any = pattern.callback  # as_view() gives it its class
+        if issubclass(callback.view_class, RowListView):
+            found.add(str(pattern.name).removesuffix("-query"))
+    return sorted(found)
+
 
 # Route name -> method -> scope. None: open to all. A new route fails until it is listed here.
 ROUTES: dict[str, dict[str, str | None]] = {
@@ -164,6 +176,8 @@ ROUTES: dict[str, dict[str, str | None]] = {
     "redoc": {"GET": None},
     "not-found": {},
 }
+# Every list, asked for in a body, takes what it takes by its address.
+ROUTES |= {f"{name}-query": {"POST": ROUTES[name]["GET"]} for name in list_list_names()}
 GUARDED = [(name, m) for name, methods in ROUTES.items() for m, s in methods.items() if s]
 # Lists over all that a key may see: for a stranger they are empty.
 OVER_ALL = ("spaces", "jobs", "receipts", "usage-calls", "imports", "webhooks", "replays")
@@ -300,9 +314,10 @@ def test_a_stranger_finds_nothing(
     """404 for what is named, an empty list for what is listed; never 403 with details (E30)."""
     stranger = client_of(create_tenant("Two", "two"), "read", "write", "admin")
     answer = call_as_stranger(stranger, victim, name, method)
+    reads, name = method == "GET" or name.endswith("-query"), name.removesuffix("-query")
     if name == "keys":  # its own alone
         assert answer.json()["total"] == 1
-    elif name in OVER_ALL and method == "GET":
+    elif name in OVER_ALL and reads:
         assert answer.json()["items"] == []
         assert answer.json()["total"] == 0
     elif name in OF_TENANT or name in COMMON or name == "key-new":
@@ -341,7 +356,8 @@ def test_X16_a_key_of_one_subject_sees_no_other(
         other = ensure_space(tenant.id, "rui")
     bound = client_of(tenant, "read", "write", "admin", space=other)
     answer = call_as_stranger(bound, victim, name, method)
-    if name in (*OVER_ALL, "keys") and method == "GET":
+    reads, name = method == "GET" or name.endswith("-query"), name.removesuffix("-query")
+    if name in (*OVER_ALL, "keys") and reads:
         assert "ana" not in {item.get("subject") for item in answer.json()["items"]}
     elif name == "usage":
         assert answer.json()["total"]["calls"] == 0
@@ -363,7 +379,9 @@ def test_a_key_does_nothing_beyond_its_scopes(
     for name, method in GUARDED:
         wanted = ROUTES[name][method]
         for client in {"read": (), "write": (reader,), "admin": (reader, writer)}[str(wanted)]:
-            assert call_as_stranger(client, victim, name, method).status_code == 403, name
+            refused = call_as_stranger(client, victim, name, method)
+            assert refused.status_code == 403, name
+            assert refused.json()["detail"].endswith(f"it takes {wanted}."), name
 
 
 @pytest.mark.parametrize(("name", "method"), [g for g in GUARDED if ROUTES[g[0]][g[1]] == "admin"])

@@ -360,6 +360,7 @@ def test_what_a_tool_says_waits_for_a_person(api: APIClient) -> None:
 def test_what_is_no_fact_is_refused(api: APIClient, wrong: dict[str, Any]) -> None:
     answer = api.post("/api/v1/facts", {**GIVEN, **wrong}, format="json")
     assert answer.status_code == 422, answer.content
+    assert api.get("/api/v1/spaces").json()["total"] == 0  # not even its words are kept
 
 
 def test_a_repetition_stores_nothing(api: APIClient) -> None:

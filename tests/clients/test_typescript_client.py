@@ -70,6 +70,12 @@ def test_its_types_are_those_of_the_contract(application: Path) -> None:
         "  for await (const fact of hub.space('ana').facts.list()) {\n"
         "    return fact.text + (fact.valid_to ?? '') + found.items[0]?.text + data?.total;\n"
         "  }\n"
+        "  const sure = { confidence: { gte: 0.8 }, NOT: { owner: ['ana', 'rui'] } };\n"
+        "  hub.space('ana').facts.list({ filter: { OR: [sure, { pinned: true }] } });\n"
+        "  // @ts-expect-error  no such column to hold against anything\n"
+        "  hub.space('ana').facts.list({ filter: { colour: 'red' } });\n"
+        "  // @ts-expect-error  a number\n"
+        "  hub.space('ana').facts.heldAt(new Date(), { filter: { confidence: { gte: 'x' } } });\n"
         "  // @ts-expect-error  no such kind\n"
         '  await hub.search("ana", "x", { kinds: ["dream"] });\n'
         "  // @ts-expect-error  no such path\n"

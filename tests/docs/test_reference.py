@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from django.core.management import BaseCommand, get_commands, load_command_class
+from django.urls import URLPattern
 
+from api.rows.read_views import QueriedListMixin
 from api.urls import urlpatterns
 from memoryhub.errors import MemoryHubError
 from tests.docs.pages import ROOT, list_blocks, list_headings, read_prose
@@ -24,8 +27,21 @@ def read_section(page: Path, heading: str) -> str:
     return next(part for part in parts if part.splitlines()[0] == heading)
 
 
-def test_every_route_has_its_heading_and_path() -> None:
+def list_routes() -> Iterator[URLPattern]:
+    """All but those of lists asked for in a body, which are told of once for all of them."""
     for route in urlpatterns:
+        assert isinstance(route, URLPattern)
+        callback: Any = route.callback  # as_view() gives it its class
+        if not issubclass(callback.view_class, QueriedListMixin):
+            yield route
+
+
+def test_lists_are_told_to_be_asked_for_in_a_body_too() -> None:
+    assert "`/query`" in read_section(API, "Lists")
+
+
+def test_every_route_has_its_heading_and_path() -> None:
+    for route in list_routes():
         text = read_section(API, str(route.name))
         if route.name != "not-found":
             path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", str(route.pattern)).replace("row_id", "id")
@@ -33,7 +49,7 @@ def test_every_route_has_its_heading_and_path() -> None:
 
 
 def test_every_route_with_a_key_says_which_scope_it_needs() -> None:
-    for route in urlpatterns:
+    for route in list_routes():
         view = getattr(route.callback, "view_class", None)
         given = getattr(route.callback, "view_initkwargs", {})
         for method, scope in given.get("scopes", getattr(view, "scopes", {})).items():
@@ -87,7 +103,7 @@ def test_every_field_of_a_search_is_described() -> None:
 
 def test_every_column_of_a_list_is_described() -> None:
     shared, alone = read_section(API, "Single rows"), {"jobs": "job", "imports": "import"}
-    for route in urlpatterns:
+    for route in list_routes():
         callback: Any = route.callback  # as_view() gives it these two attributes
         resource = getattr(callback.view_class, "resource", None)
         resource = callback.view_initkwargs.get("resource", resource)

@@ -8,9 +8,6 @@ import type { components, paths } from "./schema.js";
 export type Schemas = components["schemas"];
 /** A time: ISO 8601 with its zone, or a date. */
 export type Time = Date | string;
-/** Conditions, as {owner: "ana", confidence: {gte: 0.8}}, with AND, OR and NOT. */
-export type Filter = Record<string, unknown>;
-
 /** Every write: `reason` is kept in the history, `version` is the one that was read (the write then
  * fails with `Outdated` if somebody wrote meanwhile), `key` an Idempotency-Key of your own. */
 export interface WriteOptions {
@@ -19,8 +16,10 @@ export interface WriteOptions {
   key?: string;
 }
 
-export interface ListOptions {
-  filter?: Filter;
+/** Of a list of this path, or of any. */
+export interface ListOptions<P extends ListPath = never> {
+  /** Conditions, as {owner: "ana", confidence: {gte: 0.8}}, with AND, OR and NOT. */
+  filter?: Filter<P>;
   /** Only these columns. */
   fields?: string[];
   /** "all": also what is held no longer. */
@@ -58,6 +57,16 @@ export type RowOf<P extends ListPath> = paths[P] extends {
   get: { responses: { 200: { content: { "application/json": { items: (infer Row)[] } } } } };
 }
   ? Required<Row>
+  : never;
+
+/** What the rows of a list may be held against: their columns, and AND, OR and NOT. */
+export type Filter<P extends ListPath = never> = [P] extends [never]
+  ? Record<string, unknown>
+  : NonNullable<QueryOf<P>["filter"]>;
+type QueryOf<P extends ListPath> = `${P}/query` extends infer Q extends keyof paths
+  ? paths[Q] extends { post: { requestBody?: { content: { "application/json": infer Body } } } }
+    ? Body & { filter?: object }
+    : never
   : never;
 
 export interface Caller {
@@ -104,7 +113,7 @@ export class Listed<P extends ListPath> {
     protected readonly at: PathValues = {},
   ) {}
 
-  list(options: ListOptions = {}): Pages<RowOf<P>> {
+  list(options: ListOptions<P> = {}): Pages<RowOf<P>> {
     return buildPages(this.caller, this.path, this.at, { ...options });
   }
 }
@@ -128,8 +137,11 @@ export function buildPages<P extends ListPath>(
   query: Record<string, unknown>,
 ): Pages<RowOf<P>> {
   return new Pages(async (cursor) => {
-    const params = { path: at as never, query: { ...query, cursor } as never };
-    const { data } = await caller.api.GET(path as "/api/v1/spaces", { params });
+    const asked = { ...query, cursor };
+    // A filter goes into a body: it may be longer than an address.
+    const { data } = query["filter"]
+      ? await caller.api.POST(`${path}/query` as "/api/v1/spaces/query", { params: { path: at as never }, body: asked })
+      : await caller.api.GET(path as "/api/v1/spaces", { params: { path: at as never, query: asked as never } });
     const { items, total, next } = data as JSONPage;
     return { items: items as RowOf<P>[], total: total ?? null, next: next ?? null };
   });

@@ -33,6 +33,11 @@ type Message = Schemas["MessageRequest"];
 /** The words of the user, one message, or several. */
 export type Messages = string | Message | Message[];
 type AddOptions = Omit<Schemas["AddRequest"], "subject" | "messages" | "dry_run"> & { key?: string };
+type RememberOptions = Omit<Schemas["RememberFactRequest"], "subject" | "text" | "valid_from" | "valid_to"> & {
+  valid_from?: Time;
+  valid_to?: Time;
+  key?: string;
+};
 /** What a question may say besides; `as_of`: as things stood then. */
 type AskOptions<Body> = Omit<Body, "subject" | "query" | "question" | "as_of"> & { as_of?: Time };
 
@@ -179,6 +184,18 @@ export class MemoryHub {
     const params = { header: buildWriteHeaders({ key }) };
     const fetch = options.wait ? this.#caller.fetchWithin(waitSeconds) : undefined;
     return readAnswer(await this.api.POST("/api/v1/memories", { params, body, fetch }));
+  }
+
+  /**
+   * Store one fact as it is given: nothing is read from it. `predicate`: its relation by a key,
+   * `lives_in`; `owner`: whom it is about, the subject unless given; `role`: who says so, with that
+   * trust; `sources`: ids of turns it rests on.
+   */
+  async remember(subject: string, text: string, options: RememberOptions = {}): Promise<Schemas["RememberedFact"]> {
+    const { key, valid_from, valid_to, ...more } = options;
+    const times = { valid_from: formatTime(valid_from), valid_to: formatTime(valid_to) };
+    const call = { params: { header: buildWriteHeaders({ key }) }, body: { subject, text, ...times, ...more } };
+    return readAnswer(await this.api.POST("/api/v1/facts", call));
   }
 
   /** A dry run of `add`: what would become of each claim. Nothing is stored. */

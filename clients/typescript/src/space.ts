@@ -49,7 +49,7 @@ class SpaceRows<P extends ListPath> extends Rows<P> {
 
 export class Facts extends SpaceRows<typeof facts> {
   /** The facts that held at a moment in the world. */
-  heldAt(at: Time, options: ListOptions = {}): Pages<Fact> {
+  heldAt(at: Time, options: Omit<ListOptions<typeof facts>, "status"> = {}): Pages<Fact> {
     return buildPages(this.caller, facts, this.at, { ...options, as_of: formatTime(at) });
   }
 
@@ -247,6 +247,12 @@ export class Space {
     const params = { path: { subject: this.subject } };
     const { data } = await this.caller.api.GET("/api/v1/spaces/{subject}", { params });
     return data as Required<Schemas["Space"]>;
+  }
+
+  /** What the subject is called in what is written, "" for not known. What was written follows. */
+  async setName(name: string, options: { key?: string } = {}): Promise<Schemas["Space"]> {
+    const call = { params: this.params(options.key), body: { subject_name: name } };
+    return (await this.caller.api.POST("/api/v1/spaces/{subject}/name", call)).data!.space;
   }
 
   /** Keep nothing of what is said, from now on or no longer. What is remembered stays. */

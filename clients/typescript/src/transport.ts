@@ -16,7 +16,7 @@ export type Fetch = (request: Request) => Promise<Response>;
 
 const usualRetries: Retries = { times: 3, first: 0.5, longest: 60 };
 // What is asked and changes nothing, though its question comes in a body.
-const asking = /\/api\/v1\/(search|context|answer|items\/read)$/;
+const asking = /\/api\/v1\/(search|context|answer|items\/read|.+\/query)$/;
 const unsent = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]);
 
 /**

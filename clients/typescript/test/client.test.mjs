@@ -54,6 +54,25 @@ test("what is said is found, corrected and undone", async () => {
   assert.equal((await ana.get()).subject, "ana");
 });
 
+test("a fact is kept as it is given, of somebody who has a name", async () => {
+  const since = new Date("2026-05-01T00:00:00Z");
+  const given = { predicate: "lives_in", value: "Faro", valid_from: since, subject_name: "Eva" };
+  const kept = await hub.remember("u-17", "Eva lives in Faro", given);
+  assert.equal(kept.decision.op, "add");
+  assert.deepEqual([kept.fact.owner, kept.fact.value, new Date(kept.fact.valid_from)], ["Eva", "Faro", since]);
+  assert.equal((await hub.space("u-17").setName("Eva Sousa")).name, "Eva Sousa");
+  assert.match((await hub.space("u-17").facts.get(kept.fact.id)).text, /Eva Sousa/);
+});
+
+test("a filter may be longer than an address", async () => {
+  const wanted = Array.from({ length: 400 }, (_, at) => `list/${at}/${"x".repeat(40)}`);
+  const found = await hub.spaces.list({ filter: { subject: [...wanted, "u-17"] }, limit: 1 }).all();
+  assert.deepEqual(found.map((each) => each.subject), ["u-17"]);
+  const { hub: tried, requests } = script([503, {}], [200, { items: [], total: 0, next: null }]);
+  await tried.spaces.list({ filter: { subject: "ana" } }).all();
+  assert.deepEqual(requests.map((each) => [each.method, new URL(each.url).pathname]), Array(2).fill(["POST", "/api/v1/spaces/query"]));
+});
+
 test("a write with the same key happens once", async () => {
   const key = crypto.randomUUID();
   const ana = hub.space("ana");

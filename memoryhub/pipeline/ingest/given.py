@@ -85,10 +85,10 @@ def remember_fact(
     if given.predicate and not re.fullmatch(PREDICATE_PATTERN, given.predicate):
         raise InvalidInput(_("small letters, digits and _"), field="predicate")
     given = replace(given, text=text, owner=clean_text(given.owner), value=clean_text(given.value))
-    space, turns = _load_support(tenant_id, given, now)
-    with tenant_scope(tenant_id):
+    with tenant_scope(tenant_id):  # of what is refused nothing is kept, not even its words
+        space, turns = _load_support(tenant_id, given, now)
         effective = load_effective_policy(space)
-    draft = _build_draft(space, effective, given, turns, now)
+        draft = _build_draft(space, effective, given, turns, now)
     for _attempt in range(MAX_TRIES):
         try:
             stored = _write_draft(space, effective, draft, actor, now)
@@ -100,7 +100,8 @@ def remember_fact(
 
 
 def _load_support(tenant_id: UUID, given: GivenFact, now: datetime) -> tuple[Space, list[Turn]]:
-    """Raises NotFound where a source is none of the subject's turns."""
+    """Call inside the tenant's scope. Raises NotFound where a source is none of the subject's
+    turns."""
     if not given.sources:
         metadata = given.metadata
         message = Message(given.role, given.text, given.speaker, metadata=metadata)
@@ -112,15 +113,14 @@ def _load_support(tenant_id: UUID, given: GivenFact, now: datetime) -> tuple[Spa
             subject_name=given.subject_name,
         )
         return store_read_turns(tenant_id, request, now)
-    with tenant_scope(tenant_id):
-        space = ensure_space(tenant_id, given.subject)
-        if given.subject_name is not None:
-            write_subject_name(space, given.subject_name)
-        wanted = dict.fromkeys(given.sources)
-        found = Turn.objects.filter(space=space, id__in=wanted).exclude(state=Turn.State.REDACTED)
-        turns = list(found.order_by("seq"))
-        if len(turns) != len(wanted):
-            raise NotFound(_("no turn of this subject"), field="sources")
+    space = ensure_space(tenant_id, given.subject)
+    if given.subject_name is not None:
+        write_subject_name(space, given.subject_name)
+    wanted = dict.fromkeys(given.sources)
+    found = Turn.objects.filter(space=space, id__in=wanted).exclude(state=Turn.State.REDACTED)
+    turns = list(found.order_by("seq"))
+    if len(turns) != len(wanted):
+        raise NotFound(_("no turn of this subject"), field="sources")
     return space, turns
 
 

@@ -114,7 +114,10 @@ class CallGroup(MethodGroup[M]):
             items = [row.read(each) for each in told["items"]]
             return Page(items, told.get("total"), told.get("next"))
 
-        request = Request("GET", self._build_path(route), build_query(**query))
+        path = self._build_path(route)
+        request = Request("GET", path, build_query(**query))
+        if query.get("filter"):  # it may be longer than an address
+            request = Request("POST", f"{path}/query", body=build_body(query))
         return Listing(request, parse_page, self._runner.exchange_request)
 
 

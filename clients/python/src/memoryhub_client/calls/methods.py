@@ -59,8 +59,12 @@ class Listing(Generic[R]):
     send_request: Callable[[Request], Flow[Any]]
 
     def fetch_page(self, cursor: str | None) -> Flow[Page[R]]:
-        query = {**self.request.query, **({"cursor": cursor} if cursor else {})}
-        told = yield from self.send_request(replace(self.request, query=query))
+        request, at = self.request, {"cursor": cursor} if cursor else {}
+        if request.body is not None:
+            request = replace(request, body={**request.body, **at})
+        else:
+            request = replace(request, query={**request.query, **at})
+        told = yield from self.send_request(request)
         return self.parse_page(told.json())
 
 
