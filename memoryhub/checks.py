@@ -47,6 +47,13 @@ def _check_model_settings() -> Iterator[CheckMessage]:
             hint="Set MEMORYHUB_EMBEDDING_MODEL to its name.",
             id="memoryhub.E002",
         )
+    missing = {"endpoint": "RERANKER_URL", "cross-encoder": "RERANKER_MODEL"}.get(settings.RERANKER)
+    if missing and not getattr(settings, missing):
+        yield Error(
+            f"MEMORYHUB_RERANKER={settings.RERANKER} needs MEMORYHUB_{missing}.",
+            hint=f"Set MEMORYHUB_{missing}, or MEMORYHUB_RERANKER=off.",
+            id="memoryhub.E011",
+        )
     if settings.OPENAI_BASE_URL and not settings.LLM_MODEL:
         yield Caution(
             "OPENAI_BASE_URL is set, but no model to talk to.",

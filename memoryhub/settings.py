@@ -86,6 +86,12 @@ MODEL_THREADS = env.read_integer("MEMORYHUB_MODEL_THREADS", 1, least=1)
 # Of one reply; more with what it is about, and where a model thinks before it replies.
 LLM_MAX_TOKENS = env.read_integer("MEMORYHUB_LLM_MAX_TOKENS", 4000, least=100)
 MODEL_TIMEOUT_SECONDS = env.read_number("MEMORYHUB_MODEL_TIMEOUT_SECONDS", 60.0)
+# What puts the best of what was found in order, where a policy wants it.
+RERANKER = env.read_choice("MEMORYHUB_RERANKER", "off", ("off", "cross-encoder", "endpoint"))
+RERANKER_MODEL = env.read_text("MEMORYHUB_RERANKER_MODEL")
+RERANKER_URL = env.read_text("MEMORYHUB_RERANKER_URL")
+RERANKER_API_KEY = env.read_text("MEMORYHUB_RERANKER_API_KEY")
+RERANKER_TIMEOUT_SECONDS = env.read_number("MEMORYHUB_RERANKER_TIMEOUT_SECONDS", 5.0)
 # What was recalled and asked is written down by a thread every so often; 0: never.
 FLUSH_SECONDS = env.read_number("MEMORYHUB_FLUSH_SECONDS", 5.0)
 # Days that the recall log is kept; 0: there is none.

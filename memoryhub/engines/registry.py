@@ -10,16 +10,20 @@ from threading import Lock
 from typing import Literal, TypeVar, get_args
 
 from memoryhub.engines.embedding.cache import CachedEmbedder
-from memoryhub.engines.types import Embedder, Engine
+from memoryhub.engines.types import Embedder, Engine, Reranker
 from memoryhub.errors import EngineError
 
 EmbedderName = Literal["onnx", "sentence-transformers", "openai"]
 EngineName = Literal["local", "llm"]
+RerankerName = Literal["off", "cross-encoder", "endpoint"]
 EMBEDDER_NAMES: tuple[EmbedderName, ...] = get_args(EmbedderName)
 ENGINE_NAMES: tuple[EngineName, ...] = get_args(EngineName)
+RERANKER_NAMES: tuple[RerankerName, ...] = get_args(RerankerName)
 
 PartT = TypeVar("PartT")
 _LOCK = Lock()
+# Apart: a cross-encoder takes seconds to load, and nobody else should wait for it.
+_RERANKER_LOCK = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,11 @@ class EngineSettings:
     llm_prompts: tuple[tuple[str, str], ...] = ()
     # Where a probe of models left what it found out.
     probed: Path | None = None
+    reranker: RerankerName = "off"
+    reranker_model: str = ""
+    reranker_url: str = ""
+    reranker_api_key: str = field(default="", repr=False)
+    reranker_timeout: float = 5.0
 
 
 def get_embedder(settings: EngineSettings) -> Embedder:
@@ -80,6 +89,14 @@ def get_engine(name: str, settings: EngineSettings) -> Engine:
         return _build_engine(name, settings)
 
 
+def get_reranker(settings: EngineSettings) -> Reranker:
+    """The reranker of these settings. Raises a permanent EngineError when it cannot be made, or
+    none is set."""
+    _check_setting(settings.reranker != "off", "MEMORYHUB_RERANKER")
+    with _RERANKER_LOCK:
+        return _build_reranker(settings)
+
+
 @cache
 def _build_embedder(settings: EngineSettings) -> Embedder:
     return CachedEmbedder(_choose_maker(_EMBEDDER_MAKERS, settings.embedder)(settings))
@@ -88,6 +105,11 @@ def _build_embedder(settings: EngineSettings) -> Embedder:
 @cache
 def _build_engine(name: str, settings: EngineSettings) -> Engine:
     return _choose_maker(_ENGINE_MAKERS, name)(settings)
+
+
+@cache
+def _build_reranker(settings: EngineSettings) -> Reranker:
+    return _choose_maker(_RERANKER_MAKERS, settings.reranker)(settings)
 
 
 def _choose_maker(known: Mapping[str, PartT], name: str) -> PartT:
@@ -156,6 +178,25 @@ def _build_llm(settings: EngineSettings) -> Engine:
     )
 
 
+def _build_cross_encoder(settings: EngineSettings) -> Reranker:
+    _check_setting(settings.reranker_model, "MEMORYHUB_RERANKER_MODEL")
+    from memoryhub.engines.reranking.cross_encoder import CrossEncoderReranker
+
+    return CrossEncoderReranker(settings.reranker_model, timeout=settings.reranker_timeout)
+
+
+def _build_endpoint_reranker(settings: EngineSettings) -> Reranker:
+    _check_setting(settings.reranker_url, "MEMORYHUB_RERANKER_URL")
+    from memoryhub.engines.reranking.endpoint import EndpointReranker
+
+    return EndpointReranker(
+        settings.reranker_url,
+        settings.reranker_api_key,
+        settings.reranker_model,
+        timeout=settings.reranker_timeout,
+    )
+
+
 def _check_setting(value: object, setting: str) -> None:
     if not value:
         raise EngineError(f"{setting} is not set", permanent=True, code="engine_not_configured")
@@ -169,4 +210,8 @@ _EMBEDDER_MAKERS: dict[str, Callable[[EngineSettings], Embedder]] = {
 _ENGINE_MAKERS: dict[str, Callable[[EngineSettings], Engine]] = {
     "local": _build_local,
     "llm": _build_llm,
+}
+_RERANKER_MAKERS: dict[str, Callable[[EngineSettings], Reranker]] = {
+    "cross-encoder": _build_cross_encoder,
+    "endpoint": _build_endpoint_reranker,
 }

@@ -699,6 +699,9 @@ class Engine(Protocol):
         self, question: str, entries: Sequence[JudgeEntry], window: Sequence[Utterance] = ()
     ) -> Judgement: ...
 
+    def order_entries(self, question: str, entries: Sequence[JudgeEntry]) -> Sequence[str]:
+        """The handles of the entries, what answers the question best first, each once."""
+
     def extract_question_names(self, question: str) -> list[str]: ...
 
     def extract_question_terms(self, question: str) -> list[str]:
@@ -725,3 +728,13 @@ class Embedder(Protocol):
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, without special tokens and without cutting."""
+
+
+class Reranker(Protocol):
+    """Reads a question and each text together: slower than vectors, and closer."""
+
+    name: str  # names the model in the ledger and in explanations
+
+    def score_texts(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """One finite score a text, the higher the better. Raises EngineError, also where it takes
+        too long."""

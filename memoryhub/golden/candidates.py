@@ -21,7 +21,7 @@ from memoryhub.tenants.services import check_engine_known
 
 # The prompts that a search asks models by, and the switches it obeys. The others act on what is
 # read from now on: no replay can show them.
-SEARCH_PROMPTS: tuple[Purpose, ...] = ("route", "judge", "query_entities", "query_terms")
+SEARCH_PROMPTS: tuple[Purpose, ...] = ("route", "judge", "rerank", "query_entities", "query_terms")
 SEARCH_SWITCHES: tuple[str, ...] = ("route.", "judge.", "recall.", "forget.")
 SEARCH_SWITCHES += tuple(
     f"{family}.{purpose}" for family in SWITCH_FAMILIES for purpose in SEARCH_PROMPTS

@@ -174,6 +174,8 @@ def _replace_models_by_rules(policy: Policy) -> Policy:
         group = getattr(policy, name)
         if group.mode == "llm":
             changed[name] = group.model_copy(update={"mode": "rules"})
+    if policy.recall.rerank == "llm":
+        changed["recall"] = policy.recall.model_copy(update={"rerank": "off"})
     return policy.model_copy(update=changed)
 
 

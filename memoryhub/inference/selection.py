@@ -11,8 +11,8 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from memoryhub.engines import registry
-from memoryhub.engines.registry import EmbedderName, EngineSettings
-from memoryhub.engines.types import Embedder, Engine
+from memoryhub.engines.registry import EmbedderName, EngineSettings, RerankerName
+from memoryhub.engines.types import Embedder, Engine, Reranker
 from memoryhub.errors import EngineError
 from memoryhub.inference.connections import (
     ModelConnection,
@@ -54,6 +54,11 @@ def _read_environment() -> EngineSettings:
         max_tokens=settings.LLM_MAX_TOKENS,
         probed=settings.DATA_DIR / PROBE_FILE_NAME,
         prompts=settings.PROMPTS,
+        reranker=cast("RerankerName", settings.RERANKER),
+        reranker_model=settings.RERANKER_MODEL,
+        reranker_url=settings.RERANKER_URL,
+        reranker_api_key=settings.RERANKER_API_KEY,
+        reranker_timeout=settings.RERANKER_TIMEOUT_SECONDS,
     )
 
 
@@ -106,6 +111,11 @@ def get_proxy_relay(tenant: Tenant) -> ChatRelay:
 
     asked = find_connection(tenant)
     return get_relay(asked.url, asked.key, settings.PROXY_TIMEOUT_SECONDS)
+
+
+def get_reranker() -> Reranker:
+    """Raises a permanent EngineError when none is set, or it cannot be made."""
+    return registry.get_reranker(build_engine_settings())
 
 
 def get_current_embedder() -> Embedder:

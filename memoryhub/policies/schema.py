@@ -17,6 +17,7 @@ Channel = Literal[
     "stm", "window", "core", "shelf", "raw", "pages", "notes", "facts", "graph", "episodes"
 ]
 SelectMode = Literal["routed", "fixed", "fused"]
+RerankMode = Literal["off", "model", "llm"]
 NoteVector = Literal["beside", "whole"]
 CHANNELS: tuple[Channel, ...] = (
     "stm",
@@ -306,6 +307,13 @@ class RecallPolicy(_PolicyGroup):
     """Likeness (cosine) below which a relation does not count as found."""
     whole: bool = False
     """Give every turn in order, in place of a search."""
+    rerank: RerankMode = "off"
+    """Who reads the best of what was found once more beside the question and puts it in order:
+    nobody (off), the reranking model that the hub has set (model), or a language model (llm)."""
+    rerank_most: Annotated[int, Field(ge=2, le=100)] = 30
+    """Memories that are put in order so."""
+    rerank_weight: Share = 0.7
+    """How much that order counts beside the one they were found in; 1: it alone does."""
 
 
 class LlmPolicy(_PolicyGroup):

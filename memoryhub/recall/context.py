@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.policies.schema import Channel, Policy, SelectMode
-from memoryhub.recall import retrieve
+from memoryhub.recall import rerank, retrieve
 from memoryhub.recall.judge import conflicts
 from memoryhub.recall.log import journal, reinforcement
 from memoryhub.recall.question.caller import (
@@ -137,6 +137,7 @@ def build_context(
         first = retrieve.retrieve_memories(ask, wanted, clock)
         clashing = conflicts.find_conflicts([*parts.get("shelf", ()), *first.items], visibility.at)
         hidden = explanation.find_hidden(ask, chosen) if explain else []
+    first.items = rerank.rerank_items(ask, consultant, first.items, clock)
     judged = retrieve.judge_retrieval(ask, consultant, first, wanted, clock)
     with clock.measure_stage("pack"):
         packed, kept, text, handles = _pack_sections(ask, parts, judged.items, budget_tokens)

@@ -94,6 +94,13 @@ class RetrievalResult:
     def list_relevant(self) -> list[MemoryItem]:
         return [item for item in self.items if item.relevant]
 
+    def cut_to(self, wanted: RetrievalScope) -> None:
+        """Without what there is no room for, where more was looked at than is wanted."""
+        kept = wanted.cut_to_limit(self.items)
+        known = {item.id for item in kept}
+        left = [DroppedMemory.from_item(i, "over_limit") for i in self.items if i.id not in known]
+        self.items, self.dropped = kept, [*left, *self.dropped]
+
     def put_first(self, items: Sequence[MemoryItem]) -> None:
         """These before the others, and each thing once."""
         found = {item.id: item for item in self.items}

@@ -15,7 +15,7 @@ from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.errors import InvalidInput
 from memoryhub.metrics.counters import RECALL_SECONDS
 from memoryhub.policies.schema import Channel, Policy, SelectMode
-from memoryhub.recall import retrieve
+from memoryhub.recall import rerank, retrieve
 from memoryhub.recall.candidates.channels import at_hand
 from memoryhub.recall.judge import conflicts
 from memoryhub.recall.log import journal, reinforcement
@@ -104,17 +104,17 @@ def search_memories(
     scope = _build_scope(ask, limit, kinds, override)
     wanted = replace(scope, explain=explain, nearest=nearest, least=min_relevance)
     with tenant_scope(space.tenant_id):
-        first = retrieve.retrieve_memories(ask, wanted, clock)
-        if ask.parsed_question.wants_overview and "facts" in wanted.channels:
-            first.put_first(retrieve.load_items_of_hits(at_hand.find_overview(ask)))
-        if ask.parsed_question.identity and "facts" in wanted.channels:
-            named = at_hand.find_identity(ask, ask.parsed_question.identity)
-            first.put_first(retrieve.load_items_of_hits(named))
-        clashing = conflicts.find_conflicts(first.list_relevant(), visibility.at)
+        first = retrieve.retrieve_memories(ask, _widen_for_reranker(ask, wanted), clock)
+        named = _load_named_items(ask) if "facts" in wanted.channels else []
         hidden = explanation.find_hidden(ask, wanted.channels) if explain else []
         beside = {}
         if kinds is None and _is_unasked_wanted(ask, unasked):
             beside = load_unasked_items(ask, "")
+    if rerank.is_reranked(ask):
+        first.items = rerank.rerank_items(ask, consultant, first.items, clock)
+        first.cut_to(wanted)
+    first.put_first(named)
+    clashing = conflicts.find_conflicts(first.list_relevant(), visibility.at)
     judged = retrieve.judge_retrieval(ask, consultant, first, wanted, clock)
     best = wanted.cut_to_limit(_add_nearest(judged.items, first.items if nearest else ()))
     shown, tokens = pack.fit_token_budget(best, budget_tokens, count_tokens)
@@ -147,6 +147,24 @@ def search_memories(
         bearing = [item for item in shown if item.relevant]
         reinforcement.record_search(space, bearing, now, entry, inspected=inspect)
     return result
+
+
+def _widen_for_reranker(ask: PreparedQuestion, wanted: RetrievalScope) -> RetrievalScope:
+    """As many as it puts in order, whose first are shown."""
+    if not rerank.is_reranked(ask):
+        return wanted
+    return replace(wanted, most=max(wanted.most, ask.policy.recall.rerank_most))
+
+
+def _load_named_items(ask: PreparedQuestion) -> list[MemoryItem]:
+    """What is to come first whatever ranks: who somebody is, all that is known of the subject.
+    Call inside the tenant's scope."""
+    asked, items = ask.parsed_question, list[MemoryItem]()
+    if asked.identity:
+        items += retrieve.load_items_of_hits(at_hand.find_identity(ask, asked.identity))
+    if asked.wants_overview:
+        items += retrieve.load_items_of_hits(at_hand.find_overview(ask))
+    return items
 
 
 def _is_unasked_wanted(ask: PreparedQuestion, unasked: bool | Literal["model"] | None) -> bool:

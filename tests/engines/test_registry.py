@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from memoryhub.engines.embedding import sentence_transformers
-from memoryhub.engines.registry import EngineSettings, get_embedder, get_engine
+from memoryhub.engines.registry import EngineSettings, get_embedder, get_engine, get_reranker
 from memoryhub.errors import EngineError
 
 REMOTE = EngineSettings(
@@ -83,5 +83,22 @@ def test_what_no_setting_names_says_which_is_missing() -> None:
         get_engine("llm", EngineSettings())
 
 
+@pytest.mark.parametrize(
+    ("settings", "missing"),
+    [
+        (EngineSettings(), "MEMORYHUB_RERANKER"),
+        (EngineSettings(reranker="endpoint"), "MEMORYHUB_RERANKER_URL"),
+        (EngineSettings(reranker="cross-encoder"), "MEMORYHUB_RERANKER_MODEL"),
+    ],
+)
+def test_a_reranker_that_is_not_set_names_what_is_missing(
+    settings: EngineSettings, missing: str
+) -> None:
+    with pytest.raises(EngineError, match=f"{missing} is not set") as raised:
+        get_reranker(settings)
+    assert raised.value.permanent
+
+
 def test_the_key_is_not_shown_with_the_settings() -> None:
     assert "hush" not in repr(REMOTE)
+    assert "hush" not in repr(EngineSettings(reranker_api_key="hush"))

@@ -18,6 +18,7 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
 from tests.lab.test_datasets import LOCOMO, MEMORYBANK, write_data_file
 from tests.support.hub import ScriptedHub
+from tests.support.openai_server import OpenAIServer
 
 pytestmark = pytest.mark.django_db
 
@@ -54,6 +55,25 @@ def test_the_pipeline_s_facts_count_by_the_turns_they_come_from(tmp_path: Path) 
     turns, everything = report["runs"]
     assert everything["name"] == "all kinds"
     assert everything["overall"]["recall@10"] == turns["overall"]["recall@10"] == 1.0
+
+
+def test_a_reranker_is_measured_beside_the_search_without_it(tmp_path: Path, settings: Any) -> None:
+    path = write_data_file(tmp_path, "l.json", LOCOMO)
+    with OpenAIServer() as server:
+        settings.RERANKER, settings.RERANKER_URL = "endpoint", server.url
+        report = tmp_path / "report.json"
+        table = run_command(path, "--turns-only", "--rerank", "model", "--json", str(report))
+        asked = len(server.requests)
+    assert "turns, model:" in table
+    assert "without the reranker" not in table
+    plain, reranked = json.loads(report.read_text())["runs"]
+    assert asked == reranked["questions"] == plain["questions"]
+    assert (plain["degraded_answers"], reranked["degraded_answers"]) == (0, 0)
+
+
+def test_a_reranker_that_could_not_be_asked_is_told(tmp_path: Path) -> None:
+    path = write_data_file(tmp_path, "l.json", LOCOMO)
+    assert "without the reranker" in run_command(path, "--turns-only", "--rerank", "model")
 
 
 def test_a_set_without_evidence_still_gives_times(tmp_path: Path) -> None:

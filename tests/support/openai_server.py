@@ -8,7 +8,8 @@
 Replies are taken in order, from the queue of the first marker found in the request's text
 (`server.chat(..., marker="construct")`), else from the endpoint's common queue. A request
 without a scripted reply gets a 500 that says so. Embeddings not scripted are made up from
-the text: equal texts get equal vectors. A request for a stream gets a reply word by word.
+the text: equal texts get equal vectors; a reranker not scripted counts shared words. A request
+for a stream gets a reply word by word.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
-CHAT, EMBEDDINGS = "/chat/completions", "/embeddings"
+CHAT, EMBEDDINGS, RERANK = "/chat/completions", "/embeddings", "/rerank"
 USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 
 
@@ -84,6 +85,7 @@ class OpenAIServer:
     honours_dimensions: bool = True
     refuses_dimensions: bool = False
     refused_formats: frozenset[str] = frozenset()
+    reranks_as_tei: bool = False
     requests: list[OpenAIRequest] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -103,6 +105,9 @@ class OpenAIServer:
 
     def script_embeddings(self, *replies: ScriptedReply) -> None:
         self._queues[EMBEDDINGS].extend(replies)
+
+    def script_rerank(self, *replies: ScriptedReply) -> None:
+        self._queues[RERANK].extend(replies)
 
     def __enter__(self) -> OpenAIServer:
         threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
@@ -145,12 +150,29 @@ class OpenAIServer:
         return None
 
     def _take_scripted(self, request: OpenAIRequest) -> ScriptedReply | None:
-        endpoint = CHAT if request.path.endswith(CHAT) else EMBEDDINGS
+        known = (CHAT, EMBEDDINGS, RERANK)
+        endpoint = next((name for name in known if request.path.endswith(name)), "")
         named = [name for name in self._queues if name in request.text]
         queues = [self._queues[name] for name in (*named, endpoint)]
         return next((queue.popleft() for queue in queues if queue), None)
 
+    def _answer_rerank(self, body: Mapping[str, Any]) -> tuple[int, str]:
+        """Best first, as Jina and vLLM answer; or TEI, which refuses what it does not know."""
+        if self.reranks_as_tei and "texts" not in body:
+            return 422, "Failed to deserialize the JSON body: missing field `texts`"
+        name = "score" if self.reranks_as_tei else "relevance_score"
+        texts = body["texts" if self.reranks_as_tei else "documents"]
+        scores = enumerate(make_scores(body["query"], texts))
+        results = [
+            {"index": at, name: score} for at, score in sorted(scores, key=lambda pair: -pair[1])
+        ]
+        if self.reranks_as_tei:
+            return 200, json.dumps(results)
+        return 200, json.dumps({"results": results, "usage": {"total_tokens": 7}})
+
     def _answer_unscripted(self, request: OpenAIRequest) -> tuple[int, str]:
+        if request.path.endswith(RERANK):
+            return self._answer_rerank(request.body)
         if not request.path.endswith(EMBEDDINGS):
             return 500, json.dumps({"error": {"message": "nothing scripted for this request"}})
         asked = request.body.get("dimensions") if self.honours_dimensions else None
@@ -162,6 +184,12 @@ class OpenAIServer:
         usage = {"prompt_tokens": 1, "total_tokens": 1}
         body = {"object": "list", "data": data, "model": request.body["model"], "usage": usage}
         return 200, json.dumps(body)
+
+
+def make_scores(question: str, texts: Sequence[str]) -> list[float]:
+    """How many of the question's words each text has."""
+    asked = set(question.casefold().split())
+    return [float(len(asked & set(text.casefold().split()))) for text in texts]
 
 
 def make_vector(text: str, size: int) -> list[float]:

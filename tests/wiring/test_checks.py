@@ -32,6 +32,18 @@ def test_an_endpoint_without_a_model(settings: Any) -> None:
     assert list_ids(checks.check_model_settings(None)) == {"memoryhub.W001"}
 
 
+@pytest.mark.parametrize(
+    ("way", "needed"), [("endpoint", "RERANKER_URL"), ("cross-encoder", "RERANKER_MODEL")]
+)
+def test_a_reranker_without_what_it_needs(settings: Any, way: str, needed: str) -> None:
+    settings.RERANKER = way
+    (found,) = checks.check_model_settings(None)
+    assert found.id == "memoryhub.E011"
+    assert needed in found.msg
+    setattr(settings, needed, "there")
+    assert checks.check_model_settings(None) == []
+
+
 def test_prompts_that_can_not_be_used(settings: Any, tmp_path: Path) -> None:
     settings.PROMPTS = tmp_path
     assert checks.check_prompts(None) == []

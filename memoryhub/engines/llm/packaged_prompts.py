@@ -31,6 +31,7 @@ Purpose = Literal[
     "agent_step",
     "route",
     "judge",
+    "rerank",
     "query_entities",
     "query_terms",
     "answer",

@@ -485,6 +485,10 @@ class JudgeReply(BaseModel):
     enough: Flag
 
 
+class RerankReply(BaseModel):
+    order: Texts
+
+
 class NamesReply(BaseModel):
     names: Texts
 

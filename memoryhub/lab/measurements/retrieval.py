@@ -20,10 +20,13 @@ from memoryhub.lab.throwaway.tenants import (
     write_derived_dialogue,
     write_dialogue_turns,
 )
+from memoryhub.policies.schema import Policy, RerankMode
+from memoryhub.policies.services import load_effective_policy
 from memoryhub.recall.ranking.weights import get_shipped_weights
 from memoryhub.recall.render.results import MemoryKind
 from memoryhub.recall.services import DEFAULT_KINDS, search_memories
 from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
 
 RESULT_LIMIT = 30
 Progress = Callable[[str], None]
@@ -35,9 +38,11 @@ class RetrievalRun:
 
     name: str
     kinds: Sequence[MemoryKind]
+    rerank: RerankMode = "off"
     outcomes: dict[str, list[RankingOutcome]] = field(default_factory=dict)
     took_ms: list[float] = field(default_factory=list)
     empty: int = 0
+    degraded: int = 0
 
 
 @dataclass
@@ -59,12 +64,19 @@ class RetrievalReport:
 
 
 def measure_retrieval(
-    dialogues: Sequence[Dialogue], *, derive: bool, progress: Progress
+    dialogues: Sequence[Dialogue],
+    *,
+    derive: bool,
+    progress: Progress,
+    rerank: RerankMode = "off",
 ) -> RetrievalReport:
-    """Load each dialogue into a tenant of its own and ask its questions."""
-    runs = [RetrievalRun("turns", ("turn",))] + (
-        [RetrievalRun("all kinds", DEFAULT_KINDS)] if derive else []
-    )
+    """Load each dialogue into a tenant of its own and ask its questions; with a reranker a second
+    time, so that the same memories are found with it and without."""
+    asked: list[tuple[str, Sequence[MemoryKind]]] = [("turns", ("turn",))]
+    asked += [("all kinds", DEFAULT_KINDS)] if derive else []
+    runs = [RetrievalRun(name, kinds) for name, kinds in asked]
+    if rerank != "off":
+        runs += [RetrievalRun(f"{name}, {rerank}", kinds, rerank) for name, kinds in asked]
     report = RetrievalReport(runs)
     for dialogue in dialogues:
         with open_throwaway_tenant() as tenant:
@@ -85,19 +97,33 @@ def _ask_questions(
     run: RetrievalRun, space: Space, questions: Sequence[DatasetQuestion]
 ) -> list[RankingOutcome]:
     outcomes = []
+    policy = _load_policy(space, run.rerank) if run.rerank != "off" else None
     for question in questions:
         start = time.perf_counter()
         result = search_memories(
-            space, question.text, limit=RESULT_LIMIT, kinds=run.kinds, reinforce=False
+            space,
+            question.text,
+            limit=RESULT_LIMIT,
+            kinds=run.kinds,
+            policy=policy,
+            reinforce=False,
         )
         run.took_ms.append((time.perf_counter() - start) * 1000)
         run.empty += result.insufficient
+        run.degraded += bool(result.degraded)
         if question.evidence:
             ranked = [frozenset(s.external_id for s in item.sources) for item in result.items]
             tokens = get_current_embedder().count_tokens([item.text for item in result.items])
             about = (question.category, question.evidence)
             outcomes.append(RankingOutcome(*about, ranked, tokens, trap=question.unanswerable))
     return outcomes
+
+
+def _load_policy(space: Space, rerank: RerankMode) -> Policy:
+    """The space's own, with this reranker."""
+    with tenant_scope(space.tenant_id):
+        own = load_effective_policy(space).policy
+    return own.model_copy(update={"recall": own.recall.model_copy(update={"rerank": rerank})})
 
 
 def _render_run(run: RetrievalRun) -> dict[str, Any]:
@@ -116,6 +142,7 @@ def _render_run(run: RetrievalRun) -> dict[str, Any]:
         },
         "search_ms": {f"p{p}": round(compute_percentile(run.took_ms, p), 1) for p in (50, 95)},
         "empty_answers": run.empty,
+        "degraded_answers": run.degraded,
     }
 
 

@@ -97,6 +97,7 @@ def _format_retrieval_run(run: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"{run['name']}: {run['questions']} questions with evidence, "
         f"search p50 {times['p50']} ms, p95 {times['p95']} ms, {run['empty_answers']} empty answers"
+        + (f", {run['degraded_answers']} without the reranker" if run["degraded_answers"] else "")
     )
     if not run["questions"]:
         return

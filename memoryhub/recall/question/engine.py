@@ -53,14 +53,32 @@ class TolerantEngine:
             "judge", lambda engine: engine.judge_entries(question, entries, window)
         )
 
+    def order_entries(self, question: str, entries: Sequence[JudgeEntry]) -> Sequence[str] | None:
+        return self._call_engine("reranker", lambda engine: engine.order_entries(question, entries))
+
+    def score_texts(
+        self, question: str, texts: Sequence[str]
+    ) -> tuple[str, Sequence[float]] | None:
+        """By the hub's reranker: (its name, a score a text)."""
+
+        def ask() -> tuple[str, Sequence[float]]:
+            reranker = selection.get_reranker()
+            return reranker.name, reranker.score_texts(question, texts)
+
+        return self._call("reranker", ask)
+
     def _call_engine(self, part: str, ask: Callable[[Engine], T]) -> T | None:
-        if part in self.degraded:
-            return None  # it has just failed: don't wait for it twice
         if self.tenant is None:
             return None
+        tenant = self.tenant
+        return self._call(part, lambda: ask(selection.select_engine(tenant, self.policy)))
+
+    def _call(self, part: str, ask: Callable[[], T]) -> T | None:
+        if part in self.degraded:
+            return None  # it has just failed: don't wait for it twice
         try:
             with open_ledger(self.space.tenant_id, space_id=self.space.id, at=self.now):
-                return ask(selection.select_engine(self.tenant, self.policy))
+                return ask()
         except EngineError as error:
             log.warning("recall.degraded", part=part, error=error.message)
             self.degraded.append(part)

@@ -190,7 +190,8 @@ def _load_engine_and_window(
     """The tenant, whose engine it is, where the policy has it asked at all; and the last turns of
     the session, for the engine to know who "she" is. Opens its own scope."""
     route = policy.route
-    if "llm" not in (route.mode, policy.judge.mode) and not (route.keywords or route.entities):
+    asked = (route.mode, policy.judge.mode, policy.recall.rerank)
+    if "llm" not in asked and not (route.keywords or route.entities):
         return None, ()
     with tenant_scope(space.tenant_id):
         tenant: Tenant = Tenant.objects.get(id=space.tenant_id)

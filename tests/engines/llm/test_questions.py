@@ -89,8 +89,18 @@ def test_a_grade_is_yes_or_no(model: ScriptedModel, engine: LLMEngine, correct: 
     assert engine.grade_answer("where?", "Porto", "in Porto") is correct
 
 
+def test_an_order_names_each_entry_once_and_none_that_was_not_offered(
+    model: ScriptedModel, engine: LLMEngine
+) -> None:
+    entries = [*ENTRIES, JudgeEntry("m3", "It rained")]
+    model.script("rerank", {"order": ["m3", "m7", "m3"]})
+    assert engine.order_entries("where?", entries) == ("m3", "m1", "m2")
+    assert engine.rejected == 1
+
+
 def test_the_local_engine_goes_by_words() -> None:
     local = LocalEngine()
+    assert local.order_entries("Does Ana have a cat?", ENTRIES) == ("m1", "m2")
     judged = local.judge_entries("Does Ana have a cat?", [*ENTRIES, JudgeEntry("m3", "It rained")])
     assert (judged.relevant, judged.enough) == (("m1", "m2"), True)
     assert not local.judge_entries("Who swims?", ENTRIES).enough

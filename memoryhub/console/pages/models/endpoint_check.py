@@ -201,4 +201,5 @@ def list_embedder_parts() -> list[tuple[str, str]]:
     return [
         (_("Embedder"), settings.EMBEDDER),
         (_("Embedding model"), settings.EMBEDDING_MODEL or _("the packaged one")),
+        (_("Reranker"), " ".join((settings.RERANKER, settings.RERANKER_MODEL)).rstrip()),
     ]

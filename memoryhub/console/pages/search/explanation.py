@@ -42,7 +42,7 @@ DROP_DETAILS = (
 )
 # In the order they come in; a log keeps none.
 _STAGE_ORDER = (
-    "route", "embed", "always", "candidates", "rank", "hydrate", "judge", "pack", "answer"
+    "route", "embed", "always", "candidates", "rank", "hydrate", "rerank", "judge", "pack", "answer"
 )  # fmt: skip
 # Channels and signals by the tone of their piece of a bar, from 1 on.
 _TONES = (

@@ -19,7 +19,7 @@ from memoryhub.recall.render.results import Explanation, RouteTaken
 _STAGE_TIMINGS = {
     _("Question"): ("route", "embed"),
     _("Channels"): ("always", "candidates"),
-    _("Fusion"): ("rank", "hydrate"),
+    _("Fusion"): ("rank", "hydrate", "rerank"),
     _("Judge"): ("judge",),
     _("Packing"): ("pack", "answer"),
 }

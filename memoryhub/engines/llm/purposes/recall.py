@@ -18,6 +18,7 @@ from memoryhub.engines.llm.replies import (
     GradeReply,
     JudgeReply,
     NamesReply,
+    RerankReply,
     RouteReply,
     TermsReply,
 )
@@ -92,6 +93,17 @@ class RecallPurposes(ModelPurposes):
         found = [conflict for conflict in named if conflict.handles][:_MOST_CONFLICTS]
         self.count_rejected_items("judge", len(replies) - len(found))
         return found
+
+    def order_entries(self, question: str, entries: Sequence[JudgeEntry]) -> tuple[str, ...]:
+        """Those that help first, as the model puts them; then the others as they came."""
+        data = {
+            "question": question[:_QUESTION],
+            "entries": [_render_entry(entry) for entry in entries],
+        }
+        reply = self.ask_purpose("rerank", data, RerankReply)
+        offered = [entry.handle for entry in entries]
+        self.count_rejected_items("rerank", sum(h not in offered for h in reply.order))
+        return tuple(dict.fromkeys([*select_offered(reply.order, offered), *offered]))
 
     def extract_question_names(self, question: str) -> list[str]:
         """Names the question holds; what it does not hold was made up and is dropped."""

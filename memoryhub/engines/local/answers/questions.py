@@ -107,6 +107,10 @@ class RecallRules:
         relevant = tuple(e.handle for e in entries if not asked or asked & count_terms(e.text))
         return Judgement(relevant, enough=bool(relevant))
 
+    def order_entries(self, question: str, entries: Sequence[JudgeEntry]) -> tuple[str, ...]:
+        """As they came: rules have ranked them already."""
+        return tuple(entry.handle for entry in entries)
+
     def extract_question_names(self, question: str) -> list[str]:
         """What is written like a name."""
         return extract_names(question)

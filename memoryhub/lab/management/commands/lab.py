@@ -51,6 +51,9 @@ class Command(BaseCommand):
         recall.add_argument(
             "--turns-only", action="store_true", help="index turns only, derive no facts: faster"
         )
+        recall.add_argument(
+            "--rerank", choices=("model", "llm"), default="off", help="measure with it as well"
+        )
         _add_common_arguments(recall)
 
         made = actions.add_parser("derive", help="what the write path makes of a dialogue")
@@ -131,7 +134,9 @@ class Command(BaseCommand):
     def _recall(self, options: dict[str, Any]) -> dict[str, Any]:
         dialogues = read_dataset_dialogues(options["path"])[: options["limit_conversations"]]
         derives = not options["turns_only"]
-        report = measure_retrieval(dialogues, derive=derives, progress=self.stderr.write).to_dict()
+        report = measure_retrieval(
+            dialogues, derive=derives, progress=self.stderr.write, rerank=options["rerank"]
+        ).to_dict()
         self._print_lines(tables.format_retrieval_report(report))
         return report
 

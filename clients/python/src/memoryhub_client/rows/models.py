@@ -1167,12 +1167,12 @@ class SavedWindow(Row):
 
 class SearchResult(Row):
     """`insufficient`: nothing in the space bears on the query (E32), or the judge wants more.
-    `degraded`: what was lost on the way (dense, router, judge). `unverified`: the judge could
-    not be asked, so everything found is there. `tokens` of the items' texts, counted where a
-    budget was given. `took_ms` by stage. `explain` is there on request. `recall_id`: its entry
-    in the recall log, which is there some seconds later; None where nothing is logged.
-    `unasked`: what the policy hands over whatever is asked, such as the shelf and the latest
-    exchanges."""
+    `degraded`: what was lost on the way (dense, router, reranker, judge). `unverified`: the
+    judge could not be asked, so everything found is there. `tokens` of the items' texts,
+    counted where a budget was given. `took_ms` by stage. `explain` is there on request.
+    `recall_id`: its entry in the recall log, which is there some seconds later; None where
+    nothing is logged. `unasked`: what the policy hands over whatever is asked, such as the
+    shelf and the latest exchanges."""
 
     conflicts: list[ConflictingMemories]
     degraded: list[str]

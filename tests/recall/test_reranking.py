@@ -1,0 +1,196 @@
+"""A reranker in a search: the order it gives, what is told of it, and searches without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from memoryhub.errors import EngineError
+from memoryhub.inference.models import ModelCall
+from memoryhub.recall.context import build_context
+from memoryhub.recall.render.results import SearchResult
+from memoryhub.recall.services import search_memories
+from memoryhub.tenants.scope import tenant_scope
+from tests.recall.scene import RecallScene
+from tests.support.openai_server import OpenAIServer, ScriptedReply
+
+ASKED = "which kayak is for sale"
+SAID = ("my kayak leaks", "a kayak stands there", "one kayak is for sale", "the kayak is red")
+
+
+@pytest.fixture
+def server(settings: Any) -> Iterator[OpenAIServer]:
+    with OpenAIServer() as running:
+        settings.RERANKER, settings.RERANKER_MODEL = "endpoint", "tiny-rerank"
+        settings.RERANKER_URL, settings.RERANKER_TIMEOUT_SECONDS = running.url, 0.5
+        yield running
+
+
+@pytest.fixture
+def shed(scene: RecallScene) -> RecallScene:
+    """Four turns that are alike to the embedder."""
+    scene.set_vectors(kayak=[1, 0])
+    scene.say(*SAID)
+    scene.hub.set_policy(recall__rerank="model", recall__rerank_weight=1.0)
+    return scene
+
+
+def search(scene: RecallScene, **options: Any) -> SearchResult:
+    return search_memories(
+        scene.space, ASKED, kinds=["turn"], now=scene.hub.now, reinforce=False, **options
+    )
+
+
+def list_texts(found: SearchResult) -> list[str]:
+    return [item.text for item in found.items]
+
+
+def score_backwards(texts: int) -> ScriptedReply:
+    """The last is the best."""
+    rows = ", ".join(f'{{"index": {at}, "relevance_score": {at}}}' for at in range(texts))
+    return ScriptedReply(raw=f'{{"results": [{rows}]}}')
+
+
+def test_the_reranker_puts_what_was_found_in_order(shed: RecallScene, server: OpenAIServer) -> None:
+    plain = list_texts(search(shed, policy=None, channels=["raw"]))
+    server.script_rerank(score_backwards(4))
+    found = search(shed)
+    assert sorted(list_texts(found)) == sorted(SAID)
+    sent = server.requests[-1].body["documents"]
+    assert [item.text in text for item, text in zip(found.items, sent[::-1], strict=True)] == [
+        True
+    ] * 4
+    assert sorted(plain) == sorted(SAID)
+    assert found.degraded == []
+    assert "rerank" in found.took_ms
+
+
+def test_a_search_for_few_looks_at_as_many_as_are_reranked(
+    shed: RecallScene, server: OpenAIServer
+) -> None:
+    found = search(shed, limit=1, explain=True)
+    assert list_texts(found) == ["one kayak is for sale"]
+    assert len(server.requests[0].body["documents"]) == 4
+    assert found.explain
+    why = {each.text: each.why for each in found.explain.dropped}
+    assert {text: why.get(text) for text in SAID if text not in list_texts(found)} == dict.fromkeys(
+        ("my kayak leaks", "a kayak stands there", "the kayak is red"), "over_limit"
+    )
+
+
+def test_scores_fall_and_their_parts_tell_what_the_reranker_did(
+    shed: RecallScene, server: OpenAIServer
+) -> None:
+    server.script_rerank(score_backwards(4))
+    found = search(shed)
+    scores = [item.score for item in found.items]
+    assert scores == sorted(scores, reverse=True)
+    for item in found.items:
+        assert sum(item.parts.values()) == pytest.approx(item.score)
+    moved = [item.parts["rerank"] for item in found.items if "rerank" in item.parts]
+    assert moved[0] > 0 > moved[-1]
+    ranks = [(rank.rank, rank.reason) for i in found.items for rank in i.found[-1:]]
+    assert ranks == [(place, "tiny-rerank") for place in (1, 2, 3, 4)]
+    assert [item.found[-1].channel for item in found.items] == ["rerank"] * 4
+
+
+def test_the_weight_says_how_much_its_order_counts(shed: RecallScene, server: OpenAIServer) -> None:
+    shed.hub.set_policy(recall__rerank="off")
+    plain = list_texts(search(shed))
+    shed.hub.set_policy(recall__rerank="model", recall__rerank_weight=0.0)
+    server.script_rerank(score_backwards(4))
+    assert list_texts(search(shed)) == plain
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        ScriptedReply(delay=1.5),
+        ScriptedReply(status=500),
+        ScriptedReply(raw="<html>gateway</html>"),
+        ScriptedReply(raw='{"results": [{"index": 0, "relevance_score": 1}]}'),
+    ],
+    ids=["slow", "down", "garbage", "short"],
+)
+def test_without_its_answer_the_search_goes_on_and_says_so(
+    shed: RecallScene, server: OpenAIServer, reply: ScriptedReply
+) -> None:
+    shed.hub.set_policy(recall__rerank="off")
+    plain = list_texts(search(shed))
+    shed.hub.set_policy(recall__rerank="model")
+    server.script_rerank(reply)
+    found = search(shed)
+    assert list_texts(found) == plain
+    assert found.degraded == ["reranker"]
+    assert not any("rerank" in item.parts for item in found.items)
+
+
+def test_a_policy_that_wants_one_the_hub_has_not_is_told(shed: RecallScene) -> None:
+    found = search(shed)
+    assert sorted(list_texts(found)) == sorted(SAID)
+    assert found.degraded == ["reranker"]
+
+
+def test_what_it_cost_is_in_the_ledger(
+    shed: RecallScene, server: OpenAIServer, settings: Any
+) -> None:
+    search(shed)
+    with tenant_scope(shed.hub.tenant.id):
+        call = ModelCall.objects.get(purpose="rerank")
+    assert (call.model, call.status, call.prompt_tokens) == ("tiny-rerank", "ok", 7)
+    assert call.space_id == shed.space.id
+
+
+def test_a_spent_budget_spares_the_endpoint(shed: RecallScene, server: OpenAIServer) -> None:
+    search(shed)
+    shed.hub.set_policy(recall__rerank="model", llm__budget_tokens_per_day=5)
+    asked = len(server.requests)
+    assert search(shed).degraded == ["reranker"]
+    assert len(server.requests) == asked
+
+
+def order_by(*texts: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """A model that names these texts' handles, one that was not offered, and no others."""
+
+    def reply(data: dict[str, Any]) -> dict[str, Any]:
+        by_text = {entry["text"].partition(": ")[2]: entry["handle"] for entry in data["entries"]}
+        return {"order": [*(by_text[text] for text in texts), "m99"]}
+
+    return reply
+
+
+def test_a_language_model_puts_in_order_where_the_policy_says_so(shed: RecallScene) -> None:
+    shed.hub.set_policy(recall__rerank="off")
+    plain = list_texts(search(shed))
+    shed.hub.set_policy(recall__rerank="llm", recall__rerank_weight=1.0)
+    shed.hub.model.script("rerank", order_by("the kayak is red", "my kayak leaks"))
+    found = search(shed)
+    first = ["the kayak is red", "my kayak leaks"]
+    assert list_texts(found) == [*first, *(text for text in plain if text not in first)]
+    with tenant_scope(shed.hub.tenant.id):
+        call = ModelCall.objects.get(purpose="rerank")
+    assert (call.template, call.rejected) == ("rerank.v1", 1)
+
+
+def test_a_language_model_that_fails_is_done_without(shed: RecallScene) -> None:
+    shed.hub.set_policy(recall__rerank="llm")
+    shed.hub.model.script("rerank", EngineError("down", code="unreachable"))
+    found = search(shed)
+    assert sorted(list_texts(found)) == sorted(SAID)
+    assert found.degraded == ["reranker"]
+
+
+def test_a_context_is_put_in_order_too(shed: RecallScene, server: OpenAIServer) -> None:
+    made = build_context(shed.space, ASKED, now=shed.hub.now, reinforce=False, channels=["raw"])
+    first = made.ranked[0]
+    best = next(item for item in made.items() if item.id == first)
+    assert best.text == "one kayak is for sale"
+    assert "rerank" in made.took_ms
+
+
+def test_a_whole_dialogue_stays_in_its_order(shed: RecallScene, server: OpenAIServer) -> None:
+    shed.hub.set_policy("full_context", recall__rerank="model")
+    build_context(shed.space, ASKED, now=shed.hub.now, reinforce=False)
+    assert server.requests == []
