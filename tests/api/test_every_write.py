@@ -12,12 +12,16 @@ from rest_framework.test import APIClient
 
 from memoryhub.tenants.models import Tenant
 from tests.api.conftest import Client
-from tests.api.test_strangers import BODIES, ROUTES, make_empty_export
+from tests.api.test_strangers import BODIES, QUERIES, ROUTES, make_empty_export
 from tests.support import api_scene
 
 # What is asked with a body and changes nothing.
 ASKING = ("search", "context", "answer", "items-read")
-WRITES = [name for name, methods in ROUTES.items() if "POST" in methods and name not in ASKING]
+WRITES = [
+    name
+    for name, methods in ROUTES.items()
+    if "POST" in methods and name not in ASKING and name not in QUERIES
+]
 # What has to be done before there is something to do, with the part of the last answer that names
 # the row.
 SHARED = {"label": "house", "shared": True}

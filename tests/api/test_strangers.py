@@ -177,7 +177,8 @@ ROUTES: dict[str, dict[str, str | None]] = {
     "not-found": {},
 }
 # Every list, asked for in a body, takes what it takes by its address.
-ROUTES |= {f"{name}-query": {"POST": ROUTES[name]["GET"]} for name in list_list_names()}
+QUERIES = {f"{name}-query": {"POST": ROUTES[name]["GET"]} for name in list_list_names()}
+ROUTES |= QUERIES
 GUARDED = [(name, m) for name, methods in ROUTES.items() for m, s in methods.items() if s]
 # Lists over all that a key may see: for a stranger they are empty.
 OVER_ALL = ("spaces", "jobs", "receipts", "usage-calls", "imports", "webhooks", "replays")
