@@ -183,8 +183,9 @@ def _ask_meant_facts(
 
 def _is_wished(wish: ForgetRequest) -> bool:
     """Whether the speaker's own words ask for something to be forgotten, and say what: what a mail
-    or a page that they quote asks for waits for a person, and so does "forget that"."""
-    own = mask_passed_on(strip_hidden(wish.turn.words))
+    or a page that they quote asks for waits for a person, and so do "forget that" and whatever is
+    written with characters that nobody sees."""
+    own = strip_hidden(mask_passed_on(wish.turn.words))
     if not may_ask_to_forget(own):
         return False
     return names_something(extract_wish_words(own))
