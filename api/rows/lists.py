@@ -99,7 +99,10 @@ def list_rows(request: Request, resource: Resource, *sources: QuerySet[Any]) -> 
             told = f"at most {MAX_FILTER_CHARACTERS:,} characters here: POST it to …/query"
             raise InvalidInput(told, field="filter")
         kept = parse_filter_parameter(given, resource)
-        sources = tuple(rows.filter(kept) for rows in sources)
+        try:
+            sources = tuple(rows.filter(kept) for rows in sources)
+        except ValidationError:  # of a list of ids, which a filter takes for one of texts
+            raise InvalidInput("an id, where a list holds ids", field="filter") from None
     order = _read_order(request, resource)
     after = _build_cursor_condition(request, resource, order)
     columns = [*names, *(name.lstrip("-") for name in order)]

@@ -248,6 +248,14 @@ def test_a_list_asked_for_in_a_body_is_the_same(api: APIClient, space: Space) ->
         assert query_fact_texts(api, as_of=at) == ["fact 0"]
 
 
+def test_a_filter_by_what_no_list_of_ids_can_hold_is_refused(api: APIClient, space: Space) -> None:
+    answer = api.get(
+        FACTS.replace("facts", "conflicts"), {"filter": json.dumps({"turn_ids": "Porto"})}
+    )
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"] == "filter"
+
+
 def test_a_filter_too_long_for_an_address_goes_into_a_body(api: APIClient, space: Space) -> None:
     texts = [f"fact {number}" for number in range(3, 400)]
     wanted = {"OR": [{"text": texts}, {"text": {"in": [text * 100 for text in texts]}}]}

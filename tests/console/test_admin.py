@@ -213,7 +213,7 @@ def test_an_action_is_shown_before_it_is_done_and_can_be_undone(
     browser: Client, world: ConsoleWorld
 ) -> None:
     asked = send_action(browser, world.fact, "retract").content.decode()
-    assert "retracts 1 fact" in asked
+    assert "marks 1 fact as false" in asked
     reread(world.fact)
     assert world.fact.status == Fact.Status.ACTIVE
     done = send_action(browser, world.fact, "retract", confirmed="1", reason="a mix-up")

@@ -48,7 +48,7 @@ def test_every_action_says_what_it_would_do_and_does_nothing_yet(
 ) -> None:
     before = list_rows(world)
     said = {
-        "retract": "retracts 1 fact",
+        "retract": "marks 1 fact as false",
         "end": "closes 1 fact",
         "forget": "takes out 1 fact",
         "pin": "changes 1 fact",

@@ -204,7 +204,7 @@ def test_an_ablation_of_amem_lacks_links_or_evolution(
         (known,), (new,) = data["known"], data["notes"]
         told = {
             "links": [{"from": new["handle"], "to": known["handle"], "kind": "related"}],
-            "neighbours": [{"handle": known["handle"], "tags": ["sea"], "why": "a trip"}],
+            "neighbours": [{"handle": known["handle"], "tags": ["harbour"], "why": "a trip"}],
         }
         return {"links": [], "neighbours": []} | {part: told[part] for part in data["wanted"]}
 
@@ -212,7 +212,7 @@ def test_an_ablation_of_amem_lacks_links_or_evolution(
     live_through_texts(hub, name, "I bought a red boat in Lisbon.", "The boat was in the harbour.")
     with tenant_scope(hub.tenant.id):
         assert Link.objects.filter(active=True).count() == linked
-        assert Note.objects.filter(tags=["sea"]).exists() is evolved
+        assert Note.objects.filter(tags=["harbour"]).exists() is evolved
     handed = recall_with_system(hub, name, "What of the boat?")
     assert {item.kind for item in handed.items} == {"note"}
 
