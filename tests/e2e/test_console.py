@@ -250,7 +250,7 @@ def test_a_chat_learns_replaces_and_recalls(visitor: Visitor, tenant: Tenant) ->
     expect(judged.locator(".past").first).to_contain_text("Lisbon")
     page.get_by_label("Beside it").select_option("nothing")
     page.get_by_role("button", name="Where do I live?").click()
-    expect(page.locator(".bubble.beside")).to_contain_text("I found nothing about that")
+    expect(page.locator(".bubble.beside")).to_contain_text("I don’t know that yet")
     expect(page.locator(".replies.two .by-assistant").first).to_contain_text("Coimbra")
     asked = page.get_by_label("For: Where do I live?").first
     expect(asked.locator(".score").first).to_be_visible()

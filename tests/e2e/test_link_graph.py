@@ -150,7 +150,7 @@ def test_names_never_lie_over_each_other(visitor: Visitor, told: Space, query: s
         page.wait_for_timeout(300)  # of its motion
         found = page.evaluate(NAMES)
         names, picture = found["names"], found["picture"]
-        assert len(names) >= 5
+        assert len(names) >= 3  # as many as a phone has room for
         assert find_overlaps(names) == []
         for each in names:
             assert picture["left"] <= each["left"]

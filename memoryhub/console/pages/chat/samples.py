@@ -117,7 +117,7 @@ SAMPLES: Sequence[SampleConversation] = (
         "xiaolin",
         "小林",
         "zh",
-        _("A move and a new job"),
+        _("In Chinese: a move and a new job"),
         _("A home and an employer that change: what is replaced, and what it was before."),
         {
             60: (
