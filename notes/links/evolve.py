@@ -69,7 +69,7 @@ def compute_new_descriptors(
     given: dict[str, Any] = {
         "keywords": [w for w in clean_words(evolution.keywords or ()) if _is_said(w, said)],
         "tags": [w for w in clean_words(evolution.tags or ()) if _is_said(w, said)],
-        "context": context if _is_mostly_said(context, said) else "",
+        "context": context if _rests_on(context, said) else "",
     }
     return {name: value for name, value in given.items() if value and value != getattr(note, name)}
 
@@ -88,13 +88,12 @@ def _is_said(word: str, said: Collection[str]) -> bool:
     return _extract_words(word) <= set(said)
 
 
-def _is_mostly_said(context: str, said: Collection[str]) -> bool:
+def _rests_on(context: str, said: Collection[str]) -> bool:
     """Whether a sentence that puts notes together brings no name or number of its own, is no order,
-    and has most of its words from them."""
-    words = _extract_words(context, 4)
+    and has a word of them: what they come to is said in words that neither need have."""
     named = _extract_words(" ".join(_NAME.findall(context)))
-    shared = len(words & set(said))
-    return named <= set(said) and 2 * shared >= len(words) and not is_instruction(context)
+    shared = _extract_words(context, 4) & set(said)
+    return named <= set(said) and bool(shared) and not is_instruction(context)
 
 
 def is_owned_by_author(note: Note) -> bool:

@@ -133,7 +133,8 @@ def _link_all(data: dict[str, Any]) -> dict[str, Any]:
     pairs = [(note["handle"], near) for note in data["notes"] for near in note["near"]]
     links = [{"from": new, "to": near, "reason": "LINKED by life"} for new, near in pairs]
     neighbours = [
-        _describe(near, json.dumps(known[near]), "EVOLVED context.") | {"why": "seen again"}
+        _describe(near, json.dumps(known[near]), "evolved: a life with sourdough.")
+        | {"why": "seen again"}
         for near in dict.fromkeys(near for _, near in pairs)
     ]
     found = {"links": links, "neighbours": neighbours}

@@ -128,7 +128,7 @@ ARRIVES: dict[str, list[str]] = {
     "balanced": ["Ana said: I bake sourdough"],
     "memorybank": ["I bake sourdough", "DIGEST global", "DIGEST global_persona"],
     "memgpt": ["I bake sourdough|Rui likes my sourdough"],
-    "amem": ["I bake sourdough", "EVOLVED context", "about cooking"],
+    "amem": ["I bake sourdough", "evolved: a life with sourdough", "about cooking"],
     "mem0": ["Ana said: I bake sourdough"],
     "mem0g": ["Ana said: I bake sourdough"],
     "ama": ["Ana said: I bake sourdough"],

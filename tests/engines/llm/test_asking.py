@@ -49,7 +49,7 @@ def test_other_failures_are_not_asked_in_halves() -> None:
 # Purposes whose replies are names, flags and handles: nothing of them is a text to be read.
 WORDLESS = {
     *("episode_gate", "graph_entities", "graph_relations", "merge_check", "paginate"),
-    "query_entities",
+    *("query_entities", "rerank"),
 }
 
 

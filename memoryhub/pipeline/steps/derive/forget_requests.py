@@ -30,10 +30,11 @@ from memoryhub.tenants.scope import tenant_scope
 from notes.facts.decide import ResolutionOp
 from notes.facts.neighbours import find_open_facts
 from notes.facts.trust import TRUSTED_ROLES
-from notes.models import Fact
+from notes.models import Derivation, Fact
 from notes.review.proposals import propose_change
 
 MAX_REQUEST_CHARACTERS = 500  # characters of a wish that are compared
+_JUST_BEFORE = 6  # messages, those of the assistant among them
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,13 +183,26 @@ def _ask_meant_facts(
 
 
 def _is_wished(wish: ForgetRequest) -> bool:
-    """Whether the speaker's own words ask for something to be forgotten, and say what: what a mail
-    or a page that they quote asks for waits for a person, and so do "forget that" and whatever is
-    written with characters that nobody sees."""
+    """Whether the speaker's own words ask for something to be forgotten, and say what, or were said
+    right after it was told ("forget that"). What a mail or a page that they quote asks for waits
+    for a person, and so does whatever is written with characters that nobody sees."""
     own = strip_hidden(mask_passed_on(wish.turn.words))
     if not may_ask_to_forget(own):
         return False
-    return names_something(extract_wish_words(own))
+    return names_something(extract_wish_words(own)) or _was_just_told(wish)
+
+
+def _was_just_told(wish: ForgetRequest) -> bool:
+    """Whether each memory meant rests on the message of the wish or on one of the last before it.
+    One statement."""
+    told = Derivation.objects.filter(
+        child_type="fact",
+        child_id__in=[fact.id for fact in wish.facts],
+        turn__space=wish.turn.space_id,
+        turn__seq__range=(wish.turn.seq - _JUST_BEFORE, wish.turn.seq),
+        role=Derivation.Role.SUPPORT,
+    )
+    return {fact.id for fact in wish.facts} == set(told.values_list("child_id", flat=True))
 
 
 def propose_erasures(
