@@ -60,10 +60,22 @@ GREETING = re.compile(
 )
 
 
+# What anybody may say who wants something gone.
+_LIKELY_FORGETTING = re.compile(
+    r"(?:别|不要|不想|不希望|不愿意?|不用|不必|不许|不能|勿|莫)(?:再|让|被|给|往|把|你|人|别人|任何人|它|这|那)*"
+    r".{0,6}?(?:记|留|存|提|说出|讲出|外传|传出|知道|用|翻出)"
+    r"|撤回|收回|作废|保密|隐去|屏蔽|销毁|移除|去除|剔除|抠掉|拿掉|拿走|扔掉|甩掉|烂在|当我没|就当没|不留|别留|抹|清掉|涂掉"
+)
+
+
 def may_ask_to_forget(text: str) -> bool:
-    """Whether some sentence tells the listener to do away with something, whatever it is."""
+    """Whether some sentence may want something done away with, whatever it is: the least that a
+    wish is said in that a model has found."""
     sentences = (sentence for _, sentence in split_sentences(text))
-    return any(_FORGETTING.search(s) and not _FORGET_IDLE.search(s) for s in sentences)
+    return any(
+        (_FORGETTING.search(s) or _LIKELY_FORGETTING.search(s)) and not _FORGET_IDLE.search(s)
+        for s in sentences
+    )
 
 
 def find_forget_wish(text: str, around: str = "") -> str:

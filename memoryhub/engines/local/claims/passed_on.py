@@ -95,6 +95,11 @@ _CHINESE_REPORTS = tuple(
 )
 # An attribution that comes after what it attributes: ", the page says".
 _TRAILING = re.compile(r"[,，–—-]\s*(?:(?:or )?so |as |at least )?$|^$", re.I)
+_NO_CLAUSE = re.compile(
+    r"\s*(?:(?:no|yes|hi|hello|bye|goodbye|sorry|thanks|thank you|nothing|something|a word)"
+    r"\s*(?:[,.!?;…]|$)|[a-z']+\s*(?:[.!?;…]|$))",
+    re.I,
+)
 _SENTENCE = re.compile(r"[^.!?。！？\n]+")
 _SENTENCE_END = re.compile(r"[.!?。！？\n]")
 _THIRD_PERSON = "he she they 他 她"
@@ -208,8 +213,14 @@ def _is_hearsay(sentence: str, span: str, claim: str, owner: str, speaker: str) 
 
 
 def _find_reports(sentence: str) -> Iterator[re.Match[str]]:
+    """Where something is told of what others say; "said no", "claimed bins" and "without saying
+    bye" tell nothing. After ", " a report may end its sentence: "he moved, Rui says"."""
     for pattern in (*_REPORTS, *_CHINESE_REPORTS):
-        yield from pattern.finditer(sentence)
+        for report in pattern.finditer(sentence):
+            if sentence[report.end() :].strip() == "" or not _NO_CLAUSE.match(
+                sentence, report.end()
+            ):
+                yield report
 
 
 def _extract_words(text: str) -> frozenset[str]:

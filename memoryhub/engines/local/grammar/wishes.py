@@ -107,12 +107,35 @@ def is_forget_wish(sentence: str, around: str) -> bool:
     )
 
 
+# What anybody may say who wants something gone; of oneself ("I deleted the app") it is no wish.
+_OF_ONESELF = r"(?<!\bi )(?<!\bwe )(?<!\bhe )(?<!\bshe )(?<!\bthey )"
+_LIKELY_WISHES = compile_patterns(
+    rf"{_OF_ONESELF}\b(?:{_FORGETTING}|lose|drop|scrap|ditch|bin|bury|discard|hide|unsay|withdraw"
+    r"|cross out|rub out|get rid of|do away with"
+    r"|(?:take|leave|cut|throw|chuck|toss|strike|rub|cross)\b[^.!?]{1,40}?\b(?:out|off|away|back|down))\b",
+    rf"{_OF_ONESELF}\b(?:don't|do not|dont|never|stop|quit|no need to|needn't|not to be|rather not"
+    rf"|shouldn't|isn't to|without|rather (?:{_YOU}|it|that) (?:didn't|weren't|wasn't)"
+    rf"|want (?:it|that|this|{_YOU})[^.!?]{{0,20}}?)"
+    r"[^.!?]{0,20}?\b(?:remember\w*|keep\w*|kept|stor\w+|sav(?:e|ed|ing)|hold\w*|hang\w*"
+    r"|not(?:e|ed|ing)"
+    r"|record\w*|log\w*|retain\w*|mention\w*|bring\w*|repeat\w*|know|tell\w*|gone|deleted|erased"
+    r"|removed|forgotten|wiped)\b",
+    r"\boff (?:the|your) (?:records?|books?|files?|list)\b"
+    r"|\bpretend\b[^.!?]{0,30}\b(?:never|n't|not)\b"
+    r"|\bnever (?:said|told|mentioned|happened)\b|\bwish i (?:hadn't|had not|never)\b"
+    r"|\bshouldn't have (?:said|told|mentioned|typed|written)\b|\b(?:strictly )?between us\b"
+    r"|\bout of your (?:notes?|memory|files?|records?|head)\b"
+    r"|\bnot for your (?:notes?|files?|records?)\b"
+    r"|\b(?:nobody|no one)(?:'s business| needs to know)\b",
+)
+
+
 def may_ask_to_forget(text: str) -> bool:
-    """Whether some sentence tells or asks the listener to do away with something, whatever it is:
-    the least that a wish to forget is said in."""
+    """Whether some sentence may want something done away with, whatever it is: the least that a
+    wish is said in that a model has found."""
     sentences = [match[0].strip() for match in _SENTENCE.finditer(text)]
     return any(
-        any(pattern.search(each) for pattern in (*_WISHES, *_DOUBTFUL_WISHES))
+        any(p.search(each) for p in (*_WISHES, *_DOUBTFUL_WISHES, *_LIKELY_WISHES))
         and not (_IDLE.search(each) or _TO_A_MODEL.search(each))
         for each in sentences
     )
