@@ -35,12 +35,6 @@ HELD = (
 ACTS = ("end", "wrong", "replace", "forget", "refine")
 
 
-@pytest.fixture(autouse=True)
-def unwatched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job of a test's own transaction can't be seen by who watches over it."""
-    monkeypatch.setattr(runner, "BEAT_SECONDS", 3600.0)
-
-
 def test_there_are_enough_of_them() -> None:
     assert len({(each.role, each.text) for each in INJECTIONS}) >= 200
 
