@@ -46,6 +46,8 @@ def build_query_parameters(
         if name not in known:
             raise InvalidInput(f"no such member; known: {', '.join(known)}", field=name[:60])
         wanted, told = _MEMBER_TYPES.get(name, ((str, int, float), "text"))
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)  # JSON knows one kind of number: 20.0 is as whole as 20
         if type(value) not in wanted or (type(value) is list and not _is_list_of_names(value)):
             raise InvalidInput(told, field=name)
         made[name] = _format_member(value)

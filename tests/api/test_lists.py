@@ -243,6 +243,7 @@ def test_a_list_asked_for_in_a_body_is_the_same(api: APIClient, space: Space) ->
     page = api.post(f"{FACTS}/query", of_body, format="json").json()
     assert page == api.get(FACTS, of_address).json()
     assert query_fact_texts(api, **of_body, cursor=page["next"]) == ["fact 2", "fact 3"]
+    assert len(query_fact_texts(api, **of_body | {"limit": 2.0})) == 2
     then = MAY + timedelta(minutes=30)
     for at in (then.isoformat(), int(then.timestamp())):
         assert query_fact_texts(api, as_of=at) == ["fact 0"]
