@@ -61,6 +61,7 @@ def test_every_message_has_a_hint(settings: Any) -> None:
     assert all(message.hint for message in found)
 
 
+@pytest.mark.django_db
 def test_behind_tls_there_is_nothing_left_to_do() -> None:
     env = build_environment(MEMORYHUB_HTTPS="true", MEMORYHUB_SECRET_KEY="k-9_" * 5 + "abcdef" * 6)
     command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
