@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoryhub.declarations import AppDeclaration, ExportKind
+from memoryhub.declarations import AppDeclaration, ExportKind, Growth
 from notes.history.row_kinds import NOTE_KINDS
 
 DECLARATION = AppDeclaration(
@@ -43,5 +43,17 @@ DECLARATION = AppDeclaration(
         ),
         "receipt": ExportKind(of_space="", shared=True, parts=frozenset({"tenant"}), is_last=True),
         "indexentry": "made anew of the same texts; its vectors are told as their own lines",
+    },
+    growth={
+        "indexentry": Growth(kind="memories"),
+        "evolutionevent": Growth(kind="history", at="created_at"),
+        "revision": Growth(kind="history"),
+        "derivation": Growth(kind="history"),
+        "proposal": Growth(kind="review", at="created_at"),
+        "feedback": Growth(kind="review", at="created_at"),
+        "reviewrule": Growth(kind="review", at="created_at"),
+        "fingerprint": Growth(kind="erasures", at="seen_at"),
+        "tombstone": Growth(kind="erasures", at="created_at"),
+        "receipt": Growth(kind="erasures", at="created_at", days="receipt_days"),
     },
 )

@@ -519,7 +519,7 @@ class Quote:
 
     `speaker` said it, word by word; a memory in the hub's own words has none, and `owner` is whom
     it is about. `predicate` and `object` are a fact's slots. `note`: how a note is described.
-    `until`: it holds no longer.
+    `until`: it holds no longer; `tells_end`: what it says is that something is over.
     """
 
     text: str
@@ -532,6 +532,7 @@ class Quote:
     until: datetime | None = None
     relevance: float | None = None
     note: str = ""
+    tells_end: bool = False
 
     def states_any_of(self, predicates: Collection[str]) -> bool:
         """Whether it is a fact of one of these kinds."""

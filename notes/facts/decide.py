@@ -241,10 +241,14 @@ def _decide_denial(
 def _find_denied_claims(new: ClaimT, held: Sequence[ClaimT]) -> list[ClaimT]:
     """What a denial is about: by predicate and object, or by its words without a predicate."""
     if new.predicate_key:
-        rivals = (
-            c for c in _find_rivals(new, held) if c.valid_to is None and _is_denial_of(new, c)
+        rivals = [c for c in _find_rivals(new, held) if c.valid_to is None]
+        meant = [c for c in rivals if _is_denial_of(new, c)]
+        named = [c for c in rivals if _names_ended_job(new, c)]
+        return (
+            meant[:1]
+            or (named if len(named) == 1 else [])
+            or find_ended_job_claims(new, None, held)[:1]
         )
-        return list(rivals)[:1] or find_ended_job_claims(new, None, held)[:1]
     return [
         claim
         for claim in held
@@ -304,6 +308,13 @@ def _is_denial_of(new: Claim, old: Claim) -> bool:
     return not normalise_value(new) or normalise_value(new) == normalise_value(old)
 
 
+def _names_ended_job(new: Claim, old: Claim) -> bool:
+    """Whether a job that was left is told by some of its words: "the pub" of "the Iron Pot pub"."""
+    words = normalise_value(new).split()
+    left = new.polarity == "ended" and new.predicate_key in _JOB_PREDICATES
+    return left and bool(words) and {*words} <= {*normalise_value(old).split()}
+
+
 def _decide_single_valued(
     new: ClaimT, held: Sequence[ClaimT], trusted: bool, correction: bool
 ) -> ClaimDecision[ClaimT]:
@@ -332,6 +343,8 @@ def _decide_single_valued(
             ResolutionOp.CORRECT, "the speaker corrected it", wrong, wrong.valid_to
         )
     until = after.valid_from if after else None
+    if before is not None and covers and before.valid_to is None and _was_over_when_told(new):
+        return ClaimDecision(ResolutionOp.ADD, "over by now: it ended nothing that holds", before)
     if before is not None and covers:
         return _decide_replacement(new, before, until)
     if after is not None:
@@ -350,6 +363,11 @@ def _decide_replacement(new: ClaimT, old: ClaimT, until: datetime | None) -> Cla
 def _is_empty_interval(claim: Claim) -> bool:
     """Ended the moment it began: it holds at no time, and stands in nobody's way."""
     return claim.valid_to == claim.valid_from
+
+
+def _was_over_when_told(claim: Claim) -> bool:
+    """What was so until a time before it was told can't have put an end to what holds."""
+    return claim.valid_to is not None and claim.valid_to <= claim.asserted_at
 
 
 def _get_valid_from(claim: Claim) -> datetime:

@@ -33,15 +33,21 @@ def decide_name_merge(cosine: float, *, merge_at: float, ask_at: float) -> Merge
 
 
 def may_be_same_entity(left: str, right: str, left_type: str = "", right_type: str = "") -> bool:
-    """Whether names can be one entity's at all: not "room 101" and "room 102", nor a person and
-    a place, however near their vectors are."""
+    """Whether names can be one entity's at all: not "room 101" and "room 102", nor Ana and Ana's
+    aunt, nor a person and a place, however near their vectors are."""
     numbers = [re.findall(r"\d+", normalise_text(name)) for name in (left, right)]
     types = {kind for kind in (left_type, right_type) if kind}
     return (
         numbers[0] == numbers[1]
         and len(types) < 2
         and normalise_name(left) != normalise_name(right)
+        and not (_is_owned_by(left, right) or _is_owned_by(right, left))
     )
+
+
+def _is_owned_by(name: str, owner: str) -> bool:
+    """Ana's aunt, 安娜的姑姑, of Ana."""
+    return re.match(rf"{re.escape(owner)}(?:['’]s? |的)", name, re.I) is not None
 
 
 def load_known_entities(space: Space, keys: Collection[str]) -> dict[str, Entity]:

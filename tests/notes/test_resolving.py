@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -129,6 +130,18 @@ def test_a_denial_ends_what_it_denies_and_only_that() -> None:
     assert (decision.op, decision.target) == (ResolutionOp.END, coffee)
 
 
+def test_a_job_that_was_left_is_known_by_some_of_its_words() -> None:
+    job: dict[str, Any] = {"predicate_key": "works_at", "verb": "works at"}
+    pub = make_home_claim("the Anchor pub", text="Ana works at the Anchor pub.", **job)
+    mill = make_home_claim("the mill", text="Ana works at the mill.", **job)
+    left = make_home_claim("pub", 9, text="Ana left the pub.", polarity="ended", **job)
+    decision = decide_claim(left, [mill, pub])
+    assert (decision.op, decision.target) == (ResolutionOp.END, pub)
+    assert decide_claim(left, [mill]).op is ResolutionOp.ADD
+    both = [pub, replace(pub, object="the Crown pub", text="Ana works at the Crown pub.")]
+    assert decide_claim(left, both).op is ResolutionOp.ADD
+
+
 def test_a_denial_of_what_is_not_held_is_kept_as_a_claim() -> None:
     denial = replace(make_home_claim("Porto"), polarity="denied", text="Ana doesn't live in Porto.")
     assert decide_claim(denial, []).op is ResolutionOp.ADD
@@ -226,3 +239,11 @@ def test_I4_intervals_of_a_single_valued_predicate_never_overlap(
         assert earlier.valid_to is not None
         assert earlier.valid_to <= later.valid_from
     assert sum(claim.valid_to is None for claim in held) <= 1
+
+
+def test_what_was_over_when_it_was_told_ends_nothing() -> None:
+    """Somebody has lived in Porto since day 0; on day 90 a home of days 30 to 60 is told of."""
+    held = make_home_claim("Porto")
+    told = {"valid_to": START + timedelta(days=60), "asserted_at": START + timedelta(days=90)}
+    decision = decide_claim(make_home_claim("Leeds", 30, **told), [held])
+    assert (decision.op, decision.mutates) == (ResolutionOp.ADD, False)

@@ -137,6 +137,36 @@ def test_moving_away_ends_the_home_it_means(tenant: Tenant, left: str, status: s
     assert get_status(tenant, "泉州") == status
 
 
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ("I lived in Leeds until 2016.", "Leeds"),
+        ("I lived in Leeds.", "Leeds"),
+        ("I was living in Leeds for ten years.", "Leeds"),
+    ],
+)
+def test_a_former_home_ends_no_home_and_is_over_itself(
+    tenant: Tenant, told: str, words: str
+) -> None:
+    derive_daily_lines(tenant, "I live in Porto.", told)
+    assert (get_status(tenant, "Porto"), get_status(tenant, words)) == ("active", "superseded")
+    assert list_open_proposals(tenant) == []
+
+
+def test_so_it_is_in_chinese(tenant: Tenant) -> None:
+    derive_daily_lines(tenant, "我住在泉州。", "我在杭州住到2016年。")
+    assert (get_status(tenant, "泉州"), get_status(tenant, "杭州")) == ("active", "superseded")
+
+
+def test_a_former_job_was_so_until_the_year_that_is_told(tenant: Tenant) -> None:
+    derive_daily_lines(tenant, "I work at Lidl.", "I worked at Boots from 2012 to 2016.")
+    with tenant_scope(tenant.id):
+        boots = Fact.objects.get(text__contains="Boots")
+    assert boots.valid_to is not None
+    assert (boots.valid_from.year, boots.valid_to.date().isoformat()) == (2012, "2017-01-01")
+    assert get_status(tenant, "Lidl") == "active"
+
+
 def test_a_divorce_takes_the_place_of_a_marriage(tenant: Tenant) -> None:
     derive_daily_lines(tenant, "我结婚了。", "我离婚了。")
     assert get_status(tenant, "结婚") == "superseded"

@@ -64,6 +64,21 @@ def test_whoever_asks_for_all_is_told_what_holds_of_them(
     assert {"Lisbon", "potter"} <= set(answered.text.replace(".", "").split())
 
 
+def test_all_that_is_known_is_told_also_in_words_that_name_no_relation(
+    chatty: RecallWorld,
+) -> None:
+    (turn,) = chatty.add_lines("Ana: lots has changed", at=AT + timedelta(minutes=1))
+    chatty.add_fact("Ana moved in with an aunt.", turn, kind="event")
+    chatty.add_fact("Ana can not have shellfish.", turn, polarity="denied")
+    chatty.add_fact("Ana: the knee again.", turn)
+    chatty.add_fact("Ana lives in Lisbon.", turn, predicate_key="lives_in", object="Lisbon")
+    answered = answer_question(
+        chatty.space, "what do you know about me", now=AT + timedelta(days=9)
+    )
+    told = ["Ana lives in Lisbon.", "Ana can not have shellfish.", "Ana moved in with an aunt."]
+    assert answered.text == " ".join(told)
+
+
 def test_what_holds_no_longer_is_no_answer_unless_asked_for(chatty: RecallWorld) -> None:
     (turn,) = chatty.add_lines("Ana: I live in Porto", at=AT + timedelta(minutes=1))
     values: dict[str, Any] = {"predicate_key": "lives_in", "object": "Porto"}

@@ -148,13 +148,16 @@ def _prepare_readings(sent: Sequence[Exchange]) -> list[_ExchangeReading]:
     exchanges = [exchange for exchange, _ in restated]
     english = [[u for u in e.utterances if _is_read_in(u, "en")] for e in exchanges]
     before = [_find_needed_context(e) for e in exchanges]
-    wanted = [[*([b] if b else []), *us] for us, b in zip(english, before, strict=True)]
+    wanted = [[*b, *us] for us, b in zip(english, before, strict=True)]
     parsed = iter(parse_texts([u.text for us in wanted for u in us]))
     readings = []
     for (exchange, texts), came, us, earlier in zip(restated, sent, wanted, before, strict=True):
-        turns = _link_turns([_prepare_turn(exchange, u, next(parsed)) for u in us])
-        first = turns.pop(0) if earlier else None
-        asked = first if first and is_question(first.utterance.text) else None
+        every = _link_turns([_prepare_turn(exchange, u, next(parsed)) for u in us])
+        turns, last = every[len(earlier) :], every[len(earlier) - 1] if earlier else None
+        if len(earlier) > 1 and turns:
+            said_before = tuple(piece for turn in every[: len(earlier)] for piece in turn.pieces)
+            turns[0] = replace(turns[0], before=said_before)
+        asked = last if last and is_question(last.utterance.text) else None
         made = find_made_spans(came)
         readings.append(_ExchangeReading(came, exchange, texts, made, turns, asked))
     return readings
@@ -176,14 +179,19 @@ def _is_read_in(utterance: Utterance, language: LanguageCode) -> bool:
     return utterance.role in _READ_ROLES and detect_language(utterance.text) == language
 
 
-def _find_needed_context(exchange: Exchange) -> Utterance | None:
-    """The utterance before, if it asks something or may say who "she" is."""
+def _find_needed_context(exchange: Exchange) -> list[Utterance]:
+    """The utterance before, if it asks something or may say who "she" is; where that is somebody
+    else's, who she is may stand in what the speaker said before it."""
     before = exchange.history[-1] if exchange.history else None
     if before is None or not exchange.utterances or not _is_read_in(before, "en"):
-        return None
-    if not (may_point_back(exchange.utterances[0].text) or is_question(before.text)):
-        return None
-    return replace(before, text=_cut_end(before.text))
+        return []
+    first = exchange.utterances[0]
+    if not (may_point_back(first.text) or is_question(before.text)):
+        return []
+    own = (u for u in reversed(exchange.history[:-1]) if u.speaker == first.speaker)
+    told = next(own, None) if before.speaker != first.speaker else None
+    found = [told] if told and _is_read_in(told, "en") and may_point_back(first.text) else []
+    return [replace(each, text=_cut_end(each.text)) for each in (*found, before)]
 
 
 def _cut_end(text: str) -> str:

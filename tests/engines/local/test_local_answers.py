@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from memoryhub.engines.local.answers.evidence import parse_question, rank_sentences
+from memoryhub.engines.local.answers.relatives import find_asked_relative
 from memoryhub.engines.local.chinese.dates import find_times as find_chinese_times
 from memoryhub.engines.local.dates.english import find_times
 from memoryhub.engines.local.dates.times import format_span
@@ -415,3 +417,61 @@ SAID = [
 )
 def test_what_is_told_nowhere_is_not_known(question: str) -> None:
     assert ENGINE.answer_question(question, SAID, subject="Ana").abstained
+
+
+SISTER = make_owned_quote("Rita", "Ana's sister Rita lives in Braga.", 5.0)
+OWN_MOVE = make_owned_quote("Ana", "Ana moved to Madrid last Saturday.", 9.0)
+
+
+def test_of_a_relative_the_asker_s_own_move_says_nothing() -> None:
+    made = ENGINE.answer_question("where does my sister live", [OWN_MOVE, SISTER], subject="Ana")
+    assert ("Braga" in made.text, "Madrid" in made.text) == (True, False)
+    assert ENGINE.answer_question("where does my sister live", [OWN_MOVE], subject="Ana").used == ()
+
+
+def test_so_it_is_in_chinese() -> None:
+    moved = make_owned_quote("小安", "小安上周六搬到了苏州。", 9.0)
+    sister = make_owned_quote("小安的妹妹", "小安的妹妹住在南京。", 5.0)
+    made = ENGINE.answer_question("我妹妹住哪里", [moved, sister], subject="小安")
+    assert ("南京" in made.text, "苏州" in made.text) == (True, False)
+    assert ENGINE.answer_question("我妹妹住哪里", [moved], subject="小安").used == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "text", "spoken"),
+    [
+        ("where does her sister live", "Ana's sister is called Rita.", "Rita is in Braga.", True),
+        ("where does her sister live", "", "Ana moved to Madrid.", False),
+        ("what does my dog eat", "Rex is my dog.", "Rex only eats rice.", True),
+        ("what does my mum do", "", "My mother is a vet.", True),
+        ("how is my brother", "", "He is off to Kent.", True),
+        ("我妈在哪", "", "母亲去了杭州。", True),
+        ("我妈在哪", "", "我搬到杭州了。", False),
+        ("我儿子几岁", "小安的儿子叫豆豆。", "豆豆六岁了。", True),
+    ],
+)
+def test_who_is_asked_about_may_be_told_of_by_another_word(
+    question: str, told: str, text: str, spoken: bool
+) -> None:
+    relative = find_asked_relative(question, [told])
+    assert relative is not None
+    assert relative.may_be_spoken_of(text) == spoken
+
+
+@pytest.mark.parametrize(
+    "question", ["where do I live", "what is my job", "who lives there", "我住哪里"]
+)
+def test_nobody_else_is_asked_about(question: str) -> None:
+    assert find_asked_relative(question, []) is None
+
+
+def test_what_is_held_of_others_is_no_answer_about_oneself() -> None:
+    iker = make_owned_quote("Iker", "Iker moved to Bilbao for a hospital job.", 5.0)
+    own = make_owned_quote("Leire", "Leire rents a room in Getxo.", 4.0)
+    for question in ("where do I live", "Where does Leire live?"):
+        made = ENGINE.answer_question(question, [iker, own], subject="Leire")
+        assert "Bilbao" not in made.text
+    assert "Bilbao" in ENGINE.answer_question("Where is Iker?", [iker, own], subject="Leire").text
+    shared = make_owned_quote("Nora", "Nora shares a flat with Leire.", 5.0)
+    asked = parse_question("Who shares a flat with me?", [iker, shared], "Leire")
+    assert [each.quote for each in rank_sentences(asked, [iker, shared])] == [1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -128,8 +129,8 @@ def test_what_is_sure_says_why() -> None:
         hold("Ana's phone number is 555 0123."),
     )
     assert verdict.sure
-    assert verdict.reason.startswith("same slot .")
-    assert "now" in verdict.reason
+    told = r"\d\d % about the same, \d\d % that it ends it; for it: .*\bnow\b.*"
+    assert re.fullmatch(told, verdict.reason)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +151,36 @@ def test_with_another_embedders_cosines_it_only_suspects() -> None:
     new, said, old = ENGLISH[0]
     verdicts = judge(new, said, hold(old), embedder="another")
     assert [verdict.sure for verdict in verdicts] == [False]
+
+
+@pytest.mark.parametrize(
+    ("new", "said", "old"),
+    [
+        (
+            "Ana quit the bakery.",
+            "quit the bakery",
+            "Ana bakes bread at the bakery on Rose Street.",
+        ),
+        ("Ana stopped drinking coffee.", "no more coffee", "Ana drinks four espressos a day."),
+        ("Ana gave up the night class.", "gave it up", "Ana goes to a night class in pottery."),
+    ],
+)
+def test_an_ending_ends_what_it_names_or_asks_about_it(new: str, said: str, old: str) -> None:
+    held = hold("Ana's sister is called Rita.", old, "Ana plays chess with Tom.")
+    assert [v.target for v in judge(new, said, held, polarity="ended")] == ["m1"]
+
+
+@pytest.mark.parametrize(
+    ("new", "said", "old"),
+    [
+        ("Ana stopped drinking coffee.", "no more coffee", "Ana drinks two beers on Fridays."),
+        ("Ana quit the bakery.", "quit the bakery", "Ana plays chess with Tom."),
+        ("Ana sold the van.", "sold the van", "Ana drives a red scooter."),
+    ],
+)
+def test_an_ending_closes_nothing_that_it_does_not_name(new: str, said: str, old: str) -> None:
+    held = hold("Ana's sister is called Rita.", old)
+    assert not any(verdict.sure for verdict in judge(new, said, held, polarity="ended"))
 
 
 def test_one_of_many_likes_ends_no_other() -> None:

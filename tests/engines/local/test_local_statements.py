@@ -116,6 +116,14 @@ def test_deciders_come_with_their_scores() -> None:
         assert 0 < decider.bar < 1
 
 
+@pytest.mark.parametrize(
+    "text", ["Zofia banks with Contoso.", "Zofia sold her kayak.", "Zofia dislikes coriander."]
+)
+def test_what_a_name_does_is_told_of_who_bears_it(text: str) -> None:
+    (fact,) = tell(text)
+    assert (fact.owner, fact.text) == ("Zofia", text)
+
+
 def test_a_long_text_of_fragments_is_read_in_time_with_its_length() -> None:
     text = "12 red hens, 4 boats. its grand n im off. " * 1_200
     for fact in tell(text):

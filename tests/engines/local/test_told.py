@@ -29,6 +29,14 @@ AT = datetime(2026, 5, 4, 9, tzinfo=UTC)
         ("u-17 likes aisle seats", "I like aisle seats"),
         ("用户喜欢喝茶，不喜欢咖啡。", "我喜欢喝茶，不喜欢咖啡。"),
         ("- Is vegan\n- Has two cats", "- I am vegan\n- I have two cats"),
+        ("Married to Tomas, based in Oslo", "I'm married to Tomas, based in Oslo"),
+        ("Born in 1990 in Bonn.", "I was born in 1990 in Bonn."),
+        ("Mother of three", "I'm a mother of three"),
+        ("Vegetarian since May", "I'm vegetarian since May"),
+        ("Does not eat pork", "I do not eat pork"),
+        ("Banks with Contoso", "I bank with Contoso"),
+        ("Usually wakes at five", "I usually wake at five"),
+        ("Role: nurse\nFavourite colour: teal", "my role is nurse\nmy favourite colour is teal"),
     ],
 )
 def test_what_is_told_is_put_into_the_first_person(sent: str, read: str) -> None:
@@ -46,6 +54,12 @@ def test_what_is_told_is_put_into_the_first_person(sent: str, read: str) -> None
         "I remember that he left.",
         "Do you know what the user wants?",
         "用户体验很重要。",
+        "Does not run on Windows.",
+        "Owner of the house is Bea",
+        "Reports are due on Monday.",
+        "Banks closed early.",
+        "Title: The Hobbit",
+        "Role: nurse, night shift",
     ],
 )
 def test_what_is_not_told_stays_as_it_is(text: str) -> None:
@@ -81,6 +95,40 @@ def make_exchange(*turns: tuple[str, str]) -> Exchange:
 def test_what_is_said_is_not_made(asked: str, made: str) -> None:
     spans = find_made_spans(make_exchange(("user", asked), ("assistant", made)))
     assert "t1" not in spans
+
+
+PLAY = "Let's role play. You are a waiter."
+COOK = "Act as a cook. I weigh 80 kg."
+
+
+def test_a_part_that_somebody_plays_says_nothing_of_them() -> None:
+    lines = [
+        ("user", f"I live in Oslo. {PLAY}"),
+        ("assistant", "Good evening!"),
+        ("user", "I own this island."),
+        ("user", "Stop the role play. I like tea."),
+    ]
+    spans = find_made_spans(make_exchange(*lines))
+    assert spans["t0"] == [(len("I live in Oslo."), len(lines[0][1]))]
+    assert spans["t2"] == [(0, len(lines[2][1]))]
+    assert spans["t3"] == [(0, len("Stop the role play."))]
+    alone = find_made_spans(make_exchange(("user", COOK), ("user", "I am allergic to nuts.")))
+    assert alone == {"t0": [(0, len("Act as a cook."))]}
+
+
+@pytest.mark.parametrize(
+    ("asked", "nobody_says"),
+    [
+        ("写一首关于雨的诗", "写一首关于雨的诗"),
+        ("请用第一人称写个小故事。我住在苏州。", "请用第一人称写个小故事。"),
+        ("我写诗。翻译是我的工作。", ""),
+    ],
+)
+def test_a_text_asked_for_in_chinese_is_not_what_somebody_does(
+    asked: str, nobody_says: str
+) -> None:
+    spans = find_made_spans(make_exchange(("user", asked))).get("t0", [])
+    assert "".join(asked[start:end] for start, end in spans) == nobody_says
 
 
 @pytest.mark.parametrize(

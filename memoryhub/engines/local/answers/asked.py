@@ -25,7 +25,8 @@ _THINGS_HAD = (
 _FIRST_OR_LAST = "first|last|earlier"
 _FORMER = re.compile(
     r"\b(?:used to|previous(?:ly)?|former(?:ly)?|originally|back then|back when|no longer|ex"
-    r"|before(?=\W*$|\W+(?:that|then|this|now)\b|\W+(?:the|my|his|her|i|he|she|they) \w+\W*$)"
+    r"|before(?=\W*$|\W+(?:that|then|this|now)\b"
+    r"|\W+(?:the|my|his|her|i|he|she|they)(?: [\w'’-]+){1,3}\W*$)"
     rf"|(?:my|his|her|their|our|the|['’]s) (?:{_FIRST_OR_LAST})(?= (?:{_THINGS_HAD})\b)"
     r"|(?:my|his|her|their|our|the|['’]s) old(?! (?:friends?|people|man|woman|folks|age)\b)"
     rf"|(?:old|{_FIRST_OR_LAST}) (?:{_THINGS_HAD}))\b"

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from math import log1p
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from memoryhub.engines.local.answers.evidence import (
     QuestionTerms,
     extract_stems,
 )
+from memoryhub.engines.local.claims.topics import find_topics
 from memoryhub.engines.local.language import HAN
 from memoryhub.engines.local.logistic import Logistic
 from memoryhub.engines.types import Quote
@@ -35,10 +36,16 @@ _ASKS_NAME = re.compile(
 )
 # A word with a capital that does not begin a sentence.
 _NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][\w'’-]+|\b[A-Z][a-z]+ [A-Z]")
-_NEWS = re.compile(
+# What says that something has changed.
+NEWS = re.compile(
     r"\b(?:now|these days|currently|anymore|no longer|switched|changed|moved|started|since|instead"
     r"|still|bought|got|joined|quit|left)\b|现在|换|改|搬|新|了",
     re.I,
+)
+_LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
+# Topics that tell what kind of thing is asked for.
+_KINDS = frozenset(
+    {"study", "transport", "sport", "bank", "pet", "coffee", "music", "language", "device", "phone"}
 )
 _HAN_CHARACTER = re.compile(f"[{HAN}]")
 # A memory no longer than this may be the answer as a whole, and not only a sentence of it.
@@ -73,6 +80,20 @@ def weigh_sentences(
         for piece, features in describe_pieces(asked, quotes, sentences)
     ]
     return sorted(weighed, key=lambda each: -each[0])
+
+
+def shares_kind(asked: QuestionTerms, quote: Quote, text: str) -> bool:
+    """Whether a fact of the one who is asked about is of the same kind of thing as the question, by
+    whatever words: a swim where a sport is asked for."""
+    theirs = bool(quote.owner) and (quote.owner,) == asked.people
+    sought = _find_kinds(asked.text) if theirs and not quote.tells_end else frozenset()
+    return bool(sought) and sought <= _find_kinds(text)
+
+
+@lru_cache(maxsize=512)
+def _find_kinds(text: str) -> frozenset[str]:
+    words = [word.casefold() for word in _LATIN_WORD.findall(text)]
+    return find_topics(words, "".join(_HAN_CHARACTER.findall(text))) & _KINDS
 
 
 def describe_pieces(
@@ -149,6 +170,6 @@ def _describe_piece(
         "theirs": float(bool(asked.people) and sentence.person in asked.people),
         "whole": float(len(sentence.text) == len(text)),
         "length": log1p(words),
-        "news": float(bool(_NEWS.search(sentence.text)) and find_asked_tense(asked.text) == "now"),
+        "news": float(bool(NEWS.search(sentence.text)) and find_asked_tense(asked.text) == "now"),
         "chinese": float(chinese),
     }

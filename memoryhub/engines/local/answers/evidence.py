@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
 from memoryhub.engines.local.answers.asked import is_about_subject
+from memoryhub.engines.local.answers.relatives import (
+    AskedRelative,
+    find_asked_relative,
+    tells_of_another,
+)
 from memoryhub.engines.local.chinese.rules import classify_predicate
 from memoryhub.engines.local.claims.predicates import find_question_predicates, get_search_words
 from memoryhub.engines.local.grammar.verbs import find_lemma
@@ -16,11 +21,15 @@ from memoryhub.engines.local.language import HAN, detect_language
 from memoryhub.engines.local.summarise import count_terms
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import Quote
-from memoryhub.subject_names import get_first_name
+from memoryhub.subject_names import PLACEHOLDERS, get_first_name
 
 _SPEAKER_PREFIX = re.compile(r"^([^:\n]{1,40}): ", re.M)
 _SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+(?=\s|$|[^\w\s.])|\n|[.。！？]|$)[\"”’']*")
 _HAN_CHARACTER = re.compile(f"[{HAN}]")
+_SUPPOSING = re.compile(
+    r"\b(?:imagine|what if|if only|i wish|if i (?:were|was|had|won|ever))\b|要是|如果|假如|万一",
+    re.I,
+)
 # Words of a question that say what is asked for, not about what.
 _QUESTION_WORDS = split_words("""
     what when where who whom whose which why how many much long often kind type name names year
@@ -59,13 +68,16 @@ class EvidenceSentence:
 class QuestionTerms:
     """A question's words to look for, without names of people, and what it asks for.
 
-    `named`: whom it is about; of a question about oneself, the subject, who asks.
+    `people`: whom it is about; of a question about oneself, the subject, who asks. `relative`: the
+    one of the `subject`'s that it is about.
     """
 
     text: str
     people: tuple[str, ...]
     stems: frozenset[str]
     predicates: tuple[str, ...]
+    relative: AskedRelative | None = None
+    subject: str = ""
 
 
 def parse_question(question: str, quotes: Sequence[Quote], subject: str) -> QuestionTerms:
@@ -82,6 +94,8 @@ def parse_question(question: str, quotes: Sequence[Quote], subject: str) -> Ques
         people=named,
         stems=frozenset(extract_stems(question) - inside - _QUESTION_WORDS),
         predicates=find_question_predicates(question),
+        relative=find_asked_relative(question, (quote.text[:MAX_CHARACTERS] for quote in quotes)),
+        subject=subject,
     )
 
 
@@ -102,18 +116,49 @@ def extract_stems(text: str) -> set[str]:
 
 
 def rank_sentences(asked: QuestionTerms, quotes: Sequence[Quote]) -> list[EvidenceSentence]:
-    """Every sentence of the quotes, best first."""
+    """Every sentence of the quotes that may be about the one who is asked about, best first."""
     spoken = [extract_stems(quote.text[:MAX_CHARACTERS]) for quote in quotes]
     spread = Counter(stem for each in spoken for stem in each)
     weights = {stem: log(1 + (len(quotes) + 1) / (spread[stem] + 0.5)) for stem in asked.stems}
     total = sum(weights.values()) or 1.0
     shares = {stem: weight / total for stem, weight in weights.items()}
+    own = _asks_own_state(asked)
+    others = {quote.owner for quote in quotes} - {"", asked.subject, *asked.people, *PLACEHOLDERS}
     found = [
         each
         for index, quote in enumerate(quotes)
+        if _may_be_about_asked(asked, quote)
         for each in _score_quote(asked, quote, index, shares, spoken[index])
+        if not (own and not quote.owner and _is_no_answer(each.text, others))
     ]
     return sorted(found, key=lambda each: -each.score)
+
+
+def _is_no_answer(text: str, others: Collection[str]) -> bool:
+    """What a message tells of others, or only supposes, says nothing of its speaker's life."""
+    return bool(_SUPPOSING.search(text)) or tells_of_another(text, others)
+
+
+def _asks_own_state(asked: QuestionTerms) -> bool:
+    """Whether the subject asks about their own home, job and the like: what a message tells of
+    somebody else is no answer to that."""
+    of_self = [name.casefold() for name in asked.people] == [asked.subject.casefold()]
+    return of_self and asked.relative is None and bool(asked.predicates)
+
+
+def _may_be_about_asked(asked: QuestionTerms, quote: Quote) -> bool:
+    """Where a relative of the subject is asked about, what the subject tells of nobody else is no
+    answer: her own move does not say where her sister lives. Nor is what is held of her sister, and
+    does not speak of her, where she asks about herself."""
+    if asked.relative is None:
+        of_self = [name.casefold() for name in asked.people] == [asked.subject.casefold()]
+        if not of_self or quote.owner in ("", *asked.people, *PLACEHOLDERS):
+            return True
+        if asked.predicates:  # where their sister works
+            return False
+        return mentions_name(quote.text[:MAX_CHARACTERS], asked.subject)
+    others = bool(quote.owner) and quote.owner.casefold() != asked.subject.casefold()
+    return others or asked.relative.may_be_spoken_of(quote.text[:MAX_CHARACTERS])
 
 
 def _score_quote(

@@ -19,7 +19,12 @@ from memoryhub.engines.local.answers.asked import (
     has_value,
     is_about_relative,
 )
-from memoryhub.engines.local.answers.decide import get_shipped_decider, weigh_sentences
+from memoryhub.engines.local.answers.decide import (
+    NEWS,
+    get_shipped_decider,
+    shares_kind,
+    weigh_sentences,
+)
 from memoryhub.engines.local.answers.evidence import (
     EvidenceSentence,
     QuestionTerms,
@@ -34,6 +39,7 @@ from memoryhub.engines.local.answers.phrases import (
     parse_phrase_request,
     rank_phrases,
 )
+from memoryhub.engines.local.answers.relatives import KIN_WORDS
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.dates.times import find_times, format_day, format_span
 from memoryhub.engines.local.language import LanguageCode, detect_language
@@ -57,6 +63,14 @@ _HEDGE = re.compile(
     r"|不|没|无|别|如果|可能|也许|想|打算|还是",
     re.I,
 )
+# Who teaches children need not have any.
+_ASKS_HAVING = re.compile(
+    r"\b(?:do|does|did) .{1,40}? (?:have|own)\b|\b(?:have|has) .{1,40}? got\b", re.I
+)
+_HAVING = re.compile(
+    r"\b(?:have|has|had|got|gets?|own\w*|with|keeps?|bought|adopted|my|our|their|his|her)\b|['’]s?\b",
+    re.I,
+)
 _HURRIED = re.compile(r"\b(what|where|who|when|how)s\b", re.I)
 _SOME, _MOST, _ALL = 0.25, 0.5, 0.9  # of the question's words
 _SAID_ON = {"en": "said on {}", "zh": "说于{}"}
@@ -66,6 +80,8 @@ _USED_TO = {"en": "Used to be: ", "zh": "曾经："}
 _MONTH = {"en": " ({:%B %Y})", "zh": "（{0.year}年{0.month}月）"}
 # How likely a second quotation is to be the answer, as a share of the first one's chance.
 _AS_LIKELY = 0.5
+# And a fact of the kind that is asked for, as a share of what is likely enough.
+_KIND_SHARE = 0.35
 # Characters of a question, and memories, that are looked at.
 _READ, _LOOKED_AT = 1000, 10
 # A date is looked for in sentences that bear on the question nearly as well as the best one.
@@ -113,7 +129,7 @@ def answer_from_quotes(
     sentences = every = rank_sentences(asked, quotes)
     stated = any(_states_asked_fact(asked, quote) for quote in quotes)
     if stated:
-        sentences = [s for s in sentences if quotes[s.quote].owner in ("", *asked.people)]
+        sentences = [s for s in sentences if _may_tell_of_asked(asked, quotes[s.quote])]
     if not sentences or not (stated or _has_search_words(asked)):
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     if not stated and language == "en" and _is_about_something_else(asked, quotes):
@@ -121,7 +137,8 @@ def answer_from_quotes(
     if not stated and _is_about_other_person(asked, quotes):
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     ranked = any(quote.relevance is not None for quote in quotes)
-    if ranked and not (stated or any(_says_all(asked, each) for each in sentences)):
+    literal = [each for each in sentences if _says_all(asked, each)]
+    if ranked and not stated and (not literal or _is_out_of_date(asked, literal, every, quotes)):
         return _answer_with_likeliest(asked, quotes, every, language)
     if _ASKS_WHEN.search(question):
         made = _answer_with_date(sentences, quotes, language)
@@ -138,7 +155,9 @@ def _answer_with_identity(
     """Who somebody is, as facts say it that hold, or the name of a relative of one of `owners`;
     where only somebody else's is known, nothing is. None: no fact says such a thing."""
     others = False
-    for at, quote in enumerate(quotes):
+    # The boss one was told of last is the boss.
+    latest = sorted(enumerate(quotes), key=lambda each: each[1].said_at or _LONG_AGO, reverse=True)
+    for at, quote in latest if wanted.role in _ONE_AT_A_TIME else enumerate(quotes):
         told = None if quote.speaker or quote.until else _TOLD_IDENTITY.match(quote.text)
         if told is None:
             continue
@@ -159,14 +178,36 @@ def _answer_with_identity(
     return GroundedAnswer(_NOTHING_FOUND[language], quoted=True) if others else None
 
 
+# Of these somebody has one after the other.
+_ONE_AT_A_TIME = split_words("""
+    boss manager supervisor landlord landlady doctor dentist gp coach teacher flatmate roommate
+    housemate girlfriend boyfriend partner wife husband therapist tutor
+""")
+# Words for what is one and the same to somebody.
+_ALIKE_ROLES = tuple(
+    map(
+        split_words,
+        (
+            "boss manager supervisor",
+            "flatmate roommate housemate",
+            "landlord landlady",
+            "doctor gp",
+            "colleague coworker",
+        ),
+    )
+)
+
+
 def _is_role(told: str, asked: str) -> bool:
-    """Whether one's best friend is one's friend, and a white cat (小白猫) a cat."""
-    return told.split()[-1] == asked or (not asked.isascii() and told.endswith(asked))
+    """Whether one's best friend is one's friend, a manager a boss, a white cat (小白猫) a cat."""
+    role = told.split()[-1]
+    alike = any(role in words and asked in words for words in (*_ALIKE_ROLES, *KIN_WORDS))
+    return alike or role == asked or (not asked.isascii() and told.endswith(asked))
 
 
 def _list_claims(asked: QuestionTerms, quotes: Sequence[Quote]) -> GroundedAnswer | None:
     """What holds of the one who is asked about, claim by claim."""
-    held = [at for at, q in enumerate(quotes) if q.predicate and q.owner in asked.people]
+    held = [at for at, q in enumerate(quotes) if not q.speaker and q.owner in asked.people]
     parts = [
         (quotes[at].text, Phrase(at, 0, len(quotes[at].text), quotes[at].text, 0.0))
         for at in held
@@ -182,6 +223,20 @@ def _says_all(asked: QuestionTerms, sentence: EvidenceSentence) -> bool:
     named = any(mentions_name(asked.text, name) for name in asked.people)
     literal = sentence.coverage >= (_SOME if named else _ALL) and (named or len(asked.stems) > 1)
     return theirs and literal and not sentence.is_question
+
+
+def _is_out_of_date(
+    asked: QuestionTerms,
+    literal: Sequence[EvidenceSentence],
+    sentences: Sequence[EvidenceSentence],
+    quotes: Sequence[Quote],
+) -> bool:
+    """Whether of what holds now something newer tells of a change in it: "changed gyms"."""
+    if find_asked_tense(asked.text) != "now":
+        return False
+    latest = max(quotes[each.quote].said_at or _LONG_AGO for each in literal)
+    newer = (s for s in sentences if (quotes[s.quote].said_at or _LONG_AGO) > latest)
+    return any(NEWS.search(s.text) and extract_stems(s.text) & asked.stems for s in newer)
 
 
 def _answer_with_likeliest(
@@ -200,7 +255,8 @@ def _answer_with_likeliest(
     wanted = find_asked_identity(asked.text)
     if wanted and wanted.role and language == "en":
         telling = [e for e in telling if _names_relative(e[1].text, wanted.role, asked.text)]
-    if not telling or telling[0][0] < decider.bar:
+    telling = _list_likely(asked, quotes, telling, decider.bar)
+    if not telling:
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     chance, best = telling[0]
     made = None
@@ -217,6 +273,22 @@ def _answer_with_likeliest(
     chosen = [best, second] if second else [best]
     parts = [(_format_dated_quote(asked, s, quotes[s.quote], language), s) for s in chosen]
     return made or _join_parts(parts, " ")
+
+
+def _list_likely(
+    asked: QuestionTerms,
+    quotes: Sequence[Quote],
+    weighed: Sequence[tuple[float, EvidenceSentence]],
+    bar: float,
+) -> list[tuple[float, EvidenceSentence]]:
+    """What is likely enough, likeliest first: where that is none, of what holds now, facts of the
+    very kind of thing that is asked for, of which less will do."""
+    if weighed and weighed[0][0] >= bar:
+        return [*weighed]
+    if find_asked_tense(asked.text) != "now":
+        return []
+    alike = (e for e in weighed if shares_kind(asked, quotes[e[1].quote], e[1].text))
+    return [each for each in alike if each[0] >= _KIND_SHARE * bar]
 
 
 def _names_relative(text: str, role: str, question: str) -> bool:
@@ -245,7 +317,17 @@ def _states_asked_fact(asked: QuestionTerms, quote: Quote) -> bool:
     """Whether it is a fact about the one person who is asked about, of the kind that is asked for:
     what others' facts say is then no answer, however well it bears."""
     theirs = bool(quote.owner) and (quote.owner,) == asked.people
-    return theirs and quote.states_any_of(asked.predicates)
+    if asked.relative is not None:
+        theirs = asked.relative.is_called(quote.owner)
+    # That a job was left does not say where somebody works now.
+    fits = not quote.tells_end or find_asked_tense(asked.text) == "former"
+    return theirs and fits and quote.states_any_of(asked.predicates)
+
+
+def _may_tell_of_asked(asked: QuestionTerms, quote: Quote) -> bool:
+    if asked.relative is not None:
+        return not quote.owner or asked.relative.is_called(quote.owner)
+    return quote.owner in ("", *asked.people)
 
 
 def _has_search_words(asked: QuestionTerms) -> bool:
@@ -258,7 +340,10 @@ def _is_about_something_else(asked: QuestionTerms, quotes: Sequence[Quote]) -> b
     nothing that is known by another word."""
     names = {stem for name in _NAME_INSIDE.findall(asked.text) for stem in extract_stems(name)}
     sought = asked.stems - names - _ASKING
-    known = any(extract_stems(quote.text) & sought for quote in quotes)
+    known = any(
+        extract_stems(quote.text) & sought or shares_kind(asked, quote, quote.text)
+        for quote in quotes
+    )
     return bool(sought) and not known and not asked.predicates and not find_value_kind(asked.text)
 
 
@@ -315,7 +400,8 @@ def _answer_with_yes(
     """Where the one who is asked about says all that the question does, without ifs and buts."""
     whose = not asked.people or best.person in asked.people
     plain = not _HEDGE.search(best.text) and not _HEDGE.search(asked.text.rstrip("?？ "))
-    if not (whose and plain and best.coverage >= _ALL):
+    had = not _ASKS_HAVING.search(asked.text) or _HAVING.search(best.text)
+    if not (whose and plain and had and best.coverage >= _ALL):
         return None
     said = _format_quote(asked, best, quotes[best.quote])
     return _answer_from_sentence(f"{_YES_PREFIX[language]} {said}", best)

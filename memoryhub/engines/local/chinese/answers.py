@@ -17,13 +17,18 @@ _OPENING = re.compile(r"^(?:那么?|所以|对了|咦|哦|这样的?话|话说|�
 _ASKING = re.compile(r"(?:吗|吧|没有?|么|呢|啊|是不是|对吧)?[？?\s]*$")
 _LONGEST_QUESTION = 200  # characters
 _NO = re.compile(r"^(?:还|也|早)?(?:没有?|不是|不|没呢|未|否)(?:了|的)?$")
+# It was so, and is no longer: "不弹了", "早没养了", "不了".
+_NO_MORE = re.compile(r"^(?:早|早就|已经|现在|都|也)*[不没](?:再)?(?P<verb>\w{0,2}?)了?(?:了|的)$")
 _SLIP = re.compile(SLIP_WORDS)
+_GOING_ON = re.compile(
+    r"在(?:[弹拉吹学练跑打写画读念做教带养用吃喝抽看玩骑开种卖追找等租](?!店|馆|校|院|所)|上[课班学](?!的))"
+)
 _YES = re.compile(r"^(?:是的?|对的?|嗯+|有的?|在的?|当然|必须的?|没错|可不是?|yes|yep)$", re.I)
 _WH = re.compile(
     r"(?:几(?=[个天次岁点号斤口只条月年周分本门节小瓶杯])[个天次岁点号斤口只条月年周分本门节瓶杯]?|多少[斤公钱岁块]{0,2}|多[大久高重长远]|什么时候|哪(?:里|儿|家|个|位|天|年|些|座|所|种|款|只|边)"
     r"|什么[^了的？?吗呢]{0,3}|啥|谁|怎么样|怎样|如何)"
 )
-_STILL = re.compile(r"还(?:是|在)(?P<old>[^，。？?]{1,12}?)$")
+_STILL = re.compile(r"(?:还|仍然?|依然)(?:是不是)?(?P<old>[^，。？?]{1,14}?)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ def complete_answer(
     topic = Subject("speaker", speaker, speaker) if own else topic
     told = _tell(asked.text, subject, speaker)
     wh = _WH.search(told)
-    if _NO.match(answer.text):
+    if _NO.match(answer.text) or _is_no_more(answer, told):
         return CompletedAnswer(topic, _deny(told, topic))
     if not wh and _affirms(answer, told):
         done = (
@@ -84,6 +89,12 @@ def complete_answer(
     named = subject.phrase[len(subject.owner) + 1 :] if subject.kind == "thing" else subject.owner
     told_anew = own or replies_about_itself or (named and named[-2:] in answer.text)
     return None if told_anew or _SLIP.search(answer.text) else CompletedAnswer(topic)
+
+
+def _is_no_more(answer: ChineseClause, told: str) -> bool:
+    """No to "still", by the verb of the question or by none: "不弹了", "没有了"."""
+    found = _NO_MORE.match(answer.text)
+    return bool(found and _STILL.search(told) and found["verb"] in told)
 
 
 def _affirms(answer: ChineseClause, told: str) -> bool:
@@ -109,7 +120,10 @@ def _tell(text: str, subject: Subject, speaker: str) -> str:
 def _deny(told: str, topic: Subject) -> str:
     still = _STILL.search(told)
     if still:
-        return f"{told[: still.start()]}不{still[0][1:]}了"
+        # "还在弹吉他" is over as "不弹吉他了", "还在面包店上班" as "不在面包店上班了".
+        old = still["old"]
+        old = old[1:] if old[:1] == "在" and _GOING_ON.match(old) else old
+        return f"{told[: still.start()]}{'没' if old[:1] == '有' else '不'}{old}了"
     rest = told.removeprefix(topic.phrase)
     rest = re.sub(r"^(?:也|都|已经|现在|还)+|了$", "", rest)
     return f"{topic.phrase}没有{rest}" if rest and not _WH.search(rest) else ""

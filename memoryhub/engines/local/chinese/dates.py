@@ -157,7 +157,7 @@ _GRAMMAR = re.compile(
             r"(?P<weekday>[一二三四五六日天末])?)",
             r"(?P<bareweek>(?<![上下这本每个])(?:周|星期|礼拜)(?P<bare>[一二三四五六日天]))",
             r"(?P<months>(?P<near_month>上上|下下|上|下|这|本)个?月)",
-            rf"(?P<ago>(?P<count>{_NUMBER}|好几|几|半)个?(?P<unit>{_UNIT})"
+            rf"(?P<ago>(?P<count>(?!(?:19|20)\d\d年){_NUMBER}|好几|几|半)个?(?P<unit>{_UNIT})"
             r"(?P<side>以前|之前|以后|之后|前|后))",
             rf"(?P<dated>{_YEAR}(?:的?(?P<season>[春夏秋冬])[天季]"
             rf"|的?(?P<month>{_NUMBER})月份?(?:(?P<day>{_NUMBER})[日号])?)?)",

@@ -48,7 +48,9 @@ from memoryhub.engines.local.chinese.rules import (
 )
 from memoryhub.engines.local.chinese.statements import Statement, StatementReader
 from memoryhub.engines.local.chinese.subjects import Subject
+from memoryhub.engines.local.claims.predicates import HOME_AND_JOB
 from memoryhub.engines.local.claims.told import RestatedText
+from memoryhub.engines.local.dates.past import find_stated_end, widen_range
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import (
     EntityMention,
@@ -96,6 +98,10 @@ _THEME_PATTERNS = {
 }
 _ENTITY_TYPES = {"nr": "person", "ns": "place", "nt": "organisation", "nrt": "person"}
 _WORDS = re.compile(r"[^\W\d零一二两三四五六七八九十百千万]")
+# What one never eats or drinks is to be known, however briefly it is said: "不吃肉".
+_DIET = re.compile(
+    r"(?:我|平时|从来|一直|也|都|现在)*(?:不(?:能|怎么)?[吃喝](?!了|饭|下|得|到|亏|醋)\w{1,6}$|吃[全素]|.{0,6}(?:过敏|不耐受))"
+)
 _PET_WORD = re.compile(r"[只条匹]|猫|狗|宠物|儿子|女儿|孩子")
 
 
@@ -163,6 +169,7 @@ class StatedFact:
     def is_worth_keeping(self) -> bool:
         """What the table has a predicate for, what ended, and what is like what people kept."""
         known = self.fact.predicate_key or self.fact.polarity == "ended" or self.fact.correction
+        known = known or any(_DIET.match(clause.text) for clause in self.statement.clauses)
         return bool(known) or decide("worth", self.list_features())
 
 
@@ -347,6 +354,12 @@ def _build_fact(
     polarity = "planned" if wished and polarity == "holds" else polarity
     whichever = key and polarity == "ended" and not value  # "辞掉了工作" names none
     said = "" if whichever else value or _to_third_person(rest, speaker)
+    until = None
+    if event is not None and polarity == "holds":
+        told, event = event, widen_range(utterance.text, event, times)
+        until = find_stated_end(utterance.text, event, utterance.at)
+        if key in HOME_AND_JOB and event != told and event.end <= utterance.at:
+            until = event.end
     return FactCandidate(
         text=_tell_statement(statement, utterance),
         owner=subject.owner or speaker,
@@ -364,6 +377,7 @@ def _build_fact(
         confidence=_CONFIDENCE,
         correction=is_correction(statement.sentence),
         sources=(SourceSpan(utterance.handle, start, end),),
+        until=until,
     )
 
 

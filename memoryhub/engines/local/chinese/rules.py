@@ -246,14 +246,35 @@ _ROLE = (
     r"|建筑师|飞行员|药剂师|兽医|消防员|农民|工人|音乐家|舞者|顾问|分析师|秘书|助理|主管|总监))"
 )
 _HOME = re.compile(
-    rf"(?:住(?:在|进|到)|搬(?:家)?(?:到|去|回|进|来)了?|定居(?:在|于|到)?|移居(?:到)?|居住在){_PLACE}"
+    rf"(?:住(?:在|进|到|回)|租(?:住)?在|搬(?:家)?(?:到|去|回|进|来)了?|定居(?:在|于|到)?|移居(?:到)?|居住在|落户(?:在|到)?){_PLACE}"
     r"(?=了|的|[，。,]|越来越|快|很|都|[\d一二三四五六七八九十几半]+个?[年天月周]|生活|住|居住|工作|上班|已经|有|去|$)"
+)
+# "我现在在杭州": where one is by now, and lives, unless it is a visit. "回老家长沙了" too.
+_BY_NOW = re.compile(
+    r"(?:(?:现在|如今|目前|眼下|这阵子|最近|已经)(?:人|我|搬|住|都|是)?在(?P<place>[^，。,的了过]{2,8}?)"
+    r"(?=$|[，。,]|了|这边|那边|生活|住|工作|上班|安家|打工)"
+    r"|(?:还|一直|都|住)在(?P<old>[^，。,的了过]{2,8}?)老家"
+    r"|回(?:到)?了?(?:我)?老家(?P<home>[^，。,的了过]{2,8}?)(?=$|[，。,]|了|住|生活|发展|工作|上班))"
+)
+_VISITING = re.compile(
+    r"出差|旅[游行]|度假|玩|开会|培训|参加|路过|转机|机场|高铁|火车|飞机|酒店|宾馆|医院|过年|过节|看[望病]|办事|几天|[一两二三]天|周末|明天|后天|今天|回去|待[到一两几]"
+)
+# "在杭州住到2016年": what follows is no place.
+_HOME_UNTIL = re.compile(
+    r"(?:在(?P<place>[^，。,的了过住]{2,10}))?(?:一直)?住到了?"
+    r"(?=\d|[一二三四五六七八九十]+月|[去今明前后]年|[上下这]个?[月周星礼]|年[底初]|月[底初]|[春夏秋冬]天|毕业|退休|结婚|现在)"
 )
 _EMPLOYER = re.compile(
     rf"(?:在|到|去|入职|加入)(?:了)?(?!一家|一间|一所|这家|那家|某)(?P<firm>[^，。,]{{0,14}}?{_WORKPLACE})(?:里|内)?(?:做|当|担任|工作|上班|任职|就职|实习|任教|教书|入职|$)"
 )
 _AT_WORK = re.compile(
-    r"在(?!家|哪|一|这|那|外|里|某|公司)(?P<firm>[^，。,的]{2,12}?)(?:上班|任职|就职)"
+    r"(?:在|[去到进]了?)(?!家|哪|一|这|那|外|里|某|公司)(?P<firm>[^，。,的了]{2,12}?)(?:上班|任职|就职)"
+)
+# "去了一家宠物店做助理", "换到实验小学了": the workplace by its kind.
+_NEW_EMPLOYER = re.compile(
+    rf"(?:(?:去|进|到|换|在)了?|[换调转跳](?:到|去|进)了?|跳槽(?:到|去)了?)(?:一[家间所个])"
+    rf"(?P<firm>[^，。,了]{{1,12}}?{_WORKPLACE})(?:里|内|那边)?(?:做|当|担任|工作|上班|写|画|教|实习|打工|帮忙|$|了)"
+    rf"|(?:[调转跳](?:到|去|进)|跳槽(?:到|去)|换到)了?(?P<moved>[^，。,了]{{1,12}}?{_WORKPLACE})(?:里|内|那边)?(?:了|$|做|当|工作|上班|教)"
 )
 _JOB = re.compile(
     rf"(?:(?:是|当|(?<!叫)做|成为|担任|从事|升任|转行做|改行做)(?:了|上了)?(?:一|两)?(?:名|个|位|家)?){_ROLE}(?!的(?!工作))(?=[，。,]|了|工作|$|的工作|已经|多年)"
@@ -318,13 +339,23 @@ def _match_age_or_name(clause: str) -> Predicate | None:
 
 
 def _match_home(clause: str) -> Predicate | None:
+    if lasted := _HOME_UNTIL.search(clause):
+        return Predicate("lives_in", lasted["place"]) if lasted["place"] else None
     match = _HOME.search(clause)
+    if not match and (found := _BY_NOW.search(clause)) and not _VISITING.search(clause):
+        place = found["place"] or found["home"] or found["old"]
+        at_home = not found["place"]
+        return Predicate("lives_in", place) if at_home or _is_town(place) else None
     if not match or re.match(
         r"一?(?:起|家|个|些)|当地|哪|家里|那|这|酒店|医院|宾馆|.*(?:[年月]底|[年月天])$",
         match["place"],
     ):
         return None
     return Predicate("lives_in", match["place"])
+
+
+def _is_town(place: str) -> bool:
+    return all(tag.startswith("ns") for _, tag in rjieba.tag(place))
 
 
 def _match_role(clause: str) -> Predicate | None:
@@ -339,6 +370,8 @@ def _match_employer(clause: str) -> Predicate | None:
     bare = _AT_WORK.search(clause)
     if bare and any(not tag.startswith(("ns", "s", "f")) for _, tag in rjieba.tag(bare["firm"])):
         return Predicate("works_at", bare["firm"])
+    if moved := _NEW_EMPLOYER.search(clause):
+        return Predicate("works_at", moved["firm"] or moved["moved"])
     match = _EMPLOYER.search(clause)
     if not match or not re.search(r"工作|上班|职|实习|教|加入|做|当|担任", clause):
         return None

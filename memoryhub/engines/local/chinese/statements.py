@@ -75,6 +75,9 @@ _WITNESS = re.compile(
 _SLIP = re.compile(rf"^.{{0,4}}(?:{SLIP_WORDS}).{{0,2}}$")
 # Of something there, not of anyone: "at the door there is a cat".
 _EXISTS = re.compile(r"^(?!家)\w{1,4}(?:有|是)(?!我)")
+# What takes the place of something that has gone: "关门了，改去…".
+_INSTEAD = re.compile(r"(?:就|所以|现在|后来|只好|我)*(?:改(?![天日变善正口]|主意)|换成|换到|换去)")
+_GONE = re.compile(r"不\w{1,4}了$|没了$|(?:关门|倒闭|停业|拆|黄|卖|坏|丢|戒|取消)了?$")
 _FOR_EXAMPLE = re.compile(r"(?:比如|例如)说?$")
 _RESTARTS = re.compile(r"不过|但|可是|其实|反正|结果|后来|还好")
 
@@ -266,6 +269,8 @@ def _continues(
     """Whether a clause says more of what was just said; `open_ended`: it has no own subject."""
     if len(current.clauses) >= _MOST_CLAUSES:
         return False
+    if open_ended and _INSTEAD.match(clause.text) and _GONE.search(current.clauses[-1].text):
+        return True
     if _names_topic(current.clauses[-1], current.subject):
         return True
     if not open_ended or (_ATTRIBUTE.match(clause.text) and not before.described):

@@ -9,20 +9,31 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.claims import salience
 from memoryhub.engines.local.claims.fragments import quote_answer, read_fragments
 from memoryhub.engines.local.claims.introductions import read_introductions
 from memoryhub.engines.local.claims.predicates import (
+    HOME_AND_JOB,
     ClauseReading,
     Predicate,
     classify_habit,
     classify_predicate,
+    is_beside_another,
     is_single_valued,
 )
 from memoryhub.engines.local.claims.values import set_value
+from memoryhub.engines.local.claims.whereabouts import (
+    find_clause_lemma,
+    find_home,
+    is_by_now,
+    is_passing,
+    is_place,
+)
 from memoryhub.engines.local.dates.calendar import WEEKDAYS
+from memoryhub.engines.local.dates.past import find_stated_end, widen_range
 from memoryhub.engines.local.grammar.antecedents import (
     find_antecedent,
     find_thing,
@@ -56,7 +67,7 @@ from memoryhub.engines.local.grammar.speech import (
 )
 from memoryhub.engines.local.grammar.subjects import Subject, find_subject, is_own
 from memoryhub.engines.local.grammar.verbs import LIKING_VERBS, is_dictionary_noun
-from memoryhub.engines.types import FactCandidate, SourceSpan, SpeechAct, TimeSpan
+from memoryhub.engines.types import FactCandidate, Polarity, SourceSpan, SpeechAct, TimeSpan
 
 if TYPE_CHECKING:
     from spacy.tokens import Span, Token
@@ -79,6 +90,7 @@ _THINGS_POINTED_AT = {
 # "We've split up. The bill, I mean!": what was said just before was a joke on words.
 _MEANT_OTHERWISE = re.compile(r"\w,? (?:i|we) mean\W*$", re.I)
 _TELLING_ACTS = ("assertion", "chitchat", "question", "request")
+_LASTING_VERBS = frozenset({"live", "reside", "work", "be", "stay", "rent"})
 _PLACES = frozenset({"nsubj", "nsubjpass", "dobj", "pobj"})
 
 
@@ -132,6 +144,7 @@ class _TurnReader:
         self.turn, self.facts = turn, facts
         self.earlier = list(list_things_said(p.doc for p in turn.before))
         self.told = set[str]()
+        self.called = dict[str, bool]()  # whether somebody was told of as "she", by their names
         self.first = True  # the sentence that may answer a question
 
     def read_sentence(self, offset: int, span: Span, act: SpeechAct) -> None:
@@ -208,7 +221,7 @@ class _TurnReader:
 
     def _find_referents(self, clause: Clause, own: Sequence[Token]) -> dict[int, str]:
         """What the pronouns of the clause stand for, those in its subject and objects."""
-        found = {}
+        found = dict[int, str]()
         scene = self.turn.scene
         for token in own:
             low = token.lower_
@@ -218,7 +231,13 @@ class _TurnReader:
                 owners = (fact.owner for fact in self.facts)
                 before = (piece.doc for piece in self.turn.before)
                 here = token.doc[: token.left_edge.i]
-                known = find_antecedent(here, owners, before, scene)
+                woman = low in ("she", "her")
+                besides = {name for name, she in self.called.items() if she != woman}
+                if low in ("him", "her") and token.dep_ != "poss" and clause.subject is not None:
+                    besides.add(found.get(clause.subject.i, clause.subject.text))
+                known = find_antecedent(here, owners, before, scene, low, besides)
+                if known:
+                    self.called[known] = woman
             elif low in _THINGS_POINTED_AT and _may_be_thing(token, clause):
                 here = token.doc[clause.head.sent.start : clause.head.left_edge.i]
                 many = _THINGS_POINTED_AT[low]
@@ -372,9 +391,12 @@ def _finish_fact(draft: _ClauseDraft) -> FactCandidate:
     turn, clause, slots = draft.turn, draft.clause, draft.slots
     event, found = _find_event(draft), _classify_draft(draft)
     polarity = derive_polarity(clause, event, turn.utterance.at)
+    if found.over and polarity == "holds":
+        polarity = "ended"
     if not found.key and (not is_event(clause) or polarity == "ended"):
         found = classify_habit(_build_reading(draft), tuple(v.lemma_.lower() for v in clause.chain))
     value = found.value or (event.text if event and found.key.startswith("scheduled_") else "")
+    event, until = _bound_past(draft, found.key, polarity, event)
     fact = FactCandidate(
         text=_format_text(draft),
         owner=draft.subject.owner or turn.utterance.speaker,
@@ -386,15 +408,50 @@ def _finish_fact(draft: _ClauseDraft) -> FactCandidate:
         indirect_object=_format_phrase(draft, slots.second),
         complement=_format_phrase(draft, slots.complement),
         predicate_key=found.key,
-        cardinality="single" if is_single_valued(found.key) else "multi",
+        cardinality="single" if _has_one_value(draft, found) else "multi",
         kind=derive_kind(clause, polarity, found.key),
         polarity=polarity,
         event=None if _is_corrected_weekday(draft, event) else event,
         confidence=_score_confidence(draft),
         correction=is_correction(clause.head.sent.text),
         sources=(_locate_source(draft),),
+        until=until,
     )
     return set_value(fact, value)
+
+
+def _has_one_value(draft: _ClauseDraft, found: Predicate) -> bool:
+    said = " ".join(t.lower_ for t in draft.tokens)
+    return is_single_valued(found.key) and not is_beside_another(found.key, said)
+
+
+def _bound_past(
+    draft: _ClauseDraft, key: str, polarity: Polarity, event: TimeSpan | None
+) -> tuple[TimeSpan | None, datetime | None]:
+    """The time of a clause, and until when it was so: as far as it says so itself; a home or a job
+    told in the past tense was so at that time and no longer, or till some time before it was told.
+    """
+    clause, said = draft.clause, draft.turn.utterance
+    if polarity != "holds" or is_correction(clause.head.sent.text):
+        return event, None
+    if not _is_in_past_tense(clause.head):
+        return event, None
+    lasted = key in HOME_AND_JOB and clause.head.lemma_.lower() in _LASTING_VERBS
+    if event is None:
+        return None, said.at if lasted else None
+    if lasted:
+        event = widen_range(said.text, event, draft.turn.times)
+    if ended := find_stated_end(said.text, event, said.at):
+        return event, ended
+    return event, min(event.end, said.at) if lasted and event.start <= said.at else None
+
+
+def _is_in_past_tense(verb: Token) -> bool:
+    """("lived", "was living"); what was done to somebody may last ("was promoted")."""
+    aided = {c.lower_ for c in verb.children if c.dep_ == "aux"}
+    went_on = verb.tag_ == "VBG" and bool(aided & {"was", "were"})
+    passive = any(c.dep_ == "auxpass" for c in verb.children)
+    return (verb.tag_ == "VBD" and not passive) or went_on
 
 
 def _is_corrected_weekday(draft: _ClauseDraft, event: TimeSpan | None) -> bool:
@@ -489,20 +546,24 @@ def _classify_draft(draft: _ClauseDraft) -> Predicate:
 
 def _build_reading(draft: _ClauseDraft) -> ClauseReading:
     slots, main = draft.slots, draft.clause.main
-    thing = slots.object
+    preposition, thing = find_home(draft.clause) or (slots.preposition, slots.object)
     number = next((c.text for c in thing.children if c.dep_ == "nummod"), "") if thing else ""
     particle = "".join(f" {c.lower_}" for c in main.children if is_particle(c))
+    said = " ".join(t.lower_ for t in draft.tokens)
     return ClauseReading(
-        verb=main.lemma_.lower() + particle,
-        preposition=slots.preposition.lower_ if slots.preposition else "",
+        verb=find_clause_lemma(main) + particle,
+        preposition=preposition.lower_ if preposition else "",
         object=thing.lemma_.lower() if thing else "",
         phrase=_format_phrase(draft, thing),
         complement=_format_phrase(draft, slots.complement),
         topic=draft.subject.topic if draft.subject.who == "thing" else "",
         number=number,
         timed=_find_event(draft) is not None,
-        place=thing is not None
-        and (thing.pos_ == "PROPN" or thing.ent_type_ in ("GPE", "LOC", "ORG")),
+        place=thing is not None and is_place(thing),
+        of_person=draft.subject.who != "thing",
+        now=is_by_now(said),
+        said=said,
+        passing=is_passing(draft.clause.head.sent.text),
     )
 
 

@@ -6,16 +6,24 @@ for only they know what it is about.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.claims import salience
+from memoryhub.engines.local.claims.whereabouts import is_passing, is_place
 from memoryhub.engines.local.grammar.antecedents import list_things_said
 from memoryhub.engines.local.grammar.clauses import SUBJECT_DEPENDENCIES, trim_tokens
 from memoryhub.engines.local.grammar.rewrite import Voice, format_sentence, rewrite_tokens
 from memoryhub.engines.local.grammar.scene import ParsedTurn, format_possessive
 from memoryhub.engines.local.grammar.speech import is_question, is_small_talk
+from memoryhub.engines.local.grammar.verbs import (
+    find_lemma,
+    inflect_verb,
+    is_dictionary_word,
+    is_past_form,
+)
 from memoryhub.engines.local.wordlists import ANIMALS, JOBS, PEOPLE, VAGUE_NOUNS, split_words
 from memoryhub.engines.types import FactCandidate, Polarity, SourceSpan
 
@@ -31,6 +39,12 @@ _UNTELLING = split_words("""
 """)
 _POINTING = split_words("it this that these those they he she there")
 _NOT_ANY = split_words("no not never")
+# "Back in Kent with my parents": a home, if nothing says that it is a visit.
+_HOUSED = re.compile(
+    r"(?:(?:back|now|currently|living|settled|staying) )*in (?P<place>[\w'’-]+)\b.*"
+    r"\b(?:now|nowadays|these days|for now|for good|again|(?:with|at) (?:my|our|\w+['’]s))\b",
+    re.I,
+)
 
 
 def read_fragments(turn: ParsedTurn, offset: int, rest: Sequence[Token]) -> list[FactCandidate]:
@@ -111,6 +125,10 @@ def build_fragment(turn: ParsedTurn, offset: int, run: Sequence[Token]) -> FactC
     me = turn.scene.speaker
     words, lead = rewrite_tokens(run, Voice(turn.scene)), _lead_in(run, me)
     first = next(t for t in run if not t.is_punct)
+    if _tells_of_named(run):
+        owner, lead = first.text, ""
+    else:
+        owner = me
     if lead.endswith(" is") and first.is_title and first.pos_ != "PROPN":
         words = words[:1].lower() + words[1:]
     start, end = run[0].idx + offset, run[-1].idx + len(run[-1]) + offset
@@ -122,12 +140,12 @@ def build_fragment(turn: ParsedTurn, offset: int, run: Sequence[Token]) -> FactC
         )
     elif inside and inside[0].start > turn.utterance.at:
         polarity = "planned"
-    return FactCandidate(
-        text=format_sentence(f"{lead} {words}"),
-        owner=me,
+    fact = FactCandidate(
+        text=format_sentence(f"{lead} {words}".strip()),
+        owner=owner,
         speaker=me,
         pattern="SVC",
-        subject=me,
+        subject=owner,
         verb=_VERB,
         complement=words,
         kind="plan" if polarity == "planned" else "state",
@@ -135,6 +153,50 @@ def build_fragment(turn: ParsedTurn, offset: int, run: Sequence[Token]) -> FactC
         event=inside[0] if inside else None,
         confidence=_CONFIDENCE,
         sources=(SourceSpan(turn.utterance.handle, start, end),),
+    )
+    home = _find_home(run) if owner == me and polarity == "holds" else ""
+    if not home:
+        return fact
+    return replace(
+        fact,
+        predicate_key="lives_in",
+        cardinality="single",
+        kind="attribute",
+        complement=home,
+    )
+
+
+def _find_home(run: Sequence[Token]) -> str:
+    """The place that words without a verb say their speaker lives in."""
+    said = "".join(t.text_with_ws for t in run)
+    found = _HOUSED.match(said)
+    if found is None or is_passing(run[0].sent.text):
+        return ""
+    place = next(t for t in run if t.idx - run[0].idx == found.start("place"))
+    return _join_name(place) if is_place(place) else ""
+
+
+def _join_name(last: Token) -> str:
+    """ "San Juan" from its first word on."""
+    words = [last.text]
+    for token in last.doc[last.i + 1 : last.sent.end]:
+        if token.pos_ != "PROPN" or not token.text[:1].isupper():
+            break
+        words.append(token.text)
+    return " ".join(words)
+
+
+def _tells_of_named(run: Sequence[Token]) -> bool:
+    """ "Nina banks with Contoso", of which the parser may take the verb for a noun."""
+    words = [t for t in run if not t.is_punct]
+    if len(words) < 3 or not words[0].is_sent_start or not words[0].is_title:
+        return False
+    name, verb = words[0].text, words[1].lower_
+    if is_dictionary_word(name) or words[0].is_stop:
+        return False
+    lemma = find_lemma(verb)
+    return words[1].is_lower and (
+        is_past_form(verb) or (lemma != verb and inflect_verb(lemma, "VBZ") == verb)
     )
 
 

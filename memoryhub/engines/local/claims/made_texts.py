@@ -58,6 +58,12 @@ _ROLE_PLAY = re.compile(
     r"|以.{1,12}的(?:口吻|身份|语气|视角)|模仿",
     re.I,
 )
+# In these the user plays a part, too: who only has the assistant act as a cook is themselves.
+_SHARED_PLAY = re.compile(
+    r"\b(?:role-?\s?play|pretend (?:that )?(?:i\b|i['’]?m|we)|in character|play the (?:role|part)"
+    r"|let['’]s (?:play|pretend|act))|角色扮演|我(?:来)?(?:扮演|演)|(?<!假)假装我|你来?演",
+    re.I,
+)
 _ROLE_PLAY_ENDS = re.compile(
     r"\b(?:stop|end|quit|exit|leave|drop|enough|break|out of|done with)\b.{0,24}\b(?:role-?\s?play"
     r"|pretending|character|act|game)"
@@ -80,6 +86,13 @@ _CHINESE_MAKING = re.compile(
     r"|几[封首篇个段份条句])"
     r"|翻译|翻成|译成|润色|改写|扩写|缩写|续写|仿写|校对|代笔|起草|造句|写信|写诗|作诗|讲个故事"
     r"|用(?:英|日|韩|法|德|西班牙|俄|意大利|葡萄牙)[语文]怎么(?:说|写|讲)"
+)
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]?")
+_OF_SELF = re.compile(r"\b(?:i|i['’]m|my|me|we|our)\b", re.I)
+_CHINESE_REQUEST = re.compile(
+    r"\s{0,4}(?:请|麻烦|帮忙|帮我|给我|替我|再|你|您|能|可以|能不能|可不可以|来){0,5}"
+    r"(?:(?:用|以|按|按照|根据|就)[^，。！？我]{1,20}?|把[^。！？]{1,40}?|将[^。！？]{1,40}?)?"
+    rf"(?:给我|帮我)?(?:{_CHINESE_MAKING.pattern})(?![是家过了]|工作|公司)"
 )
 _FORMS = compile_patterns(
     # How what is handed over is announced.
@@ -120,7 +133,7 @@ _HANDED_OVER = re.compile(
 def find_made_spans(exchange: Exchange) -> Mapping[str, Sequence[Span]]:
     """By handle, the characters of utterances that are nobody's claims."""
     found: dict[str, list[Span]] = {}
-    playing = made = False
+    playing = shared = made = False
     asked = ""
     read = {u.handle for u in exchange.utterances}
     for utterance in [*exchange.history, *exchange.utterances]:
@@ -128,7 +141,16 @@ def find_made_spans(exchange: Exchange) -> Mapping[str, Sequence[Span]]:
         if utterance.role == "user":
             spans = list(find_handed_over(text))
             own = text[: spans[0][0]] if spans else text
-            playing = is_role_play(own) or (playing and not _ROLE_PLAY_ENDS.search(own))
+            over = bool(_ROLE_PLAY_ENDS.search(own))
+            begins = None if over else _SHARED_PLAY.search(own)
+            if begins:
+                spans = [(_find_sentence_start(own, begins.start()), len(text))]
+            elif shared and not over:
+                spans = [(0, len(text))]
+            else:
+                spans += find_requests(own)
+            shared = bool(begins) or (shared and not over)
+            playing = is_role_play(own) or (playing and not over)
             revised = made and len(own) <= _MAX_REVISION and bool(_REVISION.search(own))
             asked = own if asks_for_text(own) or revised else ""
         elif utterance.role == "assistant":
@@ -139,6 +161,19 @@ def find_made_spans(exchange: Exchange) -> Mapping[str, Sequence[Span]]:
         if spans and utterance.handle in read:
             found[utterance.handle] = spans
     return found
+
+
+def _find_sentence_start(text: str, at: int) -> int:
+    return max(text.rfind(mark, 0, at) for mark in ".!?\n。！？") + 1
+
+
+def find_requests(text: str) -> Iterator[Span]:
+    """Sentences that ask for a text or a part and name nobody: 写一首诗 and "Act as a cook." would
+    read as what the user does or is."""
+    for found in _SENTENCE.finditer(text):
+        asks = _CHINESE_REQUEST.match(found[0]) or _ROLE_PLAY.search(found[0])
+        if asks and not _OF_SELF.search(found[0]):
+            yield found.span()
 
 
 def is_role_play(text: str) -> bool:

@@ -16,7 +16,7 @@ from math import log1p
 from typing import NamedTuple
 
 from memoryhub.engines.local.chinese.endings import may_end_claim
-from memoryhub.engines.local.claims.topics import TOPICS, find_topics
+from memoryhub.engines.local.claims.topics import KINDS_OF_THINGS, TOPICS, find_topics
 from memoryhub.engines.local.language import HAN
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import FactKind, Polarity
@@ -148,7 +148,10 @@ def describe_pairs(
         _describe_pair(new, old, cosine, cues, subject)
         for old, cosine in zip(held, similar, strict=True)
     ]
-    for name in ("cosine", "stems", "grams"):
+    times = sorted({old.said_at for old in held})
+    for row, old in zip(rows, held, strict=True):
+        row["recent"] = times.index(old.said_at) / max(1, len(times) - 1)
+    for name in ("cosine", "stems", "grams", "said_old", "objects"):
         ranked = sorted((row[name] for row in rows), reverse=True)
         for row in rows:
             other = ranked[1] if row[name] == ranked[0] and len(ranked) > 1 else ranked[0]
@@ -189,6 +192,19 @@ def is_repetition(row: Mapping[str, float], slot: float, ends: float) -> bool:
 
 def _get_person(claim: ClaimView) -> str:
     return (claim.person or claim.owner).casefold()
+
+
+def names_ended_thing(new: ClaimView, old: ClaimView, owners: tuple[str, ...] = ()) -> bool:
+    """Whether a claim that something is over names, in English, what the older one tells: ("Ana
+    quit the bakery", "Ana bakes at the bakery"), or its kind: coffee, where it has an espresso."""
+    own = owners or (new.owner, old.owner)
+    named, told = describe_meaning(new.text, own), describe_meaning(old.text, own)
+    things = named.stems - _ENDING_WORDS
+    if not 0 < len(things) <= _MOST_NAMED or old.polarity in ("ended", "denied"):
+        return False
+    kinds = named.topics & told.topics & KINDS_OF_THINGS
+    heads = describe_meaning(new.object, own).stems - _ENDING_WORDS if new.object else things
+    return bool(things <= told.stems or (kinds and heads) or (heads and heads <= told.stems))
 
 
 def may_take_place(row: Mapping[str, float]) -> bool:
@@ -261,6 +277,13 @@ def _describe_pair(
         "days": log1p(min(7.0, days)),
         "same_turn": float(days < 1e-5),
         "ending_named": float(over and may_end_claim(new.text, old.text)),
+        "thing_ended": float(over and names_ended_thing(new, old, owners)),
+        "object_told": _measure_share(
+            describe_meaning(new.object, owners).stems, b.stems if new.object else ()
+        ),
+        "object_said": _measure_share(
+            describe_meaning(old.object, owners).stems, said.stems if old.object else ()
+        ),
         "same_opener": float(_find_opener(new, subject) == _find_opener(old, subject)),
         "ends_dated": float(
             bool(re.search(r"\b(?:until|till|to) (?:about |around )?\d{4}", new.text))
@@ -317,6 +340,21 @@ def stem_word(word: str) -> str:
     folded = word.casefold()
     short = _SUFFIX.sub("", folded)
     return short if len(short) >= 3 else folded
+
+
+# Words by which something ends; what is left of a claim names it.
+_ENDING_WORDS = frozenset(
+    map(
+        stem_word,
+        split_words("""
+            stop stopped quit left leave leaving gave give given cancelled canceled cancel dropped
+            drop sold sell finished ended end packed ditched binned scrapped resigned retired cut
+            longer more anymore used done over off job work since last ago year month week today
+            yesterday finally
+        """),
+    )
+)
+_MOST_NAMED = 3  # words that name a thing: more tell a story
 
 
 def _fold(text: str) -> str:

@@ -21,6 +21,8 @@ class ClauseReading:
 
     `object` is the head noun of the object or prepositional object, `topic` the phrase "my"
     goes with in the subject ("favourite colour"), `number` the number before the object.
+    `of_person`: somebody is the subject, and no thing. `now`: it says that it is so by now ("these
+    days"); `passing`: that it will not last ("for the weekend"); `said`: all of its words.
     """
 
     verb: str
@@ -32,23 +34,51 @@ class ClauseReading:
     number: str = ""
     timed: bool = False
     place: bool = False
+    of_person: bool = False
+    now: bool = False
+    passing: bool = False
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
+    """`over`: the clause says by its verb that it is so no longer ("left the bakery")."""
+
     key: str
     value: str = ""
+    over: bool = False
 
 
 _HOME_PHRASES = {
     ("live", "in"), ("reside", "in"), ("settle", "in"), ("settle", "down in"),
     ("move", "to"), ("relocate", "to"), ("emigrate", "to"), ("move back", "to"), ("base", "in"),
-    ("move", "into"), ("be based", "in"), ("settle down", "in"),
+    ("move", "into"), ("be based", "in"), ("settle down", "in"), ("rent", "in"),
+    ("move in", "in"),
 }  # fmt: skip
+# "The flat's in Leith" tells where its tenant lives.
+_OWN_HOME = re.compile(r"(?:(?:new|little|tiny|rented) )?(?:flat|apartment|house|place|home)", re.I)
 _EMPLOYER_PHRASES = {
     ("work", "at"), ("work", "for"), ("start", "at"), ("hire", "by"), ("employ", "by"),
     ("give notice", "at"), ("resign", "from"), ("retire", "from"),
 }  # fmt: skip
+# Where people work by what it is, and what they do there. "In the office" is where one sits.
+WORKPLACES = split_words("""
+    academy agency airport bakery bank bar bookshop bookstore brewery cafe café cinema clinic
+    college company council creche dealership depot factory farm firm florist garage gallery gym
+    hospital hotel kindergarten lab laboratory library museum nursery nursing-home pharmacy pub
+    restaurant salon school shop startup start-up station store studio supermarket surgery theatre
+    theater university vineyard warehouse winery workshop
+""")
+_DOING_VERBS = split_words("""
+    work drive teach cook wait bartend clean temp intern nurse code design guard deliver coach
+    waitress volunteer consult manage
+""")
+_AT_WORKPLACE = ("at", "for", "in", "with")
+_POST_AT_WORKPLACE = re.compile(
+    r"\b(?:job|gig|position|role|post|work|thing|internship|shifts?) (?:at|with|in) (?:an? |the )?"
+    rf"((?:[\w'’-]+ ){{0,2}}?(?:{'|'.join(sorted(WORKPLACES, key=len, reverse=True))}))\b"
+)
+_LEFT_WORKPLACE = split_words("leave quit ditch") | {"jack in", "pack in", "give up"}
 _STREET = re.compile(r"^\d+[a-z]? (?:[A-Z][\w'’.-]*)", re.ASCII)
 # Habits may be many at a time; named alike they can be ended ("no longer drinks coffee").
 _HABIT_VERBS = {
@@ -90,6 +120,7 @@ def classify_predicate(reading: ClauseReading) -> Predicate:
         _match_marital_status,
         _match_role,
         _match_employer,
+        _match_workplace,
         _match_count,
         _match_schedule,
     ):
@@ -114,7 +145,9 @@ _MANY_VALUED = frozenset(_HABIT_VERBS.values()) | {
     "dislikes", "has_pet", "has_friend", "has_child", "has_sibling", "knows", "visited",
     "allergic_to", "hobby", "has_hobby", "interested_in", "has_skill", "read", "watched",
 }  # fmt: skip
-_SINGLE_VALUED = frozenset({"lives_in", "address", "works_as", "works_at", "marital_status", "age"})
+# Of these somebody has one at a time, and telling of one as past is telling of a former one.
+HOME_AND_JOB = frozenset({"lives_in", "address", "works_as", "works_at"})
+_SINGLE_VALUED = HOME_AND_JOB | {"marital_status", "age"}
 
 
 def _match_favourite(reading: ClauseReading) -> Predicate | None:
@@ -126,9 +159,12 @@ def _match_favourite(reading: ClauseReading) -> Predicate | None:
 
 
 def _match_home(reading: ClauseReading) -> Predicate | None:
-    if (reading.verb, reading.preposition) not in _HOME_PHRASES or not reading.place:
-        return None
-    if _STREET.match(reading.phrase):
+    moved = (reading.verb, reading.preposition) in _HOME_PHRASES
+    # "I'm in Leeds now" tells of a home unless it says that it is a visit.
+    found_there = reading.verb == "be" and reading.preposition == "in"
+    by_now = found_there and reading.of_person and reading.now and not reading.passing
+    housed = found_there and bool(_OWN_HOME.fullmatch(reading.topic))
+    if not (moved or by_now or housed) or not reading.place or _STREET.match(reading.phrase):
         return None
     return Predicate("lives_in", reading.phrase)
 
@@ -225,6 +261,40 @@ def _match_employer(reading: ClauseReading) -> Predicate | None:
     return Predicate("works_at", reading.phrase) if named and reading.phrase else None
 
 
+def _match_workplace(reading: ClauseReading) -> Predicate | None:
+    """Where somebody works, told by what it is: "driving for a bakery", "left the bike shop"."""
+    if not reading.of_person:
+        return None
+    if reading.verb in _GETTING_VERBS and (got := _POST_AT_WORKPLACE.search(reading.said)):
+        return Predicate("works_at", got[1])
+    if reading.object not in WORKPLACES:
+        return None
+    there = reading.preposition in _AT_WORKPLACE
+    works = there and (reading.verb in _DOING_VERBS or reading.verb == "start")
+    # "I'm at the gym now" is where one is, "at a gym now" where one works.
+    is_at = (reading.verb, reading.preposition) == ("be", "at") and reading.now
+    is_at = is_at and bool(re.match(r"an? ", reading.phrase))
+    left = not reading.preposition and reading.verb in _LEFT_WORKPLACE
+    left = left or (reading.preposition == "in" and reading.verb in ("jack", "pack"))
+    left = left and not reading.passing  # who leaves the office at five is back tomorrow
+    if not (works or is_at or left):
+        return None
+    named = re.match(rf".*?\b{re.escape(reading.object)}", reading.phrase)
+    value = _strip_article(named[0]) if named else reading.object
+    return Predicate("works_at", value, over=left)
+
+
+_BESIDE = re.compile(
+    r"\b(?:too|also|as well|on the side|second job|part[- ]time|weekends|saturdays"
+    r"|sundays|evenings|besides)\b"
+)
+
+
+def is_beside_another(key: str, said: str) -> bool:
+    """Whether a job is told as one of several: "I work at the pub too, evenings"."""
+    return key in ("works_at", "works_as") and bool(_BESIDE.search(said))
+
+
 def _match_count(reading: ClauseReading) -> Predicate | None:
     owns = reading.verb in ("have", "own") and not reading.preposition
     if not owns or not reading.number or reading.object not in COUNTABLE_NOUNS:
@@ -289,7 +359,9 @@ _QUESTION_PATTERNS = {
     "address": r"\baddress\b|\b(?:which|what) street\b",
     "works_as": r"\b(?:job|occupation|profession|career)\b|\bfor a living\b|\bwork(?:s|ing)? as\b"
     r"|\bwhat (?:does|do) \w+ do\W*$",
-    "works_at": r"\bwhere\b.*\bwork|\b(?:employer|company)\b|\bwho\b.*\bworks? for\b",
+    "works_at": r"\bwhere\b.*\bwork|\b(?:employer|company)\b|\bwho\b.*\bworks? for\b"
+    r"|(?:\b(?:my|his|her|their)|['’]s) (?:new |current )?job\b|\bfor a living\b"
+    r"|\bwhat (?:does|do) \w+ do\W*$",
     "marital_status": r"\bmarried\b|\bmarital\b|\brelationship status\b|\bsingle\b|\bdivorced\b"
     r"|\bengaged\b",
     "age": r"\bhow old\b|\b(?:'s|his|her|their|your) age\b",

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
 
 from memoryhub.engines.local.chinese.endings import may_end_claim
 from memoryhub.engines.local.claims.deciders import get_shipped_deciders
 from memoryhub.engines.local.claims.forget import match_forget_wish
+from memoryhub.engines.local.claims.matters import may_contradict
 from memoryhub.engines.local.claims.pairs import (
     ClaimView,
     describe_pairs,
     is_repetition,
     list_telling_words,
     may_take_place,
+    names_ended_thing,
 )
 from memoryhub.engines.local.claims.predicates import is_many_valued
 from memoryhub.engines.local.language import HAN, detect_language
@@ -32,6 +35,7 @@ from memoryhub.engines.types import (
 )
 
 _TOKEN = re.compile(rf"[^\W_{HAN}]+|[{HAN}]")
+_NAME = re.compile(rf"[A-Z\u00c0-\u00de{HAN}]")
 _OWNED = re.compile(r"['’]s? |的")
 _NOT_THIS_VALUE = re.compile(
     r" (?:is|was|are|were) [^,.]{1,40}?,? (?:and )?not (?:in |on |at |a |an |the )?"
@@ -71,8 +75,14 @@ class ClaimRules:
         return found
 
     def compare_names(self, pairs: Sequence[NamePair]) -> dict[str, bool]:
-        """Apart, unless one name's words are all in the other: that is left open."""
-        return {p.handle: False for p in pairs if not _is_name_within_other(p.left, p.right)}
+        """Apart, unless both are names and one's words are all in the other: that is left open.
+        Plain words ("the marathon" beside "Madrid marathon") are no second name of anything."""
+        return {p.handle: False for p in pairs if not _may_be_one(p.left, p.right)}
+
+
+def _may_be_one(left: str, right: str) -> bool:
+    names = all(_NAME.search(name) for name in (left, right))
+    return names and _is_name_within_other(left, right)
 
 
 def _judge_candidate(
@@ -123,10 +133,26 @@ def _judge_candidate(
         _correct_value(candidate, offered, slots.tolist())
         or _suspect_opposites(candidate, offered)
         or sure
-        or _suspect_ending(candidate, offered)
+        or _suspect_ending(candidate, offered, aliases)
         or _suspect_new_status(candidate, offered, aliases)
-        or verdicts[:1]
+        or _select_askable(candidate, verdicts, known, aliases)
     )
+
+
+def _select_askable(
+    candidate: ClaimCandidate,
+    verdicts: Iterable[ClaimVerdict],
+    known: Mapping[str, HeldClaim | ClaimCandidate],
+    aliases: Collection[str],
+) -> list[ClaimVerdict]:
+    """The likeliest of those that a person can be asked in earnest."""
+    new = _view_claim(candidate, aliases)
+    askable = (
+        verdict
+        for verdict in verdicts
+        if may_contradict(new, _view_claim(known[verdict.target], aliases), aliases)
+    )
+    return list(islice(askable, 1))
 
 
 def _correct_value(
@@ -199,11 +225,11 @@ def _are_two_people(one: str, other: str, aliases: Collection[str]) -> bool:
 
 
 def _explain_verdict(slot: float, ends: float, candidate: ClaimCandidate) -> str:
-    """("same slot .93, ends it .91: now, left; against: also")."""
+    """("93 % about the same, 91 % that it ends it; for it: now, left; against it: also")."""
     words = list_telling_words(f"{candidate.said}\n{candidate.text}")
-    told = [f"same slot {slot:.2f}, ends it {ends:.2f}".replace("0.", ".")]
-    told += [": " + ", ".join(words.ending)] if words.ending else []
-    told += ["; against: " + ", ".join(words.keeping)] if words.keeping else []
+    told = [f"{slot:.0%} about the same, {ends:.0%} that it ends it".replace("%", " %")]
+    told += ["; for it: " + ", ".join(words.ending)] if words.ending else []
+    told += ["; against it: " + ", ".join(words.keeping)] if words.keeping else []
     return "".join(told)
 
 
@@ -216,13 +242,33 @@ def _suspect_opposites(candidate: ClaimCandidate, offered: _Offered) -> list[Cla
     return [ClaimVerdict(candidate.handle, "contradict", h, sure=False) for h in found][:1]
 
 
-def _suspect_ending(candidate: ClaimCandidate, offered: _Offered) -> list[ClaimVerdict]:
-    """A Chinese ending of what it names."""
-    if candidate.polarity != "ended" or detect_language(candidate.text) != "zh":
+def _suspect_ending(
+    candidate: ClaimCandidate, offered: _Offered, aliases: Collection[str]
+) -> list[ClaimVerdict]:
+    """An ending of what it names: "quit the bakery" of who bakes there."""
+    if candidate.polarity != "ended":
         return []
-    held = ((handle, old) for handle, old, _ in offered if old.polarity == "holds")
-    found = (handle for handle, old in held if may_end_claim(candidate.text, old.text))
-    return [ClaimVerdict(candidate.handle, "deny", handle, sure=False) for handle in found][:1]
+    new, chinese = _view_claim(candidate, aliases), detect_language(candidate.text) == "zh"
+    held = [
+        (handle, _view_claim(old, aliases))
+        for handle, old, _ in offered
+        if old.polarity == "holds" and (chinese or _may_end(candidate, old, aliases))
+    ]
+    if chinese:
+        found = [(handle, old) for handle, old in held if may_end_claim(new.text, old.text)]
+    else:
+        own = (new.owner, *aliases)
+        found = [
+            (handle, old)
+            for handle, old in held
+            if old.person == new.person and names_ended_thing(new, old, (*own, old.owner))
+        ]
+    askable = (
+        ClaimVerdict(candidate.handle, "deny", handle, sure=False)
+        for handle, old in found
+        if may_contradict(new, old, aliases)
+    )
+    return list(islice(askable, 1))
 
 
 def _suspect_new_status(

@@ -7,6 +7,7 @@ then read it like anything else the person said.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memoryhub.engines.local.grammar.scene import ParsedTurn
@@ -23,6 +24,12 @@ _YES = re.compile(
     re.I,
 )
 _NO = re.compile(r"^\W*(?:no|nope|nah|not really)\b[\s,.!-]*", re.I)
+# It was so, and is no longer: "not any more", "nope, no longer".
+_NO_MORE = re.compile(
+    r"^\W*(?:(?:no|nope|nah|well)\b[\s,.!-]*)?(?:not any ?more|no longer|no more|not since)\b"
+    r"[\s,.!-]*",
+    re.I,
+)
 _LEADING_FILLER = re.compile(
     r"^\W*(?:(?:well|oh|hmm|um|just|mostly|mainly|probably|actually)\b[\s,.!-]*)+", re.I
 )
@@ -32,6 +39,8 @@ _VAGUE_WORDS = split_words("""
     suggestion suggestions question questions doubt
 """)
 _SUBJECTS = ("nsubj", "nsubjpass")
+_WH_TAGS = ("WP", "WRB", "WDT", "WP$")
+_UNSURE_WORDS = ("or", "not", "n't", "never", "if")
 _MAX_TOKENS = 12  # tokens of an answer that is no sentence
 
 
@@ -54,11 +63,13 @@ def complete_answer(question: ParsedTurn, answer: ParsedTurn) -> CompletedStatem
     if asked is None or said is None or len(said[1]) > _MAX_TOKENS + 2 or is_question(said[1].text):
         return None
     offset, span = said
+    start, end = offset + span.start_char, offset + span.end_char
+    if text := _tell_ended(asked, span):
+        return CompletedStatement(text, start, end)
     fragment, yes = _extract_fragment(span)
     if fragment and _is_sentence(span):
         return None
     text = _build_statement(asked, fragment, yes)
-    start, end = offset + span.start_char, offset + span.end_char
     return CompletedStatement(text, start, end) if text else None
 
 
@@ -88,10 +99,63 @@ def _build_statement(asked: Span, fragment: str, yes: bool | None) -> str:
     root = asked.root
     if any(t.lower_ in ("or", "not", "n't", "if") for t in asked):
         return ""
-    wh = next((t for t in asked if t.tag_ in ("WP", "WRB", "WDT", "WP$")), None)
+    wh = next((t for t in asked if t.tag_ in _WH_TAGS), None)
     if (wh is not None and wh.i < root.i) or (root.lemma_ == "be" and wh is not None):
         return _complete_open_question(asked, wh, fragment) if fragment else ""
     return _complete_closed_question(root, fragment, yes)
+
+
+def _tell_ended(asked: Span, answer: Span) -> str:
+    """What is no longer so by a no to "still", or by "not any more", and what is said beside it:
+    ("Do you still have the van?", "no, sold it") → "I do not have the van any more."."""
+    root = asked.root
+    still = any(t.lower_ == "still" for t in asked)
+    over = _NO_MORE.match(answer.text) or (still and _NO.match(answer.text))
+    subject = next((t for t in root.children if t.dep_ in _SUBJECTS), None)
+    open_to_more = any(t.tag_ in _WH_TAGS or t.lower_ in _UNSURE_WORDS for t in asked)
+    if not over or subject is None or open_to_more:
+        return ""
+    yours = subject.lower_ == "you"
+    inside = {t.i for t in subject.subtree}
+    rest = [t for t in root.subtree if t.i > root.i and not t.is_punct and t.i not in inside]
+    rest = [t for t in rest if t.lower_ not in ("still", "any", "yet")]
+    unknown = not yours and subject.pos_ == "PRON"
+    if unknown or any(t.lower_ in _VAGUE_WORDS for t in rest) or (root.lemma_ == "be" and not rest):
+        return ""
+    tail = " ".join(_to_first_person(t) for t in rest)
+    who = "I" if yours else " ".join(_to_first_person(t) for t in subject.subtree)
+    verb = _negate_verb(root) if yours else _negate_for_other(root)
+    told = f"{who} {verb} {tail}".strip() + " any more."
+    beside = answer.text[over.end() :].strip(" .!,…") if "since" not in over[0].lower() else ""
+    if _has_subject(answer):
+        return f"{told} {beside}."
+    new = _replace_object(root, rest, beside) if yours and not _is_sentence(answer) else ""
+    return f"{told} I {_inflect_question_verb(root)} {new}." if new else told
+
+
+def _has_subject(answer: Span) -> bool:
+    return any(t.dep_ in _SUBJECTS for t in answer)
+
+
+def _replace_object(root: Token, rest: Sequence[Token], value: str) -> str:
+    """(live, "in Leeds", "York now") → "in York now"; "" where nothing is named instead."""
+    places = [c for c in root.children if c.dep_ == "prep" and c.i > root.i]
+    heads = [*root.children, *(c for place in places for c in place.children)]
+    thing = next((t for t in heads if t.dep_ in ("dobj", "pobj") and t in rest), None)
+    if thing is None or not re.match(r"[A-Z]|(?:the|an?|my|\d)\b", value):
+        return ""
+    inside = {t.i for t in thing.subtree}
+    before = [_to_first_person(t) for t in rest if t.i < thing.i and t.i not in inside]
+    return " ".join([*before, value])
+
+
+def _negate_for_other(root: Token) -> str:
+    being = [t.lower_ for t in root.children if t.dep_ in ("aux", "auxpass")]
+    if root.lemma_ == "be":
+        return f"{root.lower_} not"
+    if "is" in being or "are" in being:
+        return f"{'is' if 'is' in being else 'are'} not {root.text}"
+    return f"{'do' if 'do' in being else 'does'} not {root.lemma_}"
 
 
 def _complete_open_question(asked: Span, wh: Token, fragment: str) -> str:

@@ -68,7 +68,40 @@ _PERSONAL_VERBS = split_words("""
     maintain build sell buy hope intend aim expect consider struggle visit pay earn spend
     paint draw sing dance garden fish hike climb cycle meditate pray fear trust admire
     favor favour subscribe code deploy develop design run handle coach
+    wake owe donate invest knit sew snore ski foster juggle
 """)
+# Verbs of people only with what follows them: "Reports due", "Banks closed" are of things.
+_PERSONAL_WITH = re.compile(
+    r"(?:reports to|answers to|banks with|votes (?:by|for|in|at)|comes from|hails from|relies on"
+    r"|depends on|swears by|gets (?:up|around|along)|goes by|tends to)\b", re.I
+)  # fmt: skip
+# What people are, without the verb: "Married to Tom", "Born in Leeds", "Vegetarian".
+_CLIPPED = re.compile(
+    r"(?P<was>born (?:in|on|and raised)\b|raised (?:in|by)\b|diagnosed with\b)"
+    r"|(?:married to|engaged to|based in|allergic to|interested in|fluent in|employed (?:as|at|by)"
+    r"|trained (?:as|in)|retired from|divorced from|afraid of|passionate about|related to"
+    r"|intolerant to|originally from)\b"
+    r"|(?:vegan|vegetarian|pescatarian|divorced|widowed|retired|(?:left|right)-handed|diabetic"
+    r"|dyslexic|teetotal|colou?r-?blind|lactose intolerant|pregnant|unemployed|self-employed)"
+    r"(?=\s?[.,;]?\s{0,9}$|[,;]| (?:since|for|and|but)\b)"
+    r"|(?P<a>(?:(?:single|proud|new) )?(?:mother|father|parent|owner|founder|co-?founder|member|fan"
+    r"|graduate|resident|native|citizen|lover)(?= of\b))"
+    r"(?!.{0,200}\b(?:is|are|was|were|has|have|had|said|says|will|must|can)\b)",
+    re.I,
+)
+# A line of a profile with one value: "Role: data engineer".
+_LINE_OF_PROFILE = re.compile(
+    r"(?:full |first |nick)?name|age|role|job|job title|occupation|profession|employer"
+    r"|team|department|home ?town|nationality|birthday|date of birth|time ?zone|diet"
+    r"|manager|boss|partner|spouse|wife|husband|native language"
+    r"|(?:favou?rite|preferred) [a-z]{3,20}(?: [a-z]{3,20})?",
+    re.I,
+)
+_AFTER_LABEL = re.compile(r"\s?:\s{1,4}(?=[^\s,;:][^,;:\n]{0,80}$)")
+# A program "does not work", "does not run", too.
+_DENIED_OF_PEOPLE = _PERSONAL_VERBS - split_words(
+    "work run go take play read build follow handle need support keep run have be"
+)
 # "Works fine", "Looks good", "Needs work": said of things.
 _SAID_OF_THINGS = re.compile(
     r"(?:works|runs|needs|takes|goes|reads|plays|is|was|has|can't|isn't|doesn't|keeps)"
@@ -97,6 +130,7 @@ _POSSESSIVE = re.compile(
     r"(?P<with>\b(?:with|and|for|of) [A-Z]\w{0,40}(?: and|,|['’]s|) )?\b(?P<own>his|her"
     r"|their)\b(?= \w)"
 )
+_DENIED = re.compile(r" not (?:(?:ever|usually|really|even) )?(?P<verb>[a-z]{2,20})\b", re.I)
 _SELF = re.compile(r"\b(?:himself|herself|themself|themselves)\b", re.I)
 _USER_WORDS = ("the user", "this user", "user", "[user]", "<user>")
 _CHINESE_USER = re.compile(
@@ -392,16 +426,41 @@ class _SentenceReader:
 
     def _read_bare(self, made: _Sentence, at: int) -> int:
         """ "Works as a data engineer": nobody is named, and so the subject is meant."""
+        if after := self._read_clipped(made, at):
+            return after
         found = _BARE.match(self.text, at, made.end)
         word = found["verb"].lower().replace("’", "'") if found else ""
         if found is None or _SAID_OF_THINGS.match(self.text, at, made.end):
             return at
         base = _find_base(word)
-        if base and (word in _BARE_AUXILIARIES or base in _PERSONAL_VERBS):
+        known = word in _BARE_AUXILIARIES or base in _PERSONAL_VERBS
+        known = known or bool(_PERSONAL_WITH.match(self.text, found.start("verb"), made.end))
+        if word == "does":
+            denied = _DENIED.match(self.text, found.end(), made.end)
+            known = denied is not None and denied["verb"].lower() in _DENIED_OF_PEOPLE
+        if base and known:
             made.edits.append(Edit(at, found.end(), f"I {found['adverb'].lower()}{base}"))
             made.told = made.known = True
             return found.end()
         return at
+
+    def _read_clipped(self, made: _Sentence, at: int) -> int:
+        """ "Married to Tom", "Role: data engineer": where what follows begins, 0 for neither."""
+        line = _LINE_OF_PROFILE.match(self.text, at, made.end)
+        if line and (named := _AFTER_LABEL.match(self.text, line.end(), made.end)):
+            label = line[0][:1].lower() + line[0][1:]
+            made.edits.append(Edit(at, named.end(), f"my {label} is "))
+            made.told = made.known = True
+            return named.end()
+        found = _CLIPPED.match(self.text, at, made.end)
+        if found is None:
+            return 0
+        being = "I was" if found["was"] else "I'm"
+        article = "" if not found["a"] else " an" if found["a"][0] in "oO" else " a"
+        opening = self.text[at].lower()
+        made.edits.append(Edit(at, at + 1, f"{being}{article} {opening}"))
+        made.told = made.known = True
+        return found.end()
 
     def _read_rest(self, made: _Sentence, at: int) -> None:
         """Its further verbs and possessives: "… and hates loud places with their sister"."""

@@ -70,6 +70,20 @@ TOPICS: Mapping[str, tuple[str, str]] = {
         "|vap|allerg|coeliac|celiac|gluten|dairy|sugar|sober|keto|bread|lunch|breakfast|dinner",
         "吃|喝|素|肉|烟|酒|咖啡|茶|糖|过敏|奶|饮食|减肥|生酮|辣|戒|斤",
     ),
+    "coffee": (
+        "coffee|espresso|latte|cappuccin|americano|mocha|cortado|macchiato|caffein|decaf",
+        "咖啡|拿铁|美式|卡布奇诺|摩卡|浓缩",
+    ),
+    "alcohol": (
+        "alcohol|beer|wine|whisk|vodka|gin$|rum$|cider|lager|ale$|ales$|pints?$|booz|sober|cocktail"
+        "|brandy|prosecco|tequila",
+        "酒|酗|喝高|喝醉",
+    ),
+    "tobacco": ("smok|cigar|fags?$|vap|tobacco|nicotine|rollies", "烟|抽|尼古丁"),
+    "meat": (
+        "meat|beef|pork|bacon|ham$|chicken|steak|lamb|sausage|burger|vegan|vegetarian|veggie",
+        "肉|荤|吃素|素食|排骨|火腿",
+    ),
     "health": (
         "doctor|diagnos|surger|knee|injur|medic|tablet|therap|pain|hospital|diabet|clinic|ill$|sick"
         "|blood|pressure|asthma|insulin|physio|recover|wrist|ankle|dentist"
@@ -114,6 +128,8 @@ TOPICS: Mapping[str, tuple[str, str]] = {
     "name": ("called|name[ds]?$|known$", "叫|名字|名叫|外号|昵称"),
     "sale": ("sell|sold|sale|list|offer|bought|buy|buys", "卖|买|挂牌|成交|转让|中介"),
 }  # fmt: skip
+# Topics whose words all name the same kind of thing: who gives it up gives each of them up.
+KINDS_OF_THINGS = frozenset({"coffee", "alcohol", "tobacco", "meat"})
 _TOPIC_WORDS = {
     name: (re.compile(rf"^(?:{english})"), re.compile(chinese))
     for name, (english, chinese) in TOPICS.items()

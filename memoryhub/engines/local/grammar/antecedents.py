@@ -7,7 +7,7 @@ what was brought in ("I bought a canoe"), then what was spoken about.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.scene import Scene, format_possessive
@@ -31,17 +31,45 @@ def may_point_back(text: str) -> bool:
     return bool(_PRONOUN.search(text))
 
 
-def find_antecedent(here: Span, owners: Iterable[str], before: Iterable[Doc], scene: Scene) -> str:
+def find_antecedent(
+    here: Span,
+    owners: Iterable[str],
+    before: Iterable[Doc],
+    scene: Scene,
+    pronoun: str = "",
+    besides: Collection[str] = (),
+) -> str:
     """The only person that facts of `here` are about, else named in it, else in `before`; or
-    nobody ("").
+    nobody (""). Who is no woman is not `pronoun` "she"; and none of those `besides`.
 
     Two candidates are none: nothing is guessed.
     """
-    told = {*owners} - {scene.speaker}
-    named = told if len(told) == 1 and scene.assisted else _find_people(here, scene) | told
-    if not named:
-        named = {name for doc in before for name in _find_people(doc[:], scene)}
+    told = {name for name in owners if name != scene.speaker and _may_be_called(pronoun, name)}
+    told -= {*besides}
+    named = told
+    if len(told) != 1 or not scene.assisted:
+        named = (_find_people(here, scene, pronoun) | told) - {*besides}
+    for doc in reversed([*before]):
+        named = named or _find_people(doc[:], scene, pronoun) - {*besides}
     return named.pop() if len(named) == 1 else ""
+
+
+_MEN = split_words("""
+    father dad daddy brother bro son husband hubby boyfriend bf grandfather grandpa grandad granddad
+    uncle nephew grandson stepdad stepfather stepson stepbrother fiance lad waiter actor
+""")
+_WOMEN = split_words("""
+    mother mom mum sister sis daughter wife missus girlfriend gf grandmother grandma granny nan nana
+    gran aunt niece granddaughter stepmum stepmother stepdaughter stepsister fiancee fiancée actress
+""")
+
+
+def _may_be_called(pronoun: str, name: str) -> bool:
+    """Whether somebody who goes by what they are ("Ana's aunt") may be he, or she."""
+    role = name.rpartition(" ")[2].lower()
+    if pronoun in ("he", "him", "his"):
+        return role not in _WOMEN
+    return role not in _MEN if pronoun in ("she", "her") else True
 
 
 def find_thing(spans: Iterable[Span], scene: Scene, *, many: bool = False) -> str:
@@ -84,8 +112,17 @@ def _is_thing(token: Token) -> bool:
     return not (token.ent_type_ == "PERSON" or lemma in PEOPLE | JOBS | VAGUE_NOUNS)
 
 
-def _find_people(span: Span, scene: Scene) -> set[str]:
-    return {name for token in span if (name := _find_name(token, scene))}
+def _find_people(span: Span, scene: Scene, pronoun: str) -> set[str]:
+    """Those who take part; where nobody does, those of whom something is named: "my aunt's car"."""
+    named = [(token, name) for token in span if (name := _find_name(token, scene))]
+    able = [(token, name) for token, name in named if _may_be_named(pronoun, token, name)]
+    acting = {name for token, name in able if token.dep_ != "poss"}
+    return acting or {name for _, name in able}
+
+
+def _may_be_named(pronoun: str, token: Token, name: str) -> bool:
+    beside = token.head.lemma_ if token.dep_ == "appos" else name  # "my brother Karl"
+    return _may_be_called(pronoun, name) and _may_be_called(pronoun, beside)
 
 
 def list_things_said(docs: Iterable[Doc]) -> Iterator[Span]:
@@ -101,12 +138,26 @@ def _find_name(token: Token, scene: Scene) -> str:
         return _join_name(token) if _is_somebody(token) else ""
     if token.dep_ == "attr":  # "Rex is my dog"
         return ""
+    new = scene.assisted and token.dep_ == "dobj" and token.lemma_.lower() in ANIMALS
+    if new and (owner := _find_new_owner(token, scene)):  # "Jo got a puppy"
+        return f"{format_possessive(owner)} {format_noun_phrase(token)}"
     owners = ("my", "our", "your") if scene.assisted else ("my", "our")
     mine = any(c.lower_ in owners for c in token.children if c.dep_ == "poss")
     bare = scene.assisted and not any(c.dep_ in ("det", "poss", "nummod") for c in token.children)
     if not (mine or bare) or token.lemma_.lower() not in PEOPLE | ANIMALS or find_name_after(token):
         return ""
     return f"{format_possessive(scene.speaker)} {format_noun_phrase(token)}"
+
+
+def _find_new_owner(animal: Token, scene: Scene) -> str:
+    """Who gets an animal that nothing was told of before, "" for nobody one can name."""
+    new = [c.lower_ for c in animal.children if c.dep_ in ("det", "poss")] in (["a"], ["an"])
+    if not new or animal.head.lemma_.lower() not in _HAVING_VERBS:
+        return ""
+    owner = next((c for c in animal.head.children if c.dep_ == "nsubj"), None)
+    if owner is None or owner.lower_ in ("i", "we"):
+        return scene.speaker
+    return _join_name(owner) if owner.pos_ == "PROPN" else ""
 
 
 def _is_somebody(token: Token) -> bool:
@@ -116,6 +167,8 @@ def _is_somebody(token: Token) -> bool:
         return len(list(token.subtree)) < 4
     to_them = token.dep_ == "pobj" and token.head.lower_ in ("to", "with", "about", "for")
     takes_part = to_them or token.dep_ in _PARTICIPANT_DEPENDENCIES
+    # "Jo and I broke up", of which the parser may take Jo for a time.
+    takes_part = takes_part or (token.dep_ == "npadvmod" and token.ent_type_ == "PERSON")
     return takes_part and token.ent_type_ in _PERSON_ENTITY_TYPES
 
 

@@ -129,9 +129,16 @@ def _rewrite_finite_verb(low: str, token: Token) -> str:
         low = f"'{low}"
     present = token.tag_ == "VBP" or low in clipped or low in ("am", "were")
     present = present or is_subjectless_liking(token) or is_told_bare(token)
+    present = present or _is_joined_to_present(token)
     if present and low != "quit" and _agrees_with_speaker(token):
         return inflect_third_person(low, token.lemma_)
     return clipped.get(low, token.text)
+
+
+def _is_joined_to_present(token: Token) -> bool:
+    """ "work" of "I live here and work there", which the parser takes for an infinitive."""
+    bare = token.tag_ == "VB" and not any(c.dep_ in ("aux", "auxpass") for c in token.children)
+    return bare and token.dep_ == "conj" and token.head.tag_ in ("VBP", "VBD")
 
 
 def _agrees_with_speaker(token: Token) -> bool:

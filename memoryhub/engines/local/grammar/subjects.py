@@ -11,6 +11,7 @@ from memoryhub.engines.local.grammar.scene import Scene, format_possessive
 from memoryhub.engines.local.grammar.verbs import (
     LIKING_VERBS,
     is_dictionary_noun,
+    is_dictionary_word,
     is_past_form,
     is_subjectless_liking,
     is_told_bare,
@@ -155,8 +156,12 @@ def is_own(token: Token, scene: Scene) -> bool:
 
 
 def _is_called(token: Token, scene: Scene) -> bool:
-    """Whether it is the name of somebody known, whatever the parser takes it for."""
-    return token.text[:1].isupper() and bool(scene.find_full_name(token.text))
+    """Whether it is the name of somebody known, whatever the parser takes it for, and however
+    hurriedly it is written."""
+    name = token.text
+    if name.islower() and name.isalpha() and not is_dictionary_word(name):
+        name = name.capitalize()
+    return name[:1].isupper() and bool(scene.find_full_name(name))
 
 
 def find_name_after(token: Token) -> str:
@@ -172,7 +177,7 @@ def format_noun_phrase(token: Token) -> str:
 
 def _find_full_name(token: Token, scene: Scene) -> str:
     known = next((n for n in scene.people if get_first_name(n).lower() == token.lower_), "")
-    known = known or scene.find_full_name(token.text)
+    known = known or scene.find_full_name(token.text) or scene.find_full_name(token.text.title())
     return known or " ".join(t.text for t in [*token.lefts, token] if t.pos_ == "PROPN")
 
 
@@ -192,5 +197,5 @@ def _has_implied_speaker(clause: Clause) -> bool:
     if about_me or any(t.lower_ == "me" for t in head.subtree if t.head in clause.chain):
         return False
     if head.tag_ == "VBG":
-        return not any(c.dep_ == "advcl" for c in head.children)
+        return not any(c.dep_ == "advcl" and c.i < head.i for c in head.children)
     return is_past_form(head.text) and head.tag_ in ("VBD", "VBN", "VB", "VBP")

@@ -78,6 +78,14 @@ def is_dictionary_noun(word: str) -> bool:
     return bool(lemminflect.getAllLemmas(word.lower(), upos="NOUN"))
 
 
+@lru_cache(maxsize=20_000)
+def is_dictionary_word(word: str) -> bool:
+    """Whether a dictionary has the word as anything that is inflected, as few names are."""
+    import lemminflect  # see `_forms`
+
+    return bool(lemminflect.getAllLemmas(word.lower()))
+
+
 def is_past_form(word: str) -> bool:
     """ "lost", "signed", "quit": a form that may be a past tense whatever the tagger says."""
     low = word.lower()

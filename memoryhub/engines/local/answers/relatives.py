@@ -1,0 +1,143 @@
+"""Whose relative or pet a question is about, and what speaks of that one: "where does her sister
+live". Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from memoryhub.engines.local.wordlists import split_words
+
+# Words for one and the same relative, or for several of which it may be one.
+KIN_WORDS = tuple(
+    split_words(words)
+    for words in (
+        "mother mom mum mam mama mummy mommy stepmother stepmum parent parents folks",
+        "father dad daddy papa pop stepfather stepdad parent parents folks",
+        "wife missus spouse partner husband hubby",
+        "boyfriend girlfriend bf gf partner fiance fiancee fiancé fiancée",
+        "son boy kid kids child children baby toddler little",
+        "daughter girl kid kids child children baby toddler little",
+        "brother brothers bro sibling siblings twin",
+        "sister sisters sis sibling siblings twin",
+        "grandmother grandma granny nan nana gran grandparents",
+        "grandfather grandpa grandad granddad grandparents",
+        "aunt auntie",
+        "uncle",
+        "cousin",
+        "niece",
+        "nephew",
+        "dog dogs puppy pup pet",
+        "cat cats kitten pet",
+    )
+)
+_KIN_CHINESE = (
+    "妈|母亲|姆妈|娘|爸妈|父母",
+    "爸|父亲|爹|爸妈|父母",
+    "老婆|妻子|媳妇|太太|爱人|老伴",
+    "老公|丈夫|先生|爱人|老伴",
+    "儿子|小子|孩子|娃|宝宝|宝贝",
+    "女儿|闺女|丫头|孩子|娃|宝宝|宝贝",
+    "男朋友|男友|对象",
+    "女朋友|女友|对象",
+    "哥",
+    "姐",
+    "弟",
+    "妹",
+    "狗|犬",
+    "猫",
+)
+_ASKED_KIN = "|".join(
+    sorted({word for words in KIN_WORDS for word in words}, key=len, reverse=True)
+)
+_OWNED = re.compile(
+    r"\b(?:my|his|her|their|our|the user['’]s|[a-z]\w*['’]s) (?:(?:older|younger|big|little|eldest|"
+    rf"oldest|youngest|twin|best|late|ex|step) )?(?P<kin>{_ASKED_KIN})\b",
+    re.I,
+)
+_OWNED_CHINESE = re.compile(
+    rf"[我他她](?:的|家的?)?[大小二三老]?(?P<kin>{'|'.join(_KIN_CHINESE)})(?!的?(?:老师|朋友|公司|同学))"
+)
+_NAME = r"[A-Z][\w-]+"
+_THIRD_PERSON = re.compile(
+    r"\b(?:he|she|him|her|his|hers|it|its|they|them|their)\b|[他她它](?!们)", re.I
+)
+
+
+_OPENING = (
+    r"^[\W_]*(?:(?:and|so|but|btw|ok|okay|oh|hey|well|also|anyway|today|apparently|guess what"
+    r"|finally|then)\b\W*)*"
+)
+_OPENS_WITH_KIN = re.compile(
+    rf"{_OPENING}(?:my|our) (?:[\w-]+ ){{0,2}}?(?:{_ASKED_KIN}|friend|mate|flatmate|roommate|boss"
+    r"|manager|colleague|coworker|neighbou?r|landlord|landlady|teacher|coach|dentist|doctor)"
+    r"(?:['’]s)?(?! and (?:i|me)\b)\b",
+    re.I,
+)
+_OPENS_WITH_KIN_CHINESE = re.compile(
+    rf"^\W*(?:我们?家?的?)?(?:[大小二老表堂]?(?:{'|'.join(_KIN_CHINESE)})|室友|舍友|同事|朋友|邻居|房东|老板|领导)"
+    r"(?![和跟与]我)"
+)
+_SPEAKER = re.compile(
+    r"\b(?:i|i['’]\w+|im|ive|we|we['’]\w+)\b|我(?!们?(?:家|的|[妈爸哥姐弟妹老爷奶]))", re.I
+)
+
+
+def tells_of_another(text: str, names: Iterable[str]) -> bool:
+    """Whether a message opens with somebody else, one of these `names` or a relative, and says
+    nothing of its speaker."""
+    opening = _OPENS_WITH_KIN.match(text) or _OPENS_WITH_KIN_CHINESE.match(text)
+    if opening is None:
+        called = "|".join(re.escape(name) for name in names if name)
+        opening = (
+            re.match(rf"{_OPENING}(?i:{called})(?:['’]s)?(?! and (?:i|me)\b)(?![A-Za-z])", text)
+            if called
+            else None
+        )
+    return opening is not None and not _SPEAKER.search(text, opening.end())
+
+
+class AskedRelative(NamedTuple):
+    """What a question's relative may be called in a memory; `names` are proper ones."""
+
+    words: re.Pattern[str]
+    names: frozenset[str]
+
+    def is_called(self, owner: str) -> bool:
+        """Whether it is whom claims of this owner are about: "Ana's mum", or Rita by her name."""
+        return owner in self.names or bool(self.words.search(owner))
+
+    def may_be_spoken_of(self, text: str) -> bool:
+        """By a word for a relative, by a name, or as he, she or it."""
+        said = self.words.search(text) or _THIRD_PERSON.search(text)
+        return bool(said) or any(name in text for name in self.names)
+
+
+def find_asked_relative(question: str, told: Iterable[str]) -> AskedRelative | None:
+    """The one relative or pet of somebody that a question is about, with the names that `told` says
+    it has; None for nobody's, or for several."""
+    if found := list(_OWNED.finditer(question)):
+        kin = {match["kin"].lower() for match in found}
+        if len(kin) > 1:
+            return None
+        known = frozenset[str]().union(*(group for group in KIN_WORDS if kin & group), kin)
+        called = "|".join(sorted(known, key=len, reverse=True))
+        words = re.compile(rf"\b(?:{called})(?:['’]?s)?\b", re.I)
+        naming = re.compile(
+            rf"\b(?i:{called}),? (?:(?:is|was|now|called|named|is called) )*(?P<after>{_NAME})"
+            rf"|(?P<before>{_NAME})(?:,| is| was)? (?:my|his|her|their|our|{_NAME}['’]s?)"
+            rf" (?:\w+ )?(?i:{called})\b"
+        )
+    elif match := _OWNED_CHINESE.search(question):
+        kin = {match["kin"]}
+        called = "|".join(group for group in _KIN_CHINESE if kin & set(group.split("|")))
+        words = re.compile(called)
+        naming = re.compile(
+            rf"(?:{called})(?:叫|名叫|名字叫|名字是)(?P<after>\w{{1,4}}?)(?=[，。,.了的]|$)"
+            rf"|(?P<before>\w{{1,4}}?)是\w{{1,6}}?的?(?:{called})"
+        )
+    else:
+        return None
+    names = {each["after"] or each["before"] for text in told for each in naming.finditer(text)}
+    return AskedRelative(words, frozenset(names))

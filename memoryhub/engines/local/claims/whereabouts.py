@@ -1,0 +1,73 @@
+"""Where somebody lives, told by where they are: "I'm in Leeds now", "renting with Jo in Hull"."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from memoryhub.engines.local.grammar.clauses import Clause
+from memoryhub.engines.local.grammar.verbs import is_dictionary_noun
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+_DWELLING_VERBS = frozenset({"live", "reside", "rent", "be", "move"})
+_BY_NOW = re.compile(r"\b(?:now|nowadays|these days|currently|for good)\b")
+_EVENT = (
+    r"weekend|days?|nights?|weeks?|fortnight|holidays?|vacation|work|business|conf(?:erence)?"
+    r"|wedding|meetings?|trip|visit|christmas|xmas|easter|funeral|interview|training|gig|party"
+    r"|match|birthday|concert|festival|lunch"
+)
+# What says that somebody is only passing through, or is back the next day.
+_PASSING = re.compile(
+    rf"\b(?:for (?:the |a |an |our |my |this |\w+'s )*(?:\w+ )?(?:{_EVENT})"
+    r"|on (?:holiday|vacation|business|tour|leave|my way|the way|a \w+)|visiting|stuck|landed"
+    r"|landing|just (?:got|arrived)|right now|rn|tonight|today|this week\w*|flight|layover|airport"
+    r"|train|at \d+|early|late|yesterday|this (?:morning|afternoon|evening)|hours?|minutes?"
+    r"|(?:back|home|leaving) (?:on|tomorrow|tonight|next|soon)|(?:until|till|til) (?!i\b))\b",
+    re.I,
+)
+
+
+def is_by_now(text: str) -> bool:
+    """Whether it says that something is so by now, which it was not before."""
+    return bool(_BY_NOW.search(text))
+
+
+def is_passing(text: str) -> bool:
+    """Whether it speaks of a visit, a trip or an hour of the day, and not of what lasts."""
+    return bool(_PASSING.search(text))
+
+
+def find_clause_lemma(verb: Token) -> str:
+    """The lemma in lower case; of "im", which the parser takes for a verb of its own, be."""
+    return "be" if verb.lower_ in ("m", "'m", "’m") else verb.lemma_.lower()
+
+
+def find_home(clause: Clause) -> tuple[Token, Token] | None:
+    """Preposition and place of where somebody lives, whatever else is told of it first: "with my
+    aunt in Leeds"."""
+    home = clause.main
+    verb = find_clause_lemma(home)
+    moved_in = any(c.dep_ == "prt" and c.lower_ == "in" for c in home.children)
+    if verb not in _DWELLING_VERBS or (verb == "move" and not moved_in):
+        return None
+    # Of a flat in a quarter of the town the flat is told, and the town stays the home.
+    if verb == "rent" and any(c.dep_ == "dobj" for c in home.children):
+        return None
+    for token in home.subtree:
+        beside = token.head.dep_ == "pobj" and token.head.head.head == home
+        if token.lower_ != "in" or token.dep_ != "prep" or not (beside or token.head == home):
+            continue
+        place = next((c for c in token.children if c.dep_ == "pobj"), None)
+        if place is not None and is_place(place):
+            return token, place
+    return None
+
+
+def is_place(thing: Token) -> bool:
+    """A name, also one that nobody wrote with a capital ("i live in leeds")."""
+    named = thing.pos_ == "PROPN" and thing.ent_type_ not in ("DATE", "TIME")
+    named = named or thing.ent_type_ in ("GPE", "LOC", "ORG")
+    unknown = thing.pos_ == "NOUN" and thing.is_alpha and not is_dictionary_noun(thing.lower_)
+    return named or (unknown and thing.text.islower() and not any(thing.lefts))

@@ -1,0 +1,87 @@
+"""What a person is asked about two claims, and what not: only what can contradict at all."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memoryhub.engines.local.claims.matters import may_contradict
+from memoryhub.engines.local.claims.pairs import ClaimView
+from memoryhub.engines.local.engine import LocalEngine
+from memoryhub.engines.types import NamePair, Polarity
+
+AT = datetime(2026, 4, 2, 9, tzinfo=UTC)
+
+
+def may_ask(old: str, new: str, polarity: Polarity = "holds") -> bool:
+    owner = "阿珍" if "阿珍" in old + new else "Vera"
+    later = AT + timedelta(days=40)
+    return may_contradict(
+        ClaimView(new, owner, later, polarity=polarity),
+        ClaimView(old, owner, AT),
+        (owner,),
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Vera's allotment is muddy.", "Vera shares an allotment with Jim."),
+        ("Vera shares an allotment with Jim.", "Vera's allotment is quite muddy in autumn."),
+        ("Vera's boat yard charges a fortune.", "Vera sold the boat."),
+        ("Vera's choir is noisy.", "Vera is leaving the choir."),
+        ("Vera runs a café in Hove.", "Vera's café is closed on Tuesdays now."),
+        ("Vera: The cellar leaked.", "Pat left the cellar."),
+        ("Vera has a parrot called Kiwi.", "Kiwi comes too, of course."),
+        ("Kiwi comes along, of course.", "Kiwi sleeps in the hall."),
+        ("Nell is Vera's daughter.", "Vera's daughter opened a salon."),
+        (
+            "Vera works at a depot.",
+            'Asked "As a packer?", Vera said: same work, more money.',
+        ),
+        ("阿珍小宝很喜欢。", "阿珍小宝上幼儿园了。"),
+        ("阿珍的画室有点冷。", "阿珍把画室转让了。"),
+        ("阿珍公司最近很忙。", "阿珍在一家做物流的公司。"),
+        ("小宝是她儿子。", "阿珍的儿子开了家面馆。"),
+        ("阿珍调到夜班了。", "阿珍的夜班没变。"),
+    ],
+)
+def test_what_stands_side_by_side_is_not_asked_about(old: str, new: str) -> None:
+    assert not may_ask(old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Vera's boss is Miss Oduya.", "Mr Lund is the boss now."),
+        ("Vera's phone number is 555 0144.", "Vera has a new number, 555 0177."),
+        ("Vera's allotment is tiny.", "Vera's allotment is huge."),
+        ("Vera's boiler is broken.", "Vera's boiler was repaired."),
+        ("Vera sings in a choir.", "Vera: The choir split up."),
+        ("Vera's report is due Fridays.", "Vera's manager wants the report on Mondays."),
+        ("Vera takes milk in her tea.", "Vera is back to black tea."),
+        ("Vera's commute is by train.", "Vera drives to work now."),
+        ("Vera's fee is forty pounds.", "Vera charges sixty pounds now."),
+        ("阿珍的厨房有点小。", "阿珍的新厨房很大。"),
+        ("阿珍在学二胡。", "阿珍不学二胡了。"),
+        ("阿珍跟表姐合租。", "现在阿珍自己住。"),
+    ],
+)
+def test_what_takes_the_place_of_another_is(old: str, new: str) -> None:
+    assert may_ask(old, new)
+
+
+def test_an_ending_and_a_correction_are_always_asked_about() -> None:
+    assert may_ask("Nell is Vera's daughter.", "Nell is not Vera's daughter.", "denied")
+    wrong = ClaimView("Vera's allotment is a garden.", "Vera", AT, correction=True)
+    assert may_contradict(wrong, ClaimView("Vera has an allotment.", "Vera", AT), ("Vera",))
+
+
+def test_a_plain_word_is_no_second_name() -> None:
+    pairs = [
+        NamePair("a", "cellar", "cellar near the harbour"),
+        NamePair("b", "the regatta", "Cowes regatta"),
+        NamePair("c", "Lund", "Erik Lund"),
+    ]
+    assert LocalEngine().compare_names(pairs) == {"a": False, "b": False}
