@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from django.db.models import Q
+
 from api.core.idempotency import erase_answers
-from api.core.request_log import sweep_request_log
-from memoryhub.declarations import AppDeclaration
+from memoryhub.declarations import AppDeclaration, Growth
 
 DECLARATION = AppDeclaration(
-    space_sweeps=(sweep_request_log,),
     erasable_texts={
         "mem0project": "settings of the tenant's",
         "idempotentrequest": erase_answers,
@@ -18,5 +18,16 @@ DECLARATION = AppDeclaration(
         "idempotentrequest": "answers to requests that were made here",
         "loggedrequest": "a log of what was asked here",
         "ratewindow": "counts requests that were made here",
+    },
+    growth={
+        "mem0project": Growth(kind="settings"),
+        # Not of what is under way.
+        "idempotentrequest": Growth(
+            kind="answers", at="created_at", days="answer_days", only=~Q(status=102)
+        ),
+        "loggedrequest": Growth(
+            kind="requests", at="at", days="request_days", hub_days="REQUEST_LOG_DAYS"
+        ),
+        "ratewindow": Growth(kind="settings"),
     },
 )

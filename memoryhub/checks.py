@@ -19,6 +19,9 @@ from django.db.models import BinaryField, CharField, Field, JSONField, Model, Te
 from memoryhub.declarations import AppDeclaration, load_declarations
 from memoryhub.engines.llm.own_prompts import find_prompt_faults
 from memoryhub.pipeline.models import Job
+from memoryhub.tenants.models import TenantModel
+from memoryhub.tenants.sign_on_provider import is_sign_on_installed
+from memoryhub.tracing import is_tracing_installed
 
 _ROLE_SQL = """
 SELECT current_user, rolsuper, rolbypassrls,
@@ -60,6 +63,40 @@ def _check_model_settings() -> Iterator[CheckMessage]:
             hint='Set MEMORYHUB_LLM_MODEL; until then jobs of tenants with engine "llm" fail.',
             id="memoryhub.W001",
         )
+
+
+@register
+def check_single_sign_on(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    if settings.OIDC_ISSUER and not settings.OIDC_CLIENT_ID:
+        return [
+            Error(
+                "MEMORYHUB_OIDC_ISSUER needs MEMORYHUB_OIDC_CLIENT_ID.",
+                hint="Set it to what the provider calls the hub, or unset the issuer.",
+                id="memoryhub.E012",
+            )
+        ]
+    if settings.OIDC_ISSUER and not is_sign_on_installed():
+        return [
+            Error(
+                "MEMORYHUB_OIDC_ISSUER is set, but what signs in there is not installed.",
+                hint="pip install --no-deps -r requirements/oidc.txt",
+                id="memoryhub.E013",
+            )
+        ]
+    return []
+
+
+@register
+def check_tracing(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    if not settings.OTLP_ENDPOINT or is_tracing_installed():
+        return []
+    return [
+        Caution(
+            "OTEL_EXPORTER_OTLP_ENDPOINT is set, but what sends traces is not installed.",
+            hint="pip install --no-deps -r requirements/otel.txt",
+            id="memoryhub.W003",
+        )
+    ]
 
 
 @register
@@ -127,7 +164,16 @@ def _check_tables(
             "it stays.",
             id="memoryhub.E009",
         )
-    for label in sorted((erasable & histories) | ((erasable | exported) - ours.keys())):
+    growing = _list_labels(declared, "growth")
+    tenants = {label for label, model in ours.items() if issubclass(model, TenantModel)}
+    for label in sorted(tenants - growing - histories):
+        yield Error(
+            f"Nobody says what ends the rows of {label}.",
+            hint="Give it a Growth in `growth` of its app's memory_app.py.",
+            id="memoryhub.E014",
+        )
+    named = erasable | exported | growing
+    for label in sorted((erasable & histories) | (named - ours.keys())):
         yield Error(
             f"{label} is declared twice, or is no table of the app that declares it.",
             hint="A memory kind is none of the `erasable_texts`; an app declares its own tables.",

@@ -58,6 +58,23 @@ class ExportKind:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """Why a table grows, and what ends its rows by their age.
+
+    `kind`: which of the kinds of rows that people tell apart (console/pages/growth). `at`: the
+    column that tells how old a row is, "": none does. `days`: the switch of `retention` that says
+    after how many days its rows end, "": none does. `hub_days`: the setting of the hub with the
+    days that a tenant can only make fewer, "": none. `only`: the rows that may end (a Q).
+    """
+
+    kind: str
+    at: str = ""
+    days: str = ""
+    hub_days: str = ""
+    only: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AppDeclaration:
     """All that an app adds to the hub.
 
@@ -69,7 +86,8 @@ class AppDeclaration:
     By a table's name, of every table of a tenant's that is the app's own:
     `erasable_texts`: for one that holds words and is no memory kind, what clears them, or a
     sentence that says what else does or why the words may stay. `export_kinds`: how it goes into
-    a file, or a sentence that says why it does not.
+    a file, or a sentence that says why it does not. `growth`: what ends its rows; memory kinds
+    end by erasing alone and need none.
     """
 
     steps: tuple[type[Any], ...] = ()
@@ -80,9 +98,10 @@ class AppDeclaration:
     erasure_traces: tuple[TraceErasure, ...] = ()
     erasable_texts: Mapping[str, EraseWords | str] = field(default_factory=dict)
     export_kinds: Mapping[str, ExportKind | str] = field(default_factory=dict)
+    growth: Mapping[str, Growth] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("erasable_texts", "export_kinds"):
+        for name in ("erasable_texts", "export_kinds", "growth"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
 

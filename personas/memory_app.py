@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoryhub.declarations import AppDeclaration, ExportKind
+from memoryhub.declarations import AppDeclaration, ExportKind, Growth
 from notes.history.row_kinds import RowKind
 from personas.blocks import follow_revisions
 from personas.models import CoreBlock, ProfileAttribute, Trait
@@ -29,5 +29,10 @@ DECLARATION = AppDeclaration(
         ),
         "blockattachment": ExportKind(of_space="", shared=True, parts=frozenset({"tenant"})),
         "window": ExportKind(),
+    },
+    growth={
+        "blockversion": Growth(kind="history", at="created_at"),
+        "blockattachment": Growth(kind="settings"),
+        "window": Growth(kind="said"),
     },
 )

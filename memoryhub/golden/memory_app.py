@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoryhub.declarations import AppDeclaration, ExportKind
+from memoryhub.declarations import AppDeclaration, ExportKind, Growth
 from memoryhub.golden.embedder_comparison import GoldenStep
 from memoryhub.golden.models import GoldenQuestion
 from memoryhub.golden.services import trace_erased_questions
@@ -20,5 +20,9 @@ DECLARATION = AppDeclaration(
         "goldenquestion": ExportKind(order=("created_at", "id")),
         "replayrun": "a measurement, made here",
         "replayanswer": "a measurement, made here",
+    },
+    growth={
+        "replayrun": Growth(kind="golden", at="created_at"),
+        "replayanswer": Growth(kind="golden"),
     },
 )

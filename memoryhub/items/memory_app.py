@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoryhub.declarations import AppDeclaration, ExportKind
+from memoryhub.declarations import AppDeclaration, ExportKind, Growth
 
 DECLARATION = AppDeclaration(
     erasable_texts={
@@ -12,5 +12,9 @@ DECLARATION = AppDeclaration(
     export_kinds={
         "item": ExportKind(order=("created_at", "id")),
         "itemtext": ExportKind(order=("item_id", "place")),
+    },
+    growth={
+        "item": Growth(kind="items", at="created_at"),
+        "itemtext": Growth(kind="items"),
     },
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoryhub.declarations import AppDeclaration
+from memoryhub.declarations import AppDeclaration, Growth
 from memoryhub.lab.runs.background import ring_for_next_run
 
 DECLARATION = AppDeclaration(
@@ -16,5 +16,10 @@ DECLARATION = AppDeclaration(
         "labrun": "a measurement, made here",
         "labderivation": "a measurement, made here",
         "laboutcome": "a measurement, made here",
+    },
+    growth={
+        "labrun": Growth(kind="lab", at="created_at"),
+        "labderivation": Growth(kind="lab"),
+        "laboutcome": Growth(kind="lab", at="created_at"),
     },
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from memoryhub.declarations import AppDeclaration
+from django.db.models import Q
+
+from memoryhub.declarations import AppDeclaration, Growth
+from memoryhub.pipeline import ageing
 from memoryhub.pipeline.embeddings import embedding_map, fill, reembed
 from memoryhub.pipeline.erasure import erase_targets, expire, rederive
 from memoryhub.pipeline.steps import promotion
@@ -30,12 +33,14 @@ DECLARATION = AppDeclaration(
         write_digests.plan_renewal_if_stale,
         placement.revive_visited_segments,
         erase_targets.erase_outlived_facts,
+        erase_targets.erase_outlived_turns,
         promotion.refresh_by_clock,
         reembed.start_migration_by_clock,
         merge_entities.merge_duplicate_entities,
         expire.delete_expired,
         quality_readings.measure_if_changed,
     ),
+    hub_sweeps=(ageing.sweep_old_rows,),
     erasable_texts={
         "job": "pipeline.erasure empties result and error; the payload is ids alone",
         "embeddingmigration": "figures, and what an embedder said of itself",
@@ -47,5 +52,13 @@ DECLARATION = AppDeclaration(
         "embeddingmigration": "work under way",
         "spacemap": "drawn anew of the vectors",
         "qualityreading": "measured anew",
+    },
+    growth={
+        "job": Growth(
+            kind="jobs", at="created_at", days="job_days", only=Q(state__in=["done", "cancelled"])
+        ),
+        "embeddingmigration": Growth(kind="jobs", at="created_at"),
+        "spacemap": Growth(kind="memories", at="drawn_at"),
+        "qualityreading": Growth(kind="memories", at="computed_at"),
     },
 )

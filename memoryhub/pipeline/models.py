@@ -54,7 +54,7 @@ class Job(SpaceModel):
         REDERIVE = "rederive", _("Derive again after an erasure")
         EMBED = "embed", _("Embed what has no vector yet")
         SWEEP = "sweep", _("Let fade, warm up, tidy")
-        REPLAY = "replay", _("Replay golden questions")
+        REPLAY = "replay", _("Replay test questions")
         MAP = "map", _("Draw the map of memories")
         WAKE = "wake", _("Wake an agent")
 

@@ -34,7 +34,8 @@ from personas.models import ProfileAttribute, Trait
 ACTOR = "pipeline"
 REASON = gettext_noop("the subject's name")
 _MAX_RENAMED = 1000  # facts of one event; what is left follows with the next dialogue
-_WORD_COLUMNS = ("text", "subject", "object", "indirect_object", "complement")
+_PART_COLUMNS = ("subject", "object", "indirect_object", "complement")
+_WORD_COLUMNS = ("text", *_PART_COLUMNS)
 
 
 def clean_name(name: str) -> str:
@@ -154,7 +155,11 @@ def _find_keys(space: Space, old: Collection[str]) -> Iterable[RowKey]:
     """Rows that are under one of these names. Call inside the tenant's scope."""
     facts = Q(owner__in=old)
     for name in old:
-        facts |= Q(owner__startswith=f"{name}'s ") | Q(owner__startswith=f"{name}的")
+        for column in ("owner", *_PART_COLUMNS):
+            facts |= Q(**{f"{column}__startswith": f"{name}'s "})
+            facts |= Q(**{f"{column}__startswith": f"{name}的"})
+        for column in _PART_COLUMNS:  # "Rita taught the user to sail"
+            facts |= Q(**{column: name})
     found = Fact.objects.filter(facts, space=space, retired_at=None).order_by("id")
     yield from (("fact", row) for row in found.values_list("id", flat=True)[:_MAX_RENAMED])
     for model in (Trait, ProfileAttribute):

@@ -228,9 +228,36 @@ class ForgetPolicy(_PolicyGroup):
     """Never hide what alone supports a fact that holds."""
 
 
+Days = Annotated[int | None, Field(ge=1, le=36_500)]
+
+
 class RetentionPolicy(_PolicyGroup):
     max_age_days: Annotated[float | None, Field(gt=0)] = None
     """Days after which memories are erased for good; nothing: never."""
+    turn_days: Days = None
+    """Days after which what was said is erased for good, with what rests on it alone; nothing:
+    never."""
+    recall_days: Days = None
+    """Days that recalls are kept; nothing: as long as the hub keeps them."""
+    request_days: Days = None
+    """Days that requests are kept; nothing: as long as the hub keeps them."""
+    delivery_days: Days = None
+    """Days that events for webhooks and their deliveries are kept; nothing: as long as the hub
+    keeps them."""
+    call_days: Days = None
+    """Days that calls of models are kept, with their words and costs; nothing: always."""
+    job_days: Days = None
+    """Days that jobs that are done or cancelled are kept, with what they decided; nothing:
+    always."""
+    answer_days: Annotated[int | None, Field(ge=1, le=36_500)] = 90
+    """Days in which a write that is sent again with the same Idempotency-Key is answered as the
+    first time; nothing: always."""
+    import_days: Days = None
+    """Days that reports of imports are kept; nothing: always."""
+    audit_days: Annotated[int | None, Field(ge=365, le=36_500)] = None
+    """Days that the list of changes is kept; nothing: always."""
+    receipt_days: Annotated[int | None, Field(ge=1, le=1_095)] = None
+    """Days that receipts of erasures are kept; nothing: three years."""
 
 
 class WindowPolicy(_PolicyGroup):

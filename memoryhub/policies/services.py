@@ -24,7 +24,7 @@ from memoryhub.policies.compose import (
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.presets import DEFAULT_PRESET
 from memoryhub.policies.schema import Policy, split_keys
-from memoryhub.policies.switches import PROMPT, get_family, get_switch_value
+from memoryhub.policies.switches import LOG_SWITCHES, PROMPT, get_family, get_switch_value
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.statements import load_prepared_rows
@@ -200,6 +200,10 @@ def _build_proposed_version(
     if space is not None and budget:
         message = gettext("%(name)s is the tenant's: a space has no budget")
         raise InvalidInput(message % {"name": budget}, field=budget)
+    log = next((name for name in asked.overrides if name in LOG_SWITCHES), "")
+    if space is not None and log:
+        message = gettext("%(name)s is the tenant's: logs of all its spaces are kept alike")
+        raise InvalidInput(message % {"name": log}, field=log)
     layers = load_layers(tenant_id, space)
     before = layers.own if space else layers.tenant
     version = before.version if before else 0

@@ -124,6 +124,13 @@ def _format_range(shape: Mapping[str, Any]) -> str:
 
 SWITCHES: Mapping[str, Switch] = {switch.name: switch for switch in _list_switches()}
 
+# How long a log is kept, which is the tenant's alone.
+LOG_SWITCHES: tuple[str, ...] = tuple(
+    name
+    for name, switch in SWITCHES.items()
+    if switch.group == "retention" and name not in ("retention.max_age_days", "retention.turn_days")
+)
+
 
 def find_switch(name: str) -> Switch | None:
     """The switch of this name; each family has one for every purpose (`llm.model.<purpose>`)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoryhub.declarations import AppDeclaration
+from memoryhub.declarations import AppDeclaration, Growth
 
 DECLARATION = AppDeclaration(
     erasable_texts={
@@ -16,10 +16,20 @@ DECLARATION = AppDeclaration(
         "space": "told as its own line",
         "user": "people sign in where they have an account",
         "browsersession": "who is signed in here",
+        "secondfactor": "people sign in where they have an account",
+        "recoverycode": "people sign in where they have an account",
+        "signonidentity": "people sign in where they have an account",
         "accountevent": "who signed in here",
         "membership": "people sign in where they have an account",
         "auditentry": "who changed what of the tenant here",
         "apikey": "a key opens one hub",
         "personlink": "a link opens one hub",
+    },
+    growth={
+        "space": Growth(kind="settings", at="created_at"),
+        "membership": Growth(kind="settings"),
+        "apikey": Growth(kind="settings", at="created_at"),
+        "personlink": Growth(kind="settings", at="created_at"),
+        "auditentry": Growth(kind="changes", at="at", days="audit_days"),
     },
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import socket
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from memoryhub.celery import app
+from memoryhub.celery import WORKER_NICENESS, app
 from memoryhub.dialogues.messages import Message
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, run_space
 from memoryhub.pipeline.models import Job
@@ -162,7 +163,7 @@ def can_connect(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_a_request_rings_the_default_broker_and_a_worker_hears_it(
+def test_a_request_rings_the_default_broker_and_a_worker_hears_it_and_gives_way_to_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No sweep helps here: it runs once an hour."""
@@ -176,8 +177,10 @@ def test_a_request_rings_the_default_broker_and_a_worker_hears_it(
         "said = [Message('user', 'I live in Porto.', 'Ana')]\n"
         "ingest_messages(UUID(sys.argv[1]), IngestRequest('ana', said))"
     )
-    with run_worker(log, tmp_path / "beat", **hourly):
+    with run_worker(log, tmp_path / "beat", **hourly) as worker:
         wait_until(lambda: "ready" in log.read_text(), 60, log)
+        ours = os.getpriority(os.PRIO_PROCESS, 0)
+        assert os.getpriority(os.PRIO_PROCESS, worker.pid) == min(ours + WORKER_NICENESS, 19)
         subprocess.run(
             [sys.executable, "-c", ingest_elsewhere, str(tenant.id)],
             env=build_environment(**hourly),

@@ -61,9 +61,17 @@ def test_words_that_no_erasure_knows_of(label: str, name: str) -> None:
 
 def test_a_memory_kind_whose_words_nobody_declares() -> None:
     kinds = load_declarations()["personas"].memory_kinds
-    ((code, message),) = list_findings("personas", memory_kinds=kinds[1:])
-    assert code == "memoryhub.E008"
-    assert "personas.trait" in message
+    words, growth = list_findings("personas", memory_kinds=kinds[1:])
+    assert (words[0], growth[0]) == ("memoryhub.E008", "memoryhub.E014")
+    assert "personas.trait" in words[1]
+    assert "personas.trait" in growth[1]
+
+
+@pytest.mark.parametrize(("label", "name"), [("api", "ratewindow"), ("notes", "derivation")])
+def test_a_table_whose_rows_nobody_ends(label: str, name: str) -> None:
+    ((code, message),) = list_findings(label, **drop(label, "growth", name))
+    assert code == "memoryhub.E014"
+    assert f"{label}.{name}" in message
 
 
 @pytest.mark.parametrize(("label", "name"), [("notes", "fact"), ("api", "ratewindow")])

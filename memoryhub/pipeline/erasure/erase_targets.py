@@ -242,6 +242,32 @@ def erase_outlived_facts(space: Space, policy: Policy, now: datetime) -> datetim
     return next_one + age if next_one else None
 
 
+def erase_outlived_turns(space: Space, policy: Policy, now: datetime) -> datetime | None:
+    """Erase what was taken in longer ago than the limit, with what rests on it alone.
+
+    A task of the sweep; returns when the next one outlives it. What was not read yet stays until
+    it was.
+    """
+    days = policy.retention.turn_days
+    if days is None or policy.erase.hold:
+        return None
+    age = timedelta(days=days)
+    read = (Turn.State.PROCESSED, Turn.State.FAILED)
+    with tenant_scope(space.tenant_id):
+        # In the order in which they were taken in, so that their index is enough.
+        first = Turn.objects.filter(space=space, state__in=read).order_by("seq")
+        oldest = first.values_list("id", "received_at")[:MAX_OUTLIVED_PER_SWEEP]
+        ids = tuple(turn for turn, received in oldest if received < now - age)
+    if ids:
+        target = ErasureTarget("turns", ids)
+        execute_erasure(
+            space, target, "policy: retention.turn_days", now, reason="outlived", within_step=True
+        )
+    with tenant_scope(space.tenant_id):
+        next_one = first.values_list("received_at", flat=True).first()
+    return next_one + age if next_one else None
+
+
 def _erase_traced(
     wanted: _Erasure, found: ErasureTrace
 ) -> tuple[Counter[str], list[dict[str, Any]]]:

@@ -30,6 +30,7 @@ from memoryhub.pipeline.review import review_rules
 from memoryhub.places import step_aside
 from memoryhub.stopping import allow_stopping
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tracing import mark_failed, trace
 from notes.review import proposals
 
 log = structlog.get_logger()
@@ -103,7 +104,9 @@ def run_next_job(tenant_id: UUID, space_id: UUID, at: datetime | None = None) ->
     if job is None:
         return False
     ids = {"tenant": str(tenant_id), "space": str(space_id), "job": str(job.id)}
+    told = {f"memoryhub.{name}": value for name, value in ids.items()}
     with (
+        trace(f"job {job.step}", told | {"memoryhub.attempt": job.attempts}),
         structlog.contextvars.bound_contextvars(**ids),
         proposals.collect_opened_proposals() as opened,
         keep_lease(job),
@@ -137,6 +140,7 @@ def _run_step(job: Job, at: datetime | None) -> None:
             # Whatever went wrong is kept on the job and shown; only the process's end escapes.
             if not isinstance(error, MemoryHubError):
                 log.exception("job.failed", job=str(job.id), attempt=job.attempts)
+            mark_failed(error.code if isinstance(error, MemoryHubError) else type(error).__name__)
             _record_failure(job, error, ledger.find_pause_end(error), at or timezone.now())
 
 

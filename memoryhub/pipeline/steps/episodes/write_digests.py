@@ -260,7 +260,9 @@ def _store_drafts(at: StepContext, drafts: list[EpisodeDraft], target: DigestTar
     index = episode_io.embed_drafts(at, drafts)
     with tenant_scope(at.job.tenant_id):
         queue.lock_job(at.job)
-        reason = "a late turn or an erasure" if target.row and target.row.stale else "a span ended"
+        reason = (
+            "a late turn or an erasure" if target.row and target.row.stale else "its time is over"
+        )
         episode_io.write_episodes(at, drafts, index, reason)
     return [str(draft.row.id) for draft in drafts]
 

@@ -67,7 +67,8 @@ def schedule(due: DerivedDialogue) -> None:
 
 def is_sweep_wanted(policy: Policy) -> bool:
     """Whether this policy leaves anything to do by the clock."""
-    ages = policy.retention.max_age_days is not None
+    limits = policy.retention
+    ages = limits.max_age_days is not None or limits.turn_days is not None
     return (
         is_hiding_enabled(policy.forget) or policy.segments.enabled or policy.graph.enabled or ages
     )
