@@ -7,12 +7,16 @@ becomes the first by way of the second: only a command makes one, on the machine
 from __future__ import annotations
 
 import hmac
+from uuid import UUID
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
-from memoryhub.tenants.audit import HUB_ACTOR
-from memoryhub.tenants.models import BrowserSession, User
+from memoryhub.errors import NotFound
+from memoryhub.tenants.audit import ADMIN_ACTOR, HUB_ACTOR, Action, record_audit_entry
+from memoryhub.tenants.models import BrowserSession, Membership, User
 from memoryhub.tenants.people import generate_password
+from memoryhub.tenants.scope import hub_scope, tenant_scope
 from memoryhub.tenants.sign_in import Kind, record_account_event
 
 
@@ -72,3 +76,19 @@ def end_sessions(
         rows.filter(session_key__in=found).delete()
         record_account_event(Kind.SESSIONS_ENDED, user, actor)
     return len(found)
+
+
+def sign_member_out(tenant_id: UUID, member_id: UUID, *, actor: str = HUB_ACTOR) -> None:
+    """End all sessions of a member, for an admin of the tenant.
+
+    A session is the person's and opens every tenant of theirs: whoever belongs to others signs in
+    anew there, too. The tenant's list of changes names the actor; the account's own record, which
+    the person's other tenants see, says that an admin did it. Raises NotFound.
+    """
+    with tenant_scope(tenant_id):
+        member = Membership.objects.filter(id=member_id).select_related("user").first()
+        if member is None:
+            raise NotFound(_("There is no such member."))
+        record_audit_entry(tenant_id, Action.PERSON_SIGNED_OUT, actor, member.user.username)
+        with hub_scope():
+            end_sessions(member.user, actor=ADMIN_ACTOR)

@@ -14,6 +14,8 @@ from memoryhub.tenants.models import AuditEntry, Space
 
 # Who does what no person and no key asked for: commands, the first start.
 HUB_ACTOR = "the hub"
+# Who does something to an account as admin of a tenant, where other tenants of its owner see it.
+ADMIN_ACTOR = "an admin"
 Action = AuditEntry.Action
 
 

@@ -10,7 +10,7 @@ from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
-from django.db.models import Index, UniqueConstraint
+from django.db.models import Index, Q, UniqueConstraint
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -35,6 +35,72 @@ class BrowserSession(AbstractBaseSession):
     started_at = models.DateTimeField(null=True)
 
 
+class SecondFactor(models.Model):
+    """What somebody shows beside the password: the codes of an app, or a passkey
+    (second_factor.py, passkeys.py). The hub's, as people are."""
+
+    class Kind(models.TextChoices):
+        APP = "app", _("App with codes")
+        PASSKEY = "passkey", _("Passkey")
+
+    NAME_LENGTH = 60
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    account = models.ForeignKey(User, models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=10, choices=Kind)
+    name = models.CharField(max_length=NAME_LENGTH)
+    # An app's: what its codes follow from, under seal, and the half minute of the last one taken.
+    sealed_secret = models.TextField(blank=True)
+    last_step = models.BigIntegerField(default=0)
+    # A passkey's: its id and public key as WebAuthn has them, and the host it was made for.
+    credential = models.BinaryField(default=b"")
+    host = models.CharField(max_length=253, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["created_at", "id"]
+        constraints = [
+            UniqueConstraint(
+                fields=["account"], condition=Q(kind="app"), name="one_app_per_account"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RecoveryCode(models.Model):
+    """Signs in once in place of a second factor; the row goes with its use. Of the code, which is
+    random and long, a digest is kept."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    account = models.ForeignKey(User, models.CASCADE, related_name="+")
+    digest = models.CharField(max_length=64)
+
+    def __str__(self) -> str:
+        return f"of {self.account_id}"
+
+
+class SignOnIdentity(models.Model):
+    """Who somebody is to an OpenID provider (sign_on.py). The hub's, as people are."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    account = models.ForeignKey(User, models.CASCADE, related_name="+")
+    issuer = models.CharField(max_length=300)
+    subject = models.CharField(max_length=255)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            UniqueConstraint(fields=["issuer", "subject"], name="one_account_per_identity"),
+            UniqueConstraint(fields=["issuer", "account"], name="one_identity_per_account"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subject} of {self.issuer}"
+
+
 class AccountEvent(models.Model):
     """What happened to an account, appended by sign_in.py and accounts.py and never changed.
 
@@ -45,10 +111,19 @@ class AccountEvent(models.Model):
     class Kind(models.TextChoices):
         SIGNED_IN = "sign_in.done", _("Signed in")
         SIGN_IN_FAILED = "sign_in.failed", _("Wrong password")
+        SIGNED_ON = "sign_on.done", _("Signed in by single sign-on")
+        SIGN_ON_REFUSED = "sign_on.refused", _("Single sign-on refused")
+        SIGN_ON_LINKED = "sign_on.linked", _("Single sign-on connected")
+        SIGN_ON_REMOVED = "sign_on.removed", _("Single sign-on taken away")
+        SECOND_FAILED = "second.failed", _("Wrong code or passkey")
         SIGNED_OUT = "sign_out.done", _("Signed out")
         RESET_ASKED = "reset.asked", _("New password asked for")
         PASSWORD_CHANGED = "password.changed", _("Password changed")  # no password
         SESSIONS_ENDED = "sessions.ended", _("Sessions ended")
+        FACTOR_ADDED = "second.added", _("Second factor added")
+        FACTOR_REMOVED = "second.removed", _("Second factor removed")
+        CODES_MADE = "second.codes", _("Recovery codes made")
+        CODE_USED = "second.code_used", _("Recovery code used")
         OPERATOR_MADE = "operator.made", _("Made an operator")
         OPERATOR_DISMISSED = "operator.dismissed", _("Operator no longer")
 
@@ -101,6 +176,8 @@ class Tenant(models.Model):
     endpoint = models.CharField(max_length=500, blank=True)
     model = models.CharField(max_length=120, blank=True)
     sealed_key = models.TextField(blank=True)
+    # Its people are shown nothing of it unless they signed in with a second factor.
+    second_factor_required = models.BooleanField(default=False, db_default=False)
     # Set once the demo's dialogues are all in: a hub never seeds twice.
     seeded_at = models.DateTimeField(null=True, blank=True)
     # A replay's: whoever made it does its work, by the clock of what was said. Workers don't.
@@ -286,6 +363,7 @@ class AuditEntry(TenantModel):
         PERSON_ADDED = "person.added", _("Person let in")
         PERSON_CHANGED = "person.changed", _("Role changed")
         PERSON_REMOVED = "person.removed", _("Person removed")
+        PERSON_SIGNED_OUT = "person.signed_out", _("Person signed out")
         WEBHOOK_MADE = "webhook.made", _("Webhook made")
         WEBHOOK_CHANGED = "webhook.changed", _("Webhook changed")
         WEBHOOK_ROTATED = "webhook.rotated", _("Webhook's secret changed")
@@ -294,6 +372,7 @@ class AuditEntry(TenantModel):
         MODELS_CHANGED = "models.changed", _("Models changed")
         EXPORTED = "data.exported", _("Taken out as a file")
         REDACTED = "data.redacted", _("Words of calls taken out")
+        AGED_OUT = "data.aged_out", _("Ended by age")
 
     action = models.CharField(max_length=20, choices=Action)
     actor = models.CharField(max_length=120)

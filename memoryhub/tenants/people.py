@@ -52,8 +52,11 @@ def set_member_role(tenant_id: UUID, member_id: UUID, role: str, *, actor: str =
         record_audit_entry(tenant_id, Action.PERSON_CHANGED, actor, member.user.username, words)
 
 
-def remove_person(tenant_id: UUID, member_id: UUID, *, actor: str = HUB_ACTOR) -> None:
-    """Take the person out of the tenant; whoever belongs to no other is forgotten.
+def remove_person(
+    tenant_id: UUID, member_id: UUID, *, actor: str = HUB_ACTOR, keeps_account: bool = False
+) -> None:
+    """Take the person out of the tenant; whoever belongs to no other is forgotten, unless the
+    account is to be kept.
 
     Raises NotFound, and Conflict for the last admin. Opens its own scopes.
     """
@@ -63,6 +66,8 @@ def remove_person(tenant_id: UUID, member_id: UUID, *, actor: str = HUB_ACTOR) -
         name, role = member.user.username, member.role
         member.delete()
         record_audit_entry(tenant_id, Action.PERSON_REMOVED, actor, name, f"was {role}")
+        if keeps_account:
+            return
         with user_scope(member.user_id):
             elsewhere = Membership._base_manager.filter(user_id=member.user_id).exists()
         if not elsewhere:

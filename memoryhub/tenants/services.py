@@ -57,6 +57,16 @@ def rename_tenant(tenant_id: UUID, name: str, *, actor: str = HUB_ACTOR) -> None
         record_audit_entry(tenant_id, Action.TENANT_CHANGED, actor, "name", f"now {name}")
 
 
+def require_second_factor(tenant_id: UUID, required: bool, *, actor: str = HUB_ACTOR) -> None:
+    """From the next page that its people open."""
+    with tenant_scope(tenant_id):
+        if Tenant.objects.filter(id=tenant_id).update(second_factor_required=required):
+            words = "required" if required else "everybody's own choice"
+            record_audit_entry(
+                tenant_id, Action.TENANT_CHANGED, actor, "second factor", f"now {words}"
+            )
+
+
 def add_member(tenant: Tenant, user: User, role: str, *, actor: str = HUB_ACTOR) -> Membership:
     """Give a person this role, in place of the one they had."""
     with tenant_scope(tenant.id):

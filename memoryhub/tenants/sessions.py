@@ -19,6 +19,8 @@ from memoryhub.tenants.scope import hub_scope
 
 # What a session remembers of how it began.
 ORIGIN_KEY = "origin"
+# Set where more than the password was shown in it.
+SECOND_FACTOR_KEY = "second"
 
 
 class SessionStore(db.SessionStore):

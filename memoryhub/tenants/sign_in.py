@@ -32,10 +32,14 @@ MOST_AT_ADDRESS_BY_NAME = 5
 MOST_AT_ADDRESS = 50
 MOST_BY_NAME = 100
 MOST_RESETS = 5
+# Of an app's six digits, by whoever has the password already: three of a million fit at a time.
+MOST_CODES = 10
+MOST_CODES_A_DAY = 30
 # The database lets nobody delete what is younger (migration 0012).
 KEPT = timedelta(days=365)
 DEVICE_COOKIE = "device"
 _DEVICE_SALT = "memoryhub.device"
+_CONFIRMED_KEY = "confirmed"
 # Passwords compared at once by one process: each takes 19 MiB and a moment of a core.
 _TURNS = threading.BoundedSemaphore(2)
 _TURN_SECONDS = 5.0
@@ -92,6 +96,22 @@ def is_held_back(attempt: SignInAttempt, now: datetime) -> bool:
     )
 
 
+def is_second_step_held_back(attempt: SignInAttempt, now: datetime, *, is_short: bool) -> bool:
+    """The same of what is shown after the password. `is_short`: of six digits, which can be
+    guessed; passkeys and recovery codes can't, so that who has the password keeps nobody out."""
+    rows = AccountEvent.objects.filter(kind=Kind.SECOND_FAILED, at__gt=now - timedelta(days=1))
+    mine, here = Q(name_key=attempt.name_key), Q(address=attempt.address)
+    lately = Q(at__gt=now - WINDOW)
+    counts = rows.filter(mine | here).aggregate(
+        lately=Count("id", filter=mine & lately & Q(device=attempt.device)),
+        today=Count("id", filter=mine),
+        here=Count("id", filter=here & lately),
+    )
+    if counts["here"] >= MOST_AT_ADDRESS:
+        return True
+    return is_short and (counts["lately"] >= MOST_CODES or counts["today"] >= MOST_CODES_A_DAY)
+
+
 def is_reset_held_back(address: str, name_key: str, now: datetime) -> bool:
     rows = AccountEvent.objects.filter(kind=Kind.RESET_ASKED, at__gt=now - WINDOW)
     return rows.filter(Q(address=address) | Q(name_key=name_key)).count() >= MOST_RESETS
@@ -135,16 +155,38 @@ def record_failure(attempt: SignInAttempt, name: str) -> None:
     record_account_event(Kind.SIGN_IN_FAILED, account, "", attempt)
 
 
-def begin_session(request: HttpRequest, account: User, attempt: SignInAttempt) -> None:
-    """After the password was right, before the session is saved."""
+def is_sign_on_held_back(address: str, now: datetime) -> bool:
+    rows = AccountEvent.objects.filter(kind=Kind.SIGN_ON_REFUSED, at__gt=now - WINDOW)
+    return rows.filter(address=address).count() >= MOST_AT_ADDRESS
+
+
+def begin_session(
+    request: HttpRequest,
+    account: User,
+    attempt: SignInAttempt,
+    kind: AccountEvent.Kind = Kind.SIGNED_IN,
+) -> None:
+    """After the password was right, or the provider said who it is, before the session is saved."""
     now = timezone.now()
     request.session[ORIGIN_KEY] = {
         "address": attempt.address,
         "agent": request.headers.get("User-Agent", "")[:200],
         "at": now.isoformat(),
     }
-    record_account_event(Kind.SIGNED_IN, account, account.username, attempt)
+    record_account_event(kind, account, account.username, attempt)
     BrowserSession.objects.filter(expire_date__lt=now).delete()
+
+
+def confirm_person(request: HttpRequest) -> None:
+    """After the password was right once more."""
+    request.session[_CONFIRMED_KEY] = timezone.now().isoformat()
+
+
+def is_lately_confirmed(request: HttpRequest, now: datetime) -> bool:
+    """Whether whoever sits there is the account's owner still: they signed in or gave the password
+    a moment ago."""
+    times = (request.session.get(_CONFIRMED_KEY), request.session.get(ORIGIN_KEY, {}).get("at"))
+    return any(at and datetime.fromisoformat(at) > now - WINDOW for at in times)
 
 
 def remember_device(answer: HttpResponseBase, attempt: SignInAttempt) -> None:

@@ -14,15 +14,20 @@ from notes.models import Fact
 from tests.console.conftest import ConsoleWorld, make_world
 from tests.support.factories import make_member, make_proposal
 
-OPEN = {"sign-in", "sign-out", "language", "password-reset", "password-new"}
+OPEN = {"sign-in", "sign-in-second", "sign-out", "language", "password-reset", "password-new"}
+# They lead to the provider and back; without one they are not there.
+OPEN |= {"sign-on", "sign-on-return", "sign-on-end"}
 # Pages whose address names nothing of a tenant: they show the reader's own.
 OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
-OWN |= {"account", "account-end"}
+OWN |= {"account", "account-end", "account-second", "account-second-confirm"}
+OWN |= {"account-second-app", "account-second-passkey"}
+OWN |= {"account-second-codes", "account-second-remove"}
 OWN |= {"policy", "policy-change", "usage", "usage-redact-all", "recalls", "feedback", "requests"}
 OWN |= {"changes", "settings", "models", "models-test", "models-engine"}
 OWN |= {"models-connection", "models-prices", "lab-upload"}
 OWN |= {"find", "jobs-chosen", "figures"}
-OWN |= {"data", "data-erase", "people", "quality"}
+OWN |= {"people-second-factor"}
+OWN |= {"data", "growth", "data-erase", "people", "quality"}
 OWN |= {"review", "review-answer", "review-rules", "receipts", "webhooks", "webhook-new"}
 OWN |= {"golden", "replays", "replay-start", "policy-try"}
 OWN |= {"spaces-import", "spaces-export"}
@@ -38,6 +43,12 @@ DECIDED = {
     "overview": (VIEWER, "get"),
     "account": (VIEWER, "get"),
     "account-end": (VIEWER, "post"),
+    "account-second": (VIEWER, "get"),
+    "account-second-confirm": (VIEWER, "post"),
+    "account-second-app": (VIEWER, "get"),
+    "account-second-passkey": (VIEWER, "get"),
+    "account-second-codes": (VIEWER, "post"),
+    "account-second-remove": (VIEWER, "post"),
     "search": (VIEWER, "get"),
     "find": (VIEWER, "get"),
     "choose-tenant": (VIEWER, "post"),
@@ -171,9 +182,12 @@ DECIDED = {
     "models-prices": (ADMIN, "post"),
     "lab-upload": (ADMIN, "post"),
     "data": (ADMIN, "get"),
+    "growth": (ADMIN, "get"),
     "data-erase": (ADMIN, "post"),
     "people": (ADMIN, "get"),
     "person-role": (ADMIN, "post"),
+    "people-second-factor": (ADMIN, "post"),
+    "person-sign-out": (ADMIN, "post"),
     "person-remove": (ADMIN, "post"),
     "usage-redact": (ADMIN, "post"),
     "usage-redact-all": (ADMIN, "post"),

@@ -15,11 +15,20 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from memoryhub.console.pages.account.browsers import name_browser
 from memoryhub.tenants import sign_in
-from memoryhub.tenants.models import AccountEvent, AuditEntry, BrowserSession, User
+from memoryhub.tenants.models import (
+    AccountEvent,
+    AuditEntry,
+    BrowserSession,
+    Membership,
+    Tenant,
+    User,
+)
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import add_member
 from tests.console.conftest import ConsoleWorld
-from tests.support.factories import make_member
+from tests.support.factories import make_member, make_tenant
 
 RIGHT, WRONG = "correct horse", "wrong"
 
@@ -174,6 +183,44 @@ def test_sessions_are_listed_and_ended(client: Client, world: ConsoleWorld) -> N
     assert client.get(reverse("overview")).status_code == 200
 
 
+def find_member(tenant: Tenant, person: User) -> Membership:
+    with tenant_scope(tenant.id):
+        return Membership.objects.get(user=person)
+
+
+def test_an_admin_signs_a_member_out(client: Client, world: ConsoleWorld) -> None:
+    """Everywhere, in the person's other tenants too, which are not told who did it."""
+    person, browser = make_member(world.tenant), Client()
+    add_member(make_tenant("Elsewhere"), person, "viewer")
+    for each, name in ((client, world.admin.username), (browser, person.username)):
+        assert try_sign_in(each, name, RIGHT)
+    member = find_member(world.tenant, person)
+    page = client.post(reverse("person-sign-out", args=[member.id]), follow=True).content.decode()
+    assert f"{person.username} is signed out everywhere" in page
+    assert "Elsewhere" not in page
+    assert browser.get(reverse("overview")).status_code == 302
+    assert client.get(reverse("overview")).status_code == 200
+    with tenant_scope(world.tenant.id):
+        entry = AuditEntry.objects.get(action="person.signed_out")
+    assert (entry.actor, entry.about) == (world.admin.username, person.username)
+    event = AccountEvent.objects.get(kind="sessions.ended", account_id=person.pk)
+    assert event.actor == "an admin"
+    assert try_sign_in(browser, person.username, RIGHT)
+
+
+def test_an_admin_signs_out_members_of_the_tenant_alone(
+    client: Client, world: ConsoleWorld
+) -> None:
+    elsewhere, browser = make_tenant("Elsewhere"), Client()
+    person = make_member(elsewhere)
+    assert try_sign_in(browser, person.username, RIGHT)
+    assert try_sign_in(client, world.admin.username, RIGHT)
+    where = reverse("person-sign-out", args=[find_member(elsewhere, person).id])
+    assert client.post(where).status_code == 404
+    assert browser.get(reverse("overview")).status_code == 200
+    assert not AccountEvent.objects.filter(kind="sessions.ended").exists()
+
+
 def test_a_new_password_by_command_ends_all_sessions(client: Client, world: ConsoleWorld) -> None:
     import io
 
@@ -245,3 +292,27 @@ def test_what_is_older_than_a_year_goes(world: ConsoleWorld) -> None:
     AccountEvent.objects.create(at=old, kind="sign_in.done", account_id=world.admin.pk)
     sign_in.record_account_event(AccountEvent.Kind.SIGNED_IN, world.admin, "ida")
     assert list_kinds(world.admin) == ["sign_in.done"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "named"),
+    [
+        (
+            "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0",
+            "Firefox · Linux",
+        ),
+        (
+            "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) "
+            "Chrome/126.0.0.0 Safari/537.36 Edg/126.0.0.0",
+            "Edge · Windows",
+        ),
+        (
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 "
+            "(KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1",
+            "Safari · iOS",
+        ),
+        ("curl/8.5.0", "curl/8.5.0"),
+    ],
+)
+def test_a_browser_is_called_by_its_name(agent: str, named: str) -> None:
+    assert name_browser(agent) == named

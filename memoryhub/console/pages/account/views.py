@@ -9,7 +9,7 @@ from typing import Any, cast
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth import login, update_session_auth_hash
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, PasswordResetForm
 from django.contrib.auth.views import (
     LoginView,
@@ -27,9 +27,27 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from memoryhub.console.frame.access import action_at, page_at, tenant_view
 from memoryhub.console.frame.requests import TENANT_SESSION_KEY, ConsoleRequest
+from memoryhub.console.pages.account.browsers import name_browser
+from memoryhub.console.pages.account.second_step import (
+    SecondStep,
+    begin_second_step,
+    read_second_step,
+)
+from memoryhub.console.pages.account.single_sign_on import (
+    begin_single_session,
+    build_sign_in_context,
+)
 from memoryhub.tenants import sign_in as signing
 from memoryhub.tenants.accounts import end_sessions, name_session
-from memoryhub.tenants.models import AccountEvent, BrowserSession, User
+from memoryhub.tenants.models import (
+    AccountEvent,
+    BrowserSession,
+    SecondFactor,
+    SignOnIdentity,
+    User,
+)
+from memoryhub.tenants.second_factor import SecondStepHeldBack, has_second_factor
+from memoryhub.tenants.sessions import SECOND_FACTOR_KEY
 
 Kind = AccountEvent.Kind
 MOST_EVENTS = 20
@@ -59,14 +77,57 @@ class SignInView(LoginView):
     template_name = "account/sign_in.html"
     authentication_form = SignInForm
     redirect_authenticated_user = True
-    extra_context = {"mails": bool(settings.EMAIL_HOST)}
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs, **build_sign_in_context())
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        account, attempt = form.get_user(), cast("SignInForm", form).attempt
+        if has_second_factor(account):
+            begin_second_step(self.request, account, self.get_success_url())
+            return redirect("sign-in-second")
         answer = super().form_valid(form)
-        attempt = cast("SignInForm", form).attempt
-        signing.begin_session(self.request, form.get_user(), attempt)
+        signing.begin_session(self.request, account, attempt)
         signing.remember_device(answer, attempt)
         return answer
+
+
+@page_at("sign-in/second", "sign-in-second")
+@sensitive_post_parameters()
+@never_cache
+def second_step_page(request: HttpRequest) -> HttpResponse:
+    """For whoever gave the right password a moment ago and has a second factor."""
+    step = read_second_step(request)
+    if step is None:
+        return redirect("sign-in")
+    wrong = ""
+    if request.method == "POST":
+        try:
+            if step.try_answer(request):
+                return _finish_sign_in(request, step)
+            wrong = _("That was not right. Each code works once; an app has another in a moment.")
+        except SecondStepHeldBack as error:
+            wrong = error.message
+    context = {
+        "wrong": wrong,
+        "has_app": SecondFactor.objects.filter(account=step.account, kind="app").exists(),
+        "passkey": step.ask_for_passkey(request),
+    }
+    return render(request, "account/second_step.html", context)
+
+
+def _finish_sign_in(request: HttpRequest, step: SecondStep) -> HttpResponse:
+    step.end(request)
+    login(request, step.account)
+    attempt = signing.read_attempt(request, step.account.username)
+    if step.is_single_sign_on:
+        begin_single_session(request, step.account)
+    else:
+        signing.begin_session(request, step.account, attempt)
+    request.session[SECOND_FACTOR_KEY] = True
+    answer = redirect(step.next_address)
+    signing.remember_device(answer, attempt)
+    return answer
 
 
 class SignOutView(LogoutView):
@@ -139,11 +200,14 @@ def account_page(request: ConsoleRequest) -> HttpResponse:
     sessions = BrowserSession.objects.filter(account=request.user, expire_date__gt=timezone.now())
     context = {
         "form": form,
+        "single_sign_on": SignOnIdentity.objects.filter(account=request.user).exists(),
+        "factors": SecondFactor.objects.filter(account=request.user),
         "events": AccountEvent.objects.filter(account_id=request.user.pk)[:MOST_EVENTS],
         "sessions": [
             {
                 "name": name_session(each.session_key),
                 "row": each,
+                "browser": name_browser(each.agent),
                 "is_here": each.session_key == request.session.session_key,
             }
             for each in sessions.order_by("-started_at")

@@ -1,0 +1,1 @@
+"""What somebody shows beside the password: an app, passkeys, recovery codes."""
