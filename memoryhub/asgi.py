@@ -18,7 +18,9 @@ django.setup(set_prefix=False)
 from django.urls import get_resolver  # noqa: E402  # of an application that is set up
 
 from memoryhub.serving.handler import HubHandler  # noqa: E402
+from memoryhub.tracing import begin_tracing  # noqa: E402
 
+begin_tracing("web")
 application = HubHandler()
 # A connection is an open file, and often a process may have 1,024 unless it asks for more.
 _files, _most_files = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from celery import Celery
@@ -14,6 +16,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
 _PGMQ_KEPT_PARAMETERS = ("host", "port", "dbname", "user", "password")
 # Redelivery of a message whose worker died. Short, because a job's own lease decides who works.
 VISIBILITY_SECONDS = 60
+# Of a worker's processor time beside that of requests (nice's scale: about a tenth where both
+# want all of it, and all of it where nobody else does).
+WORKER_NICENESS = 10
 
 
 def build_transport_options(broker_url: str, dsn: str) -> dict[str, Any]:
@@ -113,6 +118,23 @@ def create_app() -> Celery:
 
 
 app = create_app()
+
+
+@worker_init.connect
+def give_way_to_requests(sender: Any, **kwargs: Any) -> None:
+    """Somebody waits for an answer; reading what was said can wait a moment."""
+    os.nice(WORKER_NICENESS)
+    # Linux weighs whole sessions against each other where autogroup is on, and a worker that the
+    # hub starts is a session of its own: within it, niceness alone would say nothing.
+    with suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(WORKER_NICENESS), "ascii")
+
+
+@worker_init.connect
+def begin_worker_tracing(sender: Any, **kwargs: Any) -> None:
+    from memoryhub.tracing import begin_tracing
+
+    begin_tracing("worker")
 
 
 @worker_init.connect

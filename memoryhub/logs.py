@@ -11,8 +11,11 @@ from uuid import uuid4
 import structlog
 from django.http import HttpRequest, HttpResponse
 
+from memoryhub.tracing import add_trace_ids
+
 _SHARED_PROCESSORS: list[Any] = [
     structlog.contextvars.merge_contextvars,
+    add_trace_ids,
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
     structlog.processors.format_exc_info,
@@ -47,6 +50,8 @@ def configure_logging(config: dict[str, Any]) -> None:
                 }
             },
             "root": {"handlers": ["stderr"], "level": config["level"]},
+            # It names whose passkey it was at every sign-in; the account's own record does that.
+            "loggers": {"fido2": {"level": "WARNING"}},
         }
     )
 

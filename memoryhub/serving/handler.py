@@ -23,9 +23,11 @@ from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
+from memoryhub.health import Health, check_health
 from memoryhub.places import Places, hold_place
 from memoryhub.serving.body import HeldBytes, Receive, RequestBody, SlowBody
 from memoryhub.serving.client import Client, Send
+from memoryhub.serving.health_watch import HealthWatch
 
 T = TypeVar("T")
 # Of a body, before the request takes a place.
@@ -41,10 +43,13 @@ class HubHandler(ASGIHandler):
         self._places = Places(settings.WEB_PLACES, settings.WEB_WAITING)
         self._held_bytes = HeldBytes(settings.BODIES_BYTES)
         self._threads = ThreadPoolExecutor(settings.WEB_PLACES + settings.WEB_WAITING, "request")
-        # Who asks whether the hub is well does not queue behind what it has to do.
-        self._health_thread = ThreadPoolExecutor(1, "health")
+        self._health = HealthWatch(_look_at_health)
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        # Who asks whether the hub is well does not queue behind what it has to do.
+        if scope["path"] == _HEALTH_PATH:
+            await self._health.answer(send)
+            return
         body = RequestBody(receive, self._held_bytes)
         client = Client(body, receive, send)
         try:
@@ -68,14 +73,10 @@ class HubHandler(ASGIHandler):
             await self.send_response(refusal, client.send)
             return
         context, answer = copy_context(), partial(self._answer, request)
-        if request.path == _HEALTH_PATH:
-            loop = asyncio.get_running_loop()
-            response = await loop.run_in_executor(self._health_thread, context.run, answer)
-        else:
-            place = self._places.ask()
-            if not place.done():
-                await client.run_while_there(self._wait_for_place(place))
-            response = await self._run_in_place(context, answer)
+        place = self._places.ask()
+        if not place.done():
+            await client.run_while_there(self._wait_for_place(place))
+        response = await self._run_in_place(context, answer)
         if isinstance(response, StreamingHttpResponse):
             await self._stream(response, context, client)
         else:
@@ -139,6 +140,13 @@ class HubHandler(ASGIHandler):
         finally:
             release_connections()
             self._places.give_back()
+
+
+def _look_at_health() -> Health:
+    try:
+        return check_health()
+    finally:
+        release_connections()
 
 
 def release_connections() -> None:
