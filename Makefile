@@ -10,10 +10,11 @@ RUN := $(VENV)/installed-run
 DEV := $(VENV)/installed-dev
 CLIENTS := $(VENV)/installed-clients
 LOAD := $(VENV)/installed-load
+SUPPLY := $(VENV)/installed-supply
 LOCK := $(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --no-header --quiet pyproject.toml
 
-.PHONY: help run test check attack fuzz lint types format bench bench-data bench-ways bench-load bench-graph lock messages reset screenshots
+.PHONY: help run test check attack faults fuzz lint types format bench bench-data bench-ways bench-load bench-graph lock messages reset screenshots sbom licences audit
 .DELETE_ON_ERROR:
 
 help:
@@ -21,6 +22,7 @@ help:
 	@echo "make test    check the code and run all tests"
 	@echo "make check   check the code and run the tests of one package, in a minute: PACKAGE=notes"
 	@echo "make attack  try every route, page, tool and table as somebody who may not, in a minute"
+	@echo "make faults  kill a hub's processes while it reads DATA=locomo.json, and compare; hours"
 	@echo "make fuzz    send the API what its description allows and forbids, thousands of requests"
 	@echo "make lint    check the code only;  make format  put it into shape"
 	@echo "make reset   erase the data, after asking"
@@ -28,6 +30,9 @@ help:
 	@echo "make bench-ways  measure add and search through each way in, side by side"
 	@echo "make bench-load  measure adds, searches and pages of 1 to 64 clients;  MINUTES=30 for long"
 	@echo "make bench-graph  measure the first picture of a link graph of 5,000 memories"
+	@echo "make sbom    write what the hub is made of to var/sbom.json (CycloneDX)"
+	@echo "make licences  refuse licences that are not in requirements/licences.txt"
+	@echo "make audit   look up known weaknesses of what the hub is made of; asks an index"
 	@echo "make lock    renew the lock"
 	@echo "make messages  gather what the pages say for translation, and compile the translations"
 	@echo "make screenshots  take the pictures of the documentation anew"
@@ -49,6 +54,11 @@ attack: $(DEV)
 		tests/api/mem0/test_mem0_strangers.py tests/api/openai/test_openai_strangers.py \
 		tests/api/mcp/test_mcp_door.py tests/console/test_access.py tests/console/test_admin.py \
 		tests/console/test_own_page.py
+
+# TURNS: how many turns of DATA are sent. SCENARIOS: by their names, in quotes; all without.
+TURNS ?= 1000
+faults: $(DEV)
+	$(BIN)/python -m tests.faults "$(DATA)" --turns $(TURNS) $(SCENARIOS)
 
 # EXAMPLES: how many requests are made up at random for each operation and mode, beside those that
 # cover each parameter; from 20 on. ONLY: paths, as a regular expression.
@@ -93,6 +103,26 @@ screenshots: $(DEV)
 bench-graph: $(DEV)
 	$(BIN)/python -m benchmarks.graph $(BENCH)
 
+# What the hub runs with, its extras included; what only tests need is no part of it.
+SHIPPED := requirements/run.txt requirements/models.txt requirements/oidc.txt requirements/otel.txt
+SHIPPED_NAMES = $$(sed -nE 's/^([a-z0-9._-]+)==.*/\1/p' $(SHIPPED) | sort -u)
+WITH_SUPPLY := PYTHONPATH=$(VENV)/supply $(BIN)/python -m
+
+sbom: $(SUPPLY)
+	@mkdir -p var
+	@cat $(SHIPPED) | $(WITH_SUPPLY) cyclonedx_py requirements - \
+		--pyproject pyproject.toml --output-reproducible --of JSON -o var/sbom.json
+	@echo "var/sbom.json"
+
+licences: $(SUPPLY) $(DEV)
+	@$(WITH_SUPPLY) piplicenses --python $(BIN)/python --packages $(SHIPPED_NAMES) \
+		--allow-only "$$(paste -sd';' requirements/licences.txt)"
+
+# Strict: what could not be looked up is a failure, never a silence.
+audit: $(SUPPLY)
+	$(WITH_SUPPLY) pip_audit --strict --disable-pip --require-hashes \
+		$(addprefix -r ,$(SHIPPED)) $(AUDIT)
+
 messages: $(DEV)
 	@$(BIN)/python manage.py messages
 
@@ -104,6 +134,7 @@ lock: $(DEV)
 	$(LOCK) -o requirements/run.txt
 	$(LOCK) --group dev -o requirements/dev.txt
 	$(subst pyproject.toml,,$(LOCK)) --group load -o requirements/load.txt
+	$(subst pyproject.toml,,$(LOCK)) --group supply -o requirements/supply.txt
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "MemoryHub needs Python 3.11 or newer, this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)")'
@@ -126,6 +157,13 @@ $(LOAD): requirements/load.txt | $(DEV)
 	@echo "Installing what makes load."
 	@rm -rf $(VENV)/load
 	@$(LOCKED) requirements/load.txt --no-compile --target $(VENV)/load
+	@touch $@
+
+# What looks at the packages has some of its own: beside the hub, not into it.
+$(SUPPLY): requirements/supply.txt | $(RUN)
+	@echo "Installing what looks at packages."
+	@rm -rf $(VENV)/supply
+	@$(LOCKED) requirements/supply.txt --no-compile --target $(VENV)/supply
 	@touch $@
 
 # Released clients of other projects, as their users have them: each in a folder of its own.

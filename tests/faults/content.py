@@ -1,0 +1,88 @@
+"""What a hub holds of somebody, made comparable between two runs.
+
+Ids differ from run to run, and so do the times at which something was read: what is left is each
+row's words, its times in the world that is told of, and its state. Rows are counted, as the order
+in which steps end is nobody's promise; that of turns is, and is compared as it stands.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from tests.faults.backend import Backend
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_HASH = re.compile(r"[0-9a-f]{32,64}")  # of ids
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:\+00:00|Z)")
+# What a run says of itself.
+_HEADS = ("made_at", "sha256", "counts")
+
+Content = dict[str, Counter[str]]
+
+
+def read_content(backend: Backend, subjects: list[str], began: datetime) -> Content:
+    """By kind of row, how often each is there; `turn order` has one row a subject."""
+    content: Content = {}
+    for subject in subjects:
+        exported = backend.read_all(f"spaces/{subject}/export").text
+        lines = [json.loads(line) for line in exported.splitlines() if line.strip()]
+        for kind, row in _list_rows(lines, began):
+            content.setdefault(kind, Counter())[row] += 1
+        turns = [line for line in lines if line.get("row") == "turn"]
+        order = [t["text"] for t in sorted(turns, key=lambda turn: turn["seq"])]
+        content.setdefault("turn order", Counter())[json.dumps(order)] += 1
+    return content
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Of a kind of row: how many there were, and those that are lost, and added."""
+
+    kind: str
+    total: int
+    lost: Counter[str]
+    added: Counter[str]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.total}: -{self.lost.total()} +{self.added.total()}"
+
+
+def compare(before: Content, after: Content) -> list[Difference]:
+    """The kinds that differ."""
+    found = []
+    for kind in sorted(before.keys() | after.keys()):
+        one, other = before.get(kind, Counter()), after.get(kind, Counter())
+        found.append(Difference(kind, one.total(), one - other, other - one))
+    return [each for each in found if each.lost or each.added]
+
+
+def _list_rows(lines: list[dict[str, Any]], began: datetime) -> Iterator[tuple[str, str]]:
+    for line in lines:
+        kind = line.get("row")
+        if kind:
+            yield kind, json.dumps(_strip(line, began), sort_keys=True, ensure_ascii=False)
+
+
+def _strip(value: Any, began: datetime) -> Any:
+    """Without ids, and without times at which the hub did something."""
+    if isinstance(value, dict):
+        kept = {k: _strip(v, began) for k, v in value.items() if k not in _HEADS}
+        return {k: v for k, v in kept.items() if v not in (None, [], {})}
+    if isinstance(value, list):
+        made = (_strip(each, began) for each in value)
+        return [each for each in made if each is not None]
+    if isinstance(value, str):
+        if _TIME.fullmatch(value) and datetime.fromisoformat(value) > began - timedelta(minutes=1):
+            return None
+        return None if _HASH.fullmatch(value) else _UUID.sub("", value) or None
+    return value
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
