@@ -42,15 +42,30 @@ function axis(given) {
   };
 }
 
-function layout(given) {
+// Of a few days the days are marked, not their hours, with room on either side.
+const DAY = 86_400_000;
+function fewDays(data, given) {
+  if (given?.type !== "date") return given;
+  const moments = data.flatMap(({ x }) => x ?? []).map((each) => new Date(each).getTime()).filter(Number.isFinite);
+  const [first, last] = [Math.min(...moments), Math.max(...moments)];
+  if (!moments.length || last - first > 5 * DAY) return given;
+  return { ...given, range: [first - 2 * DAY, last + 2 * DAY], dtick: DAY, tickformat: "%-d %b" };
+}
+
+// Below the plot; of a low one above it, where it can't meet the title of the axis.
+function legend(height) {
+  return height < 240 ? { y: 1, yanchor: "bottom" } : { y: height > 500 ? -0.3 : -0.22, yanchor: "top" };
+}
+
+function layout(given, data) {
   return {
     ...given,
     autosize: true,
     margin: { l: 8, r: 24, t: 8, b: 8, pad: 4 },
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: colour("text") },
-    legend: { ...given.legend, orientation: "h", y: given.height > 500 ? -0.3 : -0.22, yanchor: "top", font: { size: 12 } },
-    xaxis: axis(given.xaxis), yaxis: axis(given.yaxis),
+    legend: { ...given.legend, ...legend(given.height), orientation: "h", font: { size: 12 } },
+    xaxis: axis(fewDays(data, given.xaxis)), yaxis: axis(given.yaxis),
     ...(given.yaxis2 && { yaxis2: axis({ ...given.yaxis2, showgrid: false }) }),
   };
 }
@@ -70,7 +85,7 @@ function draw(box) {
   const figure = figureOf(box);
   reserve(box, figure);
   const options = { responsive: true, displayModeBar: false };
-  Plotly.react(box, figure.data.map(toned), layout(figure.layout), options);
+  Plotly.react(box, figure.data.map(toned), layout(figure.layout, figure.data), options);
 }
 
 function drawAgain() {

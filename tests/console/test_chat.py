@@ -138,7 +138,7 @@ def test_quoted_replies_are_not_quoted_again(
     ("wish", "reply"),
     [
         ("Please forget that I keep bees in Ghent.", "I will look for what you mean."),
-        ("请忘记我的地址", "正在查找您指的内容"),
+        ("请忘记我的地址", "正在查找你指的内容"),
     ],
 )
 def test_what_should_be_forgotten_is_not_said_again(
@@ -218,6 +218,19 @@ def test_what_is_known_is_listed_and_what_is_over_is_not(
     assert str(held.id) in reply.metadata["cites"]
     shown = browser.get(reverse("chat-with", args=[world.space.id])).content.decode()
     assert reverse("space-fact", args=[world.space.id, held.id]) in shown
+
+
+@pytest.mark.parametrize("cites", ["kiln", 7, ["kiln", 7, {"id": None}]])
+def test_what_a_client_wrote_beside_a_turn_is_not_taken_for_citations(
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem], cites: object
+) -> None:
+    show_chat_answer(browser, world, "Where is the kiln?")
+    with tenant_scope(world.tenant.id):
+        reply = Turn.objects.filter(session__channel="console").latest("seq")
+        Turn.objects.filter(id=reply.id).update(metadata={"cites": cites})
+    shown = browser.get(reverse("chat-with", args=[world.space.id]))
+    assert shown.status_code == 200
+    assert reply.text in shown.content.decode()
 
 
 def test_a_wish_that_is_being_carried_out_is_not_said_to_wait(

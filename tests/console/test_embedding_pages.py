@@ -98,7 +98,7 @@ def test_E17_filled_compared_cut_over_and_rolled_back(browser: Client, world: Co
     run_due_steps(world)
     compared = get_embedding_page(browser, world)
     # The golden question, and what was asked lately: the logged one that is no golden one.
-    assert "2 questions, 1 of them golden" in compared
+    assert "2 questions, 1 of them test questions" in compared
     assert "Expected memories among the first 10" in compared
     assert get_search_model(world) == "old-8"
     post_decision(browser, world, "cut-over")

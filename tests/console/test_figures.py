@@ -101,6 +101,19 @@ def test_a_claim_of_one_value_at_a_time_has_a_line(scoped: Any) -> None:
     assert end > NOW.isoformat()
 
 
+def test_of_very_many_values_the_latest_are_drawn(
+    scoped: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "MAX_VALUES", 2)
+    single = {"cardinality": "single", "predicate_key": "lives_in", "owner": scoped.display_name}
+    days = [MAY + timedelta(days=n) for n in range(6)]
+    for n in range(5):
+        flat = f"Flat {n}"
+        make_fact(scoped, flat, object=flat, valid_from=days[n], valid_to=days[n + 1], **single)
+    lines = queries.load_lifelines(scoped, MAY + timedelta(days=9))
+    assert [each.value for each in lines] == ["Flat 3", "Flat 4"]
+
+
 def test_the_fewer_questions_the_wider_the_interval() -> None:
     few, many = plots.ReplayQuality(MAY, 4, 5), plots.ReplayQuality(MAY, 400, 500)
     (low, high), (lower, higher) = few.interval, many.interval

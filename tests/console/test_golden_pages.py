@@ -224,7 +224,7 @@ def test_what_can_not_be_tried_is_said_where_it_was_asked(
     same = browser.post(reverse("replay-start"), {"engine": "local"}, follow=True)
     assert "in force already" in same.content.decode()
     nobody = browser.post(reverse("replay-start"), {"engine": "llm", "tag": "zebra"}, follow=True)
-    assert "no golden questions" in nobody.content.decode()
+    assert "no test questions" in nobody.content.decode()
 
 
 def test_a_model_that_is_not_configured_is_no_candidate(

@@ -54,7 +54,7 @@ def test_both_notes_of_a_link_show_it_with_its_reason_and_its_cause(
     for note, other in ((world.note, hives), (hives, world.note)):
         shown = get_note_page(browser, world, note)
         assert reverse("space-note", args=[world.space.id, other.id]) in shown
-        for words in ("Elaborates", "both on bees", "by pipeline: linked them"):
+        for words in ("Elaborates", "both on bees", "by the hub: linked them"):
             assert words in shown
 
 

@@ -20,12 +20,21 @@ from memoryhub.console.pages.overview.queries import (
     count_decisions,
     count_requests,
 )
+from memoryhub.dialogues.messages import Message
 from memoryhub.inference.models import ModelCall
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, run_space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import set_tenant_engine
 from notes.quality.feedback import set_feedback
 from tests.console.conftest import ConsoleWorld, make_world
-from tests.support.factories import make_call, make_job, make_recall, make_request, make_turns
+from tests.support.factories import (
+    make_call,
+    make_job,
+    make_recall,
+    make_request,
+    make_space,
+    make_turns,
+)
 
 NOW = datetime(2026, 5, 12, 15, 40, tzinfo=UTC)
 
@@ -208,3 +217,18 @@ def test_a_database_that_is_up_to_date_is_asked_once(
     assert health.count_pending_migrations() == 0
     with django_assert_num_queries(0):
         assert health.count_pending_migrations() == 0
+
+
+def test_the_latest_changes_say_what_changed_and_where(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    with tenant_scope(world.tenant.id):
+        space = make_space(world.tenant, "Ines")
+    said = [Message("user", "I moved to Turin last week.", "Ines")]
+    ingest_messages(world.tenant.id, IngestRequest("Ines", said))
+    run_space(world.tenant.id, space.id)
+    latest = get_overview(browser).partition("Latest changes")[2].partition("</section>")[0]
+    told = unescape(re.sub(r"<[^>]+>", " ", latest))
+    assert "Turin" in told
+    assert "Ines" in told
+    assert not re.search(r"\d+ rows?\b|pipeline", told)

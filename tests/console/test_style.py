@@ -1,4 +1,4 @@
-"""The tokens: enough contrast in both themes; the templates: nothing the policy forbids."""
+"""The tokens: enough contrast in both themes, one scale; the templates: what the policy allows."""
 
 from __future__ import annotations
 
@@ -18,6 +18,16 @@ PAIRS = {
 }
 KINDS = ("turn", "fact", "note", "segment", "episode", "trait", "entity")
 TEXTS = ("text", "muted", "accent", "good", "warn", "bad", *KINDS)
+SHEETS = [ROOT / f"static/css/{name}.css" for name in ("console", "admin")]
+# What the scale is of: sizes of type and its weight, distances, corners, how long a change takes.
+ON_THE_SCALE = re.compile(
+    r"[{;\s](font-size|font-weight|font|letter-spacing|[\w-]*radius|box-shadow|transition[\w-]*"
+    r"|animation[\w-]*|padding[\w-]*|margin[\w-]*|(?:row-|column-)?gap|inset[\w-]*): ([^;}]*)"
+)
+# A hairline, nothing at all, a share of the type around it.
+FREE = re.compile(r"-?1px|-?0(?:\.\d+)?em|1lh|400|0")
+SIZE = re.compile(r"(?<![\w-])-?\d*\.?\d+(?:px|rem|em|ms|s|lh)\b|(?<![\w.-])\d{3}(?!\w)")
+COLOUR = re.compile(r"#[0-9a-f]{3,8}\b|\b(?:rgb|hsl|oklch)a?\(")
 TEMPLATES = sorted(path for folder in settings.TEMPLATE_DIRS for path in folder.rglob("*.html"))
 
 Colour = tuple[float, float, float]
@@ -63,6 +73,33 @@ def test_marks_buttons_and_borders(theme: int) -> None:
 
 def test_every_kind_has_a_colour_of_its_own() -> None:
     assert len({PAIRS[kind] for kind in KINDS}) == len(KINDS)
+
+
+@pytest.mark.parametrize("path", SHEETS, ids=lambda p: p.name)
+def test_sizes_distances_and_colours_are_the_scale_s(path: Path) -> None:
+    css = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+    off = [
+        f"{what}: {value}"
+        for what, value in ON_THE_SCALE.findall(css)
+        # How high a line stands is a ratio of its type, or the height of the badge around it.
+        for size in SIZE.findall(re.sub(r"(?<=\))/\S+", "", value))
+        if not FREE.fullmatch(size)
+    ]
+    assert off == []
+    assert COLOUR.findall(re.sub(r"#[\w-]+(?=[^{}]*\{)", "", css)) == []
+
+
+def test_every_token_is_there_and_used() -> None:
+    css = "".join(path.read_text() for path in SHEETS)
+    scripts = "".join(path.read_text() for path in (ROOT / "static/js").rglob("*.js"))
+    templates = "".join(path.read_text() for path in TEMPLATES)
+    of_their_own = set(re.findall(r"(--[\w-]+):", css + templates))
+    known = set(re.findall(r"^\s*(--[\w-]+):", TOKENS, flags=re.MULTILINE))
+    used = set(re.findall(r"var\((--[\w-]+)", css + TOKENS))
+    assert used - known - of_their_own == set()
+    # Scripts and figures read them by number.
+    unused = {name for name in known - used if name.strip("-0123456789") not in scripts}
+    assert unused == set()
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda p: str(p.relative_to(ROOT)))

@@ -161,7 +161,7 @@ def test_a_large_change_set_tells_its_first_rows_and_how_many_there_are(
     assert f"{MAX_EVENT_ROWS + 5} rows" in own
     assert f"the first {MAX_EVENT_ROWS} are shown" in own
     page = get_tab(browser, world, "history", q="a great deal")
-    assert f"{MAX_EVENT_ROWS + 5} rows by pipeline" in page
+    assert f"{MAX_EVENT_ROWS + 5} changes by the hub" in page
     assert f"and {MAX_EVENT_ROWS + 5 - 40} more</a>" in page
 
 

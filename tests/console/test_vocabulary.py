@@ -64,6 +64,11 @@ def test_every_reason_of_a_decision_is_said_in_the_readers_language() -> None:
         ("of high risk: no longer so", "高风险：不再如此"),
         ("says more of the same (a model said so)", "对同一内容说得更多（a model said so）"),
         ("faded by the curve, mode sampled", "按曲线淡忘（sampled）"),
+        (
+            "may contradict what is held (93 % about the same, 91 % that it ends it; for it: now; "
+            "against it: also)",
+            "可能与已有记录矛盾（93 % 说的是同一件事，91 % 使其结束；依据：now；相反：also）",
+        ),
         ("100% of what Ana wrote", "100% of what Ana wrote"),
         ("", ""),
     ],

@@ -74,7 +74,7 @@ MAY = datetime(2026, 5, 12, tzinfo=UTC)
         ),
         ({"retired_at": MAY}, "Reworded on 12 May: a later version says more"),
         ({"polarity": "planned"}, "Planned since 1 Mar"),
-        ({"polarity": "denied"}, "Not so since 1 Mar"),
+        ({"polarity": "denied", "text": "Ana eats no meat."}, "Believed since 1 Mar"),
     ],
 )
 def test_validity(values: dict[str, object], words: str) -> None:

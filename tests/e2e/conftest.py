@@ -22,8 +22,10 @@ from tests.support.browser import Visitor, launched, visiting
 from tests.support.factories import make_member, make_tenant
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
+    """Open no longer than its module: its event loop would count as the running one in other tests,
+    whose requests would then be refused a loop of their own."""
     with launched() as browser:
         yield browser
 

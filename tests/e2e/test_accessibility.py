@@ -56,6 +56,7 @@ PARTS = {
 }
 STATES = (
     ("space-search", "?q=bees"),
+    ("space-search", "?q=bees&beside=rag&beside=balanced"),
     ("search", "?q=bees"),
     ("space-graph", "?view=table"),
     ("space-facts", "?q=nothing+like+it"),
@@ -161,6 +162,26 @@ def test_content_begins_above_the_middle_of_a_phone(
             where = reverse(name, args=[world.space.id] if name != "review" else [])
             page.goto(visitor.base + where)
             assert page.evaluate(FIRST_ROW) < SCREEN / 2
+
+
+FIRST_OF_MAIN = """() => Math.min(...[...document.querySelectorAll(
+  "main tbody tr, main dl, main canvas, main .lines > li, main .empty, main .card form")]
+  .filter(e => e.offsetParent).map(e => e.getBoundingClientRect().top))"""
+
+
+@pytest.mark.writes
+@pytest.mark.parametrize("width", [1280], indirect=True)
+def test_content_begins_above_the_middle_of_a_desk(
+    visitor: Visitor, world: ConsoleWorld, subtests: pytest.Subtests
+) -> None:
+    page = visitor.page
+    page.set_viewport_size({"width": 1280, "height": SCREEN})
+    of_a_space = (*OF_A_SPACE[:-1], "space-policy", "space-search")
+    for name in (*of_a_space, "review", "policy", "models", "embeddings", "people", "keys"):
+        with subtests.test(name):
+            where = reverse(name, args=[world.space.id] if name in of_a_space else [])
+            page.goto(visitor.base + where)
+            assert page.evaluate(FIRST_OF_MAIN) < SCREEN / 2
 
 
 @pytest.mark.writes

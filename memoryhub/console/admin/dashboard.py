@@ -15,8 +15,8 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame import charts
+from memoryhub.console.pages.history.queries import load_latest_entries
 from memoryhub.console.pages.overview.queries import (
-    load_latest_events,
     load_latest_failures,
     load_liveliest_spaces,
     load_queue_state,
@@ -29,6 +29,7 @@ from notes.topics.heat import annotate_heat
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
+_LATEST_CHANGES = 8
 # The tables by what they are about; those of no room stand in the last one.
 _ROOMS: tuple[tuple[StrOrPromise, tuple[str, ...]], ...] = (
     (
@@ -101,13 +102,12 @@ class WarmTopic:
 
 def build_dashboard(site: AdminSite, tenant_id: UUID, now: datetime) -> dict[str, Any]:
     """Inside the tenant's scope. As many statements whatever is held."""
-    events = load_latest_events(8)
     return {
         "rooms": list_rooms(site, count_rows(site)),
         "queue": load_queue_state(now),
         "cases": count_open_cases(),
         "topics": load_hottest_topics(tenant_id, now),
-        "events": events,
+        "changes": load_latest_entries(None, _LATEST_CHANGES),
         "failures": load_latest_failures(),
         "spaces": load_liveliest_spaces(now),
     }

@@ -36,7 +36,7 @@ class NavigationEntry:
         return here == self.url_name or here.startswith((*self.names, f"{self.url_name}-"))
 
 
-_SETTINGS_PAGES = ("policy", "models", "predicate", "people", "key", "webhook", "data")
+_SETTINGS_PAGES = ("policy", "models", "predicate", "people", "key", "webhook", "data", "growth")
 NAVIGATION = (
     NavigationEntry(_("Overview"), "overview", "overview"),
     NavigationEntry(_("Spaces"), "spaces", "spaces", ("space", "search", "import")),
@@ -81,7 +81,8 @@ ADMIN_ENTRIES = (
     NavigationEntry(_("People"), "policy", "people", words=_("members, invite, roles, settings")),
     NavigationEntry(_("API keys"), "key", "keys", words=_("tokens, access, settings")),
     NavigationEntry(_("Webhooks"), "policy", "webhooks"),
-    NavigationEntry(_("Data"), "policy", "data"),
+    NavigationEntry(_("Data"), "policy", "data", words=_("retention, erase, export")),
+    NavigationEntry(_("What grows"), "policy", "growth", words=_("disk, size, rows")),
 )
 
 # What one can begin from anywhere: the page where it is begun.

@@ -10,15 +10,20 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
+from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
 from django.utils import translation
 
 from memoryhub.console.frame.requests import TENANT_SESSION_KEY, ConsoleRequest, Seat
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope, user_scope
+from memoryhub.tenants.sessions import SECOND_FACTOR_KEY
 
 # Where nobody comes by an account.
 _PATHS_WITHOUT_SEAT = ("/api/", "/me/")
+_ACCOUNT_PAGES = {"account", "account-end", "choose-tenant", "language", "sign-out"} | {
+    f"account-second{part}" for part in ("", "-confirm", "-app", "-passkey", "-codes", "-remove")
+}
 _PROGRAM_PATHS = (
     "/api/",
     "/openai/",
@@ -68,6 +73,22 @@ class ConsoleTenantMiddleware:
         console.actor = request.user.get_username() if seat else ""
         with _open_admin_scope(request, seat):
             return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: object, args: object, kwargs: object
+    ) -> HttpResponseBase | None:
+        """Where the tenant asks for a second factor, one's own account alone is open until then."""
+        seat = cast("ConsoleRequest", request).seat
+        match = request.resolver_match
+        if not lacks_second_factor(request, seat) or request.path.startswith(_PROGRAM_PATHS):
+            return None
+        return None if match and match.url_name in _ACCOUNT_PAGES else redirect("account-second")
+
+
+def lacks_second_factor(request: HttpRequest, seat: Seat | None) -> bool:
+    """Whether the tenant asks for more than was shown in this session."""
+    is_asked = seat is not None and seat.tenant.second_factor_required
+    return is_asked and not request.session.get(SECOND_FACTOR_KEY)
 
 
 def _find_seat(request: HttpRequest) -> Seat | None:

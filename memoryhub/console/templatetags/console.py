@@ -217,6 +217,7 @@ register.filter("because", translate_reason)
 register.filter("kind_words", wording.format_kind)
 register.filter("erased_target", wording.format_erase_target)
 register.filter("erased_words", wording.format_erased_kind)
+register.filter("actor", wording.format_actor)
 register.filter("code", wording.format_code)
 register.filter("amount", wording.format_amount)
 register.filter("moment", parse_datetime)  # a time as JSON keeps it

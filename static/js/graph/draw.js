@@ -5,10 +5,11 @@ import { css, groupTone, mixed, palette, STRANDS, still } from "./theme.js";
 
 const { MultiUndirectedGraph } = globalThis.graphology;
 
-// The memories without their links. `places` in the order of the data, where its rows have none.
-export function graphOf(data, places) {
+// The memories without their links. `places` in the order of the data, where its rows have none;
+// `side`: of the square that they share, in pixels, so that thousands do not lie over each other.
+export function graphOf(data, places, side = 450) {
   const graph = new MultiUndirectedGraph();
-  const base = Math.max(2.2, Math.min(6, 34 / data.nodes.length ** 0.3));
+  const base = Math.max(1.2, Math.min(6, (0.075 * side) / Math.sqrt(data.nodes.length)));
   data.nodes.forEach(([id, kind, text, heat, past, left, top, segment = -1, tag = -1], at) => {
     const [x, y] = places?.[at] ?? [left, top];
     const size = base * (0.55 + 1.6 * heat);

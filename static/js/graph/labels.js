@@ -4,9 +4,11 @@
 
 const HEIGHT = 18;
 const MOST = 60; // names at once
-const MOST_OF_MANY = 24; // where memories lie close
+const MOST_OF_MANY = 18; // where memories lie close
 const LOOKED_AT = 500; // memories tried for a name
 const WIDEST = 160;
+const PADDING = 4;
+const MOST_GROUPS_OF_MANY = 8;
 const OBSTACLES = 200; // with more memories in sight names may lie over dots
 
 const ruler = document.createElement("canvas").getContext("2d");
@@ -14,8 +16,10 @@ const ruler = document.createElement("canvas").getContext("2d");
 export class Labels {
   constructor(layer, picture) {
     Object.assign(this, { layer, picture, widths: new Map(), groups: [], shown: [] });
-    const { fontFamily } = getComputedStyle(document.body);
-    this.fonts = { memory: `12px ${fontFamily}`, cluster: `600 12px ${fontFamily}` };
+    // As the style sheet has them: what is measured otherwise lies over its neighbour.
+    const style = getComputedStyle(document.body);
+    const strong = style.getPropertyValue("--weight-3").trim();
+    this.fonts = { memory: `12px ${style.fontFamily}`, cluster: `${strong} 12px ${style.fontFamily}` };
     // A name that everything begins with says nothing.
     this.hubs = picture.data.hubs ?? [];
     this.sort();
@@ -39,7 +43,7 @@ export class Labels {
     const key = `${kind} ${text}`;
     if (!this.widths.has(key)) {
       ruler.font = this.fonts[kind];
-      this.widths.set(key, Math.ceil(ruler.measureText(text).width) + 6);
+      this.widths.set(key, Math.ceil(ruler.measureText(text).width) + 2 * PADDING);
     }
     return this.widths.get(key);
   }
@@ -78,10 +82,12 @@ export class Labels {
     if (lit) {
       const at = seen.get(lit.node) ?? this.dot(lit.node);
       const name = this.cut(graph.getNodeAttribute(lit.node, "text"), Math.min(340, box.width - 40));
-      const spot = spots(at, this.width(name, "memory") + 8, 22).map((one) => within(one, box)).find(free);
+      const spot = spots(at, this.width(name, "memory") + 2 * PADDING + 2, 22).map((one) => within(one, box)).find(free);
       if (spot) put(spot, name, "named", lit.node);
     }
-    for (const { name, nodes } of lit ? [] : this.groups) {
+    const many = seen.size > OBSTACLES;
+    layer.classList.toggle("many", many); // there a name has a ground of its own
+    for (const { name, nodes } of lit ? [] : this.groups.slice(0, many ? MOST_GROUPS_OF_MANY : undefined)) {
       const dots = nodes.map((node) => seen.get(node)).filter(Boolean);
       if (dots.length < Math.min(2, nodes.length)) continue;
       const width = this.width(name, "cluster");
@@ -90,8 +96,8 @@ export class Labels {
       const spot = [0, -10, 10, -20, 20].map((by) => within({ left, top: top + by, width, height: HEIGHT }, box)).find(free);
       if (spot) put(spot, name, "cluster");
     }
-    if (seen.size <= OBSTACLES) for (const { x, y, size, node } of seen.values()) taken.push({ left: x - size, top: y - size, width: 2 * size, height: 2 * size, node });
-    const most = seen.size <= OBSTACLES ? MOST : MOST_OF_MANY;
+    if (!many) for (const { x, y, size, node } of seen.values()) taken.push({ left: x - size, top: y - size, width: 2 * size, height: 2 * size, node });
+    const most = many ? MOST_OF_MANY : MOST;
     let tried = 0;
     const wanted = lit ? this.order.filter((node) => lit.near.has(node) && node !== lit.node) : this.order;
     for (const node of wanted) {

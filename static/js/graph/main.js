@@ -99,7 +99,7 @@ async function load(from = source()) {
 function draw() {
   worker?.terminate();
   const first = data.placed ? null : reads() ? { places: firstPlaces("", data).places, reads: true } : firstPlaces(root.dataset.space, data);
-  const graph = graphOf(data, first?.places);
+  const graph = graphOf(data, first?.places, Math.min(box.clientWidth, box.clientHeight) || undefined);
   const open = picture ? picture.view.open : new URLSearchParams(location.search).get("node");
   picture?.end();
   if (!ready) box.replaceChildren();

@@ -16,6 +16,7 @@ from memoryhub.console.frame.text import diff, wording
 from memoryhub.console.frame.text.diff import DiffPart
 from memoryhub.console.frame.text.trait_levels import describe_key_level
 from notes.history import row_kinds
+from personas.models import format_attribute_key
 
 RowValues = Mapping[str, Any]
 RowNames = Mapping[str, str]
@@ -116,8 +117,7 @@ def _describe_relation(values: RowValues, names: RowNames) -> str:
 
 
 def _describe_attribute(values: RowValues, names: RowNames) -> str:
-    key = str(values.get("key", "")).replace("_", " ").capitalize()
-    return _format_pair(key, values.get("value", ""))
+    return _format_pair(format_attribute_key(str(values.get("key", ""))), values.get("value", ""))
 
 
 def _describe_trait(values: RowValues, names: RowNames) -> str:

@@ -12,6 +12,7 @@ REASONS = (
     _("a person may have several of this"),
     _("a person's word stands against it"),
     _("a plan changes nothing yet"),
+    _("a late turn or an erasure"),
     _("a plan, said to change what is held"),
     _("adds to what a person said"),
     _("already held"),
@@ -26,6 +27,7 @@ REASONS = (
     _("denies something not held"),
     _("found to be one"),
     _("it may end one of several claims"),
+    _("its time is over"),
     _("kept as it came"),
     _("kept beside what is held"),
     _("kept in the archive"),
@@ -34,9 +36,11 @@ REASONS = (
     _("may contradict what is held"),
     _("new"),
     _("no longer so"),
+    _("nothing is left of what it covered"),
     _("only one can be so at a time, and this is newer"),
     _("outlived"),
     _("over already, since nobody says when"),
+    _("over by now: it ended nothing that holds"),
     _("reads like an instruction, not like a claim"),
     _("recalled while dormant"),
     _("said before in the same words"),
@@ -66,9 +70,26 @@ _SHAPES = (
         _("said by %(role)s, whose words are data"),
     ),
     (re.compile(r"faded by the curve, mode (?P<mode>\w+)"), _("faded by the curve (%(mode)s)")),
+    # How sure the rules of claims are, and by which words.
+    (
+        re.compile(r"(?P<why>[^()]+) \((?P<sure>\d+ % about the same.+)\)"),
+        _("%(why)s (%(sure)s)"),
+    ),
+    (
+        re.compile(r"(?P<sure>\d+ % .+); against it: (?P<words>[^;]+)"),
+        _("%(sure)s; against it: %(words)s"),
+    ),
+    (
+        re.compile(r"(?P<sure>\d+ % .+); for it: (?P<words>[^;]+)"),
+        _("%(sure)s; for it: %(words)s"),
+    ),
+    (
+        re.compile(r"(?P<same>\d+) % about the same, (?P<ends>\d+) % that it ends it"),
+        _("%(same)s %% about the same, %(ends)s %% that it ends it"),
+    ),
     (re.compile(r"(?P<why>[^()]+) \((?P<told>.+)\)"), _("%(why)s (%(told)s)")),
 )
-_WORDS_WITHIN = {"level", "why", "role"}
+_WORDS_WITHIN = {"level", "why", "role", "sure"}
 
 
 def translate_reason(said: str) -> str:

@@ -114,6 +114,11 @@ def format_kind_count(kind: str, count: int) -> str:
     return nouns.counted(_KIND_NOUNS[kind], count)
 
 
+def format_actor(actor: str) -> str:
+    """Who did it, as an operator calls them; a person's or a key's name as it is."""
+    return gettext("the hub") if actor == "pipeline" else actor
+
+
 # What engines say of a claim, and of whom or what it speaks: codes that pages show as words.
 CODE_WORDS = frozenset((
     "attribute", "concept", "date", "denied", "document", "ended", "event", "exchange", "high",
@@ -238,9 +243,8 @@ def _describe_ended(until: str, successor: Fact | None) -> str:
     return message % {"day": until, "text": successor.text}
 
 
-# By polarity: what has begun, and what is still to come.
+# By polarity: what has begun, and what is still to come. A denial says so in its own words.
 _BEGIN_SENTENCES = {
-    "denied": (_("Not so since %(day)s"), _("Not so from %(day)s")),
     "ended": (_("Over since %(day)s"), _("Over from %(day)s")),
     "planned": (_("Planned since %(day)s"), _("Planned from %(day)s")),
 }

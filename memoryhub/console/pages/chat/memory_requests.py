@@ -29,22 +29,22 @@ _ANSWERS = {
     "asked_auto": {
         "en": "I will look for what you mean. What is clear is erased for good in a moment, with a "
         "receipt; where it is not clear, nothing is erased until an operator has chosen.",
-        "zh": "正在查找您指的内容。明确的部分会马上被永久删除，并留有凭证；"
-        "不明确的，在管理员选定之前不会删除。",
+        "zh": "正在查找你指的内容。明确的部分会马上永久抹除，并留有回执；"
+        "不明确的，在操作员选定之前不会抹除。",
     },
     "asked_confirm": {
         "en": "Your wish to forget is noted. An operator chooses what goes; nothing is erased "
         "until then.",
-        "zh": "您的请求已经记下。由管理员选定要删除的内容，在那之前不会删除任何内容。",
+        "zh": "你的请求已经记下。由操作员选定要抹除的内容，在那之前不会抹除任何内容。",
     },
     "kept": {"en": "Kept, word by word.", "zh": "已逐字记住。"},
     "forgotten": {
         "en": "Forgotten. The history can bring it back.",
-        "zh": "已忘记。可以在历史记录中恢复。",
+        "zh": "已遗忘。可以在历史中恢复。",
     },
     "nothing": {
         "en": "Nothing is remembered from your last message.",
-        "zh": "您的上一条消息没有留下记忆。",
+        "zh": "你的上一条消息没有留下记忆。",
     },
 }
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memoryhub.console.frame.access import EDITOR, action_at, page_at, tenant_page, tenant_view
-from memoryhub.console.frame.forms import attempt
+from memoryhub.console.frame.forms import attempt, read_ids
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_plain_space_or_404, get_space_or_404
@@ -58,11 +58,17 @@ def load_conversation(space: Space, name: str) -> list[Turn]:
 
 def load_cited_facts(space: Space, turns: Sequence[Turn]) -> list[tuple[Turn, list[Citation]]]:
     """The turns, each with the facts that it named as what it rests on. At most one statement."""
-    named = {turn.id: turn.metadata.get("cites", []) for turn in turns}
+    named = {turn.id: _read_cited_ids(turn) for turn in turns}
     wanted = {fact for facts in named.values() for fact in facts}
     rows = Fact.objects.filter(space=space, id__in=wanted) if wanted else ()
-    known = {str(fact.id): cite_fact(fact) for fact in rows}
+    known = {fact.id: cite_fact(fact) for fact in rows}
     return [(turn, [known[at] for at in named[turn.id] if at in known]) for turn in turns]
+
+
+def _read_cited_ids(turn: Turn) -> list[UUID]:
+    """Clients write metadata as they like, into a session of the chat too."""
+    cited = turn.metadata.get("cites")
+    return read_ids(map(str, cited)) if isinstance(cited, list) else []
 
 
 def get_said_turn_or_404(space: Space, turn_id: UUID) -> Turn:

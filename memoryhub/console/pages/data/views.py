@@ -20,10 +20,11 @@ from memoryhub.errors import NotFound
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
 from memoryhub.policies.services import load_layers
+from memoryhub.policies.switches import LOG_SWITCHES
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 
-RETENTION_SWITCHES = ("retention.max_age_days",)
+RETENTION_SWITCHES = ("retention.turn_days", "retention.max_age_days", *LOG_SWITCHES)
 # Spaces that are erased in one request.
 MAX_ERASED_AT_ONCE = 100
 

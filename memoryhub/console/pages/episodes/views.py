@@ -108,6 +108,7 @@ def episode_page(request: ConsoleRequest, space_id: UUID, episode_id: UUID) -> H
         "episode",
         "episodes/episode.html",
         episode=found,
+        points=[each for each in found.details.get("points", ()) if each not in found.text],
         page=load_page(turns, read_filters(request.GET).page, EPISODE_TURNS_A_PAGE),
         parts=days.order_by("-day")[:50],
         changes=load_changes("episode", [found.id]),

@@ -22,6 +22,7 @@ FEW_QUESTIONS = 20  # of fewer a day no one knows what 95 in 100 take
 _HEIGHT = 260
 _LINE_HEIGHT = 34  # of a lifeline, in pixels
 _Z = 1.96  # 95 in 100
+_DAYS_AXIS = {"type": "date", "tickformat": "%-d %b"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,12 @@ def _scale_from_zero(values: Sequence[float | None], unit: str) -> dict[str, Any
     return {"range": [0, 1.12 * top], "title": {"text": unit}}
 
 
+def _span_times(start: datetime, now: datetime) -> dict[str, Any]:
+    """An axis from `start` to `now`, with room at both ends: no mark lies on the edge."""
+    room = (now - start) * 0.04
+    return {"type": "date", "range": [(start - room).isoformat(), (now + room).isoformat()]}
+
+
 @dataclass(frozen=True, slots=True)
 class WeekOfFacts:
     """`week`: its Monday."""
@@ -84,7 +91,7 @@ def plot_facts_by_week(weeks: Sequence[WeekOfFacts]) -> Plot:
     figure = _build_figure(
         bars,
         barmode="group",
-        xaxis={"type": "date", "tickformat": "%-d %b"},
+        xaxis=_DAYS_AXIS,
         yaxis=_scale_from_zero([each.made for each in weeks], _("facts")),
     )
     rows = [(each.week, each.made, each.replaced, each.ended) for each in reversed(weeks)]
@@ -118,7 +125,7 @@ def plot_latency_by_day(days: Sequence[DayOfQuestions]) -> Plot:
     title = _("How long questions take")
     if not days:
         return Plot("latency", title, about, None, empty=_("Nothing was asked in these days."))
-    heads = (_("Day"), _("questions"), _("median"), _("95 in 100"), _("99 in 100"))
+    heads = (_("Day"), _("questions"), _("median"), _("95th percentile"), _("99th percentile"))
     at = [each.day.isoformat() for each in days]
     columns: list[tuple[str, list[float | None], int]] = [
         (heads[2], [each.half for each in days], 0),
@@ -140,7 +147,7 @@ def plot_latency_by_day(days: Sequence[DayOfQuestions]) -> Plot:
     shown = [value for _name, values, _tone in columns for value in values]
     figure = _build_figure(
         lines,
-        xaxis={"type": "date", "tickformat": "%-d %b"},
+        xaxis=_DAYS_AXIS,
         yaxis=_scale_from_zero(shown, _("milliseconds")),
     )
     rows = [
@@ -167,7 +174,7 @@ def plot_usage_by_day(days: Sequence[tuple[date, int, Decimal]]) -> Plot:
     ]
     figure = _build_figure(
         traces,
-        xaxis={"type": "date", "tickformat": "%-d %b"},
+        xaxis=_DAYS_AXIS,
         yaxis=_scale_from_zero(tokens, _("tokens")),
         yaxis2={**_scale_from_zero(money, _("money")), "overlaying": "y", "side": "right"},
     )
@@ -300,8 +307,6 @@ def plot_lifelines(lines: Sequence[Lifeline], now: datetime) -> Plot:
                 meta={"tone": tone[each.claim]},
             )
         )
-    first = min(each.start for each in lines)
-    room = (now - first) * 0.04
     figure = _build_figure(
         bars,
         barmode="overlay",
@@ -309,10 +314,7 @@ def plot_lifelines(lines: Sequence[Lifeline], now: datetime) -> Plot:
         hovermode="closest",
         uniformtext={"mode": "hide", "minsize": 10},
         height=90 + _LINE_HEIGHT * len(claims),
-        xaxis={
-            "type": "date",
-            "range": [(first - room).isoformat(), (now + room).isoformat()],
-        },
+        xaxis=_span_times(min(each.start for each in lines), now),
         yaxis={"type": "category", "categoryarray": claims[::-1], "ticks": ""},
     )
     heads = (_("Claim"), _("Value"), _("from"), _("until"))
@@ -351,14 +353,10 @@ def plot_heat_over_time(
     line = go.Scatter(
         x=times, y=heats, mode="lines", hovertemplate="%{y:.2f}", name=_("heat"), meta={"tone": 0}
     )
-    room = (now - life.start) * 0.03
     figure = _build_figure(
         [line],
         showlegend=False,
-        xaxis={
-            "type": "date",
-            "range": [(life.start - room).isoformat(), (now + room).isoformat()],
-        },
+        xaxis=_span_times(life.start, now),
         yaxis=_scale_from_zero(heats, _("heat")),
     )
     return Plot("heat", title, about, figure, (_("Since"), _("recalls"), _("heat")), rows[::-1])

@@ -26,6 +26,7 @@ from notes.models import Fact, Proposal, Risk
 WEEKS = 26
 MAX_REPLAYS = 30
 MAX_LIFELINES = 60
+MAX_VALUES = 12  # of a claim, the latest
 FOUND_WITHIN = 10  # places that count as found
 _WEEK = timedelta(days=7)
 _CASE_AGES = (1, 7, 30)  # days
@@ -113,8 +114,8 @@ def load_replay_qualities() -> list[ReplayQuality]:
 
 
 def load_lifelines(space: Space, now: datetime) -> list[Lifeline]:
-    """Of the person's claims with one value at a time, those with most values first. One
-    statement."""
+    """Of the person's claims with one value at a time, those with most values first, and of each
+    its latest values. One statement."""
     rows = Fact.objects.filter(
         ~Q(status=Fact.Status.RETRACTED),
         space=space,
@@ -124,9 +125,9 @@ def load_lifelines(space: Space, now: datetime) -> list[Lifeline]:
         valid_from__lte=now,
     ).exclude(predicate_key="")
     found: dict[str, list[Lifeline]] = {}
-    for fact in rows.order_by("valid_from", "id")[: 10 * MAX_LIFELINES]:
+    for fact in rows.order_by("-valid_from", "-id")[: 10 * MAX_LIFELINES]:
         claim, end = fact.predicate_key.replace("_", " "), fact.valid_to
         line = Lifeline(claim, fact.object or fact.text, fact.valid_from, end)
         found.setdefault(claim, []).append(line)
     ordered = sorted(found.values(), key=len, reverse=True)
-    return [line for lines in ordered for line in lines][:MAX_LIFELINES]
+    return [line for lines in ordered for line in lines[:MAX_VALUES][::-1]][:MAX_LIFELINES]

@@ -91,9 +91,11 @@ def load_stream(space: Space, filters: Filters, moment: SpaceMoment) -> ListPage
     return found.map(lambda event: StreamEntry(event, changes[event.id], event.rows))
 
 
-def load_latest_entries(space: Space, count: int) -> list[StreamEntry]:
-    """The newest `count` change-sets, each with its first row."""
-    events = list(_with_first_rows(EvolutionEvent.objects.filter(space=space), 1)[:count])
+def load_latest_entries(space: Space | None, count: int) -> list[StreamEntry]:
+    """The newest `count` change-sets of a space, or of all, each with its first row."""
+    rows = EvolutionEvent.objects.select_related("space")
+    found = rows.filter(space=space) if space is not None else rows
+    events = list(_with_first_rows(found, 1)[:count])
     changes = _group_changes_by_event(events)
     return [StreamEntry(event, changes[event.id], event.rows) for event in events]
 

@@ -88,7 +88,7 @@ def plot_latency(systems: Sequence[SystemReport]) -> PlotFigure:
         "layout": {
             "height": 96 + ROW_HEIGHT * len(names),
             "barmode": "stack",
-            "xaxis": {"title": {"text": _("milliseconds, half below")}, "rangemode": "tozero"},
+            "xaxis": {"title": {"text": _("milliseconds, median")}, "rangemode": "tozero"},
             "yaxis": {"type": "category", "ticks": ""},
             "hovermode": "closest",
             "showlegend": True,

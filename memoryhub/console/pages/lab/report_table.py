@@ -92,11 +92,11 @@ MEASURES = (
         _build_spent_reader("prompt_tokens", "completion_tokens"), whole=True,
     ),
     Measure(
-        "recall_ms", _("Find ms"), _("finding, half below"), "ms", min,
+        "recall_ms", _("Find ms"), _("finding, median"), "ms", min,
         _build_time_reader("recall"), whole=True,
     ),
     Measure(
-        "answer_ms", _("Answer ms"), _("answering, half below"), "ms", min,
+        "answer_ms", _("Answer ms"), _("answering, median"), "ms", min,
         _build_time_reader("answer"), whole=True,
     ),
     Measure(

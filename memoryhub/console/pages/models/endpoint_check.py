@@ -164,7 +164,7 @@ def _describe_abilities(found: ModelCapabilities, key: str) -> list[tuple[str, s
         for name, why in found.troubles.items()
     ]
     return [
-        (_("A small answer takes"), f"{found.milliseconds / 1000:.1f} s"),
+        (_("A short answer takes"), f"{found.milliseconds / 1000:.1f} s"),
         (_("Answers in JSON by"), join_list(found.shapes) or _("no way that was tried")),
         (_("Calls tools"), _("yes") if found.tools else _("no")),
         (_("Refuses options"), join_list(found.without) or _("none")),

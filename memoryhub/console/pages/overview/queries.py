@@ -19,7 +19,6 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.counts import (
     annotate_counts,
-    build_count_subquery,
     build_planned_filter,
 )
 from memoryhub.pipeline.models import Job
@@ -27,7 +26,7 @@ from memoryhub.pipeline.review.answer_proposals import count_open_cases
 from memoryhub.recall.models import RecallLog
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import get_current_tenant
-from notes.models import EvolutionEvent, Fact, Feedback, Revision
+from notes.models import Fact, Feedback
 
 # Jobs whose decisions are counted, the latest: the page asks again every few seconds.
 MAX_COUNTED_JOBS = 2000
@@ -165,12 +164,6 @@ def _count_by_slot(rows: QuerySet[Any], field: str, first: datetime, trunc: Any)
 def load_latest_failures(count: int = 3) -> list[Job]:
     failed = Job.objects.filter(state__in=(Job.State.DEAD, Job.State.RETRY)).exclude(error="")
     return list(failed.select_related("space")[:count])
-
-
-def load_latest_events(count: int = 6) -> list[EvolutionEvent]:
-    changes = build_count_subquery(Revision.objects.all(), "event")
-    rows = EvolutionEvent.objects.select_related("space").annotate(changes=changes)
-    return list(rows[:count])
 
 
 def load_liveliest_spaces(now: datetime, count: int = 5) -> list[Any]:

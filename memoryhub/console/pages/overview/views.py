@@ -13,6 +13,7 @@ from memoryhub.console.frame.access import page_at, tenant_page
 from memoryhub.console.frame.day_ranges import compute_range_start
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.pages.history.queries import load_latest_entries
 from memoryhub.console.pages.overview import notices, queries
 from memoryhub.console.pages.overview.activity_chart import build_activity_chart
 from memoryhub.console.pages.overview.queries import (
@@ -27,6 +28,8 @@ from memoryhub.console.pages.webhooks import queries as webhooks_queries
 from memoryhub.inference.connections import is_connected
 from memoryhub.pipeline.counts import count_totals
 from memoryhub.tenants.models import Tenant
+
+LATEST_CHANGES = 6
 
 
 @page_at("", "overview")
@@ -61,7 +64,7 @@ def overview_page(request: ConsoleRequest) -> HttpResponse:
         "chart": build_activity_chart(days),
         "days": days,
         "failures": queries.load_latest_failures(),
-        "events": queries.load_latest_events(),
+        "changes": load_latest_entries(None, LATEST_CHANGES),
         "spaces": queries.load_liveliest_spaces(now),
     }
     part = "overview/_content.html" if request.htmx else "overview/overview.html"

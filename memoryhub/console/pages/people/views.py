@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django import forms
+from django.contrib import messages
 from django.contrib.auth.validators import ASCIIUsernameValidator
 from django.db.models import QuerySet
 from django.http import HttpResponse
@@ -25,9 +26,13 @@ from memoryhub.console.frame.lists import (
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.text.wording import ROLE_WORDS
 from memoryhub.errors import Conflict
+from memoryhub.tenants import services
+from memoryhub.tenants.accounts import sign_member_out
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.people import add_person, remove_person, set_member_role
-from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.scope import hub_scope, tenant_scope
+from memoryhub.tenants.second_factor import list_holders
+from memoryhub.tenants.sessions import SECOND_FACTOR_KEY
 
 MEMBER_ROLE_CHOICE = FilterChoice(
     "role", gettext_lazy("Role"), (("all", gettext_lazy("any")), *Membership.Role.choices)
@@ -61,7 +66,9 @@ def person_list_page(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET, (MEMBER_ROLE_CHOICE,))
     with tenant_scope(request.tenant.id):
         page = load_page(list_members(filters), filters.page)
-        context = {"filters": filters, "page": page, "roles": ROLE_WORDS}
+        with hub_scope():
+            holders = list_holders([member.user_id for member in page or ()])
+        context = {"filters": filters, "page": page, "roles": ROLE_WORDS, "holders": holders}
         context |= {"form": PersonForm() if password else form, "password": password, "name": name}
         return render(request, "people/list.html", context)
 
@@ -94,6 +101,31 @@ def change_member_role(request: ConsoleRequest, member_id: UUID) -> HttpResponse
             _("%(name)s is %(role)s from now on.") % said,
             refused=_("Not changed"),
         )
+    return redirect("people")
+
+
+@action_at("people/second-factor", "people-second-factor")
+@tenant_view(role=ADMIN)
+def require_second_factor(request: ConsoleRequest) -> HttpResponse:
+    """Of everybody, by an admin who has signed in with one: nobody shuts themselves out."""
+    required = request.POST.get("required") == "on"
+    if required and not request.session.get(SECOND_FACTOR_KEY):
+        messages.error(request, _("Sign in with a second factor of your own first."))
+        return redirect("people")
+    services.require_second_factor(request.tenant.id, required, actor=request.actor)
+    messages.success(request, _("Changed."))
+    return redirect("people")
+
+
+@action_at("people/<uuid:member_id>/sign-out", "person-sign-out")
+@tenant_view(role=ADMIN)
+def sign_out_member(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
+    member = _get_member(request, member_id)
+    run_and_report(
+        request,
+        lambda: sign_member_out(request.tenant.id, member_id, actor=request.actor),
+        _("%(name)s is signed out everywhere.") % {"name": member.user.username},
+    )
     return redirect("people")
 
 

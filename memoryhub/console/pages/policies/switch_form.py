@@ -38,6 +38,20 @@ SWITCH_TITLES: Mapping[str, StrOrPromise] = {
     "llm.budget_tokens_per_day": gettext_lazy("Tokens a day"),
     "llm.budget_money_per_day": gettext_lazy("Money a day"),
     "retention.max_age_days": gettext_lazy("Days that memories are kept"),
+    "retention.turn_days": gettext_lazy("Days that what was said is kept"),
+    "retention.recall_days": gettext_lazy("Days that recalls are kept"),
+    "retention.request_days": gettext_lazy("Days that requests are kept"),
+    "retention.delivery_days": gettext_lazy("Days that events for webhooks are kept"),
+    "retention.call_days": gettext_lazy("Days that calls of models are kept"),
+    "retention.job_days": gettext_lazy("Days that jobs are kept"),
+    "retention.answer_days": gettext_lazy("Days that answers are repeated"),
+    "retention.import_days": gettext_lazy("Days that reports of imports are kept"),
+    "retention.audit_days": gettext_lazy("Days that the list of changes is kept"),
+    "retention.receipt_days": gettext_lazy("Days that receipts are kept"),
+}
+# Without days of the tenant's own these end as the hub ends them.
+_HUB_KEEPS = {
+    f"retention.{name}" for name in ("recall_days", "request_days", "delivery_days", "receipt_days")
 }
 # What a model is asked for.
 PURPOSE_TITLES: Mapping[str, StrOrPromise] = {
@@ -102,6 +116,8 @@ class SwitchRow:
     @property
     def empty_words(self) -> str:
         """What an empty field says."""
+        if self.switch.name in _HUB_KEEPS:
+            return _("as the hub")
         return _("no limit") if self.switch.name in SWITCH_TITLES else _("nothing")
 
     @property

@@ -97,7 +97,7 @@ def _list_figure_labels() -> list[str]:
         gettext("Nearness (mean of 1/place)"),
         gettext("Said that it is not enough"),
         gettext("Answered without a part that failed"),
-        gettext("Milliseconds, half below"),
+        gettext("Milliseconds, median"),
         gettext("Milliseconds, 95th percentile"),
         gettext("Tokens handed over, mean"),
         gettext("Calls of models"),

@@ -33,13 +33,16 @@ LIMIT, BUDGET = "10", "2000"
 _MAX_QUERY_LENGTH = 2000
 _TEXT_DEFAULTS = {"q": "", "limit": LIMIT, "budget": BUDGET, "room": "", "as_of": ""}
 _TEXT_DEFAULTS |= {"session": "", "agent": ""}
+# Each is a search of its own.
+MOST_BESIDE = 4
 
 
 @dataclass(frozen=True, slots=True)
 class TrialRequest:
     """The form's fields as they were sent. `budget`: tokens of a context; `room`: those that a
     search may take, none where empty. `policy`, `other_channels` and `other_select` are what the
-    second column is asked under: a preset, and these two in place of what it says."""
+    second column is asked under: a preset, and these two in place of what it says. `beside`:
+    presets whose results stand as ranked lists beside those of the space's own policy."""
 
     q: str = ""
     form: str = "search"
@@ -57,6 +60,7 @@ class TrialRequest:
     policy: str = ""
     other_channels: Sequence[str] = ()
     other_select: str = ""
+    beside: Sequence[str] = ()
 
     @classmethod
     def read(cls, sent: QueryDict) -> TrialRequest:
@@ -75,6 +79,7 @@ class TrialRequest:
             policy=_select_one_of(sent.get("policy", ""), tuple(PRESETS)),
             other_channels=_read_several_of(sent, "other_channels", CHANNELS),
             other_select=_select_one_of(sent.get("other_select", ""), SELECTS),
+            beside=_read_several_of(sent, "beside", tuple(PRESETS))[:MOST_BESIDE],
         )
 
     @property
@@ -85,7 +90,7 @@ class TrialRequest:
     @property
     def without_comparison(self) -> TrialRequest:
         """Without the second setting."""
-        return replace(self, policy="", other_channels=(), other_select="")
+        return replace(self, policy="", other_channels=(), other_select="", beside=())
 
     @property
     def other(self) -> TrialRequest | None:

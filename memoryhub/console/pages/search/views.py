@@ -14,7 +14,7 @@ from memoryhub.console.frame.access import page_at, tenant_view
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.console.pages.policies import switch_form
-from memoryhub.console.pages.search import api_calls, trial
+from memoryhub.console.pages.search import api_calls, ranked_lists, trial
 from memoryhub.dialogues.models import Session
 from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.policies.presets import PRESETS
@@ -28,12 +28,13 @@ from memoryhub.tenants.scope import tenant_scope
 @tenant_view()
 def space_search_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """`?q=` is asked as the other fields say; `policy`, `other_channels` and `other_select` ask
-    it a second time, beside it."""
+    it a second time, beside it; each `beside` is a preset whose results are ranked beside them."""
     with tenant_scope(request.tenant.id):
         space = get_space_or_404(space_id, timezone.now())
         layers = load_layers(request.tenant.id, space)
     wish = trial.TrialRequest.read(request.GET)
     columns, trouble = _ask_columns(request, space, layers, wish)
+    ranked = ranked_lists.rank_side_by_side(columns) if wish.beside and columns else []
     with tenant_scope(request.tenant.id):
         shown = render_tab(
             request,
@@ -42,9 +43,12 @@ def space_search_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
             "search/trial.html",
             wish=wish,
             columns=columns,
-            difference=trial.compare_columns(columns),
+            ranked=ranked,
+            ranked_height=ranked_lists.compute_height(ranked),
+            difference=None if ranked else trial.compare_columns(columns),
             trouble=trouble,
             presets=PRESETS.values(),
+            most_beside=trial.MOST_BESIDE,
             channels=trial.CHANNELS,
             kinds=ALL_KINDS,
             selects=trial.SELECTS,
@@ -80,6 +84,16 @@ def _list_column_settings(
     layers: PolicyLayers, wish: trial.TrialRequest
 ) -> list[trial.ColumnSetting]:
     own = trial.ColumnSetting(_("As it is set"), wish.without_comparison)
+    if wish.beside:
+        presets = [PRESETS[name] for name in wish.beside]
+        return [own] + [
+            trial.ColumnSetting(
+                _(preset.title),
+                wish.without_comparison,
+                switch_form.compose_candidate(layers, preset.name),
+            )
+            for preset in presets
+        ]
     if wish.other is None:
         return [own]
     policy = switch_form.compose_candidate(layers, wish.policy) if wish.policy else None
