@@ -36,6 +36,7 @@ class IdempotentRequest(TenantModel):
         constraints = [
             models.UniqueConstraint(fields=["tenant", "route", "key"], name="idempotency_key")
         ]
+        indexes = [models.Index(fields=["tenant", "created_at"], name="answer_age")]
 
     def __str__(self) -> str:
         return self.key

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.urls import URLPattern, path, re_path
+from drf_spectacular.utils import OpenApiParameter
 
 from api.core.views import NotFoundView
 from api.rows.columns import Resource
@@ -95,7 +96,8 @@ def build_query_route(listed: URLPattern) -> URLPattern:
     """The route of the same list, asked for in a body."""
     callback: Any = listed.callback  # as_view() gives it these two attributes
     view, options = callback.view_class, dict(callback.view_initkwargs)
-    members = options.pop("parameters", view.parameters)
+    parameters = options.pop("parameters", view.parameters)
+    members = [each for each in parameters if each.location == OpenApiParameter.QUERY]
     scope = options.pop("scopes", view.scopes)["GET"]
     return build_route(
         f"{listed.pattern}/query",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.utils.dateparse import parse_datetime
@@ -237,7 +238,21 @@ class MetadataField(serializers.DictField):
         return found
 
 
-class ExactlyOneSerializer(serializers.Serializer[Any]):
+# Refuses members that it does not know: a misspelt one would do nothing. Those of `unread` may be
+# there all the same. (A docstring here would be that of every body in the OpenAPI description.)
+class StrictSerializer(serializers.Serializer[Any]):
+    unread: ClassVar[tuple[str, ...]] = ()
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        if isinstance(data, Mapping):
+            unknown = sorted(map(str, set(data) - set(self.fields) - set(self.unread)))
+            if unknown:
+                told = f"known: {', '.join(self.fields)}" if self.fields else "none is known"
+                raise serializers.ValidationError({unknown[0][:60]: f"no such member; {told}"})
+        return super().run_validation(data)
+
+
+class ExactlyOneSerializer(StrictSerializer):
     """Exactly one of its fields, none of which is required by itself."""
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -247,7 +262,7 @@ class ExactlyOneSerializer(serializers.Serializer[Any]):
         return attrs
 
 
-class AtLeastOneSerializer(serializers.Serializer[Any]):
+class AtLeastOneSerializer(StrictSerializer):
     """Of a change: at least one of its fields. A reason alone changes nothing."""
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

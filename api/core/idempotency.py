@@ -97,23 +97,18 @@ def run_once_in_own_transactions(
 def _claim_record(
     tenant_id: UUID, request: Request, route: str, key: str, *, status: int
 ) -> tuple[IdempotentRequest, bool]:
-    record, fresh = IdempotentRequest.objects.get_or_create(
+    # The key is words of a client, so a digest stands for it; keys of before stand as they came.
+    digest, asked = hash_with_secret("idempotency", key), _hash_request(request)
+    record, fresh = IdempotentRequest.objects.filter(key__in=[digest, key]).get_or_create(
         tenant_id=tenant_id,
         route=route,
-        key=_find_kept_key(route, key),
-        defaults={"request_hash": _hash_request(request), "status": status, "body": {}},
+        defaults={"key": digest, "request_hash": asked, "status": status, "body": {}},
     )
-    if not fresh and record.request_hash != _hash_request(request):
+    if not fresh and record.request_hash != asked:
         raise Conflict(
             f"This {IDEMPOTENCY_HEADER} was used with another body.", code="idempotency_key_reused"
         )
     return record, fresh
-
-
-def _find_kept_key(route: str, key: str) -> str:
-    """What stands for the key, whose words a client chose; those of before stand as they came."""
-    known = IdempotentRequest.objects.filter(route=route, key=key).exists()
-    return key if known else hash_with_secret("idempotency", key)
 
 
 def _take_over_record(record: IdempotentRequest) -> None:

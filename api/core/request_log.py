@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
 from uuid import UUID
 
 import structlog
 from django.conf import settings
-from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from api.models import LoggedRequest
 from memoryhub.deferred_writes import DeferredWriter
-from memoryhub.policies.schema import Policy
 from memoryhub.tenants.keys import KeyRow
-from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 
 
@@ -66,7 +63,7 @@ def flush_entries() -> int:
 
 
 def _write_entries(entries: Sequence[LoggedRequest]) -> None:
-    """Three statements a tenant."""
+    """Two statements a tenant."""
     by_tenant: dict[UUID, list[LoggedRequest]] = {}
     for entry in entries:
         by_tenant.setdefault(entry.tenant_id, []).append(entry)
@@ -75,19 +72,6 @@ def _write_entries(entries: Sequence[LoggedRequest]) -> None:
             if not Tenant.objects.filter(id=tenant_id).exists():
                 continue  # gone meanwhile
             LoggedRequest.objects.bulk_create(theirs, batch_size=1000)
-            filter_expired(theirs[-1].at).delete()
-
-
-def filter_expired(now: datetime) -> QuerySet[LoggedRequest]:
-    """Of the tenant in scope."""
-    return LoggedRequest.objects.filter(at__lt=now - timedelta(days=settings.REQUEST_LOG_DAYS))
-
-
-def sweep_request_log(space: Space, policy: Policy, now: datetime) -> None:
-    """Drop what is older than the setting says, of a tenant that asks nothing any more. A task of
-    the sweep that plans none of its own. Opens its own scope."""
-    with tenant_scope(space.tenant_id):
-        filter_expired(now).delete()
 
 
 _entry_buffer = DeferredWriter("request log", _write_entries)

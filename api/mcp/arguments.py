@@ -21,7 +21,7 @@ Text = Annotated[str, Field(min_length=1)]
 TimeText = Annotated[str, Field(max_length=40)]
 Moment = Annotated[
     TimeText | SkipJsonSchema[None],
-    Field(description="As things stood then, ISO 8601."),
+    Field(description="As of then, ISO 8601."),
 ]
 Since = Annotated[
     str | SkipJsonSchema[None],
@@ -58,7 +58,7 @@ class ToolArguments(BaseModel):
 class SearchArguments(ToolArguments):
     subject: Subject = ""
     query: Text = Field(description="A question, or some words.")
-    limit: int = Field(10, ge=1, le=100, description="Memories at most.")
+    limit: int = Field(10, ge=1, le=100)
     kinds: list[Literal["fact", "turn", "note", "page", "episode"]] = Field(
         [], description="Only these kinds."
     )
@@ -163,8 +163,8 @@ class EditBlockArguments(ToolArguments):
     subject: Subject = ""
     label: str = Field(min_length=1, max_length=120, description="The block's label.")
     append: str = Field("", description="A line to add at its end.")
-    old: str = Field("", description="Words of it, copied exactly, that occur once …")
-    new: str = Field("", description="… and what stands there instead; empty deletes them.")
+    old: str = Field("", description="Exact words of it, that occur once.")
+    new: str = Field("", description="What stands in place of `old`; empty deletes it.")
     value: str = Field("", description="All of it, written anew.")
     description: str = Field("", max_length=500, description="Of a new block: what belongs in it.")
     agent: str = Field("", max_length=120, description="Who writes.")

@@ -73,7 +73,8 @@ class MemoriesV1View(AddView):
                 rows = list(select_memories(key, wanted, standing).rows)
         events = _forget_facts(rows, format_actor(request))
         event_id = str(events[0].id) if events else None
-        told = {"message": f"{len({row.lineage for row in rows})} memories deleted"}
+        count = len({row.lineage for row in rows})
+        told = {"message": f"{count} {'memory' if count == 1 else 'memories'} deleted"}
         return Response(told | {"event_id": event_id})
 
 

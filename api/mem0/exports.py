@@ -50,8 +50,7 @@ def list_known_values(facts: Iterable[Fact]) -> list[KnownValue]:
     found = []
     for fact in facts:
         if fact.space_id not in owners:
-            names = (fact.space.name, fact.space.subject)
-            owners[fact.space_id] = {normalise_name(name) for name in names if name}
+            owners[fact.space_id] = {normalise_name(name) for name in fact.space.called_names}
         if normalise_name(fact.owner) in owners[fact.space_id]:
             predicate = fact.predicate_key if fact.polarity == "holds" else ""
             found.append(KnownValue(predicate, fact.object or fact.complement, fact.text))

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.core.authentication import get_request_key
-from api.core.fields import REASON_FIELD, NameField, validate_body
+from api.core.fields import REASON_FIELD, NameField, StrictSerializer, validate_body
 from api.core.idempotency import mark_replayed, run_once_in_own_transactions
 from api.core.views import HubView, get_whole_tenant_id
 from api.rows.answers import build_written_type, get_answer_key
@@ -36,13 +36,13 @@ from memoryhub.tenants.scope import tenant_scope
 from notes.models import Revision
 
 
-class ReasonSerializer(serializers.Serializer[Any]):
+class ReasonSerializer(StrictSerializer):
     """`reason` stands in the history beside the change."""
 
     reason = NameField(default="", max_length=500)
 
 
-class EmptySerializer(serializers.Serializer[Any]):
+class EmptySerializer(StrictSerializer):
     """Nothing is asked."""
 
 

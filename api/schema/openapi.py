@@ -18,6 +18,7 @@ from api.core.fields import (
     TIME_TEXT_SCHEMA,
     AtLeastOneSerializer,
     ExactlyOneSerializer,
+    StrictSerializer,
     TextField,
     list_choice_fields,
 )
@@ -127,17 +128,30 @@ class TextFieldExtension(OpenApiSerializerFieldExtension):  # type: ignore[no-un
         return {**found, **least, "pattern": shape}
 
 
-class ExactlyOneExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # it has no types
+class StrictExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # it has no types
     """Registers itself by being defined, as the next."""
 
-    target_class: type[serializers.Serializer[Any]] = ExactlyOneSerializer
+    target_class: type[serializers.Serializer[Any]] = StrictSerializer
     match_subclasses = True
+
+    def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
+        found: dict[str, Any] = auto_schema._map_serializer(
+            self.target, direction, bypass_extensions=True
+        )
+        unread = "|".join(name for name in self.target.unread if name not in self.target.fields)
+        others: dict[str, Any] = {"patternProperties": {f"^({unread})$": {}}} if unread else {}
+        # What takes no body at all is told by there being none.
+        return {**found, **others, "additionalProperties": False} if self.target.fields else found
+
+
+class ExactlyOneExtension(StrictExtension):  # type: ignore[no-untyped-call]  # it has no types
+    target_class: type[serializers.Serializer[Any]] = ExactlyOneSerializer
+    priority = 1  # before the one above, which it is one of
     schema_keyword = "oneOf"
 
     def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
-        found = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
         return {
-            **found,
+            **super().map_serializer(auto_schema, direction),
             self.schema_keyword: [{"required": [name]} for name in list_choice_fields(self.target)],
         }
 

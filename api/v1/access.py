@@ -18,6 +18,7 @@ from api.core.fields import (
     ListField,
     NameField,
     PatternField,
+    StrictSerializer,
     TextField,
     TimestampField,
 )
@@ -54,7 +55,7 @@ KEYS = Resource(
 _MAX_OVERLAP_HOURS = 24 * 30
 
 
-class NewKeySerializer(serializers.Serializer[Any]):
+class NewKeySerializer(StrictSerializer):
     """`subject`: the only one it reaches; empty: all. `expires_at`: null for never."""
 
     name = TextField(max_length=120, shape=NOT_BLANK)
@@ -67,7 +68,7 @@ class NewKeySerializer(serializers.Serializer[Any]):
     expires_at = TimestampField(**NULL)
 
 
-class RotateKeySerializer(serializers.Serializer[Any]):
+class RotateKeySerializer(StrictSerializer):
     """`overlap_hours`: how long the old key still works beside the new one."""
 
     overlap_hours = IntegerField(default=24, min_value=0, max_value=_MAX_OVERLAP_HOURS)
@@ -172,13 +173,13 @@ _ROLE_PATTERN = f"^({'|'.join(Membership.Role.values)})$"
 _EMAIL_PATTERN = r"^([A-Za-z0-9.+_-]+@[A-Za-z0-9.-]+)?$"
 
 
-class NewMemberSerializer(serializers.Serializer[Any]):
+class NewMemberSerializer(StrictSerializer):
     username = PatternField(shape=_USERNAME_PATTERN, max_length=150)
     role = PatternField(shape=_ROLE_PATTERN)
     email = PatternField(shape=_EMAIL_PATTERN, default="", max_length=254)
 
 
-class MemberRoleSerializer(serializers.Serializer[Any]):
+class MemberRoleSerializer(StrictSerializer):
     role = PatternField(shape=_ROLE_PATTERN)
 
 
@@ -233,7 +234,7 @@ PERSON_LINKS = Resource(
 )
 
 
-class NewPersonLinkSerializer(serializers.Serializer[Any]):
+class NewPersonLinkSerializer(StrictSerializer):
     """`expires_at`: within ninety days; null for in a week. `note` is for operators."""
 
     expires_at = TimestampField(**NULL)

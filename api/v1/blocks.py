@@ -10,7 +10,6 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
@@ -22,6 +21,7 @@ from api.core.fields import (
     MetadataField,
     NameField,
     StrictBooleanField,
+    StrictSerializer,
 )
 from api.rows.answers import build_written_type, extend_answer
 from api.rows.columns import Resource, build_columns, build_unretired_condition
@@ -183,7 +183,7 @@ class DetachBlockView(AttachBlockView):
         return select_visible_blocks(deed.space)
 
 
-class ToolCallSerializer(serializers.Serializer[Any]):
+class ToolCallSerializer(StrictSerializer):
     """One call, as a model made it. `agent`: who calls, for its own blocks."""
 
     tool = NameField(max_length=60)

@@ -23,6 +23,7 @@ from api.core.fields import (
     StrictBooleanField,
     StrictIdField,
     StrictNumberField,
+    StrictSerializer,
     TextField,
     TimestampField,
 )
@@ -104,7 +105,7 @@ class FactVersionsView(SpaceListView):
         return Fact.objects.filter(space=space, lineage=fact.lineage)
 
 
-class RememberFactSerializer(serializers.Serializer[Any]):
+class RememberFactSerializer(StrictSerializer):
     """A fact as it is given. `role`: who tells it, with the trust of that role; `predicate`: the
     relation by its key, of which some have one value at a time; `sources`: turns that it rests
     on, else its own words are kept as one."""

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.utils import html
 
 from api.core.authentication import get_request_key, get_request_tenant_id
-from api.core.fields import NULL, ListField, NameField, TextField
+from api.core.fields import NULL, ListField, NameField, StrictSerializer, TextField
 from api.core.idempotency import mark_replayed, run_once_in_own_transactions
 from api.core.parsers import StrictJSONParser
 from api.core.views import check_subjects_visible
@@ -55,7 +55,7 @@ class _FormFlagField(serializers.BooleanField):
         return super().to_internal_value(data)
 
 
-class NewImportSerializer(serializers.Serializer[Any]):
+class NewImportSerializer(StrictSerializer):
     """`file` as a form has it, or `content`: the same as text in JSON."""
 
     source = serializers.ChoiceField(choices=tuple(SOURCES))  # type: ignore[assignment]  # a field here

@@ -24,6 +24,7 @@ from api.core.fields import (
     NameField,
     StrictBooleanField,
     StrictNumberField,
+    StrictSerializer,
     TextField,
     VerbatimKeyField,
     validate_body,
@@ -56,7 +57,7 @@ class _LabelsField(serializers.ListField):
     child = VerbatimKeyField(max_length=200)
 
 
-class _ItemPlaceSerializer(serializers.Serializer[Any]):
+class _ItemPlaceSerializer(StrictSerializer):
     subject = TextField(max_length=200)
     namespace = _LabelsField(allow_empty=False, max_length=20)
     key = VerbatimKeyField(max_length=500)
@@ -71,7 +72,7 @@ class ItemSerializer(_ItemPlaceSerializer):
     ttl_minutes = StrictNumberField(**NULL, min_value=0.001, max_value=MAX_TTL_MINUTES)
 
 
-class WriteItemsSerializer(serializers.Serializer[Any]):
+class WriteItemsSerializer(StrictSerializer):
     items = ListField(ItemSerializer(), allow_empty=False, max_length=MAX_OPERATIONS)
 
 
@@ -79,7 +80,7 @@ class GetItemSerializer(_ItemPlaceSerializer):
     refresh_ttl = StrictBooleanField(default=True)
 
 
-class SearchItemsSerializer(serializers.Serializer[Any]):
+class SearchItemsSerializer(StrictSerializer):
     prefix = _LabelsField(default=list, max_length=20)
     subject = TextField(**NULL, max_length=200)
     query = TextField(default="", max_length=100_000)
@@ -89,7 +90,7 @@ class SearchItemsSerializer(serializers.Serializer[Any]):
     refresh_ttl = StrictBooleanField(default=True)
 
 
-class NamespacesSerializer(serializers.Serializer[Any]):
+class NamespacesSerializer(StrictSerializer):
     prefix = _LabelsField(default=list, max_length=20)
     suffix = _LabelsField(default=list, max_length=20)
     subject = TextField(**NULL, max_length=200)
@@ -106,7 +107,7 @@ class ItemOperationSerializer(ExactlyOneSerializer):
     namespaces = NamespacesSerializer(required=False)
 
 
-class ReadItemsSerializer(serializers.Serializer[Any]):
+class ReadItemsSerializer(StrictSerializer):
     ops = ListField(ItemOperationSerializer(), allow_empty=False, max_length=MAX_OPERATIONS)
 
 

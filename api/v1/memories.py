@@ -21,8 +21,10 @@ from api.core.fields import (
     MetadataField,
     NameField,
     StrictBooleanField,
+    StrictSerializer,
     TextField,
     TimestampField,
+    list_names,
     validate_body,
 )
 from api.core.idempotency import mark_replayed, run_once
@@ -46,7 +48,11 @@ from memoryhub.tenants.scope import tenant_scope
 from notes.models import Derivation
 
 
-class MessageSerializer(serializers.Serializer[Message]):
+class MessageSerializer(StrictSerializer):
+    # Messages are handed on as a model's client has them.
+    unread = list_names(
+        "name refusal annotations audio function_call tool_calls tool_call_id reasoning_content"
+    )
     role = serializers.ChoiceField(choices=Turn.Role.values, default=Turn.Role.USER)
     content = TextField(shape=NOT_BLANK)
     speaker = TextField(default="", max_length=120)
@@ -55,7 +61,7 @@ class MessageSerializer(serializers.Serializer[Message]):
     metadata = MetadataField(default=dict)
 
 
-class AddSerializer(serializers.Serializer[IngestRequest]):
+class AddSerializer(StrictSerializer):
     """Messages about a subject, oldest first. `subject_name`: what the subject is called from now
     on; left out, it is learned from what they say."""
 
@@ -100,7 +106,7 @@ class AddBatchItemSerializer(AddSerializer):
     dry_run = NotInBatchField(default=False)
 
 
-class AddBatchSerializer(serializers.Serializer[Any]):
+class AddBatchSerializer(StrictSerializer):
     """Several adds, of one subject or of many: stored all or none."""
 
     items = ListField(AddBatchItemSerializer(), allow_empty=False, max_length=100)

@@ -8,7 +8,7 @@ from uuid import UUID
 from rest_framework import serializers
 from typing_extensions import TypedDict
 
-from api.core.fields import NOT_BLANK, ListField, StrictIdField, TextField
+from api.core.fields import NOT_BLANK, ListField, StrictIdField, StrictSerializer, TextField
 from api.rows.answers import build_written_type
 from api.rows.columns import (
     Column,
@@ -58,7 +58,7 @@ GOLDEN_QUESTIONS = Resource(
 )
 
 
-class ExpectedMemorySerializer(serializers.Serializer[Any]):
+class ExpectedMemorySerializer(StrictSerializer):
     kind = serializers.ChoiceField(choices=("fact", "note", "turn"))
     id = StrictIdField()
 

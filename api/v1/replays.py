@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from api.core.authentication import get_request_key
-from api.core.fields import NULL, NameField
+from api.core.fields import NULL, NameField, StrictSerializer
 from api.core.views import get_whole_tenant_id
 from api.rows.answers import build_named_type
 from api.rows.columns import Column, Resource, pick_columns
@@ -96,7 +96,7 @@ REPLAY_RESULTS = Resource(
 )
 
 
-class NewReplaySerializer(serializers.Serializer[Any]):
+class NewReplaySerializer(StrictSerializer):
     """`subject`: try it on that one's questions; empty: on the whole tenant's. What is to be
     tried: another `preset` and `overrides` as a policy takes them, or another `engine`."""
 
@@ -109,7 +109,7 @@ class NewReplaySerializer(serializers.Serializer[Any]):
     )
 
 
-class ReplayDecisionSerializer(serializers.Serializer[Any]):
+class ReplayDecisionSerializer(StrictSerializer):
     """`live`: put the candidate in force; `dropped`: leave things as they are."""
 
     decision = serializers.ChoiceField(choices=("live", "dropped"))

@@ -24,6 +24,7 @@ from api.core.fields import (
     StrictBooleanField,
     StrictIdField,
     StrictNumberField,
+    StrictSerializer,
     TextField,
     TimestampField,
     validate_body,
@@ -44,7 +45,7 @@ from notes.models import Feedback
 from notes.quality.feedback import MAX_REASON_LENGTH, RATED_MODELS
 
 
-class RecallSerializer(serializers.Serializer[Any]):
+class RecallSerializer(StrictSerializer):
     """What every question may say, however it is answered."""
 
     subject = TextField(max_length=200, shape=NOT_BLANK)
@@ -78,7 +79,7 @@ class ContextSerializer(RecallSerializer):
     budget_tokens = IntegerField(default=2000, min_value=LEAST_TOKENS, max_value=MOST_TOKENS)
 
 
-class AnswerSerializer(serializers.Serializer[Any]):
+class AnswerSerializer(StrictSerializer):
     """A question about a subject. `session`: the conversation it is asked in, by name."""
 
     subject = TextField(max_length=200, shape=NOT_BLANK)
@@ -227,7 +228,7 @@ FEEDBACK = Resource(
 )
 
 
-class SetFeedbackSerializer(serializers.Serializer[Any]):
+class SetFeedbackSerializer(StrictSerializer):
     """`recall_id`: that of the search it was shown by. `verdict` null takes the word back."""
 
     kind = serializers.ChoiceField(choices=tuple(RATED_MODELS))

@@ -7,11 +7,10 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils import timezone
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.core.fields import NameField, StrictBooleanField
+from api.core.fields import NameField, StrictBooleanField, StrictSerializer
 from api.rows.answers import define_answer
 from api.rows.columns import Resource, pick_columns
 from api.rows.read_views import SingleRowView, get_space_at_path
@@ -57,7 +56,7 @@ class SpaceView(SingleRowView):
             return self.build_row_response(request, SPACES.select_rows(), space.id)
 
 
-class NameSpaceSerializer(serializers.Serializer[Any]):
+class NameSpaceSerializer(StrictSerializer):
     """`subject_name` "": none is known; it is learned from what they say again."""
 
     subject_name = NameField(max_length=120)
@@ -76,7 +75,7 @@ class NameSpaceView(SpaceWriteView):
         return {"space": deed.render_row(SPACES, deed.space.id)}
 
 
-class PauseSpaceSerializer(serializers.Serializer[Any]):
+class PauseSpaceSerializer(StrictSerializer):
     """`paused` false: go on."""
 
     paused = StrictBooleanField(default=True)

@@ -20,6 +20,7 @@ from api.core.fields import (
     ListField,
     NameField,
     StrictBooleanField,
+    StrictSerializer,
     TextField,
 )
 from api.rows.answers import build_named_type, define_answer
@@ -65,7 +66,7 @@ class _EventField(NameField):
     """Which of them there are depends on the style: the service judges it."""
 
 
-class NewWebhookSerializer(serializers.Serializer[Any]):
+class NewWebhookSerializer(StrictSerializer):
     """`subject`: the one space it is told of; without it all of them."""
 
     name = NameField(max_length=services.NAME_LENGTH, shape=NOT_BLANK)
@@ -90,7 +91,7 @@ class ChangeWebhookSerializer(AtLeastOneSerializer):
     is_active = StrictBooleanField(required=False)
 
 
-class RotateWebhookSerializer(serializers.Serializer[Any]):
+class RotateWebhookSerializer(StrictSerializer):
     """`overlap_hours`: how long the old secret still signs beside the new one."""
 
     overlap_hours = IntegerField(default=24, min_value=0, max_value=services.MOST_OVERLAP.days * 24)

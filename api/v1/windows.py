@@ -21,6 +21,7 @@ from api.core.fields import (
     ListField,
     MetadataField,
     NameField,
+    StrictSerializer,
     TextField,
     TimestampField,
 )
@@ -91,7 +92,7 @@ WINDOWS = Resource(
 )
 
 
-class OpenWindowSerializer(serializers.Serializer[Any]):
+class OpenWindowSerializer(StrictSerializer):
     """`session`: by name, begun where there is none. `agent`: who sits at it, for its own
     blocks."""
 
@@ -115,7 +116,7 @@ class OpenWindowView(SpaceWriteView):
         return deed.render_named_row(WINDOWS, opened.window.id)
 
 
-class ToolCallOfMessageSerializer(serializers.Serializer[Any]):
+class ToolCallOfMessageSerializer(StrictSerializer):
     """A call that an agent of yours has made. `id` is what its result names."""
 
     id = NameField(max_length=120, shape=NOT_BLANK)
@@ -164,7 +165,7 @@ def _without_role(told: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in told.items() if name != "role"}
 
 
-class AppendToWindowSerializer(serializers.Serializer[Any]):
+class AppendToWindowSerializer(StrictSerializer):
     """Messages behind what is there, oldest first."""
 
     messages = ListField(
@@ -172,7 +173,7 @@ class AppendToWindowSerializer(serializers.Serializer[Any]):
     )
 
 
-class StepWindowSerializer(serializers.Serializer[Any]):
+class StepWindowSerializer(StrictSerializer):
     """`messages` are appended first; the last of the user's is what the agent answers. Without
     any it acts on what is there. `max_steps`: at most as many as the policy has it."""
 

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 
 from memoryhub.tenants.models import Tenant
 from tests.api.conftest import Client
-from tests.api.test_strangers import BODIES, QUERIES, ROUTES, make_empty_export
+from tests.api.test_strangers import BODIES, PLACE, QUERIES, ROUTES, make_empty_export
 from tests.support import api_scene
 
 # What is asked with a body and changes nothing.
@@ -47,6 +47,45 @@ def make_write_body(name: str, rows: dict[str, Any]) -> Any:
         "block-new": SHARED,
     }
     return fitting.get(name, BODIES.get(name, {}))
+
+
+# What another body says, of a write that takes no reason; some take nothing at all.
+OTHERS: dict[str, Any] = {
+    "memories": {"agent": "tutor"},
+    "memories-batch": {"items": [{"subject": "ana", "messages": [{"content": "Bye."}]}]},
+    "fact-remember": {"text": "Ana keeps bees."},
+    "name": {"subject_name": "Ana Gold"},
+    "pause": {"paused": False},
+    "imports": {"content": '{"note": "Bye."}'},
+    "tools": {"arguments": {"label": "human", "text": "Else."}},
+    "window-open": {"agent": "tutor"},
+    "window-append": {"messages": [{"content": "I play go."}]},
+    "window-step": {"messages": [{"content": "Where do I play go?"}]},
+    "window-schedule": {"every_minutes": 90},
+    "webhook-new": {"name": "ERP"},
+    "webhook-change": {"name": "CRM"},
+    "webhook-rotate": {"overlap_hours": 3},
+    "key-new": {"name": "a third"},
+    "key-rotate": {"overlap_hours": 3},
+    "person-link-new": {"note": "for Ana"},
+    "member-new": {"role": "editor"},
+    "member-role": {"role": "editor"},
+    "replay-new": {"overrides": {"recall.k_min": 8}},
+    "replay-decide": {"decision": "live"},
+    "feedback-set": {"verdict": "negative"},
+    "items-write": {"items": [{**PLACE, "value": {"a": 1}}]},
+}
+BARE = {
+    "job-retry",
+    "review-rule-remove",
+    "webhook-delete",
+    "webhook-ping",
+    "delivery-replay",
+    "person-link-revoke",
+    "replay-cancel",
+    "member-remove",
+    "key-revoke",
+}
 
 
 def send_write(client: APIClient, name: str, path: str, body: Any, key: str) -> Any:
@@ -88,5 +127,7 @@ def test_X5_a_write_sent_twice_with_a_key_is_done_once(
     assert again["Idempotent-Replayed"] == "true"
     assert again.status_code == first.status_code
     if name != "import-export":
-        other = send_write(admin, name, path, body | {"reason": "another"}, "once")
-        assert (other.status_code, other.json()["code"]) == (409, "idempotency_key_reused")
+        changed = body | OTHERS.get(name, {"reason": "another"})
+        other = send_write(admin, name, path, changed, "once")
+        refused = (422, "invalid") if name in BARE else (409, "idempotency_key_reused")
+        assert (other.status_code, other.json()["code"]) == refused, other.content

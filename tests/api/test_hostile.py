@@ -167,7 +167,26 @@ def test_nesting_beside_the_fields_does_no_harm(api: APIClient) -> None:
             make_add_body(more=make_nested_object(levels)),
             **{"Idempotency-Key": f"k-{levels}"},
         )
-        assert answer.status_code in (200, 202, 400)
+        assert answer.status_code in (400, 422)
+
+
+def test_a_member_that_is_misspelt_is_refused_wherever_it_stands(api: APIClient) -> None:
+    for place, body in (
+        ("sesion", make_add_body(sesion="monday")),
+        ("messages[0].occurred_at", make_add_body(messages=[{"content": "Hi.", "occurred_at": 1}])),
+    ):
+        told = get_field_error(post_json(api, ADD, body), 422, place)
+        assert "no such member; known: " in told
+
+
+def test_messages_are_taken_as_a_models_client_has_them(api: APIClient) -> None:
+    said: dict[str, Any] = {
+        "role": "assistant",
+        "content": "Hi.",
+        "refusal": None,
+        "annotations": [],
+    }
+    assert post_json(api, ADD, make_add_body(messages=[said])).status_code in (200, 202)
 
 
 @pytest.mark.parametrize("state", ["%00", "weird", "DONE", "%ED%A0%80"])

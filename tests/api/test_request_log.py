@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 from rest_framework.test import APIClient
 
 from api.core import request_log
 from api.models import LoggedRequest
-from memoryhub.pipeline.steps.maintenance.sweep import list_space_sweeps
-from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from tests.api.conftest import Client
 from tests.support.database_scan import find_tables_with_word
-from tests.support.factories import make_request, make_space
 
 SPACES = "/api/v1/spaces"
 
@@ -118,20 +113,6 @@ def test_of_a_tenant_that_is_gone_nothing_is_written_and_others_are(
         gone.own_clock = True
         gone.save()
         gone.delete()
-    assert len(list_logged_requests(tenant)) == 1
-
-
-def test_old_ones_go_with_the_next_and_with_a_sweep(tenant: Tenant, api: APIClient) -> None:
-    old = timezone.now() - timedelta(days=8)
-    with tenant_scope(tenant.id):
-        make_request(tenant, at=old)
-    api.get(SPACES)
-    assert [row.at > old for row in list_logged_requests(tenant)] == [True]
-    with tenant_scope(tenant.id):
-        space = make_space(tenant, "ana")
-        make_request(tenant, at=old)
-    assert request_log.sweep_request_log in list_space_sweeps()
-    request_log.sweep_request_log(space, Policy(preset="mem0"), timezone.now())
     assert len(list_logged_requests(tenant)) == 1
 
 

@@ -140,6 +140,22 @@ def test_a_name_is_learned_and_what_was_written_says_it(
     assert any(name in t and ("Ghent" in t or "成都" in t) for t in list_texts(api))
 
 
+@pytest.mark.parametrize(
+    ("text", "introduction", "said"),
+    [
+        ("My sister Rita lives in Porto.", "My name is Priya.", "Rita is Priya's sister."),
+        ("我养了一只猫叫咪咪。", "我叫李敏。", "咪咪是李敏的猫。"),
+    ],
+)
+def test_what_is_told_of_others_says_the_name_too(
+    api: APIClient, text: str, introduction: str, said: str
+) -> None:
+    add(api, text)
+    assert said not in list_texts(api)
+    add(api, introduction)
+    assert said in list_texts(api)
+
+
 def test_a_name_that_was_learned_is_corrected_by_the_person(api: APIClient) -> None:
     add(api, "My name is Prija.")
     add(api, "Sorry, my name is Priya.")

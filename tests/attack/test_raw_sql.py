@@ -30,12 +30,16 @@ OUT_OF_REACH = {
     "django_session",
     "inference_hubmodels",
     "tenants_browsersession",
+    "tenants_recoverycode",
+    "tenants_secondfactor",
+    "tenants_signonidentity",
     "tenants_user_groups",
     "tenants_user_user_permissions",
 }
 # Functions of the owner, with what would make them tell of the victim. A new one fails until it is
 # here.
 FUNCTIONS: dict[str, list[str]] = {
+    "memoryhub_ageing_tenants": [],
     "memoryhub_api_key": ["'{prefix}'"],
     "memoryhub_tenant_id": ["'{slug}'"],
     "memoryhub_due_spaces": ["'3000-01-01'", "1000"],

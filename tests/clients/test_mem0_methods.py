@@ -39,7 +39,7 @@ STATES: Mapping[str, str] = {
     "create_memory_export": f"{ANSWERED}; `export_instructions` is ignored by name",
     "get_memory_export": f"{ANSWERED}, by the schema where one was given",
     "get_summary": ANSWERED,
-    "feedback": f"{ANSWERED}: kept, and changes nothing by itself",
+    "feedback": f"{ANSWERED}: kept, and changes nothing by itself; 1.0.11 raises `TypeError` then",
     "get_profile": f"{ANSWERED}: read from memories when it is asked for",
     "generate_profile": f"{ANSWERED}: done when it is begun",
     "sample_profiles": f"{ANSWERED}: done when it is begun",

@@ -284,7 +284,7 @@ def test_a_host_is_shown_nine_tools_at_most_in_ten_kilobytes_that_say_when_to_us
 ) -> None:
     tools = host.list_tools()
     assert len(tools) <= 9
-    assert len(json.dumps(list(tools.values()), separators=(",", ":"))) < 10 * 1024
+    assert len(json.dumps(list(tools.values()), separators=(",", ":"))) < 10_000
     for tool in tools.values():
         assert tool["description"].startswith("Use ")
         if tool["annotations"]["readOnlyHint"]:

@@ -359,7 +359,7 @@ def test_four_stars_delete_all_that_the_key_reaches(
         rui = Space.objects.get(subject="rui")
     stars = "user_id=*&agent_id=*&app_id=*&run_id=*"
     bound = client_of(tenant, "read", "write", space=rui)
-    assert bound.delete(f"/v1/memories/?{stars}").json()["message"] == "1 memories deleted"
+    assert bound.delete(f"/v1/memories/?{stars}").json()["message"] == "1 memory deleted"
     assert texts({"OR": [{"user_id": "*"}, {"agent_id": "*"}]}) == ["One.", "Two."]
     mem0.delete(f"/v1/memories/?{stars}")
     assert texts({"OR": [{"user_id": "*"}, {"agent_id": "*"}]}) == []
@@ -496,6 +496,28 @@ def test_a_schema_is_filled_from_what_is_known_of_the_user(mem0: APIClient) -> N
     for wrong in ("[", [1], {"properties": {"x": {"description": "y" * 40_000}}}):
         answer = mem0.post("/v1/exports/", asked | {"schema": wrong}, format="json")
         assert answer.json()["errors"][0]["field"] == "schema"
+
+
+def test_a_schema_is_filled_for_a_user_who_is_called_by_an_id(mem0: APIClient) -> None:
+    body = {"messages": "I live in Porto.", "user_id": "u-4711", "async_mode": False}
+    mem0.post("/v1/memories/", body, format="json")
+    schema = {"type": "object", "properties": {"home_city": {"type": "string"}}}
+    asked = {"schema": schema, "filters": {"user_id": "u-4711"}}
+    export = mem0.post("/v1/exports/get/", asked, format="json").json()
+    assert export == {"home_city": "Porto"}
+    assert mem0.get("/v2/entities/user/u-4711/profile/").json()["status"] == "succeeded"
+
+
+@pytest.mark.parametrize("query", ["什么是钨的沸点", "boiling point of tungsten"])
+def test_as_many_as_were_asked_for_where_no_meanings_and_words_can_be_compared(
+    mem0: APIClient, query: str
+) -> None:
+    said = "我住在杭州。我养了两只兔子。我不喜欢香菜。"
+    body = {"messages": said, "user_id": "u-4711", "async_mode": False}
+    mem0.post("/v1/memories/", body, format="json")
+    asked = {"query": query, "filters": {"user_id": "u-4711"}, "top_k": 2}
+    found = mem0.post("/v3/memories/search/", asked, format="json").json()["results"]
+    assert len(found) == 2
 
 
 @pytest.mark.parametrize(("width", "status"), [(1, 200), (40, 400)])
