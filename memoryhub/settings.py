@@ -12,6 +12,8 @@ from memoryhub import env
 from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.inference.endpoint_addresses import parse_origins
 from memoryhub.inference.prices import parse_prices
+from memoryhub.tenants.sign_on_provider import check_provider_address
+from memoryhub.tenants.sign_on_roles import parse_role_rules
 from memoryhub.webhooks.targets import parse_networks
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -40,7 +42,7 @@ _owner_url = _embedded.dsn("owner") if _embedded else DATABASE_OWNER_URL
 IS_WEB = env.read_choice("MEMORYHUB_PROCESS", "command", ("web", "worker", "command")) == "web"
 # Of a web process: requests that are worked on at once, those that may wait for something beside
 # them, and the seconds that a body may take before it has to come at a rate.
-WEB_PLACES = env.read_integer("MEMORYHUB_WEB_PLACES", 8, least=1)
+WEB_PLACES = env.read_integer("MEMORYHUB_WEB_PLACES", 4, least=1)
 WEB_WAITING = env.read_integer("MEMORYHUB_WEB_WAITING", 512, least=0)
 # Bytes of bodies, of all requests together, that are held before their requests have places.
 BODIES_BYTES = env.read_integer("MEMORYHUB_BODIES_BYTES", 256 * 1024 * 1024, least=1024 * 1024)
@@ -167,6 +169,7 @@ INSTALLED_APPS = [
     "corsheaders",
 ]
 MIDDLEWARE = [
+    "memoryhub.tracing.TracingMiddleware",
     "memoryhub.logs.RequestIdMiddleware",
     "memoryhub.metrics.middleware.MetricsMiddleware",
     "corsheaders.middleware.CorsMiddleware",
@@ -259,6 +262,18 @@ EMAIL_USE_TLS, EMAIL_USE_SSL = _mail.starts_tls, _mail.is_tls
 DEFAULT_FROM_EMAIL = env.read_text("MEMORYHUB_MAIL_FROM", "memoryhub@localhost")
 # Proxies in front that add the address of who asked them to X-Forwarded-For.
 PROXIES = env.read_integer("MEMORYHUB_PROXIES", 1 if HTTPS else 0)
+# Who says who somebody is, beside a password; without an issuer nobody does.
+OIDC_ISSUER = env.read_parsed("MEMORYHUB_OIDC_ISSUER", check_provider_address)
+OIDC_CLIENT_ID = env.read_text("MEMORYHUB_OIDC_CLIENT_ID")
+OIDC_CLIENT_SECRET = env.read_text("MEMORYHUB_OIDC_CLIENT_SECRET")
+OIDC_LABEL = env.read_text("MEMORYHUB_OIDC_LABEL", "OpenID Connect")
+OIDC_SCOPES = env.read_names("MEMORYHUB_OIDC_SCOPES", ("openid", "profile", "email"))
+OIDC_ROLES_CLAIM = env.read_text("MEMORYHUB_OIDC_ROLES_CLAIM", "groups")
+OIDC_ROLES = env.read_parsed("MEMORYHUB_OIDC_ROLES", parse_role_rules)
+OIDC_ADMIT_UNKNOWN = env.read_flag("MEMORYHUB_OIDC_ADMIT_UNKNOWN", False)
+# What it calls a sign-in with more than a password, in `amr` or `acr`.
+OIDC_SECOND_FACTOR = env.read_names("MEMORYHUB_OIDC_SECOND_FACTOR")
+OIDC_SESSION_HOURS = env.read_integer("MEMORYHUB_OIDC_SESSION_HOURS", 12, least=1)
 AUTHENTICATION_BACKENDS = ["memoryhub.tenants.sessions.PersonBackend"]
 # Whose pages a browser lets read what programs are answered, with a key and without cookies.
 _cors_origins = env.read_names("MEMORYHUB_CORS_ORIGINS")
@@ -302,6 +317,8 @@ SPECTACULAR_SETTINGS = {
 
 # What /metrics asks for; without one there is no such page.
 METRICS_TOKEN = env.read_text("MEMORYHUB_METRICS_TOKEN")
+# Where traces go; without it there are none. What sends them reads its other settings by itself.
+OTLP_ENDPOINT = env.read_text("OTEL_EXPORTER_OTLP_ENDPOINT")
 LOG_LEVEL = env.read_choice("MEMORYHUB_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
 LOGGING_CONFIG = "memoryhub.logs.configure_logging"
 LOGGING: dict[str, Any] = {"level": LOG_LEVEL, "json": env.read_flag("MEMORYHUB_LOG_JSON", False)}

@@ -7,6 +7,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from memoryhub.dialogues.models import Session
 from memoryhub.tenants.models import Space, TenantModel
@@ -101,7 +102,30 @@ class ProfileAttribute(Derived):
 
     @property
     def label(self) -> str:
-        return self.key.replace("_", " ").capitalize()
+        return format_attribute_key(self.key)
+
+
+_ATTRIBUTE_LABELS = {
+    "name": pgettext_lazy("of a person", "Name"),
+    "nickname": pgettext_lazy("of a person", "Nickname"),
+    "age": pgettext_lazy("of a person", "Age"),
+    "birth_year": pgettext_lazy("of a person", "Birth year"),
+    "birthday": pgettext_lazy("of a person", "Birthday"),
+    "gender": pgettext_lazy("of a person", "Gender"),
+    "lives_in": pgettext_lazy("of a person", "Lives in"),
+    "comes_from": pgettext_lazy("of a person", "Comes from"),
+    "nationality": pgettext_lazy("of a person", "Nationality"),
+    "works_as": pgettext_lazy("of a person", "Works as"),
+    "works_at": pgettext_lazy("of a person", "Works at"),
+    "studies_at": pgettext_lazy("of a person", "Studies at"),
+    "marital_status": pgettext_lazy("of a person", "Marital status"),
+    "native_language": pgettext_lazy("of a person", "Native language"),
+}
+
+
+def format_attribute_key(key: str) -> str:
+    """What a value of the profile is, in the reader's language; a key of one's own as it is."""
+    return str(_ATTRIBUTE_LABELS.get(key) or key.replace("_", " ").capitalize())
 
 
 class CoreBlock(TenantModel):

@@ -62,7 +62,7 @@ def start_replay(
     with tenant_scope(tenant.id):
         questions = list_questions(space, tag)
         if not questions:
-            raise InvalidInput(gettext("there are no golden questions to try it on"), field="tag")
+            raise InvalidInput(gettext("there are no test questions to try it on"), field="tag")
         run = ReplayRun(
             tenant=tenant,
             space=space,
@@ -270,7 +270,7 @@ def put_candidate_live(run: ReplayRun, actor: str, now: datetime) -> None:
                 preset=row.preset,
                 overrides=row.overrides,
                 space=row.space,
-                reason=f"tried on {len(row.questions)} golden questions",
+                reason=f"tried on {len(row.questions)} test questions",
                 now=now,
                 expected=row.base,
             )

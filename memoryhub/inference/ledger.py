@@ -39,6 +39,7 @@ from memoryhub.policies.schema import LlmPolicy
 from memoryhub.policies.services import load_tenant_policy
 from memoryhub.stopping import stop_if_unwanted
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tracing import Told, trace_model_call
 
 log = structlog.get_logger()
 
@@ -61,6 +62,14 @@ def _count_call(call: CallRecord, cost: Decimal) -> None:
     MODEL_TOKENS.labels(call.model, "in").inc(call.prompt_tokens)
     MODEL_TOKENS.labels(call.model, "out").inc(call.completion_tokens)
     MODEL_COST.labels(call.model).inc(float(cost))
+    told: Told = {
+        "gen_ai.request.model": call.model,
+        "gen_ai.usage.input_tokens": call.prompt_tokens,
+        "gen_ai.usage.output_tokens": call.completion_tokens,
+        "memoryhub.purpose": call.purpose,
+        "memoryhub.requests": call.attempts,
+    }
+    trace_model_call(told, call.milliseconds, _parse_error_code(call.error))
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from django.conf import settings
@@ -18,7 +18,7 @@ from django.utils import timezone
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.webhooks import http_client, outbox, queue, targets
-from memoryhub.webhooks.models import Delivery, Webhook, WebhookEvent
+from memoryhub.webhooks.models import Delivery, Webhook
 from memoryhub.webhooks.payloads import build_body
 
 # Signatures as Standard Webhooks has them (standardwebhooks.com). Pure.
@@ -70,10 +70,6 @@ def send_due_deliveries(tenant_id: UUID, webhook_id: UUID, at: datetime | None =
         tried += 1
         if not attempt_delivery(delivery, at).is_ok:
             break
-    if tried:  # events and their deliveries go when the log's days are over
-        oldest = (at or timezone.now()) - timedelta(days=settings.WEBHOOK_LOG_DAYS)
-        with tenant_scope(tenant_id):
-            WebhookEvent.objects.filter(created_at__lt=oldest).delete()
     return tried
 
 

@@ -31,6 +31,8 @@ REASONS = {
     "starts a whole hub",
     "fetches packages",
     "needs containers",
+    "needs a cluster",
+    "needs a provider",
     "needs Claude Code",
     "takes minutes",
 }

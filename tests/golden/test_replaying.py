@@ -188,7 +188,7 @@ def test_made_live_it_is_the_policy_and_says_why(
     replay_runs.put_candidate_live(run, "ida", scene.hub.now)
     with tenant_scope(scene.hub.tenant.id):
         assert load_effective_policy(scene.space).policy.recall.channels == ("facts",)
-        assert PolicyVersion.objects.get(space=scene.space).reason == "tried on 3 golden questions"
+        assert PolicyVersion.objects.get(space=scene.space).reason == "tried on 3 test questions"
     with pytest.raises(Conflict, match="decided by ida"):
         replay_runs.drop_candidate(run, "bob", scene.hub.now)
 
@@ -268,7 +268,7 @@ def test_what_is_out_of_bounds_is_refused_before_anything_is_asked(
 def test_without_questions_or_without_a_change_there_is_nothing_to_try(
     scene: RecallScene, asked: list[GoldenQuestion]
 ) -> None:
-    with pytest.raises(InvalidInput, match="no golden questions"):
+    with pytest.raises(InvalidInput, match="no test questions"):
         start_replay(scene, FACTS_ONLY, tag="hens")
     with pytest.raises(Conflict, match="in force already"):
         start_replay(scene, CandidateSetting(overrides={}))

@@ -77,6 +77,15 @@ def test_a_file_of_a_system_that_is_not_read_is_refused_with_its_name(tenant: Te
         import_content(tenant, "mem0", claude, subject="ana")
 
 
+@pytest.mark.parametrize("source", ["mem0", "letta", "langmem", "chatgpt"])
+def test_facts_of_a_session_of_zep_are_refused_by_others_with_its_name(
+    tenant: Tenant, source: str
+) -> None:
+    facts = {"facts": [{"uuid": "f1", "fact": "Ana keeps bees.", "rating": 0.9}]}
+    with pytest.raises(InvalidInput, match="a file of Zep"):
+        import_content(tenant, source, facts, subject="ana")
+
+
 def test_what_chatgpt_keeps_of_the_user_is_taken_in_once(tenant: Tenant) -> None:
     said = {"content_type": "text", "parts": ["Lives in Lisbon."]}
     told = {"content_type": "user_editable_context", "user_instructions": "Be brief."}

@@ -223,6 +223,14 @@ def test_zeps_items_are_told_apart_without_sections() -> None:
     assert list_skip_reasons(found) == {"[5]": "neither an episode, an edge, nor a node"}
 
 
+def test_facts_of_a_session_as_zep_had_them_before_its_graph_are_read() -> None:
+    told = {"uuid": "f1", "created_at": "2024-03-01T10:00:00Z", "fact": "Ana keeps bees."}
+    found = read_source_records("zep", {"facts": [told | {"rating": 0.9}]})
+    (fact,) = select_records(MemoryRecord, found)
+    assert (fact.id, fact.text) == ("f1", "Ana keeps bees.")
+    assert list_skip_reasons(found) == {}
+
+
 # --- LangMem ---
 
 

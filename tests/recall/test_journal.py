@@ -16,7 +16,7 @@ from memoryhub.policies.compose import compose_policy
 from memoryhub.policies.presets import DEFAULT_PRESET
 from memoryhub.recall.answers import answer_question
 from memoryhub.recall.context import build_context
-from memoryhub.recall.log import reinforcement, retention
+from memoryhub.recall.log import reinforcement
 from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.services import search_memories
@@ -193,21 +193,6 @@ def test_X6_with_the_subject_its_log_goes(scene: RecallScene) -> None:
     assert len(list_logs(scene)) == 1
     execute_erasure(scene.space, ErasureTarget("subject"), "test", scene.hub.now)
     assert list_logs(scene) == []
-
-
-def test_old_entries_go_with_the_sweep_and_with_the_next_question(scene: RecallScene) -> None:
-    make_kayak_memories(scene)
-    policy = compose_policy(DEFAULT_PRESET, {})
-    search_memories(scene.space, "kayak", now=scene.hub.now)
-    list_logs(scene)
-    due = retention.sweep_recall_log(scene.space, policy, scene.hub.now + timedelta(days=29))
-    assert due == scene.hub.now + timedelta(days=30)
-    search_memories(scene.space, "kayak", now=scene.hub.now + timedelta(days=20))
-    assert len(list_logs(scene)) == 2
-    retention.sweep_recall_log(scene.space, policy, scene.hub.now + timedelta(days=31))
-    assert len(list_logs(scene)) == 1
-    search_memories(scene.space, "kayak", now=scene.hub.now + timedelta(days=60))
-    assert len(list_logs(scene)) == 1
 
 
 def test_X16_the_log_of_another_tenant_is_not_seen(scene: RecallScene) -> None:

@@ -390,20 +390,6 @@ def test_secrets_differ_by_webhook_tenant_generation_and_hub(tenant: Tenant) -> 
     assert all(each.startswith("whsec_") and len(each) == 50 for each in made)
 
 
-def test_the_log_is_forgotten_when_its_days_are_over(
-    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver, settings: Settings
-) -> None:
-    hook = hook_to("turns.added")
-    ingest_text(tenant, "One.")
-    run_deliveries(hook)
-    ingest_text(tenant, "Two.")
-    with tenant_scope(tenant.id):
-        old = Delivery.objects.earliest("created_at").event_id
-        WebhookEvent.objects.filter(id=old).update(created_at=NOW - timedelta(days=90))
-    run_deliveries(hook)
-    assert [one.event_id == old for one in list_deliveries(tenant)] == [False]
-
-
 def test_the_sweep_finds_what_nobody_heard(
     tenant: Tenant, hook_to: Make, receiver: WebhookReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,9 +1,10 @@
 """Zep and Graphiti: episodes, edges with their times, and nodes.
 
 `{"episodes": […], "edges": […], "nodes": […]}`, or an array or JSON lines of them mixed, as the
-library's models or Zep's API write them; `messages` of a thread as well. Episodes of messages are
-what was said; texts and JSON are notes. An edge is a fact with its relation, from `valid_at` to
-`invalid_at`, and rests on the messages of its episodes. What a node says of itself is a note.
+library's models or Zep's API write them; `messages` of a thread and `facts` of a session as well.
+Episodes of messages are what was said; texts and JSON are notes. An edge is a fact with its
+relation, from `valid_at` to `invalid_at`, and rests on the messages of its episodes. What a node
+says of itself is a note.
 """
 
 from __future__ import annotations
@@ -31,12 +32,13 @@ from memoryhub.importers.records import (
     UnknownFields,
 )
 
-SECTIONS = ("episodes", "edges", "nodes", "messages", "entity_edges", "entity_nodes")
+SECTIONS = ("episodes", "edges", "nodes", "messages", "entity_edges", "entity_nodes", "facts")
 _KIND_OF_SECTION = {
     "episodes": "episode",
     "messages": "episode",
     "edges": "edge",
     "entity_edges": "edge",
+    "facts": "edge",  # of a session, as Zep had them before it had a graph
     "nodes": "node",
     "entity_nodes": "node",
 }
@@ -53,7 +55,7 @@ _EDGE_FIELDS = _COMMON_FIELDS | {
     *("attributes", "episodes", "episode_uuids", "expired_at", "fact", "fact_embedding"),
     *("hyperedge_uuid", "invalid_at", "reference_time", "source_node_uuid", "target_node_uuid"),
     *("source_node_labels", "target_node_labels", "source_node_name", "target_node_name"),
-    *("type", "valid_at"),
+    *("type", "valid_at", "rating"),
 }
 _NODE_FIELDS = _COMMON_FIELDS | {"attributes", "name_embedding", "summary", "type"}
 _ROLES = {
@@ -81,6 +83,7 @@ _OWN_FIELDS = {"group_id", "graph_id", "source_description", "role_type", "threa
 def recognises(item: JsonItem) -> bool:
     keys = set(fields.get_keys(item.value))
     is_own = "source_node_uuid" in keys or ("uuid" in keys and bool(keys & _OWN_FIELDS))
+    is_own = is_own or {"uuid", "fact"} <= keys
     return item.section in _OWN_SECTIONS or is_own
 
 

@@ -7,12 +7,23 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from memoryhub.inference.connections import reseal_keys
+from memoryhub.tenants.second_factor import reseal_apps
 
 
 class Command(BaseCommand):
-    help = "Seal the keys of models under MEMORYHUB_SECRET_KEY, so that older ones may go."
+    help = (
+        "Seal the keys of models and the secrets of people's apps under MEMORYHUB_SECRET_KEY, "
+        "so that older ones may go."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        apps, accounts = reseal_apps()
+        self.stdout.write(f"{apps} apps of people are sealed under the hub's key of now.")
+        if accounts:
+            self.stderr.write(
+                f"Apps of these were sealed under a key that is gone: {', '.join(accounts)}. Their "
+                "codes fit no longer; `manage.py account second-factor NAME --remove` lets them in."
+            )
         found = reseal_keys()
         self.stdout.write(f"{found.done} keys of models are sealed under the hub's key of now.")
         if found.broken:

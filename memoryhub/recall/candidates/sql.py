@@ -94,6 +94,17 @@ found AS (
   ) best ON best.kind = k.kind AND best.place <= k.most
 ),
 """
+# Ids rise with time.
+_LATEST_SQL = """
+found AS (
+  SELECT k.kind, late.owner_id FROM unnest(%(kinds)s::text[], %(per_arm)s::int[]) AS k(kind, most)
+  CROSS JOIN LATERAL (
+    SELECT DISTINCT e.owner_id FROM notes_indexentry e
+    WHERE e.tenant_id = %(tenant)s AND e.space_id = %(space)s AND e.kind = k.kind {among}
+    ORDER BY e.owner_id DESC LIMIT k.most
+  ) late
+),
+"""
 _LINKED_NOTES_SQL = """
 found AS (  -- the other ends of these notes' links
   SELECT DISTINCT 'note'::varchar AS kind, ends.far AS owner_id
@@ -188,11 +199,13 @@ def retrieve_candidates(
     visibility: SearchVisibility,
     per_arm: int = CANDIDATES_PER_ARM,
     linked_to: Sequence[UUID] = (),
+    latest: bool = False,
 ) -> CandidateRows:
     """The union of both arms, `per_arm` a kind each, half as many of what is derived where turns
     are wanted too. Call inside the tenant's scope.
 
-    `linked_to`: instead the notes linked to these, and not they themselves.
+    `linked_to`: instead the notes linked to these, and not they themselves. `latest`: instead what
+    was written last, whatever it is like.
     """
     among = visibility.only is not None
     breadths = _compute_breadths(kinds, per_arm)
@@ -220,15 +233,18 @@ def retrieve_candidates(
         "everything": visibility.everything,
         "linked_to": list(linked_to),
     }
-    near = None if linked_to else vector
+    near = None if linked_to or latest else vector
     indexed = bool(model) and space.approximate_model == model
     approximately = indexed and near is not None and not among
     dense = _NO_DENSE_SQL
     if near is not None:
         dense = _build_dense_sql(values, near, approximately, among)
+    found = _LINKED_NOTES_SQL if linked_to else _FOUND_SQL
+    if latest:
+        found = _LATEST_SQL.format(among=_ONLY_IDS_SQL if among else "")
     parts = {
         "dense": dense,
-        "found": _LINKED_NOTES_SQL if linked_to else _FOUND_SQL,
+        "found": found,
         "near": _NO_SIMILARITY_SQL if vector is None else _SIMILARITY_SQL,
         "current": _CURRENT_FACT_SQL,
     }
@@ -252,6 +268,7 @@ def retrieve_for_question(
     kinds: Sequence[ItemKind],
     per_arm: int = CANDIDATES_PER_ARM,
     linked_to: Sequence[UUID] = (),
+    latest: bool = False,
 ) -> CandidateRows:
     """`retrieve_candidates` of what the question asks for. Call inside the tenant's scope."""
     return retrieve_candidates(
@@ -263,6 +280,7 @@ def retrieve_for_question(
         visibility=ask.visibility,
         per_arm=per_arm,
         linked_to=linked_to,
+        latest=latest,
     )
 
 

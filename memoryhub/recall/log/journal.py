@@ -15,7 +15,6 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Max
 
-from memoryhub.recall.log.retention import find_expired_entries
 from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.question.prepare import strip_unstorable
@@ -162,4 +161,3 @@ def write_entries(space: Space, made: Sequence[RecallEntry]) -> None:
     insert_rows(RecallLog, [{**places, **each.log} for each in kept])
     items = [{**places, "log_id": e.log["id"], **item} for e in kept for item in e.items]
     insert_rows(RecallLogItem, items)
-    find_expired_entries(max(each.log["asked_at"] for each in kept)).delete()

@@ -14,6 +14,7 @@ from itertools import islice
 from uuid import UUID
 
 from memoryhub.policies.schema import Channel
+from memoryhub.recall.candidates.candidate import MemoryCandidate
 from memoryhub.recall.candidates.channels.similar import build_arms, format_reason
 from memoryhub.recall.candidates.sql import (
     CANDIDATES_PER_ARM,
@@ -104,15 +105,18 @@ def rank_candidates(
             offered = _take_first_of_kind(passed, per_kind)
         beside = _list_others(order, relevant)[: SPARE_FACTOR * most] if nearest else []
     with clock.measure_stage("hydrate"):
-        told = [each.candidate for each in (*offered, *beside)]
-        ids = [each.id for each in told if each.kind in ("fact", "note")]
-        links = {**{at: {} for at in ids}, **load_source_links(ids)}
+        links = _load_links([*offered, *beside])
     margin = RULES_MARGIN if ask.is_read_by_rules else MODEL_MARGIN
     chosen = offered[:most] if per_kind else select_distinct(offered, links, most, margin)
     if beside and len(chosen) < most:
-        shown = {turn for scored in chosen for turn in _list_turns_of(scored, links)}
-        rest = [each for each in beside if shown.isdisjoint(_list_turns_of(each, links))]
-        chosen = [*chosen, *select_distinct(rest, links, most - len(chosen), margin)]
+        chosen += _select_others(chosen, beside, links, most - len(chosen), margin)
+    if nearest and len(chosen) < most:
+        with clock.measure_stage("candidates"):
+            late = _retrieve_latest(ask, kinds, wide, known)
+            rest = score_candidates(ask.parsed_question, late, used, kept=kept)
+            links |= _load_links(rest)
+        order = [*order, *rest]
+        chosen += _select_others(chosen, rest, links, most - len(chosen), margin)
     return Ranking(chosen, order, relevant, links, is_exhausted=not (relevant or hidden))
 
 
@@ -126,6 +130,37 @@ def retrieve_ranking_pool(
     if "turn" not in kinds:
         return known
     return known._replace(visible=known.visible + retrieve_unindexed_turns(ask))
+
+
+def _load_links(found: Sequence[ScoredCandidate]) -> dict[UUID, Mapping[UUID, Span | None]]:
+    ids = [each.candidate.id for each in found if each.candidate.kind in ("fact", "note")]
+    return {**{at: {} for at in ids}, **load_source_links(ids)}
+
+
+def _select_others(
+    chosen: Sequence[ScoredCandidate],
+    beside: Sequence[ScoredCandidate],
+    links: SourceLinks,
+    limit: int,
+    margin: float,
+) -> list[ScoredCandidate]:
+    """The first `limit` of what is only near, without what tells of turns that are shown."""
+    shown = {turn for scored in chosen for turn in _list_turns_of(scored, links)}
+    rest = [each for each in beside if shown.isdisjoint(_list_turns_of(each, links))]
+    return select_distinct(rest, links, limit, margin)
+
+
+def _retrieve_latest(
+    ask: PreparedQuestion,
+    kinds: Sequence[ItemKind],
+    count: int,
+    known: Sequence[MemoryCandidate],
+) -> list[MemoryCandidate]:
+    """What else there is, the latest `count` of each kind: what has no vector of the question's
+    model, and none of its words, is found by neither arm."""
+    seen = {each.id for each in known}
+    late = retrieve_for_question(ask, kinds, max(CANDIDATES_PER_ARM, count), latest=True).visible
+    return [each for each in late if each.id not in seen]
 
 
 def _list_others(

@@ -96,6 +96,7 @@ def build_quote(
         event=_build_event_span(item, fact, zone),
         owner=item.owner,
         predicate=fact.predicate_key if fact else "",
+        tells_end=fact is not None and fact.polarity == "ended",
         object=(fact.object or fact.complement) if fact else "",
         until=item.valid_to,
         relevance=bearing,

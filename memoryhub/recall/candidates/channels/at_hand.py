@@ -54,13 +54,18 @@ def find_shelf(ask: PreparedQuestion) -> list[ChannelHit]:
 
 MAX_IN_OVERVIEW = 10
 
-# What somebody is, has and likes, by the predicates that are known; not what was once on a day.
+# What somebody is, has and likes, by the predicates that are known; then what is so in words of
+# their own, and last what was once on a day. Fragments say little by themselves.
 _OVERVIEW_SQL = """
 SELECT f.id FROM notes_fact f
-WHERE f.space_id = %(space)s AND f.owner = ANY(%(owners)s) AND f.predicate_key <> ''
-  AND f.predicate_key NOT LIKE 'scheduled%%' AND f.polarity = 'holds' AND f.kind <> 'event'
+WHERE f.space_id = %(space)s AND f.owner = ANY(%(owners)s)
+  AND f.predicate_key NOT LIKE 'scheduled%%' AND f.polarity IN ('holds', 'denied')
+  AND NOT starts_with(f.text, f.owner || ':') AND NOT starts_with(f.text, f.owner || '：')
+  AND NOT starts_with(f.text, 'Asked "')
   AND {current}
-ORDER BY f.kind = 'attribute' DESC, f.kind = 'preference', f.asserted_at DESC, f.id LIMIT %(most)s
+ORDER BY f.predicate_key <> '' AND f.polarity = 'holds' AND f.kind <> 'event' DESC,
+  f.kind = 'event', f.kind = 'attribute' DESC, f.kind = 'preference', f.asserted_at DESC, f.id
+LIMIT %(most)s
 """
 
 
