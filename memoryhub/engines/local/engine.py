@@ -22,6 +22,7 @@ from memoryhub.engines.local.claims.judgements import (
 from memoryhub.engines.local.claims.made_texts import Span, find_made_spans
 from memoryhub.engines.local.claims.predicates import is_single_valued
 from memoryhub.engines.local.claims.resolve import ClaimRules
+from memoryhub.engines.local.claims.changes import read_changes
 from memoryhub.engines.local.claims.short_answers import CompletedStatement, complete_answer
 from memoryhub.engines.local.claims.told import (
     RestatedText,
@@ -214,7 +215,8 @@ def _complete_statements(readings: Sequence[_ExchangeReading]) -> None:
 
 
 def _list_completions(reading: _ExchangeReading) -> list[tuple[ParsedTurn, CompletedStatement]]:
-    return [*_complete_short_answers(reading), *_complete_corrections(reading)]
+    changes = [(turn, told) for turn in reading.turns for told in read_changes(turn)]
+    return [*_complete_short_answers(reading), *_complete_corrections(reading), *changes]
 
 
 def _complete_corrections(reading: _ExchangeReading) -> list[tuple[ParsedTurn, CompletedStatement]]:

@@ -106,6 +106,7 @@ _TOLD_IDENTITY = re.compile(
 )
 # Of a question, what is done with what is known, and not what is asked about.
 _ASKING = split_words("about tell know remember say think mean remind again anything something")
+_SUBJECT = re.compile(r"the user$|用户$", re.I)
 _SENTENCE_END = re.compile(r"[.!?]\s")
 _NAME_INSIDE = re.compile(r"(?<=[\w,;:'’] )[A-Z][a-z][\w'’-]*")
 _NOTHING_FOUND = {"en": "I found nothing about that.", "zh": "没有找到相关的记忆。"}
@@ -124,7 +125,7 @@ def answer_from_quotes(
         return told
     wanted = find_asked_identity(question)
     owners = asked.people or ((subject,) if subject and is_about_relative(question) else ())
-    if wanted and (named := _answer_with_identity(wanted, owners, quotes, language)):
+    if wanted and (named := _answer_with_identity(wanted, owners, subject, quotes, language)):
         return named
     sentences = every = rank_sentences(asked, quotes)
     stated = any(_states_asked_fact(asked, quote) for quote in quotes)
@@ -150,7 +151,11 @@ def answer_from_quotes(
 
 
 def _answer_with_identity(
-    wanted: AskedIdentity, owners: Sequence[str], quotes: Sequence[Quote], language: LanguageCode
+    wanted: AskedIdentity,
+    owners: Sequence[str],
+    subject: str,
+    quotes: Sequence[Quote],
+    language: LanguageCode,
 ) -> GroundedAnswer | None:
     """Who somebody is, as facts say it that hold, or the name of a relative of one of `owners`;
     where only somebody else's is known, nothing is. None: no fact says such a thing."""
@@ -171,11 +176,17 @@ def _answer_with_identity(
             )
         if not wanted.role or not _is_role(role.casefold(), wanted.role):
             continue
-        others = bool(owners) and not any(mentions_name(whose, each) for each in owners)
+        theirs = any(_is_owner(whose, each, subject) for each in owners)
+        others = bool(owners) and not theirs
         if not others:
             start = quote.text.index(name)
             return _join_parts([(name, Phrase(at, start, start + len(name), name, 0.0))], "")
     return GroundedAnswer(_NOTHING_FOUND[language], quoted=True) if others else None
+
+
+def _is_owner(whose: str, owner: str, subject: str) -> bool:
+    """Facts that were read before the subject's name was known call them the user."""
+    return mentions_name(whose, owner) or (owner == subject and bool(_SUBJECT.match(whose)))
 
 
 # Of these somebody has one after the other.

@@ -28,6 +28,7 @@ from memoryhub.engines.local.claims.values import set_value
 from memoryhub.engines.local.claims.whereabouts import (
     find_clause_lemma,
     find_home,
+    find_place_meant,
     is_by_now,
     is_passing,
     is_place,
@@ -243,6 +244,8 @@ class _TurnReader:
                 many = _THINGS_POINTED_AT[low]
                 near = [here, *self.earlier[: 2 if token == clause.subject else 1]]
                 known = find_thing(near, scene, many=many)
+            elif low == "there":
+                known = find_place_meant(token, clause)
             else:
                 continue
             if known:
@@ -268,8 +271,8 @@ class _TurnReader:
 
 def _may_be_thing(token: Token, clause: Clause) -> bool:
     """ "That" is what was said, unless somebody or something is named: "that's Farrah"."""
-    if token.dep_ not in _PLACES:
-        return False
+    if token.dep_ not in _PLACES or (token.dep_ == "dobj" and token.head.lemma_ == "do"):
+        return False  # what is done is no thing that was told of
     named = [t for t in clause.children("attr") if t.pos_ in ("PROPN", "NUM")]
     return token.lower_ not in ("that", "this") or bool(named)
 

@@ -29,6 +29,7 @@ _WEAK_VERBS = split_words("""
 _EMPTY_WORDS = split_words("thing stuff way lot bit kind sort something anything everything")
 _DOUBT_AUXILIARIES = split_words("would could might should may must 'd ’d ought")
 _DEFINING_DEPENDENCIES = frozenset({"amod", "relcl", "acl", "compound"})
+_SHARED_PLACES = split_words("flat apartment house room place office kitchen garden studio")
 _PHATIC_VERBS = split_words("let say tell thank share hear know")  # "I wanted to let you know"
 TELLING_VERBS = split_words("""
     say tell claim reckon swear bet joke yell shout insist warn think believe suppose guess
@@ -55,7 +56,21 @@ def is_empty_clause(clause: Clause) -> bool:
     cannot = any(c.lower_ in ("ca", "can", "could") for c in clause.head.children)
     cannot = cannot and lemma in EMPTY_VERBS | EMPTY_PRESENT_VERBS
     empty = lemma in EMPTY_VERBS or (now and lemma in EMPTY_PRESENT_VERBS)
+    empty = (empty and not _shares_place(clause)) or _only_says_since(clause)
     return empty or cannot or (doubtful and not wishes) or _has_if(clause)
+
+
+def _shares_place(clause: Clause) -> bool:
+    """ "I share a flat with Jo" is no news that is shared."""
+    shared = (t.lemma_.lower() for t in clause.children("dobj"))
+    return clause.main.lemma_.lower() == "share" and not _SHARED_PLACES.isdisjoint(shared)
+
+
+def _only_says_since(clause: Clause) -> bool:
+    """Since when something is so, and not what: "have been since school"."""
+    rest = [c for c in clause.main.children if c.i > clause.main.i and not c.is_punct]
+    been = clause.main.lower_ == "been" and bool(rest)
+    return been and all(c.lower_ in ("since", "for") and c.dep_ == "prep" for c in rest)
 
 
 def is_report(clause: Clause) -> bool:

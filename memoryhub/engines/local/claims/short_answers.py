@@ -82,6 +82,8 @@ def _is_sentence(span: Span) -> bool:
     """It has a verb of its own, or is no answer at all ("Thanks")."""
     said = [t for t in span if not t.is_punct and t.pos_ != "INTJ"]
     thanks = any(t.lemma_.lower() in ("thank", "thanks") for t in span)
+    if _LEADING_FILLER.match(span.text) and span.root.tag_ == "VB" and not _has_subject(span):
+        return False  # "mostly rye bread" orders nobody to rye
     return thanks or not said or any(t.pos_ in ("VERB", "AUX") for t in said)
 
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 _DWELLING_VERBS = frozenset({"live", "reside", "rent", "be", "move"})
+_GOING_VERBS = frozenset({"move", "go", "travel", "fly", "drive", "return", "relocate"})
+_STAYING_VERBS = frozenset({"work", "study", "stay", "teach", "grow", "settle"})
 _BY_NOW = re.compile(r"\b(?:now|nowadays|these days|currently|for good)\b")
 _EVENT = (
     r"weekend|days?|nights?|weeks?|fortnight|holidays?|vacation|work|business|conf(?:erence)?"
@@ -49,6 +51,9 @@ def find_home(clause: Clause) -> tuple[Token, Token] | None:
     aunt in Leeds"."""
     home = clause.main
     verb = find_clause_lemma(home)
+    for there in (c for c in home.children if c.lower_ == "there" and verb in _DWELLING_VERBS):
+        if (told := _find_place_before(there)) is not None:
+            return told.head, told
     moved_in = any(c.dep_ == "prt" and c.lower_ == "in" for c in home.children)
     if verb not in _DWELLING_VERBS or (verb == "move" and not moved_in):
         return None
@@ -63,6 +68,25 @@ def find_home(clause: Clause) -> tuple[Token, Token] | None:
         if place is not None and is_place(place):
             return token, place
     return None
+
+
+def find_place_meant(there: Token, clause: Clause) -> str | None:
+    """ "To Hamburg" for "there" in "got an offer in Hamburg and moved there"; None where no place
+    was named before in the sentence, or nobody goes or lives there."""
+    verb = find_clause_lemma(clause.main)
+    place = _find_place_before(there) if there.head == clause.main else None
+    if place is None or verb not in _DWELLING_VERBS | _GOING_VERBS | _STAYING_VERBS:
+        return None
+    way = "in" if verb in _STAYING_VERBS | _DWELLING_VERBS - _GOING_VERBS else "to"
+    return f"{way} {place.text}"
+
+
+def _find_place_before(there: Token) -> Token | None:
+    """The place named last before it, and no other in its sentence."""
+    before = there.doc[there.sent.start : there.i]
+    named = [t for t in before if t.dep_ == "pobj" and t.head.lower_ in ("in", "to", "at", "from")]
+    places = [t for t in named if t.ent_type_ in ("GPE", "LOC") or t.pos_ == "PROPN"]
+    return places[0] if len({t.text for t in places}) == 1 else None
 
 
 def is_place(thing: Token) -> bool:

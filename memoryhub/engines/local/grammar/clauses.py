@@ -366,6 +366,7 @@ _FILLERS = split_words("""
     absolutely definitely totally sure but and or fortunately thankfully hopefully though n o
     aye ok okay right lol
 """)
+_ASIDE = " "  # several words that are one to the parser ("by the way")
 _FILLER_DEPENDENCIES = split_words("advmod intj cc mark discourse dep")
 
 
@@ -386,4 +387,5 @@ def _is_sign(token: Token) -> bool:
 
 
 def _is_filler(token: Token) -> bool:
-    return token.lower_ in _FILLERS and token.dep_ in _FILLER_DEPENDENCIES
+    aside = _ASIDE in token.text
+    return aside or (token.lower_ in _FILLERS and token.dep_ in _FILLER_DEPENDENCIES)

@@ -57,6 +57,13 @@ _MONTH_VERBS = split_words("may march mar")  # months only beside a day or after
 _BEFORE_MONTHS = split_words("in since until till til by last next of from during")
 _PRONOUNS = split_words("it he she that this there here what who how where when let")
 _TO_SOMEBODYS = split_words("at to from in near outside round")  # "at Golding's now"
+# Asides that the parser would take for part of the sentence where no comma follows them: each is
+# one word to it, and is known as "anyway".
+_ASIDES = re.compile(
+    r"\b(?:by the way|to be honest|as it happens|for the record|in case i forgot"
+    r"|in other news)(?![\w'’])",
+    re.I,
+)
 _CHAT_WORD = re.compile(
     rf"(?<![\w'’])(?:{'|'.join(map(re.escape, _CHAT_SPELLINGS))})(?![\w'’])|\w['’]s\b"
     rf"|\b(?:{'|'.join([*_CAPITALISED, *_MONTH_VERBS])})\b"
@@ -76,15 +83,26 @@ def _make_doc(text: str) -> Doc:
     Nothing changes its length: places in the text stay right.
     """
     doc = _load_model().make_doc(text)
-    if not _CHAT_WORD.search(text):
+    asides = [*_ASIDES.finditer(text)]
+    if not asides and not _CHAT_WORD.search(text):
         return doc
+    doc = _join_asides(doc, asides)
     doc = _join_weekdays(doc)
     words = [token.text for token in doc]
     written = [_write_out(words, at) for at in range(len(words))]
     if words != written:
         doc = type(doc)(doc.vocab, words=written, spaces=[bool(t.whitespace_) for t in doc])
     for token in doc:
-        token.norm_ = _CHAT_SPELLINGS.get(token.text, token.norm_)
+        norm = "anyway" if " " in token.text else token.norm_
+        token.norm_ = _CHAT_SPELLINGS.get(token.text, norm)
+    return doc
+
+
+def _join_asides(doc: Doc, asides: Sequence[re.Match[str]]) -> Doc:
+    spans = [span for a in asides if (span := doc.char_span(*a.span())) is not None]
+    with doc.retokenize() as retokenizer:
+        for span in spans:
+            retokenizer.merge(span)
     return doc
 
 
