@@ -11,6 +11,7 @@ from typing import cast
 
 from memoryhub.engines.local.answers.questions import RecallRules
 from memoryhub.engines.local.bounds import bound_exchange
+from memoryhub.engines.local.claims.changes import read_changes
 from memoryhub.engines.local.claims.corrections import apply_correction
 from memoryhub.engines.local.claims.entities import extract_entities, extract_relations
 from memoryhub.engines.local.claims.extract import extract_facts
@@ -22,7 +23,6 @@ from memoryhub.engines.local.claims.judgements import (
 from memoryhub.engines.local.claims.made_texts import Span, find_made_spans
 from memoryhub.engines.local.claims.predicates import is_single_valued
 from memoryhub.engines.local.claims.resolve import ClaimRules
-from memoryhub.engines.local.claims.changes import read_changes
 from memoryhub.engines.local.claims.short_answers import CompletedStatement, complete_answer
 from memoryhub.engines.local.claims.told import (
     RestatedText,

@@ -52,6 +52,10 @@ _ASKS_WHEN = re.compile(
     r"|什么时候|何时|哪天|哪[一个]?[年月日天]|几[月号]|多久以前",
     re.I,
 )
+# The day of something named: what does not speak of it has another's ("when is my birthday").
+_ASKS_DAY_OF = re.compile(
+    r"^\W*(?:when(?: is|['’]?s| are)|what(?:['’]s| is)? (?:day|date|time) is)\b", re.I
+)
 _ASKS_YES_OR_NO = re.compile(
     r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\b|[吗嘛][?？]?\s*$",
     re.I,
@@ -209,10 +213,26 @@ _ALIKE_ROLES = tuple(
 )
 
 
+# What a dog or a cat is called by whom it belongs to.
+_BREEDS = {
+    "dog": split_words("""
+        puppy pup corgi labrador lab poodle collie beagle terrier spaniel retriever shepherd husky
+        dachshund bulldog pug greyhound whippet boxer rottweiler dalmatian lurcher cockapoo hound
+    """),
+    "cat": split_words("kitten tabby siamese persian ragdoll shorthair sphynx tomcat"),
+    "狗": split_words("""
+        柯基 金毛 拉布拉多 泰迪 贵宾 哈士奇 边牧 柴犬 萨摩耶 阿拉斯加 博美 法斗 雪纳瑞 比熊 吉娃娃
+        小狗 狗狗
+    """),
+    "猫": split_words("布偶 英短 美短 橘猫 狸花 暹罗 加菲 缅因 蓝猫 小猫 猫咪"),
+}
+
+
 def _is_role(told: str, asked: str) -> bool:
     """Whether one's best friend is one's friend, a manager a boss, a white cat (小白猫) a cat."""
     role = told.split()[-1]
     alike = any(role in words and asked in words for words in (*_ALIKE_ROLES, *KIN_WORDS))
+    alike = alike or role in _BREEDS.get(asked, ())
     return alike or role == asked or (not asked.isascii() and told.endswith(asked))
 
 
@@ -271,6 +291,8 @@ def _answer_with_likeliest(
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     chance, best = telling[0]
     made = None
+    if _ASKS_DAY_OF.search(asked.text) and not best.coverage:
+        return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     if _ASKS_WHEN.search(asked.text):
         made = _answer_with_date([best], quotes, language)
     elif _ASKS_YES_OR_NO.search(asked.text):

@@ -53,7 +53,7 @@ _HOME_PHRASES = {
     ("live", "in"), ("reside", "in"), ("settle", "in"), ("settle", "down in"),
     ("move", "to"), ("relocate", "to"), ("emigrate", "to"), ("move back", "to"), ("base", "in"),
     ("move", "into"), ("be based", "in"), ("settle down", "in"), ("rent", "in"),
-    ("move in", "in"),
+    ("move in", "in"), ("move", "in"),
 }  # fmt: skip
 # "The flat's in Leith" tells where its tenant lives.
 _OWN_HOME = re.compile(r"(?:(?:new|little|tiny|rented) )?(?:flat|apartment|house|place|home)", re.I)

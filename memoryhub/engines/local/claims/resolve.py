@@ -41,6 +41,12 @@ _NOT_THIS_VALUE = re.compile(
     r" (?:is|was|are|were) [^,.]{1,40}?,? (?:and )?not (?:in |on |at |a |an |the )?"
     r"(?P<old>[^,.]{1,40})\.$"
 )
+# Who has a thing no more that goes by a name: what is told of it by that name is over.
+_NO_LONGER_HAS = re.compile(
+    r"(?i: (?:does not|doesn['’]t|no longer) (?:have|has|own|owns|drive|drives|use|uses)"
+    r" (?:the |their |his |her )?)(?P<thing>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*){0,2})"
+    r"(?: any ?more)?\.$"
+)
 _LIKELIER_THAN_NOT = 0.5
 _COURTSHIP = re.compile(
     r"['’]s? (?:boyfriend|girlfriend|bf|gf)\.$|的(?:男朋友|女朋友|男友|女友|对象)。$"
@@ -131,6 +137,7 @@ def _judge_candidate(
     sure = [verdict for verdict in verdicts if verdict.sure]
     return (
         _correct_value(candidate, offered, slots.tolist())
+        or _end_named_thing(candidate, offered, aliases)
         or _suspect_opposites(candidate, offered)
         or sure
         or _suspect_ending(candidate, offered, aliases)
@@ -173,6 +180,25 @@ def _correct_value(
     ]
     reason = f"not {told['old']}"
     return [ClaimVerdict(candidate.handle, "contradict", each, reason=reason) for each in wrong]
+
+
+def _end_named_thing(
+    candidate: ClaimCandidate, offered: _Offered, aliases: Collection[str]
+) -> list[ClaimVerdict]:
+    """What holds of the thing that the same person has no more, and is told by its name."""
+    told = _NO_LONGER_HAS.search(candidate.text)
+    if told is None or candidate.polarity != "ended":
+        return []
+    name = re.compile(rf"(?<!\w){re.escape(told['thing'])}(?!\w)")
+    person = _view_claim(candidate, aliases).person
+    return [
+        ClaimVerdict(candidate.handle, "deny", handle, reason=f"no longer: {told['thing']}")
+        for handle, old, _ in offered
+        if old.polarity == "holds"
+        and name.search(old.text)
+        and _view_claim(old, aliases).person == person
+        and _may_end(candidate, old, aliases)
+    ]
 
 
 def _view_claim(claim: HeldClaim | ClaimCandidate, aliases: Collection[str]) -> ClaimView:

@@ -45,7 +45,7 @@ TOPICS: Mapping[str, tuple[str, str]] = {
     "sport": (
         "gym|swim|run|running|yoga|climb|league|marathon|lift|fitness|workout|football|soccer|rugby"
         "|tennis|squash|pool|club|box|pilates|spin|jog|k$|team|plays?$|judo|karate",
-        "健身|跑|泳|瑜伽|球|锻炼|舞|练|太极|爬山|攀岩|俱乐部|私教|拳|滑",
+        "运动|健身|跑|泳|瑜伽|球|锻炼|舞|练|太极|爬山|攀岩|俱乐部|私教|拳|滑",
     ),
     "bank": (
         "bank|account|credit|saving|loan|insur|pension|invest",
@@ -62,8 +62,8 @@ TOPICS: Mapping[str, tuple[str, str]] = {
     ),
     "pet": (
         "dog|cat$|cats$|pup|kitten|hamster|horse|parrot|rabbit|hens?$|snake|tortoise|pet"
-        "|terrier|budgie|fish$|pony|goat",
-        "猫|狗|犬|养了|宠物|乌龟|兔|鱼|鸟|仓鼠|鹦鹉",
+        "|terrier|budgie|fish$|pony|goat|corgi|labrador|poodle|collie|beagle",
+        "柯基|金毛|泰迪|哈士奇|布偶|英短|猫|狗|犬|养了|宠物|乌龟|兔|鱼|鸟|仓鼠|鹦鹉",
     ),
     "food": (
         "vegan|vegetarian|eat|ate$|meat|fish|diet|coffee|tea$|drink|drunk|alcohol|beer|wine|smok"
