@@ -216,6 +216,8 @@ def _decide_denial(
     new: ClaimT, held: Sequence[ClaimT], trusted: bool, correction: bool, same: ClaimT | None
 ) -> ClaimDecision[ClaimT]:
     targets = _find_denied_claims(new, held)
+    # What is told in one breath with it tells of the ending, where something of before ends.
+    targets = [each for each in targets if each.valid_from < new.valid_from] or targets
     if not targets:
         return (
             _decide_repetition(same)

@@ -245,7 +245,7 @@ class _TurnReader:
                 near = [here, *self.earlier[: 2 if token == clause.subject else 1]]
                 known = find_thing(near, scene, many=many)
             elif low == "there":
-                known = find_place_meant(token, clause)
+                known = find_place_meant(token, clause) or ""
             else:
                 continue
             if known:
@@ -557,7 +557,8 @@ def _build_reading(draft: _ClauseDraft) -> ClauseReading:
         verb=find_clause_lemma(main) + particle,
         preposition=preposition.lower_ if preposition else "",
         object=thing.lemma_.lower() if thing else "",
-        phrase=_format_phrase(draft, thing),
+        # "There" is told by a place that stands outside of the clause.
+        phrase=_format_phrase(draft, thing) or (thing.text if thing is not None else ""),
         complement=_format_phrase(draft, slots.complement),
         topic=draft.subject.topic if draft.subject.who == "thing" else "",
         number=number,

@@ -1,0 +1,84 @@
+"""What is told by its change is kept as the state that it leads to."""
+
+from __future__ import annotations
+
+import pytest
+
+from memoryhub.engines.local import LocalEngine
+from memoryhub.engines.types import Exchange
+from tests.engines.local.dialogue import make_utterances
+from tests.engines.local.test_local_whereabouts import SPEAKER, find_value, tell
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("We have a new landlord, Mrs Keane.", f"{SPEAKER}'s landlord is Mrs Keane now."),
+        ("I've got a new boss called Irene", f"{SPEAKER}'s boss is Irene now."),
+        ("we got a new dentist, Dr Amari", f"{SPEAKER}'s dentist is Dr Amari now."),
+        ("I traded my Golf in for a Kia.", f"{SPEAKER} has a Kia now."),
+        ("I swapped the Rex for a Bosch, what a relief", f"{SPEAKER} has a Bosch now."),
+    ],
+)
+def test_what_is_new_is_told_as_what_is(text: str, told: str) -> None:
+    assert told in [fact.text for fact in tell(text)]
+
+
+def test_what_was_given_for_it_is_over() -> None:
+    ended = [
+        fact.text for fact in tell("I traded my Golf in for a Kia.") if fact.polarity == "ended"
+    ]
+    assert ended == [f"{SPEAKER} does not have their Golf any more."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do we have a new landlord, Mrs Keane?",
+        "I want a new boss called Irene",
+        "She got a new dentist, Dr Amari",
+        "I might trade my Golf in for a Kia.",
+    ],
+)
+def test_what_is_asked_wished_or_another_s_is_no_change_of_ones_own(text: str) -> None:
+    assert not [fact.text for fact in tell(text) if fact.text.endswith(" now.")]
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("First day as a school nurse today!", "works_as", "school nurse"),
+        ("today was my first day at Lidl", "works_at", "Lidl"),
+    ],
+)
+def test_a_first_day_at_work_is_a_job(text: str, key: str, value: str) -> None:
+    assert find_value(tell(text), key) == value
+
+
+def test_there_is_the_place_named_before() -> None:
+    (_, moved) = tell("Tobias got an offer in Hamburg and moved there last week.")
+    assert moved.text == "Tobias moved to Hamburg last week."
+    assert (moved.owner, moved.predicate_key, moved.object) == ("Tobias", "lives_in", "Hamburg")
+
+
+def test_an_aside_without_a_comma_is_no_part_of_what_is_told() -> None:
+    (told,) = tell("By the way I finally gave up sugar in my coffee")
+    assert told.text == f"{SPEAKER} finally gave up sugar in their coffee."
+    assert told.polarity == "ended"
+
+
+def test_a_shared_flat_is_told_and_a_shared_view_is_not() -> None:
+    assert [fact.text for fact in tell("I share a flat with Declan.")] == [
+        f"{SPEAKER} shares a flat with Declan."
+    ]
+    assert tell("I share that view.") == []
+
+
+def test_a_list_that_begins_like_an_order_answers_what_was_asked() -> None:
+    before = [
+        *make_utterances((SPEAKER, "I run a bakery."), first=90),
+        *make_utterances(("Hub", "Lovely, what do you bake?"), role="assistant", first=91),
+    ]
+    said = make_utterances((SPEAKER, "Mostly rye bread and cinnamon buns."))
+    facts = LocalEngine().extract_memories([Exchange(said, before, (SPEAKER,), SPEAKER)])[0].facts
+    assert [fact.text for fact in facts] == [f"{SPEAKER} bakes rye bread and cinnamon buns."]
