@@ -19,7 +19,7 @@ from tests.faults.hub import FaultyHub
 from tests.faults.surroundings import Surroundings
 
 # Between two blows, drawn evenly from this range.
-PAUSE_SECONDS = (1.0, 15.0)
+PAUSE_SECONDS = (0.5, 6.0)
 # A start and a stop in good order take less, on a busy machine too.
 LIFE_SECONDS = 30.0
 
