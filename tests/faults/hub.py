@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from threading import Event, Lock, Thread
 
@@ -87,6 +88,13 @@ class FaultyHub:
         if name in ("postmaster", "backend"):
             return self._find_database_process(name)
         return next(self._find_children(PARTS[name]), None)
+
+    def is_answering(self) -> bool:
+        with suppress(OSError, HTTPException):
+            line = HTTPConnection("127.0.0.1", self.port, timeout=5)
+            line.request("GET", "/healthz")
+            return line.getresponse().status == 200
+        return False
 
     def signal_part(self, name: str, number: signal.Signals) -> bool:
         """Whether there was somebody to get it."""

@@ -67,8 +67,18 @@ def repeat(blows: int, strike: Callable[[FaultyHub, Random], bool]) -> Disturb:
 
 
 def kill(blows: int, *parts: str) -> Disturb:
-    """kill -9 to one of `parts` by lot, each time."""
-    return repeat(blows, lambda hub, chance: hub.signal_part(chance.choice(parts), signal.SIGKILL))
+    """kill -9 to one of `parts` by lot, each time; every other one once the hub answers, as the
+    rest may all meet it at its start."""
+
+    def disturb(hub: FaultyHub, chance: Random, ends: Event) -> int:
+        struck = 0
+        while struck < blows and not ends.wait(chance.uniform(*PAUSE_SECONDS)):
+            while struck % 2 and not ends.is_set() and not hub.is_answering():
+                time.sleep(0.2)
+            struck += hub.signal_part(chance.choice(parts), signal.SIGKILL)
+        return struck
+
+    return disturb
 
 
 def ask_to_stop(blows: int) -> Disturb:
