@@ -22,7 +22,7 @@ help:
 	@echo "make test    check the code and run all tests"
 	@echo "make check   check the code and run the tests of one package, in a minute: PACKAGE=notes"
 	@echo "make attack  try every route, page, tool and table as somebody who may not, in a minute"
-	@echo "make faults  kill a hub's processes while it reads DATA=locomo.json, and compare; hours"
+	@echo "make faults  let parts and surroundings of a hub fail while it reads DATA=locomo.json; hours"
 	@echo "make fuzz    send the API what its description allows and forbids, thousands of requests"
 	@echo "make lint    check the code only;  make format  put it into shape"
 	@echo "make reset   erase the data, after asking"

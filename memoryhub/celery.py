@@ -80,10 +80,34 @@ def patch_redis_channel() -> None:
     redis.Transport.Channel = Channel
 
 
+def patch_pgmq_channel() -> None:
+    """Keep kombu's channel in PostgreSQL from making its queue and trigger anew whenever a process
+    begins: each time that locks the table against all others, and those that write to it at the
+    moment may be told of a deadlock."""
+    from kombu.transport import pgmq
+
+    class Channel(pgmq.Channel):
+        def _new_queue(self, queue: str, **kwargs: Any) -> None:
+            if not self._has_queue(queue):  # type: ignore[no-untyped-call]  # kombu
+                super()._new_queue(queue, **kwargs)  # type: ignore[no-untyped-call]  # kombu
+
+        def _maybe_enable_notify(self, queue: str, queue_name: str | None = None) -> None:
+            name = queue_name or self._queue_name(queue)
+            wanted = (name, self.notify_throttle_interval_ms)
+            known = self.pgmq.list_notify_throttles()
+            if wanted not in {(each.queue_name, each.throttle_interval_ms) for each in known}:
+                super()._maybe_enable_notify(queue, name)  # type: ignore[no-untyped-call]  # kombu
+            elif self.use_notify:
+                self.connection._register_notify_queue(name)
+
+    pgmq.Transport.Channel = Channel
+
+
 def create_app() -> Celery:
     from django.conf import settings
 
     patch_redis_channel()
+    patch_pgmq_channel()
     hub = Celery("memoryhub")
     hub.conf.update(
         broker_url=settings.CELERY_BROKER_URL,

@@ -22,6 +22,7 @@ from memoryhub.embedded.errors import DISK_FULL_ADVICE, explain_os_errors
 from memoryhub.embedded.locks import is_locked, wait_for_lock
 from memoryhub.errors import MemoryHubError
 from memoryhub.launcher.children import (
+    RESTART_PAUSES,
     ChildProcess,
     Guard,
     Interrupts,
@@ -82,6 +83,7 @@ class Hub:
         self.guard: Guard | None = None
         self.children: list[ChildProcess] = []
         self.database_at = 0.0
+        self.database_failures = 0
         self.waits_for_room = False
 
     def run(self) -> int:
@@ -168,19 +170,31 @@ class Hub:
                 self.restart_database()
 
     def restart_database(self) -> None:
-        """A full disk keeps it from starting: then it is tried again until there is room."""
+        """A full disk keeps it from starting: then it is tried again until there is room. What
+        else does may pass, as a start that was killed does, and is tried as often as a child's."""
         if not self.waits_for_room:
             self.say("The database ended; starting it again.")
         try:
             self.start_database()
         except EmbeddedError as error:
             if DISK_FULL_ADVICE not in str(error):
-                raise
+                self.plan_database_restart(error)
+                return
             if not self.waits_for_room:
                 self.say(f"{error} The database is started once there is room.")
             self.waits_for_room = True
         else:
             self.waits_for_room = False
+            self.database_failures = 0
+
+    def plan_database_restart(self, error: EmbeddedError) -> None:
+        """Raises the error when it has failed too often in a row."""
+        if self.database_failures >= len(RESTART_PAUSES):
+            raise error
+        pause = RESTART_PAUSES[self.database_failures]
+        self.database_failures += 1
+        self.database_at = time.monotonic() + pause
+        self.say(f"{error} Trying again in {pause:g} s.")
 
     def wait_for_health(self) -> None:
         deadline = time.monotonic() + HEALTH_SECONDS

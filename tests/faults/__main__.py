@@ -15,8 +15,6 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from threading import Event, Thread
@@ -25,7 +23,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tests.faults.backend import Exchange
     from tests.faults.content import Content
-    from tests.faults.scenarios import Scenario
+    from tests.faults.hub import FaultyHub
+    from tests.faults.scenarios import Disturb, Scenario
 
 SEND_SECONDS, READ_SECONDS = 300.0, 1800.0
 HEAD = "| Scenario | blows | refused | longest wait, s | in all, s | lost | added | what differs |"
@@ -34,7 +33,12 @@ HEAD = "| Scenario | blows | refused | longest wait, s | in all, s | lost | adde
 def main() -> None:
     given = _parse_arguments()
     with tempfile.TemporaryDirectory(prefix="memoryhub-faults-") as made:
-        os.environ |= {"DJANGO_SETTINGS_MODULE": "memoryhub.settings", "MEMORYHUB_DATA_DIR": made}
+        Path(made).chmod(0o711)  # the database's account has to come by
+        template = str(Path(made, "template"))
+        os.environ |= {
+            "DJANGO_SETTINGS_MODULE": "memoryhub.settings",
+            "MEMORYHUB_DATA_DIR": template,
+        }
         os.environ.pop("DATABASE_URL", None)
         import django
 
@@ -58,21 +62,24 @@ def _run_all(given: argparse.Namespace) -> int:
     from tests.faults.scenarios import SCENARIOS
 
     exchanges = _read_exchanges(given.data, given.turns)
+    template = _make_template()
+    chosen = [each for each in SCENARIOS if not given.only or each.name in given.only]
+    wanted = {each.like for each in chosen} | {each.name for each in chosen}
     print(HEAD + "\n" + "|---" * 8 + "|", flush=True)
-    before: Content | None = None
+    held: dict[str, Content] = {}
     faults = 0
     for scenario in SCENARIOS:
-        if before is not None and given.only and scenario.name not in given.only:
+        if scenario.name not in wanted:
             continue
         began = time.monotonic()
         try:
-            content, row = _run_scenario(scenario, exchanges, Random(given.seed))
+            content, row = _run_scenario(scenario, template, exchanges, Random(given.seed))
         except (RuntimeError, TimeoutError) as error:
             print(f"| {scenario.name} | {error} |", flush=True)
             faults += 1
             continue
-        before = before or content
-        differs = compare(before, content)
+        held[scenario.name] = content
+        differs = compare(held.get(scenario.like, content), content)
         lost = sum(each.lost.total() for each in differs)
         more = sum(each.added.total() for each in differs)
         told = ", ".join(map(str, differs)) or "nothing"
@@ -113,64 +120,80 @@ def _read_exchanges(path: Path, turns: int) -> list[Exchange]:
 
 
 def _run_scenario(
-    scenario: Scenario, exchanges: list[Exchange], chance: Random
+    scenario: Scenario, template: Path, exchanges: list[Exchange], chance: Random
 ) -> tuple[Content, str]:
     """What the hub held in the end, and the columns of the table about the way there.
 
     Raises RuntimeError and TimeoutError where an exchange, a job or an end did not come, and where
     a process was left over.
     """
-    from tests.faults.backend import Backend
-    from tests.faults.content import now, read_content
+    from memoryhub.embedded import EmbeddedPostgres
     from tests.faults.hub import FaultyHub
     from tests.support.processes import find_free_port
 
-    with _make_database() as folder:
-        hub, began, ends = FaultyHub(folder, find_free_port(), {}), now(), Event()
-        hub.start()
-        backend, blows = Backend(hub.port), [0]
+    folder = template.parent / "hub"
+    with scenario.stage(template, folder) as (around, disturb):
+        hub = FaultyHub(around.folder, find_free_port(), around.env)
         try:
-            striker = Thread(
-                target=lambda: blows.append(scenario.disturb(hub, chance, ends)), daemon=True
-            )
-            striker.start()
-            backend.send_all(exchanges, SEND_SECONDS)
-            striker.join(READ_SECONDS)
-            backend.wait_until_read(READ_SECONDS)
-            content = read_content(backend, sorted({each.subject for each in exchanges}), began)
+            content, row = _feed(hub, disturb, exchanges, chance)
         finally:
-            ends.set()
-            striker.join(60)
             hub.stop()
-        if orphans := hub.find_orphans():
-            raise RuntimeError(f"left over: {orphans}")
-        refused = ", ".join(f"{k}: {n}" for k, n in sorted(backend.sent.refusals.items())) or "0"
-        return content, f"{sum(blows)} | {refused} | {backend.sent.longest:.1f}"
+            _keep_logs(scenario.name, around.folder)
+        orphans = hub.wait_until_gone()
+        EmbeddedPostgres(folder).erase()
+    shutil.rmtree(folder, ignore_errors=True)
+    if orphans:
+        raise RuntimeError(f"left over: {orphans}")
+    return content, row
 
 
-@contextmanager
-def _make_database() -> Iterator[Path]:
+def _feed(
+    hub: FaultyHub, disturb: Disturb, exchanges: list[Exchange], chance: Random
+) -> tuple[Content, str]:
+    from tests.faults.backend import Backend
+    from tests.faults.content import now, read_content
+
+    began, ends, blows = now(), Event(), [0]
+    hub.start()
+    backend = Backend(hub.port)
+    striker = Thread(target=lambda: blows.append(disturb(hub, chance, ends)), daemon=True)
+    striker.start()
+    try:
+        backend.send_all(exchanges, SEND_SECONDS)
+        striker.join(READ_SECONDS)
+        backend.wait_until_read(READ_SECONDS)
+        content = read_content(backend, sorted({each.subject for each in exchanges}), began)
+    finally:
+        ends.set()
+        striker.join(60)
+    refused = ", ".join(f"{k}: {n}" for k, n in sorted(backend.sent.refusals.items())) or "0"
+    return content, f"{sum(blows)} | {refused} | {backend.sent.longest:.1f}"
+
+
+def _keep_logs(name: str, folder: Path) -> None:
+    """For who wants to know why: where MEMORYHUB_FAULT_LOGS says."""
+    kept = os.environ.get("MEMORYHUB_FAULT_LOGS")
+    for log in (folder / "hub.log", folder / "postgres" / "postgres.log") if kept else ():
+        if log.exists():
+            shutil.copyfile(log, Path(str(kept)) / f"{name.replace(' ', '-')}.{log.name}")
+
+
+def _make_template() -> Path:
     """A data folder with a database that is ready, without the demo."""
     from django.core.management import call_command
+    from django.db import connections
 
     from benchmarks.demo_tenant import skip_demo_data
     from memoryhub.embedded import EmbeddedPostgres
 
     template = Path(os.environ["MEMORYHUB_DATA_DIR"])
     postgres = EmbeddedPostgres(template)
-    try:
-        postgres.start()
-        call_command("migrate", database="owner", interactive=False, verbosity=0)
-        skip_demo_data()
-        from django.db import connections
-
-        connections.close_all()
-        postgres.stop()
-        yield template
-    finally:
-        postgres.erase()
-        for each in template.iterdir():
-            shutil.rmtree(each) if each.is_dir() else each.unlink()
+    postgres.start()
+    call_command("migrate", database="owner", interactive=False, verbosity=0)
+    skip_demo_data()
+    connections.close_all()
+    postgres.stop()
+    return template
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ _HASH = re.compile(r"[0-9a-f]{32,64}")  # of ids
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:\+00:00|Z)")
 # What a run says of itself.
 _HEADS = ("made_at", "sha256", "counts")
+# What the hub did, it did not longer ago than this, by any clock; what is told of is older.
+_LATELY = timedelta(days=1)
 
 Content = dict[str, Counter[str]]
 
@@ -78,7 +80,7 @@ def _strip(value: Any, began: datetime) -> Any:
         made = (_strip(each, began) for each in value)
         return [each for each in made if each is not None]
     if isinstance(value, str):
-        if _TIME.fullmatch(value) and datetime.fromisoformat(value) > began - timedelta(minutes=1):
+        if _TIME.fullmatch(value) and datetime.fromisoformat(value) > began - _LATELY:
             return None
         return None if _HASH.fullmatch(value) else _UUID.sub("", value) or None
     return value

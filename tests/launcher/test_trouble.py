@@ -14,7 +14,7 @@ from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.launcher import LauncherError, LaunchPlan, is_data_dir_in_use
 from memoryhub.launcher.children import RESTART_PAUSES, Interrupts
 from memoryhub.launcher.hub import build_lock_path, check_port, describe_port_problem, is_healthy
-from tests.launcher.conftest import HubProcess, is_gone
+from tests.launcher.conftest import HubProcess, is_gone, wait_until
 
 Start = Callable[..., HubProcess]
 
@@ -114,3 +114,23 @@ def test_an_interrupt_waits_until_it_is_convenient() -> None:
         interrupts.raise_pending()
     interrupts.ending = True
     interrupts.handle_signal(signal.SIGTERM, None)
+
+
+def test_a_database_whose_start_fails_is_tried_again(hub: Start) -> None:
+    running = hub("postgres").wait_until_ready()
+    database = EmbeddedPostgres(running.folder)
+    wrong = database.places.cluster / "postgresql.auto.conf"
+    right, pid = wrong.read_text(), database.read_pid()
+    assert pid is not None
+    wrong.write_text("shared_buffers = 'nonsense'\n")
+    os.kill(pid, signal.SIGKILL)
+    running.wait_for("Trying again in 1 s")
+    wrong.write_text(right)
+    wait_until(database.is_running)
+    assert running.process.poll() is None
+    wrong.write_text("shared_buffers = 'nonsense'\n")
+    pid = database.read_pid()
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    assert running.wait_for_exit() == 1
+    assert running.heard.count("Trying again in 0.5 s") == 2

@@ -11,9 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from celery import Celery
+from django.db import connection
 from django.utils import timezone
 
-from memoryhub.celery import WORKER_NICENESS, app
+from memoryhub.celery import WORKER_NICENESS, app, build_transport_options
 from memoryhub.dialogues.messages import Message
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, run_space
 from memoryhub.pipeline.models import Job
@@ -161,6 +163,21 @@ def test_a_task_that_ends_after_its_connection_broke_does_not_end_the_worker(
 def can_connect(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_a_queue_that_is_there_is_not_made_anew_by_who_connects(tenant: Tenant) -> None:
+    """That would lock its table against all who write to it."""
+    dsn = build_environment()["DATABASE_URL"]
+    hub, made = Celery("another", broker="pgmq://localhost"), []
+    hub.conf.broker_transport_options = build_transport_options("pgmq://localhost", dsn)
+    for _ in range(2):
+        with hub.connection_for_write() as line, line.channel() as channel:
+            hub.amqp.queues["celery"].bind(channel).declare()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT oid FROM pg_trigger WHERE tgrelid = 'pgmq.q_celery'::regclass")
+            made.append(cursor.fetchall())
+    assert len(made[0]) == 1
+    assert made[0] == made[1]
 
 
 def test_a_request_rings_the_default_broker_and_a_worker_hears_it_and_gives_way_to_others(

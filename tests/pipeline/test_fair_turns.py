@@ -67,6 +67,27 @@ def test_a_space_is_worked_on_once_and_known_meanwhile() -> None:
     assert not turns.is_known(ONE, space)
 
 
+def test_a_turn_that_fails_forgets_nobody_who_waits() -> None:
+    """Who was rung for meanwhile would be passed over by every sweep, as long as the process
+    lives."""
+    turns, space, small = SpaceTurns(1), uuid4(), uuid4()
+    ran: list[UUID] = []
+
+    def run_one(tenant: UUID, which: UUID) -> bool:
+        ran.append(which)
+        if len(ran) == 1:
+            turns.run(ONE, space, run_one)  # both come while the database goes away
+            turns.run(OTHER, small, run_one)
+            raise ConnectionError
+        return False
+
+    with pytest.raises(ConnectionError):
+        turns.run(ONE, space, run_one)
+    assert ran == [space, space, small]
+    assert not turns.is_known(ONE, space)
+    assert not turns.is_known(OTHER, small)
+
+
 @pytest.fixture
 def tenant(transactional_db: None) -> Tenant:
     return create_tenant("One", "one")

@@ -24,7 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 CHAT, EMBEDDINGS, RERANK = "/chat/completions", "/embeddings", "/rerank"
 USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
@@ -67,13 +67,16 @@ class OpenAIRequest:
 
 @dataclass(frozen=True)
 class WireAnswer:
-    """What goes back over the wire."""
+    """What goes back over the wire. `status` 0: the connection ends without a word. `delay` comes
+    before it, and `drip` between one piece of some bytes and the next, in seconds."""
 
     status: int
     text: str
     headers: Mapping[str, str] = field(default_factory=dict)
     kind: str = "application/json"
     is_cut: bool = False
+    delay: float = 0.0
+    drip: float = 0.0
 
 
 @dataclass
@@ -109,7 +112,7 @@ class OpenAIServer:
     def script_rerank(self, *replies: ScriptedReply) -> None:
         self._queues[RERANK].extend(replies)
 
-    def __enter__(self) -> OpenAIServer:
+    def __enter__(self) -> Self:
         threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
         return self
 
@@ -246,6 +249,10 @@ def _build_handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
             body = json.loads(self.rfile.read(length))
             request = OpenAIRequest(self.path, body, self.headers.get("Authorization", ""))
             sent = server.answer_request(request)
+            time.sleep(sent.delay)
+            if not sent.status:
+                self.close_connection = True
+                return
             payload = sent.text.encode()
             self.send_response(sent.status)
             self.send_header("Content-Type", sent.kind)
@@ -255,8 +262,16 @@ def _build_handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
                 self.send_header(name, value)
             self.end_headers()
             # The client may have stopped waiting.
-            with suppress(BrokenPipeError):
+            with suppress(ConnectionError):
+                self._send_payload(payload, sent.drip)
+
+        def _send_payload(self, payload: bytes, drip: float) -> None:
+            if not drip:
                 self.wfile.write(payload)
+                return
+            for at in range(0, len(payload), 16):
+                self.wfile.write(payload[at : at + 16])
+                time.sleep(drip)
 
         def log_message(self, *args: Any) -> None:
             pass

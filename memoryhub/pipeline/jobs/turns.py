@@ -29,15 +29,21 @@ class SpaceTurns:
     def run(self, tenant_id: UUID, space_id: UUID, run_one: Callable[[UUID, UUID], bool]) -> int:
         """Turns of this space and of those that wait, until nothing waits that this thread may
         do. `run_one` runs a job of a space and tells whether there was one. Returns how many ran.
+        Raises what `run_one` raised last, in the end.
         """
         ran, current = 0, self._begin((tenant_id, space_id))
+        failure: Exception | None = None
         while current is not None:
             again = False
             try:
                 again = run_one(*current)
                 ran += again
-            finally:
-                current = self._end(current, again)
+            except Exception as error:
+                # Those that wait count on this thread, whatever became of the last.
+                failure = error
+            current = self._end(current, again)
+        if failure is not None:
+            raise failure
         return ran
 
     def is_known(self, tenant_id: UUID, space_id: UUID) -> bool:
