@@ -63,9 +63,12 @@ def test_it_is_json_unless_yaml_is_asked_for() -> None:
 
 def test_it_is_made_once_in_each_language(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[object] = []
-    monkeypatch.setattr(
-        SchemaGenerator, "parse", lambda generator, request, public: made.append(request) or {}
-    )
+
+    def parse(generator: object, request: object, public: bool) -> dict[str, Any]:
+        made.append(request)
+        return {}
+
+    monkeypatch.setattr(SchemaGenerator, "parse", parse)
     describe_operations.cache_clear()
     for query in ("", "?lang=zh-hans", "", "?lang=zh-hans"):
         assert Client().get(f"/api/v1/schema{query}").status_code == 200
