@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from csp.constants import SELF, UNSAFE_INLINE
 from csp.decorators import csp_update
+from django.conf import settings
 from django.utils.decorators import method_decorator
+from django.utils.translation import get_language
+from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import (
     OpenApiJsonRenderer,
     OpenApiJsonRenderer2,
@@ -25,9 +29,23 @@ _STYLE_SOURCES: Any = {"style-src": [SELF, UNSAFE_INLINE]}
 _WORKER_SOURCES: Any = {"worker-src": [SELF, "blob:"]}
 
 
+class _DescriptionGenerator(SchemaGenerator):
+    def get_schema(self, request: Any = None, public: bool = False) -> Any:
+        if self.api_version:  # whatever the address says
+            return super().get_schema(request, public)  # type: ignore[no-untyped-call]  # it has no types
+        return describe_operations(get_language())
+
+
+@lru_cache(maxsize=len(settings.LANGUAGES))
+def describe_operations(language: str | None) -> Any:
+    """Takes seconds, and is the same for everybody as long as a process runs."""
+    return SchemaGenerator().get_schema(public=True)  # type: ignore[no-untyped-call]  # it has no types
+
+
 class DescriptionView(SpectacularAPIView):
     """JSON, which every tool reads; YAML for who asks for it."""
 
+    generator_class = _DescriptionGenerator
     renderer_classes = [
         OpenApiJsonRenderer2,
         OpenApiJsonRenderer,

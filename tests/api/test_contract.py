@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 from django.test import Client
 from drf_spectacular.drainage import GENERATOR_STATS
+from drf_spectacular.generators import SchemaGenerator
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no types
 
+from api.schema.pages import describe_operations
 from api.urls import urlpatterns
 
 # What is asked and changes nothing.
@@ -29,6 +31,7 @@ CONTRACT = Path(__file__).with_name("openapi.json")
 def served(kept_for_module: None) -> str:
     """The description as the hub serves it."""
     GENERATOR_STATS.reset()
+    describe_operations.cache_clear()  # the warnings are those of making it
     return Client().get("/api/v1/schema?format=json").content.decode()
 
 
@@ -56,6 +59,23 @@ def test_it_is_json_unless_yaml_is_asked_for() -> None:
         assert json.loads(told.content)["openapi"].startswith("3.1")
     told = Client().get("/api/v1/schema", headers={"accept": "application/vnd.oai.openapi"})
     assert told.content.startswith(b"openapi: 3.1")
+
+
+def test_it_is_made_once_in_each_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+
+    def parse(generator: object, request: object, public: bool) -> dict[str, Any]:
+        made.append(request)
+        return {}
+
+    monkeypatch.setattr(SchemaGenerator, "parse", parse)
+    describe_operations.cache_clear()
+    for query in ("", "?lang=zh-hans", "", "?lang=zh-hans"):
+        assert Client().get(f"/api/v1/schema{query}").status_code == 200
+    assert made == [None, None]
+    told = Client().get("/api/v1/schema?version=2").json()
+    assert "(2)" in told["info"]["version"]
+    describe_operations.cache_clear()
 
 
 def list_references(schema: Any) -> set[str]:

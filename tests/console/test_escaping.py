@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from copy import deepcopy
 from datetime import timedelta
 from html.parser import HTMLParser
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -139,13 +142,26 @@ def strange_tags(page: str) -> list[str]:
     return parser.strange
 
 
-@pytest.fixture(params=PAYLOADS, ids=["element", "attribute"])
+@pytest.fixture(scope="module", params=PAYLOADS, ids=["element", "attribute"])
 def evil(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture(scope="module")
+def hostile_scene(kept_for_module: None, evil: str) -> Iterator[ConsoleWorld]:
+    """Of one payload, and gone before that of the next: it takes longer to make than a page to
+    answer."""
+    with transaction.atomic():
+        yield make_hostile_world(evil)
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
-def hostile(db: None, evil: str) -> ConsoleWorld:
+def hostile(db: None, hostile_scene: ConsoleWorld) -> ConsoleWorld:
+    return deepcopy(hostile_scene)
+
+
+def make_hostile_world(evil: str) -> ConsoleWorld:
     """Every name and text that comes from outside is the payload."""
     tenant = make_tenant(evil)
     with tenant_scope(tenant.id):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,7 @@ def _find_indexed_name(node: ast.AST) -> ast.expr | None:
     return None
 
 
+@cache
 def list_code_variables() -> set[str]:
     files = [ROOT / "manage.py", *(f for part in CODE for f in (ROOT / part).rglob("*.py"))]
     return {name for file in files for name in list_variables_read(file.read_text())} - _NOT_OURS

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -30,25 +31,36 @@ def upstream(settings: Any) -> Iterator[OpenAIServer]:
         yield running
 
 
-@pytest.fixture
-def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def quiet() -> Iterator[None]:
     """No worker, and vectors at once."""
-    monkeypatch.setattr("memoryhub.pipeline.ingest.services.ring_worker", lambda *ids: None)
-    monkeypatch.setattr(registry, "get_embedder", lambda settings: BagOfWords())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("memoryhub.pipeline.ingest.services.ring_worker", lambda *ids: None)
+        patch.setattr(registry, "get_embedder", lambda settings: BagOfWords())
+        yield
 
 
-@pytest.fixture
-def tenant(db: None, quiet: None) -> Tenant:
-    return create_tenant("One", "one")
-
-
-@pytest.fixture
-def space(tenant: Tenant) -> Space:
-    """Ana's, who has said where she lives."""
+@pytest.fixture(scope="module")
+def scene(kept_for_module: None, quiet: None) -> tuple[Tenant, Space]:
+    """Ana's, who has said where she lives: it takes longer to derive than a question to answer."""
+    tenant = create_tenant("One", "one")
     said = Message("user", "I live in Porto.", timestamp=datetime(2026, 5, 12, tzinfo=UTC))
     done = ingest_messages(tenant.id, IngestRequest("ana", [said]))
     drain_space(tenant.id, done.space.id, datetime.now(UTC) + timedelta(hours=1))
-    return done.space
+    return tenant, done.space
+
+
+@pytest.fixture
+def space(db: None, scene: tuple[Tenant, Space]) -> Space:
+    return deepcopy(scene[1])
+
+
+@pytest.fixture
+def tenant(request: pytest.FixtureRequest, db: None, scene: tuple[Tenant, Space]) -> Tenant:
+    """With Ana in it for tests that ask for her space, and with nobody for the others."""
+    if "space" in request.fixturenames:
+        return deepcopy(scene[0])
+    return create_tenant("Two", "two")
 
 
 @pytest.fixture
