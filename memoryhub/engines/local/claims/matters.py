@@ -1,8 +1,8 @@
 """Whether one claim can contradict another at all, by what each of them is told of.
 
-How a thing is ("the workshop is cold") and what somebody does with it ("Ana shares the workshop",
+How a thing is ("the shop is cold") and what somebody does with it ("Ana shares the workshop",
 "Ana sold it") stand side by side, and so does whatever is told beside whose child somebody is. What
-has a value (a name, a number, a kind of thing) may always take the place of another's. What happened
+has a value (a name, a number, a kind of thing) may take the place of another. What was done
 in passing ("the vet saw the dog", "Ana told them again") ends nothing, nor does a plan carried out
 contradict the plan, nor one taste another one of other things.
 """
@@ -66,7 +66,7 @@ _LIKING_ZH = re.compile(rf"{_DEGREE}?(?:喜欢|满意|开心|高兴|感动)。?$
 class ClaimMatter:
     """What a claim is told of: `thing` is the noun of a subject that is no person, "" for one.
     `is_quality`: it says how the thing is, with no value. `named`: nouns of its subject; `words`:
-    all of its nouns. `is_passing`: it happened, and left all as it was. `is_past_quality`: the thing
+    all of its nouns. `is_passing`: it happened and left all as it was. `is_past_quality`: the thing
     was so, which says nothing of what it is now."""
 
     thing: str = ""
