@@ -120,6 +120,12 @@ def test_what_ends_or_turns_is(
     assert may_contradict(told, ClaimView(old, owner, AT, polarity=held), (owner,))
 
 
+def test_a_thing_told_again_is_no_other_value() -> None:
+    held = ClaimView("Vera is allergic to nuts.", "Vera", AT, predicate_key="allergic_to")
+    told = ClaimView("Vera told them again this morning.", "Vera", AT + timedelta(days=40))
+    assert not may_contradict(told, held, ("Vera",))
+
+
 def test_an_ending_and_a_correction_are_always_asked_about() -> None:
     assert may_ask("Nell is Vera's daughter.", "Nell is not Vera's daughter.", "denied")
     wrong = ClaimView("Vera's allotment is a garden.", "Vera", AT, correction=True)

@@ -87,19 +87,21 @@ def may_contradict(new: ClaimView, old: ClaimView, aliases: Collection[str] = ()
     owners = tuple(dict.fromkeys(filter(None, (new.owner, old.owner, *aliases))))
     if _STAYS.search(_cut_told(new.text)) and not _find_ending_cues(new):
         return False
+    names = frozenset(word.casefold() for alias in aliases for word in alias.split())
+    chinese = detect_language(new.text) == "zh"
+    plain = not (chinese or new.predicate_key or _find_ending_cues(new))
+    if plain and read_matter(new.text, names).is_passing:
+        return False
     if old.predicate_key and old.polarity == "holds":
         return True
     if _stands_beside(new, old, owners):
         return False
-    if detect_language(new.text) == "zh":
+    if chinese:
         return _may_contradict_in_chinese(new, old, owners)
     if _WEEKDAY.search(new.text) and _WEEKDAY.search(old.text):
         return True
-    names = frozenset(word.casefold() for alias in aliases for word in alias.split())
     ours, theirs = read_matter(new.text, names), read_matter(old.text, names)
     if (ours.is_empty and new.polarity == "holds") or theirs.is_empty:
-        return False
-    if ours.is_passing and not _find_ending_cues(new):
         return False
     if theirs.is_quality and ours.thing != theirs.thing and theirs.named & ours.words:
         return False
