@@ -18,6 +18,7 @@ _NAME = re.compile(r"[^\W\d_](?:[^\W\d_]|[ .,'’·‧-]){0,199}")
 _NO_NAMES = frozenset(
     {"user", "the user", "default", "guest", "anonymous", "unknown", "customer", "client", "me"}
 )
+_PART = r"(?:[^\W\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|-)"  # of a word in letters
 _CHANGES_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -56,7 +57,8 @@ def replace_names(text: str, old: Collection[str], new: str) -> str:
         return text
     plain = ["[Tt]he user" if w == THE_USER else re.escape(w) for w in words if w.isascii()]
     others = [re.escape(w) for w in words if not w.isascii()]
-    parts = [rf"(?<![\w-])(?:{'|'.join(plain)})(?![\w-])"] if plain else []
+    # Chinese is written without spaces: "zhou住在杭州".
+    parts = [rf"(?<!{_PART})(?:{'|'.join(plain)})(?!{_PART})"] if plain else []
     return _capitalise_like(text, re.sub("|".join([*parts, *others]), lambda _: new, text))
 
 

@@ -19,6 +19,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connections, transaction
 from django.test.utils import override_settings
+from django.utils import translation
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from api.core import request_log
@@ -174,6 +175,13 @@ def nothing_waiting() -> None:
     """Words that other tests' searches and requests left, of spaces that are gone."""
     for buffer in (reinforcement._buffer, request_log._entry_buffer):
         buffer._waiting.clear()
+
+
+@pytest.fixture(autouse=True)
+def in_no_readers_language() -> Iterator[None]:
+    """A page leaves its reader's language active in the thread that made it: the next test's."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ class EvolutionEvent(SpaceModel):
     class Kind(models.TextChoices):
         RESOLVE = "resolve", _("Facts resolved")
         EVOLVE = "evolve", _("Notes evolved")
-        PLACE = "place", _("Placed in a segment")
+        PLACE = "place", _("Placed in a topic")
         ARCHIVE = "archive", _("Moved out of sight")
         PROMOTE = "promote", _("Promoted")
         DIGEST = "digest", _("Summed up")

@@ -9,8 +9,9 @@ import pytest
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, run_space
+from memoryhub.pipeline.naming import write_subject_name
 from memoryhub.policies.services import set_policy
-from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from notes.models import Fact, Proposal
@@ -198,3 +199,18 @@ def test_what_may_be_many_is_reviewed(tenant: Tenant, held: str, ended: str, wor
 def test_a_habit_not_given_up_yet_is_not_asked_about(tenant: Tenant, near_miss: str) -> None:
     derive_daily_lines(tenant, "我每天抽一包烟。", near_miss)
     assert list_open_proposals(tenant) == []
+
+
+def test_what_is_held_under_a_former_name_gives_way_as_well(tenant: Tenant) -> None:
+    """The name was told meanwhile, and nobody has renamed what is held yet."""
+    said = [Message("user", "I live in Porto.", "", AT)]
+    job = ingest_messages(tenant.id, IngestRequest("ana", said, "s")).job
+    assert job is not None
+    run_space(tenant.id, job.space_id)
+    with tenant_scope(tenant.id):
+        write_subject_name(Space.objects.get(id=job.space_id), "Ana Ferreira")
+    said = [Message("user", "I moved to Madrid.", "", AT + timedelta(days=9))]
+    assert ingest_messages(tenant.id, IngestRequest("ana", said, "s")).job is not None
+    run_space(tenant.id, job.space_id)
+    assert get_status(tenant, "Porto") == "superseded"
+    assert get_status(tenant, "Madrid") == "active"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import UUID, uuid4
@@ -129,6 +130,18 @@ def test_a_job_that_is_cancelled_stops(tenant: Tenant, monkeypatch: pytest.Monke
         with tenant_scope(tenant.id):
             cancel_job(job.id, "Ana")
         wait_until(is_stopped, 20)
+
+
+def test_what_is_left_behind_a_finished_job_is_not_broken_off(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "BEAT_SECONDS", 0.02)
+    before = set(threading.enumerate())
+    with hold_job(ingest_text(tenant, "I live in Porto.")) as job:
+        with tenant_scope(tenant.id):
+            queue.finish_job(job, {}, timezone.now())
+        wait_until(lambda: set(threading.enumerate()) <= before, 20)  # nothing beats any more
+        assert not is_stopped()
 
 
 def test_a_job_over_its_time_is_given_up_and_says_so(

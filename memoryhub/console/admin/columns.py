@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Model
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
@@ -14,6 +15,8 @@ from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.admin.names import find_field_name
 from memoryhub.console.templatetags.console import on_day, since
+from notes.facts.validity import is_fact_over
+from notes.models import Fact
 
 Column = Callable[[Any], Any]
 ColumnOf = Callable[[type[Model]], Column]  # a column that awaits its table
@@ -80,6 +83,17 @@ def badge(name: str) -> ColumnOf:
         return format_html('<span class="badge {}">{}</span>', tone, label)
 
     return _place(show, name, order=name)
+
+
+def held_state() -> ColumnOf:
+    """A fact's state as of now: what another replaces from a day still to come is current."""
+
+    def show(row: Fact) -> SafeString:
+        ending = row.status == Fact.Status.SUPERSEDED and not is_fact_over(row, timezone.now())
+        state = Fact.Status.ACTIVE if ending else Fact.Status(row.status)
+        return format_html('<span class="badge {}">{}</span>', _TONES.get(state, ""), state.label)
+
+    return _place(show, "status", order="status")
 
 
 def when(name: str) -> ColumnOf:

@@ -16,6 +16,7 @@ from memoryhub.console.admin.columns import (
     badge,
     end_words,
     heat,
+    held_state,
     number,
     plain,
     span,
@@ -70,7 +71,7 @@ name_models()
 @admin.register(Fact)
 class FactAdmin(HubAdmin):
     columns = (
-        words("text"), plain("owner"), plain("space"), badge("status"),
+        words("text"), plain("owner"), plain("space"), held_state(),
         span("valid_from", "valid_to", _("held")), number("confidence"),
         strength(), heat(), when("asserted_at"),
     )  # fmt: skip

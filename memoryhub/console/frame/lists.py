@@ -204,8 +204,10 @@ def load_value_choice(
     *,
     name: str = "",
     spare: bool = True,
+    say: Callable[[str], StrOrPromise] = str,
 ) -> FilterChoice:
-    """A choice among the values that rows have in a column, `MAX_VALUES` at most, by name."""
+    """A choice among the values that rows have in a column, `MAX_VALUES` at most, by name; `say`
+    puts one in the reader's words."""
     found = rows.exclude(**{column: ""}).order_by(column).values_list(column, flat=True)
-    options = ((value, value) for value in found.distinct()[:MAX_VALUES])
+    options = ((value, say(value)) for value in found.distinct()[:MAX_VALUES])
     return FilterChoice(name or column, label, (("", whole), *options), spare)

@@ -144,6 +144,11 @@ def extend_lease(job: Job, now: datetime) -> bool:
     return _query_unchanged(job).update(lease_until=_compute_lease_end(now)) == 1
 
 
+def is_finished(job: Job) -> bool:
+    """Whether this worker's attempt has come to its end, and nobody's has begun since."""
+    return Job.objects.filter(id=job.id, attempts=job.attempts, state=Job.State.DONE).exists()
+
+
 def lock_job(job: Job) -> None:
     """Lock the job for the transaction that writes its effects. Raises LeaseLost."""
     if not _query_unchanged(job).select_for_update().exists():

@@ -222,6 +222,8 @@ def _extend_lease_until(job: Job, done: threading.Event, lost: threading.Event) 
                     log.warning("job.overdue", job=str(job.id), seconds=settings.JOB_SECONDS)
                 elif queue.extend_lease(job, timezone.now()):
                     continue
+                elif queue.is_finished(job):
+                    return  # what is left to do behind it takes no lease
             lost.set()
             return
     except OperationalError:

@@ -41,5 +41,10 @@ def test_chinese(held: str, told: str) -> None:
     assert address_person(held, ["李敏", "用户"]) == told
 
 
+def test_a_name_in_letters_among_chinese() -> None:
+    assert address_person("zhou住在杭州。", ["zhou", "用户"]) == "你住在杭州。"
+    assert address_person("zhouyi住在杭州。", ["zhou", "用户"]) == "zhouyi住在杭州。"
+
+
 def test_nobodys_name_changes_nothing() -> None:
     assert address_person("Priya works here.", [""]) == "Priya works here."

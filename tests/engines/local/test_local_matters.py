@@ -9,7 +9,7 @@ import pytest
 from memoryhub.engines.local.claims.matters import may_contradict
 from memoryhub.engines.local.claims.pairs import ClaimView
 from memoryhub.engines.local.engine import LocalEngine
-from memoryhub.engines.types import NamePair, Polarity
+from memoryhub.engines.types import FactKind, NamePair, Polarity
 
 AT = datetime(2026, 4, 2, 9, tzinfo=UTC)
 
@@ -70,6 +70,60 @@ def test_what_stands_side_by_side_is_not_asked_about(old: str, new: str) -> None
 )
 def test_what_takes_the_place_of_another_is(old: str, new: str) -> None:
     assert may_ask(old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "held", "new", "kind", "polarity"),
+    [
+        ("Rex is Vera's dog.", "holds", "Vera's vet saw the dog on Friday.", "event", "ended"),
+        ("Vera is diabetic.", "holds", "Vera told them again this morning.", "state", "holds"),
+        ("Vera plans to visit Rome.", "planned", "Vera went to Rome in May.", "event", "ended"),
+        ("Vera bakes bread.", "holds", "Vera's bread was innocent all along.", "state", "ended"),
+        (
+            "Asked who is at home, Vera said: her husband Sam.",
+            "holds",
+            "Vera and Sam are not talking a lot these days.",
+            "state",
+            "denied",
+        ),
+        ("Vera loves sailing.", "holds", "Vera prefers spicy noodles now.", "preference", "holds"),
+        ("下个月阿珍要去云南旅行。", "planned", "阿珍上周去了云南。", "event", "holds"),
+        ("阿珍打算自己开书店。", "planned", "阿珍请了一个店员。", "event", "holds"),
+        ("阿珍每周打网球。", "holds", "阿珍上周打网球的时候扭伤了脚。", "event", "holds"),
+        ("阿珍不喜欢现在的工作。", "denied", "阿珍现在更喜欢滑雪。", "preference", "holds"),
+    ],
+)
+def test_what_happens_in_passing_and_other_tastes_are_not_asked_about(
+    old: str, held: Polarity, new: str, kind: FactKind, polarity: Polarity
+) -> None:
+    owner = "阿珍" if "阿珍" in old else "Vera"
+    told = ClaimView(new, owner, AT + timedelta(days=40), kind=kind, polarity=polarity)
+    assert not may_contradict(told, ClaimView(old, owner, AT, polarity=held), (owner,))
+
+
+@pytest.mark.parametrize(
+    ("old", "held", "new", "kind", "polarity"),
+    [
+        ("Vera swims daily.", "holds", "Vera stopped swimming last week.", "event", "ended"),
+        ("Vera plans to visit Rome.", "planned", "Vera cancelled the trip.", "event", "ended"),
+        ("Sam is Vera's husband.", "holds", "Vera left Sam; they don't speak.", "event", "ended"),
+        ("Vera loves sailing.", "holds", "Vera hates sailing by now.", "preference", "holds"),
+        ("阿珍每周打网球。", "holds", "阿珍不打网球了。", "event", "ended"),
+        ("阿珍喜欢喝咖啡。", "holds", "阿珍现在更喜欢喝茶。", "preference", "holds"),
+    ],
+)
+def test_what_ends_or_turns_is(
+    old: str, held: Polarity, new: str, kind: FactKind, polarity: Polarity
+) -> None:
+    owner = "阿珍" if "阿珍" in old else "Vera"
+    told = ClaimView(new, owner, AT + timedelta(days=40), kind=kind, polarity=polarity)
+    assert may_contradict(told, ClaimView(old, owner, AT, polarity=held), (owner,))
+
+
+def test_a_thing_told_again_is_no_other_value() -> None:
+    held = ClaimView("Vera is allergic to nuts.", "Vera", AT, predicate_key="allergic_to")
+    told = ClaimView("Vera told them again this morning.", "Vera", AT + timedelta(days=40))
+    assert not may_contradict(told, held, ("Vera",))
 
 
 def test_an_ending_and_a_correction_are_always_asked_about() -> None:

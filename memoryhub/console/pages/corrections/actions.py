@@ -77,12 +77,12 @@ _ACTIONS = (
     ),
     CorrectionAction(
         "pin", _("Pin"), _("Pin it"),
-        _("It does not fade, and the pipeline asks before it changes it."),
+        _("It does not fade, and the hub asks before it changes it."),
         _("Pin it"), _("Pinned."),
     ),
     CorrectionAction(
         "unpin", _("Unpin"), _("Unpin it"),
-        _("It may fade again, and the pipeline may change it."),
+        _("It may fade again, and the hub may change it."),
         _("Unpin it"), _("No longer pinned."),
     ),
     CorrectionAction(

@@ -20,7 +20,7 @@ from memoryhub.console.frame.lists import (
     load_value_choice,
 )
 from memoryhub.console.frame.space.moments import SpaceMoment
-from memoryhub.console.frame.text.wording import format_kind
+from memoryhub.console.frame.text.wording import format_actor, format_kind
 from memoryhub.console.pages.history.row_changes import (
     MAX_EVENT_ROWS,
     MemoryChange,
@@ -67,7 +67,7 @@ def load_event_choices(space: Space) -> tuple[FilterChoice, ...]:
     kinds = sorted((format_kind(kind.name), kind.name) for kind in row_kinds.list_row_kinds())
     return (
         EVENT_KIND_CHOICE,
-        load_value_choice(rows, "actor", _("By"), _("Anybody"), spare=False),
+        load_value_choice(rows, "actor", _("By"), _("Anybody"), spare=False, say=format_actor),
         FilterChoice(
             "row", _("Changed"), (("", _("Anything")), *((n, w) for w, n in kinds)), spare=True
         ),

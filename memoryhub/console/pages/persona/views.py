@@ -54,7 +54,7 @@ def persona_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 @page_at("spaces/<uuid:space_id>/persona/trait", "space-trait")
 @tenant_page(role=EDITOR)
 def correct_trait(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    said = _("Set. The pipeline will propose a change, not make one.")
+    said = _("Set. The hub will propose a change, not make one.")
     return _correct_persona(request, space_id, corrections.correct_trait, "level", said)
 
 

@@ -1,8 +1,10 @@
 """Whether one claim can contradict another at all, by what each of them is told of.
 
-How a thing is ("the workshop is cold") and what somebody does with it ("Ana shares the workshop",
+How a thing is ("the shop is cold") and what somebody does with it ("Ana shares the workshop",
 "Ana sold it") stand side by side, and so does whatever is told beside whose child somebody is. What
-has a value (a name, a number, a kind of thing) may always take the place of another's.
+has a value (a name, a number, a kind of thing) may take the place of another. What was done
+in passing ("the vet saw the dog", "Ana told them again") ends nothing, nor does a plan carried out
+contradict the plan, nor one taste another one of other things.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from memoryhub.engines.local.claims.pairs import ClaimView, find_cues
+from memoryhub.engines.local.claims.pairs import ClaimView, describe_meaning, find_cues
 from memoryhub.engines.local.grammar.clauses import SUBJECT_DEPENDENCIES
 from memoryhub.engines.local.grammar.parse import parse_texts
 from memoryhub.engines.local.grammar.subjects import is_person_noun
@@ -33,6 +35,18 @@ _BARE_WORDS = split_words("""
     along around then now course sure yes well fine okay ok really still just already here there
     today soon thing
 """)
+# What one does in passing: afterwards nothing is otherwise.
+_PASSING_VERBS = split_words("""
+    see tell say talk ask visit meet watch hear speak mention show thank laugh look remember explain
+    greet wave smile call phone text write
+""")
+_CONTACT = re.compile(r"\b(?:talk|speak|text|meet|see)(?:s|ing)?\b|说话|联系|见面|来往", re.I)
+_IDENTITY = re.compile(
+    r"\b(?:wife|husband|partner|spouse|son|daughter|mother|father|sister|brother|friend)\b"
+    r"|妻子|老婆|丈夫|老公|儿子|女儿|妈妈|爸爸|姐姐|妹妹|哥哥|弟弟|朋友"
+)
+_MEANWHILE_ZH = re.compile("的时候|期间")
+_TASTE = re.compile(r"\b(?:dis)?(?:like|love|enjoy|prefer|hate)s?\b|喜欢|喜爱|热爱|讨厌", re.I)
 _WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\bweekends?\b", re.I)
 _STAYS = re.compile(r"\b(?:the )?same\b|\bstill\b|没动|没变|没换|照旧|照样|还是老样子", re.I)
 _BORN_SO = re.compile(
@@ -52,13 +66,16 @@ _LIKING_ZH = re.compile(rf"{_DEGREE}?(?:喜欢|满意|开心|高兴|感动)。?$
 class ClaimMatter:
     """What a claim is told of: `thing` is the noun of a subject that is no person, "" for one.
     `is_quality`: it says how the thing is, with no value. `named`: nouns of its subject; `words`:
-    all of its nouns."""
+    all of its nouns. `is_passing`: it happened and left all as it was. `is_past_quality`: the thing
+    was so, which says nothing of what it is now."""
 
     thing: str = ""
     is_quality: bool = False
     is_empty: bool = False
     named: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
+    is_passing: bool = False
+    is_past_quality: bool = False
 
 
 def may_contradict(new: ClaimView, old: ClaimView, aliases: Collection[str] = ()) -> bool:
@@ -70,30 +87,62 @@ def may_contradict(new: ClaimView, old: ClaimView, aliases: Collection[str] = ()
     owners = tuple(dict.fromkeys(filter(None, (new.owner, old.owner, *aliases))))
     if _STAYS.search(_cut_told(new.text)) and not _find_ending_cues(new):
         return False
+    names = frozenset(word.casefold() for alias in aliases for word in alias.split())
+    chinese = detect_language(new.text) == "zh"
+    plain = not (chinese or new.predicate_key or _find_ending_cues(new))
+    if plain and read_matter(new.text, names).is_passing:
+        return False
     if old.predicate_key and old.polarity == "holds":
         return True
-    if detect_language(new.text) == "zh":
+    if _stands_beside(new, old, owners):
+        return False
+    if chinese:
         return _may_contradict_in_chinese(new, old, owners)
     if _WEEKDAY.search(new.text) and _WEEKDAY.search(old.text):
         return True
-    names = frozenset(word.casefold() for alias in aliases for word in alias.split())
     ours, theirs = read_matter(new.text, names), read_matter(old.text, names)
     if (ours.is_empty and new.polarity == "holds") or theirs.is_empty:
         return False
     if theirs.is_quality and ours.thing != theirs.thing and theirs.named & ours.words:
         return False
     beside = ours.is_quality and ours.thing != theirs.thing and ours.named & theirs.words
-    return not (beside and not _tells_end(new, old))
+    return not (beside and not _tells_end(new, old, ours))
 
 
-def _tells_end(new: ClaimView, old: ClaimView) -> bool:
+def _stands_beside(new: ClaimView, old: ClaimView, owners: tuple[str, ...]) -> bool:
+    """Whether both hold, in any language: a plan and what came of it, who people are and whether
+    they talk, two tastes of things that have nothing in common."""
+    told = _cut_told(new.text)
+    if old.polarity == "planned":  # "went to" may tell a switch, but of a plan that it was done
+        cues = _select_ending_cues(re.sub(r"\bwent\b", "", told))
+        return new.kind == "event" and not cues
+    if _IDENTITY.search(old.text) and _CONTACT.search(told) and not _CONTACT.search(old.text):
+        return not _find_ending_cues(new) - {"over", "wrong"}
+    if not (_TASTE.search(told) and _TASTE.search(old.text)):
+        return False
+    ours, theirs = (describe_meaning(_cut_taste(each.text), owners) for each in (new, old))
+    shared = ours.stems & theirs.stems or ours.topics & theirs.topics or ours.grams & theirs.grams
+    return bool(ours.stems and theirs.stems) and not shared
+
+
+def _cut_taste(text: str) -> str:
+    """What is liked, or is not."""
+    return re.split(r"[，,。.;；]", _TASTE.split(text, maxsplit=1)[-1], maxsplit=1)[0]
+
+
+def _tells_end(new: ClaimView, old: ClaimView, ours: ClaimMatter) -> bool:
     """That a thing is gone, or is another: closed on Mondays it is neither."""
-    over = new.polarity in ("ended", "denied") or bool(_find_ending_cues(new))
+    over = new.polarity == "denied" or (new.polarity == "ended" and not ours.is_past_quality)
+    over = over or bool(_find_ending_cues(new))
     return over and not (_WEEKDAY.search(new.text) and not _WEEKDAY.search(old.text))
 
 
 def _find_ending_cues(claim: ClaimView) -> frozenset[str]:
-    return find_cues(_cut_told(claim.text)) & {"over", "left", "switch", "new", "wrong"}
+    return _select_ending_cues(_cut_told(claim.text))
+
+
+def _select_ending_cues(told: str) -> frozenset[str]:
+    return find_cues(told) & {"over", "left", "switch", "new", "wrong"}
 
 
 def _cut_told(text: str) -> str:
@@ -119,7 +168,15 @@ def read_matter(text: str, names: frozenset[str]) -> ClaimMatter:
     is_empty = subject is not None and not told - _BARE_WORDS - names
     thing = _get_thing(subject, names)
     is_quality = bool(thing and subject is not None and not _has_value(root, subject, names))
-    return ClaimMatter(thing, is_quality, is_empty, named, frozenset(nouns))
+    return ClaimMatter(
+        thing,
+        is_quality,
+        is_empty,
+        named,
+        frozenset(nouns),
+        is_passing=root.tag_ == "VBD" and root.lemma_ in _PASSING_VERBS,
+        is_past_quality=root.tag_ == "VBD" and root.lemma_ == "be",
+    )
 
 
 def _belongs_to(token: Token, subject: Token | None) -> bool:
@@ -145,6 +202,8 @@ def _has_value(root: Token, subject: Token, names: Collection[str]) -> bool:
 def _may_contradict_in_chinese(new: ClaimView, old: ClaimView, owners: tuple[str, ...]) -> bool:
     ours, theirs = (_drop_owners(claim.text, owners) for claim in (new, old))
     if _LIKING_ZH.search(theirs):  # of nothing
+        return False
+    if new.kind == "event" and _MEANWHILE_ZH.search(ours) and not _find_ending_cues(new):
         return False
     place = _PLACE_ZH.match(theirs)
     if place and not ours.startswith(place[0]) and _HAVING_ZH.search(ours):

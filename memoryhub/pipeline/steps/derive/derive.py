@@ -71,6 +71,8 @@ class DeriveStep(Step[DialogueBatch, PreparedDerivation]):
         return draft_batch(batch, self.now)
 
     def ask(self, batch: DialogueBatch) -> PreparedDerivation:
+        if batch.space.rename_due:  # else what is held under a former name has no rival
+            naming.rename_rows(batch.space, naming.ACTOR, self.now)
         if self._draft is None:
             self._draft = self.draft_batch(batch)
         made = self._draft
