@@ -174,6 +174,12 @@ def find_sealed(event: EvolutionEvent) -> SealedErasure | None:
     return sealed
 
 
+def find_undoable(event: EvolutionEvent, now: datetime) -> SealedErasure | None:
+    """The same, while it can be undone. No statement for other events."""
+    sealed = find_sealed(event) if event.kind == EvolutionEvent.Kind.ERASE else None
+    return sealed if sealed is not None and sealed.until > now else None
+
+
 def list_sealed(space: Space, now: datetime) -> list[SealedErasure]:
     """Those that can still be undone, the newest first. Call inside the tenant's scope."""
     rows = SealedErasure.objects.filter(space=space, until__gt=now)
@@ -195,8 +201,8 @@ def unseal_erasure(
     with tenant_scope(event.tenant_id), transaction.atomic():
         space = Space.objects.get(id=event.space_id)
         lock_space(space)
-        sealed = find_sealed(event)
-        if sealed is None or sealed.until <= now:
+        sealed = find_undoable(event, now)
+        if sealed is None:
             raise Conflict(gettext("an erasure can't be undone"), code="not_undoable")
         made = EvolutionEvent(
             tenant_id=event.tenant_id,
