@@ -20,7 +20,7 @@ class MemoryHubConfig(AppConfig):
         post_migrate.connect(_install_noting, sender=apps.get_app_config("pipeline"))
 
 
-def _install_noting(**_sent: Any) -> None:
+def _install_noting(using: str, **_sent: Any) -> None:
     from memoryhub.tenants.row_images import install_noting
 
-    install_noting()
+    install_noting(using)

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django.db import IntegrityError, connection, transaction
 from django.utils.translation import gettext
@@ -30,9 +31,11 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.sealing import open_sealed, reseal, seal_secret
 from memoryhub.tenants.services import lock_space
 from notes.erasure.trace import REWRITTEN_KINDS, ErasureTrace
+from notes.history import row_kinds
 from notes.history.undo import plan_undo
 from notes.history.unit_of_work import UnitOfWork
-from notes.models import EvolutionEvent, Fact, Proposal, Receipt, Revision
+from notes.index import indexer
+from notes.models import EvolutionEvent, Fact, IndexEntry, Proposal, Receipt, Revision
 
 UNDO_TRIGGER = "unseal"
 _EVENTS, _REVISIONS, _ENTRIES = "notes_evolutionevent", "notes_revision", "notes_indexentry"
@@ -148,7 +151,8 @@ def yield_to_erasure(found: ErasureTrace, chosen: Collection[UUID], now: datetim
 
 
 def _list_spared(images: Sequence[RowImage], gone: set[str]) -> list[RowImage]:
-    """Those that are not of these rows or made of them."""
+    """Those that are not of these rows or made of them. What turns and pages are found by is made
+    of their neighbours' words too, and is made anew."""
     made = {
         str(image.values["child_id"])
         for image in images
@@ -160,6 +164,7 @@ def _list_spared(images: Sequence[RowImage], gone: set[str]) -> list[RowImage]:
         image
         for image in images
         if image.table.startswith(_KEPT_AFTER_ANOTHER)
+        and not (image.table == _ENTRIES and image.values.get("kind") in (None, "turn", "page"))
         and not any(str(image.values.get(name)) in gone for name in own)
     ]
 
@@ -247,6 +252,7 @@ def _restore(
         raise Conflict(
             gettext("another memory has taken its place since"), code="undo_conflict"
         ) from error
+    _write_missing_entries(space, by_table)
     speakers = Turn.objects.filter(space=space).exclude(speaker="")
     spoken = {*space.speakers, *speakers.values_list("speaker", flat=True).distinct().order_by()}
     Space.objects.filter(id=space.id).update(speakers=sorted(spoken))
@@ -321,6 +327,22 @@ def _find_changed_since(by_table: Mapping[str, Sequence[RowImage]]) -> set[tuple
             later=list(later)[:1],
         )
     return found
+
+
+def _write_missing_entries(space: Space, by_table: Mapping[str, Sequence[RowImage]]) -> None:
+    owners = {
+        kind: {UUID(image.id) for image in by_table.get(table, ()) if image.before}
+        for kind, table in (("turn", _TURNS), ("page", "notes_page"))
+    }
+    known = {row for ids in owners.values() for row in ids}
+    held = set(
+        IndexEntry.objects.filter(space=space, owner_id__in=known).values_list(
+            "owner_id", flat=True
+        )
+    )
+    missing = {kind: ids - held for kind, ids in owners.items()}
+    entries = row_kinds.rebuild_entries(space, missing, ZoneInfo(space.timezone))
+    indexer.write_entries(space, space.embedding_model, entries, None)
 
 
 def _pick_values(image: RowImage, stale: set[tuple[str, str]]) -> dict[str, Any]:
@@ -399,7 +421,7 @@ def _settle_wish(sealed: SealedErasure, actor: str, now: datetime) -> None:
     wishes = Proposal.objects.filter(
         space=sealed.space_id,
         kind=Proposal.Kind.ERASE,
-        turn_ids__overlap=sealed.row_ids,
+        id__in=sealed.row_ids,
         payload__auto=True,
     )
     for wish in wishes:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection, connections, transaction
 from psycopg.sql import SQL, Composed, Identifier
 
 _INSTALL_SQL = """
@@ -84,10 +84,10 @@ class NotedRows:
     images: list[RowImage] = field(default_factory=list)
 
 
-def install_noting() -> None:
+def install_noting(using: str) -> None:
     """Give every table of tenants its trigger, after migrations. Another than the owner of the
     tables, who alone migrates, leaves them as they are."""
-    with connection.cursor() as cursor:
+    with connections[using].cursor() as cursor:
         cursor.execute("SELECT has_schema_privilege('public', 'CREATE')")
         if cursor.fetchone() == (True,):
             cursor.execute(_INSTALL_SQL)
