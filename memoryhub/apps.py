@@ -1,6 +1,9 @@
 from __future__ import annotations
 
-from django.apps import AppConfig
+from typing import Any
+
+from django.apps import AppConfig, apps
+from django.db.models.signals import post_migrate
 
 
 class MemoryHubConfig(AppConfig):
@@ -13,3 +16,11 @@ class MemoryHubConfig(AppConfig):
         from memoryhub.declarations import load_declarations
 
         load_declarations()
+        # Of an app with tables, or no signal is sent; by then all apps' tables are there.
+        post_migrate.connect(_install_noting, sender=apps.get_app_config("pipeline"))
+
+
+def _install_noting(using: str, **_sent: Any) -> None:
+    from memoryhub.tenants.row_images import install_noting
+
+    install_noting(using)

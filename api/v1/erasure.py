@@ -25,7 +25,11 @@ RECEIPTS = Resource(
     "receipt",
     "What an erasure removed, in numbers: it outlives what it was about.",
     Receipt,
-    pick_columns(Receipt, "id target target_digest actor reason counts review created_at"),
+    pick_columns(
+        Receipt,
+        "id target target_digest actor reason counts review created_at undoable_until gone_at "
+        "undone_at",
+    ),
     order=("-created_at", "-id"),
     # A receipt names no subject: a key of one can't be shown which are its own.
     space_path="",

@@ -27,6 +27,7 @@ from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.engines.types import Exchange, Utterance
 from memoryhub.errors import Conflict, NotFound, VersionOutdated
 from memoryhub.inference.selection import select_embedder
+from memoryhub.pipeline import sealed_erasures
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.steps import promotion
@@ -82,11 +83,13 @@ REASONS = {
 class Correction(Generic[RowT]):
     """What an operation did: its events, and the rows that it was asked for as they are now; for
     a fact in other words, its new version. `plan`: all rows before and after, unless the operation
-    plans nothing. After a dry run nothing of it is stored."""
+    plans nothing. After a dry run nothing of it is stored. `unsealed`: the erasure that was taken
+    back, whose rows are put back without a plan."""
 
     events: tuple[EvolutionEvent, ...]
     rows: tuple[RowT, ...] = ()
     plan: UnitOfWork | None = None
+    unsealed: EvolutionEvent | None = None
 
     @property
     def event(self) -> EvolutionEvent:
@@ -108,6 +111,8 @@ class Correction(Generic[RowT]):
 
     @property
     def undone_events(self) -> list[EvolutionEvent]:
+        if self.unsealed is not None:
+            return [self.unsealed]
         return self.plan.undone_events if self.plan else []
 
 
@@ -428,12 +433,22 @@ def undo_event(
     Raises Conflict, with the ids of `later` events that changed the same rows unless `cascade`
     undoes those first; and for an event that only brought the profile in step with its facts:
     undone, it would be written again at once (I3). Going back to an earlier time takes it along.
+    An erasure can be undone where nobody has confirmed it, for a time.
     """
     if event.kind == EvolutionEvent.Kind.REFRESH and event.trigger == promotion.MIRROR_TRIGGER:
         raise Conflict(
             gettext("the profile says what its facts say: put the fact right instead"),
             code="mirrored",
         )
+    if event.kind == EvolutionEvent.Kind.ERASE:
+        made = sealed_erasures.unseal_erasure(
+            event, actor, now, cascade=cascade, reason=reason, dry_run=dry_run
+        )
+        if not dry_run:
+            with tenant_scope(event.tenant_id):
+                space = Space.objects.get(id=event.space_id)
+            refresh_after_change(space, str(made.id), now)
+        return Correction((made,), unsealed=event)
     build = partial(plan_undo, event, actor, now, cascade=cascade)
     return _carry_out(event.tenant_id, build, now, reason=reason, dry_run=dry_run)
 

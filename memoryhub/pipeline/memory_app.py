@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import Q
 
 from memoryhub.declarations import AppDeclaration, Growth
-from memoryhub.pipeline import ageing
+from memoryhub.pipeline import ageing, sealed_erasures
 from memoryhub.pipeline.embeddings import embedding_map, fill, reembed
 from memoryhub.pipeline.erasure import erase_targets, expire, rederive
 from memoryhub.pipeline.steps import promotion
@@ -38,6 +38,7 @@ DECLARATION = AppDeclaration(
         reembed.start_migration_by_clock,
         merge_entities.merge_duplicate_entities,
         expire.delete_expired,
+        sealed_erasures.destroy_due,
         quality_readings.measure_if_changed,
     ),
     hub_sweeps=(ageing.sweep_old_rows,),
@@ -46,12 +47,14 @@ DECLARATION = AppDeclaration(
         "embeddingmigration": "figures, and what an embedder said of itself",
         "spacemap": "embedding_map.remove_erased_points; ids and numbers alone",
         "qualityreading": "quality_readings.remove_erased_samples; ids alone",
+        "sealederasure": "sealed under the hub's key; sealed_erasures destroys it in time",
     },
     export_kinds={
         "job": "planned anew where the space comes to",
         "embeddingmigration": "work under way",
         "spacemap": "drawn anew of the vectors",
         "qualityreading": "measured anew",
+        "sealederasure": "what was asked to be forgotten goes nowhere",
     },
     growth={
         "job": Growth(
@@ -60,5 +63,6 @@ DECLARATION = AppDeclaration(
         "embeddingmigration": Growth(kind="jobs", at="created_at"),
         "spacemap": Growth(kind="memories", at="drawn_at"),
         "qualityreading": Growth(kind="memories", at="computed_at"),
+        "sealederasure": Growth(kind="erasures", at="created_at"),
     },
 )

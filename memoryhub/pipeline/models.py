@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.models import SpaceModel
+from notes.models import Receipt
 
 
 class Lane(StrEnum):
@@ -208,3 +210,26 @@ class QualityReading(SpaceModel):
 
     def __str__(self) -> str:
         return f"{self.found} {self.signal} of {self.of}"
+
+
+class SealedErasure(SpaceModel):
+    """What an erasure took that nobody confirmed, sealed under the hub's key until it is destroyed.
+
+    `event_id`: its change-set. `turn_ids` lost words; `row_ids` are rows and turns that what is
+    sealed is made of, so that a later erasure of those reaches it.
+    """
+
+    receipt = models.OneToOneField(Receipt, models.CASCADE, related_name="sealed")
+    event_id = models.UUIDField()
+    turn_ids = ArrayField(models.UUIDField(), default=list)
+    row_ids = ArrayField(models.UUIDField(), default=list)
+    sealed = models.TextField()
+    created_at = models.DateTimeField()
+    until = models.DateTimeField()
+
+    class Meta:
+        ordering = ["created_at"]
+        indexes = [models.Index(fields=["space", "until"], name="sealed_due")]
+
+    def __str__(self) -> str:
+        return f"sealed until {self.until:%Y-%m-%d %H:%M}"

@@ -363,6 +363,9 @@ class ErasePolicy(_PolicyGroup):
     on_request: Literal["auto", "confirm"] = "auto"
     """What happens when the subject asks for something to be forgotten: it is done if the
     match is plain (auto), or waits for a person (confirm)."""
+    undo_hours: Annotated[int, Field(ge=0, le=720)] = 24
+    """Hours in which what was erased without a person's word can be brought back: it is sealed
+    until then, and nobody finds it. 0: it is gone at once."""
     hold: bool = False
     """Legal hold: nothing is erased and nothing expires, whoever asks, until it is switched off."""
 

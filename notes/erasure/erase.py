@@ -50,6 +50,7 @@ def erase_traced(found: ErasureTrace, actor: str, now: datetime, *, strict: bool
     _write_tombstones(found, now)
     counts["clauses"] = _cut_turns(found)
     changes = ChangeSet(found.space, EvolutionEvent.Kind.ERASE, actor, now, trigger="erase")
+    found.event_id = changes.event.id
     if strict:
         found.doomed_rows |= found.tainted_rows
         _requeue_trait_pages(found, changes)

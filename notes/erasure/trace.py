@@ -49,6 +49,7 @@ class ErasureTrace:
     names: dict[UUID, list[str]] = field(default_factory=dict)
     released_ids: set[UUID] = field(default_factory=set)
     remaining_turn_ids: set[UUID] = field(default_factory=set)
+    event_id: UUID | None = None  # of the change-set, once it is carried out
 
     @property
     def erased_turn_ids(self) -> set[UUID]:

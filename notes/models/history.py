@@ -114,7 +114,12 @@ class Tombstone(TenantModel):
 
 
 class Receipt(TenantModel):
-    """What an erasure removed, in numbers. It outlives the space it was about."""
+    """What an erasure removed, in numbers. It outlives the space it was about.
+
+    `undoable_until`: what nobody confirmed is sealed until then and can be brought back; `gone_at`
+    says since when it can't, `undone_at` that it was. All three are empty where it went for good
+    at once.
+    """
 
     target = models.CharField(max_length=20)
     # A salted hash: the receipt can be found by who knows the id, and tells nothing else.
@@ -125,6 +130,9 @@ class Receipt(TenantModel):
     # What a person has to look at: shared blocks, promotions beyond the space.
     review = models.JSONField(default=list, blank=True)
     created_at = models.DateTimeField()
+    undoable_until = models.DateTimeField(null=True, blank=True)
+    gone_at = models.DateTimeField(null=True, blank=True)
+    undone_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-created_at"]
@@ -132,3 +140,8 @@ class Receipt(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.target} erased by {self.actor}"
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether what went is hidden only, and not yet gone for good."""
+        return bool(self.undoable_until) and not self.gone_at and not self.undone_at

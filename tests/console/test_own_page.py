@@ -33,7 +33,16 @@ from personas.traits import get_owner_name
 from tests.console.conftest import ConsoleWorld, make_world
 from tests.support.factories import make_fact, make_note, make_trait, make_turns
 
-POSTED = {"me-open", "me-close", "me-tell", "me-note-forget", "me-trait", "me-pause", "me-export"}
+POSTED = {
+    "me-open",
+    "me-close",
+    "me-tell",
+    "me-note-forget",
+    "me-trait",
+    "me-pause",
+    "me-export",
+    "me-wish-undo",
+}
 # Neither needs a link.
 OPEN = {"me-open", "me-close"}
 

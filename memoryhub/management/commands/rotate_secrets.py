@@ -7,12 +7,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from memoryhub.inference.connections import reseal_keys
+from memoryhub.pipeline.sealed_erasures import reseal_erasures
 from memoryhub.tenants.second_factor import reseal_apps
 
 
 class Command(BaseCommand):
     help = (
-        "Seal the keys of models and the secrets of people's apps under MEMORYHUB_SECRET_KEY, "
+        "Seal the keys of models, the secrets of people's apps and what can be brought back after "
+        "an erasure under MEMORYHUB_SECRET_KEY, "
         "so that older ones may go."
     )
 
@@ -24,6 +26,8 @@ class Command(BaseCommand):
                 f"Apps of these were sealed under a key that is gone: {', '.join(accounts)}. Their "
                 "codes fit no longer; `manage.py account second-factor NAME --remove` lets them in."
             )
+        erasures = reseal_erasures()
+        self.stdout.write(f"{erasures} erasures that can be undone are sealed under it.")
         found = reseal_keys()
         self.stdout.write(f"{found.done} keys of models are sealed under the hub's key of now.")
         if found.broken:

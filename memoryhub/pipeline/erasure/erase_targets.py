@@ -24,16 +24,17 @@ from memoryhub.errors import Conflict
 from memoryhub.inference.ledger import save_open_ledger
 from memoryhub.inference.models import ModelCall
 from memoryhub.news import News, notify_listeners
-from memoryhub.pipeline import naming
+from memoryhub.pipeline import naming, sealed_erasures
 from memoryhub.pipeline.embeddings import embedding_map
 from memoryhub.pipeline.erasure import sources
 from memoryhub.pipeline.jobs import queue
-from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.models import Job, SealedErasure
 from memoryhub.pipeline.steps import promotion
 from memoryhub.pipeline.steps.maintenance import quality_readings
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
+from memoryhub.tenants.row_images import note_rows
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import lock_space
 from notes.erasure import erase
@@ -67,13 +68,15 @@ class ErasureTarget:
 
 @dataclass(frozen=True, slots=True)
 class _Erasure:
-    """What is carried out, and who wants it when and why."""
+    """What is carried out, and who wants it when and why. `confirmed`: by a person or a policy
+    that a person has set; else it can be undone for a time."""
 
     space: Space
     target: ErasureTarget
     actor: str
     now: datetime
     reason: str
+    confirmed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,14 +187,17 @@ def execute_erasure(
     *,
     reason: str = "",
     within_step: bool = False,
+    confirmed: bool = True,
 ) -> Receipt:
     """Erase, and say what went. Opens its own scope. Raises NotFound, and Conflict under a legal
-    hold.
+    hold. What nobody has `confirmed` can be brought back for a time (sealed_erasures.py).
 
     Run again, it finds nothing: the receipt, not stored then, counts zero. `within_step`: the one
     job that runs in the space is the caller's own.
     """
-    receipt = _execute_erasure(_Erasure(space, target, actor, now, reason), within_step=within_step)
+    receipt = _execute_erasure(
+        _Erasure(space, target, actor, now, reason, confirmed), within_step=within_step
+    )
     naming.forget_erased_name(space, actor, now)
     return receipt
 
@@ -212,10 +218,17 @@ def _execute_erasure(wanted: _Erasure, *, within_step: bool) -> Receipt:
             return _drop_space(wanted)
         wanted = replace(wanted, target=_add_similar_wishes(space, target))
         found = _trace_target(space, wanted.target)
+        sealed_erasures.yield_to_erasure(found, wanted.target.ids, now)
         if not found.touched_turn_ids and not found.doomed_rows:
             return _build_receipt(wanted, Counter(), [])
-        counts, review = _erase_traced(wanted, found)
-        return _save_receipt(wanted, counts, review)
+        until = None if wanted.confirmed else sealed_erasures.compute_end(space, now)
+        if until is None:
+            return _save_receipt(wanted, *_erase_traced(wanted, found))
+        with note_rows() as noted:
+            counts, review = _erase_traced(wanted, found)
+        receipt = _save_receipt(wanted, counts, review, until)
+        sealed_erasures.seal_erasure(found, receipt, noted.images, now)
+        return receipt
 
 
 def erase_outlived_facts(space: Space, policy: Policy, now: datetime) -> datetime | None:
@@ -447,14 +460,21 @@ def _drop_space(wanted: _Erasure) -> Receipt:
     space = wanted.space
     counts, review = Counter(_count_space_rows(space)), _list_shared_blocks(space)
     counts["spaces"] = 1
+    sealed_erasures.destroy(SealedErasure.objects.filter(space=space), wanted.now)
     counts["answers"] = _erase_declared_words(space, space.created_at)
     receipt = _save_receipt(wanted, counts, review)
     Space.objects.filter(id=space.id).delete()
     return receipt
 
 
-def _save_receipt(wanted: _Erasure, counts: Counter[str], review: list[dict[str, Any]]) -> Receipt:
+def _save_receipt(
+    wanted: _Erasure,
+    counts: Counter[str],
+    review: list[dict[str, Any]],
+    undoable_until: datetime | None = None,
+) -> Receipt:
     receipt = _build_receipt(wanted, counts, review)
+    receipt.undoable_until = undoable_until
     receipt.save(force_insert=True)
     notify_listeners(wanted.space.tenant_id, lambda: [_build_news(wanted.space, receipt)])
     return receipt
@@ -477,7 +497,13 @@ def _build_receipt(wanted: _Erasure, counts: Counter[str], review: list[dict[str
 
 def _build_news(space: Space, receipt: Receipt) -> News:
     """Of no space where the whole of it goes, or it would go with it."""
-    data = {"receipt_id": str(receipt.id), "target": receipt.target, "counts": receipt.counts}
+    data: dict[str, Any] = {
+        "receipt_id": str(receipt.id),
+        "target": receipt.target,
+        "counts": receipt.counts,
+    }
     data["space_id"] = str(space.id)
+    if receipt.undoable_until:
+        data["undoable_until"] = receipt.undoable_until.isoformat()
     whole = receipt.target == "subject"
     return News("erasure.done", receipt.created_at, data, None if whole else space.id)

@@ -174,26 +174,39 @@ def _carry_out_answer(
 
 
 def grant_request(
-    proposal: Proposal, target: ErasureTarget, actor: str, now: datetime, *, reason: str = ""
+    proposal: Proposal,
+    target: ErasureTarget,
+    actor: str,
+    now: datetime,
+    *,
+    reason: str = "",
+    confirmed: bool = True,
 ) -> Receipt:
-    """Erase what a person has chosen for a wish to be forgotten, which is answered by it. Opens its
-    own scopes. Raises Conflict when it was answered before."""
+    """Erase what a person has chosen for a wish to be forgotten, which is answered by it, or what
+    it plainly means, which nobody has `confirmed`. Opens its own scopes. Raises Conflict when it
+    was answered before."""
     with tenant_scope(proposal.tenant_id):
         space = Space.objects.get(id=proposal.space_id)
     proposal.decided_because = reason
     _close_proposal(proposal, "erase", actor, now)
     try:
-        return _erase_wished(space, proposal, target, actor, now)
+        return _erase_wished(space, proposal, target, actor, now, confirmed=confirmed)
     except Exception:
         _reopen_proposal(proposal, now)
         raise
 
 
 def _erase_wished(
-    space: Space, proposal: Proposal, target: ErasureTarget, actor: str, now: datetime
+    space: Space,
+    proposal: Proposal,
+    target: ErasureTarget,
+    actor: str,
+    now: datetime,
+    *,
+    confirmed: bool = True,
 ) -> Receipt:
     why = proposal.decided_because or "asked to forget"
-    return erase_targets.execute_erasure(space, target, actor, now, reason=why)
+    return erase_targets.execute_erasure(space, target, actor, now, reason=why, confirmed=confirmed)
 
 
 def build_erasure_target(proposal: Proposal) -> ErasureTarget:
@@ -351,7 +364,8 @@ def grant_forget_requests(space: Space, now: datetime) -> list[Receipt]:
 def _grant_clear_request(wish: Proposal, now: datetime) -> Receipt | None:
     """None where an erasure has taken the wish along meanwhile: two that mean the same."""
     try:
-        return grant_request(wish, build_erasure_target(wish), "policy: erase.on_request", now)
+        target = build_erasure_target(wish)
+        return grant_request(wish, target, "policy: erase.on_request", now, confirmed=False)
     except Conflict:
         return None
 

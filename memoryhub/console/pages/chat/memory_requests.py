@@ -27,9 +27,10 @@ _FORGET_LAST_PATTERN = re.compile(
 # By what comes of a wish, which the policy says (E20). What is forgotten is not said again.
 _ANSWERS = {
     "asked_auto": {
-        "en": "I will look for what you mean. What is clear is erased for good in a moment, with a "
-        "receipt; where it is not clear, nothing is erased until an operator has chosen.",
-        "zh": "正在查找你指的内容。明确的部分会马上永久抹除，并留有回执；"
+        "en": "I will look for what you mean. What is clear is taken out in a moment, with a "
+        "receipt that says until when that can be undone; where it is not clear, nothing is erased "
+        "until an operator has chosen.",
+        "zh": "正在查找你指的内容。明确的部分会马上移除，回执会说明在何时之前可以撤销；"
         "不明确的，在操作员选定之前不会抹除。",
     },
     "asked_confirm": {

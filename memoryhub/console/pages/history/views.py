@@ -41,7 +41,7 @@ from memoryhub.console.pages.history.row_changes import (
     describe_changes,
 )
 from memoryhub.errors import MemoryHubError
-from memoryhub.pipeline import corrections
+from memoryhub.pipeline import corrections, sealed_erasures
 from memoryhub.pipeline.corrections import Correction
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -126,6 +126,7 @@ def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpR
         found = get_event_or_404(space, event_id)
         if request.method != "POST":
             rows, count = load_revisions(found)
+            sealed = sealed_erasures.find_undoable(found, now)
             return render_tab(
                 request,
                 space,
@@ -134,7 +135,8 @@ def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpR
                 event=found,
                 changes=describe_changes(rows),
                 count=count,
-                outlook=preview_undo(found, request.actor, now),
+                outlook=None if sealed else preview_undo(found, request.actor, now),
+                sealed=sealed,
                 calls=load_event_calls(found),
             )
     check_role(request, EDITOR)
@@ -146,8 +148,11 @@ def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpR
     )
     if undone is None:
         return redirect("space-event", space_id=space_id, event_id=event_id)
-    done = gettext("Undone. This can be undone in turn.")
-    messages.success(request, done, extra_tags=build_event_undo_tags(undone, gettext("Redo")))
+    if found.kind == EvolutionEvent.Kind.ERASE:
+        messages.success(request, gettext("Brought back: every row is as it was."))
+    else:
+        done = gettext("Undone. This can be undone in turn.")
+        messages.success(request, done, extra_tags=build_event_undo_tags(undone, gettext("Redo")))
     if back := read_back_address(request):
         return redirect(back)
     return redirect("space-event", space_id=space_id, event_id=undone.id)

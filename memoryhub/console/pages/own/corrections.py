@@ -9,11 +9,17 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from memoryhub.dialogues.messages import Message, check_text
+from memoryhub.errors import NotFound
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.ingest.services import IngestRequest
 from memoryhub.pipeline.ingest.verbatim import keep_verbatim
+from memoryhub.pipeline.models import SealedErasure
 from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import EvolutionEvent
 
 ACTOR = "the person themselves"
 CHANNEL = "own page"
@@ -68,3 +74,13 @@ def undo_trait_correction(space: Space, key: str, now: datetime) -> None:
     """Take back what they said last of a trait: what was thought before is thought again."""
     why = "taken back by the person it is about"
     corrections.undo_trait_correction(space, key, ACTOR, now, reason=why)
+
+
+def undo_wish(space: Space, receipt_id: UUID, now: datetime) -> None:
+    """Bring back what a wish to forget has hidden."""
+    with tenant_scope(space.tenant_id):
+        row = SealedErasure.objects.filter(space=space, receipt_id=receipt_id).first()
+        if row is None:
+            raise NotFound(gettext("it is gone for good"))
+        event = EvolutionEvent.objects.get(id=row.event_id)
+    corrections.undo_event(event, ACTOR, now, reason="not to be forgotten, says the person")

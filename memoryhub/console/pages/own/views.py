@@ -23,6 +23,7 @@ from memoryhub.console.pages.persona.queries import load_persona
 from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.exchange import exporter
 from memoryhub.exchange.downloads import build_download
+from memoryhub.pipeline import sealed_erasures
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
 from memoryhub.policies.services import load_effective_policy
@@ -48,6 +49,7 @@ DONE_MESSAGES = {
     "told": gettext_lazy("Remembered, in your words."),
     "paused": gettext_lazy("Paused. Nothing you say is kept until you go on."),
     "going": gettext_lazy("Going on: what you say from now on may be remembered."),
+    "unsealed": gettext_lazy("Brought back: it is remembered as before."),
     "erased": gettext_lazy("Erased for good, with the words it was read from."),
 }
 
@@ -97,10 +99,26 @@ def own_memory_list_page(request: HttpRequest, person: PageVisitor) -> HttpRespo
 
 def _render_own_memories(request: HttpRequest, person: PageVisitor, **context: Any) -> HttpResponse:
     filters = read_filters(request.GET, (queries.OWN_SHOW_CHOICE,))
-    page, groups = queries.load_own_facts(person.space, filters, timezone.now())
+    now = timezone.now()
+    page, groups = queries.load_own_facts(person.space, filters, now)
+    context |= {"sealed": sealed_erasures.list_sealed(person.space, now)}
     return render_own_page(
         request, person, "memories", filters=filters, page=page, groups=groups, **context
     )
+
+
+@require_POST
+@person_view
+def undo_own_wish(request: HttpRequest, person: PageVisitor, receipt_id: UUID) -> HttpResponse:
+    """Bring back what a wish of theirs has hidden."""
+    try:
+        corrections.undo_wish(person.space, receipt_id, timezone.now())
+    except MemoryHubError as error:
+        with tenant_scope(person.visit.tenant_id):
+            return _render_own_memories(
+                request, person, problem=_format_refusal(error), status=error.status
+            )
+    return _redirect_with_notice("me", "unsealed")
 
 
 @require_POST
@@ -312,6 +330,7 @@ urlpatterns = [
     path("close", end_visit, name="me-close"),
     path("", own_memory_list_page, name="me"),
     path("tell", add_own_memory, name="me-tell"),
+    path("wishes/<uuid:receipt_id>/undo", undo_own_wish, name="me-wish-undo"),
     path("memories/<uuid:fact_id>/", own_memory_page, name="me-memory"),
     path("memories/<uuid:fact_id>/erase", memory_erasure_page, name="me-memory-erase"),
     path("about/", about_page, name="me-about"),

@@ -992,11 +992,14 @@ class Receipt(Row):
     actor: str
     counts: dict[str, Any]
     created_at: datetime
+    gone_at: datetime | None
     id: str
     reason: str
     review: list[Any]
     target: str
     target_digest: str
+    undoable_until: datetime | None
+    undone_at: datetime | None
 
 
 class Relation(Row):

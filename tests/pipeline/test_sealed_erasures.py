@@ -1,0 +1,243 @@
+"""What a wish erases is sealed for a day: nobody finds it, and undone, all is as it was."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.errors import Conflict
+from memoryhub.pipeline import corrections
+from memoryhub.pipeline.erasure import erase_targets
+from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
+from memoryhub.pipeline.models import SealedErasure
+from memoryhub.pipeline.review import answer_proposals
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import EvolutionEvent, Proposal, Receipt
+from tests.support.claims import (
+    decide_on_claim,
+    list_current_texts,
+    make_fact_reply,
+    make_home_reply,
+    say_and_derive,
+)
+from tests.support.database_scan import find_tables_with_word
+from tests.support.hub import ScriptedHub
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("only_claims")]
+
+_DUMP = """
+SELECT coalesce(jsonb_agg(to_jsonb(r) ORDER BY r.id::text), '[]')::text FROM {} r
+"""
+# What was said and what is held; history and logs grow by the erasure and its undo.
+_TABLES = (
+    *("dialogues_turn", "notes_fact", "notes_note", "notes_page", "notes_link", "notes_entity"),
+    *("notes_relation", "notes_indexentry", "notes_derivation", "notes_tombstone"),
+    *("notes_segment", "notes_segmentpage", "notes_chain", "notes_episode", "notes_revision"),
+    *("personas_profileattribute", "personas_coreblock", "personas_blockversion"),
+)
+
+
+def dump_tables(hub: ScriptedHub) -> dict[str, dict[str, Any]]:
+    """By table, its rows by their ids."""
+    found = {}
+    with tenant_scope(hub.tenant.id), connection.cursor() as cursor:
+        for table in _TABLES:
+            cursor.execute(_DUMP.format(table))
+            rows = json.loads(cursor.fetchone()[0])
+            found[table] = {row["id"]: row for row in rows}
+    return found
+
+
+def tell_an_address(hub: ScriptedHub, **policy: Any) -> None:
+    hub.set_policy("mem0", episodes__rolling=False, graph__enabled=True, **policy)
+    hub.model.allow("resolve")
+    say_and_derive(hub, "I live in Porto.", make_home_reply("Porto"))
+    told = {"predicate": "address", "verb": "lives at", "object": "12 Elm Street"}
+    say_and_derive(
+        hub, "My door is 12 Elm Street.", make_fact_reply("Ana lives at 12 Elm Street.", **told)
+    )
+
+
+def wish_it_away(hub: ScriptedHub) -> None:
+    hub.model.script("resolve", decide_on_claim("Ana lives at 12 Elm Street.", "forget"))
+    acts = [{"handle": "t1", "act": "forget"}]
+    say_and_derive(hub, "Forget my address.", parts={"speech_acts": acts})
+
+
+def get_erasure(hub: ScriptedHub) -> EvolutionEvent:
+    with tenant_scope(hub.tenant.id):
+        event: EvolutionEvent = EvolutionEvent.objects.get(kind="erase")
+        return event
+
+
+def get_receipt(hub: ScriptedHub) -> Receipt:
+    with tenant_scope(hub.tenant.id):
+        receipt: Receipt = Receipt.objects.get()
+        return receipt
+
+
+def count_sealed(hub: ScriptedHub) -> int:
+    with tenant_scope(hub.tenant.id):
+        count: int = SealedErasure.objects.count()
+        return count
+
+
+def test_a_wish_is_sealed_for_a_day_and_its_words_are_nowhere(hub: ScriptedHub) -> None:
+    tell_an_address(hub)
+    wish_it_away(hub)
+    assert list_current_texts(hub) == ["Ana lives in Porto."]
+    receipt = get_receipt(hub)
+    assert receipt.is_sealed
+    assert receipt.undoable_until == hub.now + timedelta(hours=24)
+    with tenant_scope(hub.tenant.id):
+        assert find_tables_with_word("Elm Street") == []
+
+
+def test_undone_every_row_is_as_it_was(hub: ScriptedHub) -> None:
+    tell_an_address(hub)
+    before = dump_tables(hub)
+    wish_it_away(hub)
+    undone_at = hub.now
+    corrections.undo_event(get_erasure(hub), "eva", undone_at)
+    hub.run_due_jobs()
+    after = dump_tables(hub)
+    # The wish itself stands beside what was said before it.
+    neighbours = {"embedding", "window_words", "text_hash"}
+    for table, rows in before.items():
+        differing = [
+            (key, name, value, after[table].get(key, {}).get(name))
+            for key, row in rows.items()
+            for name, value in row.items()
+            if after[table].get(key, {}).get(name) != value and name not in neighbours
+        ]
+        assert differing == [], table
+    # The wish was said meanwhile, and nothing else came.
+    more = {table for table in _TABLES if after[table].keys() > before[table].keys()}
+    assert more == {"dialogues_turn", "notes_page", "notes_indexentry"}
+    assert sorted(list_current_texts(hub)) == [
+        "Ana lives at 12 Elm Street.",
+        "Ana lives in Porto.",
+    ]
+    receipt = get_receipt(hub)
+    assert (receipt.undone_at, receipt.is_sealed, count_sealed(hub)) == (undone_at, False, 0)
+
+
+def test_undone_the_wish_is_answered_and_grants_itself_no_second_time(hub: ScriptedHub) -> None:
+    tell_an_address(hub)
+    wish_it_away(hub)
+    corrections.undo_event(get_erasure(hub), "eva", hub.now)
+    with tenant_scope(hub.tenant.id):
+        wish = Proposal.objects.get(kind="erase")
+        assert (wish.state, wish.decided_by, wish.payload["auto"]) == ("rejected", "eva", False)
+    assert answer_proposals.grant_forget_requests(hub.space, hub.now) == []
+    with pytest.raises(Conflict):
+        corrections.undo_event(get_erasure(hub), "eva", hub.now)
+
+
+def test_a_dry_run_of_the_undo_changes_nothing(hub: ScriptedHub) -> None:
+    tell_an_address(hub)
+    wish_it_away(hub)
+    before = dump_tables(hub)
+    undone = corrections.undo_event(get_erasure(hub), "eva", hub.now, dry_run=True)
+    assert [event.kind for event in undone.undone_events] == ["erase"]
+    assert (dump_tables(hub), count_sealed(hub)) == (before, 1)
+
+
+def test_after_the_day_it_is_gone_and_the_receipt_says_so(hub: ScriptedHub) -> None:
+    tell_an_address(hub)
+    wish_it_away(hub)
+    hub.now += timedelta(hours=24)
+    with pytest.raises(Conflict):
+        corrections.undo_event(get_erasure(hub), "eva", hub.now)
+    hub.run_due_jobs()
+    receipt = get_receipt(hub)
+    assert (receipt.gone_at, receipt.is_sealed, count_sealed(hub)) == (hub.now, False, 0)
+
+
+def test_under_a_legal_hold_it_stays_sealed(hub: ScriptedHub) -> None:
+    tell_an_address(hub)
+    wish_it_away(hub)
+    hub.set_policy("mem0", erase__hold=True)
+    hub.now += timedelta(hours=25)
+    hub.run_due_jobs()
+    assert (get_receipt(hub).is_sealed, count_sealed(hub)) == (True, 1)
+
+
+def test_the_policy_says_how_long(hub: ScriptedHub) -> None:
+    tell_an_address(hub, erase__undo_hours=0)
+    wish_it_away(hub)
+    assert (get_receipt(hub).undoable_until, count_sealed(hub)) == (None, 0)
+
+
+def test_a_confirmed_erasure_of_the_same_words_destroys_it_at_once(hub: ScriptedHub) -> None:
+    tell_an_address(hub)
+    wish_it_away(hub)
+    with tenant_scope(hub.tenant.id):
+        (told,) = SealedErasure.objects.values_list("turn_ids", flat=True)
+    erase_targets.execute_erasure(hub.space, ErasureTarget("turns", tuple(told)), "eva", hub.now)
+    assert (get_receipt(hub).gone_at, count_sealed(hub)) == (hub.now, 0)
+
+
+def test_another_erasure_is_not_taken_back_with_it(hub: ScriptedHub) -> None:
+    tell_an_address(hub)
+    wish_it_away(hub)
+    event = get_erasure(hub)
+    with tenant_scope(hub.tenant.id):
+        porto = Turn.objects.get(text__contains="Porto")
+    erase_targets.execute_erasure(hub.space, ErasureTarget("turns", (porto.id,)), "eva", hub.now)
+    corrections.undo_event(event, "eva", hub.now)
+    assert list_current_texts(hub) == ["Ana lives at 12 Elm Street."]
+    with tenant_scope(hub.tenant.id):
+        assert find_tables_with_word("Porto") == []
+
+
+def test_what_has_taken_its_place_stands_in_the_way(hub: ScriptedHub) -> None:
+    tell_an_address(hub)
+    wish_it_away(hub)
+    told = {"predicate": "address", "verb": "lives at", "object": "3 Oak Lane"}
+    say_and_derive(
+        hub, "My door is 3 Oak Lane.", make_fact_reply("Ana lives at 3 Oak Lane.", **told)
+    )
+    with pytest.raises(Conflict) as refused:
+        corrections.undo_event(get_erasure(hub), "eva", hub.now)
+    assert refused.value.code == "undo_conflict"
+    assert count_sealed(hub) == 1
+
+
+def test_the_whole_subject_takes_it_along(hub: ScriptedHub) -> None:
+    tell_an_address(hub)
+    wish_it_away(hub)
+    erase_targets.execute_erasure(hub.space, ErasureTarget("subject"), "eva", hub.now)
+    assert count_sealed(hub) == 0
+    with tenant_scope(hub.tenant.id):
+        assert not any(receipt.is_sealed for receipt in Receipt.objects.all())
+
+
+def test_it_opens_under_a_rotated_key(
+    hub: ScriptedHub, settings: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tell_an_address(hub)
+    wish_it_away(hub)
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another key of the hub, long enough to be one"
+    call_command("rotate_secrets")
+    assert "1 erasures that can be undone" in capsys.readouterr().out
+    corrections.undo_event(get_erasure(hub), "eva", hub.now)
+    assert "Ana lives at 12 Elm Street." in list_current_texts(hub)
+
+
+def test_every_table_of_tenants_is_noted() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "
+            "WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') "
+            "AND NOT c.relispartition AND a.attname = 'tenant_id' AND NOT EXISTS "
+            "(SELECT 1 FROM pg_trigger t WHERE t.tgrelid = c.oid AND t.tgname = 'note_row')"
+        )
+        assert [name for (name,) in cursor.fetchall()] == ["pipeline_sealederasure"]
