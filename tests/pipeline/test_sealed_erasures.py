@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.utils import timezone
+from rest_framework.test import APIClient
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict
@@ -17,8 +19,11 @@ from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
 from memoryhub.pipeline.models import SealedErasure
 from memoryhub.pipeline.review import answer_proposals
+from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import EvolutionEvent, Proposal, Receipt
+from memoryhub.tenants.sealing import open_sealed, seal_secret
+from memoryhub.tenants.services import create_key
+from notes.models import EvolutionEvent, Fact, Proposal, Receipt
 from tests.support.claims import (
     decide_on_claim,
     list_current_texts,
@@ -27,6 +32,7 @@ from tests.support.claims import (
     say_and_derive,
 )
 from tests.support.database_scan import find_tables_with_word
+from tests.support.factories import make_tenant
 from tests.support.hub import ScriptedHub
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("only_claims")]
@@ -208,6 +214,57 @@ def test_what_has_taken_its_place_stands_in_the_way(hub: ScriptedHub) -> None:
         corrections.undo_event(get_erasure(hub), "eva", hub.now)
     assert refused.value.code == "undo_conflict"
     assert count_sealed(hub) == 1
+
+
+def search_texts(hub: ScriptedHub, question: str) -> list[str]:
+    return [found.text for found in search_memories(hub.space, question, now=hub.now).items]
+
+
+def test_undone_a_search_finds_what_it_found(hub: ScriptedHub) -> None:
+    tell_an_address(hub)
+    before = search_texts(hub, "Elm Street")
+    assert any("12 Elm Street" in text for text in before)
+    wish_it_away(hub)
+    assert not any("Elm" in text for text in search_texts(hub, "Elm Street"))
+    corrections.undo_event(get_erasure(hub), "eva", hub.now)
+    hub.run_due_jobs()
+    again = [text for text in search_texts(hub, "Elm Street") if "Forget" not in text]
+    assert again == before
+
+
+def test_what_it_left_and_was_changed_since_is_undone_first(hub: ScriptedHub) -> None:
+    tell_an_address(hub)
+    wish_it_away(hub)
+    with tenant_scope(hub.tenant.id):
+        left = Fact.objects.get(text="Ana lives in Porto.")
+        # As if the erasure had touched it, which leaves what was built on it in the way.
+        sealed = SealedErasure.objects.get()
+        fact = json.loads(open_sealed(sealed.sealed))
+        fact.append(
+            ["notes_fact", str(left.id), {"text": "Ana lives in Faro."}, {"text": "Oporto"}]
+        )
+        sealed.sealed = seal_secret(json.dumps(fact))
+        sealed.save()
+    with pytest.raises(Conflict) as refused:
+        corrections.undo_event(get_erasure(hub), "eva", hub.now)
+    assert refused.value.code == "later_events"
+    assert list_current_texts(hub) == ["Ana lives in Porto."]
+
+
+def test_a_key_undoes_it_and_a_stranger_finds_nothing(hub: ScriptedHub) -> None:
+    tell_an_address(hub)
+    wish_it_away(hub)
+    until = timezone.now() + timedelta(hours=1)
+    with tenant_scope(hub.tenant.id):
+        SealedErasure.objects.update(until=until)
+    path = f"/api/v1/spaces/{hub.space.subject}/events/{get_erasure(hub).id}/undo"
+    stranger = make_tenant("Stranger")
+    for tenant, status in ((stranger, 404), (hub.tenant, 200)):
+        _, key = create_key(tenant, "test", ("read", "write"))
+        client = APIClient(headers={"Authorization": f"Bearer {key}"})
+        assert client.post(path, {}, format="json").status_code == status
+    assert sorted(list_current_texts(hub)) == ["Ana lives at 12 Elm Street.", "Ana lives in Porto."]
+    assert count_sealed(hub) == 0
 
 
 def test_the_whole_subject_takes_it_along(hub: ScriptedHub) -> None:
