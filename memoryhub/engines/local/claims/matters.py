@@ -1,6 +1,6 @@
 """Whether one claim can contradict another at all, by what each of them is told of.
 
-How a thing is ("the shop is cold") and what somebody does with it ("Ana shares the workshop",
+How a thing is ("the workshop is cold") and what somebody does with it ("Ana shares the workshop",
 "Ana sold it") stand side by side, and so does whatever is told beside whose child somebody is. What
 has a value (a name, a number, a kind of thing) may take the place of another. What was done
 in passing ("the vet saw the dog", "Ana told them again") ends nothing, nor does a plan carried out
