@@ -19,12 +19,10 @@ from django.utils import timezone
 from memoryhub.console.pages.chat.samples import SAMPLES
 from memoryhub.tenants import person_links
 from tests.console.conftest import ConsoleWorld
-from tests.console.test_escaping import ME, PAGES, build_address, hostile
+from tests.console.test_escaping import ME, PAGES, build_address, hostile, hostile_scene
 from tests.support.untranslated import find_english_in_page, find_english_in_template
 
-__all__ = [
-    "hostile",
-]  # a fixture
+__all__ = ["hostile", "hostile_scene"]  # fixtures
 
 TEMPLATES = sorted(path for folder in settings.TEMPLATE_DIRS for path in folder.rglob("*.html"))
 CHINESE: dict[str, Any] = {"HTTP_ACCEPT_LANGUAGE": "zh-CN,zh;q=0.9"}
@@ -36,7 +34,7 @@ DATA += ["as admin", "one space", "the hub", "nothing above the floor at first; 
 PROSE = re.compile(r"\b[A-Za-z]{2,} [a-z]{2,}\b|\b[A-Z][a-z]{2,}\b")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def evil() -> str:
     """All names and texts of the world: none is English."""
     return "甲乙丙"

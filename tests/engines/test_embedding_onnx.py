@@ -41,9 +41,12 @@ def test_a_paraphrase_is_nearer_than_another_subject() -> None:
 
 
 def test_known_vector_has_not_moved() -> None:
-    # A change here means stored vectors no longer compare: give the embedder another name.
-    first = EMBEDDER.embed(["The ferry leaves at noon."])[0, :4]
-    assert np.allclose(first, [0.0526, 0.0924, 0.0743, -0.0007], atol=0.001)
+    # A change here means stored vectors no longer compare: give the embedder another name. Sums of
+    # whole numbers differ a little from one kind of processor to the next (a small letter in place
+    # of the capital makes .992 of it).
+    known = np.array([52, 93, 74, -2, 3, 6, -3, -16, -21, 6, -63, 4, -18, 29, -62, 56, 25, -22])
+    first = EMBEDDER.embed(["The ferry leaves at noon."])[0, : len(known)]
+    assert first @ known > 0.998 * np.linalg.norm(first) * np.linalg.norm(known)
 
 
 def test_vectors_are_nearly_those_of_the_packaged_file_in_float32() -> None:

@@ -168,7 +168,7 @@ def can_connect(port: int) -> bool:
 def test_a_queue_that_is_there_is_not_made_anew_by_who_connects(tenant: Tenant) -> None:
     """That would lock its table against all who write to it."""
     dsn = build_environment()["DATABASE_URL"]
-    hub, made = Celery("another", broker="pgmq://localhost"), []
+    hub, made = Celery("another", set_as_current=False, broker="pgmq://localhost"), []
     hub.conf.broker_transport_options = build_transport_options("pgmq://localhost", dsn)
     for _ in range(2):
         with hub.connection_for_write() as line, line.channel() as channel:

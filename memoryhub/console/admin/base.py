@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 else:  # generic in the stubs only
     Admin = admin.ModelAdmin
 _HIDDEN_COLUMNS = {"embedding", "words", "window_words", "digest", "body", "name_key", "device"}
+_HIDDEN_COLUMNS |= {"sealed"}
 _TEXT_COLUMNS = ("text", "content", "summary", "title", "name", "question", "query", "key", "label")
 _STATE_COLUMNS = ("kind", "state", "status", "role", "tier")
 _TIME_COLUMNS = ("created_at", "at", "asked_at", "updated_at", "occurred_at", "added_at")

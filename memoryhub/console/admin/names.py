@@ -66,6 +66,10 @@ MODEL_NAMES: dict[str, tuple[StrOrPromise, StrOrPromise]] = {
     "pipeline.EmbeddingMigration": (_("change of embedder"), _("changes of embedder")),
     "pipeline.Job": (_("job"), _("jobs")),
     "pipeline.QualityReading": (_("reading of quality"), _("readings of quality")),
+    "pipeline.SealedErasure": (
+        _("erasure that can be undone"),
+        _("erasures that can be undone"),
+    ),
     "pipeline.SpaceMap": (_("map of a space"), _("maps of spaces")),
     "policies.PolicyVersion": (_("version of the policy"), _("versions of the policy")),
     "recall.RecallLog": (_("recall"), _("recalls")),
