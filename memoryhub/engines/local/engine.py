@@ -276,7 +276,7 @@ def _judge_facts(readings: Sequence[_ExchangeReading]) -> None:
     dropped = set[tuple[int, int]]()
     judged = judge_statements([statement for _, _, statement in asked]) if asked else []
     for (reading, at, (fact, _)), chances in zip(asked, judged, strict=True):
-        if chances.ended >= ended:
+        if chances.ended >= ended and not fact.text.endswith(" now."):
             reading.facts[at] = mark_ended(fact)
         if not fact.predicate_key and chances.worth < worth and not reading.is_told(fact):
             dropped.add((id(reading), at))

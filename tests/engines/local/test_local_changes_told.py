@@ -83,3 +83,74 @@ def test_a_list_that_begins_like_an_order_answers_what_was_asked() -> None:
     said = make_utterances((SPEAKER, "Mostly rye bread and cinnamon buns."))
     facts = LocalEngine().extract_memories([Exchange(said, before, (SPEAKER,), SPEAKER)])[0].facts
     assert [fact.text for fact in facts] == [f"{SPEAKER} bakes rye bread and cinnamon buns."]
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "over"),
+    [
+        (
+            "My manager Priya left, now it's Tom",
+            f"{SPEAKER}'s manager is Tom now.",
+            f"Priya was {SPEAKER}'s manager.",
+        ),
+        (
+            "My boss quit. Irene took over",
+            f"{SPEAKER}'s boss is Irene now.",
+            f"{SPEAKER}'s boss quit.",
+        ),
+        ("My manager left. It's Tom Baker now.", f"{SPEAKER}'s manager is Tom Baker now.", None),
+    ],
+)
+def test_who_follows_somebody_holds_now(text: str, told: str, over: str | None) -> None:
+    facts = {fact.text: fact for fact in tell(text)}
+    assert facts[told].polarity == "holds"
+    assert facts[told].predicate_key == ""
+    assert over is None or facts[over].polarity == "ended"
+
+
+def test_nobody_follows_where_nobody_left() -> None:
+    facts = tell("My manager is nice. It's Monday now.")
+    assert not [fact for fact in facts if "Monday" in fact.text]
+
+
+def test_who_is_introduced_as_dead_or_gone_was_somebodys() -> None:
+    assert (f"Rex was {SPEAKER}'s dog.", "ended") in [
+        (fact.text, fact.polarity) for fact in tell("My dog Rex died in May")
+    ]
+    assert f"Ana is {SPEAKER}'s wife." in [f.text for f in tell("My wife Ana left the house early")]
+
+
+def test_where_one_was_before_that_is_told_of_home_or_work() -> None:
+    homes = tell("we moved to Leeds in March, before that we were in Hull")
+    assert f"{SPEAKER} lived in Hull before." in [fact.text for fact in homes]
+    jobs = tell("I work at Aldi now, before that I was at Lidl")
+    assert f"{SPEAKER} worked at Lidl before." in [fact.text for fact in jobs]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("I smoke", f"{SPEAKER} smokes."),
+        ("I don't drive", f"{SPEAKER} does not drive."),
+        ("I love kayaking and my dog is called Bigos", f"{SPEAKER} loves kayaking."),
+        ("my neighbour Ines came by", f"{SPEAKER}'s neighbour Ines came by."),
+        ("I adopted a grey cat, her name is Mitzi", f"{SPEAKER}'s cat is called Mitzi."),
+        ("it's my birthday on the 4th of June", f"{SPEAKER}'s birthday is on the 4th of June."),
+    ],
+)
+def test_little_is_told_and_kept(text: str, told: str) -> None:
+    assert told in [fact.text for fact in tell(text)]
+
+
+def test_what_one_cannot_stand_is_no_liking() -> None:
+    (fact,) = tell("I can't stand the cold")
+    assert (fact.polarity, fact.predicate_key, fact.object) == ("denied", "likes", "the cold")
+
+
+def test_a_number_in_groups_is_one_value() -> None:
+    assert tell("my phone number is 07700 900123")[0].complement == "07700 900123"
+
+
+def test_what_is_told_of_somebody_is_not_put_to_who_they_are() -> None:
+    facts = tell("My sister Devi came over. They called her Dev at school.")
+    assert f"Devi is {SPEAKER}'s sister." in [fact.text for fact in facts]

@@ -28,6 +28,32 @@ _NEW_ROLE = re.compile(
     rf"{_LEAD}(?i:(?:{_HAVE}|(?:i|we)['’]ve|i|we have)) (?i:a new (?P<role>[a-z]+))"
     rf"(?:,| (?i:called|named)|:) (?P<name>(?:(?:Mr|Mrs|Ms|Dr)\.? )?{_NAME})(?=\W|$)",
 )
+_HAS_NAMED = re.compile(
+    rf"{_LEAD}(?i:(?:i|we)(?:['’]ve| have)? (?:just |finally |also )?(?:have|got|adopted|rescued"
+    r"|bought|keep) an? (?:[a-z-]+ ){0,2}?)(?P<animal>[a-z-]+)"
+    rf"(?:,? (?i:called|named)|,? (?i:and )?(?i:his|her|its|their) name(?: is|['’]s)) "
+    rf"(?P<name>{_NAME})(?=\W*$|[,.;!] )",
+)
+_BIRTHDAY = re.compile(
+    rf"{_LEAD}it(?:['’]s| is) my birthday (?P<day>(?:on|in) [^.!?,]{{3,40}}?)\W*$", re.I
+)
+# "My manager Priya left, now it's Tom", "My boss quit. Tom took over".
+_LEFT = re.compile(
+    rf"{_LEAD}(?i:my|our) (?P<role>[a-z]+)\b[^.!?]*?\b(?i:left|quit|resigned|retired|gone|died"
+    r"|fired|sacked|moved (?:on|away|back)|dropped out)\b",
+)
+_FOLLOWED = re.compile(
+    rf"(?:.*(?:,|;| and| so) )?(?P<how>(?:(?i:and |so |now |then )*(?i:it(?:['’]s| is))"
+    rf"(?: now)? (?P<now>{_NAME})|(?P<next>{_NAME}) (?:has )?(?:taken|took) over)"
+    r"(?: now| instead| then)?)\W*$"
+)
+# "We moved to Leeds, before that we were in Hull", "I'm at Aldi, before that I was at Lidl".
+_BEFORE_THAT = re.compile(
+    r"[,;.] (?:and )?(?P<told>before that,? (?:i|we) (?:was|were|lived|worked)"
+    r" (?P<rest>(?P<way>in|at|for|with|as) [^,.;!?]+))",
+    re.I,
+)
+_HOME_TOLD = re.compile(r"\b(?:live|living|lived|moved?|moving|based|rent(?:ing)?)\b", re.I)
 _FIRST_DAY = re.compile(
     rf"{_LEAD}(?:today (?:is|was) |it(?:['’]s| is| was) |had )?(?:my |the )?first day(?: today)? "
     r"(?:(?P<role>as an? [\w -]{2,40}?)|(?P<place>at [\w'’& -]{2,40}?))"
@@ -46,16 +72,35 @@ def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
     """The states that the sentences of what a person said lead to, each with where it was said."""
     if turn.utterance.role != "user":
         return
+    before = ""
     for offset, span in turn.iter_sentences():
-        text = span.text
+        text, earlier = span.text, before
+        before = text
         if is_question(text):
             continue
         start, end = offset + span.start_char, offset + span.end_char
+        if found := _BEFORE_THAT.search(text):
+            home = found["way"].lower() == "in" and _HOME_TOLD.search(text[: found.start()])
+            did = "lived" if home else "worked"
+            begun, done = start + found.start("told"), start + found.end("told")
+            yield CompletedStatement(f"I {did} {found['rest']} before.", begun, done)
         if (found := _NEW_ROLE.match(text)) and found["role"] in _ROLES:
             yield CompletedStatement(f"My {found['role']} is {found['name']} now.", start, end)
+        elif found := _HAS_NAMED.match(text):
+            # Beside the sentence itself, which tells of getting it.
+            at = start + found.start("animal")
+            yield CompletedStatement(f"My {found['animal']} is called {found['name']}.", at, end)
+        elif found := _BIRTHDAY.match(text):
+            yield CompletedStatement(f"My birthday is {found['day']}.", start, end)
         elif found := _FIRST_DAY.match(text):
             where = found["role"] or f"working {found['place']}"
             yield CompletedStatement(f"I started {where} today.", start, end)
+        elif found := _FOLLOWED.match(text):
+            left = _LEFT.match(earlier + text[: found.start("how")])
+            if left and left["role"] in _ROLES:
+                who = found["now"] or found["next"]
+                at = start + found.start("how")
+                yield CompletedStatement(f"My {left['role']} is {who} now.", at, end)
         elif found := _SWAPPED.match(text):
             # Beside what the sentence itself tells, which is that there was a swap.
             whose = "the" if found["whose"].lower() == "the" else "my"

@@ -67,7 +67,7 @@ from memoryhub.engines.local.grammar.speech import (
     is_stated,
 )
 from memoryhub.engines.local.grammar.subjects import Subject, find_subject, is_own
-from memoryhub.engines.local.grammar.verbs import LIKING_VERBS, is_dictionary_noun
+from memoryhub.engines.local.grammar.verbs import ACTIVITY_VERBS, LIKING_VERBS, is_dictionary_noun
 from memoryhub.engines.types import FactCandidate, Polarity, SourceSpan, SpeechAct, TimeSpan
 
 if TYPE_CHECKING:
@@ -133,6 +133,7 @@ def extract_facts(
         acts.append("assertion" if told or len(facts) > known else act)
         if turn.utterance.role == "user" and not salience.is_quoted(span):
             for fact in read_introductions(turn, offset, span):
+                reader.introduced.add(fact.text)
                 reader.keep(fact)
     return facts[:_MAX_FACTS], acts
 
@@ -145,6 +146,7 @@ class _TurnReader:
         self.turn, self.facts = turn, facts
         self.earlier = list(list_things_said(p.doc for p in turn.before))
         self.told = set[str]()
+        self.introduced = set[str]()  # texts that say who somebody is and nothing more
         self.called = dict[str, bool]()  # whether somebody was told of as "she", by their names
         self.first = True  # the sentence that may answer a question
 
@@ -196,6 +198,8 @@ class _TurnReader:
     ) -> bool:
         """Whether a clause that can't be told alone goes with what was told last."""
         if not self.facts or not _points_back(clause, known):
+            return False
+        if self.facts[-1].text in self.introduced:
             return False
         if before is not None and clause.head.dep_ == "conj":
             return True
@@ -367,7 +371,7 @@ def _is_worth_keeping(draft: _ClauseDraft) -> bool:
     inside = _find_subject_positions(draft)
     rest = [t for t in draft.tokens if t.i not in inside and t not in draft.clause.chain]
     if draft.turn.scene.assisted:  # what of it is worth keeping was learned
-        return any(salience.may_be_content(t) for t in rest)
+        return _tells_habit(draft.clause) or any(salience.may_be_content(t) for t in rest)
     if draft.subject.who == "thing" and not _is_personal(draft):
         return bool(_classify_draft(draft).key)
     fronted = draft.clause.fronted
@@ -378,6 +382,13 @@ def _is_worth_keeping(draft: _ClauseDraft) -> bool:
     likes = len(draft.clause.chain) > 1 and draft.clause.head.lemma_.lower() in LIKING_VERBS
     open_to_doubt = not (_find_event(draft) or likes or is_negated(draft.clause))
     return salience.has_strong_verb(draft.clause) and not open_to_doubt
+
+
+def _tells_habit(clause: Clause) -> bool:
+    """Its verbs say all of it: "I don't smoke", "I love kayaking"."""
+    if clause.head.lemma_.lower() in LIKING_VERBS and len(clause.chain) > 1:
+        return salience.may_be_content(clause.main)
+    return clause.head.tag_ in ("VBP", "VBZ", "VB") and clause.main.lemma_ in ACTIVITY_VERBS
 
 
 def _find_subject_positions(draft: _ClauseDraft) -> set[int]:
@@ -397,7 +408,7 @@ def _finish_fact(draft: _ClauseDraft) -> FactCandidate:
     if found.over and polarity == "holds":
         polarity = "ended"
     if not found.key and (not is_event(clause) or polarity == "ended"):
-        found = classify_habit(_build_reading(draft), tuple(v.lemma_.lower() for v in clause.chain))
+        found = classify_habit(_build_reading(draft), _list_habit_verbs(clause))
     value = found.value or (event.text if event and found.key.startswith("scheduled_") else "")
     event, until = _bound_past(draft, found.key, polarity, event)
     fact = FactCandidate(
@@ -421,6 +432,14 @@ def _finish_fact(draft: _ClauseDraft) -> FactCandidate:
         until=until,
     )
     return set_value(fact, value)
+
+
+def _list_habit_verbs(clause: Clause) -> tuple[str, ...]:
+    """The verbs of its chain in order; "can't bear" something is one of liking."""
+    verbs = tuple(verb.lemma_.lower() for verb in clause.chain)
+    able = any(c.lemma_.lower() in ("can", "could", "ca") for c in clause.head.children)
+    bears = clause.head.lemma_.lower() in ("stand", "bear", "abide")
+    return (*verbs, "cannot stand") if bears and able and is_negated(clause) else verbs
 
 
 def _has_one_value(draft: _ClauseDraft, found: Predicate) -> bool:
@@ -531,7 +550,17 @@ def _find_phrase_positions(head: Token, slots: ClauseSlots) -> set[int]:
         # The parser took "our dog Rex" for one phrase.
         return {whole.i} if head == whole else {t.i for c in whole.lefts for t in c.subtree}
     side = {t.i for c in head.children if _is_aside(c) for t in c.subtree}
-    return {t.i for t in head.subtree} - side
+    return ({t.i for t in head.subtree} - side) | _find_digit_groups(head)
+
+
+def _find_digit_groups(head: Token) -> set[int]:
+    """Where the groups of a number written in several stand behind its first ("07700 900123")."""
+    groups = set[int]()
+    for token in head.doc[head.i + 1 : head.sent.end] if head.text.strip("+").isdigit() else ():
+        if not token.is_digit:
+            break
+        groups.add(token.i)
+    return groups
 
 
 def _is_aside(token: Token) -> bool:
@@ -568,6 +597,7 @@ def _build_reading(draft: _ClauseDraft) -> ClauseReading:
         now=is_by_now(said),
         said=said,
         passing=is_passing(draft.clause.head.sent.text),
+        named=slots.complement is not None and slots.complement.ent_type_ == "PERSON",
     )
 
 
@@ -605,7 +635,7 @@ def _attach_clause(
     tokens = collect_tokens(clause, heads - {clause.head.i}, turn.scene.list_first_names())
     if not tokens or len(tokens) > 12 or salience.is_empty_clause(clause):
         return fact
-    words = rewrite_tokens(tokens, Voice(turn.scene))
+    words = _lower_first_letter(rewrite_tokens(tokens, Voice(turn.scene)), tokens[0])
     end = tokens[-1].idx + len(tokens[-1]) + offset
     source = replace(fact.sources[0], end=max(end, fact.sources[0].end))
     return replace(fact, text=format_sentence(f"{fact.text[:-1]}, and {words}"), sources=(source,))

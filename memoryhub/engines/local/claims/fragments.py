@@ -123,8 +123,9 @@ def _says_something(run: Sequence[Token]) -> bool:
 def build_fragment(turn: ParsedTurn, offset: int, run: Sequence[Token]) -> FactCandidate:
     """Words without a verb as the speaker's."""
     me = turn.scene.speaker
-    words, lead = rewrite_tokens(run, Voice(turn.scene)), _lead_in(run, me)
     first = next(t for t in run if not t.is_punct)
+    mine = first.lower_ in ("my", "our")
+    words, lead = rewrite_tokens(run, Voice(turn.scene, by_speaker=not mine)), _lead_in(run, me)
     if _tells_of_named(run):
         owner, lead = first.text, ""
     else:
@@ -203,6 +204,8 @@ def _tells_of_named(run: Sequence[Token]) -> bool:
 def _lead_in(run: Sequence[Token], me: str) -> str:
     """How the words hang on the speaker: "Ana is back in Kent", "Ana's wife Jo", "Ana: flat 6"."""
     first = next(t for t in run if not t.is_punct)
+    if first.lower_ in ("i", "we", "my", "our"):
+        return ""  # words that name the speaker already
     if first.pos_ in ("ADP", "ADV") or (first.pos_ == "ADJ" and first.dep_ in ("ROOT", "acomp")):
         return f"{me} is"
     if first.lemma_.lower() in PEOPLE | ANIMALS | JOBS and first.tag_ == "NN":

@@ -24,6 +24,12 @@ _TELLING = split_words("""
     new next-door great
 """)
 _TITLES = split_words("mr mrs ms miss dr prof doctor professor aunt uncle mr. mrs. ms. dr. prof.")
+_POST_HOLDERS = split_words("""
+    boss manager colleague coworker teammate teacher coach supervisor tutor assistant apprentice
+    lodger tenant flatmate roommate housemate cleaner nanny carer trainer therapist doctor dentist
+""")
+_LEAVING_VERBS = split_words("leave quit resign retire")
+_POSTS = split_words("company job firm team post office school place")
 _MOST_BESIDE, _MOST_NAMES = 3, 3  # words between "my" and the noun, words of a name
 _CONFIDENCE = 0.8
 
@@ -41,10 +47,11 @@ def read_introductions(turn: ParsedTurn, offset: int, span: Span) -> Iterator[Fa
         called = span.doc[name[0].i : name[-1].i + 1].text
         whose = format_possessive(turn.scene.speaker)
         last = name[-1]
+        over = _is_over(noun, name[-1])
         yield FactCandidate(
             owner=called,
             speaker=turn.utterance.speaker,
-            text=f"{called} is {whose} {relation}.",
+            text=f"{called} {'was' if over else 'is'} {whose} {relation}.",
             pattern="SVC",
             sources=(
                 SourceSpan(
@@ -52,9 +59,10 @@ def read_introductions(turn: ParsedTurn, offset: int, span: Span) -> Iterator[Fa
                 ),
             ),
             confidence=_CONFIDENCE,
-            verb="is",
+            verb="was" if over else "is",
             complement=f"{whose} {relation}",
             subject=called,
+            polarity="ended" if over else "holds",
         )
 
 
@@ -66,6 +74,22 @@ def _find_person_noun(possessor: Token, span: Span) -> Token | None:
         if token.lower_ not in _TELLING:
             return None
     return None
+
+
+def _is_over(noun: Token, name: Token) -> bool:
+    """Whether the sentence around it tells that somebody died, or left the post they are named
+    by: "my manager Priya left"."""
+    subject = next((t for t in (noun, name) if t.dep_ in ("nsubj", "nsubjpass")), None)
+    verb = subject.head if subject is not None else name
+    if subject is None or any(c.dep_ == "neg" for c in verb.children):
+        return False
+    if verb.tag_ not in ("VBD", "VBN"):
+        return False
+    if verb.lemma_.lower() in ("die", "pass"):
+        return verb.lemma_.lower() == "die" or any(c.lower_ == "away" for c in verb.children)
+    objects = {c.lemma_.lower() for c in verb.children if c.dep_ == "dobj"}
+    left = verb.lemma_.lower() in _LEAVING_VERBS and objects <= _POSTS
+    return left and noun.lemma_.lower() in _POST_HOLDERS
 
 
 def _read_name(noun: Token, span: Span) -> list[Token]:

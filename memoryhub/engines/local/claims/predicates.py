@@ -22,7 +22,8 @@ class ClauseReading:
     `object` is the head noun of the object or prepositional object, `topic` the phrase "my"
     goes with in the subject ("favourite colour"), `number` the number before the object.
     `of_person`: somebody is the subject, and no thing. `now`: it says that it is so by now ("these
-    days"); `passing`: that it will not last ("for the weekend"); `said`: all of its words.
+    days"); `passing`: that it will not last ("for the weekend"); `said`: all of its words;
+    `named`: what is said of the subject looks like somebody's name.
     """
 
     verb: str
@@ -38,6 +39,7 @@ class ClauseReading:
     now: bool = False
     passing: bool = False
     said: str = ""
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ _STREET = re.compile(r"^\d+[a-z]? (?:[A-Z][\w'’.-]*)", re.ASCII)
 _HABIT_VERBS = {
     "drink": "drinks", "eat": "eats", "smoke": "smokes", "play": "plays", "own": "owns",
     "speak": "speaks", "ride": "rides", "love": "likes", "like": "likes", "enjoy": "likes",
-    "adore": "likes",
+    "adore": "likes", "cannot stand": "likes",
 }  # fmt: skip
 _DRINKS = split_words("""
     coffee tea alcohol beer wine soda cola milk espresso juice whisky whiskey vodka matcha cider
@@ -100,6 +102,7 @@ _ROLE_PHRASES = {
     ("work", "as"), ("start", "as"), ("train", "as"), ("hire", "as"), ("promote", "to"),
     ("employ", "as"), ("become", ""), ("be", ""), ("qualify", "as"), ("get job", "as"),
 }  # fmt: skip
+_RANKS = split_words("head senior junior chief lead deputy vice assistant principal general")
 _GETTING_VERBS = split_words("get land start find have take accept begin")
 _LEAVING_VERBS = split_words("quit leave lose resign")
 _MARITAL_STATUSES = {
@@ -238,6 +241,8 @@ def _match_role(reading: ClauseReading) -> Predicate | None:
     if reading.topic or pair not in _ROLE_PHRASES or noun.lower() not in JOBS:
         return None
     role = _strip_workplace(reading.phrase or reading.complement)
+    if reading.named and role.istitle() and role.split()[0].lower() not in _RANKS:
+        return None  # "Tom Baker" is somebody, and "Head Chef" what somebody is
     return Predicate("works_as", _strip_article(role))
 
 

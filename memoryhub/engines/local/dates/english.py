@@ -56,6 +56,9 @@ _CLOCK = re.compile(
     r",? (?:at|around|by) (?P<hour>\d{1,2})(?::(?P<minute>\d\d))? ?(?P<half>[ap])\.?m\b", re.I
 )
 
+_YEAR_BESIDE = re.compile(r",? (?:of )?(?P<which>this|next|last) year\b", re.I)
+_NAMES_MONTH = re.compile(rf"\b(?:{_build_alternation(MONTHS)})\b", re.I)
+
 
 class TimeContext(NamedTuple):
     """What a rule may look at besides its match."""
@@ -84,7 +87,8 @@ def find_times(text: str, at: datetime) -> tuple[TimeSpan, ...]:
     kept: list[TimeSpan] = []
     for span in found:
         if not kept or span.at >= kept[-1].at + len(kept[-1].text):
-            whole = _extend_with_clock(_extend_with_since(span, text, at), text)
+            whole = _extend_with_since(_extend_with_year(span, text, at), text, at)
+            whole = _extend_with_clock(whole, text)
             kept.append(replace(whole, text=text[whole.at : whole.at + len(whole.text)]))
     return tuple(kept)
 
@@ -101,6 +105,19 @@ def _find_matches(text: str, at: datetime) -> Iterator[TimeSpan]:
             continue
         if span:
             yield TimeSpan(*span, text=match.group(group), at=match.start(group))
+
+
+def _extend_with_year(span: TimeSpan, text: str, at: datetime) -> TimeSpan:
+    """ "12 September next year": a day or a month of that year, whatever the tense says."""
+    told = _YEAR_BESIDE.match(text, span.at + len(span.text))
+    if not told or span.granularity not in ("day", "month") or not _NAMES_MONTH.search(span.text):
+        return span
+    years = at.year + {"this": 0, "next": 1}.get(told["which"].lower(), -1) - span.start.year
+    try:
+        start, end = (each.replace(year=each.year + years) for each in (span.start, span.end))
+    except ValueError:  # the 29th of February
+        return span
+    return replace(span, start=start, end=end, text=text[span.at : told.end()])
 
 
 def _extend_with_since(span: TimeSpan, text: str, at: datetime) -> TimeSpan:

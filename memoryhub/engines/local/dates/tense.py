@@ -12,7 +12,8 @@ from typing import Literal, NamedTuple
 _FUTURE = (
     r"will|won't|'ll|’ll|shall|going to|gonna|plan|plans|planning|hope|hoping|can't wait"
     r"|looking forward|upcoming|coming up|scheduled|need to|have to|wants?|excited for"
-    r"|excited about|have an?|have my|is on|are on|leave for|starts|let's|due"
+    r"|excited about|have an?|have my|is on|are on|leave for|starts|let's|due|getting|day is"
+    r"|date is"
 )
 # What is arranged lies ahead more often than not, though arranging it is over.
 _ARRANGED = (
@@ -22,7 +23,8 @@ _ARRANGED = (
 _PAST = (
     r"was|were|wasn't|weren't|did|didn't|had|went|got|took|made|saw|met|came|been|ate|bought|found"
     r"|felt|left|lost|won|ran|gave|said|told|taught|wrote|began|heard|spent|drove|flew|since"
-    r"|(?!need|excited|interested|indeed|speed|supposed|scheduled|feed|seed|weed)\w{2,}ed"
+    r"|(?<!getting )(?!need|excited|interested|indeed|speed|supposed|scheduled|feed|seed|weed)"
+    r"\w{2,}ed"
 )
 _CUE = re.compile(
     rf"\b(?:(?P<arranged>{_ARRANGED})|(?P<future>{_FUTURE})|(?P<past>{_PAST}))\b", re.I

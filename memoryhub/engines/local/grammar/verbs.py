@@ -25,6 +25,11 @@ EMPTY_PRESENT_VERBS = split_words("""
     check think consider share stay
 """)
 LIKING_VERBS = split_words("love like enjoy prefer hate dislike adore loathe fancy detest")
+# What somebody does or does not do, with nothing more to say of it.
+ACTIVITY_VERBS = split_words("""
+    smoke vape drink drive cycle swim surf ski snowboard run jog climb dance cook bake sing paint
+    knit crochet sew fish hunt dive snorkel skate hike kayak snore gamble meditate
+""")
 ENDING_VERBS = split_words("quit stop cease abandon drop")
 
 
