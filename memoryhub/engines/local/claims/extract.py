@@ -67,7 +67,12 @@ from memoryhub.engines.local.grammar.speech import (
     is_stated,
 )
 from memoryhub.engines.local.grammar.subjects import Subject, find_subject, is_own
-from memoryhub.engines.local.grammar.verbs import ACTIVITY_VERBS, LIKING_VERBS, is_dictionary_noun
+from memoryhub.engines.local.grammar.verbs import (
+    ACTIVITY_VERBS,
+    LIFE_VERBS,
+    LIKING_VERBS,
+    is_dictionary_noun,
+)
 from memoryhub.engines.types import FactCandidate, Polarity, SourceSpan, SpeechAct, TimeSpan
 
 if TYPE_CHECKING:
@@ -371,7 +376,7 @@ def _is_worth_keeping(draft: _ClauseDraft) -> bool:
     inside = _find_subject_positions(draft)
     rest = [t for t in draft.tokens if t.i not in inside and t not in draft.clause.chain]
     if draft.turn.scene.assisted:  # what of it is worth keeping was learned
-        return _tells_habit(draft.clause) or any(salience.may_be_content(t) for t in rest)
+        return _tells_enough(draft) or any(salience.may_be_content(t) for t in rest)
     if draft.subject.who == "thing" and not _is_personal(draft):
         return bool(_classify_draft(draft).key)
     fronted = draft.clause.fronted
@@ -384,8 +389,12 @@ def _is_worth_keeping(draft: _ClauseDraft) -> bool:
     return salience.has_strong_verb(draft.clause) and not open_to_doubt
 
 
-def _tells_habit(clause: Clause) -> bool:
-    """Its verbs say all of it: "I don't smoke", "I love kayaking"."""
+def _tells_enough(draft: _ClauseDraft) -> bool:
+    """Its verbs say all of it: "I don't smoke", "I love kayaking", "Jonas moved out"."""
+    clause = draft.clause
+    if clause.main.lemma_.lower() in LIFE_VERBS and clause.main.tag_ in ("VBD", "VBN"):
+        # Who tells it has left for the day more often than for good.
+        return draft.subject.who == "person" or clause.main.lemma_.lower() != "leave"
     if clause.head.lemma_.lower() in LIKING_VERBS and len(clause.chain) > 1:
         return salience.may_be_content(clause.main)
     return clause.head.tag_ in ("VBP", "VBZ", "VB") and clause.main.lemma_ in ACTIVITY_VERBS

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.clauses import Clause, has_subject
-from memoryhub.engines.local.grammar.polarity import is_negated
+from memoryhub.engines.local.grammar.polarity import answers_no, is_negated
 from memoryhub.engines.local.grammar.speech import is_correction
 from memoryhub.engines.local.grammar.verbs import EMPTY_PRESENT_VERBS, EMPTY_VERBS
 from memoryhub.engines.local.wordlists import CONDITIONS, VAGUE_NOUNS, split_words
@@ -252,7 +252,8 @@ def is_echo_word(token: Token, clause: Clause) -> bool:
 
 
 def skip_announcement(tokens: list[Token], clause: Clause) -> list[Token]:
-    """Without an announcement: "Long story: my car broke down"."""
+    """Without an announcement: "Long story: my car broke down", "Not really, my friend came"."""
     opens = (clause.subject or clause.head).i
-    colons = [i for i, t in enumerate(tokens) if t.text == ":" and t.i < opens]
+    marks = (":", ",") if tokens and answers_no(tokens[0]) else (":",)
+    colons = [i for i, t in enumerate(tokens) if t.text in marks and t.i < opens]
     return tokens[colons[-1] + 1 :] if colons else tokens

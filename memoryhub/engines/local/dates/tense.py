@@ -13,7 +13,7 @@ _FUTURE = (
     r"will|won't|'ll|’ll|shall|going to|gonna|plan|plans|planning|hope|hoping|can't wait"
     r"|looking forward|upcoming|coming up|scheduled|need to|have to|wants?|excited for"
     r"|excited about|have an?|have my|is on|are on|leave for|starts|let's|due|getting|day is"
-    r"|date is"
+    r"|date is|decided to|agreed to|about to"
 )
 # What is arranged lies ahead more often than not, though arranging it is over.
 _ARRANGED = (

@@ -41,7 +41,16 @@ def is_negated(clause: Clause) -> bool:
 def find_negations(verb: Token) -> list[Token]:
     """What denies the verb; after a comma it denies something else ("on Tuesday, not Monday")."""
     found = (c for c in verb.children if c.dep_ == "neg" or c.lower_ == "never")
-    return [c for c in found if c.i == 0 or c.doc[c.i - 1].text != ","]
+    return [c for c in found if (c.i == 0 or c.doc[c.i - 1].text != ",") and not answers_no(c)]
+
+
+def answers_no(token: Token) -> bool:
+    """ "Not really, Amira moved in": it denies what was asked and not what follows."""
+    doc, sentence = token.doc, token.sent
+    if token.i != sentence.start or token.lower_ not in ("not", "no"):
+        return False
+    after = doc[token.i + 1 : min(token.i + 3, sentence.end)]
+    return any(t.text == "," for t in after)
 
 
 def _has_no(clause: Clause) -> bool:

@@ -30,6 +30,10 @@ ACTIVITY_VERBS = split_words("""
     smoke vape drink drive cycle swim surf ski snowboard run jog climb dance cook bake sing paint
     knit crochet sew fish hunt dive snorkel skate hike kayak snore gamble meditate
 """)
+# What changes a life, with nothing more to say of it either.
+LIFE_VERBS = split_words("""
+    move leave die quit retire resign graduate divorce separate marry emigrate enlist propose
+""")
 ENDING_VERBS = split_words("quit stop cease abandon drop")
 
 
