@@ -41,6 +41,7 @@ from memoryhub.engines.local.chinese.rules import (
     classify_predicate,
     derive_kind,
     derive_polarity,
+    find_named_firm,
     has_others_do,
     is_correction,
     is_single_valued,
@@ -298,7 +299,9 @@ def _classify_clause(
 ) -> Predicate:
     """Of the table; what the speaker's belongings are or do is none of the speaker's own."""
     told_of_another = statement.subject.kind == "person" and has_others_do(clause.text)
-    if statement.subject.kind == "thing" or told_of_another:
+    if statement.subject.kind == "thing":
+        return find_named_firm(clause.text) or Predicate("", "")
+    if told_of_another:
         return Predicate("", "")
     told = statement.subject if clause is statement.clauses[0] else None
     # What befalls others is theirs, once they are known.

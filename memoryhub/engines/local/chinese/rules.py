@@ -251,7 +251,7 @@ _HOME = re.compile(
 )
 # "我现在在杭州": where one is by now, and lives, unless it is a visit. "回老家长沙了" too.
 _BY_NOW = re.compile(
-    r"(?:(?:现在|如今|目前|眼下|这阵子|最近|已经)(?:人|我|搬|住|都|是)?在(?P<place>[^，。,的了过]{2,8}?)"
+    r"(?:(?:现在|如今|目前|眼下|这阵子|最近|已经|(?<=[，,])人|^人)(?:人|我|搬|住|都|是)?在(?P<place>[^，。,的了过]{2,8}?)"
     r"(?=$|[，。,]|了|这边|那边|生活|住|工作|上班|安家|打工)"
     r"|(?:还|一直|都|住)在(?P<old>[^，。,的了过]{2,8}?)老家"
     r"|回(?:到)?了?(?:我)?老家(?P<home>[^，。,的了过]{2,8}?)(?=$|[，。,]|了|住|生活|发展|工作|上班))"
@@ -268,8 +268,11 @@ _EMPLOYER = re.compile(
     rf"(?:在|到|去|入职|加入)(?:了)?(?!一家|一间|一所|这家|那家|某)(?P<firm>[^，。,]{{0,14}}?{_WORKPLACE})(?:里|内)?(?:做|当|担任|工作|上班|任职|就职|实习|任教|教书|入职|$)"
 )
 _AT_WORK = re.compile(
-    r"(?:在|[去到进]了?)(?!家|哪|一|这|那|外|里|某|公司)(?P<firm>[^，。,的了]{2,12}?)(?:上班|任职|就职)"
+    r"(?:(?<!现)在|[去到进]了?)(?!家|哪|一|这|那|外|里|某|公司)(?P<firm>[^，。,的了]{2,12}?)(?:上班|任职|就职)"
+    r"|(?<!现)在(?!家|哪|一|这|那|外|里|某|公司)(?P<doing>[^，。,的了上里中下外]{2,8})(?:做事?|干活?)$"
 )
+# "公司叫云栖科技": what somebody's firm is called.
+_FIRM_CALLED = re.compile(r"(?:公司|单位|东家)(?:名字)?(?:叫做?|是)(?P<firm>[^，。,的]{2,14})$")
 # "去了一家宠物店做助理", "换到实验小学了": the workplace by its kind.
 _NEW_EMPLOYER = re.compile(
     rf"(?:(?:去|进|到|换|在)了?|[换调转跳](?:到|去|进)了?|跳槽(?:到|去)了?)(?:一[家间所个])"
@@ -368,14 +371,21 @@ def _match_role(clause: str) -> Predicate | None:
 
 def _match_employer(clause: str) -> Predicate | None:
     bare = _AT_WORK.search(clause)
-    if bare and any(not tag.startswith(("ns", "s", "f")) for _, tag in rjieba.tag(bare["firm"])):
-        return Predicate("works_at", bare["firm"])
+    firm = (bare["firm"] or bare["doing"]) if bare else ""
+    if any(not tag.startswith(("ns", "s", "f")) for _, tag in rjieba.tag(firm)):
+        return Predicate("works_at", firm)
     if moved := _NEW_EMPLOYER.search(clause):
         return Predicate("works_at", moved["firm"] or moved["moved"])
     match = _EMPLOYER.search(clause)
     if not match or not re.search(r"工作|上班|职|实习|教|加入|做|当|担任", clause):
         return None
     return Predicate("works_at", match["firm"])
+
+
+def find_named_firm(clause: str) -> Predicate | None:
+    """ "公司叫云栖科技": the firm of whoever's it is."""
+    called = _FIRM_CALLED.search(clause)
+    return Predicate("works_at", called["firm"]) if called else None
 
 
 def _match_marital_status(clause: str) -> Predicate | None:
@@ -402,7 +412,7 @@ _QUESTION_PATTERNS = (
     (r"什么工作|做什么的|职业|从事什么|什么职位|工作是什么|靠什么(?:谋生|生活)|当什么", "works_as"),
     (r"(?:以前|之前|原来|曾经).{0,4}(?:什么工作|做什么的)", "works_at"),
     (
-        r"(?:在哪|在什么).{0,6}(?:工作|上班|任职|就职)|哪家(?:公司|医院|单位)|什么公司|公司叫什么|雇主",
+        r"(?:在哪|在什么).{0,6}(?:工作|上班|任职|就职)|哪(?:家|个|一家|间)(?:公司|医院|单位|厂)|什么公司|公司叫什么|雇主",
         "works_at",
     ),
     (r"结婚|已婚|单身|离婚|婚姻|订婚|未婚|对象了吗", "marital_status"),

@@ -59,6 +59,8 @@ _NAMED_FAMILIARLY = re.compile(
 _VOCATIVE = re.compile(
     r"(?:兄弟|姐妹|老?哥|老弟|老铁|家人们|朋友们|老板|老师|师傅|大夫|医生|亲|小助手)(?=我|俺|在[不吗]|你|帮|$)"
 )
+# "人在北京": whoever is spoken of is there.
+_ONESELF = re.compile(r"人(?:也|都|已经|还|就|现在)*在")
 _NOBODY = re.compile(
     r"(?:大家|别人|有人|人家|谁|网上|新闻|什么|啥|大多数?人|某些?|.{0,6}人们?$|朋友们)"
 )
@@ -211,6 +213,8 @@ def _find_thing(text: str, words: tuple[TaggedWord, ...], speaker: str) -> Subje
     bare = _POINTING.sub("", named)
     if not named_yet or not re.search(r"[^\d\W零一二两三四五六七八九十百千万多几个半岁号]", bare):
         return Subject("nothing") if not _POINTING.match(phrase) else Subject("other")
+    if _ONESELF.match(text):
+        return Subject("nothing")
     if _NOBODY.match(bare):
         return Subject("other")
     predicate = text[size:]
