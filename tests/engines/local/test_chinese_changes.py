@@ -153,3 +153,22 @@ def test_questions_hypotheses_and_requests_state_nothing(text: str) -> None:
 def test_nobody_is_made_of_other_words(text: str) -> None:
     assert {f.owner for f in read_turn_facts(text)} <= {"何苗"}
     assert all("再聊" not in f.text and "思考" not in f.text for f in read_turn_facts(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("跳槽了，现在在小米做，人在北京", "works_at", "小米"),
+        ("跳槽了，现在在小米做，人在北京", "lives_in", "北京"),
+        ("在杭州做产品经理，公司叫云栖科技", "works_at", "云栖科技"),
+    ],
+)
+def test_work_and_home_in_the_words_people_use(text: str, key: str, value: str) -> None:
+    assert (key, value) in [
+        (fact.predicate_key, fact.object or fact.complement) for fact in read_turn_facts(text)
+    ]
+
+
+@pytest.mark.parametrize("text", ["我人在上海出差", "我在手机上做", "我公司是做软件的"])
+def test_a_visit_is_no_home_and_a_trade_no_firm(text: str) -> None:
+    assert [fact.predicate_key for fact in read_turn_facts(text) if fact.predicate_key] == []

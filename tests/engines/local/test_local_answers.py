@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,11 @@ from memoryhub.engines.local.dates.english import find_times
 from memoryhub.engines.local.dates.times import format_span
 from memoryhub.engines.types import AnswerSupport, Quote
 from tests.engines.local.dialogue import AT, ENGINE
+
+
+def state(text: str, owner: str = "Lea", days: int = 0, **told: Any) -> Quote:
+    """A fact of somebody as answers are made from it, told so many days after the others."""
+    return Quote(text, AT + timedelta(days=days), owner=owner, **told)
 
 
 def make_quote(text: str, speaker: str = "") -> Quote:
@@ -475,3 +481,63 @@ def test_what_is_held_of_others_is_no_answer_about_oneself() -> None:
     shared = make_owned_quote("Nora", "Nora shares a flat with Leire.", 5.0)
     asked = parse_question("Who shares a flat with me?", [iker, shared], "Leire")
     assert [each.quote for each in rank_sentences(asked, [iker, shared])] == [1]
+
+
+def test_a_job_is_what_one_does_before_it_is_where() -> None:
+    quotes = [
+        state("Lea works at the LKH.", predicate="works_at", object="the LKH"),
+        state("Lea is a nurse at the LKH.", predicate="works_as", object="nurse"),
+        Quote("lea: I'm a nurse at the LKH.\nassistant: Noted.", AT),
+    ]
+    answer = ENGINE.answer_question("what's my job", quotes, subject="Lea")
+    assert answer.text == "nurse"
+
+
+def test_what_a_wife_does_is_her_job() -> None:
+    quotes = [
+        state("The user's wife is Elena.", "the user"),
+        state("Elena is a planner.", "Elena", predicate="works_as", object="planner"),
+    ]
+    answer = ENGINE.answer_question("what does my wife do", quotes, subject="the user")
+    assert answer.text == "planner"
+
+
+def test_what_one_dislikes_is_told_by_any_word_for_it() -> None:
+    quotes = [
+        state("Lea can not stand coriander."),
+        state("Lea likes tea."),
+        state("Lea does not like fish.", until=AT + timedelta(days=1)),
+    ]
+    answer = ENGINE.answer_question("what food do I hate", quotes, subject="Lea")
+    assert answer.used == (0,)
+
+
+def test_who_lives_with_somebody_is_told_with_who_came_and_went_the_latest_first() -> None:
+    quotes = [
+        state("Lea lives in Graz with their brother Jonas."),
+        state("Lea works in Graz with Priya."),
+        state("Jonas moved out.", "Jonas", days=2),
+        state("Lea's friend Amira moved in.", "Amira", days=3),
+    ]
+    answer = ENGINE.answer_question("who do I live with", quotes, subject="Lea")
+    assert answer.used == (3, 2, 0)
+
+
+def test_who_was_the_boss_before_is_who_no_longer_is() -> None:
+    quotes = [
+        state("Tobias is Lea's manager.", "Tobias", days=3),
+        state("Priya is Lea's manager.", "Priya", until=AT + timedelta(days=2)),
+    ]
+    asked = "who was my boss before"
+    assert ENGINE.answer_question(asked, quotes, subject="Lea").text == "Priya"
+    assert ENGINE.answer_question("who is my boss", quotes[:1], subject="Lea").text == "Tobias"
+
+
+def test_whether_somebody_is_still_there_is_told_by_what_was_told_last() -> None:
+    quotes = [
+        state("Lea lives with two cats, Miso and Pixel.", relevance=0.1),
+        state("Miso had to be put down last week.", days=60, relevance=1.6),
+        state("Lea sold the Polo.", days=90, relevance=0.3),
+    ]
+    answer = ENGINE.answer_question("do I still have Miso", quotes, subject="Lea")
+    assert answer.used[0] == 1

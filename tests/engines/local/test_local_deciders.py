@@ -183,6 +183,17 @@ def test_an_ending_closes_nothing_that_it_does_not_name(new: str, said: str, old
     assert not any(verdict.sure for verdict in judge(new, said, held, polarity="ended"))
 
 
+def test_who_left_holds_no_post_any_more_and_stays_a_relative() -> None:
+    held = hold(
+        "Priya is Ana's manager.", "Priya is Ana's sister.", "Priya's desk is blue.", owner="Priya"
+    )
+    candidate = ClaimCandidate(
+        "c1", "Priya left.", "Priya", "Ana", LATER, offered=("m0", "m1", "m2"), polarity="ended"
+    )
+    found = ENGINE.resolve_claims(ClaimComparison([candidate], held, "Ana", ("Ana",)))
+    assert [each.target for each in found] == ["m0"]
+
+
 def test_one_of_many_likes_ends_no_other() -> None:
     slots = ClaimSlots("likes", object="pizza")
     held = [HeldClaim("m1", "Ana likes pizza.", "Ana", "likes", AT, slots=slots)]

@@ -106,7 +106,9 @@ _OWNED_ROLE = re.compile(
     re.I,
 )
 _AT_PRESENT = re.compile(
-    r" (?:now|currently|rn|these days|at the moment|right now|nowadays)$", re.I
+    r" (?:now|currently|rn|these days|at the moment|right now|nowadays|before|previously"
+    r"|originally|back then|at first)$",
+    re.I,
 )
 _NO_NAME = re.compile(
     r"(?:at|in|on|from|with|to|for|the|a|an|he|she|they|it|that|this|\w+ing)\b", re.I

@@ -81,9 +81,10 @@ class QuestionTerms:
 
 
 def parse_question(question: str, quotes: Sequence[Quote], subject: str) -> QuestionTerms:
-    # A subject "ana" is the speaker Ana, whose name is written as she is quoted.
+    # A subject "ana" is the speaker Ana, whose name is written as she is quoted; and Ana stays Ana
+    # where what was said before her name was known calls her "ana".
     known = [subject, *(name for quote in quotes for name in _list_people(quote))]
-    people = {name.casefold(): name for name in known}
+    people = {name.casefold(): name for name in sorted(known, key=_is_written_well)}
     said = (name for name in people.values() if name and mentions_name(question, name))
     named = tuple(sorted(said))
     if not named and subject and is_about_subject(question):
@@ -97,6 +98,10 @@ def parse_question(question: str, quotes: Sequence[Quote], subject: str) -> Ques
         relative=find_asked_relative(question, (quote.text[:MAX_CHARACTERS] for quote in quotes)),
         subject=subject,
     )
+
+
+def _is_written_well(name: str) -> bool:
+    return name != name.lower()
 
 
 def _list_people(quote: Quote) -> Sequence[str]:

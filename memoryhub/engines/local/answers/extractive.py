@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from memoryhub.engines.local.answers.asked import (
     AskedIdentity,
+    AskedTense,
     asks_for_overview,
     find_asked_identity,
     find_asked_tense,
@@ -109,7 +110,10 @@ _TOLD_IDENTITY = re.compile(
     r" (?:is|was) (?:now )?(?P<name_3>[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,3})(?: now)?(?:[.]?$|,)"
 )
 # Of a question, what is done with what is known, and not what is asked about.
-_ASKING = split_words("about tell know remember say think mean remind again anything something")
+_ASKING = split_words("""
+    about tell know remember say think mean remind again anything something still yet
+""")
+_STILL = re.compile(r"\b(?:still|any ?more|any longer|yet)\b", re.I)
 _SUBJECT = re.compile(r"the user$|用户$", re.I)
 _SENTENCE_END = re.compile(r"[.!?]\s")
 _NAME_INSIDE = re.compile(r"(?<=[\w,;:'’] )[A-Z][a-z][\w'’-]*")
@@ -127,9 +131,15 @@ def answer_from_quotes(
     asked = parse_question(question, quotes, subject)
     if asks_for_overview(question) and (told := _list_claims(asked, quotes)):
         return told
+    if told := _list_kind(asked, question, quotes, language):
+        return told
     wanted = find_asked_identity(question)
     owners = asked.people or ((subject,) if subject and is_about_relative(question) else ())
-    if wanted and (named := _answer_with_identity(wanted, owners, subject, quotes, language)):
+    if wanted and (
+        named := _answer_with_identity(
+            wanted, owners, subject, quotes, language, find_asked_tense(question)
+        )
+    ):
         return named
     sentences = every = rank_sentences(asked, quotes)
     stated = any(_states_asked_fact(asked, quote) for quote in quotes)
@@ -160,14 +170,17 @@ def _answer_with_identity(
     subject: str,
     quotes: Sequence[Quote],
     language: LanguageCode,
+    tense: AskedTense,
 ) -> GroundedAnswer | None:
-    """Who somebody is, as facts say it that hold, or the name of a relative of one of `owners`;
-    where only somebody else's is known, nothing is. None: no fact says such a thing."""
-    others = False
+    """Who somebody is, as facts say it that hold (or held, where the `tense` is former), or the
+    name of a relative of one of `owners`; where only somebody else's is known, nothing is. None: no
+    fact says such a thing."""
+    others, former = False, wanted.role in _ONE_AT_A_TIME and tense == "former"
     # The boss one was told of last is the boss.
     latest = sorted(enumerate(quotes), key=lambda each: each[1].said_at or _LONG_AGO, reverse=True)
     for at, quote in latest if wanted.role in _ONE_AT_A_TIME else enumerate(quotes):
-        told = None if quote.speaker or quote.until else _TOLD_IDENTITY.match(quote.text)
+        over = quote.until is not None or quote.tells_end
+        told = None if quote.speaker or over != former else _TOLD_IDENTITY.match(quote.text)
         if told is None:
             continue
         name, whose, role = (
@@ -247,6 +260,69 @@ def _list_claims(asked: QuestionTerms, quotes: Sequence[Quote]) -> GroundedAnswe
     return _join_parts(parts, " ") if parts else None
 
 
+# Questions after all there is of a kind, which no word of theirs need tell: with what tells it.
+_LISTED_KINDS = (
+    (
+        re.compile(
+            r"\b(?:do|does|did|can|could|would|should) .{0,20}?(?:hate|dislike|(?:not|n['’]?t) like"
+            r"|(?:not|n['’]?t) stand|(?:not|n['’]?t) eat|avoid)"
+            r"|\b(?:can|do|does)(?:n['’]?t) .{1,20}?(?:stand|like|eat)\b",
+            re.I,
+        ),
+        re.compile(
+            r"\b(?:hates?|dislikes?|detests?|loathes?|can ?(?:not|n['’]t) (?:stand|bear|eat|have)"
+            r"|(?:does|do) not (?:like|eat)|(?:does|do)n['’]t (?:like|eat)|never eats?|allergic)\b",
+            re.I,
+        ),
+    ),
+    (
+        re.compile(
+            r"\bwho (?:do|does|am|is) .{1,20}? liv(?:e|ing) with\b|\bwho lives? with\b"
+            r"|\b(?:do|does) .{1,20}? live alone\b",
+            re.I,
+        ),
+        re.compile(
+            r"\b(?:liv(?:es?|ing)|shar(?:es?|ing) .{1,20}|rooming) .{0,60}?with\b"
+            r"|\bmoved (?:in|out)\b(?! to)|\bliv(?:es?|ing) alone\b|\b(?:flat|house|room)mates?\b",
+            re.I,
+        ),
+    ),
+    (
+        re.compile(
+            r"[我他她](?:不|讨厌)(?:喜欢|爱)?(?:吃|喝)?什么|讨厌(?:吃)?什么|什么不(?:吃|喜欢)"
+        ),
+        re.compile(r"不(?:吃|喝|喜欢|爱)|讨厌|过敏|忌口"),
+    ),
+    (
+        re.compile(r"(?:和|跟|同)谁(?:一起)?住|住在一起"),
+        re.compile(
+            r"(?:和|跟|同).{1,10}(?:一起)?(?:住|合租)|搬(?:进来|走|出去)了?|合租|独居|一个人住"
+        ),
+    ),
+)
+
+
+def _list_kind(
+    asked: QuestionTerms, question: str, quotes: Sequence[Quote], language: LanguageCode
+) -> GroundedAnswer | None:
+    """What is told of the one who is asked about of a kind that is asked for, the latest first."""
+    telling = next((told for ask, told in _LISTED_KINDS if ask.search(question)), None)
+    if telling is None or find_asked_tense(question) != "now":
+        return None
+    found = [
+        (at, quote)
+        for at, quote in enumerate(quotes)
+        if not quote.speaker and quote.owner and quote.until is None and telling.search(quote.text)
+    ]
+    found.sort(key=lambda each: each[1].said_at or _LONG_AGO, reverse=True)
+    parts = list[tuple[str, Phrase]]()
+    for at, quote in found[:_MOST_LISTED]:
+        when = _MONTH[language].format(quote.said_at) if quote.said_at else ""
+        phrase = Phrase(at, 0, len(quote.text), quote.text, 0.0)
+        parts.append((f"“{quote.text}”{when}", phrase))
+    return _join_parts(parts, " ") if parts else None
+
+
 def _says_all(asked: QuestionTerms, sentence: EvidenceSentence) -> bool:
     """Whether the one who is asked about says in so many words what the question does. Where the
     question names them, fewer of its words will do."""
@@ -286,7 +362,9 @@ def _answer_with_likeliest(
     wanted = find_asked_identity(asked.text)
     if wanted and wanted.role and language == "en":
         telling = [e for e in telling if _names_relative(e[1].text, wanted.role, asked.text)]
-    telling = _list_likely(asked, quotes, telling, decider.bar)
+    telling = _list_likely(asked, quotes, telling, decider.bar) or _tell_latest(
+        asked, quotes, telling
+    )
     if not telling:
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     chance, best = telling[0]
@@ -314,14 +392,26 @@ def _list_likely(
     weighed: Sequence[tuple[float, EvidenceSentence]],
     bar: float,
 ) -> list[tuple[float, EvidenceSentence]]:
-    """What is likely enough, likeliest first: where that is none, of what holds now, facts of the
-    very kind of thing that is asked for, of which less will do."""
-    if weighed and weighed[0][0] >= bar:
-        return [*weighed]
-    if find_asked_tense(asked.text) != "now":
+    """What is likely enough, likeliest first: of what holds now facts of the very kind of thing
+    that is asked for, of which less will do, where there are any."""
+    if find_asked_tense(asked.text) == "now":
+        alike = (e for e in weighed if shares_kind(asked, quotes[e[1].quote], e[1].text))
+        if telling := [each for each in alike if each[0] >= _KIND_SHARE * bar]:
+            return telling
+    return [*weighed] if weighed and weighed[0][0] >= bar else []
+
+
+def _tell_latest(
+    asked: QuestionTerms, quotes: Sequence[Quote], weighed: Sequence[tuple[float, EvidenceSentence]]
+) -> list[tuple[float, EvidenceSentence]]:
+    """Of somebody or something named, of whom it is asked whether something is still so, what was
+    told last: "do I still have Miso"."""
+    names = {stem for name in _NAME_INSIDE.findall(asked.text) for stem in extract_stems(name)}
+    if not (names and _ASKS_YES_OR_NO.search(asked.text) and _STILL.search(asked.text)):
         return []
-    alike = (e for e in weighed if shares_kind(asked, quotes[e[1].quote], e[1].text))
-    return [each for each in alike if each[0] >= _KIND_SHARE * bar]
+    telling = [e for e in weighed if names <= extract_stems(e[1].text) and not e[1].is_question]
+    telling.sort(key=lambda each: quotes[each[1].quote].said_at or _LONG_AGO, reverse=True)
+    return telling[:1]
 
 
 def _names_relative(text: str, role: str, question: str) -> bool:
@@ -452,6 +542,8 @@ def _answer_with_phrases(
     if find_asked_tense(asked.text) == "former":
         # What was before is what ended last.
         stating.sort(key=lambda each: quotes[each.quote].until or _LONG_AGO, reverse=True)
+    # What is asked for first goes first: a job is what somebody does before it is where.
+    stating.sort(key=lambda each: asked.predicates.index(quotes[each.quote].predicate))
     if stating and quotes[stating[0].quote].object and wish.kind != "why":
         value = _answer_with_value(stating[0], quotes[stating[0].quote])
         return value or _answer_with_quotes(asked, stating[:1], quotes)

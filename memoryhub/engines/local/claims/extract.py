@@ -220,7 +220,8 @@ class _TurnReader:
         return []
 
     def keep(self, fact: FactCandidate) -> None:
-        if fact.text not in self.told:
+        says_nothing = fact.complement.casefold() == fact.subject.casefold() != ""
+        if fact.text not in self.told and not says_nothing:
             self.told.add(fact.text)
             self.facts.append(fact)
 

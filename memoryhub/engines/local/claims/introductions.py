@@ -24,7 +24,8 @@ _TELLING = split_words("""
     new next-door great
 """)
 _TITLES = split_words("mr mrs ms miss dr prof doctor professor aunt uncle mr. mrs. ms. dr. prof.")
-_POST_HOLDERS = split_words("""
+# Who is somebody's only as long as they hold a post, or a room.
+POST_HOLDERS = split_words("""
     boss manager colleague coworker teammate teacher coach supervisor tutor assistant apprentice
     lodger tenant flatmate roommate housemate cleaner nanny carer trainer therapist doctor dentist
 """)
@@ -89,7 +90,7 @@ def _is_over(noun: Token, name: Token) -> bool:
         return verb.lemma_.lower() == "die" or any(c.lower_ == "away" for c in verb.children)
     objects = {c.lemma_.lower() for c in verb.children if c.dep_ == "dobj"}
     left = verb.lemma_.lower() in _LEAVING_VERBS and objects <= _POSTS
-    return left and noun.lemma_.lower() in _POST_HOLDERS
+    return left and noun.lemma_.lower() in POST_HOLDERS
 
 
 def _read_name(noun: Token, span: Span) -> list[Token]:

@@ -363,10 +363,10 @@ _QUESTION_PATTERNS = {
     r"|\b(?:which|what) (?:city|town|country)\b.*\b(?:live|living|move)|\bhometown\b|\bmove to\b",
     "address": r"\baddress\b|\b(?:which|what) street\b",
     "works_as": r"\b(?:job|occupation|profession|career)\b|\bfor a living\b|\bwork(?:s|ing)? as\b"
-    r"|\bwhat (?:does|do) \w+ do\W*$",
+    r"|\bwhat (?:does|do) [\w'’-]+(?: [\w'’-]+)? do(?: for (?:work|a job))?\W*$",
     "works_at": r"\bwhere\b.*\bwork|\b(?:employer|company)\b|\bwho\b.*\bworks? for\b"
     r"|(?:\b(?:my|his|her|their)|['’]s) (?:new |current )?job\b|\bfor a living\b"
-    r"|\bwhat (?:does|do) \w+ do\W*$",
+    r"|\bwhat (?:does|do) [\w'’-]+(?: [\w'’-]+)? do(?: for (?:work|a job))?\W*$",
     "marital_status": r"\bmarried\b|\bmarital\b|\brelationship status\b|\bsingle\b|\bdivorced\b"
     r"|\bengaged\b",
     "age": r"\bhow old\b|\b(?:'s|his|her|their|your) age\b",

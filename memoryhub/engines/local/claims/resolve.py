@@ -13,6 +13,7 @@ from itertools import islice
 from memoryhub.engines.local.chinese.endings import may_end_claim
 from memoryhub.engines.local.claims.deciders import get_shipped_deciders
 from memoryhub.engines.local.claims.forget import match_forget_wish
+from memoryhub.engines.local.claims.introductions import POST_HOLDERS
 from memoryhub.engines.local.claims.matters import may_contradict
 from memoryhub.engines.local.claims.pairs import (
     ClaimView,
@@ -46,6 +47,11 @@ _NO_LONGER_HAS = re.compile(
     r"(?i: (?:does not|doesn['’]t|no longer) (?:have|has|own|owns|drive|drives|use|uses)"
     r" (?:the |their |his |her )?)(?P<thing>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*){0,2})"
     r"(?: any ?more)?\.$"
+)
+_LEFT = re.compile(
+    r"(?P<name>[A-Z][\w'’-]*) (?:has |just |is )*(?:left|quit|resigned|retired|gone|moved on"
+    r"|(?:was |been |got )?(?:fired|sacked|laid off))"
+    r"(?=[.,;]| (?:last|this|today|yesterday|for|the)\b)"
 )
 _LIKELIER_THAN_NOT = 0.5
 _COURTSHIP = re.compile(
@@ -138,6 +144,7 @@ def _judge_candidate(
     return (
         _correct_value(candidate, offered, slots.tolist())
         or _end_named_thing(candidate, offered, aliases)
+        or _end_post(candidate, offered)
         or _suspect_opposites(candidate, offered)
         or sure
         or _suspect_ending(candidate, offered, aliases)
@@ -198,6 +205,23 @@ def _end_named_thing(
         and name.search(old.text)
         and _view_claim(old, aliases).person == person
         and _may_end(candidate, old, aliases)
+    ]
+
+
+def _end_post(candidate: ClaimCandidate, offered: _Offered) -> list[ClaimVerdict]:
+    """What somebody who left was to somebody as long as they held a post: "Priya left" ends "Priya
+    is Ana's manager"."""
+    told = _LEFT.match(candidate.text)
+    if told is None or candidate.polarity != "ended":
+        return []
+    held = re.compile(
+        rf"{re.escape(told['name'])} is [^.]{{1,80}}['’]s? (?:[\w-]+ )?(?P<post>[\w-]+)\.$"
+    )
+    posts = ((handle, held.match(old.text)) for handle, old, _ in offered)
+    return [
+        ClaimVerdict(candidate.handle, "deny", handle, reason=f"left: {told['name']}")
+        for handle, found in posts
+        if found and found["post"] in POST_HOLDERS
     ]
 
 
