@@ -392,13 +392,14 @@ def _list_likely(
     weighed: Sequence[tuple[float, EvidenceSentence]],
     bar: float,
 ) -> list[tuple[float, EvidenceSentence]]:
-    """What is likely enough, likeliest first: of what holds now facts of the very kind of thing
-    that is asked for, of which less will do, where there are any."""
-    if find_asked_tense(asked.text) == "now":
-        alike = (e for e in weighed if shares_kind(asked, quotes[e[1].quote], e[1].text))
-        if telling := [each for each in alike if each[0] >= _KIND_SHARE * bar]:
-            return telling
-    return [*weighed] if weighed and weighed[0][0] >= bar else []
+    """What is likely enough, likeliest first: where that is none, of what holds now, facts of the
+    very kind of thing that is asked for, of which less will do."""
+    if weighed and weighed[0][0] >= bar:
+        return [*weighed]
+    if find_asked_tense(asked.text) != "now":
+        return []
+    alike = (e for e in weighed if shares_kind(asked, quotes[e[1].quote], e[1].text))
+    return [each for each in alike if each[0] >= _KIND_SHARE * bar]
 
 
 def _tell_latest(
