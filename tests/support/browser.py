@@ -47,11 +47,12 @@ def launched() -> Iterator[Browser]:
 
 @dataclass
 class Visitor:
-    """A page of the browser, with what went wrong on the way."""
+    """A page of the browser, with what went wrong on the way; what says one of `known` did not."""
 
     page: Page
     base: str
     troubles: list[str] = field(default_factory=list)
+    known: tuple[str, ...] = ()
 
     def open(self, name: str, *args: object) -> Page:
         self.page.goto(self.base + reverse(name, args=args))
@@ -70,11 +71,15 @@ class Visitor:
 
     def _asked(self, request: Request) -> None:
         if not request.url.startswith((self.base, "data:")):
-            self.troubles.append(f"request to {request.url}")
+            self._note(f"request to {request.url}")
 
     def _said(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
-            self.troubles.append(message.text)
+            self._note(message.text)
+
+    def _note(self, trouble: str) -> None:
+        if not any(each in trouble for each in self.known):
+            self.troubles.append(trouble)
 
 
 @contextmanager
