@@ -20,6 +20,7 @@ from django.core.management import call_command
 from django.db import connections, transaction
 from django.test.utils import override_settings
 from django.utils import translation
+from hypothesis import settings as hypothesis_settings
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from api.core import request_log
@@ -34,6 +35,10 @@ from memoryhub.pipeline.jobs import runner
 from memoryhub.recall.log import reinforcement
 from memoryhub.tenants.services import create_tenant
 from tests.support.hub import ScriptedHub, ScriptedModel, TableEmbedder
+
+# How long an example takes is the machine's affair; what takes too long is for benchmarks.
+hypothesis_settings.register_profile("memoryhub", deadline=None)
+hypothesis_settings.load_profile("memoryhub")
 
 TEMPLATE = "memoryhub_template"
 ROOT = Path(settings.BASE_DIR)

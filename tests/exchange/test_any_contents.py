@@ -77,7 +77,6 @@ def fill_space(tenant: Tenant, contents: dict[str, Any]) -> None:
 
 @settings(
     max_examples=25,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(contents=SPACES)

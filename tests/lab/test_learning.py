@@ -51,7 +51,7 @@ def test_groups_without_right_or_without_wrong_ones_change_nothing() -> None:
         learn_weights(idle, START, 5.0)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), min_size=2, max_size=6))
 def test_the_right_one_is_never_likelier_before_than_after(
     values: list[tuple[float, float]],

@@ -71,7 +71,6 @@ def resolve_batch(space: Space, batch: list[Said]) -> None:
 @pytest.mark.django_db
 @settings(
     max_examples=40,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.lists(st.lists(WORDS, min_size=1, max_size=4), min_size=1, max_size=6))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryhub.engines.local.answers.asked import (
@@ -73,7 +73,6 @@ def test_all_that_is_known_is_asked_for(question: str, overview: bool) -> None:
     assert asks_for_overview(question) is overview
 
 
-@settings(deadline=None)  # the first one loads the words
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_any_piece_has_a_chance(question: str, text: str) -> None:
     quotes = [Quote(text, None, speaker="Kit", relevance=0.5)]
