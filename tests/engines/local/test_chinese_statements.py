@@ -45,10 +45,10 @@ def test_clauses_end_at_commas_spaces_and_faces(text: str, clauses: list[str] | 
     ],
 )
 def test_a_flood_is_read_in_no_time(text: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     said = [Utterance("m0", "何苗", "user", text[:50_000], AT)]
     (found,) = ENGINE.extract_memories([Exchange(said)])
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20
     for fact in found.facts:
         for source in fact.sources:
             assert 0 <= source.start < source.end <= 50_000

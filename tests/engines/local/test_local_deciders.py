@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -212,9 +213,9 @@ def test_telling_words_are_told_apart_by_what_they_speak_for() -> None:
 @pytest.mark.parametrize("text", ["Ana left and moved " * 2600, "a@" * 25_000, "rent " * 10_000])
 def test_pairs_are_described_in_linear_time(text: str) -> None:
     view = ClaimView(text, "Ana", AT, said=text)
-    started = datetime.now(UTC)
+    started = time.process_time()
     describe_pairs(view, [view, view], [0.5, None], "Ana")
-    assert datetime.now(UTC) - started < timedelta(seconds=3)
+    assert time.process_time() - started < 3
 
 
 def test_the_more_a_new_claim_may_end_the_less_likely_is_each(
