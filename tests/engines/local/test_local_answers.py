@@ -541,3 +541,27 @@ def test_whether_somebody_is_still_there_is_told_by_what_was_told_last() -> None
     ]
     answer = ENGINE.answer_question("do I still have Miso", quotes, subject="Lea")
     assert answer.used[0] == 1
+
+
+def test_a_cat_that_died_is_not_had() -> None:
+    quotes = [
+        state("Lea has a cat named Biscuit.", relevance=1.0),
+        state("Biscuit had to be put down yesterday.", days=30, relevance=0.5),
+    ]
+    answer = ENGINE.answer_question("do I have a cat", quotes, subject="Lea")
+    assert (answer.text, answer.used) == ("“Biscuit had to be put down yesterday.”", (1,))
+    assert ENGINE.answer_question("do I have a cat", quotes[:1], subject="Lea").used == (0,)
+
+
+def test_who_has_the_flat_to_themself_says_so_in_their_own_words() -> None:
+    quotes = [
+        state("Lea shares a flat with Declan.", relevance=0.7),
+        Quote(
+            "Declan moved in with his girlfriend so I've got the flat to myself.",
+            AT + timedelta(days=9),
+            speaker="Lea",
+            relevance=2.4,
+        ),
+    ]
+    answer = ENGINE.answer_question("who do I live with", quotes, subject="Lea")
+    assert answer.used == (1, 0)

@@ -154,3 +154,18 @@ def test_a_number_in_groups_is_one_value() -> None:
 def test_what_is_told_of_somebody_is_not_put_to_who_they_are() -> None:
     facts = tell("My sister Devi came over. They called her Dev at school.")
     assert f"Devi is {SPEAKER}'s sister." in [fact.text for fact in facts]
+
+
+@pytest.mark.parametrize(
+    ("text", "firm"),
+    [
+        ("My company is called Harlow Freight", "Harlow Freight"),
+        ("my new employer is Bosch", "Bosch"),
+    ],
+)
+def test_a_firm_goes_by_its_name(text: str, firm: str) -> None:
+    assert find_value(tell(text), "works_at") == firm
+
+
+def test_what_a_firm_is_like_is_no_name() -> None:
+    assert find_value(tell("My company is Swedish"), "works_at") is None

@@ -76,6 +76,11 @@ _HAVING = re.compile(
     r"\b(?:have|has|had|got|gets?|own\w*|with|keeps?|bought|adopted|my|our|their|his|her)\b|['’]s?\b",
     re.I,
 )
+_GONE = re.compile(
+    r"\b(?:died|dead|put down|put to sleep|passed away|ran away|gone|sold|moved out|left|divorced"
+    r"|broke up|split up|given away|gave away|rehomed)\b",
+    re.I,
+)
 _HURRIED = re.compile(r"\b(what|where|who|when|how)s\b", re.I)
 _SOME, _MOST, _ALL = 0.25, 0.5, 0.9  # of the question's words
 _SAID_ON = {"en": "said on {}", "zh": "说于{}"}
@@ -283,7 +288,9 @@ _LISTED_KINDS = (
         ),
         re.compile(
             r"\b(?:liv(?:es?|ing)|shar(?:es?|ing) .{1,20}|rooming) .{0,60}?with\b"
-            r"|\bmoved (?:in|out)\b(?! to)|\bliv(?:es?|ing) alone\b|\b(?:flat|house|room)mates?\b",
+            r"|\bmoved (?:in|out)\b(?! to)"
+            r"|\b(?:flat|house|place) to (?:themself|themselves)\b"
+            r"|\bliv(?:es?|ing) alone\b|\b(?:flat|house|room)mates?\b",
             re.I,
         ),
     ),
@@ -312,7 +319,9 @@ def _list_kind(
     found = [
         (at, quote)
         for at, quote in enumerate(quotes)
-        if not quote.speaker and quote.owner and quote.until is None and telling.search(quote.text)
+        if (quote.owner or quote.speaker in asked.people)
+        and quote.until is None
+        and telling.search(quote.text)
     ]
     found.sort(key=lambda each: each[1].said_at or _LONG_AGO, reverse=True)
     parts = list[tuple[str, Phrase]]()
@@ -527,8 +536,21 @@ def _answer_with_yes(
     had = not _ASKS_HAVING.search(asked.text) or _HAVING.search(best.text)
     if not (whose and plain and had and best.coverage >= _ALL):
         return None
+    if gone := _find_end(best, quotes):
+        return _join_parts([(f"“{quotes[gone.quote].text}”", gone)], "")
     said = _format_quote(asked, best, quotes[best.quote])
     return _answer_from_sentence(f"{_YES_PREFIX[language]} {said}", best)
+
+
+def _find_end(best: EvidenceSentence, quotes: Sequence[Quote]) -> Phrase | None:
+    """What says later that somebody whom it names is gone: the cat that somebody had."""
+    names = [name for name in _NAME_INSIDE.findall(best.text) if name != best.person]
+    told = quotes[best.quote].said_at or _LONG_AGO
+    for at, quote in enumerate(quotes):
+        later = not quote.speaker and quote.owner and (quote.said_at or _LONG_AGO) > told
+        if later and _GONE.search(quote.text) and any(mentions_name(quote.text, n) for n in names):
+            return Phrase(at, 0, len(quote.text), quote.text, 0.0)
+    return None
 
 
 def _answer_with_phrases(

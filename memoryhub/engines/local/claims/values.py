@@ -52,8 +52,20 @@ def add_employer_facts(facts: Iterable[FactCandidate]) -> Iterator[FactCandidate
             )
 
 
+# "Ana's company is called Harlow Freight", "Ana's new employer is Harlow".
+_NAMED_FIRM = re.compile(
+    r"['’]s? (?:new |current )?(?:(?:company|firm|workplace) (?:is|was) (?:now )?(?:called|named)"
+    r"|employer (?:is|was)(?: now)?(?: called)?) (?P<firm>[A-Z][\w&'’-]*(?: [A-Z&][\w&'’-]*)*)"
+)
+
+
 def _normalise_job(fact: FactCandidate) -> FactCandidate:
-    """A job named by its verb ("teaches art at Elm School"), or left ("quit the job at Elm")."""
+    """A job named by its verb ("teaches art at Elm School"), or left ("quit the job at Elm"); a
+    firm by its name."""
+    if (firm := _NAMED_FIRM.search(fact.text)) and fact.polarity == "holds":
+        return set_value(
+            replace(fact, predicate_key="works_at", cardinality="single"), firm["firm"]
+        )
     if re.match(r"teach(?:es)?\b", fact.verb) and not fact.predicate_key and _extract_firm(fact):
         return replace(fact, predicate_key="works_as", cardinality="single", object="teacher")
     left = re.search(r"\b(?:notice|job|position) (?:at|with) [A-Z]", fact.text)
