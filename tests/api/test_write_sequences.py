@@ -38,7 +38,7 @@ from tests.support.hub import TableEmbedder
 
 EXAMPLES = int(os.environ.get("MEMORYHUB_FUZZ_EXAMPLES", "4"))
 LONG = EXAMPLES >= 20
-STEPS = 50 if LONG else 25
+SEQUENCES, STEPS = (25, 50) if LONG else (10, 25)
 LONGEST_SECONDS = 10.0
 # What is written about a request whatever becomes of it.
 LOGS = {"api_loggedrequest", "api_idempotentrequest", "api_ratewindow"}
@@ -226,14 +226,15 @@ def machine(db: None, monkeypatch: pytest.MonkeyPatch) -> type[Writes]:
     return Writes
 
 
+@pytest.mark.parametrize("part", range(-(-EXAMPLES // SEQUENCES)))
 def test_X5_no_sequence_of_writes_ends_in_an_error_or_half_done(
-    machine: type[Writes], request: pytest.FixtureRequest
+    machine: type[Writes], request: pytest.FixtureRequest, part: int
 ) -> None:
     request.addfinalizer(lambda: _tell(request, machine))
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]  # it is not typed
+    run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=max(10, EXAMPLES),
+            max_examples=SEQUENCES,
             stateful_step_count=STEPS,
             deadline=None,
             derandomize=not LONG,
