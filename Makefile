@@ -61,11 +61,12 @@ faults: $(DEV)
 	$(BIN)/python -m tests.faults "$(DATA)" --turns $(TURNS) $(SCENARIOS)
 
 # EXAMPLES: how many requests are made up at random for each operation and mode, beside those that
-# cover each parameter; from 20 on. ONLY: paths, as a regular expression.
+# cover each parameter, and how many sequences of 50 writes; from 20 on. ONLY: paths, as a regular
+# expression, of those that are made up for each operation.
 EXAMPLES ?= 50
 fuzz: $(DEV)
 	MEMORYHUB_FUZZ_EXAMPLES=$(EXAMPLES) MEMORYHUB_FUZZ_ONLY='$(ONLY)' \
-		$(BIN)/python -m pytest tests/api/test_schemathesis.py -q
+		$(BIN)/python -m pytest tests/api/test_write_sequences.py tests/api/test_schemathesis.py -q
 
 lint: $(DEV)
 	$(BIN)/lint-imports

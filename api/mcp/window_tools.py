@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 
+from django.db import transaction
+
 from api.mcp import arguments as given
 from api.mcp.caller import Caller
 from api.mcp.hub_tools import DATA_NOTICE, build_space_path
@@ -28,8 +30,9 @@ def _run_read(caller: Caller, asked: given.WindowArguments) -> ToolResult:
 
 
 def _run_append(caller: Caller, asked: given.AppendToWindowArguments) -> ToolResult:
-    path = _open_window(caller, asked)
-    answer = caller.post(f"{path}/append", asked.dump_set_fields("messages"))
+    with transaction.atomic():  # what is refused has opened nothing
+        path = _open_window(caller, asked)
+        answer = caller.post(f"{path}/append", asked.dump_set_fields("messages"))
     turns = [select_filled_fields(turn, ("id", "duplicate")) for turn in answer["turns"]]
     return render_json({"job_id": answer["job_id"], "turns": turns})
 

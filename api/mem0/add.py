@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 from uuid import UUID
 
+from django.db import transaction
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -39,13 +40,16 @@ class AddView(Mem0View):
 
 def add_memories(request: Request, wanted: AddRequest) -> dict[str, Any]:
     key = get_request_key(request)
-    with tenant_scope(key.tenant_id):
-        _ensure_allowed_space(key, wanted.ids)
     if not wanted.infer:
+        with tenant_scope(key.tenant_id):
+            _ensure_allowed_space(key, wanted.ids)
         return _keep_verbatim(key, wanted, format_actor(request))
 
     def queue() -> dict[str, Any]:
-        job = ingest_messages(key.tenant_id, wanted.request).job
+        with transaction.atomic():  # what is refused has made nobody
+            with tenant_scope(key.tenant_id):
+                _ensure_allowed_space(key, wanted.ids)
+            job = ingest_messages(key.tenant_id, wanted.request).job
         return {"job_id": str(job.id) if job else None}
 
     stored, _ = run_once(key.tenant_id, request, "mem0-add", queue)

@@ -84,6 +84,8 @@ class RowBuilder:
             row.a_id, row.b_id = row.b_id, row.a_id  # undirected: the smaller id first
         if isinstance(row, Tombstone):
             row.id = new_id()  # it is known by its digest
+        if isinstance(row, Receipt) and row.is_sealed:
+            row.undoable_until = None  # what is sealed is in no file: here it is gone
         return row
 
     def _read_value(

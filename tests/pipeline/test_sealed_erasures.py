@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 from rest_framework.test import APIClient
@@ -17,8 +18,10 @@ from memoryhub.errors import Conflict
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
+from memoryhub.pipeline.erasure.signed_receipts import sign_receipt
 from memoryhub.pipeline.models import SealedErasure
 from memoryhub.pipeline.review import answer_proposals
+from memoryhub.pipeline.sealed_erasures import destroy
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.sealing import open_sealed, seal_secret
@@ -101,8 +104,11 @@ def test_a_wish_is_sealed_for_a_day_and_its_words_are_nowhere(hub: ScriptedHub) 
     receipt = get_receipt(hub)
     assert receipt.is_sealed
     assert receipt.undoable_until == hub.now + timedelta(hours=24)
-    with tenant_scope(hub.tenant.id):
-        assert find_tables_with_word("Elm Street") == []
+    for hours in range(0, 24, 8):  # whatever is made anew from what remained meanwhile
+        hub.now = receipt.created_at + timedelta(hours=hours)
+        hub.run_due_jobs()
+        with tenant_scope(hub.tenant.id):
+            assert find_tables_with_word("Elm Street") == []
 
 
 def test_undone_every_row_is_as_it_was(hub: ScriptedHub) -> None:
@@ -164,6 +170,50 @@ def test_after_the_day_it_is_gone_and_the_receipt_says_so(hub: ScriptedHub) -> N
     hub.run_due_jobs()
     receipt = get_receipt(hub)
     assert (receipt.gone_at, receipt.is_sealed, count_sealed(hub)) == (hub.now, False, 0)
+
+
+@pytest.mark.parametrize("end", ["gone_at", "undone_at"])
+def test_a_printed_receipt_stays_true_whatever_comes_of_it(
+    hub: ScriptedHub, tmp_path: Path, capsys: pytest.CaptureFixture[str], end: str
+) -> None:
+    tell_an_address(hub)
+    wish_it_away(hub)
+    receipt, printed = get_receipt(hub), tmp_path / "receipt.json"
+    told = sign_receipt(receipt)
+    assert told["undoable_until"] == (hub.now + timedelta(hours=24)).isoformat()
+    printed.write_text(json.dumps(told))
+    call_command("receipt", verify=printed)
+    assert "Since it was printed" not in capsys.readouterr().out
+    if end == "undone_at":
+        corrections.undo_event(get_erasure(hub), "eva", hub.now)
+    else:
+        with tenant_scope(hub.tenant.id):
+            destroy(SealedErasure.objects.all(), hub.now)
+    call_command("receipt", verify=printed)
+    said = capsys.readouterr().out
+    assert "Genuine: " in said
+    assert f"Since it was printed: {end} {hub.now.isoformat()}." in said
+    printed.write_text(json.dumps(told | {"undoable_until": None}))
+    with pytest.raises(CommandError, match="changed"):
+        call_command("receipt", verify=printed)
+
+
+def test_in_another_tenant_it_is_gone(hub: ScriptedHub) -> None:
+    """What is sealed is in no export: nothing there can bring it back, and no receipt says so."""
+    tell_an_address(hub)
+    wish_it_away(hub)
+    other = make_tenant("Other")
+    exported, imported = (
+        APIClient(headers={"Authorization": f"Bearer {create_key(each, 'k', ['admin'])[1]}"})
+        for each in (hub.tenant, other)
+    )
+    data = b"".join(exported.get("/api/v1/export")).decode()
+    assert "Elm Street" not in data
+    sent = imported.generic("POST", "/api/v1/import", data, "application/x-ndjson")
+    assert sent.status_code == 200, sent.content
+    with tenant_scope(other.id):
+        (receipt,) = Receipt.objects.all()
+    assert not receipt.is_sealed
 
 
 def test_under_a_legal_hold_it_stays_sealed(hub: ScriptedHub) -> None:

@@ -11,7 +11,11 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 
 from memoryhub.management.arguments import add_tenant_argument, get_tenant
-from memoryhub.pipeline.erasure.signed_receipts import is_genuine, sign_receipt
+from memoryhub.pipeline.erasure.signed_receipts import (
+    is_genuine,
+    list_changes_since,
+    sign_receipt,
+)
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Receipt
 
@@ -44,3 +48,5 @@ class Command(BaseCommand):
         if not isinstance(told, dict) or not is_genuine(told):
             raise CommandError(f"{file} is no receipt of this hub, or was changed.")
         self.stdout.write(f"Genuine: {told['target']} erased at {told['created_at']}.")
+        for name, time in list_changes_since(told).items():
+            self.stdout.write(f"Since it was printed: {name} {time}.")
