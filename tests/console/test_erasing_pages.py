@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.tenants.scope import tenant_scope
@@ -91,3 +94,27 @@ def test_turns_can_go_beside_the_memories(browser: Client, world: ConsoleWorld) 
     browser.post(erase_at(world), sent)
     with tenant_scope(world.tenant.id):
         assert Turn.objects.get(id=world.turn.id).state == Turn.State.REDACTED
+
+
+def test_a_receipt_says_erased_only_of_what_is_gone(
+    browser: Client, world: ConsoleWorld, wish: Proposal
+) -> None:
+    browser.post(
+        erase_at(world), {"chosen": "yes", "wish": str(wish.id), "facts": str(world.fact.id)}
+    )
+    with tenant_scope(world.tenant.id):
+        receipt = Receipt.objects.get(actor=world.admin.username)
+    pages = (reverse("receipt", args=[receipt.id]), reverse("receipts"))
+    assert "Erased: " in browser.get(pages[0]).content.decode()
+    now = timezone.now()
+    day = {"undoable_until": now + timedelta(days=1)}
+    for word, state in (("Undone", day | {"undone_at": now}), ("Gone for good", {"gone_at": now})):
+        with tenant_scope(world.tenant.id):
+            Receipt.objects.filter(id=receipt.id).update(**state)
+        page = browser.get(pages[0]).content.decode()
+        assert word in page
+        if word == "Undone":
+            assert "Erased: " not in page
+            assert 'class="badge good">Undone' in browser.get(pages[1]).content.decode()
+            with tenant_scope(world.tenant.id):
+                Receipt.objects.filter(id=receipt.id).update(undone_at=None)
