@@ -15,6 +15,7 @@ from api.mem0 import render
 from api.mem0.ids import Mem0Ids
 from api.mem0.requests import AddRequest, name_ignored, read_add
 from api.mem0.views import Mem0View, build_page, format_actor
+from memoryhub.dialogues.messages import check_messages
 from memoryhub.errors import NotFound
 from memoryhub.pipeline.ingest.services import ingest_messages, wait_for_job
 from memoryhub.pipeline.ingest.verbatim import keep_verbatim
@@ -41,6 +42,7 @@ class AddView(Mem0View):
 def add_memories(request: Request, wanted: AddRequest) -> dict[str, Any]:
     key = get_request_key(request)
     if not wanted.infer:
+        check_messages(wanted.request.messages)  # what is refused makes nobody
         with tenant_scope(key.tenant_id):
             _ensure_allowed_space(key, wanted.ids)
         return _keep_verbatim(key, wanted, format_actor(request))

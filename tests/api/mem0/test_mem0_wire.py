@@ -394,6 +394,14 @@ def test_an_add_takes_ids_and_nothing_else_from_filters(mem0: APIClient, filters
     assert mem0.post("/v3/memories/add/", both, format="json").status_code == 400
 
 
+@pytest.mark.parametrize("infer", [True, False])
+def test_an_add_that_is_refused_makes_nobody(mem0: APIClient, infer: bool, tenant: Tenant) -> None:
+    body = {"messages": [], "infer": infer, "user_id": "nobody-yet"}
+    assert mem0.post("/v1/memories/", body, format="json").status_code == 400
+    with tenant_scope(tenant.id):
+        assert not Space.objects.filter(subject__contains="nobody-yet").exists()
+
+
 def test_a_batch_is_changed_whole_or_not_at_all(mem0: APIClient, keep: Add, texts: Texts) -> None:
     ids = [keep("One."), keep("Two."), keep("Three.", user_id="rui")]
     changes = [{"memory_id": each, "text": f"New {n}."} for n, each in enumerate(ids)]
