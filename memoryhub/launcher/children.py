@@ -39,29 +39,55 @@ class Program:
 
 
 class Guard:
-    """Our end of the pipe to the process that clears up after us (see guard.py)."""
+    """Our end of the pipe to the process that clears up after us (see guard.py). One that was
+    killed is started anew by `supervise`, and told all that runs."""
 
     def __init__(self, lock: int) -> None:
         """`lock` stays held until the guard is done."""
-        self.process = subprocess.Popen(  # noqa: S603
+        self.lock = lock
+        self.running: set[tuple[str, int]] = set()
+        self.again_at = 0.0
+        self.process = self._start()
+
+    def _start(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(  # noqa: S603
             [sys.executable, "-I", "-S", guard_script.__file__, str(STOP_GRACE_SECONDS)],
             stdin=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            pass_fds=[lock],
+            pass_fds=[self.lock],
         )
 
     def report_change(self, sign: str, kind: str, number: int) -> None:
+        (self.running.add if sign == "+" else self.running.discard)((kind, number))
+        self._tell(sign, kind, number)
+
+    def _tell(self, sign: str, kind: str, number: int) -> None:
         assert self.process.stdin is not None
         with suppress(BrokenPipeError):
             self.process.stdin.write(f"{sign} {kind} {number}\n")
             self.process.stdin.flush()
 
-    def close(self) -> None:
-        """Has the guard end what it still knows of, and waits for that."""
+    def supervise(self, say: Callable[[str], None]) -> None:
+        """Starts another when this one is gone, at most one in `RESTART_PAUSES[1]` seconds."""
+        code = self.process.poll()
+        if code is None or time.monotonic() < self.again_at:
+            return
+        self.again_at = time.monotonic() + RESTART_PAUSES[1]
+        self._hang_up()
+        self.process = self._start()
+        for kind, number in sorted(self.running):
+            self._tell("+", kind, number)
+        say(f"The guard ended ({describe_exit(code)}); another was started.")
+
+    def _hang_up(self) -> None:
         assert self.process.stdin is not None
         with suppress(BrokenPipeError):
             self.process.stdin.close()
+
+    def close(self) -> None:
+        """Has the guard end what it still knows of, and waits for that."""
+        self._hang_up()
         self.process.wait()
 
 

@@ -161,6 +161,9 @@ class Hub:
     def supervise(self) -> None:
         """Keeps everything running. Call it often; it is cheap."""
         self.interrupts.raise_pending()
+        if self.guard is not None:
+            with self.interrupts.hold_interrupts():
+                self.guard.supervise(self.say)
         for child in self.children:
             child.supervise(self.say)
         if self.plan.postgres is not None and time.monotonic() > self.database_at:

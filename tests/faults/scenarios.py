@@ -226,7 +226,7 @@ SCENARIOS = [
     Scenario("web server killed", alone(kill(30, "web"))),
     Scenario("a database backend killed", alone(kill(30, "backend"))),
     Scenario("postmaster killed", alone(kill(10, "postmaster"))),
-    Scenario("guard killed", alone(kill(1, "guard"))),  # nobody starts another
+    Scenario("guard killed", alone(kill(3, "guard"))),
     Scenario("launcher killed", alone(kill(8, "launcher"))),
     Scenario("any of them killed", alone(kill(30, "worker", "web", "backend", "postmaster"))),
     Scenario("asked to stop", alone(ask_to_stop(16))),

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 
@@ -69,6 +70,22 @@ def test_kill_9_leaves_nothing_either(hub: Start) -> None:
         assert found.fetchone() == (1,)
     assert again.end_with_signal(signal.SIGTERM) == 0
     assert not server.is_running()
+
+
+def test_a_guard_that_was_killed_is_followed_by_one_that_knows_as_much(hub: Start) -> None:
+    running = hub("worker-parent", "postgres").wait_until_ready()
+    left = running.wait_for_pids("worker", 1) + running.wait_for_pids("grandchild", 1)
+    find_guard(running.process.pid).kill()
+    running.wait_for("another was started")
+    running.process.kill()
+    wait_until(lambda: all(is_gone(pid) for pid in left))
+    wait_until(lambda: not is_data_dir_in_use(running.folder))
+    assert not EmbeddedPostgres(running.folder).is_running()
+
+
+def find_guard(launcher: int) -> psutil.Process:
+    children = psutil.Process(launcher).children()
+    return next(each for each in children if "guard.py" in " ".join(each.cmdline()))
 
 
 def test_a_hub_that_was_killed_is_waited_for(hub: Start) -> None:
