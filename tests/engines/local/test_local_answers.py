@@ -508,19 +508,24 @@ def test_what_one_dislikes_is_told_by_any_word_for_it() -> None:
         state("Lea likes tea."),
         state("Lea does not like fish.", until=AT + timedelta(days=1)),
     ]
+    quotes.append(state("Rita does not like rice.", "Rita"))
     answer = ENGINE.answer_question("what food do I hate", quotes, subject="Lea")
     assert answer.used == (0,)
+    # One thing is asked for by its name, and others are no answer.
+    named = ENGINE.answer_question("do I hate mushrooms", quotes, subject="Lea")
+    assert 0 not in named.used
 
 
 def test_who_lives_with_somebody_is_told_with_who_came_and_went_the_latest_first() -> None:
     quotes = [
         state("Lea lives in Graz with their brother Jonas."),
         state("Lea works in Graz with Priya."),
+        state("Rita lives with her parents.", "Rita", days=4),
         state("Jonas moved out.", "Jonas", days=2),
         state("Lea's friend Amira moved in.", "Amira", days=3),
     ]
     answer = ENGINE.answer_question("who do I live with", quotes, subject="Lea")
-    assert answer.used == (3, 2, 0)
+    assert answer.used == (4, 3, 0)
 
 
 def test_who_was_the_boss_before_is_who_no_longer_is() -> None:

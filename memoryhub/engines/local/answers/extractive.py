@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from memoryhub.engines.local.answers.asked import (
     AskedIdentity,
@@ -265,13 +266,20 @@ def _list_claims(asked: QuestionTerms, quotes: Sequence[Quote]) -> GroundedAnswe
     return _join_parts(parts, " ") if parts else None
 
 
-# Questions after all there is of a kind, which no word of theirs need tell: with what tells it.
+class _ListedKind(NamedTuple):
+    """A kind of thing that no word of a question need tell: the questions that are after all there
+    is of it, what tells it, and what tells it also where it is said of somebody else."""
+
+    asks: re.Pattern[str]
+    tells: re.Pattern[str]
+    of_others: re.Pattern[str] | None = None
+
+
 _LISTED_KINDS = (
-    (
+    _ListedKind(
         re.compile(
-            r"\b(?:do|does|did|can|could|would|should) .{0,20}?(?:hate|dislike|(?:not|n['’]?t) like"
-            r"|(?:not|n['’]?t) stand|(?:not|n['’]?t) eat|avoid)"
-            r"|\b(?:can|do|does)(?:n['’]?t) .{1,20}?(?:stand|like|eat)\b",
+            r"\b(?:what|which)\b.{0,40}?\b(?:hate|dislike|(?:not|n['’]?t) (?:like|stand|eat)|avoid)"
+            r"|\bwhat\b.{0,20}? (?:can|do|does)(?:n['’]?t) .{1,20}? (?:stand|like|eat)\b",
             re.I,
         ),
         re.compile(
@@ -280,7 +288,7 @@ _LISTED_KINDS = (
             re.I,
         ),
     ),
-    (
+    _ListedKind(
         re.compile(
             r"\bwho (?:do|does|am|is) .{1,20}? liv(?:e|ing) with\b|\bwho lives? with\b"
             r"|\b(?:do|does) .{1,20}? live alone\b",
@@ -289,22 +297,24 @@ _LISTED_KINDS = (
         re.compile(
             r"\b(?:liv(?:es?|ing)|shar(?:es?|ing) .{1,20}|rooming) .{0,60}?with\b"
             r"|\bmoved (?:in|out)\b(?! to)"
-            r"|\b(?:flat|house|place) to (?:themself|themselves)\b"
+            r"|\b(?:flat|house|place) to (?:themself|themselves|myself)\b"
             r"|\bliv(?:es?|ing) alone\b|\b(?:flat|house|room)mates?\b",
             re.I,
         ),
+        of_others=re.compile(r"\bmoved (?:in|out)\b(?! to)", re.I),
     ),
-    (
+    _ListedKind(
         re.compile(
             r"[我他她](?:不|讨厌)(?:喜欢|爱)?(?:吃|喝)?什么|讨厌(?:吃)?什么|什么不(?:吃|喜欢)"
         ),
         re.compile(r"不(?:吃|喝|喜欢|爱)|讨厌|过敏|忌口"),
     ),
-    (
+    _ListedKind(
         re.compile(r"(?:和|跟|同)谁(?:一起)?住|住在一起"),
         re.compile(
             r"(?:和|跟|同).{1,10}(?:一起)?(?:住|合租)|搬(?:进来|走|出去)了?|合租|独居|一个人住"
         ),
+        of_others=re.compile(r"搬(?:进来|走|出去)了?"),
     ),
 )
 
@@ -312,16 +322,14 @@ _LISTED_KINDS = (
 def _list_kind(
     asked: QuestionTerms, question: str, quotes: Sequence[Quote], language: LanguageCode
 ) -> GroundedAnswer | None:
-    """What is told of the one who is asked about of a kind that is asked for, the latest first."""
-    telling = next((told for ask, told in _LISTED_KINDS if ask.search(question)), None)
-    if telling is None or find_asked_tense(question) != "now":
+    """What holds of the one who is asked about of a kind that is asked for, the latest first."""
+    kind = next((each for each in _LISTED_KINDS if each.asks.search(question)), None)
+    if kind is None or find_asked_tense(question) != "now":
         return None
     found = [
         (at, quote)
         for at, quote in enumerate(quotes)
-        if (quote.owner or quote.speaker in asked.people)
-        and quote.until is None
-        and telling.search(quote.text)
+        if quote.until is None and _tells_kind(kind, asked, quote)
     ]
     found.sort(key=lambda each: each[1].said_at or _LONG_AGO, reverse=True)
     parts = list[tuple[str, Phrase]]()
@@ -330,6 +338,16 @@ def _list_kind(
         phrase = Phrase(at, 0, len(quote.text), quote.text, 0.0)
         parts.append((f"“{quote.text}”{when}", phrase))
     return _join_parts(parts, " ") if parts else None
+
+
+def _tells_kind(kind: _ListedKind, asked: QuestionTerms, quote: Quote) -> bool:
+    if asked.relative is not None:
+        theirs = bool(quote.owner) and asked.relative.is_called(quote.owner)
+    else:
+        theirs = (quote.owner or quote.speaker) in asked.people
+    around = kind.of_others if quote.owner and asked.relative is None else None
+    told = kind.tells if theirs else around
+    return told is not None and bool(told.search(quote.text))
 
 
 def _says_all(asked: QuestionTerms, sentence: EvidenceSentence) -> bool:
