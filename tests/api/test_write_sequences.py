@@ -25,6 +25,8 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 from rest_framework.test import APIClient
 
 from memoryhub.engines import registry
+from memoryhub.engines.local.grammar.parse import parse_texts
+from memoryhub.engines.local.grammar.verbs import is_dictionary_word
 from memoryhub.tenants.models import ApiKey, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, create_tenant
@@ -214,6 +216,9 @@ def machine(db: None, monkeypatch: pytest.MonkeyPatch) -> type[Writes]:
     monkeypatch.setattr(registry, "get_embedder", lambda settings: embedder)
     monkeypatch.setattr("memoryhub.pipeline.ingest.services.ring_worker", lambda *ids: None)
     monkeypatch.setattr(logging.getLogger("django.request"), "disabled", True)
+    # The parser and the dictionary are loaded once a process, which no request is to be blamed for.
+    parse_texts(["She sails."])
+    is_dictionary_word("sails")
     Writes.tenant = create_tenant("Fuzz", "fuzz")
     Writes.rows = api_scene.make_row_of_every_kind(Writes.tenant)
     key, secret = create_key(Writes.tenant, "fuzz", ["read", "write", "admin"])
