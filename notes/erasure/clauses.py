@@ -115,6 +115,21 @@ def find_told_spans(
     return _merge(found or own)
 
 
+def leave_out_repeating(kept: Iterable[ToldClaim], lost: Sequence[ToldClaim]) -> list[ToldClaim]:
+    """The kept claims without those that stand within the words of a lost one and tell nothing
+    that it does not: "adopted a parrot called Rio" takes "the parrot is called Rio" along."""
+    return [claim for claim in kept if not any(_repeats(claim, other) for other in lost)]
+
+
+def _repeats(claim: ToldClaim, other: ToldClaim) -> bool:
+    if not claim.span or not other.span:
+        return False
+    within = other.span[0] <= claim.span[0] and claim.span[1] <= other.span[1]
+    return within and extract_stems(claim.text, claim.owner) <= extract_stems(
+        other.text, other.owner
+    )
+
+
 def _narrow(text: str, clauses: Sequence[TextSpan], claim: ToldClaim) -> list[TextSpan]:
     """Of what a claim rests on, the clauses that say it, where some do."""
     start, end = claim.span or (0, len(text))

@@ -15,7 +15,13 @@ from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.candidates import find_erasure_candidates
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
 from memoryhub.tenants.scope import tenant_scope
-from notes.erasure.clauses import ToldClaim, find_told_spans, list_clauses, says_more
+from notes.erasure.clauses import (
+    ToldClaim,
+    find_told_spans,
+    leave_out_repeating,
+    list_clauses,
+    says_more,
+)
 from notes.models import (
     Derivation,
     Fact,
@@ -346,3 +352,12 @@ def test_what_is_meant_is_found_by_its_relation_and_its_words(reader: ScriptedHu
     by_relation = find_erasure_candidates(reader.space, "forget where I live")
     assert by_relation[0].fact.object == "Braga"
     assert "relation" in by_relation[0].by
+
+
+def test_what_a_lost_claim_says_over_again_is_not_spared() -> None:
+    """ "I adopted a parrot called Rio" tells of getting it, and of what it is called."""
+    lost = ToldClaim("Ana adopted a parrot called Rio.", "a parrot called Rio", "Ana", (0, 31))
+    named = ToldClaim("Ana's parrot is called Rio.", "Rio", "Ana", (12, 31))
+    beside = ToldClaim("Ana's parrot is called Rio.", "Rio", "Ana", (40, 60))
+    more = ToldClaim("Ana's parrot sings opera.", "opera", "Ana", (12, 31))
+    assert leave_out_repeating([named, beside, more], [lost]) == [beside, more]

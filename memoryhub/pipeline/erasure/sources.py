@@ -19,6 +19,7 @@ from notes.erasure.clauses import (
     TurnCut,
     find_told_spans,
     find_wish_spans,
+    leave_out_repeating,
     says_more,
 )
 from notes.facts.words import extract_stems
@@ -58,7 +59,7 @@ def find_told_turns(
     said: list[str] = []
     for turn in {turn.id: turn for turn in [*sources, *near]}.values():
         here = told.get(turn.id)
-        kept = beside[turn.id]
+        kept = leave_out_repeating(beside[turn.id], here or ())
         spans = find_told_spans(turn.words, here or claims, kept, () if here else said)
         if here and not spans:
             spans = [(0, len(turn.text))]

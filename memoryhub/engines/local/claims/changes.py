@@ -89,7 +89,9 @@ def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
         elif found := _HAS_NAMED.match(text):
             # Beside the sentence itself, which tells of getting it.
             at = start + found.start("animal")
-            yield CompletedStatement(f"My {found['animal']} is called {found['name']}.", at, end)
+            yield CompletedStatement(
+                f"My {found['animal']} is called {found['name']}.", at, start + found.end("name")
+            )
         elif found := _BIRTHDAY.match(text):
             yield CompletedStatement(f"My birthday is {found['day']}.", start, end)
         elif found := _FIRST_DAY.match(text):
