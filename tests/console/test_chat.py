@@ -200,6 +200,31 @@ def test_what_nothing_answers_is_said_so(
     assert reply in show_chat_answer(browser, world, asked)
 
 
+@pytest.mark.parametrize("state", ["pending", "processed"])
+@pytest.mark.parametrize(
+    ("said", "asked", "reply"),
+    [
+        ("My door is green.", "What colour is my door?", "I am still reading"),
+        ("我家的门是绿色的。", "我家的门是什么颜色？", "我还在读"),
+    ],
+)
+def test_what_is_not_read_yet_is_said_to_be_read(
+    browser: Client,
+    world: ConsoleWorld,
+    monkeypatch: pytest.MonkeyPatch,
+    said: str,
+    asked: str,
+    reply: str,
+    state: str,
+) -> None:
+    found = SearchResult([], insufficient=True)
+    monkeypatch.setattr(exchanges, "search_memories", lambda *args, **options: found)
+    show_chat_answer(browser, world, said)
+    with tenant_scope(world.tenant.id):
+        Turn.objects.filter(space=world.space).update(state=state)
+    assert (reply in show_chat_answer(browser, world, asked)) is (state == "pending")
+
+
 @pytest.mark.parametrize("asked", ["What do you know about me?", "你都知道我什么？"])
 def test_what_is_known_is_listed_and_what_is_over_is_not(
     browser: Client, world: ConsoleWorld, memory: list[MemoryItem], asked: str

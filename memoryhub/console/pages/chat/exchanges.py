@@ -356,10 +356,19 @@ class MessageExchange:
 
     def _say_what_is_nearest(self, side: ChatSide) -> None:
         names = self.space.called_names
-        side.text, nearest = build_unknown_reply(self.turn, side.recalled, names)
+        reading = self._is_reading_before()
+        side.text, nearest = build_unknown_reply(self.turn, side.recalled, names, reading=reading)
         if nearest is not None:
             used = GroundedAnswer(side.text, quoted=True, used=(0,))
             side.citations = build_citations(used, [nearest])
+
+    def _is_reading_before(self) -> bool:
+        """Whether something said before waits to be read, in this conversation or another."""
+        if self.space.paused_at:
+            return False
+        with tenant_scope(self.tenant.id):
+            said = Turn.objects.filter(space=self.space, role=Turn.Role.USER)
+            return said.filter(state=Turn.State.PENDING, seq__lt=self.turn.seq).exists()
 
     def _stream_overview(self, side: ChatSide) -> Iterator[ChatEvent]:
         with tenant_scope(self.tenant.id):

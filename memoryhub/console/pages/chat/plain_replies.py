@@ -77,6 +77,10 @@ _SAID = {
         "这句话里没有读到可以长期记住的内容，所以没有记下。要逐字保留，请点“记住这条”。",
     ),
     "unknown": ("I don’t know that yet.", "这个我还不知道。"),
+    "unread": (
+        "I don’t know that yet. I am still reading what you said before: ask again in a moment.",
+        "这个我还不知道。你之前说的话我还在读，请稍后再问。",
+    ),
     "unable": (
         "Without a language model I can only tell what I remember.",
         "没有接入语言模型，我只能告诉你我记得的内容。",
@@ -140,11 +144,13 @@ def address_answer(
 
 
 def build_unknown_reply(
-    turn: Turn, recalled: Sequence[MemoryItem], names: Collection[str]
+    turn: Turn, recalled: Sequence[MemoryItem], names: Collection[str], *, reading: bool
 ) -> tuple[str, MemoryItem | None]:
-    """(what is said where no memory answers, the nearest fact it names)."""
+    """(what is said where no memory answers, the nearest fact it names). `reading`: what was said
+    before is not read yet, and may answer it."""
     requested = read_message(turn).speech_acts.get("turn") == "request"
-    why = "unable" if requested or _WANTS_WORK.search(turn.text) else "unknown"
+    unknown = "unread" if reading else "unknown"
+    why = "unable" if requested or _WANTS_WORK.search(turn.text) else unknown
     said = _say(why, turn).text
     facts = (item for item in recalled if item.kind == "fact" and not item.valid_to)
     near = next((fact for fact in facts if fact.relevant and fact.score >= _NEAR), None)
