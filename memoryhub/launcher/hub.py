@@ -189,6 +189,7 @@ class Hub:
         else:
             self.waits_for_room = False
             self.database_failures = 0
+            self.say("The database is up again.")
 
     def plan_database_restart(self, error: EmbeddedError) -> None:
         """Raises the error when it has failed too often in a row."""

@@ -14,7 +14,7 @@ from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.launcher import LauncherError, LaunchPlan, is_data_dir_in_use
 from memoryhub.launcher.children import RESTART_PAUSES, Interrupts
 from memoryhub.launcher.hub import build_lock_path, check_port, describe_port_problem, is_healthy
-from tests.launcher.conftest import HubProcess, is_gone, wait_until
+from tests.launcher.conftest import HubProcess, is_gone
 
 Start = Callable[..., HubProcess]
 
@@ -126,7 +126,7 @@ def test_a_database_whose_start_fails_is_tried_again(hub: Start) -> None:
     os.kill(pid, signal.SIGKILL)
     running.wait_for("Trying again in 1 s")
     wrong.write_text(right)
-    wait_until(database.is_running)
+    running.wait_for("The database is up again.")
     assert running.process.poll() is None
     wrong.write_text("shared_buffers = 'nonsense'\n")
     pid = database.read_pid()
