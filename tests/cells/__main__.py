@@ -4,6 +4,7 @@ fails over and a tenant moves under load. Ends with 1 where something is."""
 from __future__ import annotations
 
 import os
+import signal
 import statistics
 import sys
 import tempfile
@@ -21,7 +22,7 @@ from tests.cells.processes import FRONT, ROOT, Cell, Deployment
 EXCHANGES = int(os.environ.get("MEMORYHUB_CELLS_EXCHANGES", "40"))
 PATIENCE = 300.0
 _PLACES = ("Porto", "Ghent", "Turku", "Graz", "Split", "Delft", "Cork", "Brno")
-FIRST, SECOND = Cell("a1", 8064, members=2), Cell("b2", 8074, members=1)
+FIRST, SECOND = Cell("a1", 8064, members=2), Cell("b2", 8084, members=1)
 API = f"http://127.0.0.1:{FRONT}/api/v1"
 
 
@@ -90,6 +91,7 @@ def _read_code(answer: httpx.Response) -> str:
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is stopped then, too
     folder = Path(tempfile.mkdtemp(prefix="cells-"))
     deployment = Deployment(folder, (FIRST, SECOND))
     print(f"logs in {folder}", flush=True)

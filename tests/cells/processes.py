@@ -93,7 +93,10 @@ class Deployment:
 
     def _start_cell(self, cell: Cell) -> None:
         port = str(cell.ports["redis"])
-        self._spawn(f"{cell.name}-redis", ["redis-server", "--port", port, "--save", ""])
+        self._spawn(
+            f"{cell.name}-redis",
+            ["redis-server", "--port", port, "--bind", "127.0.0.1", "--save", ""],
+        )
         for member in range(cell.members):
             self.start_member(cell, member)
             part = "primary" if member == 0 else "replica"
@@ -173,10 +176,13 @@ class Deployment:
 
     def stop(self) -> None:
         for process in reversed(self._started.values()):
+            children = list[psutil.Process]()
             with suppress(psutil.NoSuchProcess):
-                for each in [process, *psutil.Process(process.pid).children(recursive=True)]:
-                    with suppress(psutil.NoSuchProcess, ProcessLookupError):
-                        each.kill()
+                children = psutil.Process(process.pid).children(recursive=True)
+            process.kill()
+            for each in children:
+                with suppress(psutil.NoSuchProcess):
+                    each.kill()
             process.wait()
         for file in self.folder.glob("*/postmaster.pid"):
             with suppress(OSError, ValueError):
