@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,7 +54,7 @@ class Client:
         self.waits.append(time.monotonic() - began)
         self.sent.append(text)
 
-    def _ask(self, method: str, path: str, body: dict[str, object]) -> httpx.Response | None:
+    def _ask(self, method: str, path: str, body: Mapping[str, object]) -> httpx.Response | None:
         """None where it is to be tried again."""
         try:
             answer = httpx.request(
@@ -77,7 +77,7 @@ class Client:
         self.refusals[what] = self.refusals.get(what, 0) + 1
 
     def search(self, text: str) -> list[str]:
-        body: dict[str, object] = {"subject": self.subject, "query": text, "kinds": ["turn"]}
+        body = {"subject": self.subject, "query": text, "kinds": ["turn"]}
         while (answer := self._ask("POST", "search", body)) is None:
             time.sleep(0.2)
         return [str(item["text"]) for item in answer.json()["items"]]
