@@ -15,6 +15,7 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
+from memoryhub.background.stopping import stop_if_unwanted
 from memoryhub.engines.embedding.model_files import (
     CLS,
     MINILM_MODEL,
@@ -24,7 +25,6 @@ from memoryhub.engines.embedding.model_files import (
     encode_texts,
 )
 from memoryhub.engines.embedding.vectors import normalise_rows
-from memoryhub.stopping import stop_if_unwanted
 
 BATCH_SIZE = 16
 GRAPH_FILE = Path(__file__).with_name("minilm.onnx")
