@@ -1,1 +1,1 @@
-"""What tenants ask of PostgreSQL itself: row-level security, grants, prepared statements, images."""
+"""What tenants ask of PostgreSQL: row-level security, grants, prepared statements, images."""
