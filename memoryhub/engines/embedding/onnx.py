@@ -15,6 +15,7 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
+from memoryhub.background.stopping import stop_if_unwanted
 from memoryhub.engines.embedding.model_files import (
     CLS,
     MINILM_MODEL,
@@ -24,7 +25,6 @@ from memoryhub.engines.embedding.model_files import (
     encode_texts,
 )
 from memoryhub.engines.embedding.vectors import normalise_rows
-from memoryhub.stopping import stop_if_unwanted
 
 # So many tokens, those that fill up included, go through the model together: what is made of more
 # does not fit the processor's nearest cache, and a token takes up to half as long again.
