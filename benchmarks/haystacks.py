@@ -36,7 +36,8 @@ def build_haystacks(
     by_name = {dialogue.name: dialogue for dialogue in dialogues}
     for name, number in sample_questions(dialogues, questions, categories=list(TYPES), seed=seed):
         own = by_name[name]
-        yield _build_row(own, number, _draw_sessions(dialogues, own, sessions, number, lots))
+        if own.questions[number].evidence:
+            yield _build_row(own, number, _draw_sessions(dialogues, own, sessions, number, lots))
 
 
 def _draw_sessions(
