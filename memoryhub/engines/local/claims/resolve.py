@@ -18,6 +18,7 @@ from memoryhub.engines.local.claims.matters import may_contradict
 from memoryhub.engines.local.claims.pairs import (
     ClaimView,
     describe_pairs,
+    find_cues,
     is_repetition,
     list_telling_words,
     may_take_place,
@@ -50,6 +51,7 @@ _NO_LONGER_HAS = re.compile(
     r" (?:the |their |his |her )?)(?P<thing>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*){0,2})"
     r"(?: any ?more)?\.$"
 )
+_CUES_OF_CHANGE = frozenset({"now", "over", "switch", "new", "wrong"})
 _LIKELIER_THAN_NOT = 0.5
 _COURTSHIP = re.compile(
     r"['’]s? (?:boyfriend|girlfriend|bf|gf)\.$|的(?:男朋友|女朋友|男友|女友|对象)。$"
@@ -219,9 +221,11 @@ def _fill_slot(
         return []
     told = mark_subject(candidate.text, aliases)
     slot = read_slot(told)
+    changed = find_cues(f"{candidate.said}\n{candidate.text}") & _CUES_OF_CHANGE
     found = []
     for (handle, old, _), (same, ends) in zip(offered, shares, strict=True):
-        if old.polarity not in ("holds", candidate.polarity):
+        beside = old.slots.predicate_key and is_many_valued(old.slots.predicate_key)
+        if beside or old.polarity not in ("holds", candidate.polarity):
             continue
         held = mark_subject(old.text, aliases)
         name = ""
@@ -230,6 +234,8 @@ def _fill_slot(
             name = slot.name
         elif candidate.assisted and "event" not in (candidate.slots.kind, old.slots.kind):
             name = match_frames(told, held)
+            # Of names and days one may have several at once, unless the words tell of a change.
+            name = name if name == "number" or changed else ""
         if name:
             reason = f"{_explain_verdict(same, ends, candidate)}; one {name} at a time"
             found.append(ClaimVerdict(candidate.handle, "contradict", handle, reason=reason))

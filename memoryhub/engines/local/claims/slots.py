@@ -170,7 +170,9 @@ _VERB_SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 )
 # Kinds that can be several in one hand: only told as a change they take the place of each other.
 _LONGEST_CLAIM = 200  # characters: what is longer tells a story
-_MANY_KINDS = frozenset({"car", "phone model", "laptop", "study", "bank", "gym"})
+_MANY_KINDS = frozenset(
+    {"car", "phone model", "laptop", "study", "bank", "gym", "车", "手机", "专业"}
+)
 _CHANGED_BY_VERB = re.compile(
     r"\b(?:switched|upgraded|replaced|moved|changed|transferred|instead|now|new)\b", re.I
 )
@@ -199,7 +201,8 @@ def fills_slot_anew(new: Slot, old: Slot | None, *, one_by_default: bool = False
         return False
     if _says_more(new.value, old.value):
         return False
-    return new.single or new.renewed or one_by_default
+    one = new.single or (one_by_default and new.name not in _MANY_KINDS)
+    return one or new.renewed
 
 
 def _says_more(one: str, other: str) -> bool:
