@@ -174,7 +174,8 @@ def _add_read_values(
 
 
 def read_claim_value(fact: Fact, text: str, now: datetime) -> str | None:
-    """What new words for a fact say by its predicate, None where rules can't tell. Pure."""
+    """What new words for a fact say by its predicate, None where rules can't tell: the value of
+    before, where they say that still. Pure."""
     slots = ClaimSlots(*(getattr(fact, column) for column in ClaimSlots._fields))
     if not fact.predicate_key or not text.strip():
         return None
@@ -183,7 +184,8 @@ def read_claim_value(fact: Fact, text: str, now: datetime) -> str | None:
     said = Utterance("turn", fact.owner, "user", text[:_MAX_READ_LENGTH], now)
     (built,) = LocalEngine().extract_memories([Exchange([said])])
     same = [each.object for each in built.facts if each.predicate_key == fact.predicate_key]
-    return next(filter(None, same), None)
+    kept = fact.object if fact.object.casefold() in text.casefold() else ""
+    return next(filter(None, [*same, kept]), None)
 
 
 def retract_fact(

@@ -132,6 +132,13 @@ def destroy_due(space: Space, policy: Policy, now: datetime) -> datetime | None:
     return due
 
 
+def is_kept_by_hold(space: Space, receipts: Iterable[Receipt]) -> bool:
+    """Whether a legal hold keeps what is sealed of these from being destroyed. One statement, none
+    where nothing is sealed."""
+    sealed = any(receipt.is_sealed for receipt in receipts)
+    return sealed and load_effective_policy(space).policy.erase.hold
+
+
 def destroy(rows: Any, now: datetime) -> None:
     """For good: from now on the receipts say so. Call inside the tenant's scope."""
     receipts = list(rows.values_list("receipt_id", flat=True))
