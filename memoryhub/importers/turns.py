@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memoryhub.locks import hold_lock
+from memoryhub.tenants.database.locks import hold_lock
 from memoryhub.tenants.models import Space
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from memoryhub.locks import acquire_lock, release_lock
+from memoryhub.tenants.database.locks import acquire_lock, release_lock
 
 
 class ProcessLocks:

@@ -49,7 +49,7 @@ from notes.history.change_set import ChangeSet
 from notes.history.timeline import RowChange
 from notes.history.undo import plan_roll_back, plan_undo, write_plan
 from notes.history.unit_of_work import RowKey, UnitOfWork, load_event_standing
-from notes.models import EvolutionEvent, Fact, IndexEntry, Note, Revision
+from notes.models import Entity, EvolutionEvent, Fact, IndexEntry, Note, Revision
 from personas import portrait, profile, traits
 from personas.models import ProfileAttribute, Trait
 
@@ -174,7 +174,8 @@ def _add_read_values(
 
 
 def read_claim_value(fact: Fact, text: str, now: datetime) -> str | None:
-    """What new words for a fact say by its predicate, None where rules can't tell. Pure."""
+    """What new words for a fact say by its predicate, None where rules can't tell: the value of
+    before, where they say that still. Pure."""
     slots = ClaimSlots(*(getattr(fact, column) for column in ClaimSlots._fields))
     if not fact.predicate_key or not text.strip():
         return None
@@ -183,7 +184,8 @@ def read_claim_value(fact: Fact, text: str, now: datetime) -> str | None:
     said = Utterance("turn", fact.owner, "user", text[:_MAX_READ_LENGTH], now)
     (built,) = LocalEngine().extract_memories([Exchange([said])])
     same = [each.object for each in built.facts if each.predicate_key == fact.predicate_key]
-    return next(filter(None, same), None)
+    kept = fact.object if fact.object.casefold() in text.casefold() else ""
+    return next(filter(None, [*same, kept]), None)
 
 
 def retract_fact(
@@ -306,15 +308,17 @@ def merge_memories(
 def split_entity(
     space: Space, entity_id: UUID, actor: str, now: datetime, *, reason: str = ""
 ) -> Correction[Any]:
-    """Take back the merge that made another name stand for this entity. Raises NotFound where it
-    stands for itself."""
+    """Take back the merge that made another name stand for this entity, which stands for itself
+    then. Raises NotFound where it does already."""
     with tenant_scope(space.tenant_id):
         rows = Revision.objects.filter(space=space, row_type="entity", row_id=entity_id)
         merged = rows.filter(before__merged_into_id=None).exclude(after__merged_into_id=None)
         merge = _find_last_standing_event(space, merged)
     if merge is None:
         raise NotFound(gettext("this entity is merged into no other"))
-    return undo_event(merge, actor, now, cascade=True, reason=reason)
+    made = undo_event(merge, actor, now, cascade=True, reason=reason)
+    with tenant_scope(space.tenant_id):
+        return replace(made, rows=(Entity.objects.get(space=space, id=entity_id),))
 
 
 def edit_rows(

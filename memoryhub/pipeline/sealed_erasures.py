@@ -25,8 +25,14 @@ from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import Job, SealedErasure
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants.database.row_images import (
+    RowImage,
+    delete_rows,
+    insert_rows,
+    load_rows,
+    update_row,
+)
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.row_images import RowImage, delete_rows, insert_rows, load_rows, update_row
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.sealing import open_sealed, reseal, seal_secret
 from memoryhub.tenants.services import lock_space
@@ -124,6 +130,13 @@ def destroy_due(space: Space, policy: Policy, now: datetime) -> datetime | None:
         destroy(held.filter(until__lte=now), now)
         due: datetime | None = held.values_list("until", flat=True).order_by("until").first()
     return due
+
+
+def is_kept_by_hold(space: Space, receipts: Iterable[Receipt]) -> bool:
+    """Whether a legal hold keeps what is sealed of these from being destroyed. One statement, none
+    where nothing is sealed."""
+    sealed = any(receipt.is_sealed for receipt in receipts)
+    return sealed and load_effective_policy(space).policy.erase.hold
 
 
 def destroy(rows: Any, now: datetime) -> None:

@@ -16,12 +16,12 @@ from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
 from memoryhub.errors import TenantMoved
-from memoryhub.tenants.replica import use_replica
-from memoryhub.tenants.statements import open_prepared_cursor
+from memoryhub.tenants.database.prepared import open_prepared_cursor
+from memoryhub.tenants.database.replica import use_replica
 
 _tenant: ContextVar[UUID | None] = ContextVar("tenant", default=None)
 
-# Statements that are kept (statements.py) have one plan: making another is dearer than any gain.
+# Statements that are kept (database/prepared.py) have one plan: another is dearer than any gain.
 _SETTINGS_SQL = """
 SELECT set_config(%s, %s, true), set_config('plan_cache_mode', 'force_generic_plan', true)
 """

@@ -97,6 +97,8 @@ def correct_fact(
     new = build_next_version(fact, words, bench.now)
     if "object" in values and not new.verb:
         new.subject, new.verb = fact.subject, fact.verb
+    if wanted.value is not None:  # also one that stays, though the new words may not say it
+        values["object"] = _cut_value(wanted.value)
     for name, value in values.items():
         setattr(new, name, value)
     fact_shelf.hand_over_shelf_slot(fact, new)
@@ -113,7 +115,7 @@ def _compute_changed_values(fact: Fact, wanted: FactCorrection) -> dict[str, Any
     if wanted.metadata is not None:
         values["metadata"] = dict(wanted.metadata)
     if wanted.value is not None:
-        values["object"] = wanted.value.strip()[:MAX_SLOT_LENGTH]
+        values["object"] = _cut_value(wanted.value)
     if wanted.since is not None:
         values["valid_from"] = wanted.since
     if wanted.said_at is not None:
@@ -126,6 +128,10 @@ def _compute_changed_values(fact: Fact, wanted: FactCorrection) -> dict[str, Any
     if end is not None and end < start:
         raise InvalidInput(_("that is before it began"), field="until")
     return {name: value for name, value in values.items() if value != getattr(fact, name)}
+
+
+def _cut_value(value: str) -> str:
+    return value.strip()[:MAX_SLOT_LENGTH]
 
 
 def find_facts_naming(space: Space, fact: Fact, most: int = 12) -> list[Fact]:

@@ -297,6 +297,28 @@ def find_ended_job_claims(
     ]
 
 
+def find_roles_at_left_firm(
+    new: ClaimT, target: ClaimT | None, held: Sequence[ClaimT]
+) -> list[ClaimT]:
+    """What somebody was at the firm that they have left, where it was told with it: "Mia is a
+    barista at Blue Door" ends when she works at the library, a promotion there does not end it."""
+    if target is None or target.predicate_key != "works_at" or not normalise_value(target):
+        return []
+    firm = f" {normalise_value(target)} "
+    return [
+        claim
+        for claim in held
+        if claim is not target
+        and claim.owner == target.owner
+        and claim.predicate_key == "works_as"
+        and claim.polarity == "holds"
+        and claim.valid_to is None
+        and claim.valid_from <= new.valid_from
+        and claim.text_key != new.text_key
+        and firm in f" {normalise_text(claim.text).rstrip('.')} ".replace(",", " ")
+    ]
+
+
 def _find_open_denial(new: ClaimT, held: Sequence[ClaimT]) -> ClaimT | None:
     """An open denial that the new claim puts an end to."""
     if new.polarity != "holds":

@@ -18,6 +18,7 @@ from notes.facts.decide import (
     ResolutionOp,
     decide_claim,
     find_ended_job_claims,
+    find_roles_at_left_firm,
     list_reachable_predicates,
     may_change_claim,
     normalise_value,
@@ -207,11 +208,14 @@ class Resolver:
     def _end_dependent_claims(
         self, decision: FactDecision, new: Fact, sources: Sequence[TurnEvidence], trusted: bool
     ) -> None:
-        """What ends with the claim that a denial is about, each under the same guards."""
-        if decision.op is not ResolutionOp.END:
+        """What ends with the claim that is ended or replaced, each under the same guards."""
+        if decision.op not in (ResolutionOp.END, ResolutionOp.SUPERSEDE):
             return
         claim: Any = new
-        for other in find_ended_job_claims(claim, decision.target, list(self.held)):
+        held, ended = list(self.held), decision.op is ResolutionOp.END
+        others = find_ended_job_claims(claim, decision.target, held) if ended else []
+        roles = find_roles_at_left_firm(claim, decision.target, held)
+        for other in dict.fromkeys([*others, *roles]):
             also = self._guard_decision(
                 ClaimDecision(ResolutionOp.END, "left with it", other), new, sources
             )

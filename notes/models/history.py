@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -145,3 +147,7 @@ class Receipt(TenantModel):
     def is_sealed(self) -> bool:
         """Whether what went is hidden only, and not yet gone for good."""
         return bool(self.undoable_until) and not self.gone_at and not self.undone_at
+
+    def is_undoable(self, now: datetime) -> bool:
+        """Past its time it is hidden until the sweep comes by, and no undo brings it back."""
+        return self.is_sealed and self.undoable_until is not None and now < self.undoable_until

@@ -28,7 +28,8 @@ function toned(trace) {
   return {
     ...trace,
     line: { ...trace.line, color: shade },
-    marker: { ...trace.marker, color: shade },
+    // A line around it, where it has one, parts it from its neighbour.
+    marker: { ...trace.marker, color: shade, ...(trace.marker?.line && { line: { ...trace.marker.line, color: colour("surface") } }) },
     hoverlabel: { bgcolor: colour("surface"), bordercolor: shade, font: { color: colour("text") } },
   };
 }

@@ -10,10 +10,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline.models import SealedErasure
+from memoryhub.policies.services import set_policy
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import Fact, Proposal, Receipt
+from notes.models import Fact, Proposal, Receipt, Relation
 from tests.console.conftest import ConsoleWorld
-from tests.support.factories import make_fact, make_proposal
+from tests.support.factories import make_entity, make_fact, make_proposal
 
 CONFIRM = "Erase for good</button>"
 
@@ -61,6 +63,21 @@ def test_what_goes_is_shown_row_by_row_before_it_is_confirmed(
     assert CONFIRM in page
     with tenant_scope(world.tenant.id):
         assert Fact.objects.filter(id=world.fact.id).exists(), "looking erases nothing"
+
+
+def test_exchanges_and_relations_that_go_are_told_in_words(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    with tenant_scope(world.tenant.id):
+        ends = {
+            "src": make_entity(world.space, "Odile"),
+            "dst": make_entity(world.space, "Ghent bridge"),
+        }
+        keys = {"tenant": world.tenant, "space": world.space, "fact": world.fact}
+        Relation.objects.create(label="keeps_bees_at", **ends, **keys)
+    page = browser.get(erase_at(world), {"chosen": "yes", "facts": str(world.fact.id)})
+    assert "Odile keeps bees at Ghent bridge" in page.content.decode()
+    assert "keeps_bees_at" not in page.content.decode()
 
 
 def test_what_is_chosen_for_a_wish_answers_it(
@@ -118,3 +135,35 @@ def test_a_receipt_says_erased_only_of_what_is_gone(
             assert 'class="badge good">Undone' in browser.get(pages[1]).content.decode()
             with tenant_scope(world.tenant.id):
                 Receipt.objects.filter(id=receipt.id).update(undone_at=None)
+
+
+@pytest.mark.parametrize(
+    ("hours_left", "hold", "said", "is_offered"),
+    [
+        (1, False, "and is destroyed for good then", True),
+        (1, True, "while it is, nothing is destroyed", True),
+        (-1, False, "is about to be destroyed for good", False),
+        (-1, True, "while it is, nothing is destroyed", False),
+    ],
+)
+def test_what_is_hidden_is_told_as_it_is(
+    browser: Client, world: ConsoleWorld, hours_left: int, hold: bool, said: str, is_offered: bool
+) -> None:
+    """Past its time and before the sweep no undo is offered; under a hold no end is told."""
+    now = timezone.now()
+    until = now + timedelta(hours=hours_left)
+    with tenant_scope(world.tenant.id):
+        if hold:
+            set_policy(world.tenant.id, actor="eva", overrides={"erase.hold": True})
+        receipt = Receipt.objects.create(
+            tenant=world.tenant, target="facts", target_digest="d", actor="a wish",
+            created_at=now, undoable_until=until,
+        )  # fmt: skip
+        SealedErasure.objects.create(
+            tenant=world.tenant, space=world.space, receipt=receipt, event_id=world.event.id,
+            sealed="", created_at=now, until=until,
+        )  # fmt: skip
+    page = browser.get(reverse("receipt", args=[receipt.id])).content.decode()
+    assert said in page
+    undo = reverse("space-event", args=[world.space.id, world.event.id])
+    assert (undo in page) is is_offered

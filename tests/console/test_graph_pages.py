@@ -244,6 +244,15 @@ def person(world: ConsoleWorld, web: dict[str, Any]) -> Any:
     return entity
 
 
+def test_where_the_person_is_no_entity_the_graph_opens_on_what_is_spoken_of_most(
+    browser: Client, world: ConsoleWorld, web: dict[str, Any]
+) -> None:
+    with tenant_scope(world.tenant.id):
+        make_entity(world.space, "The mill", type="place", mention_count=90)
+        friend = make_entity(world.space, "Odile", type="person", mention_count=50)
+    assert read_asked_ahead(get_graph_page(browser, world)).startswith(f"?around={friend.id}&")
+
+
 def test_the_graph_opens_on_the_person_who_is_not_drawn(
     browser: Client, world: ConsoleWorld, web: dict[str, Any], person: Any
 ) -> None:

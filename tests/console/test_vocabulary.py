@@ -67,7 +67,8 @@ def test_every_reason_of_a_decision_is_said_in_the_readers_language() -> None:
         (
             "may contradict what is held (93 % about the same, 91 % that it ends it; for it: now; "
             "against it: also)",
-            "可能与已有记录矛盾（93 % 说的是同一件事，91 % 使其结束；依据：now；相反：also）",
+            "可能与已有记录矛盾（93 % 确定说的是同一件事，91 % 确定新的结束旧的；"
+            "支持的话：“now”；反对的话：“also”）",
         ),
         ("100% of what Ana wrote", "100% of what Ana wrote"),
         ("", ""),

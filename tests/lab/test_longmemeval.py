@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from benchmarks.haystacks import build_haystacks
 from memoryhub.errors import InvalidInput
 from memoryhub.lab.datasets.read import count_by_category, read_dataset, read_dataset_dialogues
-from tests.lab.test_datasets import write_data_file
+from tests.lab.test_datasets import LOCOMO, write_data_file
 
 
 def make_row(**given: Any) -> dict[str, Any]:
@@ -67,6 +68,23 @@ def test_the_set_is_told_by_its_shape_and_counted_by_type(tmp_path: Path) -> Non
     data = read_dataset(write_data_file(tmp_path, "longmemeval_s.json", rows))
     assert (data.form, data.name, len(data.sha256)) == ("longmemeval", "longmemeval_s.json", 64)
     assert count_by_category(q for d in data.dialogues for q in d.questions) == {4: 1, 6: 1}
+
+
+def test_haystacks_made_of_locomo_name_the_turns_that_answer(tmp_path: Path) -> None:
+    told = read_dataset_dialogues(write_data_file(tmp_path, "l.json", LOCOMO))
+    rows = list(build_haystacks(told, questions=9, sessions=1, seed=0))
+    found = read_dataset_dialogues(write_data_file(tmp_path, "hay.json", rows))
+    assert found
+    for dialogue in found:
+        (question,) = dialogue.questions
+        (asked,) = (q for q in told[0].questions if q.text == question.text)
+        said = {
+            m.external_id: m.content for s in dialogue.conversation.sessions for m in s.messages
+        }
+        original = {m.external_id: m for s in told[0].conversation.sessions for m in s.messages}
+        assert {said[ref] for ref in question.evidence} == {
+            f"{original[ref].speaker}: {original[ref].content}" for ref in asked.evidence
+        }
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from memoryhub.lab.metrics.rankings import (
     compute_percentile,
     compute_recall_at,
     compute_recall_within,
+    compute_session_recall_at,
     count_tokens_at,
     group_by_key,
 )
@@ -41,6 +42,12 @@ def test_the_token_budget_is_filled_in_order() -> None:
         0.5,
         1,
     ]
+
+
+def test_a_session_is_found_by_any_turn_of_it() -> None:
+    found = make_ranking(["D1:9", "D7:1", "D2:3+D3:4"], {"D1:2", "D1:5", "D3:1"})
+    assert [compute_session_recall_at(found, cut) for cut in (1, 2, 3)] == [0.5, 0.5, 1.0]
+    assert compute_recall_at(found, 3) == 0
 
 
 def test_a_hit_is_any_of_the_evidence() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryhub.dialogues.messages import hash_text
-from notes.facts.decide import ResolutionOp, decide_claim
+from notes.facts.decide import ResolutionOp, decide_claim, find_roles_at_left_firm
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -247,3 +247,17 @@ def test_what_was_over_when_it_was_told_ends_nothing() -> None:
     told = {"valid_to": START + timedelta(days=60), "asserted_at": START + timedelta(days=90)}
     decision = decide_claim(make_home_claim("Leeds", 30, **told), [held])
     assert (decision.op, decision.mutates) == (ResolutionOp.ADD, False)
+
+
+def test_a_role_told_with_its_firm_ends_with_the_firm() -> None:
+    at_cafe = make_home_claim(
+        "Blue Door Coffee", predicate_key="works_at", text="Ana works at Blue Door Coffee."
+    )
+    role = make_home_claim(
+        "barista", predicate_key="works_as", text="Ana is a barista at Blue Door Coffee in Leeds."
+    )
+    singer = make_home_claim("singer", predicate_key="works_as", text="Ana is a singer.")
+    new = make_home_claim("library", 30, predicate_key="works_at", text="Ana works at a library.")
+    held = [at_cafe, role, singer]
+    assert find_roles_at_left_firm(new, at_cafe, held) == [role]
+    assert find_roles_at_left_firm(new, singer, held) == []

@@ -341,3 +341,28 @@ def test_others_that_name_the_old_value_are_found_and_put_right_only_where_chose
     made = corrections.correct_facts(moved.space, wanted, "eva", moved.now)
     assert [row.text for row in made.rows] == ["Ana lives in Braga", "Ana rents a garage in Braga"]
     assert len(made.events) == 1
+
+
+def test_a_value_that_the_words_do_not_say_stays_when_a_name_in_them_changes(
+    moved: ScriptedHub,
+) -> None:
+    with tenant_scope(moved.tenant.id):
+        fact = Fact.objects.get(object="Porto")
+        trade = {"predicate_key": "works_as", "object": "teacher"}
+        turn = Turn.objects.latest("seq")
+        other = make_fact(moved.space, "Ana teaches pottery in Porto", turn, **trade)
+    wanted = {
+        fact.id: FactCorrection("Ana lives in Braga", value="Braga"),
+        other.id: corrections.replace_named_value(other, "Porto", "Braga"),
+    }
+    made = corrections.correct_facts(moved.space, wanted, "eva", moved.now)
+    assert [row.object for row in made.rows] == ["Braga", "teacher"]
+
+
+def test_new_words_that_say_the_old_value_keep_it(moved: ScriptedHub) -> None:
+    with tenant_scope(moved.tenant.id):
+        fact = Fact.objects.get(object="Porto")
+    words = "Ana has a home by the river, which is in Porto as before"
+    made = corrections.correct_fact(moved.space, fact.id, words, "eva", moved.now)
+    assert made.row.object == "Porto"
+    assert get_home(moved) == "Porto"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection, connections
 
-from memoryhub.tenants import replica
+from memoryhub.tenants.database import replica
 from memoryhub.tenants.scope import reading_scope, tenant_scope
 from tests.support.factories import make_tenant
 

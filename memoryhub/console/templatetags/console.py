@@ -26,7 +26,7 @@ from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS
 from memoryhub.engines.local.language import detect_language
 from memoryhub.pipeline.models import Job
 from notes.facts.validity import is_fact_over
-from notes.models import Fact
+from notes.models import Fact, Receipt
 from personas.agent.executor import StepOutcome
 
 if TYPE_CHECKING:
@@ -101,6 +101,12 @@ def lang_of(text: str) -> str:
 def over(fact: Fact, now: datetime | None = None) -> bool:
     """Struck out: no longer true, or never. What is still to come is not."""
     return is_fact_over(fact, now or timezone.now())
+
+
+@register.filter
+def undoable(receipt: Receipt) -> bool:
+    """Whether what it tells of can still be brought back."""
+    return receipt.is_undoable(timezone.now())
 
 
 @register.filter

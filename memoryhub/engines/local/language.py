@@ -21,6 +21,7 @@ _KANA_OR_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
 _LATIN_LETTER = re.compile(r"[A-Za-zÀ-ɏ]")
 _ANY_LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[a-zà-ɏ']+")
+_NO_LANGUAGE = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,100}|https?://[!-~]{1,300}")  # of a sentence
 _ENGLISH_WORDS = split_words("""
     the a an and or but to of in on at for with from is are was were be been i i'm my me you
     your we our they he she it this that have has had do did not what how when where who so just
@@ -35,6 +36,7 @@ _FOREIGN_WORDS = split_words("""
 
 def detect_language(text: str) -> LanguageCode:
     """The language of `text`; what has no letters at all counts as English."""
+    text = _NO_LANGUAGE.sub(" ", text) if "@" in text or "://" in text else text
     letters = len(_ANY_LETTER.findall(text))
     if not letters:
         return "en"

@@ -13,6 +13,7 @@ import numpy as np
 
 RECALL_CUTS = (1, 5, 10, 20, 30)
 HIT_CUTS = (1, 3, 5)
+SESSION_CUTS = (5, 10)
 TOKEN_BUDGETS = (250, 500, 1000)
 
 
@@ -33,6 +34,18 @@ class RankingOutcome:
 def compute_recall_at(outcome: RankingOutcome, cut: int) -> float:
     """The share of the evidence turns within the first `cut` results."""
     return _compute_found_share(outcome, outcome.ranked[:cut])
+
+
+def compute_session_recall_at(outcome: RankingOutcome, cut: int) -> float:
+    """The share of the sessions with evidence of which the first `cut` results show a turn."""
+    wanted = {_get_session(ref) for ref in outcome.evidence}
+    shown = {_get_session(ref) for refs in outcome.ranked[:cut] for ref in refs}
+    return len(wanted & shown) / len(wanted)
+
+
+def _get_session(ref: str) -> str:
+    """Of "D3:12" "D3"."""
+    return ref.partition(":")[0]
 
 
 def compute_hit_at(outcome: RankingOutcome, cut: int) -> float:
@@ -74,13 +87,15 @@ def compute_ndcg_at(outcome: RankingOutcome, cut: int) -> float:
 
 
 def compute_means(outcomes: Sequence[RankingOutcome]) -> dict[str, float]:
-    """Means over questions: "recall@10", "ndcg@10", "recall<=500", "tokens@10", "hit@3"."""
+    """Means over questions: "recall@10", "ndcg@10", "recall<=500", "tokens@10", "hit@3",
+    "sessions@5"."""
     measures: dict[str, Callable[[RankingOutcome], float]] = {
         **{f"recall@{cut}": partial(compute_recall_at, cut=cut) for cut in RECALL_CUTS},
         "ndcg@10": partial(compute_ndcg_at, cut=10),
         **{f"recall<={n}": partial(compute_recall_within, budget=n) for n in TOKEN_BUDGETS},
         "tokens@10": partial(count_tokens_at, cut=10),
         **{f"hit@{cut}": partial(compute_hit_at, cut=cut) for cut in HIT_CUTS},
+        **{f"sessions@{n}": partial(compute_session_recall_at, cut=n) for n in SESSION_CUTS},
     }
     return {name: compute_mean(map(of, outcomes)) or 0.0 for name, of in measures.items()}
 

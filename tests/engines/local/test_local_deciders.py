@@ -149,9 +149,10 @@ def test_what_stands_beside_it_ends_nothing(new: str, said: str, old: str) -> No
 
 
 def test_with_another_embedders_cosines_it_only_suspects() -> None:
-    new, said, old = ENGLISH[0]
-    verdicts = judge(new, said, hold(old), embedder="another")
-    assert [verdict.sure for verdict in verdicts] == [False]
+    new, said = "Ana sleeps in the attic room now.", "sleeping in the attic now"
+    held = hold("Ana sleeps in the small room.")
+    assert [verdict.sure for verdict in judge(new, said, held)] == [True]
+    assert [verdict.sure for verdict in judge(new, said, held, embedder="another")] == [False]
 
 
 @pytest.mark.parametrize(

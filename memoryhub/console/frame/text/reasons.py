@@ -77,15 +77,18 @@ _SHAPES = (
     ),
     (
         re.compile(r"(?P<sure>\d+ % .+); against it: (?P<words>[^;]+)"),
-        _("%(sure)s; against it: %(words)s"),
+        _("%(sure)s; said against it: “%(words)s”"),
     ),
     (
         re.compile(r"(?P<sure>\d+ % .+); for it: (?P<words>[^;]+)"),
-        _("%(sure)s; for it: %(words)s"),
+        _("%(sure)s; said for it: “%(words)s”"),
     ),
     (
         re.compile(r"(?P<same>\d+) % about the same, (?P<ends>\d+) % that it ends it"),
-        _("%(same)s %% about the same, %(ends)s %% that it ends it"),
+        _(
+            "%(same)s %% sure that both are about the same thing, "
+            "%(ends)s %% that the new one ends the old one"
+        ),
     ),
     (re.compile(r"(?P<why>[^()]+) \((?P<told>.+)\)"), _("%(why)s (%(told)s)")),
 )

@@ -32,6 +32,7 @@ from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.inference import usage
 from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.sealed_erasures import is_kept_by_hold
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.recall.render.citations import Citation
@@ -130,8 +131,10 @@ def load_job_effects(job: Job) -> dict[str, Any]:
         space=job.space, created_at__gte=job.started_at, created_at__lte=job.finished_at
     )
     took = job.finished_at - job.started_at
+    receipts = load_receipts([job])[job.id]
     return {
-        "receipts": load_receipts([job])[job.id],
+        "receipts": receipts,
+        "hold": is_kept_by_hold(job.space, receipts),
         "blocks": list(written.select_related("block")[:MAX_EXCHANGES]),
         "took": took.total_seconds() * 1000,
         "asked": usage.sum_usage(ModelCall.objects.filter(job_id=job.id)),
@@ -209,6 +212,7 @@ def _render_chat(
         "presets": PRESETS.values(),
         "model": select_chat_model(request.tenant, policy) if is_llm else "",
         "acts": is_llm and policy.core.tools,
+        "hold": policy.erase.hold,
         "sample": samples.find_sample_of_subject(space.subject),
         "pending": count_pending_turns(space),
         "most": settings.MAX_TEXT_BYTES,

@@ -195,8 +195,10 @@ def _read_corrections(given: CorrectionInput, now: datetime) -> dict[UUID, FactC
     if value in ("", fact.object):
         reworded = text.strip() != fact.text
         value = corrections.read_claim_value(fact, text, now) if reworded else None
-        if value is None and reworded and fact.object and fact.object not in text:
-            raise InvalidInput(gettext("say its value in a word or two"), field="value")
+        if value is None and reworded and fact.object:
+            if fact.object in fact.text:
+                raise InvalidInput(gettext("say its value in a word or two"), field="value")
+            value = fact.object  # neither words say it: it stands in the form, and stays
     since = _read_since(given, fact)
     wanted = {fact.id: FactCorrection(text, value=value, since=since)}
     for other_id in given.also if value else ():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 from uuid import UUID
 
@@ -17,6 +19,7 @@ from memoryhub.console.frame.forms import attempt, read_ids
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
+from memoryhub.console.frame.text.row_names import load_row_names
 from memoryhub.console.pages.erasure.choice import (
     ErasureChoice,
     ErasureOffer,
@@ -27,9 +30,10 @@ from memoryhub.dialogues.redaction import hash_with_secret
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasedRow, ErasureTarget
 from memoryhub.pipeline.review import answer_proposals
+from memoryhub.pipeline.sealed_erasures import is_kept_by_hold
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import Receipt
+from notes.models import Receipt, Relation
 
 # In this order; what becomes of the rows of each.
 _FATES = {
@@ -58,6 +62,7 @@ def erasure_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     rows.sort(key=lambda each: (order.index(each.how), each.kind, each.role))
     shown = rows[:MAX_SHOWN_ROWS]
     with tenant_scope(request.tenant.id):
+        shown = _name_rows(shown)
         return render_tab(
             request,
             get_space_or_404(space_id, now),
@@ -75,6 +80,21 @@ def erasure_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 
 def _get_fate(row: ErasedRow) -> str:
     return row.how
+
+
+def _name_rows(rows: Sequence[ErasedRow]) -> list[ErasedRow]:
+    """With the first words of an exchange, and what a relation joins: neither has words of its own.
+    Three statements at most."""
+    pages = load_row_names(("page", row.id, None) for row in rows if row.kind == "page")
+    joined = [row.id for row in rows if row.kind == "relation"]
+    relations = {
+        each.id: f"{each.src} {each.label.replace('_', ' ')} {each.dst}"
+        for each in Relation.objects.filter(id__in=joined).select_related("src", "dst")
+    }
+    return [
+        replace(row, text=relations.get(row.id) or pages.get(str(row.id)) or row.text)
+        for row in rows
+    ]
 
 
 def _join_asked(request: ConsoleRequest) -> QueryDict:
@@ -137,6 +157,8 @@ def receipt_page(request: ConsoleRequest, receipt_id: UUID) -> HttpResponse:
     receipt = get_object_or_404(Receipt.objects.filter(id=receipt_id))
     given = request.GET.get("ids", "")[:20_000]
     context = {"receipt": receipt, "given": given, "matches": None}
+    if receipt.is_sealed:
+        context["hold"] = is_kept_by_hold(receipt.sealed.space, [receipt])
     if given.strip():
         context["matches"] = _matches_checksum(receipt, given)
     return render(request, "erasure/receipt.html", context)

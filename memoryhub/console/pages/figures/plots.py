@@ -252,7 +252,7 @@ def plot_recall_quality(replays: Sequence[ReplayQuality]) -> Plot:
     figure = _build_figure(
         [line],
         showlegend=False,
-        xaxis={"type": "date"},
+        xaxis=_DAYS_AXIS,
         yaxis={
             "range": [-0.04, 1.06],
             "tickformat": ".0%",
@@ -287,33 +287,35 @@ def plot_lifelines(lines: Sequence[Lifeline], now: datetime) -> Plot:
     if not lines:
         return Plot("lifelines", title, about, None, empty=empty)
     claims = list(dict.fromkeys(each.claim for each in lines))
-    tone: dict[str, int] = {}
-    bars = []
+    bars: list[Any] = []
+    named: set[str] = set()
     for each in lines:
-        tone[each.claim] = tone.get(each.claim, -1) + 1
         end = each.end or now
         told = {"value": each.value, "start": f"{each.start:%Y-%m-%d}"}
+        name, tone = (_("holds now"), 0) if end >= now else (_("held before"), 7)
         bars.append(
             go.Bar(
                 orientation="h",
                 y=[each.claim],
                 base=[each.start.isoformat()],
                 x=[max(1.0, (end - each.start).total_seconds()) * 1000],
-                name=each.value,
+                name=name,
+                showlegend=name not in named,
+                marker={"line": {"width": 2}},
                 text=[each.value],
                 textposition="inside",
                 insidetextanchor="start",
                 hovertemplate=_("%(value)s, from %(start)s") % told + "<extra></extra>",
-                meta={"tone": tone[each.claim]},
+                meta={"tone": tone},
             )
         )
+        named.add(name)
     figure = _build_figure(
         bars,
         barmode="overlay",
-        showlegend=False,
         hovermode="closest",
         uniformtext={"mode": "hide", "minsize": 10},
-        height=90 + _LINE_HEIGHT * len(claims),
+        height=130 + _LINE_HEIGHT * len(claims),
         xaxis=_span_times(min(each.start for each in lines), now),
         yaxis={"type": "category", "categoryarray": claims[::-1], "ticks": ""},
     )

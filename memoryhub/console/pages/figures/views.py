@@ -30,6 +30,7 @@ def figures_page(request: ConsoleRequest) -> HttpResponse:
         plots.plot_case_ages(queries.count_cases_by_age(now)),
         plots.plot_usage_by_day([(each.key, each.tokens, each.money) for each in reversed(usage)]),
     ]
+    shown.sort(key=lambda plot: plot.figure is None)  # what there is nothing of yet comes last
     return render(request, "figures/tenant.html", {"plots": shown, "now": now})
 
 

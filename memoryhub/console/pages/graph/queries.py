@@ -75,11 +75,12 @@ def _load_speakers(space: Space) -> dict[str, str]:
 
 
 def find_person(space: Space) -> str | None:
-    """The id of the space's person among the entities. One statement."""
-    named = Entity.objects.filter(
-        space=space, name__in=space.called_names, retired_at=None, merged_into=None
-    )
-    found = named.order_by("-mention_count", "id").values_list("id", flat=True).first()
+    """The id of the space's person among the entities; where that is none of them, of whoever, or
+    of whatever, is spoken of most. One statement."""
+    rows = Entity.objects.filter(space=space, retired_at=None, merged_into=None)
+    likely = Case(When(name__in=space.called_names, then=0), When(type="person", then=1), default=2)
+    ordered = rows.annotate(likely=likely).order_by("likely", "-mention_count", "id")
+    found = ordered.values_list("id", flat=True).first()
     return str(found) if found else None
 
 

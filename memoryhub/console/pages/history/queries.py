@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 
@@ -86,23 +86,38 @@ def load_stream(space: Space, filters: Filters, moment: SpaceMoment) -> ListPage
     if filters["row"]:
         changed = Revision.objects.filter(event=OuterRef("pk"), row_type=filters["row"])
         rows = rows.filter(Exists(changed))
-    found = load_page(_with_first_rows(rows, MAX_STREAM_ROWS), filters.page)
+    found = load_page(
+        _with_first_rows(rows, Revision.objects.order_by("id")[:MAX_STREAM_ROWS]), filters.page
+    )
     changes = _group_changes_by_event(found.rows)
     return found.map(lambda event: StreamEntry(event, changes[event.id], event.rows))
 
 
+# They arrange and sum up what is held, and follow every change of it.
+_ARRANGING_KINDS = (
+    EvolutionEvent.Kind.PLACE,
+    EvolutionEvent.Kind.ARCHIVE,
+    EvolutionEvent.Kind.DIGEST,
+    EvolutionEvent.Kind.REFRESH,
+)
+
+
 def load_latest_entries(space: Space | None, count: int) -> list[StreamEntry]:
-    """The newest `count` change-sets of a space, or of all, each with its first row."""
-    rows = EvolutionEvent.objects.select_related("space")
+    """The newest `count` change-sets of a space, or of all, that changed what is held; each with
+    one row, what it made before what that took the place of."""
+    rows = EvolutionEvent.objects.exclude(kind__in=_ARRANGING_KINDS).select_related("space")
     found = rows.filter(space=space) if space is not None else rows
-    events = list(_with_first_rows(found, 1)[:count])
+    made_first = Revision.objects.order_by(F("version_before").asc(nulls_first=True), "id")
+    events = list(_with_first_rows(found, made_first[:1])[:count])
     changes = _group_changes_by_event(events)
     return [StreamEntry(event, changes[event.id], event.rows) for event in events]
 
 
-def _with_first_rows(rows: QuerySet[EvolutionEvent], most: int) -> QuerySet[Any]:
+def _with_first_rows(
+    rows: QuerySet[EvolutionEvent], revisions: QuerySet[Revision]
+) -> QuerySet[Any]:
     # Into an attribute of its own: a slice is no related manager's.
-    first = Prefetch("revisions", Revision.objects.order_by("id")[:most], "first")
+    first = Prefetch("revisions", revisions, "first")
     counted = rows.annotate(rows=build_count_subquery(Revision.objects.all(), "event"))
     return counted.prefetch_related(first, "undone_by")
 

@@ -137,6 +137,8 @@ def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpR
                 count=count,
                 outlook=None if sealed else preview_undo(found, request.actor, now),
                 sealed=sealed,
+                hold=sealed is not None
+                and sealed_erasures.is_kept_by_hold(sealed.space, [sealed.receipt]),
                 calls=load_event_calls(found),
             )
     check_role(request, EDITOR)

@@ -101,7 +101,9 @@ def _render_own_memories(request: HttpRequest, person: PageVisitor, **context: A
     filters = read_filters(request.GET, (queries.OWN_SHOW_CHOICE,))
     now = timezone.now()
     page, groups = queries.load_own_facts(person.space, filters, now)
-    context |= {"sealed": sealed_erasures.list_sealed(person.space, now)}
+    sealed = sealed_erasures.list_sealed(person.space, now)
+    hold = sealed_erasures.is_kept_by_hold(person.space, [each.receipt for each in sealed])
+    context |= {"sealed": sealed, "hold": hold}
     return render_own_page(
         request, person, "memories", filters=filters, page=page, groups=groups, **context
     )

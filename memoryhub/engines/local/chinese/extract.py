@@ -18,6 +18,7 @@ from types import MappingProxyType
 import rjieba
 
 from memoryhub.engines.local.chinese.answers import find_question
+from memoryhub.engines.local.chinese.changes import read_changes
 from memoryhub.engines.local.chinese.clauses import (
     ChineseClause,
     TaggedWord,
@@ -194,6 +195,11 @@ def _extract_facts(
             found = [f for f in found if not offset <= f.sources[0].start < end]
             found.append(_build_correction(utterance, corrected, offset, sentence))
     found = _put_slips_right(found, utterance, exchange, people)
+    for change in read_changes(utterance.text):
+        told = replace(utterance, text=change.text)
+        source = SourceSpan(utterance.handle, change.start, change.end)
+        facts = [each.fact for each in list_stated_facts(told, Exchange([told]), people)]
+        found += [replace(fact, sources=(source,)) for fact in facts]
     found += _read_new_introductions(utterance, found)
     return [_demote_second_home(fact, found[:i]) for i, fact in enumerate(found)]
 

@@ -56,6 +56,10 @@ _FULL_NAME = re.compile(rf"{_ANY_FAMILY_NAME}[\u4e00-\u9fff]{{2}}")
 _NAMED_FAMILIARLY = re.compile(
     rf"(?:[小老]{_ANY_FAMILY_NAME}|阿(?:[\u4e00-\u9fff](?!姨)|[A-Z][a-z]+))(?!们|板|[家公婆师])"
 )
+# "孙医生退休了" is told of somebody by name, who is not the speaker.
+_TITLED = re.compile(
+    rf"{_ANY_FAMILY_NAME}(?:医生|大夫|老师|经理|主任|阿姨|师傅|教练|教授|护士|领导|校长|院长|律师|总)(?=\w)(?![的家们])"
+)
 _VOCATIVE = re.compile(
     r"(?:兄弟|姐妹|老?哥|老弟|老铁|家人们|朋友们|老板|老师|师傅|大夫|医生|亲|小助手)(?=我|俺|在[不吗]|你|帮|$)"
 )
@@ -64,6 +68,7 @@ _ONESELF = re.compile(r"人(?:也|都|已经|还|就|现在)*在")
 _NOBODY = re.compile(
     r"(?:大家|别人|有人|人家|谁|网上|新闻|什么|啥|大多数?人|某些?|.{0,6}人们?$|朋友们)"
 )
+_DISPOSED = re.compile(r"(?:给|都|已经|刚|也)?(?:卖|退|扔|修|换|丢|转)(?:掉|出)?了")
 _POINTING = re.compile(r"^[这那](?:些|个|只|条|款|种|家|件|次|本|部|台|辆|套|份|位)?")
 _JUDGED = re.compile(r"^(?:[也都就还]?(?:很|真|太|挺|特别|好|非常|是|算|叫|不错|可以))")
 
@@ -136,11 +141,14 @@ def _find_person(text: str, speaker: str, known: str, people: frozenset[str]) ->
     if called := _find_known_name(text, people):
         name, size = called
         return Subject("person", name, name, 0, size)
+    if titled := _TITLED.match(text):
+        return Subject("person", titled[0], titled[0], 0, titled.end())
     if named := _NAMED_FAMILIARLY.match(text):
         return Subject("person", named[0], named[0], 0, named.end())
     if text[:1] in FAMILY_NAMES and text[1:2] not in "一二三":  # 高三 is a year of school
         word, tag = next(iter(rjieba.tag(text)), ("", ""))
-        if is_name(word, tag) and len(word) < len(text):
+        disposed = _DISPOSED.match(text[len(word) :])  # what is sold or taken back is a thing
+        if is_name(word, tag) and len(word) < len(text) and not disposed:
             return Subject("person", word, word, 0, len(word))
     return None
 

@@ -54,6 +54,43 @@ _BEFORE_THAT = re.compile(
     re.I,
 )
 _HOME_TOLD = re.compile(r"\b(?:live|living|lived|moved?|moving|based|rent(?:ing)?)\b", re.I)
+# "Got a new number, it's 0770 …", "New address: 3 Station Road", "my new email is …".
+_VALUE = r"(?P<value>[^\s,;!?](?:[^;!?\n]|[?!](?=\S)){0,60}?)"
+_THING = r"(?P<thing>[a-z][a-z-]*(?: [a-z][a-z-]*){0,2})"
+_NEW_VALUE = re.compile(
+    rf"{_LEAD}(?:(?:(?:i|we)(?:['’]ve| have)? )?(?:just |finally )?(?:got|have|changed to) (?:a"
+    rf"|my|our) new"
+    rf" {_THING}(?:,|:| -| –)? ?(?:and )?(?:it(?:['’]s| is)|the number is|which is|:) {_VALUE}"
+    rf"|(?:my |our |the )?new {_THING.replace('thing', 'label')}(?: is|['’]s|:) ?"
+    rf"{_VALUE.replace('value', 'told')}"
+    rf"|(?:i|we)(?:['’]ve| have)? (?:just )?changed (?:my|our) {_THING.replace('thing', 'old')}"
+    rf"(?:,|:| -| –| to|\.) ?(?:and )?(?:it(?:['’]s| is)(?: now)? |use |please use |now it['’]s )?"
+    rf"{_VALUE.replace('value', 'use')})"
+    r"(?: now| from now on| instead)?\s*[.!]*$",
+    re.I,
+)
+_VALUED_THINGS = split_words("""
+    number phone mobile cell email e-mail mail address password passcode username landline extension
+    name car phone laptop bike gym school job
+""")
+# "He's not my manager any more, it's Imran now", "so I'm with Dr Okafor now".
+_NO_LONGER_IS = re.compile(
+    rf"(?:(?:he|she|they|{_NAME})(?:['’]s| is|['’]re| are) not|(?:he|she|they|{_NAME}) (?:is"
+    rf"|are)n['’]t)"
+    rf" my (?P<role>[a-z]+) any ?more\W+(?:and )?(?:it['’]s|it is|now it['’]s"
+    rf"|that['’]s) (?P<name>{_NAME})"
+    r"(?: now)?\W*$"
+)
+_WITH_DOCTOR = re.compile(
+    r"(?:^|\b(?:so|and|now|but),? )(?i:i['’]m|i am"
+    r"|im) (?i:now )?with (?P<name>(?i:dr)\.? [A-Z][\w'’-]+)"
+    r"(?: now| instead)?\W*$"
+)
+_NOT_ANY_MORE = re.compile(
+    r"(?:,|;| so| and|\.) (?:so )?(?:i['’]m |im |i am )?(?P<told>(?:not|no longer) (?:an? )?"
+    r"(?P<what>[a-z][a-z-]+(?: [a-z-]+)?)(?: any ?more)?)\W*$",
+    re.I,
+)
 _FIRST_DAY = re.compile(
     rf"{_LEAD}(?:today (?:is|was) |it(?:['’]s| is| was) |had )?(?:my |the )?first day(?: today)? "
     r"(?:(?P<role>as an? [\w -]{2,40}?)|(?P<place>at [\w'’& -]{2,40}?))"
@@ -66,6 +103,23 @@ _SWAPPED = re.compile(
     r"(?P<new>(?:an?|the) [\w'’ -]{2,40}?)(?=\W*$|[,.;!] )",
     re.I,
 )
+
+
+_ANY_MORE = re.compile(r"no longer|any ?more", re.I)
+
+
+def _read_new_value(text: str) -> str:
+    """What has a new value, as a state: ("New address: 3 Mill Road") → "My address is 3 Mill Road
+    now."; "" where none is told."""
+    found = _NEW_VALUE.match(text)
+    if found is None:
+        return ""
+    thing = (found["thing"] or found["label"] or found["old"]).lower()
+    value = (found["value"] or found["told"] or found["use"]).strip(" .")
+    if thing.split()[-1] not in _VALUED_THINGS or not re.search(r"[\dA-Z@]", value):
+        return ""
+    thing = "phone number" if thing == "number" else thing
+    return f"My {thing} is {value} now."
 
 
 def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
@@ -84,7 +138,23 @@ def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
             did = "lived" if home else "worked"
             begun, done = start + found.start("told"), start + found.end("told")
             yield CompletedStatement(f"I {did} {found['rest']} before.", begun, done)
-        if (found := _NEW_ROLE.match(text)) and found["role"] in _ROLES:
+        if (found := _NOT_ANY_MORE.search(text)) and _ANY_MORE.search(found["told"]):
+            at = start + found.start("told")
+            yield CompletedStatement(
+                f"I am not {found['what']} any more.", at, start + found.end("told")
+            )
+        if found := _NO_LONGER_IS.search(text):
+            at = start + found.start("name")
+            told = f"My {found['role']} is {found['name']} now."
+            yield CompletedStatement(told, at, start + found.end("name"))
+        if found := _WITH_DOCTOR.search(text):
+            at = start + found.start("name")
+            yield CompletedStatement(
+                f"My doctor is {found['name']} now.", at, start + found.end("name")
+            )
+        if new_value := _read_new_value(text):
+            yield CompletedStatement(new_value, start, end)
+        elif (found := _NEW_ROLE.match(text)) and found["role"] in _ROLES:
             yield CompletedStatement(f"My {found['role']} is {found['name']} now.", start, end)
         elif found := _HAS_NAMED.match(text):
             # Beside the sentence itself, which tells of getting it.

@@ -13,17 +13,20 @@ from itertools import islice
 from memoryhub.engines.local.chinese.endings import may_end_claim
 from memoryhub.engines.local.claims.deciders import get_shipped_deciders
 from memoryhub.engines.local.claims.forget import match_forget_wish
-from memoryhub.engines.local.claims.introductions import POST_HOLDERS
+from memoryhub.engines.local.claims.frames import mark_subject, match_frames
 from memoryhub.engines.local.claims.matters import may_contradict
 from memoryhub.engines.local.claims.pairs import (
     ClaimView,
     describe_pairs,
+    find_cues,
     is_repetition,
     list_telling_words,
     may_take_place,
     names_ended_thing,
 )
 from memoryhub.engines.local.claims.predicates import is_many_valued
+from memoryhub.engines.local.claims.slots import fills_slot_anew, read_slot
+from memoryhub.engines.local.claims.ties import ends_tie, tells_end_of_thing
 from memoryhub.engines.local.language import HAN, detect_language
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import (
@@ -48,11 +51,7 @@ _NO_LONGER_HAS = re.compile(
     r" (?:the |their |his |her )?)(?P<thing>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*){0,2})"
     r"(?: any ?more)?\.$"
 )
-_LEFT = re.compile(
-    r"(?P<name>[A-Z][\w'’-]*) (?:has |just |is )*(?:left|quit|resigned|retired|gone|moved on"
-    r"|(?:was |been |got )?(?:fired|sacked|laid off))"
-    r"(?=[.,;]| (?:last|this|today|yesterday|for|the)\b)"
-)
+_CUES_OF_CHANGE = frozenset({"now", "over", "switch", "new", "wrong"})
 _LIKELIER_THAN_NOT = 0.5
 _COURTSHIP = re.compile(
     r"['’]s? (?:boyfriend|girlfriend|bf|gf)\.$|的(?:男朋友|女朋友|男友|女友|对象)。$"
@@ -144,7 +143,9 @@ def _judge_candidate(
     return (
         _correct_value(candidate, offered, slots.tolist())
         or _end_named_thing(candidate, offered, aliases)
-        or _end_post(candidate, offered)
+        or _fill_slot(candidate, offered, aliases, list(zip(slots, ends, strict=True)))
+        or _end_tie(candidate, offered, aliases)
+        or _end_told_thing(candidate, offered, aliases)
         or _suspect_opposites(candidate, offered)
         or sure
         or _suspect_ending(candidate, offered, aliases)
@@ -208,20 +209,69 @@ def _end_named_thing(
     ]
 
 
-def _end_post(candidate: ClaimCandidate, offered: _Offered) -> list[ClaimVerdict]:
-    """What somebody who left was to somebody as long as they held a post: "Priya left" ends "Priya
-    is Ana's manager"."""
-    told = _LEFT.match(candidate.text)
-    if told is None or candidate.polarity != "ended":
+def _fill_slot(
+    candidate: ClaimCandidate,
+    offered: _Offered,
+    aliases: Collection[str],
+    shares: Sequence[tuple[float, float]],
+) -> list[ClaimVerdict]:
+    """What stands in the same slot of the same person with another value: "Ana's landlord is Mrs
+    Green" after Mr Patel."""
+    if candidate.polarity not in ("holds", "planned"):
         return []
-    held = re.compile(
-        rf"{re.escape(told['name'])} is [^.]{{1,80}}['’]s? (?:[\w-]+ )?(?P<post>[\w-]+)\.$"
+    told = mark_subject(candidate.text, aliases)
+    slot = read_slot(told)
+    changed = find_cues(f"{candidate.said}\n{candidate.text}") & _CUES_OF_CHANGE
+    found = []
+    for (handle, old, _), (same, ends) in zip(offered, shares, strict=True):
+        beside = old.slots.predicate_key and is_many_valued(old.slots.predicate_key)
+        if beside or old.polarity not in ("holds", candidate.polarity):
+            continue
+        held = mark_subject(old.text, aliases)
+        name = ""
+        # Among people, who tell what happened, only what is known to be one or says that it is new.
+        if slot and fills_slot_anew(slot, read_slot(held), one_by_default=candidate.assisted):
+            name = slot.name
+        elif candidate.assisted and "event" not in (candidate.slots.kind, old.slots.kind):
+            name = match_frames(told, held)
+            # Of names and days one may have several at once, unless the words tell of a change.
+            name = name if name == "number" or changed else ""
+        if name:
+            reason = f"{_explain_verdict(same, ends, candidate)}; one {name} at a time"
+            found.append(ClaimVerdict(candidate.handle, "contradict", handle, reason=reason))
+    return found
+
+
+def _end_tie(
+    candidate: ClaimCandidate, offered: _Offered, aliases: Collection[str]
+) -> list[ClaimVerdict]:
+    """What somebody named was to the person: "Priya left" ends "Priya is Ana's manager"."""
+    new = _view_claim(candidate, aliases)
+    told = (
+        (handle, ends_tie(new, _view_claim(old, aliases), aliases)) for handle, old, _ in offered
     )
-    posts = ((handle, held.match(old.text)) for handle, old, _ in offered)
     return [
-        ClaimVerdict(candidate.handle, "deny", handle, reason=f"left: {told['name']}")
-        for handle, found in posts
-        if found and found["post"] in POST_HOLDERS
+        ClaimVerdict(candidate.handle, "deny", handle, reason=f"over: {words}")
+        for handle, words in told
+        if words
+    ]
+
+
+def _end_told_thing(
+    candidate: ClaimCandidate, offered: _Offered, aliases: Collection[str]
+) -> list[ClaimVerdict]:
+    """What the same person had of the very thing that is over: "left the Wet Socks", "plays bass in
+    the Wet Socks". Only told to an assistant: people among themselves tell what happened."""
+    if candidate.polarity != "ended" or not candidate.assisted:
+        return []
+    new = _view_claim(candidate, aliases)
+    views = ((handle, _view_claim(old, aliases)) for handle, old, _ in offered)
+    return [
+        ClaimVerdict(candidate.handle, "deny", handle, reason="over: what it names")
+        for handle, old in views
+        if old.polarity == "holds"
+        and old.person == new.person
+        and tells_end_of_thing(new, old, aliases)
     ]
 
 

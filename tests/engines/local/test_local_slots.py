@@ -1,0 +1,164 @@
+"""Which slot a claim fills, and what it does to the claim that filled it before."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memoryhub.engines.local.claims.frames import mark_subject, match_frames
+from memoryhub.engines.local.claims.slots import fills_slot_anew, read_slot
+from memoryhub.engines.local.engine import LocalEngine
+from memoryhub.engines.types import (
+    ClaimCandidate,
+    ClaimComparison,
+    ClaimSlots,
+    ClaimVerdict,
+    FactKind,
+    HeldClaim,
+    Polarity,
+)
+
+ENGINE = LocalEngine()
+AT = datetime(2026, 3, 4, 18, tzinfo=UTC)
+
+
+def judge(
+    new: str,
+    *held: str,
+    owner: str = "Ana",
+    polarity: Polarity = "holds",
+    thing: str = "",
+    kind: FactKind = "state",
+    assisted: bool = True,
+) -> list[ClaimVerdict]:
+    claims = [HeldClaim(f"m{n}", text, "Ana", "", AT, said_at=AT) for n, text in enumerate(held)]
+    candidate = ClaimCandidate(
+        "c1",
+        new,
+        owner,
+        "Ana",
+        AT + timedelta(days=60),
+        slots=ClaimSlots(object=thing, kind=kind),
+        offered=tuple(claim.handle for claim in claims),
+        polarity=polarity,
+        said=new,
+        assisted=assisted,
+    )
+    found = ENGINE.resolve_claims(compare(candidate, claims))
+    return [verdict for verdict in found if verdict.sure]
+
+
+def compare(candidate: ClaimCandidate, held: list[HeldClaim]) -> ClaimComparison:
+    return ClaimComparison([candidate], held, "Ana", ("Ana",))
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Ana's landlord is now a Mrs Green.", "Ana's landlord is Mr Patel."),
+        ("Ana's new boss is Sofia.", "Ana's manager at Tesco is Gail."),
+        ("Sofia is Ana's boss now.", "Ana's boss is called Henrik."),
+        ("They put Ana's rent up to 920.", "Ana's rent is 850 a month."),
+        ("Ana's email is a@new.example now.", "Ana's email is ana.k@old.example."),
+        ("Ana switched to a Pixel 9.", "Ana has an iPhone 12."),
+        ("Ana joined the climbing centre instead.", "Ana goes to PureGym on Mill Road."),
+        ("Ana cycles to work now instead of taking the bus.", "Ana takes the bus to work."),
+        ("Ana switched from history to economics.", "Ana is studying history at Leeds Uni."),
+        ("Ana moved all their money to Monzo.", "Ana banks with Barclays."),
+        ("Ana的房租涨到三千五了。", "Ana房租一个月三千。"),
+        ("Ana的领导姓赵。", "Ana的领导姓王。"),
+        ("Ana现在骑车上班，不坐地铁了。", "Ana坐地铁上班。"),
+        ("Ana的羽毛球改到周五了。", "Ana每周一晚上打羽毛球。"),
+        ("Ana的房子换房东了，现在是张阿姨。", "Ana的房东姓李。"),
+        ("Ana的邮箱换成 a@new.example 了。", "Ana的邮箱是 a@old.example。"),
+    ],
+)
+def test_another_value_in_the_same_slot_takes_its_place(new: str, old: str) -> None:
+    beside = (
+        "Ana's sister is called Rita." if "的" not in new and new.isascii() else "Ana喜欢爬山。"
+    )
+    assert [(v.op, v.target) for v in judge(new, beside, old)] == [("contradict", "m1")]
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Ana's friend is called Tom.", "Ana's friend is called Max."),
+        ("Ana's old boss is Henrik.", "Ana's boss is Sofia."),
+        ("Ana's boss is great.", "Ana's boss is Sofia."),
+        ("Rita's boss is Tom.", "Ana's boss is Sofia."),
+        ("Ana's rent is 850.", "Ana's rent is 850 a month."),
+        ("Ana has a Toyota.", "Ana drives a red Honda Jazz."),
+        ("Ana's sister moved to Toronto.", "Ana's sister is called Rita."),
+        ("Ana的朋友叫小马。", "Ana的朋友叫阿凯。"),
+        ("Ana的前领导姓赵。", "Ana的领导姓王。"),
+    ],
+)
+def test_what_is_another_slot_or_may_be_several_stands_beside_it(new: str, old: str) -> None:
+    told, held = read_slot(mark_subject(new, ["Ana"])), read_slot(mark_subject(old, ["Ana"]))
+    assert told is None or not fills_slot_anew(told, held)
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "kind"),
+    [
+        (
+            "Ana pays 45 pounds for piano lessons.",
+            "Ana pays 40 pounds for piano lessons.",
+            "number",
+        ),
+        ("Ana's choir meets on Thursdays now.", "Ana's choir meets on Mondays.", "weekday"),
+        ("Ana reports to Priya.", "Ana reports to Tom.", "name"),
+        ("Ana is in marketing.", "Ana is in Leeds.", ""),
+        ("Ana likes long walks.", "Ana likes short films.", ""),
+        ("Ana的体重是70公斤。", "Ana的体重是74公斤。", "number"),
+        ("Ana的儿子叫浩浩。", "Ana的儿子五年级。", ""),
+    ],
+)
+def test_claims_that_differ_by_one_value_are_of_one_frame(new: str, old: str, kind: str) -> None:
+    assert match_frames(mark_subject(new, ["Ana"]), mark_subject(old, ["Ana"])) == kind
+
+
+def test_of_names_one_may_have_several_unless_the_words_tell_of_a_change() -> None:
+    old = "Ana speaks French at home."
+    assert not judge("Ana speaks German at home.", old)
+    assert judge("Ana speaks German at home now.", old)
+
+
+def test_among_people_alike_words_alone_end_nothing() -> None:
+    told = "Ana pays 45 pounds for lessons.", "Ana pays 40 pounds for lessons."
+    assert judge(*told)
+    assert not judge(*told, assisted=False)
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Biscuit died last night.", "Ana's dog is called Biscuit."),
+        ("Biscuit died last night.", "Ana and others have a dog called Biscuit."),
+        ("Clara and Ana broke up yesterday.", "Clara is Ana's girlfriend."),
+        ("Kofi moved out.", "Ana's roommate is called Kofi."),
+        ("Ana和小美分手了。", "Ana的女朋友叫小美。"),
+        ("豆豆昨天走了。", "豆豆是Ana的狗。"),
+        ("阿凯搬走了。", "Ana的室友叫阿凯。"),
+    ],
+)
+def test_a_tie_ends_with_what_is_said_of_who_was_named(new: str, old: str) -> None:
+    beside = "Ana's brother Kofi is a baker."
+    (found,) = judge(new, beside, old, polarity="ended", owner="Biscuit")
+    assert (found.op, found.target) == ("deny", "m1")
+
+
+@pytest.mark.parametrize(
+    ("new", "thing", "old"),
+    [
+        ("Ana left the Wet Socks, too much drama.", "the Wet Socks", "Ana plays in The Wet Socks."),
+        ("Ana closed the Barclays account.", "the Barclays account", "Ana banks with Barclays."),
+        ("Ana的法语班Ana退了。", "", "Ana报了周三晚上的法语班。"),
+        ("Ana的高尔夫卖了。", "", "Ana开一辆白色的大众高尔夫。"),
+    ],
+)
+def test_what_is_over_ends_what_it_names(new: str, thing: str, old: str) -> None:
+    (found,) = judge(new, "Ana喜欢爬山。", old, polarity="ended", thing=thing, kind="event")
+    assert (found.op, found.target) == ("deny", "m1")
