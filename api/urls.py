@@ -136,6 +136,7 @@ _routes = [
         forget=facts.ForgetFactView,
         restore=facts.RestoreFactView,
         pin=facts.PinFactView,
+        merge=facts.MergeFactView,
     ),
     *build_space_rows(notes.NOTES, "notes", "note"),
     *build_space_verbs(
@@ -144,10 +145,15 @@ _routes = [
         describe=notes.DescribeNoteView,
         pin=notes.PinNoteView,
         forget=notes.ForgetNoteView,
+        restore=notes.RestoreNoteView,
+        merge=notes.MergeNoteView,
         delete=notes.DeleteNoteView,
     ),
     *build_space_rows(notes.LINKS, "links", "link"),
     *build_space_rows(notes.ENTITIES, "entities", "entity"),
+    *build_space_verbs(
+        "entities", "entity", merge=notes.MergeEntityView, split=notes.SplitEntityView
+    ),
     *build_space_rows(notes.RELATIONS, "relations", "relation"),
     *build_space_rows(topics.SEGMENTS, "segments", "segment"),
     *build_space_rows(topics.EPISODES, "episodes", "episode"),

@@ -21,6 +21,6 @@ class MemoryHubConfig(AppConfig):
 
 
 def _install_noting(using: str, **_sent: Any) -> None:
-    from memoryhub.tenants.row_images import install_noting
+    from memoryhub.tenants.database.row_images import install_noting
 
     install_noting(using)

@@ -17,8 +17,8 @@ django.setup(set_prefix=False)
 
 from django.urls import get_resolver  # noqa: E402  # of an application that is set up
 
+from memoryhub.observability.tracing import begin_tracing  # noqa: E402
 from memoryhub.serving.handler import HubHandler  # noqa: E402
-from memoryhub.tracing import begin_tracing  # noqa: E402
 
 begin_tracing("web")
 application = HubHandler()

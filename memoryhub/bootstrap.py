@@ -16,10 +16,10 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
 from memoryhub.pipeline.jobs import runner
 from memoryhub.tenants import services as tenants
-from memoryhub.tenants.accounts import ensure_account, find_first_operator, make_operator
 from memoryhub.tenants.models import ApiKey, Membership, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space, find_tenant
+from memoryhub.tenants.sign_in.accounts import ensure_account, find_first_operator, make_operator
 
 DEMO_SLUG = "demo"
 DEMO_DIALOGUES = Path(__file__).parent / "demo" / "dialogues"

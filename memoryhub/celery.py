@@ -156,7 +156,7 @@ def give_way_to_requests(sender: Any, **kwargs: Any) -> None:
 
 @worker_init.connect
 def begin_worker_tracing(sender: Any, **kwargs: Any) -> None:
-    from memoryhub.tracing import begin_tracing
+    from memoryhub.observability.tracing import begin_tracing
 
     begin_tracing("worker")
 

@@ -18,10 +18,10 @@ from django.db.models import BinaryField, CharField, Field, JSONField, Model, Te
 
 from memoryhub.declarations import AppDeclaration, load_declarations
 from memoryhub.engines.llm.own_prompts import find_prompt_faults
+from memoryhub.observability.tracing import is_tracing_installed
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import TenantModel
-from memoryhub.tenants.sign_on_provider import is_sign_on_installed
-from memoryhub.tracing import is_tracing_installed
+from memoryhub.tenants.sign_in.openid_provider import is_sign_on_installed
 
 _ROLE_SQL = """
 SELECT current_user, rolsuper, rolbypassrls,

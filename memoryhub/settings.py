@@ -12,8 +12,8 @@ from memoryhub import env
 from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.inference.endpoint_addresses import parse_origins
 from memoryhub.inference.prices import parse_prices
-from memoryhub.tenants.sign_on_provider import check_provider_address
-from memoryhub.tenants.sign_on_roles import parse_role_rules
+from memoryhub.tenants.sign_in.openid_provider import check_provider_address
+from memoryhub.tenants.sign_in.openid_roles import parse_role_rules
 from memoryhub.webhooks.targets import parse_networks
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -169,8 +169,8 @@ INSTALLED_APPS = [
     "corsheaders",
 ]
 MIDDLEWARE = [
-    "memoryhub.tracing.TracingMiddleware",
-    "memoryhub.logs.RequestIdMiddleware",
+    "memoryhub.observability.tracing.TracingMiddleware",
+    "memoryhub.observability.logs.RequestIdMiddleware",
     "memoryhub.metrics.middleware.MetricsMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "api.core.request_log.RequestLogMiddleware",
@@ -243,7 +243,7 @@ X_FRAME_OPTIONS = "DENY"
 # `check --deploy` asks for what the proxy that ends TLS decides (W008: to redirect there) and for
 # promises about other hosts of the domain (W005, W021), which are not the hub's to make.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"] + ["security.W008"] * HTTPS
-SESSION_ENGINE = "memoryhub.tenants.sessions"
+SESSION_ENGINE = "memoryhub.tenants.sign_in.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0
@@ -251,7 +251,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_REFERRER_POLICY = "same-origin"
 # The bounds that OWASP gives for argon2id: 19 MiB for a comparison, where Django takes 100.
 PASSWORD_HASHERS = [
-    "memoryhub.tenants.sessions.BoundedArgon2Hasher",
+    "memoryhub.tenants.sign_in.sessions.BoundedArgon2Hasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 # New passwords are asked for by mail where there is a server that sends it.
@@ -274,7 +274,7 @@ OIDC_ADMIT_UNKNOWN = env.read_flag("MEMORYHUB_OIDC_ADMIT_UNKNOWN", False)
 # What it calls a sign-in with more than a password, in `amr` or `acr`.
 OIDC_SECOND_FACTOR = env.read_names("MEMORYHUB_OIDC_SECOND_FACTOR")
 OIDC_SESSION_HOURS = env.read_integer("MEMORYHUB_OIDC_SESSION_HOURS", 12, least=1)
-AUTHENTICATION_BACKENDS = ["memoryhub.tenants.sessions.PersonBackend"]
+AUTHENTICATION_BACKENDS = ["memoryhub.tenants.sign_in.sessions.PersonBackend"]
 # Whose pages a browser lets read what programs are answered, with a key and without cookies.
 _cors_origins = env.read_names("MEMORYHUB_CORS_ORIGINS")
 CORS_ALLOW_ALL_ORIGINS = "*" in _cors_origins
@@ -320,5 +320,5 @@ METRICS_TOKEN = env.read_text("MEMORYHUB_METRICS_TOKEN")
 # Where traces go; without it there are none. What sends them reads its other settings by itself.
 OTLP_ENDPOINT = env.read_text("OTEL_EXPORTER_OTLP_ENDPOINT")
 LOG_LEVEL = env.read_choice("MEMORYHUB_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
-LOGGING_CONFIG = "memoryhub.logs.configure_logging"
+LOGGING_CONFIG = "memoryhub.observability.logs.configure_logging"
 LOGGING: dict[str, Any] = {"level": LOG_LEVEL, "json": env.read_flag("MEMORYHUB_LOG_JSON", False)}

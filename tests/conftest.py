@@ -50,6 +50,7 @@ MADE_OF = (
     "memoryhub/*/migrations/*.py",
     "memoryhub/embedded/*.py",
     "memoryhub/tenants/*.py",
+    "memoryhub/tenants/database/*.py",
     "requirements/*.txt",
     "tests/conftest.py",
 )

@@ -17,7 +17,7 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from api.models import LoggedRequest
-from memoryhub.deferred_writes import DeferredWriter
+from memoryhub.background.deferred_writes import DeferredWriter
 from memoryhub.tenants.keys import KeyRow
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope

@@ -13,10 +13,10 @@ from api.core.authentication import get_request_key
 from api.schema.openapi import list_parameters
 from memoryhub.dialogues.models import Session
 from memoryhub.errors import InvalidInput, MemoryHubError, NotFound
+from memoryhub.tenants.database.prepared import load_prepared_rows
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import clean_subject
-from memoryhub.tenants.statements import load_prepared_rows
 
 
 class HubView(APIView):

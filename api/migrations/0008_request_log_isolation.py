@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import migrations
 
-from memoryhub.tenants.rls import isolate
+from memoryhub.tenants.database.row_security import isolate
 
 
 class Migration(migrations.Migration):

@@ -185,6 +185,12 @@ class PinMemorySerializer(ReasonSerializer):
     pinned = StrictBooleanField(default=True)
 
 
+class MergeMemorySerializer(ReasonSerializer):
+    """`other`: the memory that is taken out, of the same kind."""
+
+    other = StrictIdField()
+
+
 class FactWriteView(RowWriteView):
     resource = FACTS
 
@@ -241,3 +247,14 @@ class PinFactView(FactWriteView):
     def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
         kind, pinned = self.resource.name, deed.given["pinned"]
         return deed.correct(corrections.set_pinned, kind, row_id, pinned)
+
+
+class MergeFactView(FactWriteView):
+    """Two facts say the same: `other` is taken out, and what it rests on supports this one."""
+
+    serializer_class = MergeMemorySerializer
+    example: ClassVar = {"other": "0199d5a0-0000-7000-8000-000000000002", "reason": "said twice"}
+
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
+        kind, other = self.resource.name, deed.given["other"]
+        return deed.correct(corrections.merge_memories, kind, other, row_id)

@@ -12,7 +12,8 @@ from api.core.fields import AtLeastOneSerializer, ListField, NameField
 from api.rows.columns import Resource, build_columns, build_unretired_condition, pick_columns
 from api.rows.sources import Source, load_sources
 from api.rows.write_views import ReasonSerializer, RowWriteView, SpaceWriteRequest
-from api.v1.facts import PinFactView
+from api.schema.openapi import WRITE_PARAMETERS
+from api.v1.facts import MergeFactView, PinFactView
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.corrections import Correction
 from notes.models import Entity, Link, Note, Relation
@@ -121,6 +122,37 @@ class ForgetNoteView(NoteWriteView):
 
     def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
         return deed.correct(corrections.forget_note, row_id)
+
+
+class RestoreNoteView(NoteWriteView):
+    """Hold a note again that was forgotten. Undo brings its links back as well."""
+
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
+        return deed.correct(corrections.restore_note, row_id)
+
+
+class MergeNoteView(MergeFactView):
+    """Two notes say the same: `other` is taken out, and what it rests on supports this one."""
+
+    resource = NOTES
+
+
+class MergeEntityView(MergeFactView):
+    """Two names mean one: `other` is one more name of this entity from now on."""
+
+    resource = ENTITIES
+
+
+class SplitEntityView(RowWriteView):
+    """Take back the merge that made another entity stand for this one."""
+
+    resource = ENTITIES
+    parameters: ClassVar = WRITE_PARAMETERS
+
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
+        return corrections.split_entity(
+            deed.space, row_id, deed.actor, deed.now, reason=deed.reason
+        )
 
 
 class DeleteNoteView(ForgetNoteView):

@@ -11,8 +11,8 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from memoryhub.dialogues.models import IS_INNER, Turn
+from memoryhub.tenants.database.prepared import open_prepared_cursor
 from memoryhub.tenants.scope import get_current_tenant
-from memoryhub.tenants.statements import open_prepared_cursor
 
 
 def filter_turns_between(space_id: UUID, first_seq: int, last_seq: int) -> QuerySet[Turn]:

@@ -12,12 +12,12 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from memoryhub.background.news import News, notify_listeners
 from memoryhub.dialogues.messages import Message, check_messages, clean_text, resolve_time
 from memoryhub.dialogues.models import INNER, OWN_KEYS, Session, Turn
 from memoryhub.dialogues.redaction import hash_buried_words
 from memoryhub.engines.local.language import detect_language
 from memoryhub.errors import Conflict, InvalidInput
-from memoryhub.news import News, notify_listeners
 from memoryhub.subject_names import (
     THE_USER_BY_LANGUAGE,
     choose_display_name,

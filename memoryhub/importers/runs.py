@@ -19,7 +19,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from memoryhub.doorbell import ring_task
+from memoryhub.background.doorbell import ring_task
 from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
 from memoryhub.importers import storage
 from memoryhub.importers.execute import ImportRequest, import_file, parse_kinds

@@ -20,6 +20,8 @@ from django.db.models import F, Func, QuerySet, Sum, Value
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from memoryhub.background.news import News, notify_listeners
+from memoryhub.background.stopping import stop_if_unwanted
 from memoryhub.engines.ledger import CallRecord, get_current_ledger, use_ledger
 from memoryhub.errors import EngineError, ModelsPaused
 from memoryhub.inference import breaker
@@ -34,12 +36,10 @@ from memoryhub.inference.connections import load_prices
 from memoryhub.inference.models import ModelCall
 from memoryhub.inference.prices import Prices, compute_call_cost
 from memoryhub.metrics.counters import MODEL_CALLS, MODEL_COST, MODEL_TOKENS
-from memoryhub.news import News, notify_listeners
+from memoryhub.observability.tracing import Told, trace_model_call
 from memoryhub.policies.schema import LlmPolicy
 from memoryhub.policies.services import load_tenant_policy
-from memoryhub.stopping import stop_if_unwanted
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tracing import Told, trace_model_call
 
 log = structlog.get_logger()
 

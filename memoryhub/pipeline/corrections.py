@@ -49,7 +49,7 @@ from notes.history.change_set import ChangeSet
 from notes.history.timeline import RowChange
 from notes.history.undo import plan_roll_back, plan_undo, write_plan
 from notes.history.unit_of_work import RowKey, UnitOfWork, load_event_standing
-from notes.models import EvolutionEvent, Fact, IndexEntry, Note, Revision
+from notes.models import Entity, EvolutionEvent, Fact, IndexEntry, Note, Revision
 from personas import portrait, profile, traits
 from personas.models import ProfileAttribute, Trait
 
@@ -306,15 +306,17 @@ def merge_memories(
 def split_entity(
     space: Space, entity_id: UUID, actor: str, now: datetime, *, reason: str = ""
 ) -> Correction[Any]:
-    """Take back the merge that made another name stand for this entity. Raises NotFound where it
-    stands for itself."""
+    """Take back the merge that made another name stand for this entity, which stands for itself
+    then. Raises NotFound where it does already."""
     with tenant_scope(space.tenant_id):
         rows = Revision.objects.filter(space=space, row_type="entity", row_id=entity_id)
         merged = rows.filter(before__merged_into_id=None).exclude(after__merged_into_id=None)
         merge = _find_last_standing_event(space, merged)
     if merge is None:
         raise NotFound(gettext("this entity is merged into no other"))
-    return undo_event(merge, actor, now, cascade=True, reason=reason)
+    made = undo_event(merge, actor, now, cascade=True, reason=reason)
+    with tenant_scope(space.tenant_id):
+        return replace(made, rows=(Entity.objects.get(space=space, id=entity_id),))
 
 
 def edit_rows(

@@ -25,8 +25,14 @@ from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import Job, SealedErasure
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants.database.row_images import (
+    RowImage,
+    delete_rows,
+    insert_rows,
+    load_rows,
+    update_row,
+)
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.row_images import RowImage, delete_rows, insert_rows, load_rows, update_row
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.sealing import open_sealed, reseal, seal_secret
 from memoryhub.tenants.services import lock_space

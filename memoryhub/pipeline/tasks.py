@@ -12,8 +12,8 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
+from memoryhub.background.doorbell import ring_task
 from memoryhub.declarations import load_declarations
-from memoryhub.doorbell import ring_task
 from memoryhub.pipeline.jobs import queue, runner
 from memoryhub.pipeline.jobs.turns import SpaceTurns
 

@@ -25,9 +25,9 @@ from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.presets import DEFAULT_PRESET
 from memoryhub.policies.schema import Policy, split_keys
 from memoryhub.policies.switches import LOG_SWITCHES, PROMPT, get_family, get_switch_value
+from memoryhub.tenants.database.prepared import load_prepared_rows
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.statements import load_prepared_rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from uuid import UUID
 
 from django.conf import settings
 
+from memoryhub.tenants.database.prepared import open_prepared_cursor
 from memoryhub.tenants.models import ApiKey
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.statements import open_prepared_cursor
 
 _KEY_PATTERN = re.compile(r"mh_([a-z0-9]{12})_([A-Za-z0-9_-]{32,64})")
 _PREFIX_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from memoryhub.tenants.statements import open_prepared_cursor
+from memoryhub.tenants.database.prepared import open_prepared_cursor
 
 _tenant: ContextVar[UUID | None] = ContextVar("tenant", default=None)
 

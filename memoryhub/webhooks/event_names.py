@@ -8,8 +8,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from memoryhub.background.news import NEWS_KINDS
 from memoryhub.errors import InvalidInput
-from memoryhub.news import NEWS_KINDS
 from memoryhub.webhooks.models import Webhook
 
 TEST_EVENT = "webhook.test"

@@ -13,15 +13,15 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from memoryhub.doorbell import ring_task
-from memoryhub.news import News, NewsFactory
+from memoryhub.background.doorbell import ring_task
+from memoryhub.background.news import News, NewsFactory
 from memoryhub.tenants.models import Space
 from memoryhub.webhooks import event_names
 from memoryhub.webhooks.models import Delivery, Webhook, WebhookEvent
 
 
 def record_news(tenant_id: UUID, make: NewsFactory) -> None:
-    """Listens to `memoryhub.news`. Call inside the tenant's scope."""
+    """Listens to `memoryhub.background.news`. Call inside the tenant's scope."""
     hooks = list(Webhook.objects.filter(is_active=True))
     if not hooks:
         return

@@ -12,7 +12,7 @@ from uuid import UUID
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, QuerySet
 
-from memoryhub.news import News, notify_listeners
+from memoryhub.background.news import News, notify_listeners
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from notes.history.news import build_news

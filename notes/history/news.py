@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.apps import apps
 
-from memoryhub.news import News
+from memoryhub.background.news import News
 from notes.models.fields import MemoryFields
 
 Values = Mapping[str, Any]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from django.db import migrations
 from django.db.migrations import RunSQL
 
-from memoryhub.tenants.rls import CURRENT, definer_function
+from memoryhub.tenants.database.row_security import CURRENT, definer_function
 
 # Own words and the window's are added; a row without a window counts twice, as its vector does.
 _BY_WORDS = f"""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.db import migrations
 from django.db.migrations import RunSQL
 
-from memoryhub.tenants.rls import CURRENT
+from memoryhub.tenants.database.row_security import CURRENT
 
 _NAME = "memoryhub_by_words"
 _OLD = "uuid, uuid, text[], tsquery, int"

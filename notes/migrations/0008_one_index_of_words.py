@@ -10,7 +10,7 @@ from django.db import migrations
 from django.db.migrations import RunSQL
 from django.db.models.functions import Coalesce
 
-from memoryhub.tenants.rls import CURRENT
+from memoryhub.tenants.database.row_security import CURRENT
 
 _NAME = "memoryhub_by_words"
 _ARGUMENTS = (

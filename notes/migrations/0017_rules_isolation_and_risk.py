@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import migrations
 
-from memoryhub.tenants.rls import isolate
+from memoryhub.tenants.database.row_security import isolate
 
 _RISK = """
 UPDATE notes_proposal SET risk = CASE kind

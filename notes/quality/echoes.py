@@ -19,9 +19,9 @@ from django.db.models import Q
 from memoryhub.dialogues.messages import hash_text, normalise_text
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.language import HAN
+from memoryhub.tenants.database.prepared import open_prepared_cursor
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.statements import open_prepared_cursor
 from notes.models import Fingerprint
 
 TextSpan = tuple[int, int]

@@ -22,8 +22,8 @@ from django.db.models.functions import Coalesce
 from memoryhub.dialogues.models import Turn
 from memoryhub.policies.schema import ForgetPolicy
 from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants.database.prepared import load_prepared_rows, open_prepared_cursor
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.statements import load_prepared_rows, open_prepared_cursor
 from notes.facts.validity import build_fact_current_sql
 from notes.history.change_set import ChangeSet
 from notes.models import Episode, EvolutionEvent, Fact, Note, Page

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from memoryhub.news import News, notify_listeners
+from memoryhub.background.news import News, notify_listeners
 from memoryhub.tenants.models import Space
 from notes.models import Fact, Proposal
 

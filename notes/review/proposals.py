@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db.models import Model
 
-from memoryhub.news import notify_listeners
+from memoryhub.background.news import notify_listeners
 from memoryhub.tenants.models import Space
 from notes.facts import risk
 from notes.facts.resolve import OverruledCandidate

@@ -17,8 +17,8 @@ from django.db.models import Exists, F, FloatField, OuterRef, QuerySet, Value
 from django.db.models.functions import Cast, Exp, Extract, Greatest, Least
 
 from memoryhub.policies.schema import HeatPolicy, Policy
+from memoryhub.tenants.database.prepared import open_prepared_cursor
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.statements import open_prepared_cursor
 from notes.history.change_set import ChangeSet
 from notes.history.unit_of_work import UnitOfWork
 from notes.models import Page, Segment, SegmentPage

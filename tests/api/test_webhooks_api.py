@@ -10,7 +10,7 @@ import pytest
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from memoryhub.news import NEWS_KINDS
+from memoryhub.background.news import NEWS_KINDS
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.webhooks import dispatch

@@ -19,6 +19,7 @@ from tests.support import api_scene
 from tests.support.factories import (
     MAY,
     make_block,
+    make_entity,
     make_fact,
     make_job,
     make_note,
@@ -196,6 +197,50 @@ def test_a_note_is_described_pinned_and_deleted(api: APIClient, space: Space) ->
     assert post_accepted_write(api, f"notes/{note.id}/pin")["note"]["pinned"] is True
     assert post_accepted_write(api, f"notes/{note.id}/forget")["note"]["retired_at"]
     assert api.get(f"{S}/notes").json()["total"] == 0
+
+
+def test_a_forgotten_note_is_restored(api: APIClient, space: Space) -> None:
+    with tenant_scope(space.tenant_id):
+        note = make_note(space, "Chess in Porto")
+    post_accepted_write(api, f"notes/{note.id}/forget")
+    assert post_accepted_write(api, f"notes/{note.id}/restore")["note"]["retired_at"] is None
+    assert post_write(api, f"notes/{note.id}/restore").json()["code"] == "already_held"
+
+
+@pytest.mark.parametrize(("kind", "make"), [("facts", make_fact), ("notes", make_note)])
+def test_what_says_the_same_is_merged_and_brought_back(
+    api: APIClient, space: Space, kind: str, make: Any
+) -> None:
+    with tenant_scope(space.tenant_id):
+        kept, gone = make(space, "Ana plays chess"), make(space, "Ana is a chess player")
+    before = api.get(f"{S}/{kind}/{kept.id}").json()["sources"]
+    path = f"{kind}/{kept.id}/merge"
+    answer = post_accepted_write(api, path, {"other": str(gone.id), "reason": "said twice"})
+    assert answer[kind.removesuffix("s")]["id"] == str(kept.id)
+    assert [row["id"] for row in api.get(f"{S}/{kind}").json()["items"]] == [str(kept.id)]
+    assert len(api.get(f"{S}/{kind}/{kept.id}").json()["sources"]) >= len(before)
+    assert get_event(api, answer["event_id"])["reason"] == "said twice"
+    post_accepted_write(api, f"events/{answer['event_id']}/undo")
+    assert api.get(f"{S}/{kind}").json()["total"] == 2
+    itself = post_write(api, path, {"other": str(kept.id)})
+    assert (itself.status_code, itself.json()["code"]) == (422, "invalid")
+    assert post_write(api, path, {"other": str(space.id)}).status_code == 404
+    assert post_write(api, path).status_code == 422
+
+
+def test_two_names_of_one_are_merged_and_split(api: APIClient, space: Space) -> None:
+    with tenant_scope(space.tenant_id):
+        robert, bob = make_entity(space, "Robert"), make_entity(space, "Bob")
+    merge = f"entities/{robert.id}/merge"
+    merged = post_accepted_write(api, merge, {"other": str(bob.id)})["entity"]
+    assert (merged["id"], merged["aliases"]) == (str(robert.id), ["Bob"])
+    assert [row["name"] for row in api.get(f"{S}/entities").json()["items"]] == ["Robert"]
+    assert post_write(api, merge, {"other": str(bob.id)}).json()["code"] == "already_merged"
+    split = post_accepted_write(api, f"entities/{bob.id}/split", {"reason": "two people"})
+    assert (split["entity"]["name"], split["entity"]["merged_into"]) == ("Bob", None)
+    assert get_event(api, split["event_id"])["reason"] == "two people"
+    assert api.get(f"{S}/entities").json()["total"] == 2
+    assert post_write(api, f"entities/{bob.id}/split").status_code == 404
 
 
 def test_an_event_is_shown_undone_and_redone(api: APIClient, fact: Fact) -> None:

@@ -8,9 +8,9 @@ from uuid import uuid4
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from memoryhub.tenants import sign_in
 from memoryhub.tenants.models import ApiKey, Membership, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.sign_in import attempts
 from tests.console.conftest import ConsoleWorld, make_world
 from tests.support import api_scene
 from tests.support.attack import list_tenant_tables
@@ -169,7 +169,7 @@ def test_people_and_sessions_are_out_of_a_tenants_reach(
     victim: ConsoleWorld, stranger: Tenant, client: Any
 ) -> None:
     client.force_login(victim.admin)
-    sign_in.record_account_event(sign_in.Kind.SIGNED_IN, victim.admin, "")
+    attempts.record_account_event(attempts.Kind.SIGNED_IN, victim.admin, "")
     assert ask("SELECT 1 FROM tenants_browsersession")
     with tenant_scope(stranger.id):
         for table in sorted(OUT_OF_REACH):

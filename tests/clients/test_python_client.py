@@ -21,6 +21,7 @@ from memoryhub_client.rows import models
 from memoryhub_client.rows.base import _list_attribute_types
 from tests.support.api_scene import make_row_of_every_kind
 from tests.support.event_loop import run_coroutine
+from tests.support.factories import make_entity, make_fact, make_note
 from tests.support.in_process import InProcessTransport, serve_in_process
 
 CONTRACT = Path(__file__).parent.parent / "api/openapi.json"
@@ -78,6 +79,20 @@ def list_unknown_fields(row: Row) -> list[str]:
     ]
 
 
+def _call_merges(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
+    ana, space = hub.space("ana"), scene["fact"].space
+    with tenant_scope(space.tenant_id):
+        fact, again = make_fact(space, "Ana swims"), make_fact(space, "Ana goes swimming")
+        note, same = make_note(space, "Swims"), make_note(space, "Swims on Mondays")
+        bob, robert = make_entity(space, "Bob"), make_entity(space, "Robert")
+    yield ana.facts.merge(str(fact.id), str(again.id)).row
+    yield ana.notes.merge(str(note.id), str(same.id)).row
+    merged = ana.entities.merge(str(robert.id), str(bob.id), reason="the same person")
+    assert merged.row.aliases == ["Bob"]
+    yield merged.row
+    yield ana.entities.split(str(bob.id)).row
+
+
 def call_everything(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     """Every call of the client on a row of every kind; yields all rows it is answered with."""
     ana = hub.space("ana")
@@ -107,6 +122,8 @@ def call_everything(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     yield ana.notes.describe(note, tags=["game"], context="").row
     yield ana.notes.pin(note, pinned=True).row
     yield ana.notes.forget(note).row
+    yield ana.notes.restore(note).row
+    yield from _call_merges(hub, scene)
     assert ana.traits.set("openness", "low") == "openness"
     assert ana.profile.set("home_town", "Braga") == "home_town"
     yield from _call_blocks(hub)

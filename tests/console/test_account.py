@@ -16,7 +16,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from memoryhub.console.pages.account.browsers import name_browser
-from memoryhub.tenants import sign_in
 from memoryhub.tenants.models import (
     AccountEvent,
     AuditEntry,
@@ -27,6 +26,7 @@ from memoryhub.tenants.models import (
 )
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import add_member
+from memoryhub.tenants.sign_in import attempts
 from tests.console.conftest import ConsoleWorld
 from tests.support.factories import make_member, make_tenant
 
@@ -52,10 +52,10 @@ def test_passwords_are_kept_by_argon2(settings: Any) -> None:
 
 def test_guessing_is_held_back_and_written_down(client: Client, world: ConsoleWorld) -> None:
     name = world.admin.username
-    for _ in range(sign_in.MOST_AT_ADDRESS_BY_NAME):
+    for _ in range(attempts.MOST_AT_ADDRESS_BY_NAME):
         assert not try_sign_in(client, name, WRONG)
     assert not try_sign_in(client, name, RIGHT)
-    assert list_kinds(world.admin) == ["sign_in.failed"] * sign_in.MOST_AT_ADDRESS_BY_NAME
+    assert list_kinds(world.admin) == ["sign_in.failed"] * attempts.MOST_AT_ADDRESS_BY_NAME
     assert try_sign_in(Client(), name, RIGHT, "10.0.0.2")
 
 
@@ -66,7 +66,7 @@ def test_who_guesses_anothers_password_does_not_lock_them_out(
     name = world.admin.username
     assert try_sign_in(client, name, RIGHT)
     client.post(reverse("sign-out"))
-    monkeypatch.setattr(sign_in, "MOST_BY_NAME", 12)
+    monkeypatch.setattr(attempts, "MOST_BY_NAME", 12)
     for place in range(12):
         assert not try_sign_in(Client(), name, WRONG, f"10.0.{place % 3}.1")
     assert not try_sign_in(Client(), name, RIGHT, "10.0.9.9")
@@ -77,11 +77,11 @@ def test_a_known_browser_guesses_no_further_either(client: Client, world: Consol
     name, other = world.admin.username, make_member(world.tenant)
     assert try_sign_in(client, name, RIGHT)
     client.post(reverse("sign-out"))
-    for _ in range(sign_in.MOST_BY_DEVICE):
+    for _ in range(attempts.MOST_BY_DEVICE):
         assert not try_sign_in(client, name, WRONG)
     assert not try_sign_in(client, name, RIGHT)
     # To another account it is a browser like any.
-    for _ in range(sign_in.MOST_AT_ADDRESS_BY_NAME):
+    for _ in range(attempts.MOST_AT_ADDRESS_BY_NAME):
         try_sign_in(client, other.username, WRONG, "10.0.0.7")
     assert not try_sign_in(client, other.username, RIGHT, "10.0.0.7")
 
@@ -89,7 +89,7 @@ def test_a_known_browser_guesses_no_further_either(client: Client, world: Consol
 def test_an_address_that_tries_many_names_is_held_back(
     world: ConsoleWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sign_in, "MOST_AT_ADDRESS", 6)
+    monkeypatch.setattr(attempts, "MOST_AT_ADDRESS", 6)
     for number in range(6):
         assert not try_sign_in(Client(), f"nobody-{number}", WRONG)
     assert not try_sign_in(Client(), world.admin.username, RIGHT)
@@ -116,15 +116,15 @@ def test_the_address_is_what_a_trusted_proxy_says(
     rf: Any, settings: Any, proxies: int, passed: str, told: str
 ) -> None:
     settings.PROXIES = proxies
-    assert sign_in.read_address(rf.get("/", headers={"X-Forwarded-For": passed})) == told
+    assert attempts.read_address(rf.get("/", headers={"X-Forwarded-For": passed})) == told
 
 
 def test_no_more_passwords_are_compared_at_once_than_the_hub_bears(
     client: Client, world: ConsoleWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sign_in, "_TURNS", threading.BoundedSemaphore(1))
-    monkeypatch.setattr(sign_in, "_TURN_SECONDS", 0.01)
-    with sign_in.take_turn() as has_turn:
+    monkeypatch.setattr(attempts, "_TURNS", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(attempts, "_TURN_SECONDS", 0.01)
+    with attempts.take_turn() as has_turn:
         assert has_turn
         assert not try_sign_in(client, world.admin.username, RIGHT)
     assert try_sign_in(client, world.admin.username, RIGHT)
@@ -161,7 +161,7 @@ def test_who_guesses_an_old_password_is_told_nothing_once_they_have_to_wait(
     assert try_sign_in(client, world.admin.username, RIGHT)
     new = "three green boats"
     form = {"old_password": WRONG, "new_password1": new, "new_password2": new}
-    for _ in range(sign_in.MOST_BY_DEVICE):
+    for _ in range(attempts.MOST_BY_DEVICE):
         assert "entered incorrectly" in client.post(reverse("account"), form).content.decode()
     for guess in (WRONG, RIGHT):
         page = client.post(reverse("account"), form | {"old_password": guess}).content.decode()
@@ -263,15 +263,15 @@ def test_resets_are_bounded_and_need_a_mail_server(
     client: Client, world: ConsoleWorld, mailing: None, settings: Any
 ) -> None:
     User.objects.filter(id=world.admin.id).update(email="eva@example.org")
-    for _ in range(sign_in.MOST_RESETS + 3):
+    for _ in range(attempts.MOST_RESETS + 3):
         client.post(reverse("password-reset"), {"email": "eva@example.org"})
-    assert len(mail.outbox) == sign_in.MOST_RESETS
+    assert len(mail.outbox) == attempts.MOST_RESETS
     settings.EMAIL_HOST = ""
     assert client.get(reverse("password-reset")).status_code == 404
 
 
 def test_what_is_written_down_is_neither_changed_nor_taken_out(world: ConsoleWorld) -> None:
-    sign_in.record_account_event(AccountEvent.Kind.SIGNED_IN, world.admin, "ida")
+    attempts.record_account_event(AccountEvent.Kind.SIGNED_IN, world.admin, "ida")
     with tenant_scope(world.tenant.id):
         assert AuditEntry.objects.exists()
     for model in (AuditEntry, AccountEvent):
@@ -288,9 +288,9 @@ def test_what_is_written_down_is_neither_changed_nor_taken_out(world: ConsoleWor
 
 
 def test_what_is_older_than_a_year_goes(world: ConsoleWorld) -> None:
-    old = timezone.now() - sign_in.KEPT * 2
+    old = timezone.now() - attempts.KEPT * 2
     AccountEvent.objects.create(at=old, kind="sign_in.done", account_id=world.admin.pk)
-    sign_in.record_account_event(AccountEvent.Kind.SIGNED_IN, world.admin, "ida")
+    attempts.record_account_event(AccountEvent.Kind.SIGNED_IN, world.admin, "ida")
     assert list_kinds(world.admin) == ["sign_in.done"]
 
 

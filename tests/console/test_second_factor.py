@@ -34,7 +34,6 @@ from fido2.webauthn import (
     CollectedClientData,
 )
 
-from memoryhub.tenants import second_factor, sign_in
 from memoryhub.tenants.models import (
     AccountEvent,
     AuditEntry,
@@ -45,6 +44,7 @@ from memoryhub.tenants.models import (
 )
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import add_member
+from memoryhub.tenants.sign_in import attempts, second_factor
 from tests.console.conftest import ConsoleWorld
 from tests.console.test_account import RIGHT, list_kinds, try_sign_in
 from tests.support.factories import make_member, make_tenant
@@ -213,7 +213,7 @@ def test_codes_are_guessed_no_faster_than_passwords(
     """From wherever: who guesses them has the password. What can't be guessed goes on working."""
     recovery = give_app(world.admin, clock)
     give_password(client, world.admin)
-    for place in range(sign_in.MOST_CODES):
+    for place in range(attempts.MOST_CODES):
         assert not try_code(client, "000000", f"10.0.{place}.1")
     assert not try_code(client, show_code(clock.now), "10.1.1.1")
     page = client.get(reverse("sign-in-second")).content
@@ -221,7 +221,7 @@ def test_codes_are_guessed_no_faster_than_passwords(
     clock.pass_seconds(901)
     give_password(client, world.admin)
     for _ in range(2):
-        for place in range(sign_in.MOST_CODES):
+        for place in range(attempts.MOST_CODES):
             try_code(client, "000000", f"10.2.{place}.1")
         clock.pass_seconds(901)
         give_password(client, world.admin)
@@ -238,7 +238,7 @@ def test_a_browser_that_was_signed_in_before_is_not_kept_out_by_others(
     client.post(reverse("sign-out"))
     guesser = Client()
     give_password(guesser, world.admin)
-    for _ in range(sign_in.MOST_CODES):
+    for _ in range(attempts.MOST_CODES):
         assert not try_code(guesser, "000000", "10.9.9.9")
     clock.pass_seconds(60)
     give_password(client, world.admin)
@@ -281,7 +281,7 @@ def test_the_password_asked_for_again_is_guessed_no_faster(
     client: Client, world: ConsoleWorld, clock: Clock
 ) -> None:
     client.force_login(world.admin)
-    for _ in range(sign_in.MOST_AT_ADDRESS_BY_NAME):
+    for _ in range(attempts.MOST_AT_ADDRESS_BY_NAME):
         client.post(reverse("account-second-confirm"), {"password": "wrong"})
     page = client.post(reverse("account-second-confirm"), {"password": RIGHT}, follow=True)
     assert "Wait a quarter of an hour" in page.content.decode()

@@ -17,13 +17,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from memoryhub.checks import check_single_sign_on
-from memoryhub.tenants import second_factor, sign_in
 from memoryhub.tenants.models import AccountEvent, AuditEntry, BrowserSession, Membership, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import require_second_factor
-from memoryhub.tenants.sign_on import connect_account
-from memoryhub.tenants.sign_on_provider import check_provider_address
-from memoryhub.tenants.sign_on_roles import choose_roles, parse_role_rules
+from memoryhub.tenants.sign_in import attempts, second_factor
+from memoryhub.tenants.sign_in.openid_provider import check_provider_address
+from memoryhub.tenants.sign_in.openid_roles import choose_roles, parse_role_rules
+from memoryhub.tenants.sign_in.single_sign_on import connect_account
 from tests.console.conftest import ConsoleWorld
 from tests.console.test_account import list_kinds
 from tests.console.test_second_factor import Clock, clock, give_app, show_code
@@ -306,7 +306,7 @@ def test_what_comes_back_belongs_to_the_browser_that_went(
 def test_strangers_leave_no_rows_and_are_held_back(
     client: Client, provider: OpenIDProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sign_in, "MOST_AT_ADDRESS", 3)
+    monkeypatch.setattr(attempts, "MOST_AT_ADDRESS", 3)
     provider.forge = lambda claims: "a.b.c"
     for _ in range(3):
         sign_on(Client(), provider)

@@ -18,7 +18,7 @@ import httpx
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from memoryhub.news import NEWS_KINDS
+from memoryhub.background.news import NEWS_KINDS
 from memoryhub.tenants.services import create_key, create_tenant
 from memoryhub.webhooks import dispatch
 from memoryhub.webhooks.event_names import MEM0_EVENTS

@@ -10,7 +10,7 @@ from playwright.sync_api import CDPSession, Page, expect
 
 from memoryhub.tenants.models import Membership, SecondFactor, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.second_factor import remove_all_factors
+from memoryhub.tenants.sign_in.second_factor import remove_all_factors
 from tests.e2e.test_accessibility import list_findings
 from tests.support.browser import Visitor
 

@@ -105,7 +105,9 @@ def test_threads_share_one_embedder_from_its_first_use() -> None:
 
 
 def test_batches_put_like_lengths_together() -> None:
-    assert list(batch_by_length([9, 1, 8, 2, 5], 2)) == [[1, 3], [4, 2], [0]]
+    assert list(batch_by_length([9, 1, 8, 2, 5], 10)) == [[1, 3], [4], [2], [0]]
+    assert list(batch_by_length([3, 9, 3, 3], 6)) == [[0, 2], [3], [1]]
+    assert list(batch_by_length([], 6)) == []
 
 
 def test_pooling_ignores_masked_tokens() -> None:

@@ -167,6 +167,18 @@ def test_a_session_left_is_closed_when_another_goes_on(topical: ScriptedHub) -> 
     assert (episode.from_seq, episode.to_seq) == (1, 2)
 
 
+def test_sessions_read_in_one_go_are_each_summed_up_by_one_job(topical: ScriptedHub) -> None:
+    for day in ("monday", "tuesday", "wednesday", "thursday"):
+        topical.say_exchange(GARDEN[0], "You said so.", session=day)
+        topical.pass_time(days=1)
+    topical.model.script("episode_write", WRITTEN, WRITTEN, WRITTEN)
+    topical.run_due_jobs(minutes=1)
+    with tenant_scope(topical.tenant.id):
+        planned = Job.objects.filter(step="episode").values_list("payload__session", flat=True)
+        assert len(planned) == len(set(planned)) == 3
+    assert [(e.from_seq, e.to_seq) for e in list_topics(topical)] == [(1, 2), (3, 4), (5, 6)]
+
+
 def test_a_failed_writing_leaves_the_span_open_and_is_tried_again(topical: ScriptedHub) -> None:
     topical.set_policy("rag", facts__enabled=True, episodes__topic=True, episodes__window_turns=4)
     topical.model.script("episode_write", EngineError("down"))

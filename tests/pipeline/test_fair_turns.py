@@ -11,6 +11,7 @@ import pytest
 from django.conf import LazySettings
 from django.utils import timezone
 
+from memoryhub.background.stopping import stop_if_unwanted
 from memoryhub.dialogues.messages import Message
 from memoryhub.errors import QueueFull
 from memoryhub.pipeline import tasks
@@ -18,7 +19,6 @@ from memoryhub.pipeline.ingest.services import IngestRequest, cancel_job, ingest
 from memoryhub.pipeline.jobs import queue, runner
 from memoryhub.pipeline.jobs.turns import SpaceTurns
 from memoryhub.pipeline.models import Job
-from memoryhub.stopping import stop_if_unwanted
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memoryhub.deferred_writes import DeferredWriter
+from memoryhub.background.deferred_writes import DeferredWriter
 from memoryhub.engines.local.answers import questions
 from memoryhub.engines.types import RoutedQuestion
 from memoryhub.errors import EngineError, InvalidInput

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoryhub.deferred_writes import DeferredWriter
+from memoryhub.background.deferred_writes import DeferredWriter
 from memoryhub.recall.log import reinforcement
 from memoryhub.recall.models import RecallLog
 from memoryhub.recall.services import search_memories

@@ -12,10 +12,10 @@ from django.test.utils import CaptureQueriesContext
 
 from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.recall.models import RecallLog
+from memoryhub.tenants.database.prepared import insert_rows, open_prepared_cursor
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space
-from memoryhub.tenants.statements import insert_rows, open_prepared_cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

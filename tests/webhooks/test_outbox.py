@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.db import transaction
 
+from memoryhub.background.news import NEWS_KINDS, News, notify_listeners
 from memoryhub.dialogues.messages import Message
 from memoryhub.errors import EngineError, ModelsPaused
 from memoryhub.inference.ledger import TenantLedger
-from memoryhub.news import NEWS_KINDS, News, notify_listeners
 from memoryhub.pipeline.corrections import correct_trait, forget_facts, restore_fact
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget

@@ -7,7 +7,7 @@ import logging
 import pytest
 from django.test import Client
 
-from memoryhub.logs import name_route
+from memoryhub.observability.logs import name_route
 
 
 @pytest.mark.django_db

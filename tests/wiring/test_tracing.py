@@ -16,10 +16,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import NoOpTracer, StatusCode
 
-from memoryhub import tracing
 from memoryhub.checks import check_tracing
 from memoryhub.engines.ledger import CallRecord
 from memoryhub.inference.ledger import TenantLedger
+from memoryhub.observability import tracing
 from memoryhub.pipeline.jobs import runner
 from memoryhub.tenants.scope import tenant_scope
 from tests.support.factories import make_job, make_space, make_tenant
@@ -130,7 +130,7 @@ def test_lines_of_the_log_name_their_trace(
 def test_nothing_is_traced_or_sent_unless_a_collector_is_named(
     settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memoryhub import logs
+    from memoryhub.observability import logs
 
     assert tracing.add_trace_ids in logs._SHARED_PROCESSORS
     settings.OTLP_ENDPOINT = ""

@@ -21,6 +21,7 @@ import {
 
 const facts = "/api/v1/spaces/{subject}/facts";
 const notes = "/api/v1/spaces/{subject}/notes";
+const entities = "/api/v1/spaces/{subject}/entities";
 const blocks = "/api/v1/spaces/{subject}/blocks";
 const windows = "/api/v1/spaces/{subject}/windows";
 const events = "/api/v1/spaces/{subject}/events";
@@ -28,6 +29,7 @@ const events = "/api/v1/spaces/{subject}/events";
 type Row<P extends ListPath> = RowOf<P>;
 export type Fact = Row<typeof facts>;
 export type Note = Row<typeof notes>;
+export type Entity = Row<typeof entities>;
 export type Block = Row<typeof blocks>;
 export type Window = Row<typeof windows>;
 export type Event = Row<typeof events>;
@@ -97,6 +99,12 @@ export class Facts extends SpaceRows<typeof facts> {
     const params = this.params(id, options);
     return readWritten("fact", await this.caller.api.POST(`${facts}/{row_id}/pin`, { params, body }));
   }
+
+  /** `other` says the same: it is taken out, and what it rests on supports this one. */
+  async merge(id: string, other: string, options: WriteOptions = {}): Promise<Written<Fact>> {
+    const call = { params: this.params(id, options), body: { other, reason: options.reason } };
+    return readWritten("fact", await this.caller.api.POST(`${facts}/{row_id}/merge`, call));
+  }
 }
 
 export class Notes extends SpaceRows<typeof notes> {
@@ -122,6 +130,32 @@ export class Notes extends SpaceRows<typeof notes> {
   async forget(id: string, options: WriteOptions = {}): Promise<Written<Note>> {
     const call = { params: this.params(id, options), body: { reason: options.reason } };
     return readWritten("note", await this.caller.api.POST(`${notes}/{row_id}/forget`, call));
+  }
+
+  /** Hold it again. Undoing the forgetting brings its links back as well. */
+  async restore(id: string, options: WriteOptions = {}): Promise<Written<Note>> {
+    const call = { params: this.params(id, options), body: { reason: options.reason } };
+    return readWritten("note", await this.caller.api.POST(`${notes}/{row_id}/restore`, call));
+  }
+
+  /** `other` says the same: it is taken out, and what it rests on supports this one. */
+  async merge(id: string, other: string, options: WriteOptions = {}): Promise<Written<Note>> {
+    const call = { params: this.params(id, options), body: { other, reason: options.reason } };
+    return readWritten("note", await this.caller.api.POST(`${notes}/{row_id}/merge`, call));
+  }
+}
+
+export class Entities extends SpaceRows<typeof entities> {
+  /** `other` means the same: its name is one more of this one from now on. */
+  async merge(id: string, other: string, options: WriteOptions = {}): Promise<Written<Entity>> {
+    const call = { params: this.params(id, options), body: { other, reason: options.reason } };
+    return readWritten("entity", await this.caller.api.POST(`${entities}/{row_id}/merge`, call));
+  }
+
+  /** Take back the merge that made another stand for it. */
+  async split(id: string, options: { reason?: string; key?: string } = {}): Promise<Written<Entity>> {
+    const call = { params: this.params(id, options), body: { reason: options.reason } };
+    return readWritten("entity", await this.caller.api.POST(`${entities}/{row_id}/split`, call));
   }
 }
 
@@ -205,7 +239,7 @@ export class Space {
   readonly sessions: Rows<"/api/v1/spaces/{subject}/sessions">;
   readonly turns: Rows<"/api/v1/spaces/{subject}/turns">;
   readonly links: Rows<"/api/v1/spaces/{subject}/links">;
-  readonly entities: Rows<"/api/v1/spaces/{subject}/entities">;
+  readonly entities: Entities;
   readonly relations: Rows<"/api/v1/spaces/{subject}/relations">;
   readonly segments: Rows<"/api/v1/spaces/{subject}/segments">;
   readonly episodes: Rows<"/api/v1/spaces/{subject}/episodes">;
@@ -228,7 +262,7 @@ export class Space {
     this.sessions = rows("/api/v1/spaces/{subject}/sessions");
     this.turns = rows("/api/v1/spaces/{subject}/turns");
     this.links = rows("/api/v1/spaces/{subject}/links");
-    this.entities = rows("/api/v1/spaces/{subject}/entities");
+    this.entities = new Entities(caller, entities, subject);
     this.relations = rows("/api/v1/spaces/{subject}/relations");
     this.segments = rows("/api/v1/spaces/{subject}/segments");
     this.episodes = rows("/api/v1/spaces/{subject}/episodes");

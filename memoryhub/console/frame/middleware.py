@@ -17,7 +17,7 @@ from django.utils import translation
 from memoryhub.console.frame.requests import TENANT_SESSION_KEY, ConsoleRequest, Seat
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope, user_scope
-from memoryhub.tenants.sessions import SECOND_FACTOR_KEY
+from memoryhub.tenants.sign_in.sessions import SECOND_FACTOR_KEY
 
 # Where nobody comes by an account.
 _PATHS_WITHOUT_SEAT = ("/api/", "/me/")

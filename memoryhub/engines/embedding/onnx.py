@@ -15,6 +15,7 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
+from memoryhub.background.stopping import stop_if_unwanted
 from memoryhub.engines.embedding.model_files import (
     CLS,
     MINILM_MODEL,
@@ -24,9 +25,10 @@ from memoryhub.engines.embedding.model_files import (
     encode_texts,
 )
 from memoryhub.engines.embedding.vectors import normalise_rows
-from memoryhub.stopping import stop_if_unwanted
 
-BATCH_SIZE = 16
+# So many tokens, those that fill up included, go through the model together: what is made of more
+# does not fit the processor's nearest cache, and a token takes up to half as long again.
+MAX_BATCH_TOKENS = 160
 GRAPH_FILE = Path(__file__).with_name("minilm.onnx")
 # Where the places that the graph names are looked up.
 _WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
@@ -51,7 +53,7 @@ class OnnxMiniLM:
         """(len(texts), 384) float32 unit rows; what exceeds 256 tokens is cut."""
         rows = np.empty((len(texts), self.dimension), np.float32)
         ids = [self._frame_ids(each) for each in encode_texts(texts)]
-        for batch in batch_by_length([len(each) for each in ids], BATCH_SIZE):
+        for batch in batch_by_length([len(each) for each in ids], MAX_BATCH_TOKENS):
             stop_if_unwanted()
             rows[batch] = self._embed_batch([ids[index] for index in batch])
         return normalise_rows(rows)
@@ -86,11 +88,17 @@ class OnnxMiniLM:
         )
 
 
-def batch_by_length(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
-    """Indices in batches of at most `size`, like lengths together, so that little is padding."""
-    order = sorted(range(len(lengths)), key=lengths.__getitem__)
-    for start in range(0, len(order), size):
-        yield order[start : start + size]
+def batch_by_length(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Indices in batches of at most `most` tokens with padding, or of one text; like lengths
+    together, so that little is padding."""
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and lengths[index] * (len(batch) + 1) > most:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
 
 
 def pool_mean(hidden: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import migrations, models
 
-from memoryhub.tenants.rls import keep_out_of_scopes
+from memoryhub.tenants.database.row_security import keep_out_of_scopes
 
 
 class Migration(migrations.Migration):

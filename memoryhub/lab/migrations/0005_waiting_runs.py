@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import migrations
 
-from memoryhub.tenants.rls import definer_function
+from memoryhub.tenants.database.row_security import definer_function
 
 
 class Migration(migrations.Migration):

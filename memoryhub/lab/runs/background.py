@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memoryhub.doorbell import ring_task
+from memoryhub.background.doorbell import ring_task
 from memoryhub.errors import Conflict, MemoryHubError
 from memoryhub.inference import selection
 from memoryhub.lab.datasets import folder

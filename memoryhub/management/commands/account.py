@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from memoryhub.bootstrap import ensure_account_named, ensure_operator_named
 from memoryhub.errors import Conflict
-from memoryhub.tenants.accounts import dismiss_operator, end_sessions, set_password
 from memoryhub.tenants.models import (
     BrowserSession,
     Membership,
@@ -20,9 +19,10 @@ from memoryhub.tenants.models import (
     SignOnIdentity,
     User,
 )
-from memoryhub.tenants.second_factor import remove_all_factors
 from memoryhub.tenants.services import add_member, find_tenant
-from memoryhub.tenants.sign_on import connect_account, disconnect_account
+from memoryhub.tenants.sign_in.accounts import dismiss_operator, end_sessions, set_password
+from memoryhub.tenants.sign_in.second_factor import remove_all_factors
+from memoryhub.tenants.sign_in.single_sign_on import connect_account, disconnect_account
 
 
 class Command(BaseCommand):

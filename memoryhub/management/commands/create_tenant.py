@@ -9,9 +9,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.text import slugify
 
 from memoryhub.bootstrap import ensure_account_named
-from memoryhub.tenants.accounts import find_first_operator
 from memoryhub.tenants.models import Membership, Tenant, User
 from memoryhub.tenants.services import add_member, create_key, create_tenant, find_tenant
+from memoryhub.tenants.sign_in.accounts import find_first_operator
 
 
 class Command(BaseCommand):

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from memoryhub.inference.connections import reseal_keys
 from memoryhub.pipeline.sealed_erasures import reseal_erasures
-from memoryhub.tenants.second_factor import reseal_apps
+from memoryhub.tenants.sign_in.second_factor import reseal_apps
 
 
 class Command(BaseCommand):

@@ -17,13 +17,13 @@ from uuid import UUID
 from django.db.models import F, Min, Q, QuerySet
 from django.utils.translation import gettext
 
+from memoryhub.background.news import News, notify_listeners
 from memoryhub.declarations import load_declarations
 from memoryhub.dialogues.models import IS_INNER, RESTS_ON, Session, Turn
 from memoryhub.dialogues.redaction import hash_with_secret
 from memoryhub.errors import Conflict
 from memoryhub.inference.ledger import save_open_ledger
 from memoryhub.inference.models import ModelCall
-from memoryhub.news import News, notify_listeners
 from memoryhub.pipeline import naming, sealed_erasures
 from memoryhub.pipeline.embeddings import embedding_map
 from memoryhub.pipeline.erasure import sources
@@ -33,8 +33,8 @@ from memoryhub.pipeline.steps import promotion
 from memoryhub.pipeline.steps.maintenance import quality_readings
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants.database.row_images import note_rows
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.row_images import note_rows
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import lock_space
 from notes.erasure import erase

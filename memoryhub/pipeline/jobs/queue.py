@@ -15,9 +15,9 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
+from memoryhub.background.news import News, notify_listeners
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict, EngineError, MemoryHubError
-from memoryhub.news import News, notify_listeners
 from memoryhub.pipeline.jobs.step import load_steps
 from memoryhub.pipeline.models import Job, Lane
 from memoryhub.tenants.models import Space

@@ -18,19 +18,19 @@ from django.db.models import Sum
 from django.db.models.functions import Length
 from django.utils import timezone
 
+from memoryhub.background.stopping import allow_stopping
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import MemoryHubError
 from memoryhub.inference.ledger import open_ledger
 from memoryhub.metrics.counters import DECISIONS, JOB_SECONDS, JOBS
+from memoryhub.observability.tracing import mark_failed, trace
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import JobResult, NothingToDo, Step, load_steps, retry_stale_reads
 from memoryhub.pipeline.jobs.watch import JobWatcher
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.review import review_rules
 from memoryhub.places import step_aside
-from memoryhub.stopping import allow_stopping
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tracing import mark_failed, trace
 from notes.review import proposals
 
 log = structlog.get_logger()

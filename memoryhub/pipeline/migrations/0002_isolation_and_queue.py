@@ -7,8 +7,8 @@ from typing import Any
 from django.db import migrations
 from pgmq.install import get_embedded_install_sql
 
-from memoryhub.tenants.grants import grant
-from memoryhub.tenants.rls import definer_function, isolate
+from memoryhub.tenants.database.grants import grant
+from memoryhub.tenants.database.row_security import definer_function, isolate
 
 
 def install_queue(apps: Any, schema_editor: Any) -> None:

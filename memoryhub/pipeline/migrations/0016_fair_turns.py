@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from django.db import migrations, models
 
-from memoryhub.tenants.rls import definer_function, isolate
+from memoryhub.tenants.database.row_security import definer_function, isolate
 
 _DUE = """
 CREATE OR REPLACE FUNCTION memoryhub_due_spaces(at timestamptz, most integer)

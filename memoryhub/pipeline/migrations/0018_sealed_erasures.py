@@ -5,7 +5,7 @@ import django.db.models.deletion
 import memoryhub.tenants.ids
 from django.db import migrations, models
 
-from memoryhub.tenants.rls import isolate
+from memoryhub.tenants.database.row_security import isolate
 
 
 class Migration(migrations.Migration):

@@ -14,9 +14,9 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from memoryhub.background.news import notify_listeners
 from memoryhub.dialogues.messages import check_text
 from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
-from memoryhub.news import notify_listeners
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget

@@ -16,8 +16,8 @@ from uuid import UUID
 
 from django.db import connection
 
+from memoryhub.tenants.database.prepared import open_prepared_cursor
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.statements import open_prepared_cursor
 
 # So many memories can be read and ranked within some milliseconds.
 MAX_MEMORIES_READ = 2_000

@@ -22,8 +22,8 @@ from memoryhub.recall.question.caller import SearchVisibility
 from memoryhub.recall.question.prepare import PreparedQuestion
 from memoryhub.recall.ranking.score import MemoryCandidate
 from memoryhub.recall.render.results import ItemKind
+from memoryhub.tenants.database.prepared import open_prepared_cursor, squeeze_statement
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.statements import open_prepared_cursor, squeeze_statement
 from notes.facts.validity import build_fact_current_sql
 from notes.index import approximate
 

@@ -20,9 +20,9 @@ from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.question.prepare import strip_unstorable
 from memoryhub.recall.render.explanation import SearchTrace, build_route_taken
 from memoryhub.recall.render.results import ChannelRank, DroppedMemory, MemoryItem
+from memoryhub.tenants.database.prepared import insert_rows
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.statements import insert_rows
 from notes.models import Receipt
 
 # Of a longer question, its beginning.

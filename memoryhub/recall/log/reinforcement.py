@@ -15,7 +15,7 @@ from uuid import UUID
 import structlog
 from django.db import OperationalError
 
-from memoryhub.deferred_writes import DeferredWriter
+from memoryhub.background.deferred_writes import DeferredWriter
 from memoryhub.recall.log import journal
 from memoryhub.recall.render.results import MemoryItem
 from memoryhub.tenants.models import Space

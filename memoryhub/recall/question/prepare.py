@@ -26,9 +26,9 @@ from memoryhub.recall.question import intents
 from memoryhub.recall.question.caller import NO_OVERRIDE, SearchOverride, SearchVisibility
 from memoryhub.recall.question.engine import TolerantEngine
 from memoryhub.recall.question.parse import ParsedQuestion, parse_question
+from memoryhub.tenants.database.prepared import open_prepared_cursor
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.statements import open_prepared_cursor
 from notes.index.indexer import MAX_CHUNK_TOKENS
 
 Vector = NDArray[np.float32]

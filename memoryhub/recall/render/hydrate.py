@@ -13,8 +13,8 @@ from uuid import UUID
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import SpokenTurn, load_spoken_turns
 from memoryhub.recall.render.results import ChannelRank, ItemKind, MemoryItem, TurnSource
+from memoryhub.tenants.database.prepared import open_prepared_cursor
 from memoryhub.tenants.scope import get_current_tenant
-from memoryhub.tenants.statements import open_prepared_cursor
 from notes.facts.intervals import is_claim_held, is_single_valued
 from notes.models import Episode, Fact, Note
 from notes.models.fields import MemoryFields

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.db import migrations
 
-from memoryhub.tenants.grants import grant_application
-from memoryhub.tenants.rls import CURRENT, CURRENT_USER, definer_function, isolate, policy
+from memoryhub.tenants.database.grants import grant_application
+from memoryhub.tenants.database.row_security import CURRENT, CURRENT_USER, definer_function, isolate, policy
 
 _MEMBER_OF = f"SELECT tenant_id FROM tenants_membership WHERE user_id = {CURRENT_USER}"
 

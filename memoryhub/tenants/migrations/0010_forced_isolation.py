@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import migrations
 from django.db.migrations import RunSQL
 
-from memoryhub.tenants.rls import CURRENT, build_force_sql, keep_out_of_scopes
+from memoryhub.tenants.database.row_security import CURRENT, build_force_sql, keep_out_of_scopes
 
 _UNFORCED_SQL = """
 SELECT c.relname FROM pg_class c

@@ -13,7 +13,7 @@ from django.db import migrations
 from django.db.migrations import RunSQL
 from psycopg import sql
 
-from memoryhub.tenants.rls import CURRENT, NO_TENANT, keep_out_of_scopes
+from memoryhub.tenants.database.row_security import CURRENT, NO_TENANT, keep_out_of_scopes
 
 _MEMBERS = f"SELECT user_id FROM tenants_membership WHERE tenant_id = {CURRENT}"
 _OLD = "at < now() - interval '365 days'"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import migrations, models
 
-from memoryhub.tenants.rls import NO_TENANT, definer_function
+from memoryhub.tenants.database.row_security import NO_TENANT, definer_function
 
 _ACTIONS = [
     ("key.made", "Key made"),

@@ -6,7 +6,7 @@ import memoryhub.tenants.ids
 from django.conf import settings
 from django.db import migrations, models
 
-from memoryhub.tenants.rls import keep_out_of_scopes
+from memoryhub.tenants.database.row_security import keep_out_of_scopes
 
 
 class Migration(migrations.Migration):

@@ -12,9 +12,9 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from memoryhub.tenants.models import User
-from memoryhub.tenants.passkeys import ask_for_passkey, take_passkey
-from memoryhub.tenants.second_factor import check_code, try_second_step
-from memoryhub.tenants.sign_in import read_attempt
+from memoryhub.tenants.sign_in.attempts import read_attempt
+from memoryhub.tenants.sign_in.passkeys import ask_for_passkey, take_passkey
+from memoryhub.tenants.sign_in.second_factor import check_code, try_second_step
 
 TIME_TO_ANSWER = timedelta(minutes=10)
 _STEP_KEY, _PASSKEY_KEY = "second_step", "second_step_passkey"

@@ -20,18 +20,22 @@ from django.views.decorators.http import require_GET
 
 from memoryhub.console.frame.access import page_at
 from memoryhub.console.pages.account.second_step import begin_second_step
-from memoryhub.tenants import sign_in as signing
 from memoryhub.tenants.models import AccountEvent, User
-from memoryhub.tenants.second_factor import has_second_factor
-from memoryhub.tenants.sessions import SECOND_FACTOR_KEY
-from memoryhub.tenants.sign_on import SignOnRefused, admit_person, shows_second_factor
-from memoryhub.tenants.sign_on_provider import (
+from memoryhub.tenants.sign_in import attempts
+from memoryhub.tenants.sign_in.openid_provider import (
     BegunSignOn,
     ProviderFailed,
     begin_sign_on,
     build_sign_out_address,
     finish_sign_on,
     is_sign_on_offered,
+)
+from memoryhub.tenants.sign_in.second_factor import has_second_factor
+from memoryhub.tenants.sign_in.sessions import SECOND_FACTOR_KEY
+from memoryhub.tenants.sign_in.single_sign_on import (
+    SignOnRefused,
+    admit_person,
+    shows_second_factor,
 )
 
 Kind = AccountEvent.Kind
@@ -47,7 +51,7 @@ _log = structlog.get_logger(__name__)
 def begin_single_sign_on(request: HttpRequest) -> HttpResponse:
     """To the provider."""
     _check_offered()
-    if signing.is_sign_on_held_back(signing.read_address(request), timezone.now()):
+    if attempts.is_sign_on_held_back(attempts.read_address(request), timezone.now()):
         return _refuse(request, "held_back")
     try:
         begun = begin_sign_on(_build_return_address(request))
@@ -105,8 +109,8 @@ def _take_return(request: HttpRequest) -> HttpResponse:
     state, nonce, code_verifier, wanted = (kept or "").split("\n") if kept else [""] * 4
     if not state or not constant_time_compare(state, request.GET.get("state", "")):
         return _refuse(request, "too_late")
-    attempt = signing.read_attempt(request, "")
-    if signing.is_sign_on_held_back(attempt.address, timezone.now()):
+    attempt = attempts.read_attempt(request, "")
+    if attempts.is_sign_on_held_back(attempt.address, timezone.now()):
         return _refuse(request, "held_back")
     begun = BegunSignOn("", state, nonce, code_verifier)
     claims: dict[str, Any] = {}
@@ -117,10 +121,10 @@ def _take_return(request: HttpRequest) -> HttpResponse:
         account = admit_person(claims)
     except ProviderFailed as error:
         _log.warning("the OpenID provider is not believed", reason=error.message)
-        signing.record_account_event(Kind.SIGN_ON_REFUSED, None, "", attempt)
+        attempts.record_account_event(Kind.SIGN_ON_REFUSED, None, "", attempt)
         return _refuse(request, "provider")
     except SignOnRefused as refused:
-        signing.record_account_event(Kind.SIGN_ON_REFUSED, refused.account, "", attempt)
+        attempts.record_account_event(Kind.SIGN_ON_REFUSED, refused.account, "", attempt)
         return _refuse(request, refused.code, subject=str(claims["sub"]))
     return _sign_in(request, account, wanted, shows_second=shows_second_factor(claims))
 
@@ -142,8 +146,8 @@ def _sign_in(
 
 def begin_single_session(request: HttpRequest, account: User) -> None:
     """It ends by itself, as only at its beginning the provider is asked."""
-    attempt = signing.read_attempt(request, account.username)
-    signing.begin_session(request, account, attempt, Kind.SIGNED_ON)
+    attempt = attempts.read_attempt(request, account.username)
+    attempts.begin_session(request, account, attempt, Kind.SIGNED_ON)
     request.session.set_expiry(timedelta(hours=settings.OIDC_SESSION_HOURS))
 
 

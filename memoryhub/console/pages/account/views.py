@@ -37,8 +37,6 @@ from memoryhub.console.pages.account.single_sign_on import (
     begin_single_session,
     build_sign_in_context,
 )
-from memoryhub.tenants import sign_in as signing
-from memoryhub.tenants.accounts import end_sessions, name_session
 from memoryhub.tenants.models import (
     AccountEvent,
     BrowserSession,
@@ -46,8 +44,10 @@ from memoryhub.tenants.models import (
     SignOnIdentity,
     User,
 )
-from memoryhub.tenants.second_factor import SecondStepHeldBack, has_second_factor
-from memoryhub.tenants.sessions import SECOND_FACTOR_KEY
+from memoryhub.tenants.sign_in import attempts
+from memoryhub.tenants.sign_in.accounts import end_sessions, name_session
+from memoryhub.tenants.sign_in.second_factor import SecondStepHeldBack, has_second_factor
+from memoryhub.tenants.sign_in.sessions import SECOND_FACTOR_KEY
 
 Kind = AccountEvent.Kind
 MOST_EVENTS = 20
@@ -56,20 +56,20 @@ MOST_EVENTS = 20
 class SignInForm(AuthenticationForm):
     """Asks first whether this one may try; looks at a password only in turn."""
 
-    attempt: signing.SignInAttempt
+    attempt: attempts.SignInAttempt
 
     def clean(self) -> dict[str, Any]:
         name, request = str(self.cleaned_data.get("username", "")), cast("Any", self.request)
-        self.attempt = signing.read_attempt(request, name)
-        if signing.is_held_back(self.attempt, timezone.now()):
+        self.attempt = attempts.read_attempt(request, name)
+        if attempts.is_held_back(self.attempt, timezone.now()):
             raise forms.ValidationError(_("Too many wrong tries. Wait a quarter of an hour."))
-        with signing.take_turn() as has_turn:
+        with attempts.take_turn() as has_turn:
             if not has_turn:
                 raise forms.ValidationError(_("Too many are signing in. Try again in a moment."))
             try:
                 return super().clean()
             except forms.ValidationError:
-                signing.record_failure(self.attempt, name)
+                attempts.record_failure(self.attempt, name)
                 raise
 
 
@@ -87,8 +87,8 @@ class SignInView(LoginView):
             begin_second_step(self.request, account, self.get_success_url())
             return redirect("sign-in-second")
         answer = super().form_valid(form)
-        signing.begin_session(self.request, account, attempt)
-        signing.remember_device(answer, attempt)
+        attempts.begin_session(self.request, account, attempt)
+        attempts.remember_device(answer, attempt)
         return answer
 
 
@@ -119,14 +119,14 @@ def second_step_page(request: HttpRequest) -> HttpResponse:
 def _finish_sign_in(request: HttpRequest, step: SecondStep) -> HttpResponse:
     step.end(request)
     login(request, step.account)
-    attempt = signing.read_attempt(request, step.account.username)
+    attempt = attempts.read_attempt(request, step.account.username)
     if step.is_single_sign_on:
         begin_single_session(request, step.account)
     else:
-        signing.begin_session(request, step.account, attempt)
+        attempts.begin_session(request, step.account, attempt)
     request.session[SECOND_FACTOR_KEY] = True
     answer = redirect(step.next_address)
-    signing.remember_device(answer, attempt)
+    attempts.remember_device(answer, attempt)
     return answer
 
 
@@ -134,7 +134,7 @@ class SignOutView(LogoutView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if isinstance(request.user, User):
             actor = request.user.username
-            signing.record_account_event(Kind.SIGNED_OUT, request.user, actor)
+            attempts.record_account_event(Kind.SIGNED_OUT, request.user, actor)
         return super().post(request, *args, **kwargs)
 
 
@@ -164,9 +164,9 @@ class ResetView(PasswordResetView):
         return super().dispatch(*args, **kwargs)
 
     def form_valid(self, form: PasswordResetForm) -> HttpResponse:
-        attempt = signing.read_attempt(self.request, form.cleaned_data["email"].casefold())
-        if not signing.is_reset_held_back(attempt.address, attempt.name_key, timezone.now()):
-            signing.record_account_event(Kind.RESET_ASKED, None, "", attempt)
+        attempt = attempts.read_attempt(self.request, form.cleaned_data["email"].casefold())
+        if not attempts.is_reset_held_back(attempt.address, attempt.name_key, timezone.now()):
+            attempts.record_account_event(Kind.RESET_ASKED, None, "", attempt)
             super().form_valid(form)
         return render(self.request, self.template_name, {"sent": True})
 
@@ -176,7 +176,7 @@ class NewPasswordView(PasswordResetConfirmView):
     success_url = reverse_lazy("sign-in")
 
     def form_valid(self, form: Any) -> HttpResponse:
-        signing.record_account_event(Kind.PASSWORD_CHANGED, form.user, form.user.username)
+        attempts.record_account_event(Kind.PASSWORD_CHANGED, form.user, form.user.username)
         end_sessions(form.user, actor=form.user.username)
         return super().form_valid(form)
 
@@ -220,23 +220,23 @@ def _change_password(request: ConsoleRequest) -> PasswordChangeForm | None:
     """None once it is done, else the form with what is wrong. The old one is guessed at no faster
     than by signing in: who has to wait gets an empty form, as a filled one tells whether it fits.
     """
-    attempt = signing.read_attempt(request, request.user.username)
-    if signing.is_held_back(attempt, timezone.now()):
+    attempt = attempts.read_attempt(request, request.user.username)
+    if attempts.is_held_back(attempt, timezone.now()):
         messages.error(request, _("Too many wrong tries. Wait a quarter of an hour."))
         return PasswordChangeForm(request.user)
-    with signing.take_turn() as has_turn:
+    with attempts.take_turn() as has_turn:
         if not has_turn:
             messages.error(request, _("Too many are signing in. Try again in a moment."))
             return PasswordChangeForm(request.user)
         form = PasswordChangeForm(request.user, request.POST)
         if not form.is_valid():
             if "old_password" in form.errors:
-                signing.record_failure(attempt, request.user.username)
+                attempts.record_failure(attempt, request.user.username)
             return form
         form.save()
     update_session_auth_hash(request, form.user)
     end_sessions(request.user, but=request.session.session_key, actor=request.actor)
-    signing.record_account_event(Kind.PASSWORD_CHANGED, request.user, request.actor, attempt)
+    attempts.record_account_event(Kind.PASSWORD_CHANGED, request.user, request.actor, attempt)
     messages.success(request, _("The password is changed; you are signed out everywhere else."))
     return None
 

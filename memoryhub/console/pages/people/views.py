@@ -27,12 +27,12 @@ from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.text.wording import ROLE_WORDS
 from memoryhub.errors import Conflict
 from memoryhub.tenants import services
-from memoryhub.tenants.accounts import sign_member_out
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.people import add_person, remove_person, set_member_role
 from memoryhub.tenants.scope import hub_scope, tenant_scope
-from memoryhub.tenants.second_factor import list_holders
-from memoryhub.tenants.sessions import SECOND_FACTOR_KEY
+from memoryhub.tenants.sign_in.accounts import sign_member_out
+from memoryhub.tenants.sign_in.second_factor import list_holders
+from memoryhub.tenants.sign_in.sessions import SECOND_FACTOR_KEY
 
 MEMBER_ROLE_CHOICE = FilterChoice(
     "role", gettext_lazy("Role"), (("all", gettext_lazy("any")), *Membership.Role.choices)

@@ -26,13 +26,12 @@ from memoryhub.console.frame.forms import attempt, read_id, run_and_report
 from memoryhub.console.frame.middleware import lacks_second_factor
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.errors import NotFound
-from memoryhub.tenants import second_factor
-from memoryhub.tenants import sign_in as signing
-from memoryhub.tenants.accounts import end_sessions
 from memoryhub.tenants.models import RecoveryCode, SecondFactor
-from memoryhub.tenants.passkeys import begin_passkey, read_new_passkey
 from memoryhub.tenants.sealing import open_sealed, seal_secret
-from memoryhub.tenants.sessions import SECOND_FACTOR_KEY
+from memoryhub.tenants.sign_in import attempts, second_factor
+from memoryhub.tenants.sign_in.accounts import end_sessions
+from memoryhub.tenants.sign_in.passkeys import begin_passkey, read_new_passkey
+from memoryhub.tenants.sign_in.sessions import SECOND_FACTOR_KEY
 
 # Of the session: an app's secret until its first code came, under seal, and a passkey's challenge.
 _APP_KEY, _PASSKEY_KEY = "second_app", "second_passkey"
@@ -44,7 +43,7 @@ def confirmed(view: View) -> View:
 
     @wraps(view)
     def checked(request: ConsoleRequest) -> HttpResponseBase:
-        if not signing.is_lately_confirmed(request, timezone.now()):
+        if not attempts.is_lately_confirmed(request, timezone.now()):
             messages.error(request, _("Give your password first."))
             return redirect("account-second")
         return view(request)
@@ -64,17 +63,17 @@ def second_factor_page(request: ConsoleRequest) -> HttpResponse:
 @tenant_view()
 def confirm_password(request: ConsoleRequest) -> HttpResponse:
     """Guessed at no faster than by signing in."""
-    tried = signing.read_attempt(request, request.user.username)
-    if signing.is_held_back(tried, timezone.now()):
+    tried = attempts.read_attempt(request, request.user.username)
+    if attempts.is_held_back(tried, timezone.now()):
         messages.error(request, _("Too many wrong tries. Wait a quarter of an hour."))
         return redirect("account-second")
-    with signing.take_turn() as has_turn:
+    with attempts.take_turn() as has_turn:
         if not has_turn:
             messages.error(request, _("Too many are signing in. Try again in a moment."))
         elif request.user.check_password(request.POST.get("password", "")):
-            signing.confirm_person(request)
+            attempts.confirm_person(request)
         else:
-            signing.record_failure(tried, request.user.username)
+            attempts.record_failure(tried, request.user.username)
             messages.error(request, _("That is not your password."))
     return redirect("account-second")
 
@@ -188,6 +187,6 @@ def _show_factors(request: ConsoleRequest, codes: list[str] | None = None) -> Ht
         "codes": codes or [],
         "codes_left": RecoveryCode.objects.filter(account=request.user).count(),
         "is_wanted": lacks_second_factor(request, request.seat),
-        "is_confirmed": signing.is_lately_confirmed(request, timezone.now()),
+        "is_confirmed": attempts.is_lately_confirmed(request, timezone.now()),
     }
     return render(request, "second_factor/list.html", context)

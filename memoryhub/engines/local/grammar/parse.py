@@ -9,9 +9,9 @@ from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
+from memoryhub.background.stopping import stop_if_unwanted
 from memoryhub.engines.local.bounds import find_endless_cuts
 from memoryhub.engines.local.wordlists import split_words
-from memoryhub.stopping import stop_if_unwanted
 
 if TYPE_CHECKING:
     from spacy.language import Language

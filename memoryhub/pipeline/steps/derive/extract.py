@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from numpy.typing import NDArray
 
+from memoryhub.background.stopping import stop_if_unwanted
 from memoryhub.dialogues.messages import hash_text, normalise_text
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.claims.made_texts import Span, find_made_spans
@@ -32,7 +33,6 @@ from memoryhub.inference.selection import embed_or_none, select_embedder, select
 from memoryhub.pipeline.steps.derive.read import DialogueBatch, TextWindow, build_exchange
 from memoryhub.pipeline.steps.derive.resolve import FactDraft
 from memoryhub.pipeline.steps.derive.verdicts import JudgedChange, build_held_claim
-from memoryhub.stopping import stop_if_unwanted
 from memoryhub.tenants.scope import tenant_scope
 from notes.facts.neighbours import find_known_claims, list_relations_in_use
 from notes.facts.terms import apply_terms

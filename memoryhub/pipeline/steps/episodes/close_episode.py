@@ -72,7 +72,12 @@ def needs_model_gate(policy: Policy) -> bool:
 
 
 def _list_sessions_left_open(space: Space, first: Turn) -> list[UUID]:
-    """Sessions that were over before this turn, with turns that no episode covers."""
+    """Sessions that were over before this turn, with turns that no episode covers and no job is to
+    cover: a long import is read first, and every session of it is found open by all that follow."""
+    waiting = Job.objects.filter(
+        space=space, step=Job.Step.EPISODE, state__in=Job.WAITING_STATES, payload__ended=True
+    )
+    planned = {UUID(at) for at in waiting.values_list("payload__session", flat=True)}
     topics = Episode.objects.filter(
         session=OuterRef("id"), kind=Episode.Kind.TOPIC, retired_at=None
     )
@@ -80,7 +85,7 @@ def _list_sessions_left_open(space: Space, first: Turn) -> list[UUID]:
     said = said.exclude(IS_INNER)
     rows = (
         Session.objects.filter(space=space, ended_at__lt=first.occurred_at - TOPIC_GAP)
-        .exclude(id=first.session_id)
+        .exclude(id__in={first.session_id, *planned})
         .annotate(covered=Subquery(topics.order_by("-to_seq").values("to_seq")[:1]))
         .annotate(last=Subquery(said.order_by("-ordinal").values("seq")[:1]))
     )

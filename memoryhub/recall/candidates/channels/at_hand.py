@@ -20,7 +20,7 @@ from memoryhub.recall.candidates.channels.statements import (
 from memoryhub.recall.question.prepare import PreparedQuestion
 from memoryhub.recall.render.hydrate import UNREAD_STATES
 from memoryhub.recall.render.results import MemoryItem
-from memoryhub.tenants.statements import open_prepared_cursor
+from memoryhub.tenants.database.prepared import open_prepared_cursor
 from notes.models import Page
 from personas import blocks, profile
 from personas.dimensions import describe_trait

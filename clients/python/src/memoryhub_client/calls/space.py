@@ -12,6 +12,7 @@ from memoryhub_client.calls.shared import SharedCalls
 from memoryhub_client.calls.space_rows import (
     Blocks,
     Conflicts,
+    Entities,
     Events,
     FactLike,
     Facts,
@@ -52,9 +53,7 @@ class SpaceCalls(SharedCalls[M]):
         self.facts: Facts[M] = Facts(runner, f"{at}/facts")
         self.notes: Notes[M] = Notes(runner, f"{at}/notes")
         self.links: RowCalls[M, models.Link] = RowCalls(runner, f"{at}/links", models.Link)
-        self.entities: RowCalls[M, models.Entity] = RowCalls(
-            runner, f"{at}/entities", models.Entity
-        )
+        self.entities: Entities[M] = Entities(runner, f"{at}/entities")
         self.relations: RowCalls[M, models.Relation] = RowCalls(
             runner, f"{at}/relations", models.Relation
         )

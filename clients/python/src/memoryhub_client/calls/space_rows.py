@@ -17,6 +17,7 @@ from memoryhub_client.rows.models import (
     Block,
     BlockVersion,
     ConflictDecisions,
+    Entity,
     Event,
     Fact,
     GoldenQuestion,
@@ -104,6 +105,19 @@ class Facts(RowCalls[M, Fact]):
     ) -> Flow[Written[Fact]]:
         """What is pinned does not fade, and the pipeline does not change it."""
         return self._write_on_row(id, "pin", {"pinned": pinned, "reason": reason}, key, version)
+
+    @call
+    def merge(
+        self,
+        id: str,
+        other: str,
+        *,
+        reason: str = "",
+        version: int | None = None,
+        key: str | None = None,
+    ) -> Flow[Written[Fact]]:
+        """`other` says the same: it is taken out, and what it rests on supports this one."""
+        return self._write_on_row(id, "merge", {"other": other, "reason": reason}, key, version)
 
 
 class FactLike(Protocol):
@@ -212,7 +226,49 @@ class Notes(RowCalls[M, Note]):
         """Take it out, with its links. It can be undone."""
         return self._write_on_row(id, "forget", {"reason": reason}, key, version)
 
+    @call
+    def restore(
+        self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
+    ) -> Flow[Written[Note]]:
+        """Hold it again. Undoing the forgetting brings its links back as well."""
+        return self._write_on_row(id, "restore", {"reason": reason}, key, version)
+
+    @call
+    def merge(
+        self,
+        id: str,
+        other: str,
+        *,
+        reason: str = "",
+        version: int | None = None,
+        key: str | None = None,
+    ) -> Flow[Written[Note]]:
+        """`other` says the same: it is taken out, and what it rests on supports this one."""
+        return self._write_on_row(id, "merge", {"other": other, "reason": reason}, key, version)
+
     delete = forget  # its former name
+
+
+class Entities(RowCalls[M, Entity]):
+    _row = Entity
+
+    @call
+    def merge(
+        self,
+        id: str,
+        other: str,
+        *,
+        reason: str = "",
+        version: int | None = None,
+        key: str | None = None,
+    ) -> Flow[Written[Entity]]:
+        """`other` means the same: its name is one more of this one from now on."""
+        return self._write_on_row(id, "merge", {"other": other, "reason": reason}, key, version)
+
+    @call
+    def split(self, id: str, *, reason: str = "", key: str | None = None) -> Flow[Written[Entity]]:
+        """Take back the merge that made another stand for it."""
+        return self._write_on_row(id, "split", {"reason": reason}, key)
 
 
 class Traits(RowCalls[M, Trait]):

@@ -22,7 +22,7 @@ from memoryhub.errors import Conflict, MemoryHubError, NotFound
 from memoryhub.tenants.audit import HUB_ACTOR
 from memoryhub.tenants.models import RecoveryCode, SecondFactor, User
 from memoryhub.tenants.sealing import SealBroken, open_sealed, reseal, seal_secret
-from memoryhub.tenants.sign_in import (
+from memoryhub.tenants.sign_in.attempts import (
     Kind,
     SignInAttempt,
     is_second_step_held_back,

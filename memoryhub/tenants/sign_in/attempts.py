@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from memoryhub.places import step_aside
 from memoryhub.tenants.models import AccountEvent, BrowserSession, User
-from memoryhub.tenants.sessions import ORIGIN_KEY
+from memoryhub.tenants.sign_in.sessions import ORIGIN_KEY
 
 Kind = AccountEvent.Kind
 WINDOW = timedelta(minutes=15)

@@ -11,7 +11,7 @@ from uuid import uuid4
 import structlog
 from django.http import HttpRequest, HttpResponse
 
-from memoryhub.tracing import add_trace_ids
+from memoryhub.observability.tracing import add_trace_ids
 
 _SHARED_PROCESSORS: list[Any] = [
     structlog.contextvars.merge_contextvars,

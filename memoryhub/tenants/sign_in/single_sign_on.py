@@ -22,8 +22,8 @@ from memoryhub.tenants.models import Membership, SignOnIdentity, User
 from memoryhub.tenants.people import remove_person, set_member_role
 from memoryhub.tenants.scope import tenant_scope, user_scope
 from memoryhub.tenants.services import add_member, find_tenant
-from memoryhub.tenants.sign_in import Kind, record_account_event
-from memoryhub.tenants.sign_on_roles import choose_roles
+from memoryhub.tenants.sign_in.attempts import Kind, record_account_event
+from memoryhub.tenants.sign_in.openid_roles import choose_roles
 
 # Who changes what follows from the provider's words.
 PROVIDER_ACTOR = "single sign-on"

@@ -17,7 +17,7 @@ from memoryhub.tenants.audit import ADMIN_ACTOR, HUB_ACTOR, Action, record_audit
 from memoryhub.tenants.models import BrowserSession, Membership, User
 from memoryhub.tenants.people import generate_password
 from memoryhub.tenants.scope import hub_scope, tenant_scope
-from memoryhub.tenants.sign_in import Kind, record_account_event
+from memoryhub.tenants.sign_in.attempts import Kind, record_account_event
 
 
 def ensure_account(name: str, password: str = "") -> tuple[User, str]:

@@ -1,0 +1,1 @@
+"""Work beside the request: telling workers and listeners of it, writing later, breaking it off."""

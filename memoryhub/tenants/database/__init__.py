@@ -1,0 +1,1 @@
+"""What tenants ask of PostgreSQL: row-level security, grants, prepared statements, images."""

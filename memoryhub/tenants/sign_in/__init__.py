@@ -1,0 +1,1 @@
+"""Signing in: passwords and how often they may be tried, sessions, second factors."""
