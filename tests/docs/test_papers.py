@@ -11,15 +11,18 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import ROOT
+from tests.systems.test_every_reader import ARRIVES, READERS
 
 PAGE = ROOT / "docs/reference/papers.md"
 SYSTEMS = ("MemoryBank", "MemGPT", "A-Mem", "Mem0", "Mem0g", "AMA", "MemoryOS", "Baselines")
+READERS_HEADING = "## What reaches each reader"
 STATES = ("works", "different: ", "not there: ")
 
 
 def list_rows() -> list[list[str]]:
     """The cells of each mechanism."""
     lines = PAGE.read_text(encoding="utf-8").splitlines()
+    lines = lines[: lines.index(READERS_HEADING)]
     rows = [[cell.strip() for cell in line.strip("|").split(" |")] for line in lines if "|" in line]
     return [row for row in rows if row[0] not in ("Mechanism", "---") and "---" not in row[0]]
 
@@ -62,5 +65,16 @@ def test_a_mechanism_names_its_code_its_test_and_its_state(row: list[str]) -> No
 
 def test_every_system_has_its_rows() -> None:
     found = re.findall(r"^## (.+)$", PAGE.read_text(encoding="utf-8"), re.M)
-    assert tuple(found) == SYSTEMS
+    assert tuple(found) == (*SYSTEMS, READERS_HEADING.removeprefix("## "))
     assert len(list_rows()) >= 60
+
+
+def test_the_table_of_readers_is_what_the_acceptance_suite_asks_for() -> None:
+    shown = PAGE.read_text(encoding="utf-8").partition(READERS_HEADING)[2]
+    lines = [line for line in shown.splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert rows[0] == ["Preset", "What arrives", *READERS]
+    assert rows[2:] == [
+        [f"`{preset}`", ", ".join(parts), *["yes"] * len(READERS)]
+        for preset, parts in ARRIVES.items()
+    ]

@@ -150,3 +150,55 @@ def test_what_names_nothing_is_described_by_nothing() -> None:
     (draft,) = engine.describe_notes([Passage("n1", "Nora: Not today, sorry!", AT)])
     assert draft is not None
     assert (draft.keywords, draft.tags, draft.context) == ((), (), "")
+
+
+# Who is who
+
+
+def evolve_one(note: NoteState, *others: NoteState) -> list[tuple[str, tuple[str, ...], str, str]]:
+    found = engine.link_and_evolve([Neighbourhood(note, list(others))]).evolutions
+    return [(e.handle, e.keywords or (), e.context or "", e.why) for e in found]
+
+
+BALCONY = make_view("m1", "Nora: Pepper sleeps on the balcony all day.", "balcony")
+
+
+def test_a_note_learns_who_it_names_from_a_note_that_says_so() -> None:
+    cat = make_view("n1", "Nora: I brushed my old cat, Pepper, for an hour.", "hour")
+    (found,) = evolve_one(cat, BALCONY)
+    assert found == (
+        "m1",
+        ("balcony", "old cat"),
+        "Pepper is Nora's old cat.",
+        "A note near it says that Pepper is Nora's old cat",
+    )
+    assert [handle for handle, *_ in evolve_one(BALCONY, cat)] == ["m1"]
+
+
+def test_E5_a_chinese_note_learns_who_it_names() -> None:
+    pet = make_view("m1", "小雨: 我养了一只橘猫，叫汤圆。", "橘猫")
+    (found,) = evolve_one(make_view("n1", "小雨: 汤圆又把沙发抓坏了。", "沙发"), pet)
+    assert found[:3] == ("n1", ("沙发", "橘猫"), "汤圆是小雨的橘猫。")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nora: My ex-husband Pepper called.",
+        "Nora: Is Pepper my cat or yours?",
+        "Nora: Pepper was my cat.",
+        "Nora: My boss Pepper is strict.",
+        "Nora: My cat is asleep beside Pepper.",
+        "Nora: My cat, Pepper and I are at home.",
+        "Nora: If I had a cat named Pepper I'd be glad.",
+    ],
+)
+def test_who_somebody_is_not_or_not_for_long_is_not_taught(text: str) -> None:
+    assert evolve_one(make_view("n1", text), BALCONY) == []
+
+
+def test_two_of_one_name_are_told_apart_by_nobody() -> None:
+    cat = make_view("n1", "Nora: My cat Pepper is asleep.")
+    uncle = make_view("m2", "Nora: My uncle Pepper came.")
+    assert evolve_one(BALCONY, cat, uncle) == []
+    assert evolve_one(cat, make_view("m3", "Nora: Pepper Potts sings.")) == []

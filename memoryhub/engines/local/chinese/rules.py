@@ -19,19 +19,30 @@ from memoryhub.engines.types import FactKind, Polarity, SpeechAct
 
 # What is done to what is known, and what no longer is to be done with it; both to the listener.
 _FORGETTING = re.compile(
-    r"(?:忘(?:了|掉|记|却)|删(?:了|掉|除|去)?|抹(?:了|掉|去|除)?|清(?:掉|除|空)|(?:你|把|给我|那边).{0,8}清了|去掉|擦掉|划掉|丢掉|消掉"
-    r"|(?:别|不要|不用|不必|莫|勿|甭|唔好|唔使|不许)(?:再|给我|往)?.{0,3}?(?:记|留(?!下|言|学|意|心)|存(?!储)|保存|保留|收(?!拾|到|入)|提(?!他|她|了|到))(?!得|错|仇|恨|挂|忆|者)"
-    r"|当.{0,6}?(?:没|不|冇)(?:有)?(?:听|讲|说|提|晓得|知道|这|那|发生|看))"
+    r"(?:忘(?:了|掉|记|却)|删(?:了|掉|除|去)?|抹(?:了|掉|去|除)(?!药|得)|清(?:掉|除|空|一清|了$)|(?:你|把|给我|那边).{0,8}清了|去掉|擦掉|划掉|丢掉|消掉"
+    r"|移除|勾掉|勾销|涂掉|撤(?:掉|了)|拿(?:掉|走)|(?:关于|[跟和对]你|我(?:说|写|讲)).*扔(?:了|掉)|扔(?:了|掉)吧|销毁|去除|剔除"
+    r"|(?:别|不要|不用|不必|不该|不许|不希望你?|(?:宁可|希望|最好|想|能|可以|还是)你?不|莫|勿|甭|唔好|唔使|没必要|不是该?你)(?:再|给我|往)?.{0,3}?(?:记|写下|留(?!下|言|学|意|心)|存(?!储)|保存|保留|收(?!拾|到|入)|进(?=你的?(?:记|脑|档))|提(?!他|她|了|到))(?!得|错|仇|恨|挂|忆|者)"
+    r"|不(?:该|必|用|要|许|希望).{0,6}?(?:留|存|记)在|(?:当|权当|算).{0,6}?(?:没|不|冇)(?:有)?(?:听|讲|说|提|晓得|知道|这|那|发生|看|过|开口|开过口)|让它消失|不想.{0,6}留.{0,8}(?:记录|痕迹))"
 )
 # Something told, noted or known; "that thing" and its likes.
 _TOLD = re.compile(
-    r"我.{0,12}?(?:说|讲|提|聊|告诉|透露|嘴)|[跟和对]你(?:说|讲|提|聊)|我的|刚才|之前|上[次回趟]|前面|先前"
-    r"|(?:那|这)(?:个|件|茬|段|档子?|回|些|点|桩|码|茬儿).{0,3}|的?事(?:情|儿)?|那茬|话|记录|脑|记忆|底|存"
+    r"我.{0,12}?(?:说|讲|提|聊|告诉|透露|嘴)|(?:[跟和对]你(?:说|讲|提|聊)|告诉过?你)|我的|刚才|之前|上[次回趟]|前面|先前"
+    r"|(?:那|这)(?:个|件|茬|段|档子?|回|些|点|桩|码|茬儿|番|条).{0,3}|提到|笔记|秘密|的?事(?:情|儿)?|那茬|话|记录|脑|记忆|底|存|档案"
+    r"|关于|情况|内容|你(?:那|知道|记)|我(?=[住在给是有])|我(?:儿子|女儿|妈|爸|家|弟|妹|哥|姐|前|老)|(?:名字|号码?|提示|地址|生日|密码)"
+)
+_OTHERS_WISH = (
+    r"(?:要求|命令)(?!你)|(?:叫|逼|求|劝|要|让|请|说)(?:我们?|[他她]们?)(?!说|讲|提|的)"
+    r"|[说叫嘱](?:[：:]|我应该)"
 )
 _FORGET_IDLE = re.compile(
-    r"(?:别|不要|不会|没|没有|不能|莫|永远不|千万别)(?:让我|再)?忘|我(?:们)?(?:永远|从|自己|都|又|也|就|差点|经常|总是|老是|常常|已经|刚)*"
-    r"(?:不会|没有?|会)?(?:忘|删|清|抹)|[让使][你人]忘|忘(?:却|不|带|拿|记带|了(?:带|拿|说|问|告诉|我(?!说|讲|刚|之前)))|[他她]们?.{0,4}?(?:忘|删)"
-    r"|为什么|怎么(?:删|清|忘)|已经(?:删|清)|已(?:删|清)"
+    r"(?:别|不要)再?[跟和]我提|(?:别|不要|不会|没|没有|不能|莫|永远不|千万别|差点|要是你|如果你|万一你)(?:让我|再)?忘|(?<![给帮替])我(?:们)?(?:永远|从|自己|都|又|也|就|差点|经常|总是?|老是?|常常|已经|刚|终于)*"
+    r"(?:不会|没有?|会)?(?:忘|删|清|抹)|[让使][你人]忘|忘(?:却|不|带|拿|记带|了(?:带|拿|说|问|告诉|我(?!说|讲|刚|之前|提)))|[他她]们?.{0,4}?(?:忘|删)"
+    r"|(?<![给帮替])我(?:们)?(?:想|要|得|能|该|应该|必须|可以|打算|准备|赶紧)+(?:忘|删|清|抹)(?!.*(?:你|记录|记忆))"
+    rf"|为什么|怎么(?:删|清|忘)|已经(?:删|清)|已(?:删|清)|误删|{_OTHERS_WISH}"
+    # Who is no listener does it, to things of his own.
+    r"|^(?!.*(?:你|请|麻烦|拜托|帮|给我|能|可以|就|快|希望|关于))[^把，]{1,8}(?<!我)把[^，]*[了过]"
+    # Texts and devices, and not what is known of anybody.
+    r"|(?:逗号|标点|演讲|作文|论文|信[里中]|照片|应用|账[号户]|软件|代码|表格|图片|文字|电脑|手机)(?!号|丢)(?!.*(?:跟你|你知道|记录|记忆))"
 )
 _QUESTION = re.compile(
     r"[？?]\s*$|[吗么]\W*$|(?<!着)呢[？?]|^\W*(?:请问|为什么|怎么|什么|谁|哪|多少|几点)"
@@ -60,22 +71,29 @@ GREETING = re.compile(
 )
 
 
+_TITLE = re.compile(r"《[^》\n]{0,80}》")
 # What anybody may say who wants something gone.
 _LIKELY_FORGETTING = re.compile(
-    r"(?:别|不要|不想|不希望|不愿意?|不用|不必|不许|不能|勿|莫)(?:再|让|被|给|往|把|你|人|别人|任何人|它|这|那)*"
-    r".{0,6}?(?:记|留|存|提|说出|讲出|外传|传出|知道|用|翻出)"
-    r"|撤回|收回|作废|保密|隐去|屏蔽|销毁|移除|去除|剔除|抠掉|拿掉|拿走|扔掉|甩掉|烂在|当我没|就当没|不留|别留|抹|清掉|涂掉"
+    r"(?:别|不要|不想|不希望|不愿意?|不用|不必|不许|不能|不该|不是|勿|莫)(?:再|让|被|给|往|把|你|人|别人|任何人|它|这|那)*"
+    r".{0,8}?(?:记|留|存|提|说出|讲出|外传|传出|知道|用|翻出|跟踪|写)"
+    r"|撤回|收回|作废|保密|隐去|屏蔽|抠掉|拿走|甩掉|烂在|当我没|就当没|当我从|不留|抹|消失|你(?:别|不)记得|私事|秘密|后悔"
 )
 
 
 def may_ask_to_forget(text: str) -> bool:
-    """Whether some sentence may want something done away with, whatever it is: the least that a
+    """Whether some clause may want something done away with, whatever it is: the least that a
     wish is said in that a model has found."""
-    sentences = (sentence for _, sentence in split_sentences(text))
     return any(
-        (_FORGETTING.search(s) or _LIKELY_FORGETTING.search(s)) and not _FORGET_IDLE.search(s)
-        for s in sentences
+        (_FORGETTING.search(each) or _LIKELY_FORGETTING.search(each))
+        and not _FORGET_IDLE.search(each)
+        for _, sentence in split_sentences(text)
+        for each in _split_clauses(sentence)
     )
+
+
+def _split_clauses(sentence: str) -> list[str]:
+    """Without titles, which ask for nothing."""
+    return re.split(r"[，,、]", _TITLE.sub("", sentence))
 
 
 def find_forget_wish(text: str, around: str = "") -> str:
@@ -87,7 +105,7 @@ def find_forget_wish(text: str, around: str = "") -> str:
 
 
 def _is_forget_wish(sentence: str, told: bool) -> bool:
-    clauses = re.split(r"[，,、]", sentence)
+    clauses = _split_clauses(sentence)
     asked = [each for each in clauses if _FORGETTING.search(each) and not _FORGET_IDLE.search(each)]
     return told and bool(asked)
 

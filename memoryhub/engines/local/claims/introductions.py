@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MINE = frozenset({"my", "our"})
 # What stays beside the noun: it tells one brother from another.
-_TELLING = split_words("""
+TELLING_WORDS = split_words("""
     best old older eldest oldest young younger youngest little big half step twin late ex former
     new next-door great
 """)
@@ -72,7 +72,7 @@ def _find_person_noun(possessor: Token, span: Span) -> Token | None:
     for token in possessor.doc[possessor.i + 1 : min(possessor.i + 2 + _MOST_BESIDE, span.end)]:
         if is_person_noun(token) and token.text.islower():
             return token
-        if token.lower_ not in _TELLING:
+        if token.lower_ not in TELLING_WORDS:
             return None
     return None
 

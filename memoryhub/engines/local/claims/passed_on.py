@@ -28,7 +28,7 @@ _PAPER = (
 _OPENERS = tuple(
     re.compile(pattern, re.I | re.M)
     for pattern in (
-        rf"\b{_PAPER}\b[^.!?\n:：]{{0,80}}[:：](?![\d/])",
+        rf"(?<!\boff the )\b{_PAPER}\b[^.!?\n:：]{{0,80}}[:：](?![\d/])",
         r"\b(?:says?|said|reads?|writes?|wrote|written|states?|stated|told (?:me|us)|replied"
         r"|claims?|claimed|answered|pasted?|copied|quote[ds]?|forwarded|got this|received|following"
         r"|here (?:it )?(?:is|are)|here's|below)\b[^.!?\n:：]{0,60}[:：](?![\d/])",
@@ -89,7 +89,7 @@ _CHINESE_REPORTS = tuple(
         r"据说|听说|听人说|据报道|据称|据悉|传言|传闻|网上说|有人说|人家说|大家说|他们说|别人说|看到说|说是",
         r"(?:根据|依据|按照|据)[^，。！？\n]{1,20}[，,]?",
         r"(?:网页|网站|页面|网上|文章|邮件|信上|短信|帖子|报告|说明书|有人|人家|别人|大家|[他她]们?|机器人|助手)"
-        r"[^，。！？\n]{0,6}?(?:说(?![的过不起话人明])|显示|提到)",
+        r"[^，。！？\n我不没别]{0,6}?(?:说(?![的过不起话人明])|显示|提到)",
         r"(?<![我们])(?P<who>[^我，。！？\s]{1,8}?)(?:表示|声称|宣称|告诉我|写道)",
     )
 )

@@ -15,6 +15,7 @@ from calendar import day_name, month_name
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.local.notes.describe import (
@@ -22,6 +23,7 @@ from memoryhub.engines.local.notes.describe import (
     find_speaker_words,
     strip_speakers,
 )
+from memoryhub.engines.local.notes.introduce import evolve_by_introductions
 from memoryhub.engines.types import (
     Association,
     LinkDraft,
@@ -138,13 +140,25 @@ def _add_tags(note: NoteState, tags: Sequence[str], why: str) -> NoteEvolution |
 
 
 def _merge_evolutions(found: Iterable[NoteEvolution]) -> tuple[NoteEvolution, ...]:
-    """One evolution a note, with the tags of all."""
+    """One evolution a note, with what all of them add, and each reason once."""
     merged: dict[str, NoteEvolution] = {}
     for each in found:
-        before = merged.get(each.handle, each)
-        tags = tuple(dict.fromkeys((*(before.tags or ()), *(each.tags or ()))))
-        merged[each.handle] = NoteEvolution(each.handle, tags=tags, why=before.why)
+        before = merged.get(each.handle, NoteEvolution(each.handle))
+        merged[each.handle] = NoteEvolution(
+            each.handle,
+            keywords=_join_words(before.keywords, each.keywords),
+            tags=_join_words(before.tags, each.tags),
+            context=before.context or each.context,
+            why="; ".join(dict.fromkeys(why for why in (before.why, each.why) if why)),
+        )
     return tuple(merged.values())
+
+
+def _join_words(
+    before: tuple[str, ...] | None, more: tuple[str, ...] | None
+) -> tuple[str, ...] | None:
+    joined = tuple(dict.fromkeys((*(before or ()), *(more or ()))))
+    return joined or None
 
 
 class NoteRules:
@@ -155,9 +169,13 @@ class NoteRules:
     def link_and_evolve(
         self, notes: Sequence[Neighbourhood], *, links: bool = True, evolve: bool = True
     ) -> Association:
-        """Links of each new note with the closest of its neighbours, and themes that spread."""
+        """Links of each new note with the closest of its neighbours, themes that spread, and who
+        is who among all that are near."""
         ties = [(near.note, find_ties(near)) for near in notes]
         found = (_build_link(note, tie) for note, close in ties for tie in close)
         grown = (each for note, close in ties for each in _evolve_tags(note, close))
-        evolutions = _merge_evolutions(grown) if evolve else ()
+        known = (
+            each for near in notes for each in evolve_by_introductions(near.note, near.neighbours)
+        )
+        evolutions = _merge_evolutions(chain(grown, known)) if evolve else ()
         return Association(tuple(found) if links else (), evolutions)
