@@ -14,7 +14,7 @@ SUPPLY := $(VENV)/installed-supply
 LOCK := $(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --no-header --quiet pyproject.toml
 
-.PHONY: help run test check attack faults fuzz lint types format bench bench-data bench-ways bench-load bench-graph lock messages reset screenshots sbom licences audit
+.PHONY: help run test check attack faults cells fuzz lint types format bench bench-data bench-ways bench-load bench-graph lock messages reset screenshots sbom licences audit
 .DELETE_ON_ERROR:
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make check   check the code and run the tests of one package, in a minute: PACKAGE=notes"
 	@echo "make attack  try every route, page, tool and table as somebody who may not, in a minute"
 	@echo "make faults  let parts and surroundings of a hub fail while it reads DATA=locomo.json; hours"
+	@echo "make cells   fail a database over and move a tenant between two cells, under load"
 	@echo "make fuzz    send the API what its description allows and forbids, thousands of requests"
 	@echo "make lint    check the code only;  make format  put it into shape"
 	@echo "make reset   erase the data, after asking"
@@ -59,6 +60,10 @@ attack: $(DEV)
 TURNS ?= 1000
 faults: $(DEV)
 	$(BIN)/python -m tests.faults "$(DATA)" --turns $(TURNS) $(SCENARIOS)
+
+# Needs haproxy, pgbouncer, patroni, etcd and redis-server, and the right to run them as postgres.
+cells: $(DEV)
+	$(BIN)/python -m tests.cells
 
 # EXAMPLES: how many requests are made up at random for each operation and mode, beside those that
 # cover each parameter, and how many sequences of 50 writes; from 20 on. ONLY: paths, as a regular

@@ -87,6 +87,19 @@ def check_single_sign_on(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 @register
+def check_pooler(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    if not settings.DATABASE_POOLED or not settings.CELERY_BROKER_URL.startswith("pgmq:"):
+        return []
+    return [
+        Error(
+            "The queue in PostgreSQL listens on connections of its own, which no pooler gives it.",
+            hint="Set CELERY_BROKER_URL to a Redis or Valkey, or unset MEMORYHUB_DATABASE_POOLED.",
+            id="memoryhub.E015",
+        )
+    ]
+
+
+@register
 def check_tracing(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     if not settings.OTLP_ENDPOINT or is_tracing_installed():
         return []

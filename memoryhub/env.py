@@ -130,6 +130,13 @@ def parse_mail_url(url: str) -> MailServer:
     )
 
 
+def parse_cell(name: str) -> str:
+    """Two lower-case letters or digits, or none."""
+    if name and not (len(name) == 2 and name.isascii() and name.isalnum() and name == name.lower()):
+        raise ValueError("use two lower-case letters or digits")
+    return name
+
+
 def ensure_secret_key(data_dir: Path) -> str:
     """The signing key of an installation that was not given one: made on first use and kept under
     `data_dir`, in a 0600 file."""

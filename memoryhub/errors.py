@@ -70,6 +70,13 @@ class QueueFull(MemoryHubError):
     code = "queue_full"
 
 
+class TenantMoved(MemoryHubError):
+    """The tenant is served by another cell now, or is about to be; answered with Retry-After."""
+
+    status = 503
+    code = "tenant_moved"
+
+
 class EngineError(MemoryHubError):
     """A model or embedder failed. `permanent` decides whether a job retries."""
 

@@ -29,9 +29,17 @@ HTTPS = env.read_flag("MEMORYHUB_HTTPS", False)
 SECRET_KEY_FALLBACKS = env.read_names("MEMORYHUB_SECRET_KEY_FALLBACKS")
 SECRET_KEY = env.read_text("MEMORYHUB_SECRET_KEY") or env.ensure_secret_key(DATA_DIR)
 
+# The cell of several that this is: two characters that its keys begin with.
+CELL = env.read_parsed("MEMORYHUB_CELL", env.parse_cell)
+
 # --- database: the app's role sees only its tenant, the owner migrates ---
 DATABASE_URL = env.read_text("DATABASE_URL")
 DATABASE_OWNER_URL = env.read_text("DATABASE_OWNER_URL", DATABASE_URL)
+# A streaming copy, which serves what only reads as soon as it has all that was written before.
+DATABASE_REPLICA_URL = env.read_text("DATABASE_REPLICA_URL")
+REPLICA_WAIT_SECONDS = env.read_number("MEMORYHUB_REPLICA_WAIT_SECONDS", 0.1)
+# Connections go through a pooler that gives one out for a transaction (PgBouncer).
+DATABASE_POOLED = env.read_flag("MEMORYHUB_DATABASE_POOLED", False)
 EMBEDDED = not DATABASE_URL
 _embedded = EmbeddedPostgres(DATA_DIR) if EMBEDDED else None
 _app_url = _embedded.dsn("app") if _embedded else DATABASE_URL
@@ -47,16 +55,24 @@ WEB_WAITING = env.read_integer("MEMORYHUB_WEB_WAITING", 512, least=0)
 # Bytes of bodies, of all requests together, that are held before their requests have places.
 BODIES_BYTES = env.read_integer("MEMORYHUB_BODIES_BYTES", 256 * 1024 * 1024, least=1024 * 1024)
 BODY_SECONDS = env.read_number("MEMORYHUB_BODY_SECONDS", 20.0)
-# Statements of tenants/statements.py are prepared when they first run; no others are.
+# Statements of database/prepared.py are prepared when they first run; no others are. Behind a
+# pooler none is: the next transaction may have another connection, which does not know it.
+_prepared: dict[str, Any] = {"prepare_threshold": None if DATABASE_POOLED else 0}
+_pool = {"min_size": 1, "max_size": WEB_PLACES + 8}
 _options: dict[str, Any] = (
-    {"OPTIONS": {"prepare_threshold": 0, "pool": {"min_size": 1, "max_size": WEB_PLACES + 8}}}
+    {"OPTIONS": {**_prepared, "pool": _pool}}
     if IS_WEB
-    else {"OPTIONS": {"prepare_threshold": 0}, "CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
+    else {"OPTIONS": _prepared, "CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
 )
 DATABASES = {
     "default": env.parse_database_url(_app_url, **_options),
     "owner": env.parse_database_url(_owner_url),
 }
+if DATABASE_REPLICA_URL:
+    if IS_WEB:
+        _options["OPTIONS"] |= {"pool": _pool | {"timeout": 1.0}}
+    DATABASES["replica"] = env.parse_database_url(DATABASE_REPLICA_URL, **_options)
+DATABASE_ROUTERS = ["memoryhub.tenants.database.replica.PrimaryRouter"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "tenants.User"
 

@@ -15,10 +15,10 @@ from rest_framework.views import exception_handler as drf_handler
 from rest_framework.views import set_rollback
 
 from memoryhub.disk import is_disk_full_error
-from memoryhub.errors import MemoryHubError, QueueFull, TooLarge
+from memoryhub.errors import MemoryHubError, QueueFull, TenantMoved, TooLarge
 
 log = structlog.get_logger()
-_QUEUE_PATIENCE_SECONDS = 30
+_PATIENCE_SECONDS = {QueueFull: 30, TenantMoved: 1}
 PROBLEM_CONTENT_TYPE = "application/problem+json"
 
 
@@ -86,8 +86,8 @@ def _build_hub_problem(error: MemoryHubError) -> Response:
     errors = [{"field": error.field, "message": error.message}] if error.field else []
     extra = dict(error.extra, **({"errors": errors} if errors else {}))
     made = build_problem(error.status, error.code, error.message, **extra)
-    if isinstance(error, QueueFull):
-        made["Retry-After"] = str(_QUEUE_PATIENCE_SECONDS)
+    if patience := _PATIENCE_SECONDS.get(type(error)):
+        made["Retry-After"] = str(patience)
     return made
 
 

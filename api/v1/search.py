@@ -40,7 +40,7 @@ from memoryhub.recall.log.feedback import save_feedback
 from memoryhub.recall.render.pack import LEAST_TOKENS, MOST_TOKENS
 from memoryhub.recall.render.results import MemoryKind
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.scope import reading_scope, tenant_scope
 from notes.models import Feedback
 from notes.quality.feedback import MAX_REASON_LENGTH, RATED_MODELS
 
@@ -138,7 +138,7 @@ class QuestionView(HubView):
         wanted = validate_body(self.serializer_class, self.read_body(request))
         name = self.question_field
         question, key = check_text(wanted.pop(name), field=name), get_request_key(request)
-        with tenant_scope(key.tenant_id):
+        with reading_scope(key.tenant_id):
             space = get_space_by_subject(request, wanted.pop("subject"))
             wanted["session_id"] = get_session_id(space, wanted.pop("session"))
             wanted |= self.load_options(space)

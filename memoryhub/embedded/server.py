@@ -26,7 +26,7 @@ from memoryhub.embedded.errors import EmbeddedError, explain_os_errors, find_adv
 from memoryhub.embedded.locks import hold_lock, is_locked, relock, try_lock
 from memoryhub.embedded.paths import ServerPaths
 from memoryhub.embedded.provision import APP, DATABASE, OWNER, SUPERUSER, ensure_role_passwords
-from memoryhub.embedded.software import find_program, prepare_server_programs
+from memoryhub.embedded.software import find_program, prepare_server_programs, read_major_version
 
 Role = Literal["app", "owner", "superuser"]
 
@@ -183,12 +183,23 @@ class EmbeddedPostgres:
         programs = prepare_server_programs(self.places.account, self.places.home / "software")
         if not self.places.cluster.exists():
             self.initialise_cluster(programs / "initdb")
+        self.check_major_version()
         self.write_settings()
         deadline = time.monotonic() + START_PATIENCE_SECONDS
         while not self.launch_postgres(programs / "postgres", deadline):
             if time.monotonic() > deadline:
                 raise EmbeddedError(f"PostgreSQL was not ready in time, see {self.places.log}")
             time.sleep(0.1)
+
+    def check_major_version(self) -> None:
+        """Raises EmbeddedError for data that another major version of PostgreSQL wrote."""
+        file = self.places.cluster / "PG_VERSION"
+        wrote, reads = file.read_text().strip(), read_major_version()
+        if wrote != reads:
+            raise EmbeddedError(
+                f"{self.data_dir} was written by PostgreSQL {wrote}, this is {reads}: take it over "
+                "by a backup and a restore, as docs/how-to/back-up.md tells"
+            )
 
     def initialise_cluster(self, initdb: Path) -> None:
         """initdb under a temporary name: a cluster that has its name is complete."""

@@ -87,6 +87,11 @@ def find_wheel_folder() -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
+def read_major_version() -> str:
+    """Of the PostgreSQL that comes along: its data is read by no other."""
+    return importlib.metadata.version(PACKAGE).partition(".")[0]
+
+
 def find_program(name: str) -> str:
     """A client program, run by the caller itself straight from the wheel."""
     return str(find_wheel_folder() / "pginstall" / "bin" / name)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
-from django.db import connection
-from django.db.utils import Error
-
+from memoryhub.tenants.database.locks import hold_lock
 from memoryhub.tenants.models import Space
 
 
@@ -16,22 +13,10 @@ from memoryhub.tenants.models import Space
 def take_turn(space: Space | None) -> Iterator[None]:
     """Wait until no other import writes to the space; nothing for a space that is not there yet.
 
-    The lock is the connection's, so that it outlasts the transactions inside and embedding keeps
-    none open. It ends with the process however that ends.
+    The lock outlasts the transactions inside, and embedding keeps none of them open.
     """
     if space is None:
         yield
         return
-    key = _compute_lock_key(space)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s)", [key])
-    try:
+    with hold_lock(f"memoryhub.importers:{space.id}"):
         yield
-    finally:
-        with suppress(Error), connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
-
-
-def _compute_lock_key(space: Space) -> int:
-    digest = hashlib.sha256(f"memoryhub.importers:{space.id}".encode()).digest()
-    return int.from_bytes(digest[:8], signed=True)

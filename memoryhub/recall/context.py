@@ -50,7 +50,7 @@ from memoryhub.recall.render.results import (
 from memoryhub.recall.retrieve import RetrievalScope
 from memoryhub.recall.unasked import UNRATED_SECTIONS, load_unasked_items
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.scope import reading_scope
 
 # Findings of one kind are at most K; all kinds together no more than this.
 _MAX_FINDINGS = 1000
@@ -128,7 +128,7 @@ def build_context(
         standing=standing,
     )
     chosen = retrieve.select_channels(ask)
-    with tenant_scope(space.tenant_id):
+    with reading_scope(space.tenant_id):
         with clock.measure_stage("always"):
             parts = load_unasked_items(ask, agent)
         there = frozenset(item.id for items in parts.values() for item in items)

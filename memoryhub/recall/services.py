@@ -37,7 +37,7 @@ from memoryhub.recall.render.results import ContextSection, MemoryItem, MemoryKi
 from memoryhub.recall.retrieve import RetrievalScope
 from memoryhub.recall.unasked import load_unasked_items
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.scope import reading_scope
 
 # What can be asked for; and what is, unless something else is said.
 ALL_KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
@@ -103,7 +103,7 @@ def search_memories(
     )
     scope = _build_scope(ask, limit, kinds, override)
     wanted = replace(scope, explain=explain, nearest=nearest, least=min_relevance)
-    with tenant_scope(space.tenant_id):
+    with reading_scope(space.tenant_id):
         first = retrieve.retrieve_memories(ask, _widen_for_reranker(ask, wanted), clock)
         named = _load_named_items(ask) if "facts" in wanted.channels else []
         hidden = explanation.find_hidden(ask, wanted.channels) if explain else []

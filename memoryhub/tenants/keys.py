@@ -1,4 +1,7 @@
-"""API keys: `mh_<prefix>_<secret>`. The database keeps the prefix and an HMAC, never the key."""
+"""API keys: `mh_<prefix>_<secret>`. The database keeps the prefix and an HMAC, never the key.
+
+Of several cells each begins its prefixes with its own two characters, by which a proxy finds it.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from memoryhub.tenants.models import ApiKey
 from memoryhub.tenants.scope import tenant_scope
 
 _KEY_PATTERN = re.compile(r"mh_([a-z0-9]{12})_([A-Za-z0-9_-]{32,64})")
+_PREFIX_LENGTH = 12
 _PREFIX_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
@@ -41,7 +45,8 @@ class KeyRow:
 
 def generate_key() -> tuple[str, str, str]:
     """(key to show once, prefix, digest)."""
-    prefix = "".join(secrets.choice(_PREFIX_ALPHABET) for _ in range(12))
+    made = (secrets.choice(_PREFIX_ALPHABET) for _ in range(_PREFIX_LENGTH - len(settings.CELL)))
+    prefix = settings.CELL + "".join(made)
     key = f"mh_{prefix}_{secrets.token_urlsafe(32)}"
     return key, prefix, hash_key(key)
 

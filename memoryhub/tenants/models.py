@@ -180,6 +180,8 @@ class Tenant(models.Model):
     second_factor_required = models.BooleanField(default=False, db_default=False)
     # Set once the demo's dialogues are all in: a hub never seeds twice.
     seeded_at = models.DateTimeField(null=True, blank=True)
+    # The cell that serves it now, once it has moved: nothing is read or written here any more.
+    moved_to = models.CharField(max_length=60, blank=True, default="", db_default="")
     # A replay's: whoever made it does its work, by the clock of what was said. Workers don't.
     own_clock = models.BooleanField(default=False)
 

@@ -13,14 +13,24 @@ from contextvars import ContextVar
 from uuid import UUID
 
 from django.db import connection, transaction
+from django.utils.translation import gettext as _
 
+from memoryhub.errors import TenantMoved
 from memoryhub.tenants.database.prepared import open_prepared_cursor
+from memoryhub.tenants.database.replica import use_replica
 
 _tenant: ContextVar[UUID | None] = ContextVar("tenant", default=None)
 
-# Statements that are kept (statements.py) have one plan: making another is dearer than any gain.
+# Statements that are kept (database/prepared.py) have one plan: another is dearer than any gain.
 _SETTINGS_SQL = """
 SELECT set_config(%s, %s, true), set_config('plan_cache_mode', 'force_generic_plan', true)
+"""
+# The function waits while the tenant is being moved, and knows nothing of one that was. It reads as
+# the hub, outside every scope.
+_ENTER_SQL = """
+SELECT set_config('memoryhub.tenant', '', true),
+  set_config('memoryhub.tenant', memoryhub_enter(%s::uuid)::text, true),
+  set_config('plan_cache_mode', 'force_generic_plan', true)
 """
 
 
@@ -30,14 +40,14 @@ def get_current_tenant() -> UUID | None:
 
 @contextmanager
 def tenant_scope(tenant_id: UUID) -> Iterator[None]:
-    """Run a transaction that sees and writes rows of this tenant only."""
+    """Run a transaction that sees and writes rows of this tenant only. Raises TenantMoved."""
     outer = _tenant.get()
     if outer == tenant_id and connection.in_atomic_block:
         yield  # already there, in the transaction that set it
         return
     is_within = connection.in_atomic_block
     with transaction.atomic():
-        _write_setting("memoryhub.tenant", tenant_id)
+        _enter(tenant_id)
         token = _tenant.set(tenant_id)
         try:
             yield
@@ -46,6 +56,18 @@ def tenant_scope(tenant_id: UUID) -> Iterator[None]:
         # The setting ends with its transaction, and a savepoint's rollback restores it by itself.
         if is_within:
             _write_setting("memoryhub.tenant", outer)
+
+
+@contextmanager
+def reading_scope(tenant_id: UUID) -> Iterator[None]:
+    """A tenant's scope in which nothing is written: a copy of the database may serve it, with all
+    that was written before. Raises TenantMoved."""
+    if connection.in_atomic_block:
+        with tenant_scope(tenant_id):
+            yield
+        return
+    with use_replica(), tenant_scope(tenant_id):
+        yield
 
 
 @contextmanager
@@ -75,6 +97,14 @@ def user_scope(user_id: int) -> Iterator[None]:
         yield
         if is_within:
             _write_setting("memoryhub.user", None)
+
+
+def _enter(tenant_id: UUID) -> None:
+    with open_prepared_cursor() as cursor:
+        cursor.execute(_ENTER_SQL, [tenant_id])
+        entered = cursor.fetchone()[1]
+    if not entered:
+        raise TenantMoved(_("this tenant is served elsewhere now; try again"))
 
 
 def _write_setting(name: str, value: object) -> None:

@@ -44,6 +44,7 @@ FUNCTIONS: dict[str, list[str]] = {
     "memoryhub_tenant_id": ["'{slug}'"],
     "memoryhub_due_spaces": ["'3000-01-01'", "1000"],
     "memoryhub_due_webhooks": ["'3000-01-01'", "1000"],
+    "memoryhub_enter": ["'{tenant}'"],
     "memoryhub_lab_tenants": [],
     "memoryhub_queue_lag": [],
     "memoryhub_sealed_tenants": [],

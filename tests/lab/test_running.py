@@ -480,4 +480,4 @@ def test_BL3_numbers_are_kept_whatever_the_categories_are_called(tmp_path: Path)
 @pytest.fixture(autouse=True)
 def no_lock_is_left() -> Iterator[None]:
     yield
-    assert LOCKS._held == set()
+    assert LOCKS._held == {}

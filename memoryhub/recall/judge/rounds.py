@@ -21,7 +21,7 @@ from memoryhub.recall.render.hydrate import (
     load_turns_of_pages,
 )
 from memoryhub.recall.render.results import ItemKind, MemoryItem
-from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.scope import reading_scope
 from notes.history.change_set import filter_supports
 from notes.models import Derivation, Link, Note, Page
 from notes.retention.decay import build_visible_q, find_pages_of_turns
@@ -53,7 +53,7 @@ class FurtherRounds:
     def find_more(self, kept: Sequence[MemoryItem], number: int) -> list[MemoryItem]:
         """What was not seen before. The last round also looks at what has faded (spec §11.6)."""
         ask = self._ask.to_deep_question() if number == self._last else self._ask
-        with tenant_scope(ask.space.tenant_id):
+        with reading_scope(ask.space.tenant_id):
             items = self._find_related(ask, kept) or self._search_next_store(ask)
         items = [item for item in items if self._kinds is None or item.kind in self._kinds]
         self._seen |= {item.id for item in items}

@@ -28,7 +28,7 @@ from memoryhub.recall.question.engine import TolerantEngine
 from memoryhub.recall.question.parse import ParsedQuestion, parse_question
 from memoryhub.tenants.database.prepared import open_prepared_cursor
 from memoryhub.tenants.models import Space, Tenant
-from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.scope import reading_scope
 from notes.index.indexer import MAX_CHUNK_TOKENS
 
 Vector = NDArray[np.float32]
@@ -120,7 +120,7 @@ def prepare_question(
         raise InvalidInput(_("ask something: the query is empty"), field="query")
     with clock.measure_stage("route"):
         if standing is None:
-            with tenant_scope(space.tenant_id):
+            with reading_scope(space.tenant_id):
                 standing = load_space_state(space)
         policy = override.apply_to_policy(standing.policy)
         model = override.vectors or standing.model
@@ -193,7 +193,7 @@ def _load_engine_and_window(
     asked = (route.mode, policy.judge.mode, policy.recall.rerank)
     if "llm" not in asked and not (route.keywords or route.entities):
         return None, ()
-    with tenant_scope(space.tenant_id):
+    with reading_scope(space.tenant_id):
         tenant: Tenant = Tenant.objects.get(id=space.tenant_id)
         tenant.engine = engine or tenant.engine
         return tenant, _load_session_window(policy, session_id)
