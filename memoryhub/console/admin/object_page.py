@@ -139,7 +139,9 @@ def list_stored_values(row: Any, hidden: Collection[str]) -> list[StoredValue]:
         elif isinstance(value, list) and all(isinstance(each, str) for each in value):
             found.append(StoredValue(label, ", ".join(value)))
         elif isinstance(value, list | dict):
-            found.append(StoredValue(label, json.dumps(value, ensure_ascii=False, indent=1)))
+            found.append(
+                StoredValue(label, json.dumps(value, ensure_ascii=False, indent=1, default=str))
+            )
         elif isinstance(value, bool):
             found.append(StoredValue(label, gettext("yes") if value else gettext("no")))
         else:
