@@ -362,7 +362,7 @@ def test_decisions_are_asked_for_until_the_job_has_ended(
     set_job(world, state="done", result={"decisions": [made]})
     page = get_decisions(browser, world)
     assert "every 1s" not in page
-    assert "Replaces an older memory" in page
+    assert "Replacement of an older memory" in page
     assert "I keep bees in Ghent" in page
 
 

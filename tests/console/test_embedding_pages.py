@@ -91,7 +91,7 @@ def test_E17_filled_compared_cut_over_and_rolled_back(browser: Client, world: Co
     run_due_steps(world)
     filled = get_embedding_page(browser, world)
     assert "1 of 1 memories embedded" in filled
-    assert "Filled: to be compared" in filled
+    assert "Filled, ready to compare" in filled
     assert "every 2s" not in filled
     assert "A worker compares them" in post_decision(browser, world, "compare")
     assert "A worker asks both" in get_embedding_page(browser, world)
@@ -108,7 +108,7 @@ def test_E17_filled_compared_cut_over_and_rolled_back(browser: Client, world: Co
     assert get_search_model(world) == "old-8"
     assert "Rolled back" in get_embedding_page(browser, world)
     post_decision(browser, world, "drop")
-    assert "What to do" not in get_embedding_page(browser, world)  # it is over
+    assert "Actions" not in get_embedding_page(browser, world)  # it is over
 
 
 def test_E17_paused_gone_on_with_and_called_off(browser: Client, world: ConsoleWorld) -> None:
@@ -123,7 +123,7 @@ def test_E17_paused_gone_on_with_and_called_off(browser: Client, world: ConsoleW
     assert (
         "new-16"
         not in get_embedding_page(browser, world)
-        .split("Fill another embedder")[0]
+        .split("Switch to another embedder")[0]
         .split("Vectors")[1]
         .split("Migration")[0]
     )

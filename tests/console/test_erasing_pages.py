@@ -55,8 +55,8 @@ def test_what_goes_is_shown_row_by_row_before_it_is_confirmed(
 ) -> None:
     sent = {"chosen": "yes", "facts": str(world.fact.id), "sources": "yes"}
     page = browser.get(erase_at(world), sent).content.decode()
-    assert "Goes for good" in page
-    assert "Loses these words and keeps the rest" in page
+    assert "Permanently erased" in page
+    assert "Loses these words, keeps the rest" in page
     assert world.fact.text in page
     assert CONFIRM in page
     with tenant_scope(world.tenant.id):

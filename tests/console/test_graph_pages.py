@@ -430,7 +430,7 @@ def test_an_empty_space_says_what_will_be_drawn(browser: Client, world: ConsoleW
     with tenant_scope(world.tenant.id):
         space = make_space(world.tenant, "nobody yet")
     shown = browser.get(reverse("space-graph", args=[space.id])).content.decode()
-    assert "Nothing to draw yet" in shown
+    assert "Nothing to show yet" in shown
 
 
 def test_heat_is_told_between_nought_and_one() -> None:

@@ -302,5 +302,5 @@ def test_a_rule_that_is_there_is_not_made_twice(browser: Client, world: ConsoleW
 def test_a_viewer_is_told_who_can_answer(client: Client, world: ConsoleWorld) -> None:
     client.force_login(make_member(world.tenant, Membership.Role.VIEWER))
     page = request_body(client, "review")
-    assert "An editor can answer this." in page
+    assert "An editor can decide this." in page
     assert 'name="ids"' not in page

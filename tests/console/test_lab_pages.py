@@ -83,7 +83,7 @@ def test_the_list_is_searched_filtered_and_paged(browser: Client, world: Console
 def test_an_empty_list_says_what_would_appear(operator: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         LabRun.objects.all().delete()
-    assert "Begin a run" in get_page(operator, "lab")
+    assert "Start a run" in get_page(operator, "lab")
 
 
 def test_a_run_lays_systems_side_by_side(browser: Client, world: ConsoleWorld) -> None:
@@ -215,7 +215,7 @@ def test_a_run_is_begun_with_what_the_form_says(
     assert (run.state, run.file, run.actor) == ("queued", "boats.json", world.admin.username)
     told = {"presets": ["rag_turns", "mem0"], "categories": [1, 4], "seed": 7, "questions": 2}
     assert run.settings.items() >= told.items()
-    assert "Waits for a worker" in get_page(operator, "lab-run", run.id)
+    assert "Waiting for a worker" in get_page(operator, "lab-run", run.id)
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_it_is_stopped_and_gone_on_with(
     again = operator.post(reverse("lab-stop", args=[run.id]), follow=True)
     assert b"this run is over" in again.content
     operator.post(reverse("lab-resume", args=[run.id]))
-    assert "Waits for a worker" in get_page(operator, "lab-run", run.id)
+    assert "Waiting for a worker" in get_page(operator, "lab-run", run.id)
     kept = operator.post(reverse("lab-delete", args=[run.id]), follow=True)
     assert b"stop it first" in kept.content
 

@@ -118,7 +118,7 @@ def test_a_map_says_when_memories_have_changed(browser: Client, drawn: ConsoleWo
         make_index_entry(make_note(drawn.space, "another hive"), "note", [1, 1, 0])
     page = get_map_page(browser, drawn)
     assert "Memories have changed" in page
-    assert "Draw it again" in page
+    assert "Update the map" in page
     browser.post(reverse("space-map-begin", args=[drawn.space.id]))
     run_space(drawn.tenant.id, drawn.space.id)
     assert "Memories have changed" not in get_map_page(browser, drawn)
@@ -128,7 +128,7 @@ def test_a_map_says_when_memories_have_changed(browser: Client, drawn: ConsoleWo
 def test_progress_is_shown_until_it_is_drawn(browser: Client, drawn: ConsoleWorld) -> None:
     browser.post(reverse("space-map-begin", args=[drawn.space.id]))
     part = get_map_page(browser, drawn, **{"HX-Request": "true"})
-    assert "The map is being drawn" in part
+    assert "Creating the map…" in part
     assert "it waits for a worker" in part
     assert "<html" not in part
     run_space(drawn.tenant.id, drawn.space.id)

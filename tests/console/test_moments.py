@@ -151,7 +151,7 @@ def test_nothing_can_be_changed_in_the_past(browser: Client, told: ConsoleWorld)
     """By its admin, who may do all of it now."""
     actions = {
         "timeline": ("Erase", ">Test question<"),
-        "persona": ("Set a trait", "Write by hand"),
+        "persona": ("Set a trait", "Enter manually"),
         "blocks": ("New block",),
         "history": (">Undo<", "Go back to an earlier time", "Erase for good…"),
     }
@@ -166,7 +166,7 @@ def test_nothing_can_be_changed_in_the_past(browser: Client, told: ConsoleWorld)
 def test_what_cannot_be_rewound_says_so(browser: Client, told: ConsoleWorld) -> None:
     for name in ("graph", "review", "golden", "policy", "map"):
         assert "This page shows the space as it is now" in get_page(browser, told, name, JUNE), name
-    assert "Entities have no time of the world" in get_page(
+    assert "Entities have no dates of their own" in get_page(
         browser, told, "entities", JUNE, known="now"
     )
     assert "Heat is known for now only" in get_page(browser, told, "segments", JUNE)

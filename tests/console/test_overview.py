@@ -158,7 +158,7 @@ def test_the_page_behind_a_number_of_the_overview_counts_the_same(
     assert {(name, where): number for name, where, number in links} == {
         (name, where): found.get(name, found[""]) for (name, where), found in there.items()
     }
-    assert {"Remembered", "Called unfit", "Questions", "Money"} <= {name for name, _ in there}
+    assert {"Remembered", "Rated negative", "Questions", "Money"} <= {name for name, _ in there}
 
 
 def test_quality_requests_and_money_are_those_of_the_days(

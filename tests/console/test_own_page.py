@@ -245,7 +245,7 @@ def test_memories_stand_in_plain_words_under_their_topic(me: Client, world: Cons
         make_fact(world.space, "Rui keeps goats", turn, owner="Rui")
     shown = get_page(me, "me")
     order = ["Home and family", "Lives in Ghent", "Likes and habits", "我喜欢茶</a>"]
-    order += ["Other people and things you spoke of", "Rui keeps goats"]
+    order += ["Other people and things you mentioned", "Rui keeps goats"]
     places = [shown.index(words) for words in order]
     assert places == sorted(places)
     assert 'lang="zh">我喜欢茶' in shown
@@ -271,7 +271,7 @@ def test_what_holds_no_longer_is_found_by_asking_for_it(me: Client, world: Conso
     assert "I keep bees in Ghent" not in get_page(me, "me")
     withdrawn = me.get(reverse("me"), {"show": "withdrawn", "q": "bees"}).content.decode()
     assert "I keep bees in Ghent" in withdrawn
-    assert "Nothing like it" in me.get(reverse("me"), {"q": "goats"}).content.decode()
+    assert "No matches" in me.get(reverse("me"), {"q": "goats"}).content.decode()
 
 
 def test_the_persona_is_told_in_words(me: Client, world: ConsoleWorld) -> None:
@@ -379,7 +379,7 @@ def test_forgetting_and_bringing_back(me: Client, world: ConsoleWorld) -> None:
 @pytest.mark.parametrize(
     ("form", "words"),
     [
-        ({"action": "over", "at": "soon"}, "not a day that can be read"),
+        ({"action": "over", "at": "soon"}, "this date is not valid"),
         ({"action": "over", "at": "1999-01-01"}, "that is before it began"),
         ({"action": "wrong", "words": "I keep bees in Ghent"}, "that is what it says already"),
         ({"action": "wrong", "words": "x" * 1_100_000}, "at most 1048576 bytes"),
@@ -408,7 +408,7 @@ def test_erasing_one_memory_takes_the_words_it_was_read_from(
 ) -> None:
     where = reverse("me-memory-erase", args=[world.fact.id])
     assert "I keep bees in Ghent.</li>" in me.get(where).content.decode()
-    assert b"Erased for good" in me.post(where, follow=True).content
+    assert b"Permanently erased" in me.post(where, follow=True).content
     with tenant_scope(world.tenant.id):
         assert not Fact.objects.filter(id=world.fact.id).exists()
         assert not Turn.objects.filter(text__contains="bees in Ghent").exists()
@@ -540,7 +540,7 @@ def test_erasing_everything_asks_shows_and_leaves_a_receipt(
     me: Client, world: ConsoleWorld
 ) -> None:
     where = reverse("me-erase")
-    assert "What would go" in get_page(me, "me-erase")
+    assert "What would be erased" in get_page(me, "me-erase")
     refused = me.post(where, {"confirm": "yes"})
     assert refused.status_code == 422
     assert b"Nothing was erased" in refused.content

@@ -157,7 +157,7 @@ def test_the_overview_of_an_empty_tenant_says_what_to_do(
     with tenant_scope(world.tenant.id):
         world.space.delete()
     page = get_page(browser, world, "overview")
-    assert "Nothing has been said yet" in page
+    assert "No messages yet" in page
     assert "Open the chat" in page
 
 
@@ -228,12 +228,12 @@ def test_a_wording_that_was_taken_out_stands_before_the_right_one_and_says_so(
 def test_a_receipt_says_in_words_what_was_erased(browser: Client, world: ConsoleWorld) -> None:
     where = reverse("receipt", args=[world.receipt.id])
     assert "<h1>Erased: what was said</h1>" in browser.get(where).content.decode()
-    assert ">What was said</a>" in browser.get(reverse("receipts")).content.decode()
+    assert ">Messages</a>" in browser.get(reverse("receipts")).content.decode()
 
 
 def test_a_turn_that_loses_a_clause_is_counted_apart(browser: Client, world: ConsoleWorld) -> None:
     where = f"{reverse('space-erase', args=[world.space.id])}?facts={world.fact.id}&sources=yes"
-    counted = "<dt>Turns that lose a clause and keep the rest</dt><dd>1</dd>"
+    counted = "<dt>Turns that lose one clause and keep the rest</dt><dd>1</dd>"
     planned = browser.get(where).content.decode()
     assert counted in planned
     assert '<span class="words">I keep bees in Ghent.</span>' in planned
@@ -438,7 +438,7 @@ def test_the_polling_browser_gets_the_live_part_only(browser: Client, world: Con
 
 def test_a_job_given_up_can_be_tried_again(browser: Client, world: ConsoleWorld) -> None:
     answer = browser.post(reverse("job-retry", args=[world.job.id]), follow=True)
-    assert "Will be tried again now" in answer.content.decode()
+    assert "Queued for another attempt" in answer.content.decode()
     with tenant_scope(world.tenant.id):
         assert Job.objects.get(id=world.job.id).state == "queued"
     answer = browser.post(reverse("job-retry", args=[world.job.id]), follow=True)
@@ -540,7 +540,7 @@ def test_an_episode_shows_its_text_its_turns_and_how_well_it_is_remembered(
 
 
 def test_what_was_said_of_a_fact_stands_on_its_page(browser: Client, world: ConsoleWorld) -> None:
-    assert "What was said of it" not in get_page(browser, world, "space-fact")
+    assert "Feedback" not in get_page(browser, world, "space-fact")
     with tenant_scope(world.tenant.id):
         set_feedback(world.fact, "wrong", "key mh_abc", MAY, reason="She moved.")
     page = get_page(browser, world, "space-fact")

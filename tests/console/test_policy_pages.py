@@ -162,7 +162,7 @@ def test_a_space_says_its_own_and_can_follow_its_tenant_again(
     assert get_policy(world).preset == "rag"
     page = browser.get(reverse("space-policy", args=[world.space.id])).content.decode()
     assert "In force: Plain retrieval" in page
-    assert "As the tenant" in page
+    assert "Tenant setting" in page
     browser.post(address, {"preset": "", "version": "1"})
     assert get_policy(world).preset == "mem0"
 

@@ -74,7 +74,7 @@ def test_a_result_tells_its_channels_score_and_sources_and_what_was_dropped(
     assert "D1:1" in shown
     left = cut_section(page, "Not shown: As it is set")
     assert "my kayak leaks" in left
-    assert "shown by another" in left
+    assert "covered by another" in left
     (log,) = list_logs(scene)
     assert reverse("recall", args=[log.id]) in page
     assert reader.get(reverse("recall", args=[log.id])).status_code == 200
@@ -104,7 +104,7 @@ def test_a_context_shows_the_block_that_an_agent_is_handed(
 
 def test_a_preset_beside_it_says_what_only_it_shows(reader: Client, scene: RecallScene) -> None:
     page = get_search_page(reader, scene, q="kayak?", policy="rag")
-    own, rag = (cut_section(page, f"Shown: {name}") for name in ("As it is set", "Preset rag"))
+    own, rag = (cut_section(page, f"Shown: {name}") for name in ("Current settings", "Preset rag"))
     assert "Ana has a kayak" in own
     assert "only here" in own
     assert "my kayak leaks" in rag
@@ -131,8 +131,8 @@ def test_each_stage_tells_what_it_brought_and_dropped(reader: Client, scene: Rec
         assert f"<b>{stage}</b>" in way
     assert "facts 1, 1 shown" in way
     left = cut_section(page, "Not shown: As it is set")
-    assert left.count("shown by another") > 0
-    assert f"{left.count('shown by another')} shown by another" in way
+    assert left.count("covered by another") > 0
+    assert f"{left.count('covered by another')} shown by another" in way
     assert "all channels ranked together" in way
 
 
@@ -153,7 +153,7 @@ def test_another_choice_of_channels_can_stand_beside(reader: Client, scene: Reca
 def test_two_settings_that_agree_are_said_to(reader: Client, scene: RecallScene) -> None:
     page = get_search_page(reader, scene, q="kayak?", other_select="fused")
     assert "; 0 only under “As it is set”, 0 only under “Combined fused”" in page
-    assert "same place there" in cut_section(page, "Shown: As it is set")
+    assert "same rank there" in cut_section(page, "Shown: As it is set")
     assert "at another place" not in page
 
 
@@ -204,7 +204,7 @@ def test_options_narrow_and_stay_in_the_form(reader: Client, scene: RecallScene)
 def test_as_of_a_day_before_there_is_nothing(reader: Client, scene: RecallScene) -> None:
     page = get_search_page(reader, scene, q="kayak?", as_of="2020-01-01")
     assert "not enough found" in page
-    assert "Nothing: no memory bears on the question." in page
+    assert "Nothing: no memory is relevant to the question." in page
 
 
 @pytest.mark.parametrize(

@@ -261,7 +261,7 @@ def test_it_is_changed_only_by_who_gave_the_password_lately(
         ("account-second-passkey", {"credential": "{}"}),
     ):
         page = client.post(reverse(name), form, follow=True).content.decode()
-        assert "Give your password first" in page, name
+        assert "Enter your password first" in page, name
     assert "second.codes" not in list_kinds(world.admin)[-1]
     wrong = client.post(reverse("account-second-confirm"), {"password": "wrong"}, follow=True)
     assert "That is not your password" in wrong.content.decode()

@@ -90,10 +90,10 @@ def test_E16_waiting_for_the_next_day_is_said_in_words(
     page = browser.get(reverse("overview")).content.decode()
     assert "budget for models is spent: 1 job will go on tomorrow" in page
     assert "A model keeps failing and is left alone for a while: 1 job put off" in page
-    assert "will be tried again" not in page
+    assert "will be retried" not in page
     page = browser.get(reverse("jobs")).content.decode()
     assert "Waits for tomorrow&#x27;s budget" in page
-    assert "Waits for the model" in page
+    assert "Waiting for the model" in page
 
 
 def test_the_overview_has_todays_figures(browser: Client, world: ConsoleWorld) -> None:

@@ -212,10 +212,10 @@ def test_no_model_is_not_a_fault() -> None:
         ("entity", "Entities"),
         ("entitys", "Entities"),
         ("fact", "Facts"),
-        ("clauses", "Turns that lose a clause and keep the rest"),
+        ("clauses", "Turns that lose one clause and keep the rest"),
         ("segmentpages", "Places in a topic"),
         ("model_calls", "Model calls"),
-        ("withheld", "Withheld until rewritten"),
+        ("withheld", "Left out until rewritten"),
     ],
 )
 def test_what_an_erasure_counts(kind: str, words: str) -> None:

@@ -67,7 +67,7 @@ def test_a_memory_opens_beside_the_timeline_and_keeps_the_place(
     expect(beside).to_be_hidden()
     expect(mark).to_be_focused()
     mark.click()
-    beside.get_by_role("link", name="Open its page").click()
+    beside.get_by_role("link", name="Open in the console").click()
     expect(page.locator(".statement")).to_have_text("I keep bees in Ghent")
 
 

@@ -55,7 +55,7 @@ def read_message(step: int) -> str:
 
 
 def find_facts(page: Page, words: str) -> Locator:
-    page.get_by_role("searchbox", name="Words of a fact").fill(words)
+    page.get_by_role("searchbox", name="Search facts").fill(words)
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(rf"[?&]q={words}"))
     return page.locator("main tbody tr")
@@ -161,7 +161,7 @@ def put_it_right_and_take_it_back(page: Page) -> None:
     read_words(4, "Click the fact about Lisbon")
     page.locator("main tbody tr").get_by_role("link", name="moved to Lisbon").first.click()
     read_words(4, "Beside **Put it right** choose **Correct**")
-    page.get_by_role("group", name="Put it right").get_by_text("Correct", exact=True).click()
+    page.get_by_role("group", name="Actions").get_by_text("Correct", exact=True).click()
     field = page.get_by_label("What is true")
     expect(field).to_be_visible()
     expect(page.locator(".htmx-added")).to_have_count(0)  # its form is listened to
