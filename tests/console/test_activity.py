@@ -135,7 +135,7 @@ def test_words_of_one_call_are_taken_out_and_its_figures_stay(
         call = make_call(world.space, error="unusable: it said bees", output="bees", cost=2)
     where = reverse("usage-redact", args=[call.id])
     page = browser.post(where, follow=True).content.decode()
-    assert "What was asked and answered is not kept" in page
+    assert "Prompts and answers are not kept" in page
     with tenant_scope(world.tenant.id):
         call.refresh_from_db()
         kept = ModelCall.objects.get(id=world.call.id)
@@ -152,7 +152,7 @@ def test_words_of_all_calls_that_the_filters_leave_are_taken_out(
     with tenant_scope(world.tenant.id):
         make_call(world.space, "resolve", output="bees")
     answer = browser.post(reverse("usage-redact-all") + "?purpose=resolve", follow=True)
-    assert "Words taken out of 1 call" in answer.content.decode()
+    assert "Content of 1 call deleted" in answer.content.decode()
     with tenant_scope(world.tenant.id):
         assert ModelCall.objects.exclude(output="").get().id == world.call.id
     browser.post(reverse("usage-redact-all") + "?days=30")

@@ -391,11 +391,11 @@ def test_yesterdays_words_are_in_the_timeline_not_in_the_chat(
         make_turns(world.space, "An old message")
     page = browser.get(reverse("chat-with", args=[world.space.id])).content.decode()
     assert "An old message" not in page
-    assert "replies quote the best memories" in page
+    assert "replies quote the best-matching memories" in page
 
 
 def test_viewers_watch_only(client: Client, world: ConsoleWorld) -> None:
     client.force_login(make_member(world.tenant, Membership.Role.VIEWER))
     page = client.get(reverse("chat-with", args=[world.space.id])).content.decode()
-    assert "talking takes an editor" in page
+    assert "chatting requires the editor role" in page
     assert "<textarea" not in page

@@ -113,7 +113,7 @@ def test_the_hubs_serves_all_until_it_is_taken_away(operator: Client, world: Con
     assert "by the operator, for the whole hub" in send(operator, level="hub")
     operator.post(reverse("models-engine"), {"engine": "llm"})
     assert read_tenant(world).engine == "llm"
-    assert "Taken away" in send(operator, level="hub", action="clear")
+    assert "Removed" in send(operator, level="hub", action="clear")
     assert (load_hub_models().endpoint, load_hub_models().sealed_key) == ("", "")
 
 
@@ -157,4 +157,4 @@ def test_settings_are_named_in_plain_words(browser: Client, world: ConsoleWorld)
     page = browser.get(reverse("models")).content.decode()
     assert "<b>Cost per day</b>" in page
     assert "<b>Answer questions</b>" in page
-    assert "Another one makes the vectors of" in page
+    assert "Changing it re-embeds" in page

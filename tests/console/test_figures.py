@@ -130,7 +130,7 @@ def test_the_pages_show_each_plot_with_its_table(browser: Client, world: Console
     shown = browser.get(reverse("figures")).content.decode()
     for title in ("Facts per week", "Response times", "Age of open inbox cases"):
         assert title in shown
-    assert "No replay has ended yet" in shown
+    assert "No finished replay yet" in shown
     assert "data-plot=" in shown
     assert '<th scope="col">Week of</th>' in shown
     own = browser.get(reverse("space-figures", args=[world.space.id])).content.decode()

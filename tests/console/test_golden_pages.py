@@ -90,14 +90,14 @@ def test_looking_sends_no_token_in_an_address_and_saves_nothing(
     ticked = f"fact:{world.fact.id}"
     found = browser.post(where, {"text": "bees in Ghent", "find": "1", "expected": ticked})
     assert found.status_code == 200
-    assert "Found now" in found.content.decode()
+    assert "Current results" in found.content.decode()
     assert f'value="{ticked}" checked' in found.content.decode()
     assert len(list_questions(world)) == before
 
 
 def test_looked_for_ticked_and_saved(browser: Client, world: ConsoleWorld) -> None:
     found = get_page(browser, "space-golden-new", world.space.id, text="bees in Ghent", find="1")
-    assert "Found now" in found
+    assert "Current results" in found
     form = {
         "text": "Where does Nora keep bees?",
         "tags": "bees, home",
@@ -198,7 +198,7 @@ def test_a_changed_switch_is_tried_first_and_then_made_live(
         policy = load_effective_policy(world.space).policy
         # What was changed by hand before stays changed.
         assert (policy.recall.k_min, policy.stm.pages) == (7, 9)
-    assert "Made live by" in browser.get(begun["Location"]).content.decode()
+    assert "Applied by" in browser.get(begun["Location"]).content.decode()
 
 
 def test_a_preset_is_tried_for_a_space_alone(

@@ -412,7 +412,7 @@ def test_memories_of_others_are_neither_shown_nor_gone_around(
     where = reverse("space-graph-about", args=[world.space.id])
     assert browser.get(where, {"node": str(other.fact.id)}).status_code == 404
     assert get_graph_data(browser, world, f"?around={other.fact.id}")["nodes"] == []
-    assert "not here any more" in get_graph_page(browser, world, f"?around={other.fact.id}")
+    assert "no longer exists" in get_graph_page(browser, world, f"?around={other.fact.id}")
 
 
 @pytest.mark.parametrize(

@@ -70,9 +70,9 @@ def test_capacity_parts_those_in_reach_from_the_cold(browser: Client, warm: Cons
     page = get_heat_page(browser, warm, by="staying")
     assert "2 of 200 places in reach are taken" in page
     assert (
-        sort_by_row(page, "Frost", "Out of reach from here", "Wasps")[1] == "Out of reach from here"
+        sort_by_row(page, "Frost", "Inactive from here on", "Wasps")[1] == "Inactive from here on"
     )
-    assert "Out of reach from here" not in get_heat_page(browser, warm, by="staying", q="wasps")
+    assert "Inactive from here on" not in get_heat_page(browser, warm, by="staying", q="wasps")
 
 
 def test_it_says_who_goes_next_and_why(browser: Client, warm: ConsoleWorld) -> None:
@@ -88,7 +88,7 @@ def test_it_says_who_goes_next_and_why(browser: Client, warm: ConsoleWorld) -> N
 def test_the_latest_promotions_lead_to_their_change_sets(
     browser: Client, warm: ConsoleWorld
 ) -> None:
-    assert "No topic has been promoted or moved yet" in get_heat_page(browser, warm)
+    assert "No promotions or moves yet" in get_heat_page(browser, warm)
     with tenant_scope(warm.tenant.id):
         event = make_event(warm.space, kind="promote", reason="warm enough")
     page = get_heat_page(browser, warm)
@@ -188,7 +188,7 @@ def test_a_memory_has_its_whole_curve_with_every_recall(
     assert page.count('class="mark"') == page.count('class="drawn"') == 3
     assert "level drawn" in page
     assert "72 %, at strength 3" in page  # a day at strength 3
-    assert "not in the log any more" not in page
+    assert "no longer in the log" not in page
 
 
 def test_recalls_that_the_log_has_lost_are_owned_up_to(
@@ -199,7 +199,7 @@ def test_recalls_that_the_log_has_lost_are_owned_up_to(
     for days in (9, 5, 1):
         recall_fact(world, "", now - timedelta(days=days))
     page = get_curve_page(browser, world)
-    assert "When 2 of them were is not in the log any more" in page
+    assert "When 2 of them were is no longer in the log" in page
     assert "2 earlier recalls" in page
     assert 'class="unknown"' in page
     assert "never: fading only lowers its rank" in page

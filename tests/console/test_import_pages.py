@@ -53,7 +53,7 @@ def test_a_broken_file_says_where(browser: Client, world: ConsoleWorld) -> None:
 
 def test_nothing_sent_is_told(browser: Client, world: ConsoleWorld) -> None:
     answer = browser.post(reverse("import-new"), {"source": "mem0"}, follow=True)
-    assert "choose a file" in answer.content.decode()
+    assert "No file selected" in answer.content.decode()
     file = SimpleUploadedFile("all.json", b"[]")
     answer = browser.post(reverse("import-new"), {"source": "x", "file": file}, follow=True)
     assert "Not read: use one of mem0" in answer.content.decode()

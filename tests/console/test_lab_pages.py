@@ -193,7 +193,7 @@ def test_one_under_way_polls_and_shows_what_there_is(browser: Client, world: Con
     page = get_page(browser, "lab-run", run.id)
     assert "boats: deriving" in page
     assert "2 of 9 answers" in page
-    assert "as far as it has come" in page
+    assert "Comparison so far" in page
     where = reverse("lab-run", args=[run.id])
     part = browser.get(where, headers={"HX-Request": "true"})
     assert "HX-Refresh" not in part
@@ -224,7 +224,7 @@ def test_a_run_is_begun_with_what_the_form_says(
         ({"file": "../secret.json"}, "Select a valid choice"),
         ({"presets": ["nonsense"]}, "Select a valid choice"),
         ({"presets": []}, "This field is required"),
-        ({"categories": "one"}, "Numbers, parted by commas"),
+        ({"categories": "one"}, "Numbers, separated by commas"),
         ({"categories": "9"}, "there are no questions to ask"),
         ({"questions": "0"}, "greater than or equal to 1"),
         ({"questions": "9" * 400}, "less than or equal"),
@@ -391,7 +391,7 @@ def test_a_report_has_a_limit(
 
 def test_nothing_sent_is_said(browser: Client) -> None:
     answer = browser.post(reverse("lab-import"), follow=True)
-    assert b"choose a report file" in answer.content
+    assert b"No report file selected" in answer.content
 
 
 def test_a_report_of_this_version_is_one(world: ConsoleWorld) -> None:

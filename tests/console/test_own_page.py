@@ -316,8 +316,8 @@ def test_their_own_words_stand_in_its_place_and_the_pipeline_does_not_overwrite_
 ) -> None:
     form = {"action": "wrong", "words": "I keep bees in Bruges"}
     answer = me.post(reverse("me-memory", args=[world.fact.id]), form, follow=True)
-    assert b"Put right. Your word stands" in answer.content
-    assert b"by yourself" in answer.content
+    assert b"Corrected. Your version stands" in answer.content
+    assert b"by you" in answer.content
     with tenant_scope(world.tenant.id):
         new = Fact.objects.get(text="I keep bees in Bruges")
         event = EvolutionEvent.objects.get(actor=corrections.ACTOR)
@@ -356,7 +356,7 @@ def test_what_is_read_later_only_proposes_against_their_word(
 def test_what_is_no_longer_so_ends_and_gives_way(me: Client, world: ConsoleWorld) -> None:
     form = {"action": "over", "words": "Now I keep goats", "at": ""}
     answer = me.post(reverse("me-memory", args=[world.fact.id]), form, follow=True)
-    assert b"It counts as over" in answer.content
+    assert b"Marked as ended" in answer.content
     assert get_fact(world).valid_to is not None
     with tenant_scope(world.tenant.id):
         new = Fact.objects.get(text="Now I keep goats")
@@ -367,9 +367,9 @@ def test_what_is_no_longer_so_ends_and_gives_way(me: Client, world: ConsoleWorld
 
 def test_forgetting_and_bringing_back(me: Client, world: ConsoleWorld) -> None:
     where = reverse("me-memory", args=[world.fact.id])
-    assert b"used no longer" in me.post(where, {"action": "forget"}, follow=True).content
+    assert b"no longer used" in me.post(where, {"action": "forget"}, follow=True).content
     assert get_fact(world).retired_at is not None
-    assert b"It counts again" in me.post(where, {"action": "restore"}, follow=True).content
+    assert b"It is used again" in me.post(where, {"action": "restore"}, follow=True).content
     assert get_fact(world).retired_at is None
     me.post(reverse("me-note-forget", args=[world.note.id]))
     with tenant_scope(world.tenant.id):
@@ -438,10 +438,10 @@ def curious(world: ConsoleWorld) -> ConsoleWorld:
 def test_a_person_takes_back_what_is_thought_of_them_and_that_too(
     me: Client, curious: ConsoleWorld
 ) -> None:
-    assert "Taken back: it is not thought of you" in post_trait(me, level="")
+    assert "Removed: it is no longer assumed about you" in post_trait(me, level="")
     assert list_trait_levels(curious) == []
-    assert "taken back by yourself" in get_page(me, "me-about")
-    assert "What was thought before counts again" in post_trait(me, action="back")
+    assert "removed by you" in get_page(me, "me-about")
+    assert "The earlier assessment applies again" in post_trait(me, action="back")
     assert list_trait_levels(curious) == [("high", "")]
     assert "What you said" in get_page(me, "me-about")  # with the words it rested on
     with tenant_scope(curious.tenant.id):
@@ -452,10 +452,10 @@ def test_a_person_takes_back_what_is_thought_of_them_and_that_too(
 def test_a_person_says_how_it_is_instead_and_takes_back_one_word_after_another(
     me: Client, curious: ConsoleWorld
 ) -> None:
-    assert "Your word stands" in post_trait(me, level="medium")
+    assert "Your version stands" in post_trait(me, level="medium")
     post_trait(me, level="low")
     assert list_trait_levels(curious) == [("low", corrections.ACTOR)]
-    assert "as you say" in get_page(me, "me-about")
+    assert "set by you" in get_page(me, "me-about")
     post_trait(me, action="back")
     assert list_trait_levels(curious) == [("medium", corrections.ACTOR)]
     post_trait(me, action="back")

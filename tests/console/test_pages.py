@@ -268,7 +268,7 @@ def test_what_changes_next_year_has_not_changed_yet(browser: Client, world: Cons
     assert 'class="title past"' not in now
     later = get_page(browser, world, "space-facts", "?status=ahead")
     assert "I keep bees in Bruges</a>" in later
-    assert "Believed from" in later
+    assert "Will be true from" in later
     assert "Nothing matches" in get_page(browser, world, "space-facts", "?status=past")
 
 
@@ -382,7 +382,7 @@ def test_a_segment_tells_its_tier_both_heats_and_the_chains(
         )
     page = get_page(browser, world, "space-segment")
     assert page.count("Two hives it was.") == 1, "once for the exchanges of a chain"
-    assert "Heat of promotion 8.00, over 5: 1 visit and 6 pages" in page
+    assert "Promotion heat 8.00, above 5: 1 visit and 6 pages" in page
     assert ">cold</span>" in page
     rows = get_page(browser, world, "space-segments", "?sort=ready&tier=cold")
     assert "8.00" in rows
@@ -402,7 +402,7 @@ def test_entities_lead_to_the_facts_about_them(browser: Client, world: ConsoleWo
 def test_find_looks_in_spaces_and_facts(browser: Client, world: ConsoleWorld) -> None:
     page = get_page(browser, world, "search", "?q=bees+ghent")
     assert build_address(world, "space-fact") in page
-    assert "No space is called so" in page
+    assert "No space has this name" in page
 
 
 def test_odd_filters_fall_back(browser: Client, world: ConsoleWorld) -> None:
@@ -486,7 +486,7 @@ def test_a_quiet_worker_is_noticed(browser: Client, world: ConsoleWorld) -> None
     with tenant_scope(world.tenant.id):
         make_job(world.space, "queued", run_after=late)
     page = get_page(browser, world, "overview")
-    assert "No worker has been heard: 1 job due for over a minute" in page
+    assert "No worker is responding: 1 job overdue by more than a minute" in page
 
 
 def test_what_is_planned_for_later_is_not_yet_to_do(browser: Client, world: ConsoleWorld) -> None:

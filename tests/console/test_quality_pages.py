@@ -122,5 +122,5 @@ def test_a_viewer_looks_and_touches_nothing(client: Client, world: ConsoleWorld)
     client.force_login(make_member(world.tenant, Membership.Role.VIEWER))
     shown = request_page(client, "space-quality", world.space.id)
     assert "Nora keeps bees" in shown
-    assert "Retire" not in shown
+    assert "Hide" not in shown
     assert "Measure now" not in shown

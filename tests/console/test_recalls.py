@@ -113,7 +113,7 @@ def test_core_memory_is_counted_and_no_words_of_it_are_kept(
     with tenant_scope(world.tenant.id):
         log = make_recall(world.space, "bees?", world.fact, world.turn, form="context")
         log.items.filter(place=1).update(section="core", kind="core")
-    assert "Before these stood 1 part of core memory" in get_recall_page(browser, log)
+    assert "These were preceded by 1 part of core memory" in get_recall_page(browser, log)
 
 
 @pytest.mark.parametrize("count", [1, 12])

@@ -65,9 +65,9 @@ def test_a_row_is_told_by_what_it_says(kind: str, values: dict[str, object], sai
             "page",
             {"id": "1", "version": 1, "tier": "stm", "chain_id": None},
             {"id": "1", "version": 2, "tier": "mtm", "chain_id": "3"},
-            {"kept in": ("short term", "mid term"), "conversation": (None, "Sea")},
+            {"stored in": ("short term", "mid term"), "conversation": (None, "Sea")},
         ),
-        ("chain", {"open": True}, {"open": False}, {"goes on": ("yes", "no")}),
+        ("chain", {"open": True}, {"open": False}, {"still open": ("yes", "no")}),
         (
             "episode",
             {"details": {}},

@@ -235,11 +235,11 @@ def test_plots_are_drawn_under_the_content_security_policy(
 def test_a_chat_learns_replaces_and_recalls(visitor: Visitor, tenant: Tenant) -> None:
     page = visitor.open("chat")
     page.get_by_role("button", name="messages: A move and a new job").click()
-    expect(page.get_by_text("12 messages still to be read")).to_be_visible()
+    expect(page.get_by_text("12 messages not read yet")).to_be_visible()
     with tenant_scope(tenant.id):
         space = Space.objects.get(subject="sample-maya")
     run_space(tenant.id, space.id)
-    expect(page.get_by_text("messages still to be read")).to_have_count(0)
+    expect(page.get_by_text("messages not read yet")).to_have_count(0)
     page.get_by_role("button", name="Where do I live?").click()
     expect(page.locator(".bubble.by-assistant")).to_contain_text("Lisbon")
     page.get_by_role("button", name="I live in Coimbra now.").click()
@@ -248,7 +248,7 @@ def test_a_chat_learns_replaces_and_recalls(visitor: Visitor, tenant: Tenant) ->
     judged = page.get_by_label("For: I live in Coimbra now.")
     expect(judged).to_contain_text("Replacement of an older memory")
     expect(judged.locator(".past").first).to_contain_text("Lisbon")
-    page.get_by_label("Beside it").select_option("nothing")
+    page.get_by_label("Compare with").select_option("nothing")
     page.get_by_role("button", name="Where do I live?").click()
     expect(page.locator(".bubble.beside")).to_contain_text("I don’t know that yet")
     expect(page.locator(".replies.two .by-assistant").first).to_contain_text("Coimbra")

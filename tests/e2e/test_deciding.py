@@ -76,7 +76,7 @@ def test_the_inbox_is_gone_through_by_keyboard(visitor: Visitor, world: ConsoleW
     assert get_status(world, "Nora lives in Porto, 1.") == "superseded"
     expect_focus(page, 2)
     page.keyboard.press("u")
-    expect(page.get_by_text("the question is open again")).to_be_visible()
+    expect(page.get_by_text("the case is open again")).to_be_visible()
     expect(page.locator("[data-case]")).to_have_count(2)
     assert get_status(world, "Nora lives in Porto, 1.") == "active"
     page.keyboard.press("j")
@@ -113,7 +113,7 @@ def test_many_are_chosen_by_keyboard_answered_and_taken_back(
     expect(page.get_by_role("heading", name="Rejected: 3 of 3")).to_be_visible()
     assert count_open_proposals(world) == 0
     page.get_by_role("button", name="Undo all").click()
-    expect(page.get_by_role("heading", name="Taken back: 3 of 3")).to_be_visible()
+    expect(page.get_by_role("heading", name="Undone: 3 of 3")).to_be_visible()
     assert count_open_proposals(world) == 3
 
 

@@ -136,7 +136,7 @@ def test_a_viewer_sees_an_editor_corrects_and_a_stranger_gets_nothing(
     page.context.clear_cookies()
     visitor.open("space-fact", ana.id, fact.id)
     expect(page.get_by_role("heading", name="MemoryHub")).to_be_visible()
-    expect(page.get_by_label("User name")).to_be_visible()
+    expect(page.get_by_label("Username")).to_be_visible()
     expect(page.get_by_text("Lisbon")).to_have_count(0)
 
 

@@ -144,7 +144,7 @@ def test_why_an_agent_said_something_is_told(ana: Space, page: Page) -> None:
 
 def test_a_member_is_let_in(page: Page) -> None:
     go_to_setting(page, "People")
-    page.get_by_label("User name").fill("nora-of-the-mill")
+    page.get_by_label("Username").fill("nora-of-the-mill")
     page.get_by_role("button", name="Add person").click()
     expect(page.locator(".secret code")).to_be_visible()
     hold_to("A member is added", page)
