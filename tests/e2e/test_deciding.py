@@ -126,13 +126,13 @@ def test_a_rule_answers_what_is_like_the_case_it_was_made_from(
     expect(page.get_by_label("About", exact=True)).to_have_value("lives_in")
     page.get_by_label("Also decide the open cases it covers").check()
     page.get_by_role("button", name="Create rule").click()
-    expect(page.get_by_text("Open cases answered by it: 3.")).to_be_visible()
+    expect(page.get_by_text("Open cases decided by it: 3.")).to_be_visible()
     assert get_status(world, "Nora lives in Rome, 0.") == "retracted"
     visitor.open("review")
     expect(page.get_by_text("Nothing to review")).to_be_visible()
     visitor.open("review-rules")
     page.get_by_role("button", name="Remove").click()
-    expect(page.get_by_text("it answers nothing more")).to_be_visible()
+    expect(page.get_by_text("it decides no more cases")).to_be_visible()
 
 
 def test_a_pair_of_the_quality_centre_is_merged_and_a_fact_retired_both_taken_back(
@@ -206,13 +206,13 @@ def test_a_person_takes_back_what_is_thought_of_them_and_that_too(
     page.get_by_label("What is correct?").select_option(label="Fond of the familiar")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.get_by_role("button", name="Correct").click()
-    expect(page.get_by_role("status")).to_contain_text("Your word stands")
+    expect(page.get_by_role("status")).to_contain_text("Your version stands")
     assert thought() == ["low"]
     page.get_by_text("That's not right").click()
     page.get_by_role("button", name="Correct").click()
-    expect(page.get_by_text("taken back by yourself")).to_be_visible()
+    expect(page.get_by_text("removed by you")).to_be_visible()
     assert thought() == []
     for level in ("low", "high"):
         page.get_by_role("button", name="Undo").click()
-        expect(page.get_by_role("status")).to_contain_text("What was thought before counts again")
+        expect(page.get_by_role("status")).to_contain_text("The earlier assessment applies again")
         assert thought() == [level]

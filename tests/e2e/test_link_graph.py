@@ -234,7 +234,7 @@ def test_a_failure_is_said_and_can_be_tried_again(visitor: Visitor, world: Conso
     page = visitor.page
     page.route("**/graph/data.json**", lambda route: route.abort())
     visitor.open("space-graph", world.space.id)
-    expect(page.get_by_role("heading", name="could not be drawn")).to_be_visible()
+    expect(page.get_by_role("heading", name="could not be displayed")).to_be_visible()
     page.unroute("**/graph/data.json**")
     page.get_by_role("button", name="Try again").click()
     wait_until_drawn(page, 13)

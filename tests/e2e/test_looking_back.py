@@ -37,7 +37,7 @@ def test_the_slider_moves_by_keyboard_and_keeps_the_focus(
     slider = page.get_by_role("slider")
     slider.focus()
     slider.press("Home")
-    expect(page.locator(".as-of")).to_contain_text("by what is known today")
+    expect(page.locator(".as-of")).to_contain_text("based on what is known now")
     expect(page.get_by_role("slider")).to_be_focused()
     expect(page.get_by_role("link", name="I keep bees in Ghent", exact=True)).to_be_visible()
     expect(page.get_by_role("link", name="I sell honey", exact=True)).to_have_count(0)

@@ -59,7 +59,7 @@ def correct_fact(visitor: Visitor, space: Space, words: str) -> None:
     field.fill(words)
     expect(page.locator("#outlook ins")).to_be_visible()
     page.get_by_role("button", name="Correct it").click()
-    expect(page.get_by_text("Put right by")).to_be_visible()
+    expect(page.get_by_text("Corrected by")).to_be_visible()
 
 
 def test_a_correction_stays_though_the_pipeline_reads_otherwise(
@@ -155,7 +155,7 @@ def test_a_person_puts_right_pauses_and_erases_by_their_link(
     expect(page.locator("mark")).to_contain_text("I live in Lisbon")
     page.get_by_label("What is correct?").fill("Ana lives in Porto.")
     page.get_by_role("button", name="Correct").click()
-    expect(page.get_by_role("status")).to_contain_text("Your word stands")
+    expect(page.get_by_role("status")).to_contain_text("Your version stands")
     add_turn(ana, "I live in Faro.")
     assert get_home_fact(ana).text == "Ana lives in Porto."
     page.get_by_role("link", name="Pause, download, erase").click()
