@@ -231,7 +231,7 @@ def test_what_does_not_fit_a_row_is_refused_with_its_reason(
     done = send_action(browser, world.note, "restore", confirmed="1")
     assert "Nothing was changed" in done.content.decode()
     for name in ("erase", "", "retract"):
-        assert "choose rows" in send_action(browser, world.note, name).content.decode()
+        assert "select rows" in send_action(browser, world.note, name).content.decode()
 
 
 def test_jobs_keys_and_spaces_have_their_actions(browser: Client, world: ConsoleWorld) -> None:

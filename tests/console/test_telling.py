@@ -33,7 +33,7 @@ NAMES = {"1": "Ana sails", "2": "Ana has a boat", "3": "Sea", "4": "Ana", "5": "
         ("fact", {"text": "Ana sails."}, "Ana sails."),
         ("note", {"content": "I sail."}, "I sail."),
         ("page", {"id": "1"}, "Ana sails"),
-        ("page", {"id": "9"}, "an exchange whose words were erased"),
+        ("page", {"id": "9"}, "an exchange whose text was erased"),
         ("chain", {"summary": "", "page_count": 2}, "2 exchanges in a row"),
         ("segment", {"summary": "", "keywords": ["sea", "boat"]}, "sea, boat"),
         ("segmentpage", {"page_id": "1", "segment_id": "3"}, "“Ana sails” in “Sea”"),
@@ -51,7 +51,7 @@ NAMES = {"1": "Ana sails", "2": "Ana has a boat", "3": "Sea", "4": "Ana", "5": "
         ("coreblock", {"label": "human", "value": "Ana."}, "human: Ana."),
         ("coreblock", {"label": "human", "value": ""}, "human: empty"),
         ("episode", {"title": "May", "text": "They sailed."}, "May: They sailed."),
-        ("episode", {}, "no words yet"),
+        ("episode", {}, "no text yet"),
     ],
 )
 def test_a_row_is_told_by_what_it_says(kind: str, values: dict[str, object], said: str) -> None:
@@ -65,9 +65,9 @@ def test_a_row_is_told_by_what_it_says(kind: str, values: dict[str, object], sai
             "page",
             {"id": "1", "version": 1, "tier": "stm", "chain_id": None},
             {"id": "1", "version": 2, "tier": "mtm", "chain_id": "3"},
-            {"kept in": ("short term", "mid term"), "conversation": (None, "Sea")},
+            {"stored in": ("short term", "mid term"), "conversation": (None, "Sea")},
         ),
-        ("chain", {"open": True}, {"open": False}, {"goes on": ("yes", "no")}),
+        ("chain", {"open": True}, {"open": False}, {"still open": ("yes", "no")}),
         (
             "episode",
             {"details": {}},

@@ -139,7 +139,9 @@ def list_stored_values(row: Any, hidden: Collection[str]) -> list[StoredValue]:
         elif isinstance(value, list) and all(isinstance(each, str) for each in value):
             found.append(StoredValue(label, ", ".join(value)))
         elif isinstance(value, list | dict):
-            found.append(StoredValue(label, json.dumps(value, ensure_ascii=False, indent=1)))
+            found.append(
+                StoredValue(label, json.dumps(value, ensure_ascii=False, indent=1, default=str))
+            )
         elif isinstance(value, bool):
             found.append(StoredValue(label, gettext("yes") if value else gettext("no")))
         else:
@@ -156,7 +158,7 @@ def _describe(row: Any, columns: Sequence[Column]) -> str:
     name = columns[0].__name__
     said = getattr(row, name, "")
     is_text = isinstance(said, str) and not hasattr(row, f"get_{name}_display")
-    return said if is_text and said else strip_tags(str(columns[0](row))) or gettext("no words yet")
+    return said if is_text and said else strip_tags(str(columns[0](row))) or gettext("no text yet")
 
 
 def load_related_rows(row: Any, table: HubAdmin, own: Sequence[str]) -> RelatedRows:
