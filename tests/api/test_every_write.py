@@ -8,12 +8,16 @@ from operator import getitem
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
+from memoryhub.pipeline.corrections import merge_memories
 from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
 from tests.api.conftest import Client
 from tests.api.test_strangers import BODIES, PLACE, QUERIES, ROUTES, make_empty_export
 from tests.support import api_scene
+from tests.support.factories import make_entity, make_fact, make_note
 
 # What is asked with a body and changes nothing.
 ASKING = ("search", "context", "answer", "items-read")
@@ -24,9 +28,11 @@ WRITES = [
 ]
 # What has to be done before there is something to do, with the part of the last answer that names
 # the row.
+MERGED = {"fact-merge": make_fact, "note-merge": make_note, "entity-merge": make_entity}
 SHARED = {"label": "house", "shared": True}
 BEFORE: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "fact-restore": (["fact-retract"], ("fact", "id")),
+    "note-restore": (["note-forget"], ("note", "id")),
     "event-undo": (["fact-pin"], ("event_id",)),
     "conflict-take-back": (["conflict-decide"], ("conflict", "id")),
     "block-attach": (["block-new", "block-detach"], ("block", "id")),
@@ -36,7 +42,7 @@ BEFORE: dict[str, tuple[list[str], tuple[str, ...]]] = {
 
 
 def make_write_body(name: str, rows: dict[str, Any]) -> Any:
-    """One that is carried out on these rows."""
+    """One that is carried out on these rows. Call inside the tenant's scope."""
     fact = str(rows["fact"].id)
     golden = {"text": "Where?", "expected": [{"kind": "fact", "id": fact}]}
     fitting = {
@@ -46,6 +52,8 @@ def make_write_body(name: str, rows: dict[str, Any]) -> Any:
         "conflicts-decide-many": {"ids": [str(rows["conflict"].id)], "answer": "keep_both"},
         "block-new": SHARED,
     }
+    if name in MERGED:
+        return {"other": str(MERGED[name](rows["fact"].space, "Says the same").id)}
     return fitting.get(name, BODIES.get(name, {}))
 
 
@@ -99,12 +107,17 @@ def send_write(client: APIClient, name: str, path: str, body: Any, key: str) -> 
 
 def prepare_path(name: str, client: APIClient, rows: dict[str, Any]) -> str:
     """The path of the write, when all is done that has to be before."""
+    if name == "entity-split":
+        gone, now = rows["entity"], timezone.now()
+        with tenant_scope(gone.tenant_id):
+            kept = make_entity(gone.space, "Another name")
+        merge_memories(gone.space, "entity", gone.id, kept.id, "eva", now)
     steps, place = BEFORE.get(name, ([], ()))
     made = ""
     for step in steps:
-        answer = send_write(
-            client, step, _build_row_path(step, rows, made), make_write_body(step, rows), step
-        )
+        with tenant_scope(rows["fact"].tenant_id):
+            body = make_write_body(step, rows)
+        answer = send_write(client, step, _build_row_path(step, rows, made), body, step)
         assert answer.status_code == 200, answer.content
         made = reduce(getitem, place, answer.json())
     return _build_row_path(name, rows, made)
@@ -120,7 +133,9 @@ def test_X5_a_write_sent_twice_with_a_key_is_done_once(
     tenant: Tenant, client_of: Client, acting_rules: None, name: str
 ) -> None:
     rows, admin = api_scene.make_row_of_every_kind(tenant), client_of(tenant, "admin")
-    path, body = prepare_path(name, admin, rows), make_write_body(name, rows)
+    path = prepare_path(name, admin, rows)
+    with tenant_scope(tenant.id):
+        body = make_write_body(name, rows)
     first, again = (send_write(admin, name, path, body, "once") for _ in range(2))
     assert first.status_code in (200, 202), first.content
     assert "Idempotent-Replayed" not in first

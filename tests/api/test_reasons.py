@@ -189,8 +189,9 @@ def test_if_match_is_described_where_it_counts(client: Any, db: None) -> None:
         if each["name"] == "If-Match" and "{subject}" in path
     }
     verbs = {
-        "facts": "correct end retract forget restore pin",
-        "notes": "describe pin forget delete",
+        "facts": "correct end retract forget restore pin merge",
+        "notes": "describe pin forget delete restore merge",
+        "entities": "merge",
         "blocks": "revise delete",
         "golden": "change remove",
     }

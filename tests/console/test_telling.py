@@ -40,9 +40,13 @@ NAMES = {"1": "Ana sails", "2": "Ana has a boat", "3": "Sea", "4": "Ana", "5": "
         (
             "link",
             {"a_id": "1", "b_id": "2", "kind": "causes", "reason": "it is why"},
-            "“Ana sails” brought about “Ana has a boat”: it is why",
+            "“Ana sails” caused “Ana has a boat”: it is why",
         ),
-        ("link", {"a_id": "1", "b_id": "9"}, "“Ana sails” goes with “something erased since”"),
+        (
+            "link",
+            {"a_id": "1", "b_id": "9"},
+            "“Ana sails” is related to “something that has since been erased”",
+        ),
         ("relation", {"src_id": "4", "label": "lives_in", "dst_id": "5"}, "Ana lives in Porto"),
         ("trait", {"key": "honesty", "level": "high"}, "wants it said outright"),
         ("trait", {"key": "honesty", "level": "low"}, "wants it said kindly"),

@@ -72,7 +72,7 @@ MAY = datetime(2026, 5, 12, tzinfo=UTC)
             {"status": "retracted", "retired_at": MAY},
             "Marked as false on 12 May: it was never true",
         ),
-        ({"retired_at": MAY}, "Reworded on 12 May: a later version says more"),
+        ({"retired_at": MAY}, "Reworded on 12 May: replaced by a more detailed version"),
         ({"polarity": "planned"}, "Planned since 1 Mar"),
         ({"polarity": "denied", "text": "Ana eats no meat."}, "Believed since 1 Mar"),
     ],
@@ -178,7 +178,7 @@ def test_webhooks_that_fail_are_told_of() -> None:
     ("hub", "what", "todo"),
     [
         (HubState(unmigrated=2), "2 migrations behind", "until it is updated"),
-        (HubState(model_unset=True), "none is configured", "Enter an endpoint"),
+        (HubState(model_unset=True), "none is configured", "Set an endpoint and a model"),
         (
             HubState(model_error="endpoint_refused: The model endpoint answered 401: key sk-1"),
             "refused the hub's key",

@@ -128,7 +128,7 @@ READERS: dict[str, Callable[[System], str]] = {
 ARRIVES: dict[str, dict[str, str]] = {
     "balanced": {"facts": "Ana said: I bake sourdough"},
     "memorybank": {
-        "message": "I bake sourdough",
+        "what was said": "I bake sourdough",
         "digest of all days": "DIGEST global",
         "portrait": "DIGEST global_persona",
     },
