@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import reduce
 from operator import getitem
 from typing import Any
@@ -28,7 +29,11 @@ WRITES = [
 ]
 # What has to be done before there is something to do, with the part of the last answer that names
 # the row.
-MERGED = {"fact-merge": make_fact, "note-merge": make_note, "entity-merge": make_entity}
+MERGED: dict[str, Callable[..., Any]] = {
+    "fact-merge": make_fact,
+    "note-merge": make_note,
+    "entity-merge": make_entity,
+}
 SHARED = {"label": "house", "shared": True}
 BEFORE: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "fact-restore": (["fact-retract"], ("fact", "id")),

@@ -196,7 +196,7 @@ def test_an_admin_signs_a_member_out(client: Client, world: ConsoleWorld) -> Non
         assert try_sign_in(each, name, RIGHT)
     member = find_member(world.tenant, person)
     page = client.post(reverse("person-sign-out", args=[member.id]), follow=True).content.decode()
-    assert f"{person.username} is signed out everywhere" in page
+    assert f"{person.username} has been signed out everywhere" in page
     assert "Elsewhere" not in page
     assert browser.get(reverse("overview")).status_code == 302
     assert client.get(reverse("overview")).status_code == 200
