@@ -185,12 +185,19 @@ def test_a_wish_to_leave_ends_nothing(tenant: Tenant, wish: str) -> None:
     [
         ("我每天抽一包烟。", "我戒烟了。", "一包烟"),
         ("我有一辆红色的自行车。", "我把自行车卖掉了。", "红色"),
-        ("我交了男朋友。", "我和小李分手了。", "男朋友"),
     ],
 )
-def test_what_may_be_many_is_reviewed(tenant: Tenant, held: str, ended: str, words: str) -> None:
+def test_giving_it_up_or_selling_it_ends_what_names_it(
+    tenant: Tenant, held: str, ended: str, words: str
+) -> None:
     derive_daily_lines(tenant, held, ended)
-    assert get_status(tenant, words) == "active"
+    assert get_status(tenant, words) == "superseded"
+    assert list_open_proposals(tenant) == []
+
+
+def test_who_is_left_by_another_name_is_reviewed(tenant: Tenant) -> None:
+    derive_daily_lines(tenant, "我交了男朋友。", "我和小李分手了。")
+    assert get_status(tenant, "男朋友") == "active"
     (asked,) = list_open_proposals(tenant)
     assert asked.kind == "conflict"
 
