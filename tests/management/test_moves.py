@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -14,7 +13,7 @@ from django.db import connections
 from memoryhub.dialogues.messages import Message
 from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.errors import TenantMoved
-from memoryhub.management.backups import build_owner_dsn, make_backup, restore_backup
+from memoryhub.management.backups import build_owner_dsn
 from memoryhub.management.moves import (
     MoveError,
     Routes,
@@ -27,19 +26,17 @@ from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, r
 from memoryhub.tenants.models import Membership, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import add_member, create_key, create_tenant
+from tests.conftest import copy_template
 
 CELL = "move_target"
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "owner"])
 
 
 @pytest.fixture
-def other_cell(postgres: EmbeddedPostgres, tmp_path: Path) -> Iterator[str]:
-    """A database of the same version, without tenants."""
-    postgres.create_database(CELL)
-    dsn = postgres.dsn("owner", CELL)
-    make_backup(tmp_path / "empty.tar", build_owner_dsn())
-    restore_backup(tmp_path / "empty.tar", dsn, tmp_path / "key")
-    yield dsn
+def other_cell(postgres: EmbeddedPostgres, django_db_setup: None) -> Iterator[str]:
+    """A database of the same version, without tenants, whatever other tests left in theirs."""
+    copy_template(postgres, CELL)
+    yield postgres.dsn("owner", CELL)
     with psycopg.connect(postgres.dsn("superuser", "postgres"), autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {CELL} WITH (FORCE)")
 
