@@ -15,10 +15,10 @@ from django.utils import timezone
 
 from memoryhub.console.admin.actions import ACTIONS
 from memoryhub.console.admin.names import list_unnamed_tables
-from memoryhub.pipeline.models import Job, Receipt, SealedErasure
+from memoryhub.pipeline.models import Job, SealedErasure
 from memoryhub.tenants.models import ApiKey, AuditEntry, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import EvolutionEvent, Fact, Link, Note, Segment
+from notes.models import EvolutionEvent, Fact, Link, Note, Receipt, Segment
 from tests.console.conftest import ConsoleWorld, make_world
 from tests.support.attack import take_fingerprints
 from tests.support.factories import (
