@@ -34,6 +34,7 @@ _WITHOUT_QUEUES = (
     "--exclude-table=pgmq.q_*",
     "--exclude-table=pgmq.a_*",
     "--exclude-table-data=pgmq.meta",
+    "--exclude-table-data=pgmq.notify_insert_throttle",  # names queues of meta
 )
 _TABLES = """
 SELECT relname FROM pg_class

@@ -43,6 +43,7 @@ def test_all_of_a_hub_comes_back_also_once_its_queue_ran(empty: str, tmp_path: P
     run_space(tenant.id, done.space.id)
     with connections["default"].cursor() as cursor:
         cursor.execute("SELECT pgmq.create('made_by_a_worker')")  # the app's, not the owner's
+        cursor.execute("SELECT pgmq.enable_notify_insert('made_by_a_worker')")
     file, key = tmp_path / "hub.tar", tmp_path / "secret_key"
     try:
         made = make_backup(file, build_owner_dsn())
