@@ -84,7 +84,7 @@ PINNED = {
     "space-episodes": 11,
     "space-episode": 11,
     "space-entities": 10,
-    "space-graph": 8,
+    "space-graph": 9,  # it opens around somebody, and says around whom
     "space-graph-data": 15,
     "space-graph-about": 5,
     "space-map": 9,
