@@ -63,7 +63,7 @@ QUERIES = {
     "space-episodes": 6,
     "space-episode": 9,
     "space-entities": 5,
-    "space-graph": 3,
+    "space-graph": 4,
     "space-map": 6,
     "space-map-evolution": 9,
     "space-history": 8,
