@@ -1517,6 +1517,13 @@ class WrittenBlock(Row):
     event_id: str | None
 
 
+class WrittenEntity(Row):
+    """The row as it is now, and the event that changed it."""
+
+    entity: Entity
+    event_id: str | None
+
+
 class WrittenFact(Row):
     """The row as it is now, and the event that changed it."""
 
