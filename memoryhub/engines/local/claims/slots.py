@@ -168,8 +168,8 @@ _VERB_SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
-# Kinds that can be several in one hand: only told as a change they take the place of each other.
 _LONGEST_CLAIM = 200  # characters: what is longer tells a story
+# Kinds that can be several in one hand: only told as a change they take the place of each other.
 _MANY_KINDS = frozenset(
     {"car", "phone model", "laptop", "study", "bank", "gym", "车", "手机", "专业"}
 )
