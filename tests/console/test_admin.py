@@ -11,7 +11,6 @@ from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from django.utils import timezone
 
 from memoryhub.console.admin.actions import ACTIONS
 from memoryhub.console.admin.names import list_unnamed_tables
@@ -205,21 +204,6 @@ def test_a_notes_page_draws_its_links(browser: Client, world: ConsoleWorld) -> N
     assert build_row_address(other) in page
 
 
-def test_a_row_whose_lists_hold_ids_has_a_page(browser: Client, world: ConsoleWorld) -> None:
-    now = timezone.now()
-    with tenant_scope(world.tenant.id):
-        receipt = Receipt.objects.create(
-            tenant=world.tenant, target="facts", target_digest="d", actor="a wish", created_at=now
-        )
-        sealed = SealedErasure.objects.create(
-            tenant=world.tenant, space=world.space, receipt=receipt, event_id=world.event.id,
-            row_ids=[world.fact.id], sealed="", created_at=now, until=now,
-        )  # fmt: skip
-    answer = browser.get(build_row_address(sealed))
-    assert answer.status_code == 200
-    assert str(world.fact.id) in answer.content.decode()
-
-
 def send_action(browser: Client, row: Model, name: str, **more: Any) -> Any:
     form = {"action": name, "_selected_action": str(row.pk), **more}
     return browser.post(build_list_address(type(row)), form, follow=True)
@@ -247,7 +231,7 @@ def test_what_does_not_fit_a_row_is_refused_with_its_reason(
     done = send_action(browser, world.note, "restore", confirmed="1")
     assert "Nothing was changed" in done.content.decode()
     for name in ("erase", "", "retract"):
-        assert "choose rows" in send_action(browser, world.note, name).content.decode()
+        assert "select rows" in send_action(browser, world.note, name).content.decode()
 
 
 def test_jobs_keys_and_spaces_have_their_actions(browser: Client, world: ConsoleWorld) -> None:

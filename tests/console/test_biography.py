@@ -130,7 +130,7 @@ def test_a_merged_fact_hands_over_what_it_rests_on(browser: Client, world: Conso
         kept = make_fact(world.space, "I have bees in the city of Ghent", turn)
     page = get_form(browser, world, "action=merge&find=city")
     assert str(kept.id) in page
-    assert "Nothing to do yet" in page
+    assert "Not possible yet" in page
     page = get_form(browser, world, f"action=merge&other={kept.id}")
     assert "changes 1 fact, takes out 1 fact" in page
     browser.post(build_address(world), {"action": "merge", "other": str(kept.id)})
@@ -206,7 +206,7 @@ def test_what_is_sent_wrongly_changes_nothing_and_says_why(
         ("fact", {}, "there is no such action"),
         ("fact", {"action": "describe"}, "there is no such action"),
         ("fact", {"action": "correct", "text": " "}, "empty"),
-        ("fact", {"action": "end", "at": "soon"}, "not a time"),
+        ("fact", {"action": "end", "at": "soon"}, "this time is not valid"),
         ("fact", {"action": "merge", "other": "x"}, "choose the memory"),
         ("fact", {"action": "merge", "other": str(world.fact.id)}, "with itself"),
         ("fact", {"action": "merge", "other": str(other.fact.id)}, "no such fact"),

@@ -36,7 +36,7 @@ def list_fact_texts(world: ConsoleWorld) -> set[str]:
 
 def test_remember_this_keeps_the_message_word_by_word(browser: Client, world: ConsoleWorld) -> None:
     page = show_chat_answer(browser, world, "Blue gate, third on the left.", keep="1")
-    assert "Kept word by word" in page
+    assert "Kept verbatim" in page
     assert "Kept, word by word." in page
     assert "Blue gate, third on the left." in list_fact_texts(world)
     with tenant_scope(world.tenant.id):

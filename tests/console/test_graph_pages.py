@@ -421,7 +421,7 @@ def test_memories_of_others_are_neither_shown_nor_gone_around(
     where = reverse("space-graph-about", args=[world.space.id])
     assert browser.get(where, {"node": str(other.fact.id)}).status_code == 404
     assert get_graph_data(browser, world, f"?around={other.fact.id}")["nodes"] == []
-    assert "not here any more" in get_graph_page(browser, world, f"?around={other.fact.id}")
+    assert "no longer exists" in get_graph_page(browser, world, f"?around={other.fact.id}")
 
 
 @pytest.mark.parametrize(
@@ -439,7 +439,7 @@ def test_an_empty_space_says_what_will_be_drawn(browser: Client, world: ConsoleW
     with tenant_scope(world.tenant.id):
         space = make_space(world.tenant, "nobody yet")
     shown = browser.get(reverse("space-graph", args=[space.id])).content.decode()
-    assert "Nothing to draw yet" in shown
+    assert "Nothing to show yet" in shown
 
 
 def test_heat_is_told_between_nought_and_one() -> None:

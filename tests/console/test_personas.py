@@ -96,7 +96,7 @@ def test_the_portrait_follows_what_is_set_by_hand_at_once(
         .partition("</section>")[0]
     )
     page = post_form(browser, "space-trait", world, key="openness", level="")
-    assert "Nothing is known yet to draw one from." in page
+    assert "Not enough is known yet to write one." in page
     page = post_form(browser, "space-profile", world, key="Nick name", value="Noor")
     assert "nick name: Noor" in page
 

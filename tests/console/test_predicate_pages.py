@@ -72,7 +72,7 @@ def test_they_are_searched_and_filtered(browser: Client, said: ConsoleWorld) -> 
 def test_a_person_sets_one_and_takes_it_back(browser: Client, said: ConsoleWorld) -> None:
     set_policy(said.tenant.id, actor="ida", preset="balanced", overrides={"stm.pages": 9})
     page = set_predicate(browser, "repairs", "single")
-    assert "From now on “repairs” has one value at a time" in html.unescape(page)
+    assert "“repairs” now has one value at a time" in html.unescape(page)
     (row,) = read_rows(browser, why="person")
     assert row.startswith("repairs repairs one value a person set it")
     with tenant_scope(said.tenant.id):

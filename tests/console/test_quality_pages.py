@@ -51,14 +51,14 @@ def test_the_tenant_sees_rates_and_the_worst_spaces_first(
 def test_before_anything_was_measured_the_page_says_so(
     browser: Client, world: ConsoleWorld
 ) -> None:
-    assert "Nothing is measured yet." in request_page(browser, "quality")
+    assert "Not measured yet." in request_page(browser, "quality")
     assert "Not measured yet" in request_page(browser, "space-quality", world.space.id)
 
 
 def test_readings_of_another_tenant_do_not_count(browser: Client, world: ConsoleWorld) -> None:
     other = make_world("Other")
     make_duplicate_pair(other)
-    assert "Nothing is measured yet." in request_page(browser, "quality")
+    assert "Not measured yet." in request_page(browser, "quality")
 
 
 def test_a_pair_is_shown_with_its_words_and_merged(browser: Client, world: ConsoleWorld) -> None:
@@ -122,5 +122,5 @@ def test_a_viewer_looks_and_touches_nothing(client: Client, world: ConsoleWorld)
     client.force_login(make_member(world.tenant, Membership.Role.VIEWER))
     shown = request_page(client, "space-quality", world.space.id)
     assert "Nora keeps bees" in shown
-    assert "Retire" not in shown
+    assert "Hide" not in shown
     assert "Measure now" not in shown
