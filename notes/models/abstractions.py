@@ -30,7 +30,7 @@ class Segment(Derived):
     """
 
     class Tier(models.TextChoices):
-        MID = "mid", _("Mid term")
+        MID = "mid", _("Active")
         COLD = "cold", _("Inactive")
 
     summary = models.TextField(blank=True)

@@ -153,7 +153,7 @@ def test_a_sample_is_loaded_once(
     page = answer.content.decode()
     assert f"Chat as {sample.person}" in page
     assert sample.example_messages[0] in page
-    assert f"{sample.count} messages still to be read" in page
+    assert f"{sample.count} messages not read yet" in page
     with tenant_scope(world.tenant.id):
         space = Space.objects.get(subject=sample.subject)
         turns = Turn.objects.filter(space=space)

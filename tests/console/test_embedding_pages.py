@@ -71,7 +71,7 @@ def get_search_model(world: ConsoleWorld) -> str:
 
 def test_the_list_says_by_whom_each_space_is_searched(browser: Client, world: ConsoleWorld) -> None:
     listed = get_page(browser, "embeddings")
-    assert "1 of 1 space is searched by it" in listed
+    assert "1 of 1 space uses it" in listed
     assert "old-8" in listed
     assert world.space.subject in listed
     assert "Nothing matches" in get_page(browser, "embeddings", q="nobody")
@@ -172,7 +172,7 @@ def test_all_spaces_are_begun_at_once(browser: Client, world: ConsoleWorld) -> N
         make_space(world.tenant, "empty")  # nothing is embedded there
     where, form = reverse("embeddings-begin"), {"to": "new-16", "flips": "no"}
     answer = browser.post(where, form, follow=True)
-    assert b"Begun in 1 space." in answer.content
+    assert b"Started in 1 space." in answer.content
     assert b"Nothing to start" in browser.post(where, form, follow=True).content
     assert b"there is no embedder" in browser.post(where, {"to": "?"}, follow=True).content
     only = browser.post(where, form | {"q": "nobody"}, follow=True)
@@ -214,7 +214,7 @@ def test_a_failing_embedder_is_told(
     monkeypatch.setattr(indexer, "embed_entries", fails)
     run_due_steps(world)
     told = get_embedding_page(browser, world)
-    assert "1 attempt failed" in told
+    assert "1 failed attempt" in told
     assert "the endpoint is closed" in told
     assert "Go on" in told
     assert EmbeddingMigration.OPEN_STATES

@@ -146,7 +146,7 @@ def test_a_receipt_says_erased_only_of_what_is_gone(
 @pytest.mark.parametrize(
     ("hours_left", "hold", "said", "is_offered"),
     [
-        (1, False, "and is destroyed for good then", True),
+        (1, False, "then it is permanently destroyed", True),
         (1, True, "while it is, nothing is destroyed", True),
         (-1, False, "is about to be destroyed for good", False),
         (-1, True, "while it is, nothing is destroyed", False),

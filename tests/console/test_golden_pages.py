@@ -261,7 +261,7 @@ def test_a_replay_shows_what_each_side_found_first(browser: Client, world: Conso
 
 def test_before_it_goes_live_it_says_what_follows(browser: Client, world: ConsoleWorld) -> None:
     page = get_page(browser, "replay", world.run.id)
-    assert "gets a new version with 1 changed switch." in page
+    assert "gets a new version with 1 changed setting." in page
     assert "1 question got worse" in page
 
 

@@ -226,7 +226,7 @@ def test_nobody_erases_anything_among_many(browser: Client, world: ConsoleWorld)
     with tenant_scope(world.tenant.id):
         wish = make_proposal(world.space, kind="erase", row_type="fact", row_id=world.fact.id)
     page = request_body(browser, "review-answer", ids=[str(wish.id)], answer="accept")
-    assert "What is to be erased is chosen one by one." in page
+    assert "What to erase has to be selected one by one." in page
     assert get_row(world, Proposal, id=wish.id).state == "open"
 
 

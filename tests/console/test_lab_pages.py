@@ -248,7 +248,7 @@ def upload(operator: Client, name: str, content: bytes) -> str:
 
 def test_a_dialogue_set_is_uploaded_once_it_was_read(operator: Client, folder: Path) -> None:
     content = (folder / "boats.json").read_bytes()
-    assert "Taken in: 1 dialogue" in upload(operator, "ships.json", content)
+    assert "Imported: 1 dialogue" in upload(operator, "ships.json", content)
     assert (folder / "ships.json").read_bytes() == content
     assert "ships.json" in get_page(operator, "lab-new")
     assert "there is a file of this name already" in upload(operator, "boats.json", b"[]")
@@ -294,7 +294,7 @@ def test_it_is_stopped_and_gone_on_with(
     with tenant_scope(world.tenant.id):
         run = make_lab_run(world.tenant, state="queued")
     operator.post(reverse("lab-stop", args=[run.id]))
-    assert "Go on" in get_page(operator, "lab-run", run.id)
+    assert "Resume" in get_page(operator, "lab-run", run.id)
     again = operator.post(reverse("lab-stop", args=[run.id]), follow=True)
     assert b"this run is over" in again.content
     operator.post(reverse("lab-resume", args=[run.id]))

@@ -86,7 +86,7 @@ def test_it_is_drawn_by_a_job_and_kept(browser: Client, drawn: ConsoleWorld) -> 
     assert row.embedder == EMBEDDER
     assert all(-1 <= part <= 1 for _, _, *place in row.points for part in place)
     page = get_map_page(browser, drawn)
-    assert "7 memories, drawn" in page
+    assert "7 memories, created" in page
     assert "for ida" in page
 
 

@@ -239,7 +239,7 @@ def test_the_slider_has_marks_and_steps_from_change_to_change(
     later = format_moment(JULY).replace(":", "%3A")
     assert f"as_of={later}" in page
     said = get_page(browser, told, "facts", JUNE, known="now")
-    assert "what was said</span>" in said
+    assert "messages</span>" in said
 
 
 def test_what_was_erased_since_is_missing_from_the_past(

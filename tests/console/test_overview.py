@@ -206,7 +206,7 @@ def test_an_engine_without_its_model_and_a_database_behind_are_told(
     monkeypatch.setattr(health, "count_pending_migrations", lambda: 3)
     page = get_overview(browser)
     assert "This tenant uses a language model, but none is configured" in page
-    assert "The database is 3 steps behind the program" in page
+    assert "The database is 3 migrations behind the program" in page
     assert "python manage.py migrate --database owner" in page
 
 

@@ -222,7 +222,7 @@ def test_a_wording_that_was_taken_out_stands_before_the_right_one_and_says_so(
     where = reverse("space-fact", args=[world.space.id, right.id])
     page = browser.get(where).content.decode()
     assert page.index(f">{world.fact.text}</a>") < page.index(">I keep ten hives</a>")
-    assert page.count(", taken out</p>") == 1
+    assert page.count(", removed</p>") == 1
 
 
 def test_a_receipt_says_in_words_what_was_erased(browser: Client, world: ConsoleWorld) -> None:
@@ -383,10 +383,10 @@ def test_a_segment_tells_its_tier_both_heats_and_the_chains(
     page = get_page(browser, world, "space-segment")
     assert page.count("Two hives it was.") == 1, "once for the exchanges of a chain"
     assert "Promotion heat 8.00, above 5: 1 visit and 6 pages" in page
-    assert ">cold</span>" in page
+    assert ">inactive</span>" in page
     rows = get_page(browser, world, "space-segments", "?sort=ready&tier=cold")
     assert "8.00" in rows
-    assert ">cold</span>" in rows
+    assert ">inactive</span>" in rows
 
 
 def test_a_retired_segment_is_listed_no_more(browser: Client, world: ConsoleWorld) -> None:

@@ -110,7 +110,7 @@ def test_the_shelf_says_how_much_it_holds(browser: Client, world: ConsoleWorld) 
     page = get_persona_page(browser, world)
     assert "2 of 2" in page
     assert "Kept 0." not in page
-    assert "1 older one fell off" in page
+    assert "1 older fact has left the shelf" in page
 
 
 def post_block(browser: Client, world: ConsoleWorld, **form: object) -> str:

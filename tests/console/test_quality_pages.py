@@ -64,7 +64,7 @@ def test_readings_of_another_tenant_do_not_count(browser: Client, world: Console
 def test_a_pair_is_shown_with_its_words_and_merged(browser: Client, world: ConsoleWorld) -> None:
     older, newer = make_duplicate_pair(world)
     shown = request_page(browser, "space-quality", world.space.id)
-    for words in ("Nora keeps bees", "Nora is keeping bees", "97 % alike", "1 of 4 facts"):
+    for words in ("Nora keeps bees", "Nora is keeping bees", "similarity 97 %", "1 of 4 facts"):
         assert words in shown
     sent = {"action": "merge", "other": str(older.id), "signal": "duplicates"}
     done = request_page(browser, "space-quality-act", world.space.id, newer.id, **sent)
@@ -87,7 +87,7 @@ def test_a_fact_is_retired_under_the_editors_name(client: Client, world: Console
     editor = make_member(world.tenant, Membership.Role.EDITOR)
     client.force_login(editor)
     sent = {"action": "retire", "signal": "stale"}
-    assert "Forgotten" in request_page(
+    assert "Hidden" in request_page(
         client, "space-quality-act", world.space.id, older.id, **sent
     )
     with tenant_scope(world.tenant.id):

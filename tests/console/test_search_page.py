@@ -132,7 +132,7 @@ def test_each_stage_tells_what_it_brought_and_dropped(reader: Client, scene: Rec
     assert "facts 1, 1 shown" in way
     left = cut_section(page, "Not shown: Current settings")
     assert left.count("covered by another") > 0
-    assert f"{left.count('covered by another')} shown by another" in way
+    assert f"{left.count('covered by another')} covered by another" in way
     assert "all channels ranked together" in way
 
 
@@ -143,7 +143,7 @@ def test_another_choice_of_channels_can_stand_beside(reader: Client, scene: Reca
     own = cut_section(page, "Shown: Current settings")
     assert "only here" in own
     assert "0 in both" in page
-    assert f"1 only under “{title}”" in page
+    assert f"1 only with “{title}”" in page
     assert 'name="other_channels" value="raw" checked' in page
     assert [log.options.get("channels") for log in list_logs(scene)] == [None, ["raw"]]
     call = cut_section(page, f"As a call: {title}")

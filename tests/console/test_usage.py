@@ -88,11 +88,11 @@ def test_E16_waiting_for_the_next_day_is_said_in_words(
         make_job(world.space, "retry", error="budget_spent: Today's budget is spent")
         make_job(world.space, "retry", error="breaker_open: small keeps failing")
     page = browser.get(reverse("overview")).content.decode()
-    assert "budget for models is spent: 1 job will go on tomorrow" in page
+    assert "model budget is used up: 1 job will continue tomorrow" in page
     assert "A model keeps failing, so calls are paused for a while: 1 job postponed" in page
     assert "will be retried" not in page
     page = browser.get(reverse("jobs")).content.decode()
-    assert "Waits for tomorrow&#x27;s budget" in page
+    assert "Waiting for tomorrow&#x27;s budget" in page
     assert "Waiting for the model" in page
 
 

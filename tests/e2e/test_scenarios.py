@@ -112,7 +112,7 @@ def test_erasing_leaves_a_receipt(visitor: Visitor, ana: Space) -> None:
     expect(page.get_by_role("heading", name="Everything that will be erased")).to_be_visible()
     page.get_by_label("Type Ana to confirm").fill("Ana")
     page.get_by_role("button", name="Erase for good").click()
-    expect(page.get_by_role("heading", name="Erased: everything about somebody")).to_be_visible()
+    expect(page.get_by_role("heading", name="Erased: everything about a person")).to_be_visible()
     expect(page.get_by_text("Lisbon")).to_have_count(0)
     visitor.open("spaces")
     expect(page.get_by_role("link", name="Ana")).to_have_count(0)

@@ -120,7 +120,7 @@ def test_what_is_known_is_shown_erased_and_proved(ana: Space, page: Page) -> Non
     expect(page.get_by_role("heading", name="Everything that will be erased")).to_be_visible()
     page.get_by_label("Type Ana to confirm").fill("Ana")
     page.get_by_role("button", name="Erase for good").click()
-    expect(page.get_by_role("heading", name="Erased: everything about somebody")).to_be_visible()
+    expect(page.get_by_role("heading", name="Erased: everything about a person")).to_be_visible()
     expect(page.get_by_text("Receipt number")).to_be_visible()
     expect(page.get_by_text("Checksum", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="Print")).to_be_visible()

@@ -42,7 +42,7 @@ SEGMENT_SORT_CHOICE = FilterChoice(
     (("hot", _("Heat")), ("ready", _("Promotion heat")), ("recent", _("Last conversation"))),
 )
 SEGMENT_TIER_CHOICE = FilterChoice(
-    "tier", _("Tier"), (("", _("All")), ("mid", _("Mid term")), ("cold", _("Inactive")))
+    "tier", _("Tier"), (("", _("All")), ("mid", _("Active")), ("cold", _("Inactive")))
 )
 PAGES_A_SEGMENT = 10
 
