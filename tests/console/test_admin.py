@@ -11,6 +11,7 @@ from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from memoryhub.console.admin.actions import ACTIONS
 from memoryhub.console.admin.names import list_unnamed_tables
@@ -202,6 +203,21 @@ def test_a_notes_page_draws_its_links(browser: Client, world: ConsoleWorld) -> N
     assert "edge-link" in page
     assert page.count("Honey from the roof") >= 2  # in the picture and in the table
     assert build_row_address(other) in page
+
+
+def test_a_row_whose_lists_hold_ids_has_a_page(browser: Client, world: ConsoleWorld) -> None:
+    now = timezone.now()
+    with tenant_scope(world.tenant.id):
+        receipt = Receipt.objects.create(
+            tenant=world.tenant, target="facts", target_digest="d", actor="a wish", created_at=now
+        )
+        sealed = SealedErasure.objects.create(
+            tenant=world.tenant, space=world.space, receipt=receipt, event_id=world.event.id,
+            row_ids=[world.fact.id], sealed="", created_at=now, until=now,
+        )  # fmt: skip
+    answer = browser.get(build_row_address(sealed))
+    assert answer.status_code == 200
+    assert str(world.fact.id) in answer.content.decode()
 
 
 def send_action(browser: Client, row: Model, name: str, **more: Any) -> Any:

@@ -49,7 +49,7 @@ def test_every_action_says_what_it_would_do_and_does_nothing_yet(
     before = list_rows(world)
     said = {
         "retract": "marks 1 fact as false",
-        "end": "closes 1 fact",
+        "end": "ends 1 fact",
         "forget": "removes 1 fact",
         "pin": "changes 1 fact",
         "edit&text=I+keep+bees+in+Bruges": "writes 1 fact, removes 1 fact",

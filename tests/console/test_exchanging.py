@@ -81,7 +81,7 @@ def test_what_can_not_come_in_is_told(browser: Client, world: ConsoleWorld) -> N
     data = download_export(browser, world)
     assert "has memories here already" in upload_export(browser, data)
     assert "line 1: is no JSON" in upload_export(browser, b"hello\n")
-    assert "No file selected" in browser.post(reverse("spaces-import"), {}).content.decode()
+    assert "no file selected" in browser.post(reverse("spaces-import"), {}).content.decode()
 
 
 def test_a_file_has_its_limit(browser: Client, world: ConsoleWorld, settings: Any) -> None:

@@ -145,7 +145,7 @@ def test_beyond_the_most_the_warmest_are_drawn_and_the_rest_is_told(
     assert list_node_texts(found) == {"often said", "often read"}
     assert found["total"] == 9
     assert "Showing the 2 hottest of 9 memories" in found["left_out"]
-    assert "the 2 warmest" in get_graph_page(browser, world, "?view=table")
+    assert "the 2 hottest" in get_graph_page(browser, world, "?view=table")
 
 
 def test_links_beyond_the_most_are_told_too(

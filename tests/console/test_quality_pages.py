@@ -44,7 +44,7 @@ def test_the_tenant_sees_rates_and_the_worst_spaces_first(
     assert shown.index(f"/spaces/{other.id}/quality") < shown.index(
         f"/spaces/{world.space.id}/quality"
     )
-    assert "at least 0.95 alike" in shown
+    assert "at least 0.95 similar" in shown
     assert "None found" in request_page(browser, "quality", query="?signal=stale")
 
 
@@ -87,9 +87,7 @@ def test_a_fact_is_retired_under_the_editors_name(client: Client, world: Console
     editor = make_member(world.tenant, Membership.Role.EDITOR)
     client.force_login(editor)
     sent = {"action": "retire", "signal": "stale"}
-    assert "Hidden" in request_page(
-        client, "space-quality-act", world.space.id, older.id, **sent
-    )
+    assert "Hidden" in request_page(client, "space-quality-act", world.space.id, older.id, **sent)
     with tenant_scope(world.tenant.id):
         assert Fact.objects.get(id=older.id).retired_at is not None
         assert EvolutionEvent.objects.get(reason="quality: stale").actor == editor.username
