@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from memoryhub.lab.systems import get_system
+from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import Derivation, Episode
+from notes.models import Derivation, Episode, Page
 from tests.support.claims import decide_on_claim, list_facts, make_fact_reply
 from tests.support.hub import ScriptedHub
 
@@ -59,6 +60,25 @@ def test_s7_1_a_fact_keeps_the_earlier_turns_it_bears_on(ama: ScriptedHub) -> No
     with tenant_scope(ama.tenant.id):
         (context,) = Derivation.objects.filter(child_type="fact", role="context")
         assert context.turn.text == "Shall we talk of the garden?"
+
+
+def test_s7_1_a_turn_that_gave_no_fact_keeps_the_earlier_turns_it_bears_on(
+    ama: ScriptedHub,
+) -> None:
+    say_and_read(ama, "Shall we talk of the garden?")
+    say_and_read(ama, "Rather in spring, I think.", related=["h1", "h99", "t1"])
+    assert list_facts(ama) == []
+    judged = [{"relevant": ["m1"], "conflicts": [], "enough": enough} for enough in (False, True)]
+    ama.model.script("judge", *judged)
+    ama.model.script("route", {"query": "exactly what of spring?", "fine": True, "want": 1})
+    found = search_memories(ama.space, "exactly what of spring?", limit=1, now=ama.now)
+    with tenant_scope(ama.tenant.id):
+        (context,) = Derivation.objects.filter(role="context").select_related("turn")
+        assert Page.objects.get(id=context.child_id).first_seq == 2
+    assert context.turn.text == "Shall we talk of the garden?"
+    _, further = ama.model.list_calls("judge")
+    assert "Shall we talk of the garden?" in [entry["text"] for entry in further["entries"]]
+    assert found.items[0].text == "Rather in spring, I think."
 
 
 def test_s7_2_a_conflict_found_at_input_is_refreshed(ama: ScriptedHub) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -73,6 +73,7 @@ class PageDraft:
     construction: Extraction
     facts: list[FactDraft]
     wishes: Mapping[UUID, Sequence[str]]  # by turn, handles of what it asks to be forgotten
+    related: Sequence[UUID] = ()  # earlier turns that the exchange bears on (R_t)
 
 
 @dataclass
@@ -160,13 +161,15 @@ def _draft_pages(
         made = (
             {} if engine.reads_by_rules else find_made_spans(exchange)
         )  # rules know by themselves
+        related = [turn.id for turn in batch.find_related_turns(construction.related, handles)]
         drafts.append(
             PageDraft(
                 page=page,
                 turns=turns,
                 construction=construction,
-                facts=_draft_facts(batch, construction, handles, known, stamp, now, made),
+                facts=_draft_facts(batch, construction, handles, known, stamp, now, made, related),
                 wishes=_group_wishes_by_turn(construction, handles),
+                related=related,
             )
         )
     return drafts
@@ -259,10 +262,11 @@ def _draft_facts(
     stamp: str,
     now: datetime,
     made: Mapping[str, Sequence[Span]],
+    related: Sequence[UUID],
 ) -> list[FactDraft]:
-    """`made`: by handle, where in a text nobody speaks for themselves."""
+    """`made`: by handle, where in a text nobody speaks for themselves. `related`: the earlier turns
+    that the exchange bears on."""
     drafts = []
-    related = [turn.id for turn in batch.find_related_turns(built.related, handles)]
     assisted = batch.is_assisted
     for at, candidate in enumerate(built.facts[: batch.policy.facts.most_per_exchange]):
         windows = [handles[span.handle] for span in candidate.sources if span.handle in handles]
@@ -276,7 +280,7 @@ def _draft_facts(
                 fact=_build_fact(batch, candidate, turn, stamp, now),
                 sources=[
                     *_build_sources(candidate, handles),
-                    *_build_context_sources(related, turn),
+                    *build_context_sources(related, [turn]),
                 ],
                 trusted=turn.role in TRUSTED_ROLES,
                 role=turn.role,
@@ -331,10 +335,13 @@ def _find_named_entities(built: Extraction, text: str) -> list[str]:
     ]
 
 
-def _build_context_sources(related: Sequence[UUID], turn: Turn) -> list[TurnEvidence]:
-    """The earlier turns that a claim's exchange bears on: context, not support (AMA's R_t)."""
-    role = Derivation.Role.CONTEXT
-    return [TurnEvidence(turn_id, role=role) for turn_id in related if turn_id != turn.id]
+def build_context_sources(
+    related: Sequence[UUID], turns: Collection[Turn]
+) -> list[TurnEvidence]:
+    """The earlier turns that an exchange bears on: context, not support (AMA's R_t). `turns`: its
+    own, of those that are to have it."""
+    own, role = {turn.id for turn in turns}, Derivation.Role.CONTEXT
+    return [TurnEvidence(turn_id, role=role) for turn_id in related if turn_id not in own]
 
 
 def _build_sources(candidate: FactCandidate, handles: dict[str, TextWindow]) -> list[TurnEvidence]:
