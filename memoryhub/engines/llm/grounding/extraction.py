@@ -43,7 +43,7 @@ from memoryhub.engines.llm.replies import (
     RelationReply,
 )
 from memoryhub.engines.local.claims.passed_on import mask_passed_on, mask_quoted_matter
-from memoryhub.engines.local.claims.predicates import is_single_valued
+from memoryhub.engines.local.claims.predicates import is_many_valued, is_single_valued
 from memoryhub.engines.local.dates.calendar import DateRange, resolve_unit
 from memoryhub.engines.local.grammar.speech import classify_plain_act
 from memoryhub.engines.local.language import detect_language
@@ -508,8 +508,9 @@ def _plain_marks(text: str) -> str:
     return text.translate(_PLAIN_MARKS)
 
 
-def _derive_cardinality(key: str, kind: FactKind, change: ChangeReply | None) -> Cardinality:
-    """What the model says of the relation, if it does; else the table.
+def _derive_cardinality(key: str, kind: FactKind, change: ChangeReply | None) -> Cardinality | None:
+    """What the model says of the relation, if it does; else the table; None where that has nothing
+    of it either.
 
     A small model hangs events and wishes on whatever predicate it was shown ("works_as" for a
     race run), and each would push out the one before. Only a state has one value at a time (a
@@ -519,6 +520,8 @@ def _derive_cardinality(key: str, kind: FactKind, change: ChangeReply | None) ->
         kind == "event" and key in _PREDICATES_SET_BY_EVENTS
     )
     one = change.one_at_a_time if change else None
+    if states and one is None and key and not (is_single_valued(key) or is_many_valued(key)):
+        return None
     single = is_single_valued(key) if one is None else one
     return "single" if states and single else "multi"
 
