@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from memoryhub.background.stopping import stop_if_unwanted
 from memoryhub.dialogues.messages import hash_text, normalise_text
 from memoryhub.dialogues.models import Turn
-from memoryhub.engines.local.claims.made_texts import Span, find_made_spans
-from memoryhub.engines.local.claims.passed_on import is_passed_on
+from memoryhub.engines.local.attribution.made_texts import Span, find_made_spans
+from memoryhub.engines.local.attribution.passed_on import is_passed_on
 from memoryhub.engines.local.grammar.speech import classify_plain_act
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import (
