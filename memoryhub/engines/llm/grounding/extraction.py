@@ -429,18 +429,20 @@ class ExtractionReader:
         """The utterance that says it, which is not always the one the reply names.
 
         Without a quotation to be found, the one that shares most words with the fact: a model
-        that takes the assistant's words for the person's names the person's message.
+        that takes the assistant's words for the person's names the person's message. So too where
+        a person's message is named and the reply to it is quoted.
         """
         named = self.offered.get(reply.source)
         if named is None or _locate_quote(named, reply.quote)[1]:
             return named
         mine = self.exchanges[self._place[named.handle]].utterances if named else []
         others = [u for u in mine if u is not named]
-        quoted = [u for u in others if _locate_quote(u, reply.quote)[1]]
-        if quoted:
+        quoted = [u for u in others if _locate_quote(u, reply.quote)[1]][:1]
+        if quoted and (quoted[0].role == "user" or named.role != "user"):
             return quoted[0]
         told = extract_word_beginnings(reply.text)
-        return max([named, *others], key=lambda u: len(told & extract_word_beginnings(u.text)))
+        likely = [*quoted, named] if quoted else [named, *others]
+        return max(likely, key=lambda u: len(told & extract_word_beginnings(u.text)))
 
     def _read_entities(self, reply: ReadReply) -> tuple[EntityMention, ...]:
         """By name once each; whoever is called "I" is the subject (spec §6.2)."""
