@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memoryhub.engines.local.chinese.slots import read_chinese_slot
-from memoryhub.engines.local.claims.frames import SELF, strip_time
+from memoryhub.engines.local.comparison.frames import SELF, strip_time
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.local.wordlists import split_words
 
