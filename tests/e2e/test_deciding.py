@@ -104,9 +104,9 @@ def test_many_are_chosen_by_keyboard_answered_and_taken_back(
     page = visitor.open("review")
     for key in "jxjx":
         page.keyboard.press(key)
-    expect(page.locator("[data-chosen]")).to_have_text("2 chosen")
+    expect(page.locator("[data-chosen]")).to_have_text("2 selected")
     page.get_by_label("All on this page").check()
-    expect(page.locator("[data-chosen]")).to_have_text("3 chosen")
+    expect(page.locator("[data-chosen]")).to_have_text("3 selected")
     page.get_by_label("Why", exact=True).first.fill("assistants guess")
     bulk = page.get_by_role("form", name="Decide the selected cases")
     bulk.get_by_role("button", name="Reject").click()

@@ -54,7 +54,7 @@ def make_passkey(visitor: Visitor) -> list[str]:
     """The recovery codes shown."""
     page = visitor.open("account-second")
     page.get_by_role("textbox", name="Password").fill("correct horse")
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     page.get_by_role("link", name="Add a passkey").click()
     page.get_by_label("Name").fill("Laptop")
     page.get_by_role("button", name="Create passkey").click()

@@ -160,7 +160,7 @@ def test_a_person_puts_right_pauses_and_erases_by_their_link(
     assert get_home_fact(ana).text == "Ana lives in Porto."
     page.get_by_role("link", name="Pause, download, erase").click()
     page.get_by_role("button", name="Pause").click()
-    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
     with page.expect_download() as kept:
         page.get_by_role("button", name="Download").click()
     assert "Ana lives in Porto." in kept.value.path().read_text(encoding="utf-8")
