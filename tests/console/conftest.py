@@ -21,7 +21,17 @@ from memoryhub.tenants.models import ApiKey, Membership, PersonLink, Space, Tena
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key
 from memoryhub.webhooks.models import Delivery, Webhook
-from notes.models import Episode, EvolutionEvent, Fact, Note, Proposal, Receipt, ReviewRule, Segment
+from notes.models import (
+    Entity,
+    Episode,
+    EvolutionEvent,
+    Fact,
+    Note,
+    Proposal,
+    Receipt,
+    ReviewRule,
+    Segment,
+)
 from personas.models import CoreBlock
 from tests.support.factories import (
     MAY,
@@ -91,7 +101,9 @@ class ConsoleWorld:
         found = {f"{name}_id": str(getattr(self, name).id) for name in names}
         with tenant_scope(self.tenant.id):
             member = Membership.objects.get(user=self.admin)
+            entity = Entity.objects.filter(space=self.space).earliest("id")
         found |= {"import_id": str(self.imported.id), "member_id": str(member.id)}
+        found |= {"entity_id": str(entity.id)}
         return found | {"key": "openness"}
 
 

@@ -124,6 +124,7 @@ DECIDED = {
     "space-quality": (VIEWER, "get"),
     "space-quality-measure": (EDITOR, "post"),
     "space-quality-act": (EDITOR, "post"),
+    "space-entity-split": (EDITOR, "post"),
     "receipts": (ADMIN, "get"),
     "receipt": (ADMIN, "get"),
     "space-turn": (VIEWER, "get"),

@@ -64,6 +64,7 @@ PARAMETERS: tuple[str, ...] = (
     "space_id",
     "turn_id",
     "fact_id",
+    "entity_id",
     "note_id",
     "segment_id",
     "job_id",
@@ -115,7 +116,7 @@ NO_PAGE |= {"predicate-set", "space-facts-chosen", "space-notes-chosen", "jobs-c
 # Leads to the facts; and the palette's finds, which are empty unless something is typed.
 NO_PAGE |= {"space-memories", "find"}
 PARAMETERS += ("import_id", "member_id", "rule_id")
-NO_PAGE |= {"space-quality-measure", "space-quality-act"}
+NO_PAGE |= {"space-quality-measure", "space-quality-act", "space-entity-split"}
 NO_PAGE |= {"review-answer", "review-take-back", "review-rule-remove"}
 NO_PAGE |= {"import-new", "import-take", "chat-load", "chat-reading", "chat-keep", "chat-forget"}
 ME = ("me", "me-memory", "me-memory-erase", "me-about", "me-notes", "me-data", "me-erase")

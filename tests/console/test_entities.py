@@ -1,0 +1,58 @@
+"""The people and things of a space: one that was merged can be split again."""
+
+from __future__ import annotations
+
+from django.test import Client
+from django.urls import reverse
+
+from memoryhub.pipeline import corrections
+from memoryhub.tenants.models import Membership
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Entity
+from tests.console.conftest import ConsoleWorld
+from tests.support.factories import MAY, make_entity, make_member
+
+
+def merge_pair(world: ConsoleWorld) -> tuple[Entity, Entity]:
+    """(merged, the one that stands for it)."""
+    with tenant_scope(world.tenant.id):
+        merged, kept = (
+            make_entity(world.space, "Ghent-Sud"),
+            make_entity(world.space, "Ghent South"),
+        )
+    corrections.merge_memories(world.space, "entity", merged.id, kept.id, "ida", MAY)
+    return merged, kept
+
+
+def find_standing_id(entity: Entity) -> object:
+    with tenant_scope(entity.tenant_id):
+        return Entity.objects.get(id=entity.id).merged_into_id
+
+
+def test_a_merged_entity_is_split_and_the_split_taken_back(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    merged, kept = merge_pair(world)
+    assert find_standing_id(merged) == kept.id
+    listed = reverse("space-entities", args=[world.space.id])
+    split = reverse("space-entity-split", args=[world.space.id, merged.id])
+    page = browser.get(listed).content.decode()
+    assert "merged into Ghent South" in page
+    assert page.count(split) == 1
+    answer = browser.post(split, follow=True).content.decode()
+    assert "it stands for itself" in answer
+    assert "Undo" in answer
+    assert "merged into" not in answer
+    assert find_standing_id(merged) is None
+    assert "Nothing was changed" in browser.post(split, follow=True).content.decode()
+
+
+def test_who_may_only_look_splits_nothing(client: Client, world: ConsoleWorld) -> None:
+    merged, kept = merge_pair(world)
+    client.force_login(make_member(world.tenant, Membership.Role.VIEWER))
+    page = client.get(reverse("space-entities", args=[world.space.id])).content.decode()
+    assert "merged into Ghent South" in page
+    assert "/split" not in page
+    split = reverse("space-entity-split", args=[world.space.id, merged.id])
+    assert client.post(split).status_code == 403
+    assert find_standing_id(merged) == kept.id
