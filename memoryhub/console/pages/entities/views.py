@@ -64,7 +64,7 @@ def entity_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 
 def _load_standing_names(space: Space, merged: Sequence[Entity]) -> dict[UUID | None, str]:
     """By id, the names of those that stand for these. One statement."""
-    wanted = {row.merged_into_id for row in merged} - {None}
+    wanted = [row.merged_into_id for row in merged if row.merged_into_id]
     rows = Entity.objects.filter(space=space, id__in=wanted)
     return dict(rows.values_list("id", "name")) if wanted else {}
 
