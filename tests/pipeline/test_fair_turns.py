@@ -124,7 +124,7 @@ def is_stopped() -> bool:
 
 
 def test_a_job_that_is_cancelled_stops(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "BEAT_SECONDS", 0.02)
+    monkeypatch.setattr(runner, "compute_beat", lambda: 0.02)
     with hold_job(ingest_text(tenant, "I live in Porto.")) as job:
         assert not is_stopped()
         with tenant_scope(tenant.id):
@@ -135,7 +135,7 @@ def test_a_job_that_is_cancelled_stops(tenant: Tenant, monkeypatch: pytest.Monke
 def test_what_is_left_behind_a_finished_job_is_not_broken_off(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "BEAT_SECONDS", 0.02)
+    monkeypatch.setattr(runner, "compute_beat", lambda: 0.02)
     before = set(threading.enumerate())
     with hold_job(ingest_text(tenant, "I live in Porto.")) as job:
         with tenant_scope(tenant.id):
@@ -147,7 +147,7 @@ def test_what_is_left_behind_a_finished_job_is_not_broken_off(
 def test_a_job_over_its_time_is_given_up_and_says_so(
     tenant: Tenant, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "BEAT_SECONDS", 0.02)
+    monkeypatch.setattr(runner, "compute_beat", lambda: 0.02)
     settings.JOB_SECONDS = 0.01
     with hold_job(ingest_text(tenant, "I live in Porto.")) as job:
         wait_until(is_stopped, 20)

@@ -211,9 +211,14 @@ def _raise_if_lost(lost: threading.Event) -> None:
         raise queue.LeaseLost("the job is not this worker's any more")
 
 
+def compute_beat() -> float:
+    """Seconds between two extensions of a lease: several fit into it."""
+    return min(BEAT_SECONDS, settings.JOB_LEASE_SECONDS / 3)
+
+
 def _extend_lease_until(job: Job, done: threading.Event, lost: threading.Event) -> None:
     began = time.monotonic()
-    beat = min(BEAT_SECONDS, settings.JOB_LEASE_SECONDS / 3)
+    beat = compute_beat()
     try:
         while not done.wait(beat):
             with tenant_scope(job.tenant_id):
