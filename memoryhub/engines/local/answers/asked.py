@@ -71,6 +71,10 @@ _HAS_NUMBER = re.compile(
     re.I,
 )
 _HAS_MAIL = re.compile(r"\S@\S")
+_ASKS_YES_OR_NO = re.compile(
+    r"^\W*(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would)\b|[吗嘛][?？]?\s*$",
+    re.I,
+)
 _FIRST_PERSON = re.compile(r"\b(?:i|i['’]\w+|im|ive|me|myself|my|mine)\b|[我俺咱](?!们)", re.I)
 # Who is meant where nobody is named: most likely whom the space is about.
 _THIRD_PERSON = re.compile(
@@ -170,6 +174,10 @@ def find_asked_tense(question: str) -> AskedTense:
 def asks_for_overview(question: str) -> bool:
     """Whether it is after all that is known of somebody: "what do you know about me"."""
     return len(question) <= _MOST_CHARACTERS and bool(_OVERVIEW.search(question))
+
+
+def asks_yes_or_no(question: str) -> bool:
+    return _ASKS_YES_OR_NO.search(question) is not None
 
 
 def find_value_kind(question: str) -> ValueKind:

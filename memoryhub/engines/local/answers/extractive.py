@@ -15,6 +15,7 @@ from memoryhub.engines.local.answers.asked import (
     AskedIdentity,
     AskedTense,
     asks_for_overview,
+    asks_yes_or_no,
     find_asked_identity,
     find_asked_tense,
     find_value_kind,
@@ -55,12 +56,13 @@ _ASKS_WHEN = re.compile(
     re.I,
 )
 # The day of something named: what does not speak of it has another's ("when is my birthday").
+_COMES_ROUND = re.compile(
+    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:every|each) \w|\d ?[ap]m\b|\d:\d\d"
+    r"|\bat \d|每[天周月年]|[周期拜][一二三四五六日天]|\d点",
+    re.I,
+)
 _ASKS_DAY_OF = re.compile(
     r"^\W*(?:when(?: is|['’]?s| are)|what(?:['’]s| is)? (?:day|date|time) is)\b", re.I
-)
-_ASKS_YES_OR_NO = re.compile(
-    r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\b|[吗嘛][?？]?\s*$",
-    re.I,
 )
 # What says that something is not so, or not for certain; and "or" asks for a choice.
 _HEDGE = re.compile(
@@ -162,8 +164,8 @@ def answer_from_quotes(
     if ranked and not stated and (not literal or _is_out_of_date(asked, literal, every, quotes)):
         return _answer_with_likeliest(asked, quotes, every, language)
     if _ASKS_WHEN.search(question):
-        made = _answer_with_date(sentences, quotes, language)
-    elif _ASKS_YES_OR_NO.search(question):
+        made = _answer_with_date(asked, sentences, quotes, language)
+    elif asks_yes_or_no(question):
         made = _answer_with_yes(asked, sentences[0], quotes, language)
     else:
         made = _answer_with_phrases(asked, sentences, quotes) if language == "en" else None
@@ -399,8 +401,8 @@ def _answer_with_likeliest(
     if _ASKS_DAY_OF.search(asked.text) and not best.coverage:
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     if _ASKS_WHEN.search(asked.text):
-        made = _answer_with_date([best], quotes, language)
-    elif _ASKS_YES_OR_NO.search(asked.text):
+        made = _answer_with_date(asked, [best], quotes, language)
+    elif asks_yes_or_no(asked.text):
         made = _answer_with_yes(asked, best, quotes, language)
     others = (
         sentence
@@ -435,7 +437,7 @@ def _tell_latest(
     """Of somebody or something named, of whom it is asked whether something is still so, what was
     told last: "do I still have Miso"."""
     names = {stem for name in _NAME_INSIDE.findall(asked.text) for stem in extract_stems(name)}
-    if not (names and _ASKS_YES_OR_NO.search(asked.text) and _STILL.search(asked.text)):
+    if not (names and asks_yes_or_no(asked.text) and _STILL.search(asked.text)):
         return []
     telling = [e for e in weighed if names <= extract_stems(e[1].text) and not e[1].is_question]
     telling.sort(key=lambda each: quotes[each[1].quote].said_at or _LONG_AGO, reverse=True)
@@ -516,7 +518,10 @@ def _is_about(quote: Quote, person: str) -> bool:
 
 
 def _answer_with_date(
-    sentences: Sequence[EvidenceSentence], quotes: Sequence[Quote], language: LanguageCode
+    asked: QuestionTerms,
+    sentences: Sequence[EvidenceSentence],
+    quotes: Sequence[Quote],
+    language: LanguageCode,
 ) -> GroundedAnswer | None:
     """The time that the best dated evidence speaks of; of what has none, when it was said."""
     best = sentences[0].score
@@ -529,6 +534,8 @@ def _answer_with_date(
     said_at = quotes[sentences[0].quote].said_at
     if said_at is None or sentences[0].coverage < _MOST:
         return None
+    if _ASKS_DAY_OF.search(asked.text) and _COMES_ROUND.search(sentences[0].text):
+        return None  # the day is told, and is no date
     told = _SAID_ON[language].format(format_day(said_at, language))
     return _answer_from_sentence(told, sentences[0])
 
@@ -554,6 +561,8 @@ def _answer_with_yes(
     had = not _ASKS_HAVING.search(asked.text) or _HAVING.search(best.text)
     if not (whose and plain and had and best.coverage >= _ALL):
         return None
+    if quotes[best.quote].replaced and not asked.stems <= extract_stems(best.text):
+        return None  # what it took the place of was so
     if gone := _find_end(best, quotes):
         return _join_parts([(f"“{quotes[gone.quote].text}”", gone)], "")
     said = _format_quote(asked, best, quotes[best.quote])
@@ -589,10 +598,16 @@ def _answer_with_phrases(
         value = _answer_with_value(stating[0], quotes[stating[0].quote])
         return value or _answer_with_quotes(asked, stating[:1], quotes)
     for among in (stating, sentences):
-        found = [p for p in rank_phrases(asked, wish, among) if p.score >= _SURE] if among else []
+        ranked = rank_phrases(asked, wish, among) if among else []
+        found = [p for p in ranked if p.score >= _SURE and not _is_replaced(p, quotes)]
         if chosen := list(_select_distinct_phrases(found, wish)):
             return _join_parts([(p.text, p) for p in chosen], ", ")
     return None
+
+
+def _is_replaced(phrase: Phrase, quotes: Sequence[Quote]) -> bool:
+    """Whether it is of what its memory took the place of: "switched from Barclays to Monzo"."""
+    return phrase.text.casefold() in quotes[phrase.quote].replaced.casefold()
 
 
 def _answer_with_value(sentence: EvidenceSentence, quote: Quote) -> GroundedAnswer | None:
