@@ -274,7 +274,8 @@ def _add_successors(
     """With what holds in place of what a message told before that message, or after it where the
     message tells what still holds as well. Call inside the tenant's scope."""
     seen = ask.visibility
-    if seen.include_past or seen.everything or (wanted.kinds and "fact" not in wanted.kinds):
+    facts_wanted = wanted.kinds is None or "fact" in wanted.kinds
+    if seen.include_past or seen.everything or seen.only is not None or not facts_wanted:
         return items
     turns = [item for item in items[: wanted.most] if item.kind == "turn"]
     followed = find_successions([item.id for item in turns], seen.at)

@@ -40,7 +40,7 @@ SELECT later.turn_id, f.id, NOT EXISTS (
   SELECT FROM told WHERE told.turn_id = later.turn_id AND told.holds
 )
 FROM later JOIN notes_fact f ON f.id = later.id
-WHERE {build_fact_current_sql("f", "%(at)s::timestamptz")}
+WHERE {build_fact_current_sql("f", "%(at)s::timestamptz")} AND f.visibility = 'active'
 ORDER BY f.asserted_at, f.id
 """  # noqa: S608  # our own conditions
 

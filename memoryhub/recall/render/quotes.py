@@ -117,6 +117,7 @@ def build_quote(
             until=known.end_times.get(item.id),
             relevance=bearing,
             outdated=known.outdated.get(item.id, ()),
+            bears=item.relevant,
         )
     fact = known.facts.get(item.id)
     return Quote(
@@ -130,6 +131,7 @@ def build_quote(
         until=item.valid_to,
         relevance=bearing,
         replaced=fact.supersedes.text if fact and fact.supersedes else "",
+        bears=item.relevant,
     )
 
 

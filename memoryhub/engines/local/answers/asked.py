@@ -124,6 +124,41 @@ _TELLS_WHO = re.compile(
 )
 
 
+class _Measure(NamedTuple):
+    """How a question asks for it, and what tells it: not any number will do."""
+
+    asks: re.Pattern[str]
+    tells: re.Pattern[str]
+
+
+_MEASURES = (
+    _Measure(
+        re.compile(
+            r"\bhow old\b|\b(?:my|his|her|their|['’]?s) age\b|多大(?!的)|几岁|年龄|岁数", re.I
+        ),
+        re.compile(
+            r"\b(?:is|am|i['’]?m|was|turn(?:s|ed|ing)?|aged?|just|now) (?:now )?\d{1,3}\b"
+            r"(?! ?[%£$€:/-])|(?:^|, ?)\d{1,2}(?=,|\.| and\b| now\b| today\b|$)|\byears? old\b"
+            r"|\byrs?\b|\bbirthday\b|\bborn\b|\b(?:\w+teen|\w+ty(?:-\w+)?)\b|\b(?:19|20)\d\d\b"
+            r"|[\d一二三四五六七八九十]岁|\d了|\d{2}后|年生|生于|生日",
+            re.I,
+        ),
+    ),
+    _Measure(
+        re.compile(r"\bhow tall\b|\bheight\b|多高|身高", re.I),
+        re.compile(
+            r"\d ?(?:cm|m|ft|feet|foot)\b|\d['’]\d|\b[12][.]?\d{2}\b|一米|米\d|[12]\d\d", re.I
+        ),
+    ),
+)
+
+
+def tells_measure(text: str, question: str) -> bool:
+    """Whether it has what the question measures somebody by; of one that measures nothing, any."""
+    asked = (measure for measure in _MEASURES if measure.asks.search(question))
+    return all(measure.tells.search(text) for measure in asked)
+
+
 class AskedIdentity(NamedTuple):
     """Who somebody of this `name` is, or the name of somebody's `role` ("sister"); else ""."""
 

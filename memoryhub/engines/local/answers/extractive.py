@@ -21,6 +21,7 @@ from memoryhub.engines.local.answers.asked import (
     find_value_kind,
     has_value,
     is_about_relative,
+    tells_measure,
 )
 from memoryhub.engines.local.answers.decide import (
     NEWS,
@@ -95,6 +96,8 @@ _MONTH = {"en": " ({:%B %Y})", "zh": "（{0.year}年{0.month}月）"}
 _AS_LIKELY = 0.5
 # And a fact of the kind that is asked for, as a share of what is likely enough.
 _KIND_SHARE = 0.35
+# By how much likelier an answer has to be where a search found nothing that bears on the question.
+_FAR = 2.0
 # Characters of a question, and memories, that are looked at.
 _READ, _LOOKED_AT = 1000, 10
 # A date is looked for in sentences that bear on the question nearly as well as the best one.
@@ -135,7 +138,10 @@ def answer_from_quotes(
     # "whats her job": whoever types in a hurry leaves the apostrophe out.
     question = _HURRIED.sub(r"\1 is", correct_typos(question[:_READ]))
     language: LanguageCode = "zh" if detect_language(question) == "zh" else "en"
-    quotes = quotes[:_LOOKED_AT]
+    near, quotes = quotes[:_LOOKED_AT], [quote for quote in quotes if quote.bears][:_LOOKED_AT]
+    if near and not quotes:
+        asked = parse_question(question, near, subject)
+        return _answer_with_likeliest(asked, near, rank_sentences(asked, near), language, _FAR)
     asked = parse_question(question, quotes, subject)
     if asks_for_overview(question) and (told := _list_claims(asked, quotes)):
         return told
@@ -380,18 +386,21 @@ def _answer_with_likeliest(
     quotes: Sequence[Quote],
     sentences: Sequence[EvidenceSentence],
     language: LanguageCode,
+    far: float = 1.0,
 ) -> GroundedAnswer:
     """What the learned decider takes for the answer, if it takes any for likely enough: a date, a
-    yes, or quoted, with what is at least half as likely and stands elsewhere."""
+    yes, or quoted, with what is at least half as likely and stands elsewhere. `far`: how often as
+    likely it has to be."""
     decider = get_shipped_decider()
     weighed = weigh_sentences(asked, quotes, sentences, decider)
     telling = [each for each in weighed if not each[1].is_question] or weighed
     if (kind := find_value_kind(asked.text)) in ("phone", "mail"):
         telling = [each for each in telling if has_value(each[1].text, kind)]
+    telling = [each for each in telling if tells_measure(each[1].text, asked.text)]
     wanted = find_asked_identity(asked.text)
     if wanted and wanted.role and language == "en":
         telling = [e for e in telling if _names_relative(e[1].text, wanted.role, asked.text)]
-    telling = _list_likely(asked, quotes, telling, decider.bar) or _tell_latest(
+    telling = _list_likely(asked, quotes, telling, decider.bar * far) or _tell_latest(
         asked, quotes, telling
     )
     if not telling:
@@ -411,8 +420,23 @@ def _answer_with_likeliest(
     )
     second = next((each for each in others if not _is_alike(each, best)), None)
     chosen = [best, second] if second else [best]
+    if second and _is_newer_value(asked, second, best, quotes):
+        chosen, made = [second, best], None
     parts = [(_format_dated_quote(asked, s, quotes[s.quote], language), s) for s in chosen]
     return made or _join_parts(parts, " ")
+
+
+def _is_newer_value(
+    asked: QuestionTerms, one: EvidenceSentence, other: EvidenceSentence, quotes: Sequence[Quote]
+) -> bool:
+    """Whether both have what is asked for as it is now, a number or a day, and one was said later:
+    "number changed, 0770 …" after "call me on 0161 …"."""
+    kind = find_value_kind(asked.text)
+    if kind in ("", "identity") or find_asked_tense(asked.text) != "now":
+        return False
+    times = [quotes[each.quote].said_at or _LONG_AGO for each in (one, other)]
+    told = all(has_value(each.text, kind) for each in (one, other))
+    return told and times[0] > times[1] and quotes[one.quote].until is None
 
 
 def _list_likely(
@@ -494,7 +518,8 @@ def _is_about_something_else(asked: QuestionTerms, quotes: Sequence[Quote]) -> b
     names = {stem for name in _NAME_INSIDE.findall(asked.text) for stem in extract_stems(name)}
     sought = asked.stems - names - _ASKING
     known = any(
-        extract_stems(quote.text) & sought or shares_kind(asked, quote, quote.text)
+        extract_stems(f"{quote.text} {quote.replaced}") & sought
+        or shares_kind(asked, quote, quote.text)
         for quote in quotes
     )
     return bool(sought) and not known and not asked.predicates and not find_value_kind(asked.text)

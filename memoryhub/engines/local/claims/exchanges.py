@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 
 from memoryhub.engines.local.claims.pairs import ClaimView, describe_meaning
-from memoryhub.engines.local.language import HAN, detect_language
+from memoryhub.engines.local.language import detect_language
 
 _OLD = r"(?P<old>[^,.;:]{2,40}?)"
 _WHAT = r"(?:(?:their|the|his|her|my|our) [\w -]{2,30}? )?(?:over )?"
@@ -28,7 +28,6 @@ _INTO_ZH = "(?:换|改|转|升级|切换)(?:成|到|为|用|喝|吃|坐|骑|学|
 _EXCHANGED_ZH = (
     re.compile(rf"从(?P<old>[^，。]{{1,12}}?){_INTO_ZH}[^，。]"),
     re.compile(rf"把(?P<old>[^，。]{{1,12}}?){_INTO_ZH}[^，。]"),
-    re.compile(rf"(?:^|[的把将•，])(?P<old>[^，。的]{{2,10}}?){_INTO_ZH}[^，。]"),
     re.compile(
         r"(?:^|[的•，])(?P<old>[^，。的]{1,8}?)(?:不|没)(?:再|接着|继续)?\w{0,2}了[，,]?\s?"
         r"(?:现在)?改\w"
@@ -42,6 +41,12 @@ _BEGINS = re.compile(
 )
 # What is given up may be liked as before.
 _LIKES = re.compile(r"\b(?:like|love|enjoy|prefer|hate|miss|want)(?:s|es|d)?\b|喜欢|爱|讨厌", re.I)
+# A kind of thing that many claims name, and its name or number is none of them ("手机号").
+_KINDS_ZH = re.compile("手机|电话|车子?|房子?|工作|号码?|地址|专业|学校|密码|头像|名字?|时间|公司")
+# Behind a thing that a claim says somebody has, takes or drinks, and no other noun with it.
+_ENDS_CLAIM_ZH = r"(?:$|[，。！；了]|上班|上学|去|回)"
+_ENDS_CLAIM = r"(?=[.,;!]|$| (?:to|on|in|at|every|each|now|for|with|and|when|from|of)\b)"
+_NAMED = re.compile(r"[A-Z]|\d")
 _LONGEST_HELD = 120  # characters: what is longer tells a story
 _LEADING = re.compile(r"^(?:(?:a|an|the|their|his|her|my|our|old)\s)+", re.I)
 
@@ -57,10 +62,13 @@ def gives_up(new: ClaimView, old: ClaimView, aliases: Collection[str] = ()) -> s
         return ""
     owners = tuple(dict.fromkeys(filter(None, (new.owner, old.owner, *aliases))))
     if detect_language(new.text) == "zh":
-        return next((t for t in _list_given_up_zh(new.text, owners) if t in old.text), "")
+        things = _list_given_up_zh(new.text, owners)
+        return next((t for t in things if re.search(re.escape(t) + _ENDS_CLAIM_ZH, old.text)), "")
     for thing in _list_given_up(new.text):
         sought = describe_meaning(thing, owners).stems
-        if sought and sought <= describe_meaning(old.text, owners).stems:
+        # What has a name is known by it; of other things only what the claim says is had.
+        had = _NAMED.search(thing) or re.search(re.escape(thing) + _ENDS_CLAIM, old.text, re.I)
+        if had and sought and sought <= describe_meaning(old.text, owners).stems:
             return thing
     return ""
 
@@ -75,4 +83,4 @@ def _list_given_up_zh(text: str, owners: Collection[str]) -> list[str]:
         text = text.replace(name, "•")
     found = (pattern.search(text) for pattern in _EXCHANGED_ZH)
     things = (match["old"].strip("•的了 ") for match in found if match)
-    return [thing for thing in things if len(thing) > 1 and re.search(rf"[{HAN}\w]", thing)]
+    return [thing for thing in things if len(thing) > 1 and not _KINDS_ZH.fullmatch(thing)]

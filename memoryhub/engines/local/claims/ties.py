@@ -114,9 +114,11 @@ _IS_ZH = re.compile(r"^(?P<name>[一-鿿A-Za-z]{1,6}?)是")
 def ends_tie(new: ClaimView, old: ClaimView, aliases: Collection[str] = ()) -> str:
     """By what is said to be over, where the new claim ends the tie that the older one tells of; ""
     where it ends none."""
-    if new.polarity == "planned" or old.polarity != "holds" or is_unreal(new.text):
-        return ""
     over = new.polarity in ("ended", "denied")
+    if old.polarity != "holds" or new.polarity == "planned":
+        return ""
+    if not over and is_unreal(new.text):
+        return ""
     for kind in _KINDS:
         told = kind.ended if over else kind.plainly
         ended = told.search(new.text) if told else None
