@@ -393,7 +393,8 @@ def test_what_took_the_place_of_what_a_message_told_comes_before_it(world: Recal
     )
     gone: dict[str, Any] = {"valid_to": AT + timedelta(days=9), "status": "superseded"}
     old = world.add_fact("Ana goes to Iron Works gym", turn, **gone)
-    new = world.add_fact("Ana climbs at Mill Road", later, supersedes=old)
+    since = AT + timedelta(days=9)
+    new = world.add_fact("Ana climbs at Mill Road", later, supersedes=old, valid_from=since)
     found = search_memories(
         world.space, "Which gym on Tuesdays?", now=AT + timedelta(days=30)
     ).items
