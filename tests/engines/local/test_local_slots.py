@@ -187,7 +187,6 @@ def test_what_was_given_for_something_else_is_over(new: str, old: str) -> None:
         ("Ana switched from tea to coffee.", "Ana has a dog called Rex."),
         ("Ana swapped the phone for a Pixel.", "Ana's phone number is 0770 900123."),
         ("Ana把卡罗拉换成了比亚迪。", "Ana在银行上班。"),
-        ("Ana把手机换成了苹果。", "Ana的手机号是13800001111。"),
     ],
 )
 def test_what_an_exchange_does_not_name_stays(new: str, old: str) -> None:
