@@ -219,7 +219,7 @@ def _photograph(base: str, wanted: list[Shot]) -> None:
 
 def _sign_in(page: Any, base: str) -> None:
     page.goto(f"{base}/sign-in")
-    page.get_by_label("User name").fill(NAME)
+    page.get_by_label("Username").fill(NAME)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_load_state("networkidle")

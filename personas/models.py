@@ -49,8 +49,8 @@ class Trait(Derived):
         "level": MemoryField(_("level"), is_news=True),
         "confidence": MemoryField(_("confidence")),
         "rationale": MemoryField(_("because"), is_words=True, is_news=True),
-        "valid_from": MemoryField(_("held from")),
-        "valid_to": MemoryField(_("held until"), is_news=True),
+        "valid_from": MemoryField(_("true from")),
+        "valid_to": MemoryField(_("true until"), is_news=True),
         **DERIVED_FIELDS,
     }
 

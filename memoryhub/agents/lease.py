@@ -49,7 +49,7 @@ class WindowLease:
         with tenant_scope(self.window.tenant_id):
             held = Window.objects.filter(free, id=self.window.id).update(busy_until=until)
         if not held:
-            message = gettext("another turn is being taken at this window")
+            message = gettext("another turn is in progress in this window")
             raise Conflict(message, code="window_busy")
         self.until = until
 

@@ -71,14 +71,15 @@ class AgentSession:
         """Raise Conflict where nobody takes the agent's turns."""
         if not self.acts:
             message = gettext(
-                "nobody acts here: it takes a model, and agents with tools and a window"
+                "there is no agent here: it needs a model, and a policy that gives agents "
+                "tools and a window"
             )
             raise Conflict(message, code="no_agent")
 
     def check_named(self) -> None:
         """Raise Conflict where nothing can be said."""
         if not self.is_named:
-            message = gettext("this session has no name, so that nothing can be said into it")
+            message = gettext("this session has no name, so nothing can be added to it")
             raise Conflict(message, code="session_unnamed")
 
     @staticmethod
@@ -161,7 +162,9 @@ def open_agent_session(space: Space, name: str, agent: str, now: datetime) -> Ag
     with tenant_scope(space.tenant_id):
         effective = load_effective_policy(space)
         if effective.policy.window.mode == "off":
-            raise Conflict(gettext("the policy keeps no windows here"), code="windows_off")
+            raise Conflict(
+                gettext("the policy of this space has windows switched off"), code="windows_off"
+            )
         session = open_session(space, name, now)
         window = open_window(session, effective.policy.window.context_limit, agent)
         if agent and window.agent != agent:

@@ -69,7 +69,7 @@ class Turn(SpaceModel):
         NONE = "", _("As given")
         MISSING = "missing", _("No time given: time of receipt")
         NAIVE = "naive", _("No zone given: the space's")
-        FUTURE = "future", _("More than a day ahead")
+        FUTURE = "future", _("More than a day in the future")
 
     session = models.ForeignKey(Session, models.CASCADE, related_name="turns", db_index=False)
     seq = models.BigIntegerField()

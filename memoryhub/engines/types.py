@@ -92,7 +92,8 @@ class FactCandidate:
     `owner` is whom the fact is about and `speaker` who said it, both by name; "I" is the
     speaker (spec E25). `predicate_key` is a normalised predicate such as `lives_in`. `changes`:
     what it does to claims held, as far as the engine has been shown any; None: not judged.
-    `quoted`: the words it rests on were found to the letter.
+    `quoted`: the words it rests on were found to the letter. `cardinality` None: neither the engine
+    nor the table of predicates knows.
     """
 
     text: str
@@ -105,7 +106,7 @@ class FactCandidate:
     indirect_object: str = ""
     complement: str = ""
     predicate_key: str = ""
-    cardinality: Cardinality = "multi"
+    cardinality: Cardinality | None = "multi"
     kind: FactKind = "state"
     polarity: Polarity = "holds"
     event: TimeSpan | None = None

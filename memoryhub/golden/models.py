@@ -68,7 +68,7 @@ class ReplayRun(TenantModel):
 
     class Decision(models.TextChoices):
         OPEN = "", _("Not decided")
-        LIVE = "live", _("Made live")
+        LIVE = "live", _("Applied")
         DROPPED = "dropped", _("Dropped")
 
     space = models.ForeignKey(Space, models.CASCADE, null=True, blank=True, related_name="+")

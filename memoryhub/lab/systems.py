@@ -31,7 +31,11 @@ from memoryhub.lab.writers.base import MemoryWriter, WriterInputs
 from memoryhub.lab.writers.nodes import renew_node_summaries
 from memoryhub.lab.writers.pages import write_pages
 from memoryhub.lab.writers.predictions import learn_from_surprise
-from memoryhub.lab.writers.tools import keep_in_hot_path, keep_saved_memories
+from memoryhub.lab.writers.tools import (
+    keep_in_background,
+    keep_in_hot_path,
+    keep_saved_memories,
+)
 from memoryhub.policies.compose import compose_policy
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.schema import Policy
@@ -58,6 +62,7 @@ WRITERS: Mapping[str, MemoryWriter] = {
     "predictions": learn_from_surprise,
     "nodes": renew_node_summaries,
     "hot_path": keep_in_hot_path,
+    "background": keep_in_background,
     "saved": keep_saved_memories,
 }
 
@@ -172,6 +177,31 @@ def _build_amem_system(k: int) -> System:
 
 _WITHOUT_JUDGE = {"judge.mode": "off", "recall.rounds": 1}
 
+_READAGENT = System(
+    "readagent",
+    "ReadAgent",
+    _("A gist of every page is always read; the pages it names are looked up."),
+    "ReadAgent (Lee et al., 2024)",
+    "full_context",
+    writer="pages",
+    reader="gists",
+    options={"look_up": 5, "page_tokens": [280, 600]},
+)
+_ZEP = System(
+    "zep",
+    "Zep",
+    _(
+        "A graph in two times: each edge says since when and until when it held, and what "
+        "holds no longer is found with both; entities have a summary each."
+    ),
+    "Zep (Rasmussen et al., 2025)",
+    "mem0g",
+    {"episodes.rolling": False, "recall.select": "fused", "recall.k_min": 20},
+    writer="nodes",
+    reader="edges",
+    options={"edges": 20, "nodes": 20, "communities": 3},
+)
+
 _ALL_SYSTEMS = (
     _build_preset_system("full_context", options={"whole": True}),
     _build_rag_system("rag", 500, 2),
@@ -210,15 +240,13 @@ _ALL_SYSTEMS = (
     ),
     *map(_build_preset_system, ("memoryos", "balanced")),
     *_MEMORYOS_ABLATIONS,
-    System(
-        "readagent",
-        "ReadAgent",
-        _("A gist of every page is always read; the pages it names are looked up."),
-        "ReadAgent (Lee et al., 2024)",
-        "full_context",
-        writer="pages",
-        reader="gists",
-        options={"look_up": 5, "page_tokens": [280, 600]},
+    _READAGENT,
+    replace(
+        _READAGENT,
+        name="readagent_in_turn",
+        title=_("ReadAgent, one page after the other"),
+        what=_("A page is looked up in view of those before, until they are enough."),
+        options={**_READAGENT.options, "in_turn": True},
     ),
     System(
         "tim",
@@ -277,19 +305,13 @@ _ALL_SYSTEMS = (
         writer="predictions",
         options={"known": 10},
     ),
-    System(
-        "zep",
-        "Zep",
-        _(
-            "A graph in two times: each edge says since when and until when it held, and what "
-            "holds no longer is found with both; entities have a summary each."
-        ),
-        "Zep (Rasmussen et al., 2025)",
-        "mem0g",
-        {"episodes.rolling": False, "recall.select": "fused", "recall.k_min": 20},
-        writer="nodes",
-        reader="edges",
-        options={"edges": 20, "nodes": 20},
+    _ZEP,
+    replace(
+        _ZEP,
+        name="zep_reranked",
+        title=_("Zep with a reranker"),
+        what=_("Zep whose edges the hub's reranking model puts in order."),
+        overrides={**_ZEP.overrides, "recall.rerank": "model", "recall.rerank_weight": 1.0},
     ),
     System(
         "langmem",
@@ -302,6 +324,18 @@ _ALL_SYSTEMS = (
         "rag",
         writer="hot_path",
         reader="tools",
+    ),
+    System(
+        "langmem_background",
+        _("LangMem in the background"),
+        _(
+            "A manager reads each conversation once it is over, beside the memories near it, and "
+            "creates, updates and deletes; the nearest are read. It needs a model."
+        ),
+        "LangMem (LangChain, 2025)",
+        "rag",
+        {"recall.channels": ["facts"]},
+        writer="background",
     ),
     System(
         "openai_memory",

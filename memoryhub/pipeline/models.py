@@ -34,7 +34,7 @@ class Job(SpaceModel):
     class State(models.TextChoices):
         QUEUED = "queued", _("Waiting")
         RUNNING = "running", _("Running")
-        RETRY = "retry", _("Will be tried again")
+        RETRY = "retry", _("Will be retried")
         DONE = "done", _("Done")
         DEAD = "dead", _("Given up")
         CANCELLED = "cancelled", _("Cancelled")
@@ -48,16 +48,16 @@ class Job(SpaceModel):
     class Step(models.TextChoices):
         DERIVE = "derive", _("Derive memories")
         ASSOCIATE = "associate", _("Describe and link notes")
-        PLACE = "place", _("Chain and place pages")
+        PLACE = "place", _("Chain and sort exchanges")
         EPISODE = "episode", _("Close an episode")
-        PROMOTE = "promote", _("Promote what is warm")
-        FOLD = "fold", _("Renew the summary so far")
+        PROMOTE = "promote", _("Promote hot topics")
+        FOLD = "fold", _("Update the running summary")
         DIGEST = "digest", _("Write digests")
         REDERIVE = "rederive", _("Derive again after an erasure")
-        EMBED = "embed", _("Embed what has no vector yet")
-        SWEEP = "sweep", _("Let fade, warm up, tidy")
+        EMBED = "embed", _("Create missing vectors")
+        SWEEP = "sweep", _("Fade, warm up and tidy memories")
         REPLAY = "replay", _("Replay test questions")
-        MAP = "map", _("Draw the map of memories")
+        MAP = "map", _("Create the embedding map")
         WAKE = "wake", _("Wake an agent")
 
     step = models.CharField(max_length=20, choices=Step, default=Step.DERIVE)
@@ -124,9 +124,9 @@ class EmbeddingMigration(SpaceModel):
     """
 
     class State(models.TextChoices):
-        FILLING = "filling", _("Being filled")
+        FILLING = "filling", _("Filling")
         PAUSED = "paused", _("Paused")
-        FILLED = "filled", _("Filled: to be compared")
+        FILLED = "filled", _("Filled, ready to compare")
         LIVE = "live", _("Cut over")
         BACK = "back", _("Rolled back")
         CANCELLED = "cancelled", _("Cancelled")

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_noop
 
 from memoryhub.dialogues.messages import clean_text, hash_text
 from memoryhub.dialogues.models import Turn
-from memoryhub.engines.local.claims.own_names import find_introduced_name
+from memoryhub.engines.local.attribution.own_names import find_introduced_name
 from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.pipeline import corrections
 from memoryhub.subject_names import MAX_OWNER_LENGTH, PLACEHOLDERS, replace_names

@@ -72,9 +72,9 @@ class FactsPolicy(_PolicyGroup):
     """Take facts apart by five sentence patterns and note the earlier messages they bear on, as
     AMA, where facts are read by a call of their own."""
     neighbours: Annotated[int, Field(ge=1, le=50)] = 10
-    """Facts held that a new one is compared with."""
+    """Existing facts that a new one is compared with."""
     floor: Share = 0.25
-    """Likeness (cosine) below which a fact held is not compared with."""
+    """Similarity (cosine) below which an existing fact is not compared."""
     most_per_exchange: Annotated[int, Field(ge=1, le=100)] = 20
     """Facts of one exchange that are kept, most important first."""
     most_closures: Annotated[int, Field(ge=0, le=100)] = 5
@@ -87,8 +87,8 @@ class FactsPolicy(_PolicyGroup):
     """Relations of which a person has several values side by side, in the same form: a new value
     stands beside the others."""
     second_opinion: bool = False
-    """Ask a model once more about each fact, beside those it comes close to, though it judged while
-    it read."""
+    """Ask a model once more about each fact, next to similar ones, even though it already judged
+    while reading."""
     review_from: Literal["off", "high", "medium"] = "off"
     """Decisions that wait in the inbox instead of being carried out: those of high risk (a fact
     is taken back, or ended though it was said three times), those of medium risk too (any is
@@ -110,9 +110,9 @@ class GraphPolicy(_PolicyGroup):
     enabled: bool = True
     """Keep the people, places and things that facts speak of, and how they are related."""
     merge_at: Share = 0.95
-    """Likeness of two names from which they are one."""
+    """Similarity of two names above which they count as the same."""
     ask_at: Share = 0.70
-    """Likeness of two names from which a model is asked whether they are one."""
+    """Similarity of two names above which a model is asked whether they are the same."""
 
 
 class NotesPolicy(_PolicyGroup):
@@ -127,13 +127,13 @@ class NotesPolicy(_PolicyGroup):
     k: Annotated[int, Field(ge=1, le=50)] = 10
     """Notes that a new one is compared with."""
     floor: Share = 0.25
-    """Likeness (cosine) below which a note is not compared with."""
+    """Similarity (cosine) below which a note is not compared."""
     links: bool = True
     """Link notes that belong together."""
     evolution: bool = True
     """Let new notes change the keywords, tags and context of old ones."""
     evolve_agent_notes: bool = False
-    """Also those that agents wrote themselves."""
+    """Include notes that agents wrote themselves."""
     least_words: Annotated[int, Field(ge=0, le=100)] = 4
     """Words from which an exchange gets a note."""
 
@@ -142,7 +142,7 @@ class SegmentsPolicy(_PolicyGroup):
     enabled: bool = True
     """Gather exchanges by topic."""
     theta: Annotated[float, Field(ge=-1, le=2)] = 0.6
-    """Likeness over which an exchange joins a topic (cosine and shared keywords, added)."""
+    """Similarity above which an exchange joins a topic (cosine plus shared keywords)."""
     compare: Literal["theme", "page"] = "theme"
     """What is compared with a topic: what a model says that exchanges are about (theme), or each
     exchange's own words, as in MemoryOS (page)."""
@@ -174,9 +174,9 @@ class TraitsPolicy(_PolicyGroup):
     enabled: bool = True
     """Assess personality traits from warm topics."""
     extras: bool = False
-    """Also the twelve traits beyond the ninety of the register."""
+    """Include the twelve traits beyond the ninety registered ones."""
     sensitive: bool = False
-    """Also sensitive ones, such as health, religion and politics. Ask the people first."""
+    """Include sensitive traits, such as health, religion and politics. Ask for consent first."""
 
 
 class ShelfPolicy(_PolicyGroup):
@@ -209,7 +209,7 @@ class EpisodesPolicy(_PolicyGroup):
     rolling_tokens: Annotated[int, Field(ge=100, le=100_000)] = 2000
     """Tokens after which it is renewed, if sooner."""
     rolling_words: Annotated[int, Field(ge=20, le=2000)] = 100
-    """Words it may have."""
+    """Maximum number of words."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -233,31 +233,29 @@ Days = Annotated[int | None, Field(ge=1, le=36_500)]
 
 class RetentionPolicy(_PolicyGroup):
     max_age_days: Annotated[float | None, Field(gt=0)] = None
-    """Days after which memories are erased for good; nothing: never."""
+    """Days after which memories are permanently erased. Empty: never."""
     turn_days: Days = None
-    """Days after which what was said is erased for good, with what rests on it alone; nothing:
-    never."""
+    """Days after which messages are permanently erased, with everything based only on them.
+    Empty: never."""
     recall_days: Days = None
-    """Days that recalls are kept; nothing: as long as the hub keeps them."""
+    """Days that recalls are kept. Empty: the hub's limit."""
     request_days: Days = None
-    """Days that requests are kept; nothing: as long as the hub keeps them."""
+    """Days that requests are kept. Empty: the hub's limit."""
     delivery_days: Days = None
-    """Days that events for webhooks and their deliveries are kept; nothing: as long as the hub
-    keeps them."""
+    """Days that webhook events and deliveries are kept. Empty: the hub's limit."""
     call_days: Days = None
-    """Days that calls of models are kept, with their words and costs; nothing: always."""
+    """Days that model calls are kept, with their text and cost. Empty: always."""
     job_days: Days = None
-    """Days that jobs that are done or cancelled are kept, with what they decided; nothing:
-    always."""
+    """Days that finished and cancelled jobs are kept, with their decisions. Empty: always."""
     answer_days: Annotated[int | None, Field(ge=1, le=36_500)] = 90
-    """Days in which a write that is sent again with the same Idempotency-Key is answered as the
-    first time; nothing: always."""
+    """Days during which a repeated write with the same Idempotency-Key gets the same response.
+    Empty: always."""
     import_days: Days = None
-    """Days that reports of imports are kept; nothing: always."""
+    """Days that import reports are kept. Empty: always."""
     audit_days: Annotated[int | None, Field(ge=365, le=36_500)] = None
-    """Days that the list of changes is kept; nothing: always."""
+    """Days that the list of changes is kept. Empty: always."""
     receipt_days: Annotated[int | None, Field(ge=1, le=1_095)] = None
-    """Days that receipts of erasures are kept; nothing: three years."""
+    """Days that erasure receipts are kept. Empty: three years."""
 
 
 class WindowPolicy(_PolicyGroup):
@@ -310,13 +308,13 @@ class RecallPolicy(_PolicyGroup):
     """K_m, K_max, K_r of AMA; the channels and how they are combined."""
 
     k_min: Annotated[int, Field(ge=1, le=100)] = 5
-    """Memories to look for at least."""
+    """Minimum number of memories to search for."""
     k_max: Annotated[int, Field(ge=1, le=100)] = 30
-    """Memories to look for at most."""
+    """Maximum number of memories to search for."""
     rounds: Annotated[int, Field(ge=1, le=5)] = 2
     """Rounds of searching, the first included."""
     channels: tuple[Channel, ...] = CHANNELS
-    """Where memories are looked for."""
+    """Channels in which memories are searched."""
     select: SelectMode = "fused"
     """How channels are combined: one by the question (routed), one after the other (fixed), or
     ranked together (fused)."""
@@ -331,25 +329,25 @@ class RecallPolicy(_PolicyGroup):
     hop_weight: Share = 0.9
     """Weight of a relation, per step away from the entity asked for."""
     triplet_floor: Share = 0.30
-    """Likeness (cosine) below which a relation does not count as found."""
+    """Similarity (cosine) below which a relation does not count as found."""
     whole: bool = False
     """Give every turn in order, in place of a search."""
     rerank: RerankMode = "off"
     """Who reads the best of what was found once more beside the question and puts it in order:
     nobody (off), the reranking model that the hub has set (model), or a language model (llm)."""
     rerank_most: Annotated[int, Field(ge=2, le=100)] = 30
-    """Memories that are put in order so."""
+    """Number of memories to rerank."""
     rerank_weight: Share = 0.7
-    """How much that order counts beside the one they were found in; 1: it alone does."""
+    """Weight of this order against the original one; 1: only this order counts."""
 
 
 class LlmPolicy(_PolicyGroup):
     combine_calls: bool = True
     """Ask for facts, entities, relations and notes of an exchange in one question."""
     budget_tokens_per_day: Annotated[int | None, Field(ge=0)] = None
-    """Tokens the tenant may use in a day (UTC); nothing: no limit."""
+    """Tokens the tenant may use per day (UTC). Empty: no limit."""
     budget_money_per_day: Annotated[float | None, Field(ge=0)] = None
-    """Money the tenant may spend in a day (UTC), by the price list; nothing: no limit."""
+    """Cost the tenant may incur per day (UTC), by the price list. Empty: no limit."""
     model: dict[str, str] = Field(default_factory=dict)
     """Models by purpose, where another than the hub's is to be asked."""
     prompt: dict[str, str] = Field(default_factory=dict)
@@ -364,8 +362,8 @@ class ErasePolicy(_PolicyGroup):
     """What happens when the subject asks for something to be forgotten: it is done if the
     match is plain (auto), or waits for a person (confirm)."""
     undo_hours: Annotated[int, Field(ge=0, le=720)] = 24
-    """Hours in which what was erased without a person's word can be brought back: it is sealed
-    until then, and nobody finds it. 0: it is gone at once."""
+    """Hours during which an automatic erasure can be undone. Until then the content is sealed and
+    no search finds it. 0: erased immediately."""
     hold: bool = False
     """Legal hold: nothing is erased and nothing expires, whoever asks, until it is switched off."""
 

@@ -14,8 +14,8 @@ MODEL, PROMPT = "llm.model", "llm.prompt"
 SWITCH_FAMILIES: Mapping[str, tuple[str, str]] = {
     MODEL: ("The model asked for this purpose.", "a model's name"),
     PROMPT: (
-        "The operator's prompt for this purpose, instead of the packaged one.",
-        "the name of a prompt in the folder, or nothing",
+        "The operator's prompt for this purpose, instead of the built-in one.",
+        "the name of a prompt in the folder, or empty",
     ),
 }
 # What clients ask through the hub: it has a model, and no prompt but their own.
@@ -39,7 +39,7 @@ GROUP_TITLES: Mapping[str, str] = {
     "portrait": "Portrait",
     "episodes": "Episodes and summaries",
     "forget": "Forgetting",
-    "retention": "Age limit",
+    "retention": "Retention limits",
     "window": "Window",
     "core": "Agents' own memory",
     "route": "Routing questions",
@@ -112,7 +112,7 @@ def _format_bounds(kind: str, shape: Mapping[str, Any], choices: Any, *, nullabl
         return f"any of {', '.join(choices)}"
     said = _format_range(shape) if kind in ("int", "float") else "text"
     said = f"whole number, {said}" if kind == "int" else said
-    return f"{said}, or nothing" if nullable else said
+    return f"{said}, or empty" if nullable else said
 
 
 def _format_range(shape: Mapping[str, Any]) -> str:

@@ -40,7 +40,7 @@ class SecondFactor(models.Model):
     (second_factor.py, passkeys.py). The hub's, as people are."""
 
     class Kind(models.TextChoices):
-        APP = "app", _("App with codes")
+        APP = "app", _("Authenticator app")
         PASSKEY = "passkey", _("Passkey")
 
     NAME_LENGTH = 60
@@ -114,18 +114,18 @@ class AccountEvent(models.Model):
         SIGNED_ON = "sign_on.done", _("Signed in by single sign-on")
         SIGN_ON_REFUSED = "sign_on.refused", _("Single sign-on refused")
         SIGN_ON_LINKED = "sign_on.linked", _("Single sign-on connected")
-        SIGN_ON_REMOVED = "sign_on.removed", _("Single sign-on taken away")
+        SIGN_ON_REMOVED = "sign_on.removed", _("Single sign-on removed")
         SECOND_FAILED = "second.failed", _("Wrong code or passkey")
         SIGNED_OUT = "sign_out.done", _("Signed out")
-        RESET_ASKED = "reset.asked", _("New password asked for")
+        RESET_ASKED = "reset.asked", _("Password reset requested")
         PASSWORD_CHANGED = "password.changed", _("Password changed")  # no password
         SESSIONS_ENDED = "sessions.ended", _("Sessions ended")
         FACTOR_ADDED = "second.added", _("Second factor added")
         FACTOR_REMOVED = "second.removed", _("Second factor removed")
-        CODES_MADE = "second.codes", _("Recovery codes made")
+        CODES_MADE = "second.codes", _("Recovery codes created")
         CODE_USED = "second.code_used", _("Recovery code used")
-        OPERATOR_MADE = "operator.made", _("Made an operator")
-        OPERATOR_DISMISSED = "operator.dismissed", _("Operator no longer")
+        OPERATOR_MADE = "operator.made", _("Became an operator")
+        OPERATOR_DISMISSED = "operator.dismissed", _("No longer an operator")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     at = models.DateTimeField()
@@ -359,21 +359,21 @@ class AuditEntry(TenantModel):
     without secrets and without the name of a subject; what is about one `space` goes with it."""
 
     class Action(models.TextChoices):
-        KEY_MADE = "key.made", _("Key made")
+        KEY_MADE = "key.made", _("Key created")
         KEY_ROTATED = "key.rotated", _("Key rotated")
         KEY_REVOKED = "key.revoked", _("Key revoked")
-        PERSON_ADDED = "person.added", _("Person let in")
+        PERSON_ADDED = "person.added", _("Person added")
         PERSON_CHANGED = "person.changed", _("Role changed")
         PERSON_REMOVED = "person.removed", _("Person removed")
         PERSON_SIGNED_OUT = "person.signed_out", _("Person signed out")
-        WEBHOOK_MADE = "webhook.made", _("Webhook made")
+        WEBHOOK_MADE = "webhook.made", _("Webhook created")
         WEBHOOK_CHANGED = "webhook.changed", _("Webhook changed")
         WEBHOOK_ROTATED = "webhook.rotated", _("Webhook's secret changed")
         WEBHOOK_DELETED = "webhook.deleted", _("Webhook deleted")
         TENANT_CHANGED = "tenant.changed", _("Tenant changed")
         MODELS_CHANGED = "models.changed", _("Models changed")
-        EXPORTED = "data.exported", _("Taken out as a file")
-        REDACTED = "data.redacted", _("Words of calls taken out")
+        EXPORTED = "data.exported", _("Exported as a file")
+        REDACTED = "data.redacted", _("Content of model calls deleted")
         AGED_OUT = "data.aged_out", _("Ended by age")
 
     action = models.CharField(max_length=20, choices=Action)

@@ -17,8 +17,8 @@ NATIVE_EVENTS: Mapping[str, str] = NEWS_KINDS
 # As their documentation has them. What never happens here may be subscribed to all the same.
 MEM0_EVENTS: Mapping[str, str] = {
     "memory_add": gettext_noop("A memory was added"),
-    "memory_update": gettext_noop("A memory has other words, or another took its place"),
-    "memory_delete": gettext_noop("A memory was taken away, or holds no longer"),
+    "memory_update": gettext_noop("A memory was reworded or replaced"),
+    "memory_delete": gettext_noop("A memory was removed or is no longer true"),
     "memory_categorize": gettext_noop("Never sent: a memory has its category from the start"),
     "ingest_job_completed": gettext_noop("What was added has been read"),
     "ingest_job_partially_completed": gettext_noop(

@@ -24,8 +24,8 @@ class Webhook(TenantModel):
         MEM0 = "mem0", "mem0"
 
     class Content(models.TextChoices):
-        IDS = "ids", _("Ids only")
-        TEXT = "text", _("Ids and words")
+        IDS = "ids", _("IDs only")
+        TEXT = "text", _("IDs and text")
 
     name = models.CharField(max_length=120)
     url = models.CharField(max_length=2000)
@@ -91,7 +91,7 @@ class Delivery(TenantModel):
     class State(models.TextChoices):
         WAITING = "waiting", _("Waiting")
         SENDING = "sending", _("Being sent")
-        RETRY = "retry", _("Will be tried again")
+        RETRY = "retry", _("Will be retried")
         DELIVERED = "delivered", _("Delivered")
         DEAD = "dead", _("Given up")
 

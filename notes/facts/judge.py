@@ -41,6 +41,7 @@ def decide_by_verdict(
     quoted: bool = True,
     speakers: Collection[str] = (),
     tells_state: bool = False,
+    is_model: bool = False,
     why: str = "",
 ) -> ClaimDecision[ClaimT]:
     """The decision that follows from `op` on `old`, which is held and open or was until now.
@@ -48,11 +49,23 @@ def decide_by_verdict(
     `sure` False: the engine only suspects; a person decides. `text`: merged words of an augment.
     `trust`: how far the engine's word goes (policy `judge.trust`). `quoted`: the words that the new
     claim rests on were found. `speakers`: who talks here, by name, folded. `tells_state`: the
-    engine said whether the new claim holds now, so that one which does is no late news. `why`: what
-    the engine goes by, told with the reason where a claim is touched.
+    engine said whether the new claim holds now, so that one which does is no late news. `is_model`:
+    what it says is put before a person where it is not carried out. `why`: what the engine goes by,
+    told with the reason where a claim is touched.
     """
     decision = _decide_by_verdict(
-        op, new, old, text, sure, trusted, correction, trust, quoted, speakers, tells_state
+        op,
+        new,
+        old,
+        text,
+        sure,
+        trusted,
+        correction,
+        trust,
+        quoted,
+        speakers,
+        tells_state,
+        is_model,
     )
     told = why and decision.target is not None
     return replace(decision, reason=f"{decision.reason} ({why})") if told else decision
@@ -70,13 +83,14 @@ def _decide_by_verdict(
     quoted: bool,
     speakers: Collection[str],
     tells_state: bool,
+    is_model: bool,
 ) -> ClaimDecision[ClaimT]:
     if old is None or op in ("add", "forget") or _is_over(new, old):
         return ClaimDecision(ResolutionOp.ADD, "new")
     if not sure:
         return ClaimDecision(ResolutionOp.REVIEW, "may contradict what is held", old)
     if new.polarity == "planned" and old.polarity != "planned":
-        if tells_state and op in ("contradict", "deny"):
+        if is_model and op in ("contradict", "deny"):
             return ClaimDecision(ResolutionOp.REVIEW, "a plan, said to change what is held", old)
         return ClaimDecision(ResolutionOp.ADD, "a plan changes nothing yet")
     if op == "same":

@@ -71,6 +71,13 @@ def list_relations_in_use(space: Space, most: int) -> list[str]:
     return [row["predicate_key"] for row in counted.order_by("-count", "predicate_key")[:most]]
 
 
+def load_learned_predicates(keys: Collection[str]) -> set[str]:
+    """Those of the keys that a model, or a person, has said one value at a time of before, anywhere
+    in the tenant: some claim stands as the one value of its time. Call inside its scope."""
+    rows = Fact.objects.filter(predicate_key__in=keys, cardinality="single", retired_at=None)
+    return set(rows.values_list("predicate_key", flat=True).distinct().order_by())
+
+
 def find_nearest_facts(
     space: Space, model: str, asked: Sequence[tuple[str, Any]], *, floor: float, most: int
 ) -> list[list[UUID]]:

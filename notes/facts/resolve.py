@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -155,6 +155,13 @@ class Resolver:
         """Claims ended or reworded so far."""
         return self.successors.keys()
 
+    def find_present_wording(self, fact: Fact) -> Fact:
+        """The claim itself, or the version that says it in more words by now."""
+        reworded = {old.id: new for old, new in self._reworded}
+        while fact.id in reworded:
+            fact = reworded[fact.id]
+        return fact
+
     def decide_by_rules(self, new: Fact, *, trusted: bool, correction: bool) -> FactDecision:
         claim: Any = new
         if self.rules.resolution == "off":
@@ -180,6 +187,8 @@ class Resolver:
         for other in also:
             self._apply_further_decision(other, new, sources, trusted)
         decision = self._guard_decision(self._apply_policy(decision), new, sources)
+        if not decision.inserts:
+            self._propose_endings_alone(new)
         if decision.op is ResolutionOp.SAME and decision.target is not None:
             self._corroborate_fact(decision.target, sources)
             return decision
@@ -283,6 +292,18 @@ class Resolver:
     ) -> None:
         found = OverruledCandidate(kind, new, decision.target, op, decision.reason, sources)
         self.overruled.append(found)
+
+    def _propose_endings_alone(self, new: Fact) -> None:
+        """What a claim would end besides, and may not unasked, where it is not stored itself: who
+        accepts that ends it, and puts nothing in its place."""
+        over, wrong = ResolutionOp.CLOSE, ResolutionOp.RETRACT
+        retracting = (ResolutionOp.CORRECT, ResolutionOp.RETRACT)
+        self.overruled = [
+            replace(each, kind="overwrite", op=wrong if each.op in retracting else over)
+            if each.new is new and each.kind == "conflict"
+            else each
+            for each in self.overruled
+        ]
 
     def _corroborate_fact(self, held: Fact, sources: Sequence[TurnEvidence]) -> None:
         self._unit.track_row(held)

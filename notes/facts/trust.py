@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from memoryhub.engines.local.claims.passed_on import strip_hidden
+from memoryhub.engines.local.attribution.passed_on import strip_hidden
 
 # Who may make claims. An assistant may, but changes nothing people said; documents, tools and
 # system messages are data.

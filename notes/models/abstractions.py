@@ -30,8 +30,8 @@ class Segment(Derived):
     """
 
     class Tier(models.TextChoices):
-        MID = "mid", _("Mid term")
-        COLD = "cold", _("Cold")
+        MID = "mid", _("Active")
+        COLD = "cold", _("Inactive")
 
     summary = models.TextField(blank=True)
     keywords = ArrayField(models.CharField(max_length=120), default=list, blank=True)
@@ -57,8 +57,8 @@ class Segment(Derived):
         "promo_visits": INTERNAL,
         "promo_pages": INTERNAL,
         "last_visited_at": TECHNICAL,
-        "tier": MemoryField(_("kept in")),
-        "stale": MemoryField(_("to be written anew")),
+        "tier": MemoryField(_("stored in")),
+        "stale": MemoryField(_("to be rewritten")),
         **DERIVED_FIELDS,
     }
 
@@ -111,7 +111,7 @@ class Episode(Retained, Derived):
         GLOBAL = "global", _("All days")
         PERSONA = "persona", _("Personality, a day")
         GLOBAL_PERSONA = "portrait", _("Personality")
-        ROLLING = "rolling", _("Summary so far")
+        ROLLING = "rolling", _("Running summary")
 
     kind = models.CharField(max_length=8, choices=Kind)
     title = models.CharField(max_length=200, blank=True)
@@ -147,7 +147,7 @@ class Episode(Retained, Derived):
         "to_at": MemoryField(_("until"), results=("occurred_at", "event_to")),
         "parent_id": MemoryField(_("part of")),
         "coverage_hash": INTERNAL,
-        "stale": MemoryField(_("to be written anew")),
+        "stale": MemoryField(_("to be rewritten")),
         **RETAINED_FIELDS,
         **DERIVED_FIELDS,
     }

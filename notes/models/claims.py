@@ -98,13 +98,13 @@ class Fact(Retained, Derived):
         "polarity": MemoryField(_("polarity"), is_news=True),
         "status": MemoryField(_("status"), results=("status",)),
         "valid_from": MemoryField(
-            _("held from"),
+            _("true from"),
             help="Since when it holds in the world.",
             is_news=True,
             results=("valid_from",),
         ),
         "valid_to": MemoryField(
-            _("held until"),
+            _("true until"),
             help="Until when, exclusive; null: it holds still.",
             is_news=True,
             results=("valid_to",),

@@ -45,8 +45,8 @@ ROW_FIELDS: MemoryFields = {"id": TECHNICAL, "tenant_id": INTERNAL, "space_id": 
 DERIVED_FIELDS: MemoryFields = {
     "version": MemoryField(help="Rises by one with every change."),
     "engine": MemoryField(help="What made it; empty where a person did."),
-    "corrected_by": MemoryField(_("put right by")),
-    "retired_at": MemoryField(_("taken out"), help="Since when the hub holds it no more."),
+    "corrected_by": MemoryField(_("corrected by")),
+    "retired_at": MemoryField(_("removed"), help="Since when the hub holds it no more."),
 }
 RETAINED_FIELDS: MemoryFields = {
     "strength": MemoryField(_("strength")),

@@ -30,7 +30,7 @@ class Chain(Derived):
         **ROW_FIELDS,
         "summary": MemoryField(_("text"), is_words=True),
         "page_count": MemoryField(_("exchanges")),
-        "open": MemoryField(_("goes on")),
+        "open": MemoryField(_("still open")),
         **DERIVED_FIELDS,
     }
 
@@ -66,7 +66,7 @@ class Page(Retained, Derived):
         "first_seq": INTERNAL,
         "last_seq": INTERNAL,
         "kind": MemoryField(_("kind")),
-        "tier": MemoryField(_("kept in")),
+        "tier": MemoryField(_("stored in")),
         "chain_id": MemoryField(_("conversation")),
         "chain_pos": MemoryField(_("place in the conversation")),
         "analysed_at": MemoryField(_("read for the persona")),

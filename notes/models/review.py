@@ -30,10 +30,10 @@ class Proposal(SpaceModel):
     """
 
     class Kind(models.TextChoices):
-        CONFLICT = "conflict", _("Contradicts what is held")
-        QUARANTINE = "quarantine", _("Held back: not trusted")
-        OVERWRITE = "overwrite", _("Would change what a person corrected")
-        ERASE = "erase", _("Asked to be forgotten")
+        CONFLICT = "conflict", _("Contradicts an existing memory")
+        QUARANTINE = "quarantine", _("Quarantined: not trusted")
+        OVERWRITE = "overwrite", _("Would change something a person corrected")
+        ERASE = "erase", _("Request to forget")
         MERGE = "merge", _("May be the same")
 
     class State(models.TextChoices):

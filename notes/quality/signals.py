@@ -50,8 +50,9 @@ SIGNALS = (
         _("Duplicates"),
         format_lazy(
             _(
-                "Two facts of the same person say the same: their vectors are at least {alike}"
-                " alike (cosine), with the same numbers in them. Of the newest {count} facts."
+                "Two facts about the same person say the same: their vectors are at least "
+                "{alike} similar (cosine) and they contain the same numbers. Checks the newest "
+                "{count} facts."
             ),
             alike=DUPLICATE_COSINE,
             count=f"{MAX_COMPARED_FACTS:,}",
@@ -63,8 +64,8 @@ SIGNALS = (
         _("Fragments"),
         format_lazy(
             _(
-                "Fewer than {count} words, or it begins with a word like “he” or “it” that names"
-                " nobody."
+                "Fewer than {count} words, or it starts with a word like “he” or “it” without "
+                "saying who."
             ),
             count=MIN_WORDS,
         ),
@@ -74,8 +75,8 @@ SIGNALS = (
         _("Stale"),
         format_lazy(
             _(
-                "Held as true now, last said more than {days} days ago. Events, and what a person"
-                " pinned or corrected, don't count."
+                "Current, but last mentioned more than {days} days ago. Events, and what a "
+                "person pinned or corrected, don't count."
             ),
             days=STALE_AFTER.days,
         ),
@@ -84,8 +85,8 @@ SIGNALS = (
         "contradicting",
         _("Contradicting"),
         _(
-            "Two facts held at once that can't both be so: a case of the inbox is open about them,"
-            " or one denies the other's very words."
+            "Two current facts that can't both be true: an inbox case is open about them, "
+            "or one directly denies the other."
         ),
         pairs=True,
     ),
@@ -94,8 +95,8 @@ SIGNALS = (
         _("Never recalled"),
         format_lazy(
             _(
-                "Held for more than {days} days, and shown for no question. What is pinned doesn't"
-                " count."
+                "Stored for more than {days} days, but never returned by a search. Pinned "
+                "memories don't count."
             ),
             days=UNUSED_AFTER.days,
         ),
@@ -103,15 +104,15 @@ SIGNALS = (
     QualitySignal(
         "unsupported",
         _("Unsupported"),
-        _("No message is recorded that says it, and no person put it right."),
+        _("No source message is recorded, and no person corrected it."),
     ),
     QualitySignal(
         "loops",
         _("Loop candidates"),
         format_lazy(
             _(
-                "Said by no person, and at least {alike} alike to an older fact that had been"
-                " recalled: the memory may have repeated itself through an assistant."
+                "Not said by a person, and at least {alike} similar to an older fact that had "
+                "been recalled: an assistant may have repeated the memory."
             ),
             alike=ECHO_COSINE,
         ),

@@ -55,7 +55,7 @@ def test_a_turn_that_was_taken_for_dead_writes_no_more(rest: RestAgent, call: Ca
     rest.hub.model.script("agent_step", be_late)
     made = rest.step("Hello?")
     assert made["ending"] == "broken"
-    assert made["trouble"] == "another turn is being taken at this window"
+    assert made["trouble"] == "another turn is in progress in this window"
     assert made["turn_ids"] == []
     assert get_window(rest).busy_until is not None
     assert count_turns(rest) == 1

@@ -165,7 +165,7 @@ def test_who_guesses_an_old_password_is_told_nothing_once_they_have_to_wait(
         assert "entered incorrectly" in client.post(reverse("account"), form).content.decode()
     for guess in (WRONG, RIGHT):
         page = client.post(reverse("account"), form | {"old_password": guess}).content.decode()
-        assert "Wait a quarter of an hour" in page
+        assert "Try again in 15 minutes" in page
         assert "entered incorrectly" not in page
 
 
@@ -196,7 +196,7 @@ def test_an_admin_signs_a_member_out(client: Client, world: ConsoleWorld) -> Non
         assert try_sign_in(each, name, RIGHT)
     member = find_member(world.tenant, person)
     page = client.post(reverse("person-sign-out", args=[member.id]), follow=True).content.decode()
-    assert f"{person.username} is signed out everywhere" in page
+    assert f"{person.username} has been signed out everywhere" in page
     assert "Elsewhere" not in page
     assert browser.get(reverse("overview")).status_code == 302
     assert client.get(reverse("overview")).status_code == 200
@@ -256,7 +256,7 @@ def test_a_new_password_by_mail(client: Client, world: ConsoleWorld, mailing: No
     assert client.post(where, new).status_code == 302
     assert other.get(reverse("overview")).status_code == 302
     assert try_sign_in(client, world.admin.username, "three green boats")
-    assert b"This link is over" in Client().get(link, follow=True).content
+    assert b"This link is no longer valid" in Client().get(link, follow=True).content
 
 
 def test_resets_are_bounded_and_need_a_mail_server(

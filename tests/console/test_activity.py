@@ -48,7 +48,7 @@ def test_requests_are_found_by_route_error_id_outcome_time_and_key(
     page = get_list_page(browser)
     assert "1,234.5" in page
     assert f">{world.key.name}</a>" in page
-    assert "a key that is gone" in page
+    assert "a deleted key" in page
     assert "3 requests" in page
     assert "Nothing matches" in get_list_page(browser, q="nothing like it")
 
@@ -56,7 +56,7 @@ def test_requests_are_found_by_route_error_id_outcome_time_and_key(
 def test_without_requests_the_page_says_what_would_be_there(
     browser: Client, world: ConsoleWorld, settings: object
 ) -> None:
-    assert "Nothing was asked in the last day" in get_list_page(browser)
+    assert "No requests in the last day" in get_list_page(browser)
     settings.REQUEST_LOG_DAYS = 0  # type: ignore[attr-defined]  # Django's
     assert "MEMORYHUB_REQUEST_LOG_DAYS is 0" in get_list_page(browser)
 
@@ -135,7 +135,7 @@ def test_words_of_one_call_are_taken_out_and_its_figures_stay(
         call = make_call(world.space, error="unusable: it said bees", output="bees", cost=2)
     where = reverse("usage-redact", args=[call.id])
     page = browser.post(where, follow=True).content.decode()
-    assert "What was asked and answered is not kept" in page
+    assert "Prompts and answers are not kept" in page
     with tenant_scope(world.tenant.id):
         call.refresh_from_db()
         kept = ModelCall.objects.get(id=world.call.id)
@@ -152,7 +152,7 @@ def test_words_of_all_calls_that_the_filters_leave_are_taken_out(
     with tenant_scope(world.tenant.id):
         make_call(world.space, "resolve", output="bees")
     answer = browser.post(reverse("usage-redact-all") + "?purpose=resolve", follow=True)
-    assert "Words taken out of 1 call" in answer.content.decode()
+    assert "Content of 1 call deleted" in answer.content.decode()
     with tenant_scope(world.tenant.id):
         assert ModelCall.objects.exclude(output="").get().id == world.call.id
     browser.post(reverse("usage-redact-all") + "?days=30")

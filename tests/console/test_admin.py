@@ -247,7 +247,7 @@ def test_what_does_not_fit_a_row_is_refused_with_its_reason(
     done = send_action(browser, world.note, "restore", confirmed="1")
     assert "Nothing was changed" in done.content.decode()
     for name in ("erase", "", "retract"):
-        assert "choose rows" in send_action(browser, world.note, name).content.decode()
+        assert "select rows" in send_action(browser, world.note, name).content.decode()
 
 
 def test_jobs_keys_and_spaces_have_their_actions(browser: Client, world: ConsoleWorld) -> None:
@@ -285,7 +285,7 @@ def test_actions_reach_no_other_tenant(browser: Client, world: ConsoleWorld) -> 
 def test_every_table_of_a_tenant_has_a_name_that_reads_well(browser: Client) -> None:
     assert list_unnamed_tables() == []
     page = browser.get(build_list_address(AuditEntry)).content.decode()
-    assert "Changes of the tenant" in page
+    assert "Tenant changes" in page
     browser.cookies["django_language"] = "zh-hans"
     page = browser.get(build_list_address(AuditEntry)).content.decode()
     assert "租户变更" in page

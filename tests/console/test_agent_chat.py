@@ -54,7 +54,7 @@ def test_steps_and_what_they_wrote_are_shown(client: Client, chat: ScriptedHub) 
     page = say_in_chat(client, chat, "I keep bees.")
     assert "Noted: you keep bees." in page
     assert "Added to the block “human”" in page
-    assert "Looked for “&lt;b&gt;hives&lt;/b&gt;” in what was said" in page
+    assert "Searched the conversation for “&lt;b&gt;hives&lt;/b&gt;”" in page
     assert "<b>hives</b>" not in page
     assert "there are: &#x27;human&#x27;, &#x27;persona&#x27;" in page
     with tenant_scope(chat.tenant.id):
@@ -114,14 +114,14 @@ def test_without_tools_the_answer_is_from_memory_as_before(
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
-        ("core_rethink", {"label": "human"}, "Wrote the block “human” anew"),
+        ("core_rethink", {"label": "human"}, "Rewrote the block “human”"),
         (
             "recall_search",
             {"query": "bees", "page": 2},
-            "Looked for “bees” in what was said, page 2",
+            "Searched the conversation for “bees”, page 2",
         ),
-        ("recall_search_dates", {"start": "2026-05-01"}, "Read what was said from 2026-05-01 to …"),
-        ("wake_later", {"minutes": 5}, "Has itself woken in 5 minutes"),
+        ("recall_search_dates", {"start": "2026-05-01"}, "Read the messages from 2026-05-01 to …"),
+        ("wake_later", {"minutes": 5}, "Set a wake-up in 5 minutes"),
         ("format_disk", {}, "Tried to use “format_disk”"),
         ("core_append", "{label", "Tried to use “core_append”"),
     ],

@@ -49,10 +49,10 @@ def test_every_action_says_what_it_would_do_and_does_nothing_yet(
     before = list_rows(world)
     said = {
         "retract": "marks 1 fact as false",
-        "end": "closes 1 fact",
-        "forget": "takes out 1 fact",
+        "end": "ends 1 fact",
+        "forget": "removes 1 fact",
         "pin": "changes 1 fact",
-        "edit&text=I+keep+bees+in+Bruges": "writes 1 fact, takes out 1 fact",
+        "edit&text=I+keep+bees+in+Bruges": "writes 1 fact, removes 1 fact",
     }
     for query, words in said.items():
         assert f"<b>This {words}.</b>" in get_form(browser, world, f"action={query}")
@@ -71,8 +71,8 @@ def test_what_follows_from_it_is_said_too(browser: Client, world: ConsoleWorld) 
             key="hobby", value="bees", fact=world.fact,
         )  # fmt: skip
     page = get_form(browser, world, "action=retract")
-    assert "1 relation between entities follows it" in page
-    assert "1 entry of the profile is read anew" in page
+    assert "1 relation between entities is updated" in page
+    assert "1 profile entry is updated" in page
     assert "profile" not in get_form(browser, world, "action=pin")
 
 
@@ -130,9 +130,9 @@ def test_a_merged_fact_hands_over_what_it_rests_on(browser: Client, world: Conso
         kept = make_fact(world.space, "I have bees in the city of Ghent", turn)
     page = get_form(browser, world, "action=merge&find=city")
     assert str(kept.id) in page
-    assert "Nothing to do yet" in page
+    assert "Not possible yet" in page
     page = get_form(browser, world, f"action=merge&other={kept.id}")
-    assert "changes 1 fact, takes out 1 fact" in page
+    assert "changes 1 fact, removes 1 fact" in page
     browser.post(build_address(world), {"action": "merge", "other": str(kept.id)})
     with tenant_scope(world.tenant.id):
         kept.refresh_from_db()
@@ -206,7 +206,7 @@ def test_what_is_sent_wrongly_changes_nothing_and_says_why(
         ("fact", {}, "there is no such action"),
         ("fact", {"action": "describe"}, "there is no such action"),
         ("fact", {"action": "correct", "text": " "}, "empty"),
-        ("fact", {"action": "end", "at": "soon"}, "not a time"),
+        ("fact", {"action": "end", "at": "soon"}, "this time is not valid"),
         ("fact", {"action": "merge", "other": "x"}, "choose the memory"),
         ("fact", {"action": "merge", "other": str(world.fact.id)}, "with itself"),
         ("fact", {"action": "merge", "other": str(other.fact.id)}, "no such fact"),

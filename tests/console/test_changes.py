@@ -63,7 +63,7 @@ def test_what_an_admin_does_with_keys_people_and_webhooks_is_noted(
     with tenant_scope(world.tenant.id):
         assert "public.tenants_auditentry" not in find_tables_with_word(secret[-20:])
     page = get_list_page(browser)
-    for words in ("Key made", "Key revoked", "Person let in", "Webhook deleted", "Taken out as"):
+    for words in ("Key created", "Key revoked", "Person added", "Webhook deleted", "Exported as"):
         assert words in page
 
 
@@ -102,14 +102,14 @@ def test_it_takes_from_every_source_the_newest_first(browser: Client, world: Con
 @pytest.mark.parametrize(
     ("query", "there", "not_there"),
     [
-        ({"area": "memory"}, "a typo", "Key made"),
-        ({"area": "key"}, "Key made", "a typo"),
-        ({"area": "policy"}, "Policy changed", "Key made"),
+        ({"area": "memory"}, "a typo", "Key created"),
+        ({"area": "key"}, "Key created", "a typo"),
+        ({"area": "policy"}, "Policy changed", "Key created"),
         ({"area": "erasure"}, "Erased", "a typo"),
-        ({"area": "person"}, "Person let in", "Key made"),
-        ({"q": "typo"}, "a typo", "Key made"),
-        ({"q": "backend"}, "Key made", "a typo"),
-        ({"q": "nothing is like it"}, "Nothing matches", "Key made"),
+        ({"area": "person"}, "Person added", "Key created"),
+        ({"q": "typo"}, "a typo", "Key created"),
+        ({"q": "backend"}, "Key created", "a typo"),
+        ({"q": "nothing is like it"}, "Nothing matches", "Key created"),
         ({"days": "all"}, "long ago", "nobody"),
         ({"days": "1"}, "a typo", "long ago"),
     ],

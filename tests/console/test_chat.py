@@ -362,7 +362,7 @@ def test_decisions_are_asked_for_until_the_job_has_ended(
     set_job(world, state="done", result={"decisions": [made]})
     page = get_decisions(browser, world)
     assert "every 1s" not in page
-    assert "Replaces an older memory" in page
+    assert "Replacement of an older memory" in page
     assert "I keep bees in Ghent" in page
 
 
@@ -391,11 +391,11 @@ def test_yesterdays_words_are_in_the_timeline_not_in_the_chat(
         make_turns(world.space, "An old message")
     page = browser.get(reverse("chat-with", args=[world.space.id])).content.decode()
     assert "An old message" not in page
-    assert "replies quote the best memories" in page
+    assert "replies quote the best-matching memories" in page
 
 
 def test_viewers_watch_only(client: Client, world: ConsoleWorld) -> None:
     client.force_login(make_member(world.tenant, Membership.Role.VIEWER))
     page = client.get(reverse("chat-with", args=[world.space.id])).content.decode()
-    assert "talking takes an editor" in page
+    assert "chatting requires the editor role" in page
     assert "<textarea" not in page

@@ -137,7 +137,7 @@ def test_why_a_model_failed_is_kept_in_english_and_told_in_the_readers_language(
     assert "模型没有给出回复" in b"".join(answer).decode()
     with tenant_scope(world.tenant.id):
         call = ModelCall.objects.get(purpose="chat")
-    assert call.error == "engine_failed: The model said nothing"
+    assert call.error == "engine_failed: The model gave no reply"
 
 
 def test_a_spent_budget_asks_no_model(

@@ -36,7 +36,7 @@ def list_fact_texts(world: ConsoleWorld) -> set[str]:
 
 def test_remember_this_keeps_the_message_word_by_word(browser: Client, world: ConsoleWorld) -> None:
     page = show_chat_answer(browser, world, "Blue gate, third on the left.", keep="1")
-    assert "Kept word by word" in page
+    assert "Kept verbatim" in page
     assert "Kept, word by word." in page
     assert "Blue gate, third on the left." in list_fact_texts(world)
     with tenant_scope(world.tenant.id):
@@ -153,7 +153,7 @@ def test_a_sample_is_loaded_once(
     page = answer.content.decode()
     assert f"Chat as {sample.person}" in page
     assert sample.example_messages[0] in page
-    assert f"{sample.count} messages still to be read" in page
+    assert f"{sample.count} messages not read yet" in page
     with tenant_scope(world.tenant.id):
         space = Space.objects.get(subject=sample.subject)
         turns = Turn.objects.filter(space=space)

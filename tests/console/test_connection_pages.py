@@ -62,11 +62,11 @@ def test_an_endpoint_is_asked_before_it_is_kept_and_its_key_is_never_shown(
     operator: Client, world: ConsoleWorld, endpoint: dict[str, Any], tmp_path: Path
 ) -> None:
     page = send(operator, level="tenant")
-    assert "Saved: it counts from the next question on." in page
+    assert "Saved. It applies from the next request on." in page
     assert endpoint["asked"] == [("https://models.example/v1", KEY, "large")]
     kept = read_tenant(world)
     assert (kept.endpoint, kept.model) == ("https://models.example/v1", "large")
-    assert "here, for this tenant" in page
+    assert "here, for this tenant only" in page
     pages = ("models", "changes", "settings", "admin:index", "admin:tenants_tenant_changelist")
     shown = [operator.get(reverse(name)).content.decode() for name in pages]
     row = reverse("admin:tenants_tenant_change", args=[world.tenant.id])
@@ -113,7 +113,7 @@ def test_the_hubs_serves_all_until_it_is_taken_away(operator: Client, world: Con
     assert "by the operator, for the whole hub" in send(operator, level="hub")
     operator.post(reverse("models-engine"), {"engine": "llm"})
     assert read_tenant(world).engine == "llm"
-    assert "Taken away" in send(operator, level="hub", action="clear")
+    assert "Removed" in send(operator, level="hub", action="clear")
     assert (load_hub_models().endpoint, load_hub_models().sealed_key) == ("", "")
 
 
@@ -155,6 +155,6 @@ def test_prices_are_a_list_that_is_sent_whole(operator: Client, world: ConsoleWo
 
 def test_settings_are_named_in_plain_words(browser: Client, world: ConsoleWorld) -> None:
     page = browser.get(reverse("models")).content.decode()
-    assert "<b>Money a day</b>" in page
+    assert "<b>Cost per day</b>" in page
     assert "<b>Answer questions</b>" in page
-    assert "Another one makes the vectors of" in page
+    assert "Changing it re-embeds" in page

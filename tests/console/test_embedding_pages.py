@@ -71,7 +71,7 @@ def get_search_model(world: ConsoleWorld) -> str:
 
 def test_the_list_says_by_whom_each_space_is_searched(browser: Client, world: ConsoleWorld) -> None:
     listed = get_page(browser, "embeddings")
-    assert "1 of 1 space is searched by it" in listed
+    assert "1 of 1 space uses it" in listed
     assert "old-8" in listed
     assert world.space.subject in listed
     assert "Nothing matches" in get_page(browser, "embeddings", q="nobody")
@@ -85,30 +85,30 @@ def test_E17_filled_compared_cut_over_and_rolled_back(browser: Client, world: Co
     with tenant_scope(world.tenant.id):
         make_recall(world.space, "What of the bees?", world.fact)
     said = post_migration(browser, world)
-    assert "Begun." in said
+    assert "Started." in said
     assert "every 2s" in said
     assert "0 of 1 memories embedded" in said
     run_due_steps(world)
     filled = get_embedding_page(browser, world)
     assert "1 of 1 memories embedded" in filled
-    assert "Filled: to be compared" in filled
+    assert "Filled, ready to compare" in filled
     assert "every 2s" not in filled
-    assert "A worker compares them" in post_decision(browser, world, "compare")
-    assert "A worker asks both" in get_embedding_page(browser, world)
+    assert "Comparison started" in post_decision(browser, world, "compare")
+    assert "A worker is querying both" in get_embedding_page(browser, world)
     run_due_steps(world)
     compared = get_embedding_page(browser, world)
     # The golden question, and what was asked lately: the logged one that is no golden one.
     assert "2 questions, 1 of them test questions" in compared
-    assert "Expected memories among the first 10" in compared
+    assert "Expected memories in the top 10" in compared
     assert get_search_model(world) == "old-8"
     post_decision(browser, world, "cut-over")
     assert get_search_model(world) == "new-16"
-    assert "Cut over" in get_embedding_page(browser, world)
+    assert "Switch over" in get_embedding_page(browser, world)
     post_decision(browser, world, "roll-back")
     assert get_search_model(world) == "old-8"
     assert "Rolled back" in get_embedding_page(browser, world)
     post_decision(browser, world, "drop")
-    assert "What to do" not in get_embedding_page(browser, world)  # it is over
+    assert 'aria-label="Actions"' not in get_embedding_page(browser, world)  # it is over
 
 
 def test_E17_paused_gone_on_with_and_called_off(browser: Client, world: ConsoleWorld) -> None:
@@ -116,14 +116,14 @@ def test_E17_paused_gone_on_with_and_called_off(browser: Client, world: ConsoleW
     assert "Paused" in post_decision(browser, world, "pause")
     run_due_steps(world)
     assert "0 of 1 memories embedded" in get_embedding_page(browser, world)
-    assert "It goes on where it stopped" in post_decision(browser, world, "resume")
+    assert "It continues where it stopped" in post_decision(browser, world, "resume")
     run_due_steps(world)
     assert "1 of 1 memories embedded" in get_embedding_page(browser, world)
-    assert "the new vectors are gone" in post_decision(browser, world, "cancel")
+    assert "the new vectors were deleted" in post_decision(browser, world, "cancel")
     assert (
         "new-16"
         not in get_embedding_page(browser, world)
-        .split("Fill another embedder")[0]
+        .split("Switch to another embedder")[0]
         .split("Vectors")[1]
         .split("Migration")[0]
     )
@@ -136,7 +136,9 @@ def test_E17_forced_it_is_searched_at_once(browser: Client, world: ConsoleWorld)
 
 
 def test_it_cuts_over_by_itself_when_told_so(browser: Client, world: ConsoleWorld) -> None:
-    assert "It cuts over with the last vector" in post_migration(browser, world, flips="yes")
+    assert "It switches over when the last vector is ready" in post_migration(
+        browser, world, flips="yes"
+    )
     run_due_steps(world)
     assert get_search_model(world) == "new-16"
 
@@ -170,11 +172,11 @@ def test_all_spaces_are_begun_at_once(browser: Client, world: ConsoleWorld) -> N
         make_space(world.tenant, "empty")  # nothing is embedded there
     where, form = reverse("embeddings-begin"), {"to": "new-16", "flips": "no"}
     answer = browser.post(where, form, follow=True)
-    assert b"Begun in 1 space." in answer.content
-    assert b"Nothing to begin" in browser.post(where, form, follow=True).content
+    assert b"Started in 1 space." in answer.content
+    assert b"Nothing to start" in browser.post(where, form, follow=True).content
     assert b"there is no embedder" in browser.post(where, {"to": "?"}, follow=True).content
     only = browser.post(where, form | {"q": "nobody"}, follow=True)
-    assert b"Nothing to begin" in only.content
+    assert b"Nothing to start" in only.content
 
 
 def test_it_is_tried_question_by_question(browser: Client, world: ConsoleWorld) -> None:
@@ -212,9 +214,9 @@ def test_a_failing_embedder_is_told(
     monkeypatch.setattr(indexer, "embed_entries", fails)
     run_due_steps(world)
     told = get_embedding_page(browser, world)
-    assert "1 attempt failed" in told
+    assert "1 failed attempt" in told
     assert "the endpoint is closed" in told
-    assert "Go on" in told
+    assert "Resume" in told
     assert EmbeddingMigration.OPEN_STATES
 
 

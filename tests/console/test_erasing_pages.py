@@ -36,9 +36,9 @@ def test_nothing_can_be_confirmed_before_something_is_chosen(
 ) -> None:
     page = browser.get(f"{erase_at(world)}?wish={wish.id}").content.decode()
     assert CONFIRM not in page
-    assert "Nothing is chosen yet" in page
+    assert "Nothing selected yet" in page
     sent = browser.post(erase_at(world), {"chosen": "yes", "wish": str(wish.id)}, follow=True)
-    assert b"Nothing was erased: choose first what is meant" in sent.content
+    assert b"Nothing was erased: select what to erase first" in sent.content
     with tenant_scope(world.tenant.id):
         assert not Receipt.objects.filter(actor=world.admin.username).exists()
         assert Fact.objects.filter(id=world.fact.id).exists()
@@ -57,8 +57,8 @@ def test_what_goes_is_shown_row_by_row_before_it_is_confirmed(
 ) -> None:
     sent = {"chosen": "yes", "facts": str(world.fact.id), "sources": "yes"}
     page = browser.get(erase_at(world), sent).content.decode()
-    assert "Goes for good" in page
-    assert "Loses these words and keeps the rest" in page
+    assert "Permanently erased" in page
+    assert "Loses these words, keeps the rest" in page
     assert world.fact.text in page
     assert CONFIRM in page
     with tenant_scope(world.tenant.id):
@@ -103,7 +103,10 @@ def test_a_receipt_is_checked_by_the_ids_that_were_kept(
     assert str(receipt.id) in page
     assert receipt.target_digest in page
     assert b"They match" in browser.get(where, {"ids": str(world.fact.id)}).content
-    assert b"The receipt is of other ids" in browser.get(where, {"ids": str(world.turn.id)}).content
+    assert (
+        b"The receipt covers different IDs"
+        in browser.get(where, {"ids": str(world.turn.id)}).content
+    )
 
 
 def test_turns_can_go_beside_the_memories(browser: Client, world: ConsoleWorld) -> None:
@@ -125,7 +128,10 @@ def test_a_receipt_says_erased_only_of_what_is_gone(
     assert "Erased: " in browser.get(pages[0]).content.decode()
     now = timezone.now()
     day = {"undoable_until": now + timedelta(days=1)}
-    for word, state in (("Undone", day | {"undone_at": now}), ("Gone for good", {"gone_at": now})):
+    for word, state in (
+        ("Undone", day | {"undone_at": now}),
+        ("Permanently erased", {"gone_at": now}),
+    ):
         with tenant_scope(world.tenant.id):
             Receipt.objects.filter(id=receipt.id).update(**state)
         page = browser.get(pages[0]).content.decode()
@@ -140,7 +146,7 @@ def test_a_receipt_says_erased_only_of_what_is_gone(
 @pytest.mark.parametrize(
     ("hours_left", "hold", "said", "is_offered"),
     [
-        (1, False, "and is destroyed for good then", True),
+        (1, False, "then it is permanently destroyed", True),
         (1, True, "while it is, nothing is destroyed", True),
         (-1, False, "is about to be destroyed for good", False),
         (-1, True, "while it is, nothing is destroyed", False),

@@ -128,11 +128,11 @@ def test_the_pages_show_each_plot_with_its_table(browser: Client, world: Console
         Fact.objects.filter(id=world.fact.id).update(asserted_at=timezone.now())
         ReplayRun.objects.all().delete()
     shown = browser.get(reverse("figures")).content.decode()
-    for title in ("Facts a week", "How long questions take", "How long cases have waited"):
+    for title in ("Facts per week", "Response times", "Age of open inbox cases"):
         assert title in shown
-    assert "No replay has ended yet" in shown
+    assert "No finished replay yet" in shown
     assert "data-plot=" in shown
     assert '<th scope="col">Week of</th>' in shown
     own = browser.get(reverse("space-figures", args=[world.space.id])).content.decode()
-    assert "What held when" in own
-    assert "Facts a week" in own
+    assert "What was true when" in own
+    assert "Facts per week" in own

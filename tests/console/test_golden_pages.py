@@ -90,14 +90,14 @@ def test_looking_sends_no_token_in_an_address_and_saves_nothing(
     ticked = f"fact:{world.fact.id}"
     found = browser.post(where, {"text": "bees in Ghent", "find": "1", "expected": ticked})
     assert found.status_code == 200
-    assert "Found now" in found.content.decode()
+    assert "Current results" in found.content.decode()
     assert f'value="{ticked}" checked' in found.content.decode()
     assert len(list_questions(world)) == before
 
 
 def test_looked_for_ticked_and_saved(browser: Client, world: ConsoleWorld) -> None:
     found = get_page(browser, "space-golden-new", world.space.id, text="bees in Ghent", find="1")
-    assert "Found now" in found
+    assert "Current results" in found
     form = {
         "text": "Where does Nora keep bees?",
         "tags": "bees, home",
@@ -155,7 +155,7 @@ def test_a_memory_that_is_gone_is_shown_by_its_source(browser: Client, world: Co
         make_question(world.space, "How many?", fact, expected=[stored])
         fact.delete()
     page = get_page(browser, "space-golden", world.space.id, q="How many")
-    assert "by its source" in page
+    assert "by source" in page
     assert "Listen, I keep bees" in page
 
 
@@ -191,14 +191,14 @@ def test_a_changed_switch_is_tried_first_and_then_made_live(
     assert "0 of 2 answers" in page
     assert "hx-get" in page
     drained()
-    assert "Make it live" in browser.get(begun["Location"]).content.decode()
+    assert "Apply" in browser.get(begun["Location"]).content.decode()
     run = begun["Location"].rstrip("/").rpartition("/")[2]
     browser.post(reverse("replay-decide", args=[run]), {"decision": "live"})
     with tenant_scope(world.tenant.id):
         policy = load_effective_policy(world.space).policy
         # What was changed by hand before stays changed.
         assert (policy.recall.k_min, policy.stm.pages) == (7, 9)
-    assert "Made live by" in browser.get(begun["Location"]).content.decode()
+    assert "Applied by" in browser.get(begun["Location"]).content.decode()
 
 
 def test_a_preset_is_tried_for_a_space_alone(
@@ -248,12 +248,12 @@ def test_called_off(browser: Client, world: ConsoleWorld) -> None:
     begun = browser.post(reverse("replay-start"), {"engine": "llm"})
     run = begun["Location"].rstrip("/").rpartition("/")[2]
     browser.post(reverse("replay-cancel", args=[run]))
-    assert "Nothing was asked" in browser.get(begun["Location"]).content.decode()
+    assert "No questions were asked" in browser.get(begun["Location"]).content.decode()
 
 
 def test_a_replay_shows_what_each_side_found_first(browser: Client, world: ConsoleWorld) -> None:
     page = get_page(browser, "replay", world.run.id)
-    now, candidate = page.split("What each found first")[1].split('<p class="small muted">')[1:3]
+    now, candidate = page.split("Top results of each")[1].split('<p class="small muted">')[1:3]
     assert world.fact.text in now
     assert "only here" in now
     assert "nothing" in candidate
@@ -261,7 +261,7 @@ def test_a_replay_shows_what_each_side_found_first(browser: Client, world: Conso
 
 def test_before_it_goes_live_it_says_what_follows(browser: Client, world: ConsoleWorld) -> None:
     page = get_page(browser, "replay", world.run.id)
-    assert "gets a new version with 1 changed switch." in page
+    assert "gets a new version with 1 changed setting." in page
     assert "1 question got worse" in page
 
 
@@ -288,4 +288,4 @@ def test_statements_of_a_replay_do_not_grow_with_its_questions(
                     shown=[["fact", str(world.fact.id)], ["note", str(world.note.id)]],
                 )
     with django_assert_max_num_queries(13 + 13):  # the frame's, as in test_pages
-        assert "What each found first" in get_page(browser, "replay", world.run.id)
+        assert "Top results of each" in get_page(browser, "replay", world.run.id)

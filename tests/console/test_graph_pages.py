@@ -144,8 +144,8 @@ def test_beyond_the_most_the_warmest_are_drawn_and_the_rest_is_told(
     found = get_graph_data(browser, world)
     assert list_node_texts(found) == {"often said", "often read"}
     assert found["total"] == 9
-    assert "Of 9 memories the 2 warmest are shown" in found["left_out"]
-    assert "the 2 warmest" in get_graph_page(browser, world, "?view=table")
+    assert "Showing the 2 hottest of 9 memories" in found["left_out"]
+    assert "the 2 hottest" in get_graph_page(browser, world, "?view=table")
 
 
 def test_links_beyond_the_most_are_told_too(
@@ -266,7 +266,7 @@ def test_the_graph_opens_on_the_person_who_is_not_drawn(
     assert {"I keep bees in Ghent", "Ghent town"} <= list_node_texts(found)
     assert list_node_texts(found).isdisjoint({person.name, "nobody is linked with this"})
     assert found["hubs"] == [person.name]
-    assert f"nearly all is linked with them: {person.name}" in found["left_out"]
+    assert f"nearly everything is linked to them: {person.name}" in found["left_out"]
     assert person.name in list_node_texts(get_graph_data(browser, world, f"{query}&speakers=1"))
     everything = get_graph_page(browser, world, "?most=all")
     assert read_asked_ahead(everything) == "?"
@@ -377,7 +377,7 @@ def test_links_are_a_table_with_words_and_weights(
     browser: Client, world: ConsoleWorld, web: dict[str, Any]
 ) -> None:
     shown = get_graph_page(browser, world, "?view=links")
-    for words in ("replaces", "keeps bees in", "speaks of", "elaborates", "0.30"):
+    for words in ("replaces", "keeps bees in", "mentions", "elaborates", "0.30"):
         assert words in shown
     strong = get_graph_page(browser, world, "?view=links&weight=0.35&link=link&link=relation")
     assert "keeps bees in" in strong
@@ -401,7 +401,7 @@ def test_the_panel_tells_what_a_memory_is_and_what_it_is_linked_with(
     assert "<mark>I keep bees in Ghent</mark>" in shown  # its source
     assert "replaces" in shown
     assert "<html" not in shown
-    assert "speaks of this" in get_node_card(browser, world, web["nora"])
+    assert "mentions this" in get_node_card(browser, world, web["nora"])
     assert "no longer true" in get_node_card(browser, world, web["older"])
     assert "Bees again" in get_node_card(browser, world, web["topic"])
 
@@ -421,7 +421,7 @@ def test_memories_of_others_are_neither_shown_nor_gone_around(
     where = reverse("space-graph-about", args=[world.space.id])
     assert browser.get(where, {"node": str(other.fact.id)}).status_code == 404
     assert get_graph_data(browser, world, f"?around={other.fact.id}")["nodes"] == []
-    assert "not here any more" in get_graph_page(browser, world, f"?around={other.fact.id}")
+    assert "no longer exists" in get_graph_page(browser, world, f"?around={other.fact.id}")
 
 
 @pytest.mark.parametrize(
@@ -439,7 +439,7 @@ def test_an_empty_space_says_what_will_be_drawn(browser: Client, world: ConsoleW
     with tenant_scope(world.tenant.id):
         space = make_space(world.tenant, "nobody yet")
     shown = browser.get(reverse("space-graph", args=[space.id])).content.decode()
-    assert "Nothing to draw yet" in shown
+    assert "Nothing to show yet" in shown
 
 
 def test_heat_is_told_between_nought_and_one() -> None:

@@ -39,14 +39,14 @@ def test_every_table_of_tenants_is_of_a_kind() -> None:
 def test_rows_are_counted_by_the_day_on_which_they_came(
     browser: Client, world: ConsoleWorld
 ) -> None:
-    before = get_kinds(browser)["Calls of models"]
+    before = get_kinds(browser)["Model calls"]
     now = timezone.now()
     oldest = now - timedelta(days=400)
     with tenant_scope(world.tenant.id):
         for days in (0, 0, 3, 20):
             make_call(world.space, created_at=now - timedelta(days=days))
         make_call(world.space, created_at=oldest)
-    after = get_kinds(browser)["Calls of models"]
+    after = get_kinds(browser)["Model calls"]
     assert after.rows == before.rows + 5
     assert after.oldest == oldest
     more = [n - m for n, m in zip(after.came, before.came, strict=True)]
@@ -72,7 +72,7 @@ def test_what_ends_rows_is_told(browser: Client, world: ConsoleWorld, settings: 
     settings.RECALL_LOG_DAYS = 21
     kinds = get_kinds(browser)
     assert (kinds["Recalls"].days, kinds["Recalls"].bounded_by) == (21, "MEMORYHUB_RECALL_LOG_DAYS")
-    assert (kinds["Jobs"].days, kinds["Answers to repeat"].days) == (None, 90)
+    assert (kinds["Jobs"].days, kinds["Idempotent responses"].days) == (None, 90)
     set_policy(
         world.tenant.id,
         actor="ida",
@@ -90,8 +90,8 @@ def test_days_are_set_on_the_page_of_data(browser: Client, world: ConsoleWorld) 
     form = {"retention.call_days": "30", "retention.audit_days": "364", "back": "data"}
     refused = browser.post(reverse("policy-change"), form | {"version": "1"}, follow=True)
     assert "365" in refused.content.decode()
-    assert get_kinds(browser)["Calls of models"].days is None
+    assert get_kinds(browser)["Model calls"].days is None
     form["retention.audit_days"] = "400"
     browser.post(reverse("policy-change"), form | {"version": "1"})
-    assert get_kinds(browser)["Calls of models"].days == 30
+    assert get_kinds(browser)["Model calls"].days == 30
     assert get_kinds(browser)["List of changes"].days == 400

@@ -60,7 +60,7 @@ def test_the_threshold_is_a_line_over_which_a_topic_is_said_to_be(
     scale = 1.05 * 8.0  # seven visits and a recency of one
     (line,) = set(re.findall(r'class="threshold" x1="([\d.]+)"', page))
     assert float(line) == pytest.approx(100 * 5 / scale, abs=0.1)
-    assert page.count('<span class="badge good">over</span>') == 1
+    assert page.count('<span class="badge good">above</span>') == 1
     assert 'class="threshold"' not in get_heat_page(browser, warm, by="staying")
 
 
@@ -68,27 +68,28 @@ def test_capacity_parts_those_in_reach_from_the_cold(browser: Client, warm: Cons
     with tenant_scope(warm.tenant.id):
         Segment.objects.filter(summary="Wasps").update(tier="cold")
     page = get_heat_page(browser, warm, by="staying")
-    assert "2 of 200 places in reach are taken" in page
+    assert "2 of 200 active places are taken" in page
     assert (
-        sort_by_row(page, "Frost", "Out of reach from here", "Wasps")[1] == "Out of reach from here"
+        sort_by_row(page, "Frost", "Inactive from here on", "Wasps")[1] == "Inactive from here on"
     )
-    assert "Out of reach from here" not in get_heat_page(browser, warm, by="staying", q="wasps")
+    assert "Inactive from here on" not in get_heat_page(browser, warm, by="staying", q="wasps")
 
 
 def test_it_says_who_goes_next_and_why(browser: Client, warm: ConsoleWorld) -> None:
     page = get_heat_page(browser, warm)
-    assert "8.00, over the threshold: 1 exchange will be read by the next job for it" in page
-    assert "lacks 3.00: 4 visits or 4 exchanges more would do; 1 exchange not read yet" in page
-    assert "goes when 198 new topics have come" in page
+    assert "8.00, above the threshold: the next job will read 1 exchange" in page
+    short = "3.00 short of the threshold: 4 visits or 4 exchanges more would reach it"
+    assert f"{short}; 1 exchange not read yet" in page
+    assert "becomes inactive after 198 new topics" in page
     set_policy(warm.tenant.id, actor="ida", preset="balanced", overrides={"segments.max": 2})
     full = get_heat_page(browser, warm)
-    assert "over the capacity: it goes when the next topic is placed" in full
+    assert "over capacity: becomes inactive when the next topic is placed" in full
 
 
 def test_the_latest_promotions_lead_to_their_change_sets(
     browser: Client, warm: ConsoleWorld
 ) -> None:
-    assert "No topic has been promoted or moved yet" in get_heat_page(browser, warm)
+    assert "No promotions or moves yet" in get_heat_page(browser, warm)
     with tenant_scope(warm.tenant.id):
         event = make_event(warm.space, kind="promote", reason="warm enough")
     page = get_heat_page(browser, warm)
@@ -180,15 +181,15 @@ def test_a_memory_has_its_whole_curve_with_every_recall(
     recall_fact(world, "Who keeps bees?", now - timedelta(days=5))
     recall_fact(world, "And wasps?", now - timedelta(days=1))
     page = get_curve_page(browser, world)
-    assert sort_by_row(page, "And wasps?", "Who keeps bees?", "Said") == [
+    assert sort_by_row(page, "And wasps?", "Who keeps bees?", "Mentioned") == [
         "And wasps?",
         "Who keeps bees?",
-        "Said",
+        "Mentioned",
     ]
     assert page.count('class="mark"') == page.count('class="drawn"') == 3
-    assert "level drawn then" in page
+    assert "level drawn" in page
     assert "72 %, at strength 3" in page  # a day at strength 3
-    assert "not in the log any more" not in page
+    assert "no longer in the log" not in page
 
 
 def test_recalls_that_the_log_has_lost_are_owned_up_to(
@@ -199,11 +200,11 @@ def test_recalls_that_the_log_has_lost_are_owned_up_to(
     for days in (9, 5, 1):
         recall_fact(world, "", now - timedelta(days=days))
     page = get_curve_page(browser, world)
-    assert "When 2 of them were is not in the log any more" in page
+    assert "The times of 2 of them are no longer in the log" in page
     assert "2 earlier recalls" in page
     assert 'class="unknown"' in page
-    assert "never: fading lowers its rank and no more" in page
-    assert "from then on it counts as 5 %" in page
+    assert "never: fading only lowers its rank" in page
+    assert "it stays at 5 % after that" in page
 
 
 def test_who_only_looked_did_not_recall(browser: Client, world: ConsoleWorld) -> None:
@@ -241,5 +242,5 @@ def test_what_is_pinned_is_said_to_stay(browser: Client, world: ConsoleWorld) ->
     with tenant_scope(world.tenant.id):
         Fact.objects.update(pinned=True)
     page = get_curve_page(browser, world)
-    assert "never: it is kept whatever the curve says" in page
+    assert "never: it is always kept" in page
     assert 'class="drawn"' not in page

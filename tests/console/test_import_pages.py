@@ -29,8 +29,8 @@ def test_a_file_is_tried_and_its_report_shown_before_it_is_taken(
 ) -> None:
     address = upload_file(browser, json.dumps(MEM0))
     page = browser.get(address).content.decode()
-    assert "What would be taken" in page
-    assert "Take it in" in page
+    assert "What would be imported" in page
+    assert "Import" in page
     assert "results[2]" in page
     assert "no memory or text or data" in page
     assert "mood" in page
@@ -39,8 +39,8 @@ def test_a_file_is_tried_and_its_report_shown_before_it_is_taken(
         assert not Fact.objects.filter(text="Lives in Lisbon").exists()
     answer = browser.post(reverse("import-take", args=[tried.id]))
     page = browser.get(answer["Location"]).content.decode()
-    assert "What was taken" in page
-    assert "Take it in" not in page
+    assert "What was imported" in page
+    assert '<button class="button first">' not in page
     with tenant_scope(world.tenant.id):
         assert Fact.objects.filter(text="Lives in Lisbon").exists()
 
@@ -48,12 +48,12 @@ def test_a_file_is_tried_and_its_report_shown_before_it_is_taken(
 def test_a_broken_file_says_where(browser: Client, world: ConsoleWorld) -> None:
     page = browser.get(upload_file(browser, "[1")).content.decode()
     assert "the file breaks off at [0]" in page
-    assert "Nothing was taken in." in page
+    assert "Nothing was imported." in page
 
 
 def test_nothing_sent_is_told(browser: Client, world: ConsoleWorld) -> None:
     answer = browser.post(reverse("import-new"), {"source": "mem0"}, follow=True)
-    assert "choose a file" in answer.content.decode()
+    assert "No file selected" in answer.content.decode()
     file = SimpleUploadedFile("all.json", b"[]")
     answer = browser.post(reverse("import-new"), {"source": "x", "file": file}, follow=True)
     assert "Not read: use one of mem0" in answer.content.decode()
@@ -70,7 +70,7 @@ def test_the_list_is_searched_filtered_and_polled_while_one_goes_on(
     run = upload_file(browser, json.dumps(MEM0))
     assert "hx-get" in browser.get(address).content.decode()
     part = browser.get(run, headers={"HX-Request": "true"})
-    assert "Waits for a worker" in part.content.decode()
+    assert "Waiting for a worker" in part.content.decode()
     with tenant_scope(world.tenant.id):
         ImportRun.objects.update(state="done")
     assert browser.get(run, headers={"HX-Request": "true"})["HX-Refresh"] == "true"

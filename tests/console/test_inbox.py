@@ -143,7 +143,7 @@ def test_the_filter_by_space(browser: Client, world: ConsoleWorld) -> None:
 def test_accepting_can_be_taken_back_at_once(browser: Client, world: ConsoleWorld) -> None:
     case = make_conflict(world)
     page = request_body(browser, "review-case", case.id, answer="replace", back=reverse("review"))
-    assert "Take back" in page
+    assert "Undo" in page
     assert get_row(world, Fact, text="Nora lives in Porto, 0.").status == "superseded"
     request_body(browser, "review-take-back", case.id, back=reverse("review"))
     assert get_row(world, Fact, text="Nora lives in Porto, 0.").status == "active"
@@ -178,7 +178,7 @@ def test_what_was_rejected_is_not_called_accepted(browser: Client, world: Consol
     case = make_conflict(world)
     request_body(browser, "review-case", case.id, answer="discard")
     page = request_body(browser, "review", query="?state=accepted")
-    assert f"Answered with a change by {world.admin.username}" in page
+    assert f"Decided with edits by {world.admin.username}" in page
     assert "Accepted" not in page
 
 
@@ -203,7 +203,7 @@ def test_many_are_answered_each_for_itself_and_taken_back(
         assert events.count() == 2  # one change-set each
         assert Fact.objects.filter(status="retracted").count() == 2
     page = request_body(browser, "review-answer", ids=ids[:2], answer="take_back")
-    assert "Taken back: 2 of 2" in page
+    assert "Undone: 2 of 2" in page
     with tenant_scope(world.tenant.id):
         assert not Fact.objects.filter(status="retracted").exists()
         assert Proposal.objects.filter(id__in=ids, state="open").count() == 2
@@ -226,7 +226,7 @@ def test_nobody_erases_anything_among_many(browser: Client, world: ConsoleWorld)
     with tenant_scope(world.tenant.id):
         wish = make_proposal(world.space, kind="erase", row_type="fact", row_id=world.fact.id)
     page = request_body(browser, "review-answer", ids=[str(wish.id)], answer="accept")
-    assert "What is to be erased is chosen one by one." in page
+    assert "What to erase has to be selected one by one." in page
     assert get_row(world, Proposal, id=wish.id).state == "open"
 
 
@@ -256,7 +256,7 @@ def test_a_rule_is_made_from_a_case_and_answers_it(browser: Client, world: Conso
     )
     words = "Always reject what contradicts a memory, about “lives in”, said by an assistant"
     assert words in page
-    assert "Open cases answered by it: 1." in page
+    assert "Open cases decided by it: 1." in page
     rule = get_row(world, ReviewRule, kind="conflict")
     assert (rule.created_by, rule.reason) == (world.admin.username, "assistants guess")
     shown = request_body(browser, "review", query=f"?state=all&rule={rule.id}")
@@ -266,7 +266,7 @@ def test_a_rule_is_made_from_a_case_and_answers_it(browser: Client, world: Conso
 
 def test_a_removed_rule_stays_to_be_read(browser: Client, world: ConsoleWorld) -> None:
     page = request_body(browser, "review-rule-remove", world.rule.id, sent="yes")
-    assert "it answers nothing more" in page
+    assert "it decides no more cases" in page
     assert "Always reject names that may be the same" not in page
     assert "Always reject names that may be the same" in request_body(
         browser, "review-rules", query="?state=removed"
@@ -296,11 +296,11 @@ def test_a_rule_that_is_there_is_not_made_twice(browser: Client, world: ConsoleW
     with tenant_scope(world.tenant.id):
         make_rule(world.tenant, kind="conflict")
     page = request_body(browser, "review-rules", kind="conflict", answer="accept")
-    assert "No rule was made: a rule for the same is in force" in page
+    assert "No rule was created: a rule for the same is in force" in page
 
 
 def test_a_viewer_is_told_who_can_answer(client: Client, world: ConsoleWorld) -> None:
     client.force_login(make_member(world.tenant, Membership.Role.VIEWER))
     page = request_body(client, "review")
-    assert "An editor can answer this." in page
+    assert "An editor can decide this." in page
     assert 'name="ids"' not in page

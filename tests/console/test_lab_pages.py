@@ -83,7 +83,7 @@ def test_the_list_is_searched_filtered_and_paged(browser: Client, world: Console
 def test_an_empty_list_says_what_would_appear(operator: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         LabRun.objects.all().delete()
-    assert "Begin a run" in get_page(operator, "lab")
+    assert "Start a run" in get_page(operator, "lab")
 
 
 def test_a_run_lays_systems_side_by_side(browser: Client, world: ConsoleWorld) -> None:
@@ -193,7 +193,7 @@ def test_one_under_way_polls_and_shows_what_there_is(browser: Client, world: Con
     page = get_page(browser, "lab-run", run.id)
     assert "boats: deriving" in page
     assert "2 of 9 answers" in page
-    assert "as far as it has come" in page
+    assert "Comparison so far" in page
     where = reverse("lab-run", args=[run.id])
     part = browser.get(where, headers={"HX-Request": "true"})
     assert "HX-Refresh" not in part
@@ -215,7 +215,7 @@ def test_a_run_is_begun_with_what_the_form_says(
     assert (run.state, run.file, run.actor) == ("queued", "boats.json", world.admin.username)
     told = {"presets": ["rag_turns", "mem0"], "categories": [1, 4], "seed": 7, "questions": 2}
     assert run.settings.items() >= told.items()
-    assert "Waits for a worker" in get_page(operator, "lab-run", run.id)
+    assert "Waiting for a worker" in get_page(operator, "lab-run", run.id)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_a_run_is_begun_with_what_the_form_says(
         ({"file": "../secret.json"}, "Select a valid choice"),
         ({"presets": ["nonsense"]}, "Select a valid choice"),
         ({"presets": []}, "This field is required"),
-        ({"categories": "one"}, "Numbers, parted by commas"),
+        ({"categories": "one"}, "Numbers, separated by commas"),
         ({"categories": "9"}, "there are no questions to ask"),
         ({"questions": "0"}, "greater than or equal to 1"),
         ({"questions": "9" * 400}, "less than or equal"),
@@ -248,7 +248,7 @@ def upload(operator: Client, name: str, content: bytes) -> str:
 
 def test_a_dialogue_set_is_uploaded_once_it_was_read(operator: Client, folder: Path) -> None:
     content = (folder / "boats.json").read_bytes()
-    assert "Taken in: 1 dialogue" in upload(operator, "ships.json", content)
+    assert "Imported: 1 dialogue" in upload(operator, "ships.json", content)
     assert (folder / "ships.json").read_bytes() == content
     assert "ships.json" in get_page(operator, "lab-new")
     assert "there is a file of this name already" in upload(operator, "boats.json", b"[]")
@@ -294,11 +294,11 @@ def test_it_is_stopped_and_gone_on_with(
     with tenant_scope(world.tenant.id):
         run = make_lab_run(world.tenant, state="queued")
     operator.post(reverse("lab-stop", args=[run.id]))
-    assert "Go on" in get_page(operator, "lab-run", run.id)
+    assert "Resume" in get_page(operator, "lab-run", run.id)
     again = operator.post(reverse("lab-stop", args=[run.id]), follow=True)
     assert b"this run is over" in again.content
     operator.post(reverse("lab-resume", args=[run.id]))
-    assert "Waits for a worker" in get_page(operator, "lab-run", run.id)
+    assert "Waiting for a worker" in get_page(operator, "lab-run", run.id)
     kept = operator.post(reverse("lab-delete", args=[run.id]), follow=True)
     assert b"stop it first" in kept.content
 
@@ -391,7 +391,7 @@ def test_a_report_has_a_limit(
 
 def test_nothing_sent_is_said(browser: Client) -> None:
     answer = browser.post(reverse("lab-import"), follow=True)
-    assert b"choose a report file" in answer.content
+    assert b"No report file selected" in answer.content
 
 
 def test_a_report_of_this_version_is_one(world: ConsoleWorld) -> None:

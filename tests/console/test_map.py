@@ -86,8 +86,8 @@ def test_it_is_drawn_by_a_job_and_kept(browser: Client, drawn: ConsoleWorld) -> 
     assert row.embedder == EMBEDDER
     assert all(-1 <= part <= 1 for _, _, *place in row.points for part in place)
     page = get_map_page(browser, drawn)
-    assert "7 memories, drawn" in page
-    assert "for ida" in page
+    assert "7 memories, created" in page
+    assert "by ida" in page
 
 
 def test_points_have_kind_topic_and_tag(browser: Client, drawn: ConsoleWorld) -> None:
@@ -118,7 +118,7 @@ def test_a_map_says_when_memories_have_changed(browser: Client, drawn: ConsoleWo
         make_index_entry(make_note(drawn.space, "another hive"), "note", [1, 1, 0])
     page = get_map_page(browser, drawn)
     assert "Memories have changed" in page
-    assert "Draw it again" in page
+    assert "Update the map" in page
     browser.post(reverse("space-map-begin", args=[drawn.space.id]))
     run_space(drawn.tenant.id, drawn.space.id)
     assert "Memories have changed" not in get_map_page(browser, drawn)
@@ -128,8 +128,7 @@ def test_a_map_says_when_memories_have_changed(browser: Client, drawn: ConsoleWo
 def test_progress_is_shown_until_it_is_drawn(browser: Client, drawn: ConsoleWorld) -> None:
     browser.post(reverse("space-map-begin", args=[drawn.space.id]))
     part = get_map_page(browser, drawn, **{"HX-Request": "true"})
-    assert "The map is being drawn" in part
-    assert "it waits for a worker" in part
+    assert "Creating the map: waiting for a worker" in part
     assert "<html" not in part
     run_space(drawn.tenant.id, drawn.space.id)
     where = reverse("space-map", args=[drawn.space.id])
@@ -149,7 +148,7 @@ def test_a_failure_is_told_with_its_reason(browser: Client, drawn: ConsoleWorld)
     with tenant_scope(drawn.tenant.id):
         Job.objects.filter(step=Job.Step.MAP).update(state="dead", error="MemoryError: too many")
     page = get_map_page(browser, drawn)
-    assert "could not be drawn" in page
+    assert "could not be created" in page
     assert "MemoryError: too many" in page
 
 
@@ -218,5 +217,5 @@ def test_without_a_map_it_says_how_to_have_one(browser: Client, world: ConsoleWo
         SpaceMap.objects.all().delete()
     page = get_map_page(browser, world)
     assert "No map yet" in page
-    assert "Draw it" in page
+    assert "Create map" in page
     assert get_map_data(browser, world)["nodes"] == []

@@ -151,7 +151,7 @@ def test_nothing_can_be_changed_in_the_past(browser: Client, told: ConsoleWorld)
     """By its admin, who may do all of it now."""
     actions = {
         "timeline": ("Erase", ">Test question<"),
-        "persona": ("Set a trait", "Write by hand"),
+        "persona": ("Set a trait", "Enter manually"),
         "blocks": ("New block",),
         "history": (">Undo<", "Go back to an earlier time", "Erase for good…"),
     }
@@ -166,10 +166,10 @@ def test_nothing_can_be_changed_in_the_past(browser: Client, told: ConsoleWorld)
 def test_what_cannot_be_rewound_says_so(browser: Client, told: ConsoleWorld) -> None:
     for name in ("graph", "review", "golden", "policy", "map"):
         assert "This page shows the space as it is now" in get_page(browser, told, name, JUNE), name
-    assert "Entities have no time of the world" in get_page(
+    assert "Entities have no dates of their own" in get_page(
         browser, told, "entities", JUNE, known="now"
     )
-    assert "Heat is known for now only" in get_page(browser, told, "segments", JUNE)
+    assert "Heat is only known for the present" in get_page(browser, told, "segments", JUNE)
 
 
 def test_the_timeline_shows_what_had_been_received_and_made_by_then(
@@ -206,7 +206,7 @@ def test_a_moment_that_cannot_be_read_is_named_and_one_to_come_is_now(
 ) -> None:
     for wrong in ("yesterday", "2026-13-45", "1-1-1", "<b>", "9" * 500):
         page = get_page(browser, told, "facts", as_of=wrong)
-        assert "is not a time that can be read" in page
+        assert "is not a valid time" in page
         assert "I keep bees in Bruges" in page
     assert "As of <time" not in get_page(browser, told, "facts", as_of="2199-01-01")
     assert (
@@ -239,7 +239,7 @@ def test_the_slider_has_marks_and_steps_from_change_to_change(
     later = format_moment(JULY).replace(":", "%3A")
     assert f"as_of={later}" in page
     said = get_page(browser, told, "facts", JUNE, known="now")
-    assert "what was said</span>" in said
+    assert "messages</span>" in said
 
 
 def test_what_was_erased_since_is_missing_from_the_past(

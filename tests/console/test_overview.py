@@ -101,8 +101,8 @@ def test_decisions_are_counted_by_kind_within_the_days(
         ]
     with tenant_scope(other.tenant.id):
         assert count_decisions(now - timedelta(days=1)) == []
-    assert "Held back" in get_overview(browser, "7")
-    assert "Held back" not in get_overview(browser, "1")
+    assert "Quarantined" in get_overview(browser, "7")
+    assert "Quarantined" not in get_overview(browser, "1")
     page = get_overview(browser, "1")
     assert (
         f'<dt>Remembered</dt><dd><a class="plain" href="{reverse("jobs")}?days=1&amp;decided=add">2'
@@ -158,7 +158,7 @@ def test_the_page_behind_a_number_of_the_overview_counts_the_same(
     assert {(name, where): number for name, where, number in links} == {
         (name, where): found.get(name, found[""]) for (name, where), found in there.items()
     }
-    assert {"Remembered", "Called unfit", "Questions", "Money"} <= {name for name, _ in there}
+    assert {"Remembered", "Rated negative", "Questions", "Money"} <= {name for name, _ in there}
 
 
 def test_quality_requests_and_money_are_those_of_the_days(
@@ -193,7 +193,7 @@ def test_a_key_that_is_refused_is_told_until_a_call_goes_well(
         make_call(world.space, status="failed", error=error)
     page = get_overview(browser)
     assert "The endpoint refused the hub&#x27;s key" in page
-    assert "Set OPENAI_API_KEY" in page
+    assert "update OPENAI_API_KEY" in page
     with tenant_scope(world.tenant.id):
         make_call(world.space)
     assert "refused the hub" not in get_overview(browser)
@@ -205,8 +205,8 @@ def test_an_engine_without_its_model_and_a_database_behind_are_told(
     set_tenant_engine(world.tenant.id, "llm")
     monkeypatch.setattr(health, "count_pending_migrations", lambda: 3)
     page = get_overview(browser)
-    assert "This tenant is read by a language model, and none is configured" in page
-    assert "The database is 3 steps behind the program" in page
+    assert "This tenant uses a language model, but none is configured" in page
+    assert "The database is 3 migrations behind the program" in page
     assert "python manage.py migrate --database owner" in page
 
 

@@ -245,7 +245,7 @@ def test_memories_stand_in_plain_words_under_their_topic(me: Client, world: Cons
         make_fact(world.space, "Rui keeps goats", turn, owner="Rui")
     shown = get_page(me, "me")
     order = ["Home and family", "Lives in Ghent", "Likes and habits", "我喜欢茶</a>"]
-    order += ["Other people and things you spoke of", "Rui keeps goats"]
+    order += ["Other people and things you mentioned", "Rui keeps goats"]
     places = [shown.index(words) for words in order]
     assert places == sorted(places)
     assert 'lang="zh">我喜欢茶' in shown
@@ -271,7 +271,7 @@ def test_what_holds_no_longer_is_found_by_asking_for_it(me: Client, world: Conso
     assert "I keep bees in Ghent" not in get_page(me, "me")
     withdrawn = me.get(reverse("me"), {"show": "withdrawn", "q": "bees"}).content.decode()
     assert "I keep bees in Ghent" in withdrawn
-    assert "Nothing like it" in me.get(reverse("me"), {"q": "goats"}).content.decode()
+    assert "No matches" in me.get(reverse("me"), {"q": "goats"}).content.decode()
 
 
 def test_the_persona_is_told_in_words(me: Client, world: ConsoleWorld) -> None:
@@ -316,8 +316,8 @@ def test_their_own_words_stand_in_its_place_and_the_pipeline_does_not_overwrite_
 ) -> None:
     form = {"action": "wrong", "words": "I keep bees in Bruges"}
     answer = me.post(reverse("me-memory", args=[world.fact.id]), form, follow=True)
-    assert b"Put right. Your word stands" in answer.content
-    assert b"by yourself" in answer.content
+    assert b"Corrected. Your version stands" in answer.content
+    assert b"by you" in answer.content
     with tenant_scope(world.tenant.id):
         new = Fact.objects.get(text="I keep bees in Bruges")
         event = EvolutionEvent.objects.get(actor=corrections.ACTOR)
@@ -356,7 +356,7 @@ def test_what_is_read_later_only_proposes_against_their_word(
 def test_what_is_no_longer_so_ends_and_gives_way(me: Client, world: ConsoleWorld) -> None:
     form = {"action": "over", "words": "Now I keep goats", "at": ""}
     answer = me.post(reverse("me-memory", args=[world.fact.id]), form, follow=True)
-    assert b"It counts as over" in answer.content
+    assert b"Marked as ended" in answer.content
     assert get_fact(world).valid_to is not None
     with tenant_scope(world.tenant.id):
         new = Fact.objects.get(text="Now I keep goats")
@@ -367,9 +367,9 @@ def test_what_is_no_longer_so_ends_and_gives_way(me: Client, world: ConsoleWorld
 
 def test_forgetting_and_bringing_back(me: Client, world: ConsoleWorld) -> None:
     where = reverse("me-memory", args=[world.fact.id])
-    assert b"used no longer" in me.post(where, {"action": "forget"}, follow=True).content
+    assert b"no longer used" in me.post(where, {"action": "forget"}, follow=True).content
     assert get_fact(world).retired_at is not None
-    assert b"It counts again" in me.post(where, {"action": "restore"}, follow=True).content
+    assert b"It is used again" in me.post(where, {"action": "restore"}, follow=True).content
     assert get_fact(world).retired_at is None
     me.post(reverse("me-note-forget", args=[world.note.id]))
     with tenant_scope(world.tenant.id):
@@ -379,7 +379,7 @@ def test_forgetting_and_bringing_back(me: Client, world: ConsoleWorld) -> None:
 @pytest.mark.parametrize(
     ("form", "words"),
     [
-        ({"action": "over", "at": "soon"}, "not a day that can be read"),
+        ({"action": "over", "at": "soon"}, "this date is not valid"),
         ({"action": "over", "at": "1999-01-01"}, "that is before it began"),
         ({"action": "wrong", "words": "I keep bees in Ghent"}, "that is what it says already"),
         ({"action": "wrong", "words": "x" * 1_100_000}, "at most 1048576 bytes"),
@@ -408,7 +408,7 @@ def test_erasing_one_memory_takes_the_words_it_was_read_from(
 ) -> None:
     where = reverse("me-memory-erase", args=[world.fact.id])
     assert "I keep bees in Ghent.</li>" in me.get(where).content.decode()
-    assert b"Erased for good" in me.post(where, follow=True).content
+    assert b"Permanently erased" in me.post(where, follow=True).content
     with tenant_scope(world.tenant.id):
         assert not Fact.objects.filter(id=world.fact.id).exists()
         assert not Turn.objects.filter(text__contains="bees in Ghent").exists()
@@ -438,10 +438,10 @@ def curious(world: ConsoleWorld) -> ConsoleWorld:
 def test_a_person_takes_back_what_is_thought_of_them_and_that_too(
     me: Client, curious: ConsoleWorld
 ) -> None:
-    assert "Taken back: it is not thought of you" in post_trait(me, level="")
+    assert "Removed: it is no longer assumed about you" in post_trait(me, level="")
     assert list_trait_levels(curious) == []
-    assert "taken back by yourself" in get_page(me, "me-about")
-    assert "What was thought before counts again" in post_trait(me, action="back")
+    assert "removed by you" in get_page(me, "me-about")
+    assert "The earlier assessment applies again" in post_trait(me, action="back")
     assert list_trait_levels(curious) == [("high", "")]
     assert "What you said" in get_page(me, "me-about")  # with the words it rested on
     with tenant_scope(curious.tenant.id):
@@ -452,10 +452,10 @@ def test_a_person_takes_back_what_is_thought_of_them_and_that_too(
 def test_a_person_says_how_it_is_instead_and_takes_back_one_word_after_another(
     me: Client, curious: ConsoleWorld
 ) -> None:
-    assert "Your word stands" in post_trait(me, level="medium")
+    assert "Your version stands" in post_trait(me, level="medium")
     post_trait(me, level="low")
     assert list_trait_levels(curious) == [("low", corrections.ACTOR)]
-    assert "as you say" in get_page(me, "me-about")
+    assert "set by you" in get_page(me, "me-about")
     post_trait(me, action="back")
     assert list_trait_levels(curious) == [("medium", corrections.ACTOR)]
     post_trait(me, action="back")
@@ -540,7 +540,7 @@ def test_erasing_everything_asks_shows_and_leaves_a_receipt(
     me: Client, world: ConsoleWorld
 ) -> None:
     where = reverse("me-erase")
-    assert "What would go" in get_page(me, "me-erase")
+    assert "What would be erased" in get_page(me, "me-erase")
     refused = me.post(where, {"confirm": "yes"})
     assert refused.status_code == 422
     assert b"Nothing was erased" in refused.content

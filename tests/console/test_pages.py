@@ -41,7 +41,7 @@ from tests.support.factories import (
 # count of what waits in the inbox.
 FRAME = 13
 QUERIES = {
-    "overview": 21,  # two of them once a process: is the database as far as the code?
+    "overview": 21,
     "policy": 3,
     "space-policy": 4,
     "quality": 4,
@@ -127,6 +127,7 @@ def test_statements_do_not_grow_with_the_rows(
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
     add_rows(world, 4)
+    get_page(browser, world, "overview")  # what a process asks once: is the database up to date?
     with django_assert_max_num_queries(QUERIES[name] + FRAME):
         assert browser.get(build_address(world, name)).status_code == 200
 
@@ -134,7 +135,7 @@ def test_statements_do_not_grow_with_the_rows(
 def test_the_overview_counts_and_leads_to_the_rows(browser: Client, world: ConsoleWorld) -> None:
     page = get_page(browser, world, "overview")
     assert "<b>2</b>" in page  # turns
-    assert "1 job given up" in page
+    assert "1 job was given up" in page
     assert f"{reverse('jobs')}?state=dead" in page
     assert "the endpoint is closed" in page
     assert "No language model is configured" in page
@@ -157,7 +158,7 @@ def test_the_overview_of_an_empty_tenant_says_what_to_do(
     with tenant_scope(world.tenant.id):
         world.space.delete()
     page = get_page(browser, world, "overview")
-    assert "Nothing has been said yet" in page
+    assert "No messages yet" in page
     assert "Open the chat" in page
 
 
@@ -222,18 +223,18 @@ def test_a_wording_that_was_taken_out_stands_before_the_right_one_and_says_so(
     where = reverse("space-fact", args=[world.space.id, right.id])
     page = browser.get(where).content.decode()
     assert page.index(f">{world.fact.text}</a>") < page.index(">I keep ten hives</a>")
-    assert page.count(", taken out</p>") == 1
+    assert page.count(", removed</p>") == 1
 
 
 def test_a_receipt_says_in_words_what_was_erased(browser: Client, world: ConsoleWorld) -> None:
     where = reverse("receipt", args=[world.receipt.id])
-    assert "<h1>Erased: what was said</h1>" in browser.get(where).content.decode()
-    assert ">What was said</a>" in browser.get(reverse("receipts")).content.decode()
+    assert "<h1>Erased: messages</h1>" in browser.get(where).content.decode()
+    assert ">Messages</a>" in browser.get(reverse("receipts")).content.decode()
 
 
 def test_a_turn_that_loses_a_clause_is_counted_apart(browser: Client, world: ConsoleWorld) -> None:
     where = f"{reverse('space-erase', args=[world.space.id])}?facts={world.fact.id}&sources=yes"
-    counted = "<dt>Turns that lose a clause and keep the rest</dt><dd>1</dd>"
+    counted = "<dt>Turns that lose one clause and keep the rest</dt><dd>1</dd>"
     planned = browser.get(where).content.decode()
     assert counted in planned
     assert '<span class="words">I keep bees in Ghent.</span>' in planned
@@ -268,7 +269,7 @@ def test_what_changes_next_year_has_not_changed_yet(browser: Client, world: Cons
     assert 'class="title past"' not in now
     later = get_page(browser, world, "space-facts", "?status=ahead")
     assert "I keep bees in Bruges</a>" in later
-    assert "Believed from" in later
+    assert "Will be true from" in later
     assert "Nothing matches" in get_page(browser, world, "space-facts", "?status=past")
 
 
@@ -382,11 +383,11 @@ def test_a_segment_tells_its_tier_both_heats_and_the_chains(
         )
     page = get_page(browser, world, "space-segment")
     assert page.count("Two hives it was.") == 1, "once for the exchanges of a chain"
-    assert "Heat of promotion 8.00, over 5: 1 visit and 6 pages" in page
-    assert ">cold</span>" in page
+    assert "Promotion heat 8.00, above 5: 1 visit and 6 pages" in page
+    assert ">inactive</span>" in page
     rows = get_page(browser, world, "space-segments", "?sort=ready&tier=cold")
     assert "8.00" in rows
-    assert ">cold</span>" in rows
+    assert ">inactive</span>" in rows
 
 
 def test_a_retired_segment_is_listed_no_more(browser: Client, world: ConsoleWorld) -> None:
@@ -402,7 +403,7 @@ def test_entities_lead_to_the_facts_about_them(browser: Client, world: ConsoleWo
 def test_find_looks_in_spaces_and_facts(browser: Client, world: ConsoleWorld) -> None:
     page = get_page(browser, world, "search", "?q=bees+ghent")
     assert build_address(world, "space-fact") in page
-    assert "No space is called so" in page
+    assert "No space has this name" in page
 
 
 def test_odd_filters_fall_back(browser: Client, world: ConsoleWorld) -> None:
@@ -438,7 +439,7 @@ def test_the_polling_browser_gets_the_live_part_only(browser: Client, world: Con
 
 def test_a_job_given_up_can_be_tried_again(browser: Client, world: ConsoleWorld) -> None:
     answer = browser.post(reverse("job-retry", args=[world.job.id]), follow=True)
-    assert "Will be tried again now" in answer.content.decode()
+    assert "Queued for another attempt" in answer.content.decode()
     with tenant_scope(world.tenant.id):
         assert Job.objects.get(id=world.job.id).state == "queued"
     answer = browser.post(reverse("job-retry", args=[world.job.id]), follow=True)
@@ -486,7 +487,7 @@ def test_a_quiet_worker_is_noticed(browser: Client, world: ConsoleWorld) -> None
     with tenant_scope(world.tenant.id):
         make_job(world.space, "queued", run_after=late)
     page = get_page(browser, world, "overview")
-    assert "No worker has been heard: 1 job due for over a minute" in page
+    assert "No worker is responding: 1 job overdue by more than a minute" in page
 
 
 def test_what_is_planned_for_later_is_not_yet_to_do(browser: Client, world: ConsoleWorld) -> None:
@@ -540,7 +541,7 @@ def test_an_episode_shows_its_text_its_turns_and_how_well_it_is_remembered(
 
 
 def test_what_was_said_of_a_fact_stands_on_its_page(browser: Client, world: ConsoleWorld) -> None:
-    assert "What was said of it" not in get_page(browser, world, "space-fact")
+    assert "<h2>Feedback</h2>" not in get_page(browser, world, "space-fact")
     with tenant_scope(world.tenant.id):
         set_feedback(world.fact, "wrong", "key mh_abc", MAY, reason="She moved.")
     page = get_page(browser, world, "space-fact")

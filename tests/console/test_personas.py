@@ -96,7 +96,7 @@ def test_the_portrait_follows_what_is_set_by_hand_at_once(
         .partition("</section>")[0]
     )
     page = post_form(browser, "space-trait", world, key="openness", level="")
-    assert "Nothing is known yet to draw one from." in page
+    assert "Not enough is known yet to write one." in page
     page = post_form(browser, "space-profile", world, key="Nick name", value="Noor")
     assert "nick name: Noor" in page
 
@@ -110,7 +110,7 @@ def test_the_shelf_says_how_much_it_holds(browser: Client, world: ConsoleWorld) 
     page = get_persona_page(browser, world)
     assert "2 of 2" in page
     assert "Kept 0." not in page
-    assert "1 older one fell off" in page
+    assert "1 older fact has left the shelf" in page
 
 
 def post_block(browser: Client, world: ConsoleWorld, **form: object) -> str:

@@ -138,7 +138,7 @@ def test_a_change_on_an_older_version_is_refused(browser: Client, world: Console
     set_policy(world.tenant.id, actor="rui", preset="amem")
     form = build_form_fields(build_layers(world)) | {"facts.neighbours": "7", "version": "1"}
     page = browser.post(reverse("policy-change"), form, follow=True).content.decode()
-    assert "Somebody changed the policy meanwhile" in page
+    assert "Someone else changed the policy in the meantime" in page
     assert get_policy(world).preset == "amem"
 
 
@@ -162,7 +162,7 @@ def test_a_space_says_its_own_and_can_follow_its_tenant_again(
     assert get_policy(world).preset == "rag"
     page = browser.get(reverse("space-policy", args=[world.space.id])).content.decode()
     assert "In force: Plain retrieval" in page
-    assert "As the tenant" in page
+    assert "Tenant setting" in page
     browser.post(address, {"preset": "", "version": "1"})
     assert get_policy(world).preset == "mem0"
 

@@ -42,7 +42,7 @@ def test_it_is_a_choice_shown_with_what_differs(
     browser: Client, world: ConsoleWorld, file: Path
 ) -> None:
     page = page_of(browser)
-    assert '<option value="" selected>packaged</option>' in page
+    assert '<option value="" selected>built-in</option>' in page
     assert '<option value="careful">careful</option>' in page
     assert "+Only &lt;b&gt;boats&lt;/b&gt;." in page
     assert "llm.prompt.route" not in page

@@ -44,27 +44,27 @@ def test_the_tenant_sees_rates_and_the_worst_spaces_first(
     assert shown.index(f"/spaces/{other.id}/quality") < shown.index(
         f"/spaces/{world.space.id}/quality"
     )
-    assert "at least 0.95 alike" in shown
+    assert "at least 0.95 similar" in shown
     assert "None found" in request_page(browser, "quality", query="?signal=stale")
 
 
 def test_before_anything_was_measured_the_page_says_so(
     browser: Client, world: ConsoleWorld
 ) -> None:
-    assert "Nothing is measured yet." in request_page(browser, "quality")
+    assert "Not measured yet." in request_page(browser, "quality")
     assert "Not measured yet" in request_page(browser, "space-quality", world.space.id)
 
 
 def test_readings_of_another_tenant_do_not_count(browser: Client, world: ConsoleWorld) -> None:
     other = make_world("Other")
     make_duplicate_pair(other)
-    assert "Nothing is measured yet." in request_page(browser, "quality")
+    assert "Not measured yet." in request_page(browser, "quality")
 
 
 def test_a_pair_is_shown_with_its_words_and_merged(browser: Client, world: ConsoleWorld) -> None:
     older, newer = make_duplicate_pair(world)
     shown = request_page(browser, "space-quality", world.space.id)
-    for words in ("Nora keeps bees", "Nora is keeping bees", "97 % alike", "1 of 4 facts"):
+    for words in ("Nora keeps bees", "Nora is keeping bees", "similarity 97 %", "1 of 4 facts"):
         assert words in shown
     sent = {"action": "merge", "other": str(older.id), "signal": "duplicates"}
     done = request_page(browser, "space-quality-act", world.space.id, newer.id, **sent)
@@ -87,9 +87,7 @@ def test_a_fact_is_retired_under_the_editors_name(client: Client, world: Console
     editor = make_member(world.tenant, Membership.Role.EDITOR)
     client.force_login(editor)
     sent = {"action": "retire", "signal": "stale"}
-    assert "Forgotten" in request_page(
-        client, "space-quality-act", world.space.id, older.id, **sent
-    )
+    assert "Hidden" in request_page(client, "space-quality-act", world.space.id, older.id, **sent)
     with tenant_scope(world.tenant.id):
         assert Fact.objects.get(id=older.id).retired_at is not None
         assert EvolutionEvent.objects.get(reason="quality: stale").actor == editor.username
@@ -122,5 +120,5 @@ def test_a_viewer_looks_and_touches_nothing(client: Client, world: ConsoleWorld)
     client.force_login(make_member(world.tenant, Membership.Role.VIEWER))
     shown = request_page(client, "space-quality", world.space.id)
     assert "Nora keeps bees" in shown
-    assert "Retire" not in shown
+    assert "Hide" not in shown
     assert "Measure now" not in shown

@@ -27,8 +27,8 @@ def test_each_preset_has_a_list_beside_that_of_the_space(
     browser: Client, world: ConsoleWorld
 ) -> None:
     lists = ask(browser, world, "rag", "balanced")
-    assert list(lists) == ["As it is set", "Balanced", "Plain retrieval"]
-    assert not {"▲", "▼"} & set(lists["As it is set"])
+    assert list(lists) == ["Current settings", "Balanced", "Plain retrieval"]
+    assert not {"▲", "▼"} & set(lists["Current settings"])
 
 
 def test_a_memory_has_one_letter_and_a_letter_one_memory(

@@ -79,9 +79,9 @@ def test_a_question_shows_its_way_its_results_and_what_was_left(
         "the question asks for a fact",
         "I keep bees in Ghent",
         "Wasps live under the roof",
-        "too far from the question",
-        "no longer there",
-        "shown by another",
+        "not relevant enough",
+        "no longer exists",
+        "covered by another",
         "120 of 500 tokens",
         "candidates 3.0 ms",
         "1.00 dense + 0.50 lexical",
@@ -113,7 +113,7 @@ def test_core_memory_is_counted_and_no_words_of_it_are_kept(
     with tenant_scope(world.tenant.id):
         log = make_recall(world.space, "bees?", world.fact, world.turn, form="context")
         log.items.filter(place=1).update(section="core", kind="core")
-    assert "Before these stood 1 part of core memory" in get_recall_page(browser, log)
+    assert "These were preceded by 1 part of core memory" in get_recall_page(browser, log)
 
 
 @pytest.mark.parametrize("count", [1, 12])
@@ -171,10 +171,10 @@ def test_a_log_of_nothing_says_so_and_when_it_is_off(
 ) -> None:
     with tenant_scope(world.tenant.id):
         RecallLog.objects.all().delete()
-    assert "Nothing has been asked" in get_list_page(browser)
+    assert "No questions yet" in get_list_page(browser)
     assert "Nothing matches" in get_list_page(browser, outcome="degraded")
     settings.RECALL_LOG_DAYS = 0
-    assert "Nothing is logged" in get_list_page(browser)
+    assert "Logging is off" in get_list_page(browser)
 
 
 def test_a_context_shows_the_block_in_words_of_today(browser: Client, world: ConsoleWorld) -> None:
@@ -199,7 +199,7 @@ def test_X6_what_was_erased_has_no_words_on_the_page(browser: Client, world: Con
         world.turn.state = Turn.State.REDACTED
         world.turn.save()
     assert words not in get_recall_page(browser, log)
-    assert "no longer there" in get_recall_page(browser, log)
+    assert "no longer exists" in get_recall_page(browser, log)
 
 
 def test_X6_an_erasure_takes_the_question_too(browser: Client, world: ConsoleWorld) -> None:

@@ -66,15 +66,15 @@ def test_a_result_tells_its_channels_score_and_sources_and_what_was_dropped(
     reader: Client, scene: RecallScene
 ) -> None:
     page = get_search_page(reader, scene, q="kayak?")
-    shown = cut_section(page, "Shown: As it is set")
+    shown = cut_section(page, "Shown: Current settings")
     assert "Ana has a kayak" in shown
     assert "facts #1" in shown
     assert "meaning #1" in shown
     assert 'class="tone-1"' in shown
     assert "D1:1" in shown
-    left = cut_section(page, "Not shown: As it is set")
+    left = cut_section(page, "Not shown: Current settings")
     assert "my kayak leaks" in left
-    assert "shown by another" in left
+    assert "covered by another" in left
     (log,) = list_logs(scene)
     assert reverse("recall", args=[log.id]) in page
     assert reader.get(reverse("recall", args=[log.id])).status_code == 200
@@ -96,7 +96,7 @@ def test_a_context_shows_the_block_that_an_agent_is_handed(
     reader: Client, scene: RecallScene
 ) -> None:
     page = get_search_page(reader, scene, q="kayak?", form="context", budget="500")
-    block = cut_section(page, "The block: As it is set")
+    block = cut_section(page, "The block: Current settings")
     assert escape("<memory>") in block
     assert "Ana has a kayak" in block
     assert list_logs(scene)[0].options["budget_tokens"] == 500
@@ -104,7 +104,7 @@ def test_a_context_shows_the_block_that_an_agent_is_handed(
 
 def test_a_preset_beside_it_says_what_only_it_shows(reader: Client, scene: RecallScene) -> None:
     page = get_search_page(reader, scene, q="kayak?", policy="rag")
-    own, rag = (cut_section(page, f"Shown: {name}") for name in ("As it is set", "Preset rag"))
+    own, rag = (cut_section(page, f"Shown: {name}") for name in ("Current settings", "Preset rag"))
     assert "Ana has a kayak" in own
     assert "only here" in own
     assert "my kayak leaks" in rag
@@ -120,19 +120,19 @@ def test_what_if_keeps_the_house_rules_and_changes_nothing(
     before = get_search_page(reader, scene, q="kayak?")
     get_search_page(reader, scene, q="kayak?", policy="rag", channels="notes")
     assert cut_section(
-        get_search_page(reader, scene, q="kayak?"), "Shown: As it is set"
-    ) == cut_section(before, "Shown: As it is set")
+        get_search_page(reader, scene, q="kayak?"), "Shown: Current settings"
+    ) == cut_section(before, "Shown: Current settings")
 
 
 def test_each_stage_tells_what_it_brought_and_dropped(reader: Client, scene: RecallScene) -> None:
     page = get_search_page(reader, scene, q="kayak?")
-    way = cut_section(page, "The way it took: As it is set")
+    way = cut_section(page, "Steps: Current settings")
     for stage in ("Question", "Channels", "Fusion", "Judge", "Packing"):
         assert f"<b>{stage}</b>" in way
     assert "facts 1, 1 shown" in way
-    left = cut_section(page, "Not shown: As it is set")
-    assert left.count("shown by another") > 0
-    assert f"{left.count('shown by another')} shown by another" in way
+    left = cut_section(page, "Not shown: Current settings")
+    assert left.count("covered by another") > 0
+    assert f"{left.count('covered by another')} covered by another" in way
     assert "all channels ranked together" in way
 
 
@@ -140,10 +140,10 @@ def test_another_choice_of_channels_can_stand_beside(reader: Client, scene: Reca
     page = get_search_page(reader, scene, q="kayak?", other_channels=["raw"], other_select="fixed")
     title = "Channels raw, combined fixed"
     assert "my kayak leaks" in cut_section(page, f"Shown: {title}")
-    own = cut_section(page, "Shown: As it is set")
+    own = cut_section(page, "Shown: Current settings")
     assert "only here" in own
     assert "0 in both" in page
-    assert f"1 only under “{title}”" in page
+    assert f"1 only with “{title}”" in page
     assert 'name="other_channels" value="raw" checked' in page
     assert [log.options.get("channels") for log in list_logs(scene)] == [None, ["raw"]]
     call = cut_section(page, f"As a call: {title}")
@@ -152,17 +152,17 @@ def test_another_choice_of_channels_can_stand_beside(reader: Client, scene: Reca
 
 def test_two_settings_that_agree_are_said_to(reader: Client, scene: RecallScene) -> None:
     page = get_search_page(reader, scene, q="kayak?", other_select="fused")
-    assert "; 0 only under “As it is set”, 0 only under “Combined fused”" in page
-    assert "same place there" in cut_section(page, "Shown: As it is set")
-    assert "at another place" not in page
+    assert "; 0 only with “Current settings”, 0 only with “Combined fused”" in page
+    assert "same rank there" in cut_section(page, "Shown: Current settings")
+    assert "at a different rank" not in page
 
 
 def test_kinds_tokens_session_and_agent_can_be_asked_for(
     reader: Client, scene: RecallScene
 ) -> None:
     page = get_search_page(reader, scene, q="kayak?", kinds=["turn"], room="200")
-    assert "my kayak leaks" in cut_section(page, "Shown: As it is set")
-    assert "of 200 tokens" in cut_section(page, "The way it took: As it is set")
+    assert "my kayak leaks" in cut_section(page, "Shown: Current settings")
+    assert "of 200 tokens" in cut_section(page, "Steps: Current settings")
     assert 'name="kinds" value="turn" checked' in page
     (log,) = list_logs(scene)
     assert (log.options["kinds"], log.options["budget_tokens"]) == (["turn"], 200)
@@ -176,14 +176,14 @@ def test_a_question_is_handed_on_as_a_call_without_a_key(
     reader: Client, scene: RecallScene
 ) -> None:
     page = get_search_page(reader, scene, q="kayak\"'<b>?", limit="3", policy="rag")
-    own = cut_section(page, "As a call: As it is set")
+    own = cut_section(page, "As a call: Current settings")
     for words in ("curl -s http://testserver/api/v1/search", "hub.search(", "await fetch("):
         assert escape(words) in own
     assert "MEMORYHUB_KEY" in own
     assert "<b>?" not in page
     assert escape("limit=3") in own
     rag = cut_section(page, "As a call: Preset rag")
-    assert "A call asks what the space is set to" in rag
+    assert "A call uses the settings of the space" in rag
     assert "curl" not in rag
 
 
@@ -191,8 +191,8 @@ def test_options_narrow_and_stay_in_the_form(reader: Client, scene: RecallScene)
     page = get_search_page(
         reader, scene, q="kayak?", channels=["raw"], select="fixed", limit="3", past="on"
     )
-    assert "my kayak leaks" in cut_section(page, "Shown: As it is set")
-    assert "Ana has a kayak" not in cut_section(page, "Shown: As it is set")
+    assert "my kayak leaks" in cut_section(page, "Shown: Current settings")
+    assert "Ana has a kayak" not in cut_section(page, "Shown: Current settings")
     assert 'value="raw" checked' in page
     assert '<option value="fixed" selected>' in page
     assert 'value="3"' in page
@@ -204,7 +204,7 @@ def test_options_narrow_and_stay_in_the_form(reader: Client, scene: RecallScene)
 def test_as_of_a_day_before_there_is_nothing(reader: Client, scene: RecallScene) -> None:
     page = get_search_page(reader, scene, q="kayak?", as_of="2020-01-01")
     assert "not enough found" in page
-    assert "Nothing: no memory bears on the question." in page
+    assert "Nothing: no memory is relevant to the question." in page
 
 
 @pytest.mark.parametrize(

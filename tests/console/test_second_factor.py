@@ -104,7 +104,7 @@ def test_an_app_is_set_up_and_asked_for(client: Client, world: ConsoleWorld, clo
     assert '<svg width="' in page
     (secret,) = re.findall(r"<code>([A-Z2-7]{32})</code>", page)
     wrong = client.post(reverse("account-second-app"), {"code": "000000"}).content.decode()
-    assert "That is not this app" in wrong
+    assert "That is not the app" in wrong
     assert secret in wrong  # the same picture, as the app has read it already
     code = show_code(clock.now, secret)
     page = client.post(reverse("account-second-app"), {"code": code}).content.decode()
@@ -217,7 +217,7 @@ def test_codes_are_guessed_no_faster_than_passwords(
         assert not try_code(client, "000000", f"10.0.{place}.1")
     assert not try_code(client, show_code(clock.now), "10.1.1.1")
     page = client.get(reverse("sign-in-second")).content
-    assert b"Code of your app" in page
+    assert b"Code from your app" in page
     clock.pass_seconds(901)
     give_password(client, world.admin)
     for _ in range(2):
@@ -261,7 +261,7 @@ def test_it_is_changed_only_by_who_gave_the_password_lately(
         ("account-second-passkey", {"credential": "{}"}),
     ):
         page = client.post(reverse(name), form, follow=True).content.decode()
-        assert "Give your password first" in page, name
+        assert "Enter your password first" in page, name
     assert "second.codes" not in list_kinds(world.admin)[-1]
     wrong = client.post(reverse("account-second-confirm"), {"password": "wrong"}, follow=True)
     assert "That is not your password" in wrong.content.decode()
@@ -284,7 +284,7 @@ def test_the_password_asked_for_again_is_guessed_no_faster(
     for _ in range(attempts.MOST_AT_ADDRESS_BY_NAME):
         client.post(reverse("account-second-confirm"), {"password": "wrong"})
     page = client.post(reverse("account-second-confirm"), {"password": RIGHT}, follow=True)
-    assert "Wait a quarter of an hour" in page.content.decode()
+    assert "Try again in 15 minutes" in page.content.decode()
 
 
 def test_a_second_app_is_refused(world: ConsoleWorld, client: Client, clock: Clock) -> None:
@@ -307,7 +307,7 @@ def test_made_up_passkeys_are_refused(
     for _ in range(2):  # with a challenge and without
         form = {"credential": answer, "name": "Key"}
         page = client.post(reverse("account-second-passkey"), form, follow=True).content.decode()
-        assert "The browser gave no passkey" in page
+        assert "The browser provided no passkey" in page
         client.get(reverse("account-second-passkey"))
     give_app(world.admin, clock)
     client.post(reverse("sign-out"))
@@ -496,7 +496,7 @@ def test_a_tenant_asks_its_people_for_one(
     assert try_sign_in(client, world.admin.username, RIGHT)
     assert try_sign_in(browser, person.username, RIGHT)
     refused = client.post(reverse("people-second-factor"), {"required": "on"}, follow=True)
-    assert b"Sign in with a second factor of your own first" in refused.content
+    assert b"First sign in with a second factor yourself" in refused.content
     assert is_signed_in(browser)
     give_app(world.admin, clock)
     client.post(reverse("sign-out"))
@@ -513,7 +513,7 @@ def test_a_tenant_asks_its_people_for_one(
     assert is_signed_in(browser)
     browser.post(reverse("choose-tenant"), {"tenant": str(world.tenant.id)})
     page = browser.get(reverse("account-second")).content.decode()
-    assert "is open to people with a second factor" in page
+    assert "requires a second factor" in page
     sign_in_anew(browser)
     page = browser.get(reverse("account-second-app")).content.decode()
     (secret,) = re.findall(r"<code>([A-Z2-7]{32})</code>", page)

@@ -86,7 +86,7 @@ def test_somebody_new_gets_in_as_what_the_provider_says(
     left = session.expire_date - timezone.now()
     assert left.total_seconds() == pytest.approx(12 * 3600, abs=60)
     page = client.get(reverse("account")).content.decode()
-    assert "signed in to by single sign-on" in page
+    assert "uses single sign-on" in page
     assert "Change the password" not in page
 
 
@@ -112,7 +112,7 @@ def test_roles_follow_the_provider_at_each_sign_in(
     other = Client()
     answer = sign_on(other, provider)
     assert answer.status_code == 403
-    assert "no tenant here is open to you" in answer.content.decode()
+    assert "no access to any tenant here" in answer.content.decode()
     assert read_role(world, "mira") is None
     assert not is_signed_in(other)
     assert User.objects.filter(username="mira").exists()
@@ -134,9 +134,9 @@ def test_the_last_admin_stays_and_is_not_let_in(
 @pytest.mark.parametrize(
     ("admits", "claims", "words"),
     [
-        (True, {"groups": ["strangers"]}, "no tenant here is open to you"),
-        (True, {}, "no tenant here is open to you"),
-        (False, {"groups": ["staff"]}, "Nobody here knows you yet"),
+        (True, {"groups": ["strangers"]}, "no access to any tenant here"),
+        (True, {}, "no access to any tenant here"),
+        (False, {"groups": ["staff"]}, "There is no account for you here yet"),
     ],
     ids=["unknown role", "no role", "unknown people stay outside"],
 )
@@ -313,7 +313,7 @@ def test_strangers_leave_no_rows_and_are_held_back(
     assert not BrowserSession.objects.exists()
     asked = len(provider.asked)
     answer = client.get(reverse("sign-on"))
-    assert "Too many wrong tries" in answer.content.decode()
+    assert "Too many failed attempts" in answer.content.decode()
     assert len(provider.asked) == asked
 
 

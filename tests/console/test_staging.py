@@ -65,8 +65,8 @@ def test_all_the_time_is_some_stages() -> None:
 
 def test_it_is_said_in_words() -> None:
     says = {name: stage.says for name, stage in build_stages(tokens=480, budget=1000).items()}
-    assert says["Question"] == "it is short; it names Ana, Ben"
-    assert says["Judge"] == "Nobody was asked: the floor alone decides."
+    assert says["Question"] == "it is short; it mentions Ana, Ben"
+    assert says["Judge"] == "No judge: only the relevance floor decides."
     assert says["Packing"] == "3 shown, 480 of 1,000 tokens."
     assert build_stages()["Packing"].says == "3 shown."
     judged = Explanation(ROUTE, judged="enough")

@@ -159,7 +159,7 @@ def test_a_large_change_set_tells_its_first_rows_and_how_many_there_are(
         )
     own = browser.get(reverse("space-event", args=[world.space.id, event.id])).content.decode()
     assert f"{MAX_EVENT_ROWS + 5} rows" in own
-    assert f"the first {MAX_EVENT_ROWS} are shown" in own
+    assert f"showing the first {MAX_EVENT_ROWS}" in own
     page = get_tab(browser, world, "history", q="a great deal")
     assert f"{MAX_EVENT_ROWS + 5} changes by the hub" in page
     assert f"and {MAX_EVENT_ROWS + 5 - 40} more</a>" in page

@@ -87,7 +87,7 @@ def test_what_was_done_is_undone_from_its_message(
     undo = find_undo_address(page)
     assert undo
     page = browser.post(undo, {"back": reverse("overview")}, follow=True).content.decode()
-    assert "Undone. This can be undone in turn." in page
+    assert "Undone. You can redo it from the history." in page
     assert get_state(world) == before
 
 

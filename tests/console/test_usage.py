@@ -31,7 +31,7 @@ def test_calls_are_summed_and_listed(browser: Client, world: ConsoleWorld, setti
     assert "1.50" in page
     assert "timeout: it slept" in page
     assert "3 dropped" in page
-    assert "No price is known of large" in page
+    assert "No price is set for large" in page
     assert "More filters" not in page
     today = browser.get(reverse("usage") + "?days=1").content.decode()
     assert "it slept" not in today
@@ -88,12 +88,12 @@ def test_E16_waiting_for_the_next_day_is_said_in_words(
         make_job(world.space, "retry", error="budget_spent: Today's budget is spent")
         make_job(world.space, "retry", error="breaker_open: small keeps failing")
     page = browser.get(reverse("overview")).content.decode()
-    assert "budget for models is spent: 1 job will go on tomorrow" in page
-    assert "A model keeps failing and is left alone for a while: 1 job put off" in page
-    assert "will be tried again" not in page
+    assert "model budget is used up: 1 job will continue tomorrow" in page
+    assert "A model keeps failing, so calls are paused for a while: 1 job postponed" in page
+    assert "will be retried" not in page
     page = browser.get(reverse("jobs")).content.decode()
-    assert "Waits for tomorrow&#x27;s budget" in page
-    assert "Waits for the model" in page
+    assert "Waiting for tomorrow&#x27;s budget" in page
+    assert "Waiting for the model" in page
 
 
 def test_the_overview_has_todays_figures(browser: Client, world: ConsoleWorld) -> None:

@@ -141,9 +141,9 @@ def test_a_test_that_arrives_and_one_that_does_not(
     where = reverse("webhook-ping", args=[world.hook.id])
     receiver.script(ScriptedAnswer(200, b"thanks"), ScriptedAnswer(500))
     well = read_content(browser.post(where, follow=True))
-    assert "The test arrived: answered 200." in well
+    assert "The test was delivered: response 200." in well
     assert "thanks" in well
-    assert "The test did not arrive: answered 500." in read_content(
+    assert "The test was not delivered: answered 500." in read_content(
         browser.post(where, follow=True)
     )
 

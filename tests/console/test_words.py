@@ -67,12 +67,12 @@ MAY = datetime(2026, 5, 12, tzinfo=UTC)
             {"valid_to": datetime(2027, 1, 1, tzinfo=UTC), "status": "superseded"},
             "Believed since 1 Mar, until 1 Jan 2027",
         ),
-        ({"valid_from": datetime(2027, 1, 1, tzinfo=UTC)}, "Believed from 1 Jan 2027"),
+        ({"valid_from": datetime(2027, 1, 1, tzinfo=UTC)}, "Will be true from 1 Jan 2027"),
         (
             {"status": "retracted", "retired_at": MAY},
             "Marked as false on 12 May: it was never true",
         ),
-        ({"retired_at": MAY}, "Reworded on 12 May: a later version says more"),
+        ({"retired_at": MAY}, "Reworded on 12 May: replaced by a more detailed version"),
         ({"polarity": "planned"}, "Planned since 1 Mar"),
         ({"polarity": "denied", "text": "Ana eats no meat."}, "Believed since 1 Mar"),
     ],
@@ -163,7 +163,7 @@ def build_queue_row(**values: int) -> QueueState:
 def test_health_names_the_trouble_and_the_cure() -> None:
     found = list_notices(build_queue_row(unheard=2, dead=1, retrying=1), llm=True, empty=False)
     assert [notice.level for notice in found] == ["bad", "bad", "warn"]
-    assert "2 jobs due" in found[0].text
+    assert "2 jobs overdue" in found[0].text
     assert found[0].command
     assert all(notice.todo for notice in found)
 
@@ -177,15 +177,15 @@ def test_webhooks_that_fail_are_told_of() -> None:
 @pytest.mark.parametrize(
     ("hub", "what", "todo"),
     [
-        (HubState(unmigrated=2), "2 steps behind", "brought up to date"),
-        (HubState(model_unset=True), "none is configured", "Name an endpoint"),
+        (HubState(unmigrated=2), "2 migrations behind", "until it is updated"),
+        (HubState(model_unset=True), "none is configured", "Set an endpoint and a model"),
         (
             HubState(model_error="endpoint_refused: The model endpoint answered 401: key sk-1"),
             "refused the hub's key",
             "OPENAI_API_KEY",
         ),
         (HubState(model_error="unreachable: cannot be reached"), "cannot be reached", "server run"),
-        (HubState(model_error="odd"), "failed: odd", "all that is known"),
+        (HubState(model_error="odd"), "failed: odd", "No more is known"),
     ],
 )
 def test_what_is_wrong_with_the_hub_is_told_first_with_what_to_do(
@@ -212,10 +212,10 @@ def test_no_model_is_not_a_fault() -> None:
         ("entity", "Entities"),
         ("entitys", "Entities"),
         ("fact", "Facts"),
-        ("clauses", "Turns that lose a clause and keep the rest"),
+        ("clauses", "Turns that lose one clause and keep the rest"),
         ("segmentpages", "Places in a topic"),
         ("model_calls", "Model calls"),
-        ("withheld", "Withheld until rewritten"),
+        ("withheld", "Left out until rewritten"),
     ],
 )
 def test_what_an_erasure_counts(kind: str, words: str) -> None:

@@ -57,7 +57,7 @@ def test_from_signing_in_to_the_words_behind_a_fact(visitor: Visitor, world: Con
     ).click()
     page.get_by_role("link", name="I keep bees in Ghent", exact=True).click()
     expect(page.locator("mark")).to_have_text("I keep bees in Ghent")
-    page.get_by_role("link", name="in its conversation").first.click()
+    page.get_by_role("link", name="in the conversation").first.click()
     expect(page.locator(f"#turn-{world.turn.id}")).to_be_in_viewport()
 
 
@@ -126,7 +126,7 @@ def fill_with_long_words(world: ConsoleWorld) -> None:
 def test_the_skip_link_is_the_first_stop(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("overview")
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("#main")).to_be_focused()
 
@@ -159,7 +159,7 @@ def test_the_jobs_page_follows_the_work(visitor: Visitor, world: ConsoleWorld) -
     page = visitor.open("jobs")
     row = page.locator("tbody tr", has_text="Given up")
     row.first.get_by_role("button", name="Retry").click()
-    expect(page.get_by_text("Will be tried again now")).to_be_visible()
+    expect(page.get_by_text("Queued for another attempt")).to_be_visible()
     run_space(world.tenant.id, world.space.id)
     expect(page.locator("tbody .badge", has_text="Done").first).to_be_visible()
 
@@ -168,7 +168,7 @@ def test_a_space_that_is_gone_looks_like_the_rest(visitor: Visitor) -> None:
     absent = reverse("space-facts", args=["01890000-0000-7000-8000-000000000000"])
     page: Page = visitor.page
     page.goto(visitor.base + absent)
-    expect(page.get_by_role("heading", name="Nothing here")).to_be_visible()
+    expect(page.get_by_role("heading", name="Page not found")).to_be_visible()
     visitor.troubles = [t for t in visitor.troubles if "404" not in t]
 
 
@@ -235,20 +235,20 @@ def test_plots_are_drawn_under_the_content_security_policy(
 def test_a_chat_learns_replaces_and_recalls(visitor: Visitor, tenant: Tenant) -> None:
     page = visitor.open("chat")
     page.get_by_role("button", name="messages: A move and a new job").click()
-    expect(page.get_by_text("12 messages still to be read")).to_be_visible()
+    expect(page.get_by_text("12 messages not read yet")).to_be_visible()
     with tenant_scope(tenant.id):
         space = Space.objects.get(subject="sample-maya")
     run_space(tenant.id, space.id)
-    expect(page.get_by_text("messages still to be read")).to_have_count(0)
+    expect(page.get_by_text("messages not read yet")).to_have_count(0)
     page.get_by_role("button", name="Where do I live?").click()
     expect(page.locator(".bubble.by-assistant")).to_contain_text("Lisbon")
     page.get_by_role("button", name="I live in Coimbra now.").click()
     expect(page.locator(".bubble.by-assistant")).to_have_count(2)
     run_space(tenant.id, space.id)
     judged = page.get_by_label("For: I live in Coimbra now.")
-    expect(judged).to_contain_text("Replaces an older memory")
+    expect(judged).to_contain_text("Replacement of an older memory")
     expect(judged.locator(".past").first).to_contain_text("Lisbon")
-    page.get_by_label("Beside it").select_option("nothing")
+    page.get_by_label("Compare with").select_option("nothing")
     page.get_by_role("button", name="Where do I live?").click()
     expect(page.locator(".bubble.beside")).to_contain_text("I don’t know that yet")
     expect(page.locator(".replies.two .by-assistant").first).to_contain_text("Coimbra")

@@ -76,7 +76,7 @@ def test_the_inbox_is_gone_through_by_keyboard(visitor: Visitor, world: ConsoleW
     assert get_status(world, "Nora lives in Porto, 1.") == "superseded"
     expect_focus(page, 2)
     page.keyboard.press("u")
-    expect(page.get_by_text("the question is open again")).to_be_visible()
+    expect(page.get_by_text("the case is open again")).to_be_visible()
     expect(page.locator("[data-case]")).to_have_count(2)
     assert get_status(world, "Nora lives in Porto, 1.") == "active"
     page.keyboard.press("j")
@@ -89,10 +89,10 @@ def test_a_case_is_reworded_by_keyboard(visitor: Visitor, world: ConsoleWorld) -
     page = visitor.open("review")
     page.keyboard.press("j")
     page.keyboard.press("e")
-    words = page.get_by_label("The new one, in your words").first
+    words = page.get_by_label("The new memory, in your words").first
     expect(words).to_be_focused()
     page.keyboard.type("Nora lives in Rome and rows.")  # also j, r and u are only letters here
-    page.get_by_role("button", name="Accept in these words").first.click()
+    page.get_by_role("button", name="Accept with this text").first.click()
     expect(page.locator("[data-case]")).to_have_count(2)
     with tenant_scope(world.tenant.id):
         assert Fact.objects.get(text="Nora lives in Rome and rows.").is_protected
@@ -104,16 +104,16 @@ def test_many_are_chosen_by_keyboard_answered_and_taken_back(
     page = visitor.open("review")
     for key in "jxjx":
         page.keyboard.press(key)
-    expect(page.locator("[data-chosen]")).to_have_text("2 chosen")
+    expect(page.locator("[data-chosen]")).to_have_text("2 selected")
     page.get_by_label("All on this page").check()
-    expect(page.locator("[data-chosen]")).to_have_text("3 chosen")
+    expect(page.locator("[data-chosen]")).to_have_text("3 selected")
     page.get_by_label("Why", exact=True).first.fill("assistants guess")
-    bulk = page.get_by_role("form", name="Answer what is chosen")
+    bulk = page.get_by_role("form", name="Decide the selected cases")
     bulk.get_by_role("button", name="Reject").click()
     expect(page.get_by_role("heading", name="Rejected: 3 of 3")).to_be_visible()
     assert count_open_proposals(world) == 0
-    page.get_by_role("button", name="Take all of them back").click()
-    expect(page.get_by_role("heading", name="Taken back: 3 of 3")).to_be_visible()
+    page.get_by_role("button", name="Undo all").click()
+    expect(page.get_by_role("heading", name="Undone: 3 of 3")).to_be_visible()
     assert count_open_proposals(world) == 3
 
 
@@ -121,18 +121,18 @@ def test_a_rule_answers_what_is_like_the_case_it_was_made_from(
     visitor: Visitor, world: ConsoleWorld
 ) -> None:
     page = visitor.open("review")
-    page.get_by_role("link", name="Make a rule").first.click()
-    expect(page.get_by_role("heading", name="A rule from this case")).to_be_visible()
+    page.get_by_role("link", name="Create a rule").first.click()
+    expect(page.get_by_role("heading", name="A rule based on this case")).to_be_visible()
     expect(page.get_by_label("About", exact=True)).to_have_value("lives_in")
-    page.get_by_label("Also answer the open cases that it covers").check()
-    page.get_by_role("button", name="Make the rule").click()
-    expect(page.get_by_text("Open cases answered by it: 3.")).to_be_visible()
+    page.get_by_label("Also decide the open cases it covers").check()
+    page.get_by_role("button", name="Create rule").click()
+    expect(page.get_by_text("Open cases decided by it: 3.")).to_be_visible()
     assert get_status(world, "Nora lives in Rome, 0.") == "retracted"
     visitor.open("review")
-    expect(page.get_by_text("Nothing to decide")).to_be_visible()
+    expect(page.get_by_text("Nothing to review")).to_be_visible()
     visitor.open("review-rules")
     page.get_by_role("button", name="Remove").click()
-    expect(page.get_by_text("it answers nothing more")).to_be_visible()
+    expect(page.get_by_text("it decides no more cases")).to_be_visible()
 
 
 def test_a_pair_of_the_quality_centre_is_merged_and_a_fact_retired_both_taken_back(
@@ -148,7 +148,7 @@ def test_a_pair_of_the_quality_centre_is_merged_and_a_fact_retired_both_taken_ba
     page = visitor.open("quality")
     page.get_by_role("link", name="Duplicates").click()
     page.locator("#spaces").get_by_role("link", name=world.space.subject).click()
-    for button in ("Merge into the older", "Retire the newer"):
+    for button in ("Merge into the older one", "Hide the newer one"):
         page.get_by_role("button", name=button).click()
         expect(page.locator(".messages")).to_be_visible()
         expect(page.get_by_role("button", name=button)).to_have_count(0)
@@ -203,16 +203,16 @@ def test_a_person_takes_back_what_is_thought_of_them_and_that_too(
     page.get_by_role("link", name="About you").click()
     expect(page.locator("#trait-openness")).to_contain_text("curious about the new")
     page.get_by_text("That's not right").click()
-    page.get_by_label("How is it right?").select_option(label="Fond of the familiar")
+    page.get_by_label("What is correct?").select_option(label="Fond of the familiar")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.get_by_role("button", name="Put it right").click()
-    expect(page.get_by_role("status")).to_contain_text("Your word stands")
+    page.get_by_role("button", name="Correct").click()
+    expect(page.get_by_role("status")).to_contain_text("Your version stands")
     assert thought() == ["low"]
     page.get_by_text("That's not right").click()
-    page.get_by_role("button", name="Put it right").click()
-    expect(page.get_by_text("taken back by yourself")).to_be_visible()
+    page.get_by_role("button", name="Correct").click()
+    expect(page.get_by_text("removed by you")).to_be_visible()
     assert thought() == []
     for level in ("low", "high"):
         page.get_by_role("button", name="Undo").click()
-        expect(page.get_by_role("status")).to_contain_text("What was thought before counts again")
+        expect(page.get_by_role("status")).to_contain_text("The earlier assessment applies again")
         assert thought() == [level]

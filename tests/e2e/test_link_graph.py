@@ -56,11 +56,11 @@ def test_the_graph_is_drawn_and_a_memory_opens_beside_it(
     canvas.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    panel = page.get_by_label("The memory chosen")
-    expect(panel.get_by_role("link", name="Only what is around it")).to_be_visible()
+    panel = page.get_by_label("Selected memory")
+    expect(panel.get_by_role("link", name="Show only its surroundings")).to_be_visible()
     assert "node=" in page.url
     page.reload()
-    expect(panel.get_by_role("link", name="Only what is around it")).to_be_visible()
+    expect(panel.get_by_role("link", name="Show only its surroundings")).to_be_visible()
     panel.get_by_label("Close").click()
     expect(panel.get_by_text("Click a memory")).to_be_visible()
     assert "node=" not in page.url
@@ -78,14 +78,14 @@ def test_a_click_on_a_memory_opens_it(visitor: Visitor, world: ConsoleWorld) -> 
     wait_until_drawn(page, 9)
     place = page.evaluate(PLACE, str(world.note.id))
     page.locator(".graph-canvas").click(position=place)
-    panel = page.get_by_label("The memory chosen")
+    panel = page.get_by_label("Selected memory")
     expect(panel.get_by_role("heading", name="Bees in Ghent")).to_be_visible()
     assert f"node={world.note.id}" in page.url
 
 
 def unfold_filters(page: Page) -> None:
     """Filters of a picture are folded away."""
-    summary = page.get_by_text("What is shown")
+    summary = page.get_by_text("Display options")
     if summary.is_visible():
         expect(page.get_by_label("Colour by")).to_be_hidden()
         summary.click()
@@ -179,7 +179,7 @@ def test_clusters_are_named_and_apart(visitor: Visitor, told: Space) -> None:
 def test_a_trail_leads_back(visitor: Visitor, told: Space) -> None:
     page = visitor.open("space-graph", told.id)
     wait_until_drawn(page, 39)
-    trail = page.get_by_role("navigation", name="Where you have been")
+    trail = page.get_by_role("navigation", name="Trail")
     expect(trail).to_be_hidden()
     page.get_by_role("link", name="Everything").click()
     expect(trail.get_by_role("link")).to_have_text(["ines", "Everything"])
@@ -193,14 +193,14 @@ def test_filters_change_the_picture_and_the_address(visitor: Visitor, world: Con
     page.goto(f"{page.url.partition('?')[0]}?most=all")
     wait_until_drawn(page, 13)
     unfold_filters(page)
-    page.get_by_label("Words of a memory").fill("hive")
+    page.get_by_label("Search memories").fill("hive")
     expect_state(page, "8 memories found and 11 links")
-    page.get_by_label("Words of a memory").fill("")
+    page.get_by_label("Search memories").fill("")
     page.get_by_label("Entities").uncheck()
     expect_state(page, "10 memories and 8 links")
     page.get_by_label("Relations").uncheck()
     expect_state(page, "10 memories and 8 links")
-    page.get_by_label("Links of at least").fill("0.5")
+    page.get_by_label("Minimum link weight").fill("0.5")
     expect_state(page, "10 memories and 3 links")
     for part in ("kind=note", "kind=fact", "weight=0.5", "link=mentions"):
         assert part in page.url
@@ -215,7 +215,7 @@ def test_filters_change_the_picture_and_the_address(visitor: Visitor, world: Con
 def test_around_a_memory_and_back(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("space-graph", world.space.id)
     page.goto(f"{page.url.partition('?')[0]}?node={world.note.id}")
-    page.get_by_role("link", name="Only what is around it").click()
+    page.get_by_role("link", name="Show only its surroundings").click()
     wait_until_drawn(page, 9)
     page.get_by_role("link", name="Show the whole space").click()
     wait_until_drawn(page, 13)
@@ -234,7 +234,7 @@ def test_a_failure_is_said_and_can_be_tried_again(visitor: Visitor, world: Conso
     page = visitor.page
     page.route("**/graph/data.json**", lambda route: route.abort())
     visitor.open("space-graph", world.space.id)
-    expect(page.get_by_role("heading", name="could not be drawn")).to_be_visible()
+    expect(page.get_by_role("heading", name="could not be displayed")).to_be_visible()
     page.unroute("**/graph/data.json**")
     page.get_by_role("button", name="Try again").click()
     wait_until_drawn(page, 13)
@@ -300,6 +300,6 @@ def test_the_map_is_drawn_and_a_point_opens_beside_it(
     page.locator(".graph-canvas").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("link", name="Open its page")).to_be_visible()
+    expect(page.get_by_role("link", name="Open in the console")).to_be_visible()
     page.get_by_role("link", name="Map as a table").click()
     expect(page.get_by_text("1 to 2 of 2")).to_be_visible()

@@ -37,7 +37,7 @@ def test_the_slider_moves_by_keyboard_and_keeps_the_focus(
     slider = page.get_by_role("slider")
     slider.focus()
     slider.press("Home")
-    expect(page.locator(".as-of")).to_contain_text("by what is known today")
+    expect(page.locator(".as-of")).to_contain_text("based on what is known now")
     expect(page.get_by_role("slider")).to_be_focused()
     expect(page.get_by_role("link", name="I keep bees in Ghent", exact=True)).to_be_visible()
     expect(page.get_by_role("link", name="I sell honey", exact=True)).to_have_count(0)
@@ -67,7 +67,7 @@ def test_a_memory_opens_beside_the_timeline_and_keeps_the_place(
     expect(beside).to_be_hidden()
     expect(mark).to_be_focused()
     mark.click()
-    beside.get_by_role("link", name="Open its page").click()
+    beside.get_by_role("link", name="Open in the console").click()
     expect(page.locator(".statement")).to_have_text("I keep bees in Ghent")
 
 

@@ -54,11 +54,11 @@ def make_passkey(visitor: Visitor) -> list[str]:
     """The recovery codes shown."""
     page = visitor.open("account-second")
     page.get_by_role("textbox", name="Password").fill("correct horse")
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     page.get_by_role("link", name="Add a passkey").click()
-    page.get_by_label("What you call it").fill("Laptop")
-    page.get_by_role("button", name="Make the passkey").click()
-    expect(page.get_by_text("Keep these recovery codes")).to_be_visible()
+    page.get_by_label("Name").fill("Laptop")
+    page.get_by_role("button", name="Create passkey").click()
+    expect(page.get_by_text("Save these recovery codes")).to_be_visible()
     return page.locator(".codes code").all_text_contents()
 
 
@@ -85,10 +85,10 @@ def test_a_lost_passkey_is_stood_in_for_by_a_recovery_code(
     authenticator.empty()
     page = give_password(visitor, person)
     page.get_by_role("button", name="Use a passkey").click()
-    expect(page.get_by_text("The browser gave no passkey")).to_be_visible()
+    expect(page.get_by_text("The browser provided no passkey")).to_be_visible()
     page.get_by_label("A recovery code").fill(codes[0])
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("link", name="Skip to the content")).to_be_attached()
+    expect(page.get_by_role("link", name="Skip to content")).to_be_attached()
     expect(page.get_by_label("A recovery code")).to_have_count(0)
     remove_all_factors(person)
 

@@ -52,14 +52,14 @@ def get_home_fact(space: Space) -> Fact:
 
 def correct_fact(visitor: Visitor, space: Space, words: str) -> None:
     page = visitor.open("space-fact", space.id, get_home_fact(space).id)
-    page.get_by_role("group", name="Put it right").get_by_text("Correct", exact=True).click()
+    page.get_by_role("group", name="Actions").get_by_text("Correct", exact=True).click()
     field = page.get_by_label("What is true")
     expect(field).to_be_visible()
     expect(page.locator(".htmx-added")).to_have_count(0)  # its form is listened to
     field.fill(words)
     expect(page.locator("#outlook ins")).to_be_visible()
     page.get_by_role("button", name="Correct it").click()
-    expect(page.get_by_text("Put right by")).to_be_visible()
+    expect(page.get_by_text("Corrected by")).to_be_visible()
 
 
 def test_a_correction_stays_though_the_pipeline_reads_otherwise(
@@ -97,7 +97,7 @@ def test_a_space_is_rolled_back(visitor: Visitor, ana: Space) -> None:
     correct_fact(visitor, ana, "Ana lives in Porto.")
     page = visitor.open("space-history", ana.id)
     page.get_by_role("link", name="Go back to an earlier time").click()
-    expect(page.get_by_label("As it was on")).to_be_visible()
+    expect(page.get_by_label("Go back to")).to_be_visible()
     then = before.replace(tzinfo=None).isoformat(timespec="milliseconds")
     page.goto(f"{page.url}?to={then}")  # finer than the field's minutes
     expect(page.get_by_text("This undoes")).to_be_visible()
@@ -109,10 +109,10 @@ def test_a_space_is_rolled_back(visitor: Visitor, ana: Space) -> None:
 def test_erasing_leaves_a_receipt(visitor: Visitor, ana: Space) -> None:
     page = visitor.open("space-erase", ana.id)
     page.get_by_role("link", name="Everything about Ana").click()
-    expect(page.get_by_role("heading", name="All that goes")).to_be_visible()
+    expect(page.get_by_role("heading", name="Everything that will be erased")).to_be_visible()
     page.get_by_label("Type Ana to confirm").fill("Ana")
     page.get_by_role("button", name="Erase for good").click()
-    expect(page.get_by_role("heading", name="Erased: everything about somebody")).to_be_visible()
+    expect(page.get_by_role("heading", name="Erased: everything about a person")).to_be_visible()
     expect(page.get_by_text("Lisbon")).to_have_count(0)
     visitor.open("spaces")
     expect(page.get_by_role("link", name="Ana")).to_have_count(0)
@@ -122,7 +122,7 @@ def test_a_viewer_sees_an_editor_corrects_and_a_stranger_gets_nothing(
     visitor: Visitor, ana: Space, tenant: Tenant
 ) -> None:
     fact, page = get_home_fact(ana), visitor.page
-    put_right = page.get_by_role("group", name="Put it right")
+    put_right = page.get_by_role("group", name="Actions")
     for role, may in ((Membership.Role.VIEWER, 0), (Membership.Role.EDITOR, 1)):
         page.context.clear_cookies()
         visitor.sign_in(make_member(tenant, role).username)
@@ -136,7 +136,7 @@ def test_a_viewer_sees_an_editor_corrects_and_a_stranger_gets_nothing(
     page.context.clear_cookies()
     visitor.open("space-fact", ana.id, fact.id)
     expect(page.get_by_role("heading", name="MemoryHub")).to_be_visible()
-    expect(page.get_by_label("User name")).to_be_visible()
+    expect(page.get_by_label("Username")).to_be_visible()
     expect(page.get_by_text("Lisbon")).to_have_count(0)
 
 
@@ -153,22 +153,22 @@ def test_a_person_puts_right_pauses_and_erases_by_their_link(
     assert token not in page.content()
     page.get_by_role("link", name=get_home_fact(ana).text).click()
     expect(page.locator("mark")).to_contain_text("I live in Lisbon")
-    page.get_by_label("How is it right?").fill("Ana lives in Porto.")
-    page.get_by_role("button", name="Put it right").click()
-    expect(page.get_by_role("status")).to_contain_text("Your word stands")
+    page.get_by_label("What is correct?").fill("Ana lives in Porto.")
+    page.get_by_role("button", name="Correct").click()
+    expect(page.get_by_role("status")).to_contain_text("Your version stands")
     add_turn(ana, "I live in Faro.")
     assert get_home_fact(ana).text == "Ana lives in Porto."
-    page.get_by_role("link", name="Pause, take along, erase").click()
+    page.get_by_role("link", name="Pause, download, erase").click()
     page.get_by_role("button", name="Pause").click()
-    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
     with page.expect_download() as kept:
         page.get_by_role("button", name="Download").click()
     assert "Ana lives in Porto." in kept.value.path().read_text(encoding="utf-8")
-    page.get_by_role("link", name="See what would go").click()
+    page.get_by_role("link", name="See what would be erased").click()
     expect(page.get_by_label("to confirm")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.get_by_label("to confirm").fill("erase everything")
     page.get_by_role("button", name="Erase for good").click()
-    expect(page.get_by_role("heading", name="Erased for good")).to_be_visible()
+    expect(page.get_by_role("heading", name="Permanently erased")).to_be_visible()
     with tenant_scope(ana.tenant_id):
         assert not Space.objects.filter(id=ana.id).exists()

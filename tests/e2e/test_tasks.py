@@ -96,14 +96,14 @@ def test_a_wrong_job_is_found_corrected_and_undone(ana: Space, page: Page) -> No
     page.get_by_role("searchbox", name="Go to").fill("Ana job")
     page.get_by_role("dialog").get_by_role("link", name="Harbour Bakery").first.click()
     expect(page.locator("mark").first).to_contain_text("Harbour Bakery")
-    page.get_by_role("group", name="Put it right").get_by_text("Correct", exact=True).click()
+    page.get_by_role("group", name="Actions").get_by_text("Correct", exact=True).click()
     field = page.get_by_label("What is true")
     expect(field).to_be_visible()
     expect(page.locator(".htmx-added")).to_have_count(0)  # its form is listened to
     field.fill("Ana works at Mill Books.")
     expect(page.locator("#outlook ins")).to_be_visible()
     page.get_by_role("button", name="Correct it").click()
-    expect(page.get_by_text("Put right by")).to_be_visible()
+    expect(page.get_by_text("Corrected by")).to_be_visible()
     assert "Mill Books" in read_current_job(ana)
     page.locator(".messages").get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Undone.")).to_be_visible()
@@ -117,10 +117,10 @@ def test_what_is_known_is_shown_erased_and_proved(ana: Space, page: Page) -> Non
     page.get_by_role("link", name="History", exact=True).click()
     page.get_by_role("link", name="Erase for good…").click()
     page.get_by_role("link", name="Everything about Ana").click()
-    expect(page.get_by_role("heading", name="All that goes")).to_be_visible()
+    expect(page.get_by_role("heading", name="Everything that will be erased")).to_be_visible()
     page.get_by_label("Type Ana to confirm").fill("Ana")
     page.get_by_role("button", name="Erase for good").click()
-    expect(page.get_by_role("heading", name="Erased: everything about somebody")).to_be_visible()
+    expect(page.get_by_role("heading", name="Erased: everything about a person")).to_be_visible()
     expect(page.get_by_text("Receipt number")).to_be_visible()
     expect(page.get_by_text("Checksum", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="Print")).to_be_visible()
@@ -134,7 +134,7 @@ def test_why_an_agent_said_something_is_told(ana: Space, page: Page) -> None:
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Activity").click()
     page.get_by_role("link", name="Recalls", exact=True).click()
     page.get_by_role("link", name="Where does Ana work?").click()
-    expect(page.get_by_role("heading", name="The way it took")).to_be_visible()
+    expect(page.get_by_role("heading", name="Steps")).to_be_visible()
     shown = page.locator(".explained").filter(has_text="Harbour Bakery").first
     expect(shown.get_by_role("img")).to_be_visible()  # its score, part by part
     shown.locator("a[href*='/turns/']").first.click()
@@ -144,8 +144,8 @@ def test_why_an_agent_said_something_is_told(ana: Space, page: Page) -> None:
 
 def test_a_member_is_let_in(page: Page) -> None:
     go_to_setting(page, "People")
-    page.get_by_label("User name").fill("nora-of-the-mill")
-    page.get_by_role("button", name="Let them in").click()
+    page.get_by_label("Username").fill("nora-of-the-mill")
+    page.get_by_role("button", name="Add person").click()
     expect(page.locator(".secret code")).to_be_visible()
     hold_to("A member is added", page)
 
@@ -153,7 +153,7 @@ def test_a_member_is_let_in(page: Page) -> None:
 def test_a_key_is_made(page: Page) -> None:
     go_to_setting(page, "API keys")
     page.get_by_label("Name", exact=True).fill("backend")
-    page.get_by_role("button", name="Make the key").click()
+    page.get_by_role("button", name="Create key").click()
     expect(page.locator(".secret code")).to_contain_text("mh_")
     hold_to("A key is made", page)
 
@@ -179,23 +179,23 @@ def test_a_model_is_connected_and_given_a_budget(
         members = list(Membership.objects.values_list("user_id", flat=True))
     User.objects.filter(id__in=members).update(is_superuser=True)
     go_to_setting(page, "Models and budgets")
-    page.get_by_text("Endpoint of this tenant alone").click()
+    page.get_by_text("Endpoint for this tenant only").click()
     form = page.locator("form", has=page.locator("#url-tenant"))
     form.get_by_label("Address").fill("https://models.example/v1")
     form.get_by_label("Language model").fill("large")
     form.get_by_label("Key", exact=True).fill("sk-of-a-test")
     form.get_by_role("button", name="Test and save").click()
-    expect(page.get_by_text("Saved: it counts from the next question on.")).to_be_visible()
-    page.get_by_label("Money a day").fill("5")
+    expect(page.get_by_text("Saved. It applies from the next request on.")).to_be_visible()
+    page.get_by_label("Cost per day").fill("5")
     page.get_by_role("button", name="Save", exact=True).first.click()
-    expect(page.get_by_label("Money a day")).to_have_value(re.compile("^5"))
+    expect(page.get_by_label("Cost per day")).to_have_value(re.compile("^5"))
     hold_to("A model with a budget", page)
 
 
 def test_a_person_is_given_their_page(ana: Space, page: Page) -> None:
     go_to_space(page)
     page.get_by_role("link", name="Their page").click()
-    page.get_by_role("button", name="Make the link").click()
+    page.get_by_role("button", name="Create link").click()
     link = page.locator(".secret code")
     expect(link).to_contain_text("/me/open#")
     hold_to("A person gets their own page", page)
@@ -211,14 +211,14 @@ def test_a_person_reads_corrects_and_erases_what_is_known_of_them(
     expect(page.get_by_text("Harbour Bakery").first).to_be_visible()
     page.evaluate("sessionStorage.clicks = 0")
     page.get_by_role("link", name=read_current_job(ana)).click()
-    page.get_by_label("How is it right?").fill("Ana works at Mill Books.")
-    page.get_by_role("button", name="Put it right").click()
-    expect(page.get_by_role("status")).to_contain_text("Your word stands")
-    page.get_by_role("link", name="Pause, take along, erase").click()
-    page.get_by_role("link", name="See what would go").click()
+    page.get_by_label("What is correct?").fill("Ana works at Mill Books.")
+    page.get_by_role("button", name="Correct").click()
+    expect(page.get_by_role("status")).to_contain_text("Your version stands")
+    page.get_by_role("link", name="Pause, download, erase").click()
+    page.get_by_role("link", name="See what would be erased").click()
     page.get_by_label("to confirm").fill("erase everything")
     page.get_by_role("button", name="Erase for good").click()
-    expect(page.get_by_role("heading", name="Erased for good")).to_be_visible()
+    expect(page.get_by_role("heading", name="Permanently erased")).to_be_visible()
     hold_to("A person corrects a memory and erases everything, on their own page", page)
 
 
@@ -232,7 +232,7 @@ def test_presets_are_compared_as_ranked_lists(ana: Space, page: Page) -> None:
     page.get_by_label("Question").press("Enter")
     lists = page.locator(".ranking")
     expect(lists).to_have_count(3)
-    expect(lists.first).to_contain_text("As it is set")
+    expect(lists.first).to_contain_text("Current settings")
     expect(lists.first.locator("li").first).to_contain_text("Harbour Bakery")
     held_by_letter = page.evaluate(
         """() => [...document.querySelectorAll(".ranking li")].map(

@@ -55,7 +55,7 @@ def read_message(step: int) -> str:
 
 
 def find_facts(page: Page, words: str) -> Locator:
-    page.get_by_role("searchbox", name="Words of a fact").fill(words)
+    page.get_by_role("searchbox", name="Search facts").fill(words)
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(rf"[?&]q={words}"))
     return page.locator("main tbody tr")
@@ -160,8 +160,8 @@ def say(page: Page, space: Space, words: str) -> None:
 def put_it_right_and_take_it_back(page: Page) -> None:
     read_words(4, "Click the fact about Lisbon")
     page.locator("main tbody tr").get_by_role("link", name="moved to Lisbon").first.click()
-    read_words(4, "Beside **Put it right** choose **Correct**")
-    page.get_by_role("group", name="Put it right").get_by_text("Correct", exact=True).click()
+    read_words(4, "Under **Actions** choose **Correct**")
+    page.get_by_role("group", name="Actions").get_by_text("Correct", exact=True).click()
     field = page.get_by_label("What is true")
     expect(field).to_be_visible()
     expect(page.locator(".htmx-added")).to_have_count(0)  # its form is listened to
@@ -169,12 +169,12 @@ def put_it_right_and_take_it_back(page: Page) -> None:
     expect(page.locator("#outlook ins")).to_be_visible()
     page.get_by_role("button", name="Correct it").click()
     read_words(4, "that you put it right")
-    expect(page.get_by_text("Put right by")).to_be_visible()
+    expect(page.get_by_text("Corrected by")).to_be_visible()
     read_words(4, "Open **History**. Near the top stands your change")
     open_view(page, "History")
-    read_words(4, "*By hand*")
+    read_words(4, "*Manual*")
     changes = page.locator("main .lines > li")
-    undo_or_redo(page, changes.filter(has_text="By hand").first, "Undo")
+    undo_or_redo(page, changes.filter(has_text="Manual").first, "Undo")
     open_view(page, "Memories")
     expect(find_facts(page, "Lisbon").filter(has_text="moved to Lisbon").first).to_be_visible()
     open_view(page, "History")

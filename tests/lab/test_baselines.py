@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import combinations
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.engines.types import Passage
+from memoryhub.inference import selection
 from memoryhub.inference.selection import get_named_engine
+from memoryhub.lab.readers.communities import propagate_labels
 from memoryhub.lab.systems import get_system
 from memoryhub.lab.writers.pages import find_page_end
 from memoryhub.policies.services import set_policy
@@ -102,6 +107,43 @@ def test_zep_renews_the_summary_of_an_entity_that_is_spoken_of(hub: ScriptedHub)
     assert "Ana: Ana lives in Porto." in nodes
 
 
+def test_zep_tells_of_those_who_are_joined_among_themselves(hub: ScriptedHub) -> None:
+    move_to_porto(hub)
+    told = hub.model.list_calls("summarise")
+    items = recall_with_system(hub, "zep", "Where is home?").items
+    (asked,) = hub.model.list_calls("summarise")[len(told) :]
+    assert sorted(text.split(":")[0] for text in asked["facts"]) == ["Ana", "Lisbon", "Porto"]
+    assert " ".join(asked["facts"]) in [item.text for item in items]
+
+
+def test_two_circles_that_one_edge_joins_are_two_communities() -> None:
+    one, other = ([UUID(int=base + n) for n in range(4)] for base in (1, 101))
+    edges = [*combinations(one, 2), *combinations(other, 2), (one[0], other[0])]
+    labels = propagate_labels(edges)
+    assert len({labels[node] for node in one}) == len({labels[node] for node in other}) == 1
+    assert labels[one[0]] != labels[other[0]]
+    assert propagate_labels([]) == {}
+
+
+def test_zep_s_edges_are_put_in_order_by_the_reranker_that_the_hub_has(
+    hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selection, "get_reranker", OldestFirst)
+    move_to_porto(hub)
+    edges = [i for i in recall_with_system(hub, "zep", "Home?").items if i.kind == "fact"]
+    again = [i for i in recall_with_system(hub, "zep_reranked", "Home?").items if i.kind == "fact"]
+    assert [item.text for item in again] == ["Ana lives in Lisbon.", "Ana lives in Porto."]
+    assert [item.text for item in edges] == ["Ana lives in Porto.", "Ana lives in Lisbon."]
+    assert get_system("zep").signature == get_system("zep_reranked").signature
+
+
+class OldestFirst:
+    name = "oldest first"
+
+    def score_texts(self, question: str, texts: Sequence[str]) -> list[float]:
+        return [float("Lisbon" in text) for text in texts]
+
+
 # LangMem
 
 
@@ -169,6 +211,27 @@ def test_langmem_goes_on_after_the_exchanges_it_has_saved_from(hub: ScriptedHub)
     live_session(hub, "langmem", "I bought a red boat.")
     write_session(hub, "langmem")
     assert len(hub.model.list_calls("agent_step")) == 2
+
+
+def test_langmem_s_manager_reads_a_conversation_that_is_over(hub: ScriptedHub) -> None:
+    keep = call_tool("manage_memory", action="create", content="Ana owns a red boat.")
+    hub.model.script("agent_step", keep, DONE)
+    live_session(hub, "langmem_background", "I like the sea.", "I bought a red boat.")
+    first, _ = hub.model.list_calls("agent_step")
+    assert [tool["name"] for tool in first["tools"]] == ["manage_memory"]
+    asked = first["messages"][-1]["content"]
+    assert "Ana: I like the sea." in asked
+    assert "Ana: I bought a red boat." in asked
+    write_session(hub, "langmem_background")  # it was read
+    assert len(hub.model.list_calls("agent_step")) == 2
+
+    change = {"action": "update", "id": "m1", "content": "Ana owns a blue boat."}
+    hub.model.script("agent_step", call_tool("manage_memory", **change), DONE)
+    live_session(hub, "langmem_background", "I painted the boat blue.", session="s2")
+    shown = hub.model.list_calls("agent_step")[-2]["messages"][0]["content"]
+    assert re.search(r"m1 \S+ Ana owns a red boat\.", shown)
+    handed = recall_with_system(hub, "langmem_background", "Which boat?")
+    assert [item.text for item in handed.items] == ["Ana owns a blue boat."]
 
 
 # OpenAI's saved memories
@@ -353,6 +416,26 @@ def test_readagent_reads_pages_of_its_own(hub: ScriptedHub) -> None:
     (opened,) = [item for item in handed.items if item.kind == "page"]
     assert [source.external_id for source in opened.sources] == ["s1:1", "s1:2"]
     assert [item.text for item in handed.items if item.kind == "episode"] == ["3 passages."]
+
+
+def test_readagent_looks_up_one_page_after_the_other(hub: ScriptedHub) -> None:
+    texts = ["boat " * 150, "sea " * 150, "cake " * 150, "oven " * 150, "cat " * 150]
+    hub.model.script("paginate", {"after": "t2"})
+    hub.model.allow(
+        episode_write=lambda data: {"title": "", "text": f"{len(data['exchanges'])} passages."}
+    )
+    live_session(hub, "readagent_in_turn", *texts)
+
+    def name_pages(*named: str, enough: bool = False) -> dict[str, Any]:
+        return {"relevant": list(named), "conflicts": [], "enough": enough}
+
+    hub.model.script("judge", name_pages("p2", enough=True), name_pages("p2", "p1", enough=True))
+    handed = recall_with_system(hub, "readagent_in_turn", "Which boat?")
+    _, second = hub.model.list_calls("judge")
+    shown = {entry["handle"]: entry["text"] for entry in second["entries"]}
+    assert shown["p1"] == "2 passages."
+    assert "oven" in shown["p2"]
+    assert ["oven" in item.text for item in handed.items if item.kind == "page"] == [True]
 
 
 # LoCoMo's observations

@@ -329,7 +329,10 @@ def test_what_a_system_writes_by_itself_is_counted_with_what_writing_cost(
 
 
 def test_every_baseline_runs_by_rules(owner: Tenant, data: Dataset) -> None:
-    names = ("readagent", "tim", "observations", "nemori", "zep", "langmem", "openai_memory")
+    names = (
+        *("readagent", "readagent_in_turn", "tim", "observations", "nemori", "zep"),
+        *("langmem", "langmem_background", "openai_memory"),
+    )
     run = start_run(owner, RunOptions(names, questions=2), data, ignore_progress)
     assert run.report is not None
     assert (run.state, run.done) == ("done", 2 * len(names))

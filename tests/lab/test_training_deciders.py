@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from memoryhub.engines.local.claims.deciders import read_deciders
+from memoryhub.engines.local.comparison.deciders import read_deciders
 from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.lab.training.claim_pairs import build_pair_groups
 from memoryhub.lab.truth.dialogues import read_dialogue

@@ -105,7 +105,7 @@ def test_where_no_note_evolved_there_is_no_second_map(
 ) -> None:
     writer.add_note("hive a")
     assert draw_map(hub).evolution == {}
-    assert "No note has evolved" in open_page(client, hub)
+    assert "No note has evolved yet" in open_page(client, hub)
 
 
 def test_while_the_embedder_is_down_the_map_is_drawn_without(

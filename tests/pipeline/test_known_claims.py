@@ -7,8 +7,13 @@ from typing import Any
 import pytest
 
 from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline.review.answer_proposals import answer_proposal
+from memoryhub.pipeline.review.answers import list_answers
+from memoryhub.policies.services import set_predicate_cardinality
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_tenant
+from notes.facts.neighbours import load_learned_predicates
 from notes.models import Derivation, Fact, Receipt, Revision
 from tests.support.claims import (
     change_known_claims,
@@ -252,6 +257,108 @@ def test_R9_another_thing_that_is_liked_ends_nothing_unasked(hub: ScriptedHub) -
     say_and_change(hub, "I like soup now.", change)
     assert list_current_texts(hub) == ["Ana likes pizza.", "Ana likes soup."]
     assert [each.kind for each in list_proposals(hub)] == ["conflict"]
+
+
+def test_what_a_person_has_set_stands_against_a_model_and_is_told(hub: ScriptedHub) -> None:
+    set_policy(hub, facts__many_values="drives")
+    drives = {"relation": "drives"}
+    say_new(hub, "I drive a van.", "Ana drives a van.", value="a van", **drives)
+    hub.pass_time(days=1)
+    car = {"quote": "I drive a car", "value": "a car"}
+    change = change_known_claims(
+        "replace", "Ana drives a car.", "Ana drives a van.", **car, **drives
+    )
+    say_and_change(hub, "I drive a car now.", change)
+    assert list_current_texts(hub) == ["Ana drives a van.", "Ana drives a car."]
+    (case,) = list_proposals(hub)
+    assert case.reason.startswith("both may be so")
+
+
+def test_what_was_reworded_in_the_same_call_is_still_replaced(hub: ScriptedHub) -> None:
+    run_a_bakery(hub)
+    finer, bus = "Ana runs a bakery with two ovens in Braga.", "Ana drives a bus."
+
+    def change(data: dict[str, Any]) -> dict[str, Any]:
+        (known,) = data["known"]
+        return make_changes_reply(
+            make_change_reply("refine", finer, known["handle"], quote="It had two ovens."),
+            make_change_reply("replace", bus, known["handle"], quote="I drive a bus."),
+        )
+
+    say_and_change(hub, "It had two ovens. I sold the bakery. I drive a bus.", change)
+    assert list_current_texts(hub) == [bus]
+
+
+def grow_plants(hub: ScriptedHub) -> list[str]:
+    for plant in ("figs", "limes", "pears", "plums"):
+        say_new(hub, f"I grow {plant}.", f"Ana grows {plant}.")
+    hub.pass_time(days=1)
+    return list_current_texts(hub)
+
+
+def accept_all(hub: ScriptedHub) -> None:
+    for case in list_proposals(hub):
+        answer_proposal(case, list_answers(case)[0], "ida", hub.now)
+
+
+@pytest.mark.parametrize("text", ["", "Ana gave up her garden."])
+def test_what_one_turn_may_not_end_any_more_waits_for_a_person(hub: ScriptedHub, text: str) -> None:
+    set_policy(hub, facts__most_closures=2)
+    plants = grow_plants(hub)
+    said = "I gave the whole garden up: no figs, limes, plums or pears."
+    say_and_change(hub, said, change_known_claims("end", text, *plants, quote=said))
+    held = {fact.id for fact in list_facts(hub, polarity="holds", status="active")}
+    assert len(held) == 2
+    assert {case.row_id for case in list_proposals(hub)} == held
+    accept_all(hub)
+    assert list_facts(hub, polarity="holds", status="active") == []
+
+
+def test_what_is_said_again_and_may_not_end_all_it_names_leaves_cases_that_end_it(
+    hub: ScriptedHub,
+) -> None:
+    set_policy(hub, facts__most_closures=2)
+    plants = grow_plants(hub)
+    run_a_bakery(hub)
+    said = "I run a bakery in Braga and grow nothing any more."
+    change = change_known_claims("replace", BAKERY, *plants, quote=said)
+    say_and_change(hub, said, change)
+    assert len(list_proposals(hub)) == 2
+    accept_all(hub)
+    assert list_current_texts(hub) == [BAKERY]
+
+
+def say_of_relation(hub: ScriptedHub, value: str, **parts: Any) -> None:
+    said = f"I swim at {value}."
+    say_new(
+        hub, said, f"Ana swims at {value}.", value=value, relation="swims_at", state="now", **parts
+    )
+    hub.pass_time(days=1)
+
+
+def test_what_a_model_said_of_a_relation_decides_later_claims(hub: ScriptedHub) -> None:
+    say_of_relation(hub, "Leca", one_at_a_time=True)
+    say_of_relation(hub, "Foz")
+    assert list_current_texts(hub) == ["Ana swims at Foz."]
+    set_predicate_cardinality(hub.tenant.id, "swims_at", "multi", actor="ida")
+    say_of_relation(hub, "Gaia")
+    assert list_current_texts(hub) == ["Ana swims at Foz.", "Ana swims at Gaia."]
+
+
+def test_of_a_relation_that_nobody_spoke_of_many_values_stand(hub: ScriptedHub) -> None:
+    say_of_relation(hub, "Leca")
+    say_of_relation(hub, "Foz", one_at_a_time=False)
+    say_of_relation(hub, "Gaia")
+    assert len(list_current_texts(hub)) == 3
+
+
+def test_what_a_model_said_of_a_relation_holds_in_its_tenant_alone(hub: ScriptedHub) -> None:
+    say_of_relation(hub, "Leca", one_at_a_time=True)
+    with tenant_scope(hub.tenant.id):
+        assert load_learned_predicates(["swims_at", "drives"]) == {"swims_at"}
+    other = create_tenant("Other", "llm")
+    with tenant_scope(other.id):
+        assert load_learned_predicates(["swims_at"]) == set()
 
 
 def test_a_second_opinion_is_asked_for_where_the_policy_wants_one(hub: ScriptedHub) -> None:

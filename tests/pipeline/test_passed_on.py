@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoryhub.engines.llm.grounding.attribution import bears_on
-from memoryhub.engines.local.claims.passed_on import is_passed_on, mask_quoted_matter
+from memoryhub.engines.local.attribution.passed_on import is_passed_on, mask_quoted_matter
 from notes.facts.trust import is_instruction
 
 CLAIM = "Mira is not allergic to nuts."

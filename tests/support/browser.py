@@ -60,7 +60,7 @@ class Visitor:
 
     def sign_in(self, username: str) -> None:
         page = self.open("sign-in")
-        page.get_by_label("User name").fill(username)
+        page.get_by_label("Username").fill(username)
         page.get_by_label("Password").fill("correct horse")
         page.get_by_role("button", name="Sign in").click()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memoryhub.engines.local.claims import resolve
-from memoryhub.engines.local.claims.deciders import get_shipped_deciders
+from memoryhub.engines.local.comparison import resolve
+from memoryhub.engines.local.comparison.deciders import get_shipped_deciders
 from memoryhub.engines.local.trees import BoostedTrees
 
 

@@ -123,13 +123,21 @@ ACTIONS: Mapping[type[Model], Sequence[RowAction]] = {
     Job: [
         _build_scoped(
             "retry",
-            (_("Try again"), _("It gets another round of attempts."), _("Will be tried again now")),
+            (
+                _("Try again"),
+                _("It is attempted again from the start."),
+                _("Queued for another attempt"),
+            ),
             lambda order: retry_job(order.row.id),
             lambda row: row.state in Job.RETRYABLE_STATES,
         ),
         _build_scoped(
             "cancel",
-            (_("Cancel"), _("It ends undone, and what it made is thrown away."), _("Cancelled")),
+            (
+                _("Cancel"),
+                _("It stops unfinished, and its partial results are discarded."),
+                _("Cancelled"),
+            ),
             lambda order: cancel_job(order.row.id, order.actor),
             lambda row: row.state in (*Job.UNFINISHED_STATES, Job.State.DEAD),
             danger=True,
@@ -140,7 +148,7 @@ ACTIONS: Mapping[type[Model], Sequence[RowAction]] = {
             "revoke",
             (
                 _("Revoke"),
-                _("Requests with it are refused from then on. This can't be taken back."),
+                _("Requests with this key will be refused. This can't be undone."),
                 _("Revoked"),
             ),
             lambda order: revoke_key(order.row, order.now, actor=order.actor),
@@ -153,8 +161,8 @@ ACTIONS: Mapping[type[Model], Sequence[RowAction]] = {
             "pause",
             (
                 _("Pause"),
-                _("Nothing that is said is kept until it goes on."),
-                _("Paused: nothing that is said is kept until it goes on."),
+                _("New messages are not kept until it is resumed."),
+                _("Paused: new messages are not kept until it is resumed."),
             ),
             lambda order: pause_space(order.row, order.actor, order.now),
             lambda row: row.paused_at is None,
@@ -162,9 +170,9 @@ ACTIONS: Mapping[type[Model], Sequence[RowAction]] = {
         _build_scoped(
             "resume",
             (
-                _("Go on"),
-                _("What is said from then on is kept."),
-                _("Going on: what is said from now on is kept."),
+                _("Resume"),
+                _("New messages are kept again."),
+                _("Resumed: new messages are kept again."),
             ),
             lambda order: resume_space(order.row),
             lambda row: row.paused_at is not None,
@@ -194,7 +202,7 @@ def answer_action(request: ConsoleRequest, model: type[Model], list_address: str
         related = [f.name for f in model._meta.fields if f.name == "space"]
         rows = list(model._default_manager.filter(pk__in=ids).select_related(*related))
     if action is None or not rows:
-        messages.error(request, gettext("Nothing was changed: choose rows and what to do."))
+        messages.error(request, gettext("Nothing was changed: select rows and an action."))
         return redirect(back)
     now, reason = timezone.now(), request.POST.get("reason", "").replace("\0", "").strip()
     orders = [Order(r, request.actor, now, reason[: corrections.MAX_REASON_LENGTH]) for r in rows]

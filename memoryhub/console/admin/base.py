@@ -62,11 +62,11 @@ class SpaceFilter(admin.SimpleListFilter):
 class HeldFilter(admin.SimpleListFilter):
     """What the hub holds, what it holds no more, or both."""
 
-    title = _("held")
+    title = _("current")
     parameter_name = "held"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("yes", _("held now")), ("no", _("taken out"))]
+        return [("yes", _("current")), ("no", _("removed"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         wanted = {"yes": True, "no": False}.get(self.value() or "")

@@ -139,4 +139,4 @@ def strength() -> ColumnOf:
             return str(row.strength)
         return f"{row.strength} · {left:.0%}"
 
-    return _place(show, "strength", _("strength · left"), "strength")
+    return _place(show, "strength", _("strength · retention"), "strength")

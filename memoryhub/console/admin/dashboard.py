@@ -33,26 +33,26 @@ _LATEST_CHANGES = 8
 # The tables by what they are about; those of no room stand in the last one.
 _ROOMS: tuple[tuple[StrOrPromise, tuple[str, ...]], ...] = (
     (
-        _("What is known"),
+        _("Memories"),
         ("notes.Fact", "notes.Note", "notes.Link", "notes.Entity", "notes.Relation"),
     ),
     (
-        _("What was said"),
+        _("Conversations"),
         ("dialogues.Turn", "dialogues.Session", "notes.Page", "notes.Chain"),
     ),
     (
-        _("What sums it up"),
+        _("Summaries and topics"),
         ("notes.Segment", "notes.SegmentPage", "notes.Episode", "pipeline.SpaceMap"),
     ),
     (
-        _("Who it is about"),
+        _("People and spaces"),
         (
             "personas.Trait", "personas.ProfileAttribute", "personas.CoreBlock",
             "personas.BlockVersion", "personas.BlockAttachment", "personas.Window",
         ),
     ),
     (
-        _("What changed, and why"),
+        _("Changes and reasons"),
         (
             "notes.EvolutionEvent", "notes.Revision", "notes.Derivation", "notes.Proposal",
             "notes.ReviewRule", "notes.Feedback", "notes.Receipt", "notes.Tombstone",
@@ -66,7 +66,7 @@ _ROOMS: tuple[tuple[StrOrPromise, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        _("Who may do what"),
+        _("Access"),
         (
             "tenants.Tenant", "tenants.Space", "tenants.User", "tenants.Membership",
             "tenants.ApiKey", "tenants.PersonLink", "webhooks.Webhook", "tenants.AuditEntry",
@@ -134,7 +134,7 @@ def list_rooms(
     models = {model._meta.label: model for model in site._registry}
     housed = {label for _, labels in _ROOMS for label in labels}
     rest = sorted(models.keys() - housed, key=lambda label: str(models[label]._meta.verbose_name))
-    rooms = (*_ROOMS, (_("Also kept"), tuple(rest)))
+    rooms = (*_ROOMS, (_("Other tables"), tuple(rest)))
     return [
         (title, [_build_table(models[label], counts) for label in labels])
         for title, labels in rooms

@@ -72,7 +72,7 @@ name_models()
 class FactAdmin(HubAdmin):
     columns = (
         words("text"), plain("owner"), plain("space"), held_state(),
-        span("valid_from", "valid_to", _("held")), number("confidence"),
+        span("valid_from", "valid_to", _("current")), number("confidence"),
         strength(), heat(), when("asserted_at"),
     )  # fmt: skip
     list_filter = ("status", "kind", "visibility", "pinned", "asserted_at")
@@ -175,7 +175,7 @@ class TraitAdmin(HubAdmin):
     columns = (
         plain("key"), badge("level"), plain("owner"), plain("space"),
         number("confidence"), words("rationale"),
-        span("valid_from", "valid_to", _("held")),
+        span("valid_from", "valid_to", _("current")),
     )  # fmt: skip
     list_filter = ("level", "valid_from")
     search_fields = ("key", "owner", "rationale")

@@ -158,7 +158,7 @@ def _describe(row: Any, columns: Sequence[Column]) -> str:
     name = columns[0].__name__
     said = getattr(row, name, "")
     is_text = isinstance(said, str) and not hasattr(row, f"get_{name}_display")
-    return said if is_text and said else strip_tags(str(columns[0](row))) or gettext("no words yet")
+    return said if is_text and said else strip_tags(str(columns[0](row))) or gettext("no text yet")
 
 
 def load_related_rows(row: Any, table: HubAdmin, own: Sequence[str]) -> RelatedRows:

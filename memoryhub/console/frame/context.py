@@ -82,19 +82,19 @@ ADMIN_ENTRIES = (
     NavigationEntry(_("API keys"), "key", "keys", words=_("tokens, access, settings")),
     NavigationEntry(_("Webhooks"), "policy", "webhooks"),
     NavigationEntry(_("Data"), "policy", "data", words=_("retention, erase, export")),
-    NavigationEntry(_("What grows"), "policy", "growth", words=_("disk, size, rows")),
+    NavigationEntry(_("Growth"), "policy", "growth", words=_("disk, size, rows")),
 )
 
 # What one can begin from anywhere: the page where it is begun.
 ACTIONS = (
-    NavigationEntry(_("Talk with somebody"), "chat", "chat"),
-    NavigationEntry(_("Decide what is in doubt"), "review", "review"),
+    NavigationEntry(_("Start a chat"), "chat", "chat"),
+    NavigationEntry(_("Review open cases"), "review", "review"),
 )
 ADMIN_ACTIONS = (
     NavigationEntry(_("Import memories"), "spaces", "imports", words=_("upload, file")),
     NavigationEntry(_("Add an API key"), "key", "keys"),
     NavigationEntry(_("Invite a person"), "person", "people", words=_("add a member")),
-    NavigationEntry(_("Measure in the lab"), "lab", "lab-new", words=_("benchmark, run")),
+    NavigationEntry(_("Run a lab benchmark"), "lab", "lab-new", words=_("benchmark, run")),
 )
 
 

@@ -14,7 +14,12 @@ HOURS_A_DAY = 24
 KEPT_DAYS_CHOICE = FilterChoice(
     "days",
     _("Days"),
-    (("all", _("all kept")), ("1", _("last one")), ("7", _("last 7")), ("30", _("last 30"))),
+    (
+        ("all", _("everything kept")),
+        ("1", _("last day")),
+        ("7", _("last 7 days")),
+        ("30", _("last 30 days")),
+    ),
 )
 
 

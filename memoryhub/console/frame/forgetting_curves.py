@@ -34,9 +34,9 @@ class ForgettingCurve:
 
 
 _MODE_SENTENCES = {
-    "rank": _("Fading lowers its rank: it counts ×%(weight)s now, and is never hidden."),
-    "sample": _("It is hidden where the curve meets its drawn level of %(level)s."),
-    "threshold": _("It is hidden where the curve falls below %(level)s."),
+    "rank": _("Fading lowers its rank: its weight is now ×%(weight)s, and it is never hidden."),
+    "sample": _("It is hidden once the curve reaches %(level)s, the level drawn for it at random."),
+    "threshold": _("It is hidden once the curve falls below %(level)s."),
 }
 
 

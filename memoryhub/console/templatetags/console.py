@@ -200,8 +200,8 @@ def state_words(job: Job) -> str:
 
 
 _RETRY_REASONS = {
-    "budget_spent": _("Waits for tomorrow's budget"),
-    "breaker_open": _("Waits for the model"),
+    "budget_spent": _("Waiting for tomorrow's budget"),
+    "breaker_open": _("Waiting for the model"),
 }
 
 

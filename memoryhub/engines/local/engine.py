@@ -10,6 +10,13 @@ from itertools import pairwise
 from typing import cast
 
 from memoryhub.engines.local.answers.questions import RecallRules
+from memoryhub.engines.local.attribution.made_texts import Span, find_made_spans
+from memoryhub.engines.local.attribution.told import (
+    RestatedText,
+    lead_back,
+    quote_told,
+    restate_exchange,
+)
 from memoryhub.engines.local.bounds import bound_exchange
 from memoryhub.engines.local.claims.changes import read_changes
 from memoryhub.engines.local.claims.corrections import apply_correction
@@ -20,17 +27,10 @@ from memoryhub.engines.local.claims.judgements import (
     judge_statements,
     load_decider,
 )
-from memoryhub.engines.local.claims.made_texts import Span, find_made_spans
 from memoryhub.engines.local.claims.predicates import is_single_valued
-from memoryhub.engines.local.claims.resolve import ClaimRules
 from memoryhub.engines.local.claims.short_answers import CompletedStatement, complete_answer
-from memoryhub.engines.local.claims.told import (
-    RestatedText,
-    lead_back,
-    quote_told,
-    restate_exchange,
-)
 from memoryhub.engines.local.claims.values import add_employer_facts, end_left_home, mark_ended
+from memoryhub.engines.local.comparison.resolve import ClaimRules
 from memoryhub.engines.local.dates.english import find_times
 from memoryhub.engines.local.grammar.antecedents import may_point_back
 from memoryhub.engines.local.grammar.parse import ParsedPiece, parse_texts

@@ -1,7 +1,7 @@
 """Zep: a bi-temporal graph (Rasmussen et al., 2025, sections 2.2 and 3).
 
 Edges are the hub's facts: each says since when and until when it held, and what holds no longer is
-found with both. Nodes are entities with their summaries. Communities (section 2.3) are left out.
+found with both. Nodes are entities with their summaries, beside them the communities they form.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from datetime import datetime
 from django.db.models import Q
 
 from memoryhub.lab.readers.base import ReaderInputs, ReaderResult, build_item, build_result
+from memoryhub.lab.readers.communities import CommunityIndex
 from memoryhub.recall.render.results import MemoryItem
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
@@ -20,11 +21,13 @@ from notes.models import Entity
 
 class EdgeReader:
     """Options: `edges`, the most of them, by meaning, words and graph ranked together; `nodes`, the
-    most summaries of entities that they join."""
+    most summaries of entities that they join; `communities`, the most summaries of those."""
 
     def __init__(self, place: ReaderInputs) -> None:
         self._space = place.space
         self._edges, self._nodes = int(place.options["edges"]), int(place.options["nodes"])
+        self._communities = CommunityIndex(place)
+        self._most_communities = int(place.options["communities"])
 
     def recall(self, question: str, now: datetime) -> ReaderResult:
         found = search_memories(
@@ -36,7 +39,8 @@ class EdgeReader:
             now=now,
             reinforce=False,
         )
-        made = build_result([*found.items, *self._load_nodes(found.items, now)])
+        near = self._communities.find_nearest(question, self._most_communities, now)
+        made = build_result([*found.items, *self._load_nodes(found.items, now), *near])
         return ReaderResult(made.items, made.tokens, found.insufficient, found.degraded)
 
     def _load_nodes(self, edges: Sequence[MemoryItem], now: datetime) -> list[MemoryItem]:

@@ -27,18 +27,23 @@ class GistPage:
     gist: str
     turns: Sequence[Turn]
 
+    @property
+    def original(self) -> str:
+        return "\n".join(f"{turn.speaker}: {turn.text}" for turn in self.turns)
+
     def build_original_item(self, score: float) -> MemoryItem:
-        text = "\n".join(f"{turn.speaker}: {turn.text}" for turn in self.turns)
         sources = [build_turn_source(turn) for turn in self.turns]
-        return build_item("page", text, score, self.turns[0].occurred_at, sources)
+        return build_item("page", self.original, score, self.turns[0].occurred_at, sources)
 
 
 class GistReader:
-    """Option: at most `look_up` pages are read in full."""
+    """Options: at most `look_up` pages are read in full, all named at once or, with `in_turn`, one
+    after the other, each chosen in view of those before."""
 
     def __init__(self, place: ReaderInputs) -> None:
         self._engine, self._embedder = place.engine, place.embedder
         self._most = int(place.options["look_up"])
+        self._in_turn = bool(place.options.get("in_turn"))
         with tenant_scope(place.space.tenant_id):
             self._pages, self._rest = _load_pages(place)
         self._vectors = embed_texts([page.gist for page in self._pages], self._embedder)
@@ -47,7 +52,8 @@ class GistReader:
         """The pages looked up, what has no gist yet, and the gists of all other pages in order."""
         near = self._vectors @ self._embedder.embed([question]).reshape(-1)
         order = sorted(range(len(self._pages)), key=lambda at: (-near[at], at))
-        wanted = self._choose_pages(question, order)
+        choose = self._choose_in_turn if self._in_turn else self._choose_pages
+        wanted = choose(question, order)
         originals = [self._pages[at].build_original_item(float(near[at])) for at in wanted]
         gists = [
             build_item("episode", page.gist, 0.0, page.turns[0].occurred_at)
@@ -63,6 +69,25 @@ class GistReader:
         entries = [JudgeEntry(handle, self._pages[at].gist) for handle, at in shown.items()]
         judged = self._engine.judge_entries(question, entries) if entries else None
         return [shown[handle] for handle in judged.relevant][: self._most] if judged else []
+
+    def _choose_in_turn(self, question: str, order: Sequence[int]) -> list[int]:
+        """Until nothing more is named, or what was looked up is enough."""
+        shown = {f"p{at + 1}": at for at in order}
+        opened: list[int] = []
+        while shown and len(opened) < self._most:
+            pages = [(handle, self._pages[at], at in opened) for handle, at in shown.items()]
+            judged = self._engine.judge_entries(
+                question,
+                [
+                    JudgeEntry(handle, p.original if is_open else p.gist)
+                    for handle, p, is_open in pages
+                ],
+            )
+            wanted = [shown[each] for each in judged.relevant if shown[each] not in opened]
+            if not wanted or (opened and judged.enough):
+                break
+            opened.append(wanted[0])
+        return opened
 
 
 def _load_pages(place: ReaderInputs) -> tuple[list[GistPage], GistPage]:

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from memoryhub.engines.local.claims.pairs import ClaimView
+from memoryhub.engines.local.comparison.pairs import ClaimView
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import (
     Embedder,

@@ -1,8 +1,8 @@
 """`lab train-deciders`: what becomes of pairs of claims, learned from dialogues with readings.
 
-Boosted trees over what is computed anyway (`engines.local.claims.pairs`). The bars are set by what
-they say of an author that they never saw: at most one claim in a hundred that is true in the end
-may be closed, and what a person is asked must be worth the minute.
+Boosted trees over what is computed anyway (`engines.local.comparison.pairs`). The bars are set by
+what they say of an author that they never saw: at most one claim in a hundred that is true in the
+end may be closed, and what a person is asked must be worth the minute.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
-from memoryhub.engines.local.claims.deciders import (
+from memoryhub.engines.local.comparison.deciders import (
     DecidersFile,
     PairDecider,
     weigh_by_choice,
 )
-from memoryhub.engines.local.claims.pairs import LANGUAGE_BOUND, describe_pairs, may_take_place
+from memoryhub.engines.local.comparison.pairs import LANGUAGE_BOUND, describe_pairs, may_take_place
 from memoryhub.engines.local.language import can_embed_language
 from memoryhub.engines.types import Embedder, Engine
 from memoryhub.errors import InvalidInput

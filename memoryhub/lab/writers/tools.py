@@ -2,16 +2,18 @@
 memories.
 
 LangMem (its documentation, "Hot path": create_manage_memory_tool, create_search_memory_tool) gives
-the agent one tool that creates, updates and deletes by id, and one that searches. OpenAI ("Memory
-and new controls for ChatGPT", 2024, saved memories) keeps what the model saves when it is asked to,
-or finds it worth saving; nothing is searched: the model is shown all of it. Either's memories are
-facts of the hub, in the agent's words, resting on the exchange in which it saved them.
+the agent one tool that creates, updates and deletes by id, and one that searches; its manager in
+the background (create_memory_store_manager) reads a conversation that is over, beside the memories
+near it. OpenAI ("Memory and new controls for ChatGPT", 2024, saved memories) keeps what the model
+saves when it is asked to, or finds worth saving; nothing is searched: the model is shown all of it.
+Either's memories are facts of the hub, in the agent's words, resting on the exchange in which it
+saved them, or on the whole conversation.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -37,12 +39,19 @@ from notes.models import Fact, Page
 from notes.topics.pages import load_page_turns
 
 MAX_STEPS = 10  # of one turn
+_MOST_NEAR = 10  # memories that the manager in the background is shown
 _LANGMEM_INSTRUCTIONS = (
     "You listen to a conversation and look after a memory of the people in it. When something is "
     "said that will matter in later conversations, search whether it is there already, then create "
     "it, or update or delete by its id what it changes. Each memory is one sentence that stands "
     "alone, with names and days. You say nothing to them: when nothing is left to be kept, use no "
     "tool and answer with 'done'."
+)
+_BACKGROUND_INSTRUCTIONS = (
+    "You read a conversation that is over and look after a memory of the people in it. Create what "
+    "will matter in later conversations and is not there yet; update or delete by its id what the "
+    "conversation changes. Each memory is one sentence that stands alone, with names and days. "
+    "When nothing is left to be kept, use no tool and answer with 'done'."
 )
 _SEARCH_INSTRUCTIONS = (
     "Somebody asks you a question. Search your memory for what answers it, in other words too if "
@@ -192,14 +201,9 @@ def search_by_tool(space: Space, engine: Engine, question: str, now: datetime) -
 def _write_by_tools(place: WriterInputs, names: Sequence[str], instructions: str) -> None:
     """An agent's turn an exchange. One from which something was saved already is over: of one that
     a process died over, what it had not yet saved is lost."""
-    with tenant_scope(place.space.tenant_id):
-        pages = list(Page.objects.filter(session=place.session).order_by("first_seq"))
-        said = load_page_turns(pages)
-        turns = [turn.id for page in pages for turn in said[page.id]]
-        done = set(filter_supports("fact", turn__in=turns).values_list("turn_id", flat=True))
-    for page in pages:
-        mine = said[page.id]
-        if not mine or any(turn.id in done for turn in mine):
+    said, done = _load_said(place)
+    for mine in said:
+        if any(turn.id in done for turn in mine):
             continue
         at = mine[-1].occurred_at
         tools = MemoryTools(place.space, at, names, place, mine)
@@ -208,12 +212,43 @@ def _write_by_tools(place: WriterInputs, names: Sequence[str], instructions: str
         run_turn(place.engine, tools, instructions + saved, when)
 
 
+def keep_in_background(place: WriterInputs) -> None:
+    """One turn a session, once it is over. One from which something was saved already is over."""
+    said, done = _load_said(place)
+    turns = [turn for mine in said for turn in mine]
+    if not turns or done:
+        return
+    text = "\n".join(format_page_text(mine) for mine in said)
+    at = turns[-1].occurred_at
+    tools = MemoryTools(place.space, at, ("manage_memory",), place, turns)
+    near = search_memories(
+        place.space, text, limit=_MOST_NEAR, kinds=("fact",), now=at, reinforce=False
+    )
+    known = _format_memories(tools, [(i.id, i.occurred_at, i.text) for i in near.items])
+    when = f"It is {at:%Y-%m-%d %H:%M}.\n{text}"
+    run_turn(place.engine, tools, _BACKGROUND_INSTRUCTIONS + known, when)
+
+
+def _load_said(place: WriterInputs) -> tuple[list[list[Turn]], set[UUID]]:
+    """(the turns of each exchange of the session, those from which something was saved)."""
+    with tenant_scope(place.space.tenant_id):
+        pages = list(Page.objects.filter(session=place.session).order_by("first_seq"))
+        found = load_page_turns(pages)
+        said = [list(found[page.id]) for page in pages if found[page.id]]
+        turns = [turn.id for mine in said for turn in mine]
+        done = set(filter_supports("fact", turn__in=turns).values_list("turn_id", flat=True))
+    return said, done
+
+
 def _format_saved(tools: MemoryTools) -> str:
-    """Everything saved, each with its id."""
-    lines = [
-        f"{tools.show(fact.id)} {fact.asserted_at:%Y-%m-%d} {fact.text}"
-        for fact in load_saved(tools.space, tools.now)
-    ]
+    """Everything saved."""
+    saved = load_saved(tools.space, tools.now)
+    return _format_memories(tools, [(fact.id, fact.asserted_at, fact.text) for fact in saved])
+
+
+def _format_memories(tools: MemoryTools, rows: Iterable[tuple[UUID, datetime, str]]) -> str:
+    """Each with its id."""
+    lines = [f"{tools.show(row)} {at:%Y-%m-%d} {text}" for row, at, text in rows]
     return "\n".join(["\nSaved memories:", *(lines or ["none"])])
 
 

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from memoryhub.engines.local.claims.forget import split_wish_parts
-from memoryhub.engines.local.claims.pairs import describe_meaning
 from memoryhub.engines.local.claims.predicates import find_question_predicates, get_search_words
+from memoryhub.engines.local.comparison.forget import split_wish_parts
+from memoryhub.engines.local.comparison.pairs import describe_meaning
 from memoryhub.engines.local.grammar.speech import extract_wish_words
 from memoryhub.inference.selection import embed_or_none, select_embedder
 from memoryhub.tenants.models import Space

@@ -117,19 +117,18 @@ def _build_visible_filter(ask: PreparedQuestion) -> Q:
 
 def _find_related_turns(ask: PreparedQuestion, kept: Sequence[MemoryItem]) -> list[UUID]:
     """R_t: turns recorded as related first, then those of the same exchanges. Those of a turn are
-    recorded with the facts that were read from it."""
-    derived = _list_ids(kept, "fact", "note")
-    read = filter_supports("fact", turn__in=_list_ids(kept, "turn"))
+    recorded with its exchange, and with the facts that were read from it."""
+    derived, said = _list_ids(kept, "fact", "note"), _list_ids(kept, "turn")
+    told = (t for turns in load_source_links(derived).values() for t in turns)
+    there = find_pages_of_turns(ask.space, {*said, *told})
+    read = filter_supports("fact", turn__in=said)
     rows = Derivation.objects.filter(
-        Q(child_id__in=derived) | Q(child_type="fact", child_id__in=read.values("child_id")),
+        Q(child_id__in=derived)
+        | Q(child_type="fact", child_id__in=read.values("child_id"))
+        | Q(child_type="page", child_id__in=there),
         role=Derivation.Role.CONTEXT,
     )
     context = list(rows.order_by("turn__seq").values_list("turn_id", flat=True))
-    own = {
-        *_list_ids(kept, "turn"),
-        *(t for turns in load_source_links(derived).values() for t in turns),
-    }
-    there = find_pages_of_turns(ask.space, own)
     pages = Page.objects.filter(_build_visible_filter(ask), id__in=there)
     paged = load_turns_of_pages(list(pages.values_list("id", flat=True)))
     around = [turn.id for turns in paged.values() for turn in turns]

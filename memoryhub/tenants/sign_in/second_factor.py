@@ -92,7 +92,7 @@ def remove_factor(account: User, factor_id: UUID) -> None:
     """The recovery codes go with the last. Raises NotFound for one that is not the account's."""
     with _lock_account(account):
         if not SecondFactor.objects.filter(account=account, id=factor_id).delete()[0]:
-            raise NotFound(_("There is no such second factor."))
+            raise NotFound(_("This second factor doesn't exist."))
         if not has_second_factor(account):
             RecoveryCode.objects.filter(account=account).delete()
         record_account_event(Kind.FACTOR_REMOVED, account, account.username)
@@ -146,7 +146,7 @@ def try_second_step(
     """
     with _lock_account(account):
         if is_second_step_held_back(attempt, now, is_short=is_short):
-            raise SecondStepHeldBack(_("Too many wrong tries. Wait a quarter of an hour."))
+            raise SecondStepHeldBack(_("Too many failed attempts. Try again in 15 minutes."))
         is_right = take()
         if not is_right:
             record_account_event(Kind.SECOND_FAILED, account, "", attempt)

@@ -120,7 +120,7 @@ def test_a_predicate_the_words_do_not_speak_of_gives_way_to_the_verb(
     server: OpenAIServer, engine: LLMEngine, predicate: str
 ) -> None:
     found = construct_one_fact(server, engine, predicate=predicate, verb="Moved to", kind="state")
-    assert (found.predicate_key, found.cardinality) == ("moved_to", "multi")
+    assert (found.predicate_key, found.cardinality) == ("moved_to", None)  # nobody said
 
 
 def test_dates_come_as_iso_and_become_intervals(server: OpenAIServer, engine: LLMEngine) -> None:
@@ -186,6 +186,16 @@ def test_the_assistants_words_never_become_the_persons(
     )
     assert construct_scripted(server, engine, adored).facts == ()
     assert engine.rejected == 1
+
+
+def test_a_person_s_claim_is_not_lost_because_the_reply_to_it_is_quoted(
+    server: OpenAIServer, engine: LLMEngine
+) -> None:
+    """Its own message says it: without words that bear it out, it ends nothing unasked."""
+    moved = make_fact_reply(source="m1", quote="adore fado music")
+    (found,) = construct_scripted(server, engine, moved).facts
+    assert (found.speaker, found.sources[0].handle, found.quoted) == ("Nora", "m1", False)
+    assert found.confidence < 0.9
 
 
 def test_an_assistant_recommends_and_speaks_of_itself(

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memoryhub.engines.local.claims.deciders import (
+from memoryhub.engines.local.comparison.deciders import (
     get_shipped_deciders,
     read_deciders,
     weigh_by_choice,
     write_deciders,
 )
-from memoryhub.engines.local.claims.pairs import ClaimView, describe_pairs, list_telling_words
+from memoryhub.engines.local.comparison.pairs import ClaimView, describe_pairs, list_telling_words
 from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.engines.local.grammar.speech import extract_wish_words, find_forget_wish
 from memoryhub.engines.local.trees import BoostedTrees

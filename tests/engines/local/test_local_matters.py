@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memoryhub.engines.local.claims.matters import may_contradict
-from memoryhub.engines.local.claims.pairs import ClaimView
+from memoryhub.engines.local.comparison.matters import may_contradict
+from memoryhub.engines.local.comparison.pairs import ClaimView
 from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.engines.types import FactKind, NamePair, Polarity
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memoryhub.engines.local.claims.frames import mark_subject, match_frames
-from memoryhub.engines.local.claims.slots import fills_slot_anew, read_slot
+from memoryhub.engines.local.comparison.frames import mark_subject, match_frames
+from memoryhub.engines.local.comparison.slots import fills_slot_anew, read_slot
 from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.engines.types import (
     ClaimCandidate,

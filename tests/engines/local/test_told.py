@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memoryhub.engines.local.claims.made_texts import find_made_spans
-from memoryhub.engines.local.claims.told import restate_text
+from memoryhub.engines.local.attribution.made_texts import find_made_spans
+from memoryhub.engines.local.attribution.told import restate_text
 from memoryhub.engines.types import Exchange, SourceSpan, Utterance
 from memoryhub.subject_names import reads_like_name, replace_names
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from memoryhub.engines.local.claims.passed_on import mask_passed_on
+from memoryhub.engines.local.attribution.passed_on import mask_passed_on
 from memoryhub.engines.local.grammar.speech import find_forget_wish, may_ask_to_forget
 from tests.engines.local import wishes_to_forget as said
 

@@ -25,7 +25,7 @@ from notes.models import Episode, EvolutionEvent, Fact, Note, Revision, Segment
 from personas.models import Trait
 
 KnownWhen = Literal["then", "now"]
-KNOWN_OPTIONS = (("then", _("what was known then")), ("now", _("what is known today")))
+KNOWN_OPTIONS = (("then", _("what was known then")), ("now", _("what is known now")))
 # When a row begins to be so in the world. Kinds without such a time are undated.
 _BEGIN_COLUMNS: dict[type[Model], str] = {
     Turn: "occurred_at",

@@ -24,23 +24,23 @@ RowNames = Mapping[str, str]
 _VALUE_WORDS: dict[str, dict[Any, str]] = {
     "tier": {
         "stm": _("short term"), "mtm": _("mid term"), "mid": _("mid term"),
-        "cold": _("out of sight"),
+        "cold": _("hidden"),
     },
-    "enrichment": {"pending": _("waits to be described"), "done": _("described")},
-    "visibility": {"active": _("in sight"), "dormant": _("faded")},
+    "enrichment": {"pending": _("not described yet"), "done": _("described")},
+    "visibility": {"active": _("visible"), "dormant": _("faded")},
     "shelf": {"user_kb": _("the person"), "agent_traits": _("the agent")},
     "open": {True: _("yes"), False: _("no")},
 }  # fmt: skip
 # Columns of codes that are words already, in English.
 _CODED_COLUMNS = frozenset(("event_granularity", "kind", "polarity", "type"))
 _LINK_SENTENCES = {
-    "related": _("“%(one)s” goes with “%(other)s”"),
-    "elaborates": _("“%(one)s” says more of “%(other)s”"),
-    "continues": _("“%(one)s” goes on from “%(other)s”"),
+    "related": _("“%(one)s” is related to “%(other)s”"),
+    "elaborates": _("“%(one)s” elaborates on “%(other)s”"),
+    "continues": _("“%(one)s” continues “%(other)s”"),
     "contradicts": _("“%(one)s” contradicts “%(other)s”"),
-    "causes": _("“%(one)s” brought about “%(other)s”"),
+    "causes": _("“%(one)s” caused “%(other)s”"),
 }
-_UNNAMED_WORDS = _("something erased since")
+_UNNAMED_WORDS = _("something that has since been erased")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def describe_row(kind: str, values: RowValues, names: RowNames) -> str:
         said = tell(values, names)
     else:
         said = _format_first_value(values, "text", "content", "summary", "name")
-    return said.strip() or gettext("no words yet")
+    return said.strip() or gettext("no text yet")
 
 
 def _format_first_value(values: RowValues, *columns: str) -> str:
@@ -83,7 +83,7 @@ def _find_row_name(values: RowValues, names: RowNames, column: str) -> str:
 
 
 def _describe_page(values: RowValues, names: RowNames) -> str:
-    return names.get(str(values.get("id"))) or gettext("an exchange whose words were erased")
+    return names.get(str(values.get("id"))) or gettext("an exchange whose text was erased")
 
 
 def _describe_chain(values: RowValues, names: RowNames) -> str:

@@ -122,7 +122,7 @@ def format_actor(actor: str) -> str:
 # What engines say of a claim, and of whom or what it speaks: codes that pages show as words.
 CODE_WORDS = frozenset((
     "attribute", "concept", "date", "denied", "document", "ended", "event", "exchange", "high",
-    "holds", "low", "medium", "one sided", "organisation", "person", "plan", "planned",
+    "holds", "low", "medium", "one-sided", "organisation", "person", "plan", "planned",
     "preference", "recommendation", "state",
 ))  # fmt: skip
 
@@ -144,10 +144,10 @@ ROLE_WORDS = {
     "admin": gettext_lazy("admin"),
 }
 _ERASE_TARGET_WORDS = {
-    "subject": _("everything about somebody"),
+    "subject": _("everything about a person"),
     "session": _("a conversation"),
     "facts": _("memories"),
-    "turns": _("what was said"),
+    "turns": _("messages"),
 }
 
 
@@ -160,19 +160,19 @@ _ERASED_KIND_WORDS = {
     "answers": _("Kept answers"),
     "blocks": _("Blocks"),
     "chain": _("Chains"),
-    "clause": _("Turns that lose a clause and keep the rest"),
+    "clause": _("Turns that lose one clause and keep the rest"),
     "coreblock": _("Core blocks"),
     "derivation": _("Derivations"),
     "entity": _("Entities"),
     "episode": _("Episodes"),
     "fact": _("Facts"),
     "feedback": _("Feedback"),
-    "fingerprints": _("Marks of what was recalled"),
+    "fingerprints": _("Recall marks"),
     "goldenquestion": _("Test questions"),
     "index_entries": _("Index entries"),
     "jobs": _("Jobs"),
     "link": _("Links"),
-    "loosened": _("Kept for what else they rest on"),
+    "loosened": _("Kept, because other sources support them"),
     "memberships": _("Places in a topic"),
     "model_calls": _("Model calls"),
     "note": _("Notes"),
@@ -180,9 +180,9 @@ _ERASED_KIND_WORDS = {
     "profile": _("Attributes of the profile"),
     "profileattribute": _("Attributes of the profile"),
     "proposal": _("Proposals"),
-    "rederived": _("Derived again from the rest"),
+    "rederived": _("Derived again from what remains"),
     "relation": _("Relations"),
-    "reopened": _("True again, as nothing contradicts them"),
+    "reopened": _("True again: nothing contradicts them any more"),
     "revision": _("Revisions"),
     "segment": _("Topics"),
     "segmentpage": _("Places in a topic"),
@@ -190,8 +190,8 @@ _ERASED_KIND_WORDS = {
     "space": _("Spaces"),
     "trait": _("Traits"),
     "turn": _("Turns"),
-    "wishes": _("Of these turns, requests to forget that said it again"),
-    "withheld": _("Withheld until rewritten"),
+    "wishes": _("Of these, requests to forget that repeated it"),
+    "withheld": _("Left out until rewritten"),
 }
 
 
@@ -222,7 +222,7 @@ def describe_validity(fact: Fact, successor: Fact | None, now: datetime, zone: t
     if fact.status == Fact.Status.RETRACTED:
         return _describe_retraction(fact, on)
     if fact.retired_at:
-        message = gettext("Reworded on %(day)s: a later version says more")
+        message = gettext("Reworded on %(day)s: replaced by a more detailed version")
         return message % {"day": on(fact.retired_at)}
     if fact.valid_to and fact.valid_to <= now:
         return _describe_ended(on(fact.valid_to), successor)
@@ -245,10 +245,10 @@ def _describe_ended(until: str, successor: Fact | None) -> str:
 
 # By polarity: what has begun, and what is still to come. A denial says so in its own words.
 _BEGIN_SENTENCES = {
-    "ended": (_("Over since %(day)s"), _("Over from %(day)s")),
-    "planned": (_("Planned since %(day)s"), _("Planned from %(day)s")),
+    "ended": (_("Ended on %(day)s"), _("Ends on %(day)s")),
+    "planned": (_("Planned since %(day)s"), _("Planned for %(day)s")),
 }
-_BELIEVED_SENTENCES = (_("Believed since %(day)s"), _("Believed from %(day)s"))
+_BELIEVED_SENTENCES = (_("Believed since %(day)s"), _("Will be true from %(day)s"))
 
 
 def _describe_current(fact: Fact, now: datetime, on: Callable[[datetime], str]) -> str:
@@ -260,18 +260,18 @@ def _describe_current(fact: Fact, now: datetime, on: Callable[[datetime], str]) 
 
 
 _STEP_SENTENCES = {
-    "": _("Said it"),
-    "send_message": _("Said it"),
+    "": _("Sent a message"),
+    "send_message": _("Sent a message"),
     "core_append": _("Added to the block “%(label)s”"),
-    "core_replace": _("Changed words in the block “%(label)s”"),
-    "core_insert": _("Inserted a line into the block “%(label)s”"),
-    "core_rethink": _("Wrote the block “%(label)s” anew"),
-    "recall_search": _("Looked for “%(query)s” in what was said"),
-    "recall_search_dates": _("Read what was said from %(start)s to %(end)s"),
+    "core_replace": _("Edited the block “%(label)s”"),
+    "core_insert": _("Inserted a line in the block “%(label)s”"),
+    "core_rethink": _("Rewrote the block “%(label)s”"),
+    "recall_search": _("Searched the conversation for “%(query)s”"),
+    "recall_search_dates": _("Read the messages from %(start)s to %(end)s"),
     "archival_insert": _("Kept in archival memory"),
-    "archival_search": _("Looked for “%(query)s” in archival memory"),
-    "pause_heartbeats": _("Rests for %(minutes)s minutes"),
-    "wake_later": _("Has itself woken in %(minutes)s minutes"),
+    "archival_search": _("Searched archival memory for “%(query)s”"),
+    "pause_heartbeats": _("Pauses for %(minutes)s minutes"),
+    "wake_later": _("Set a wake-up in %(minutes)s minutes"),
 }
 
 
@@ -289,18 +289,18 @@ def describe_step(tool: str, arguments: Mapping[str, Any] | str) -> str:
 # What reading made of a claim, by its operation.
 DECISION_WORDS = {
     "add": gettext_lazy("Remembered"),
-    "same": gettext_lazy("Known already"),
-    "supersede": gettext_lazy("Replaces an older memory"),
-    "history": gettext_lazy("True at an earlier time"),
-    "correct": gettext_lazy("Corrects a memory"),
-    "end": gettext_lazy("No longer so"),
-    "review": gettext_lazy("Left for a person to decide"),
-    "augment": gettext_lazy("Known, now with more"),
+    "same": gettext_lazy("Already known"),
+    "supersede": gettext_lazy("Replacement of an older memory"),
+    "history": gettext_lazy("True earlier"),
+    "correct": gettext_lazy("Correction of a memory"),
+    "end": gettext_lazy("No longer true"),
+    "review": gettext_lazy("Left for review"),
+    "augment": gettext_lazy("Already known, details added"),
     "retract": gettext_lazy("Was never true"),
     "close": gettext_lazy("Ended"),
-    "overwrite": gettext_lazy("Would change a person's word"),
-    "quarantine": gettext_lazy("Held back"),
-    "forget": gettext_lazy("A wish to forget"),
+    "overwrite": gettext_lazy("Would change something a person set"),
+    "quarantine": gettext_lazy("Quarantined"),
+    "forget": gettext_lazy("A request to forget"),
 }
 NODE_KINDS: Mapping[str, StrOrPromise] = {
     "note": gettext_lazy("Notes"),
@@ -311,10 +311,10 @@ NODE_KINDS: Mapping[str, StrOrPromise] = {
 }
 # Every kind of link with what it says, in words.
 LINK_KINDS: Mapping[str, tuple[StrOrPromise, StrOrPromise]] = {
-    "link": (gettext_lazy("Linked notes"), gettext_lazy("is linked with")),
+    "link": (gettext_lazy("Linked notes"), gettext_lazy("is linked to")),
     "supersedes": (gettext_lazy("Replaced facts"), gettext_lazy("replaces")),
     "relation": (gettext_lazy("Relations"), gettext_lazy("is related to")),
-    "mentions": (gettext_lazy("Mentions"), gettext_lazy("speaks of")),
-    "support": (gettext_lazy("Same source"), gettext_lazy("rests on the same words as")),
+    "mentions": (gettext_lazy("Mentions"), gettext_lazy("mentions")),
+    "support": (gettext_lazy("Same source"), gettext_lazy("has the same source as")),
     "about": (gettext_lazy("Topic"), gettext_lazy("belongs to")),
 }

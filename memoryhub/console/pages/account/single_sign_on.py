@@ -156,14 +156,22 @@ def _refuse(
 ) -> HttpResponse:
     """The page of signing in, with what somebody can do about it."""
     words = {
-        "held_back": _("Too many wrong tries. Wait a quarter of an hour."),
-        "too_late": _("That took too long, or began in another browser. Begin anew."),
-        "provider": _("Single sign-on did not work. Try again, or ask whoever operates the hub."),
-        "unknown": _("Nobody here knows you yet. Ask whoever operates the hub, and tell them:"),
+        "held_back": _("Too many failed attempts. Try again in 15 minutes."),
+        "too_late": _("That took too long, or was started in another browser. Start again."),
+        "provider": _("Single sign-on did not work. Try again, or contact the hub's operator."),
+        "unknown": _(
+            "There is no account for you here yet. Contact the hub's operator and give them this:"
+        ),
         "disabled": _("This account is closed."),
-        "no_place": _("You are signed in there, but no tenant here is open to you."),
-        "name_taken": _("Your name is taken here. Ask whoever operates the hub, and tell them:"),
-        "last_admin": _("You are the last admin of a tenant that is to be taken from you."),
+        "no_place": _(
+            "You are signed in with your provider, but have no access to any tenant here."
+        ),
+        "name_taken": _(
+            "Your username is already taken here. Contact the hub's operator and give them this:"
+        ),
+        "last_admin": _(
+            "You are the last admin of a tenant that your provider no longer gives you access to."
+        ),
     }
     told = subject if why in ("unknown", "name_taken") else ""
     context = build_sign_in_context() | {"refused": words[why], "told": told}

@@ -62,10 +62,12 @@ class SignInForm(AuthenticationForm):
         name, request = str(self.cleaned_data.get("username", "")), cast("Any", self.request)
         self.attempt = attempts.read_attempt(request, name)
         if attempts.is_held_back(self.attempt, timezone.now()):
-            raise forms.ValidationError(_("Too many wrong tries. Wait a quarter of an hour."))
+            raise forms.ValidationError(_("Too many failed attempts. Try again in 15 minutes."))
         with attempts.take_turn() as has_turn:
             if not has_turn:
-                raise forms.ValidationError(_("Too many are signing in. Try again in a moment."))
+                raise forms.ValidationError(
+                    _("Too many people are signing in right now. Try again in a moment.")
+                )
             try:
                 return super().clean()
             except forms.ValidationError:
@@ -105,7 +107,9 @@ def second_step_page(request: HttpRequest) -> HttpResponse:
         try:
             if step.try_answer(request):
                 return _finish_sign_in(request, step)
-            wrong = _("That was not right. Each code works once; an app has another in a moment.")
+            wrong = _(
+                "That code is not valid. Each code works once; your app shows a new one shortly."
+            )
         except SecondStepHeldBack as error:
             wrong = error.message
     context = {
@@ -222,11 +226,13 @@ def _change_password(request: ConsoleRequest) -> PasswordChangeForm | None:
     """
     attempt = attempts.read_attempt(request, request.user.username)
     if attempts.is_held_back(attempt, timezone.now()):
-        messages.error(request, _("Too many wrong tries. Wait a quarter of an hour."))
+        messages.error(request, _("Too many failed attempts. Try again in 15 minutes."))
         return PasswordChangeForm(request.user)
     with attempts.take_turn() as has_turn:
         if not has_turn:
-            messages.error(request, _("Too many are signing in. Try again in a moment."))
+            messages.error(
+                request, _("Too many people are signing in right now. Try again in a moment.")
+            )
             return PasswordChangeForm(request.user)
         form = PasswordChangeForm(request.user, request.POST)
         if not form.is_valid():
@@ -237,7 +243,7 @@ def _change_password(request: ConsoleRequest) -> PasswordChangeForm | None:
     update_session_auth_hash(request, form.user)
     end_sessions(request.user, but=request.session.session_key, actor=request.actor)
     attempts.record_account_event(Kind.PASSWORD_CHANGED, request.user, request.actor, attempt)
-    messages.success(request, _("The password is changed; you are signed out everywhere else."))
+    messages.success(request, _("Password changed. You have been signed out everywhere else."))
     return None
 
 
@@ -249,7 +255,7 @@ def end_own_sessions(request: ConsoleRequest) -> HttpResponse:
     but = None if name else request.session.session_key
     if not end_sessions(request.user, name=name, but=but, actor=request.actor) and name:
         raise Http404
-    messages.success(request, _("Signed out there."))
+    messages.success(request, _("That session has been signed out."))
     return redirect("account")
 
 

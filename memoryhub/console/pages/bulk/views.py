@@ -120,13 +120,13 @@ def _report(
     """`whole`: one piece of work did all that was asked. A single one can be undone from here; of
     several each is undone in the history."""
     if not asked:
-        messages.error(request, gettext("Nothing was done: choose rows first, then an action."))
+        messages.error(request, gettext("Nothing was done: select rows first, then an action."))
         return
     if refused:
         messages.error(request, gettext("Not done: %(why)s.") % {"why": refused[0]})
     if done:
         count = asked if whole else len(done)
-        said = ngettext("Done with %(n)s row.", "Done with %(n)s rows.", count) % {"n": count}
+        said = ngettext("Done: %(n)s row.", "Done: %(n)s rows.", count) % {"n": count}
         correction = done[0] if len(done) == 1 and isinstance(done[0], Correction) else None
         undo = build_correction_undo_tags(correction) if correction else ""
         messages.success(request, said, extra_tags=undo)

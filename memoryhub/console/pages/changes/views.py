@@ -32,11 +32,11 @@ from notes.models import EvolutionEvent
 AUDIT_DAYS_CHOICE = FilterChoice(
     "days",
     _("Days"),
-    (("30", _("last 30")), ("7", _("last 7")), ("1", _("last one")), ("all", _("all"))),
+    (("30", _("last 30 days")), ("7", _("last 7 days")), ("1", _("last day")), ("all", _("all"))),
 )
 AUDIT_AREA_CHOICE = FilterChoice(
     "area",
-    _("Of"),
+    _("Scope"),
     (
         ("all", _("anything")),
         ("memory", _("memories")),
@@ -46,7 +46,7 @@ AUDIT_AREA_CHOICE = FilterChoice(
         ("person", _("people")),
         ("webhook", _("webhooks")),
         ("tenant", _("tenant")),
-        ("data", _("data taken out")),
+        ("data", _("exports")),
     ),
 )
 AUDIT_CHOICES = (AUDIT_DAYS_CHOICE, AUDIT_AREA_CHOICE)

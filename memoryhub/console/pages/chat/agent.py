@@ -27,10 +27,10 @@ from personas.agent import tools
 from personas.models import AGENT_NAME
 
 _SILENCE_REASONS = {
-    "yielded": _("the agent said nothing"),
-    "paused": _("the agent rests and said nothing"),
+    "yielded": _("the agent did not reply"),
+    "paused": _("the agent is paused and did not reply"),
     "failures": _("the agent's tools failed three times in a row"),
-    "steps": _("the agent used up its steps and said nothing"),
+    "steps": _("the agent reached its step limit without replying"),
     "broken": _("the model failed"),
 }
 

@@ -13,7 +13,7 @@ from memoryhub.console.pages.chat.readings import read_message
 from memoryhub.console.pages.space_overview.queries import select_telling_facts
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.answers.address import address_person
-from memoryhub.engines.local.claims.own_names import find_introduced_name
+from memoryhub.engines.local.attribution.own_names import find_introduced_name
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import Extraction, GroundedAnswer
 from memoryhub.recall.render.citations import Citation

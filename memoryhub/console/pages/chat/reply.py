@@ -147,7 +147,7 @@ class StreamedReply:
         if not self._collected.finished:
             raise EngineError(gettext_noop("The model's reply was cut off"), code="unreachable")
         if not self._collected.text.strip():
-            raise EngineError(gettext_noop("The model said nothing"))
+            raise EngineError(gettext_noop("The model gave no reply"))
 
     def _record_usage(self, milliseconds: float) -> None:
         call, text = self.call, self._collected.text

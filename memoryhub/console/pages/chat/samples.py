@@ -52,7 +52,7 @@ SAMPLES: Sequence[SampleConversation] = (
         "Maya",
         "en",
         _("A move and a new job"),
-        _("A home and an employer that change: what is replaced, and what it was before."),
+        _("A home and an employer that change: what was replaced, and by what."),
         {
             70: (
                 "Hi, I'm Maya. I live in Porto and I work as a nurse at a children's clinic.",
@@ -85,7 +85,7 @@ SAMPLES: Sequence[SampleConversation] = (
         "Tomas",
         "en",
         _("Training for a race"),
-        _("Plans, dates and a preference that turns round."),
+        _("Plans, dates and a preference that changes."),
         {
             50: (
                 "I signed up for a half marathon. My coach is called Ingrid.",
@@ -118,7 +118,7 @@ SAMPLES: Sequence[SampleConversation] = (
         "小林",
         "zh",
         _("In Chinese: a move and a new job"),
-        _("A home and an employer that change: what is replaced, and what it was before."),
+        _("A home and an employer that change: what was replaced, and by what."),
         {
             60: (
                 "我叫小林，我住在成都，我是一名小学老师。",
@@ -146,7 +146,7 @@ SAMPLES: Sequence[SampleConversation] = (
         "文文",
         "zh",
         _("Learning an instrument, and travels"),
-        _("Likings, plans and places one has been to."),
+        _("Likes, plans and places visited."),
         {
             45: (
                 "我最近开始学钢琴，老师姓周。",

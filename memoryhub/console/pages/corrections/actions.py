@@ -56,28 +56,30 @@ class CorrectionAction:
 _ACTIONS = (
     CorrectionAction(
         "correct", _("Correct"), _("Correct it"),
-        _("Say what is true. Your correction is what it rests on from now on; the words said before"
-        " stay in its history, and the profile takes the value."),
+        _("Write what is true. Your correction becomes its source; the earlier wording "
+"stays in the history, and the profile takes the new value."),
         _("Correct it"), _("Corrected."),
     ),
     CorrectionAction(
-        "describe", _("Describe"), _("Describe it in other words"),
-        _("What the note says stays; how it is described and found changes."),
-        _("Describe it"), _("Described anew."),
+        "describe", _("Describe"), _("Edit the description"),
+        _("The note's content stays the same; its description, and how it is found, "
+"change."),
+        _("Save description"), _("Description updated."),
     ),
     CorrectionAction(
         "retract", _("Mark as false"), _("Mark it as false: it was never true"),
-        _("No question about any time finds it again, and what it had replaced holds again."),
+        _("No search finds it any more, for any time, and what it replaced becomes "
+"current again."),
         _("Mark it as false"), _("Marked as false: it was never true."), danger=True,
     ),
     CorrectionAction(
         "end", _("End"), _("End it: it is no longer true"),
-        _("It stays true of the time until then."),
+        _("It stays true for the time before that."),
         _("End it"), _("Ended."),
     ),
     CorrectionAction(
         "pin", _("Pin"), _("Pin it"),
-        _("It does not fade, and the hub asks before it changes it."),
+        _("It does not fade, and the hub asks before changing it."),
         _("Pin it"), _("Pinned."),
     ),
     CorrectionAction(
@@ -87,18 +89,18 @@ _ACTIONS = (
     ),
     CorrectionAction(
         "merge", _("Merge"), _("Merge it into another memory"),
-        _("This one is taken out, and what it rests on supports the other."),
+        _("This memory is removed, and its sources support the other one."),
         _("Merge"), _("Merged."),
     ),
     CorrectionAction(
         "forget", _("Hide"), _("Hide it"),
-        _("It is held no longer, and found by no question. Its history stays, so that it can be"
-        " restored; erasing is for good."),
+        _("It is no longer used, and no search finds it. Its history stays, so it can be "
+"restored. Erasing is permanent."),
         _("Hide it"), _("Hidden."), danger=True,
     ),
     CorrectionAction(
         "restore", _("Restore"), _("Restore it"),
-        _("It is so after all, and still."),
+        _("It is true after all, and still is."),
         _("Restore it"), _("Restored."),
     ),
 )  # fmt: skip
@@ -197,7 +199,7 @@ def _read_corrections(given: CorrectionInput, now: datetime) -> dict[UUID, FactC
         value = corrections.read_claim_value(fact, text, now) if reworded else None
         if value is None and reworded and fact.object:
             if fact.object in fact.text:
-                raise InvalidInput(gettext("say its value in a word or two"), field="value")
+                raise InvalidInput(gettext("give its value in a word or two"), field="value")
             value = fact.object  # neither words say it: it stands in the form, and stays
     since = _read_since(given, fact)
     wanted = {fact.id: FactCorrection(text, value=value, since=since)}
@@ -213,7 +215,7 @@ def _read_since(given: CorrectionInput, fact: Fact) -> datetime | None:
         return None
     since = read_time(given["since"], given.space)
     if since is None:
-        raise InvalidInput(gettext("not a time that can be read"), field="since")
+        raise InvalidInput(gettext("this time is not valid"), field="since")
     return since
 
 
@@ -226,7 +228,7 @@ def _read_end(given: CorrectionInput) -> datetime | None:
         return None
     at = read_time(given["at"], given.space)
     if at is None:
-        raise InvalidInput(gettext("not a time that can be read"), field="at")
+        raise InvalidInput(gettext("this time is not valid"), field="at")
     return at
 
 

@@ -21,12 +21,12 @@ from notes.models import Fact, Note, Relation
 from personas.models import ProfileAttribute
 
 _EFFECT_SENTENCES = {
-    "closes": _("closes %(what)s"),
+    "closes": _("ends %(what)s"),
     "retracts": _("marks %(what)s as false"),
     "reopens": _("reopens %(what)s"),
     "changes": _("changes %(what)s"),
     "writes": _("writes %(what)s"),
-    "takes out": _("takes out %(what)s"),
+    "takes out": _("removes %(what)s"),
 }
 MAX_MERGE_CANDIDATES = 8
 
@@ -96,18 +96,18 @@ def _list_followups(space: Space, changes: Sequence[RowChange]) -> list[str]:
 
 
 _RELATIONS_FOLLOW = ngettext_lazy(
-    "%(count)s relation between entities follows it.",
-    "%(count)s relations between entities follow it.",
+    "%(count)s relation between entities is updated.",
+    "%(count)s relations between entities are updated.",
     "count",
 )
 _ENTRIES_FOLLOW = ngettext_lazy(
-    "%(count)s entry of the profile is read anew.",
-    "%(count)s entries of the profile are read anew.",
+    "%(count)s profile entry is updated.",
+    "%(count)s profile entries are updated.",
     "count",
 )
 _NOTES_FOLLOW = ngettext_lazy(
-    "%(count)s note that was made of it stays.",
-    "%(count)s notes that were made of it stay.",
+    "%(count)s note based on it stays.",
+    "%(count)s notes based on it stay.",
     "count",
 )
 

@@ -67,6 +67,6 @@ def erase_all_spaces(request: ConsoleRequest) -> HttpResponse:
             )
     count = len(spaces[:MAX_ERASED_AT_ONCE])
     said = ngettext("Erased: %(count)s space.", "Erased: %(count)s spaces.", count)
-    more = _("There are more: send it again.") if len(spaces) > MAX_ERASED_AT_ONCE else ""
+    more = _("There are more: submit again.") if len(spaces) > MAX_ERASED_AT_ONCE else ""
     messages.success(request, f"{said % {'count': count}} {more}".rstrip())
     return redirect("receipts")

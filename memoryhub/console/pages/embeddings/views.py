@@ -39,8 +39,8 @@ MIGRATION_STATE_CHOICE = FilterChoice(
     _("State"),
     (
         ("all", _("Any")),
-        ("open", _("Under way")),
-        ("other", _("Not by the one in use")),
+        ("open", _("In progress")),
+        ("other", _("Not using the current embedder")),
         *((value, label) for value, label in State.choices if value not in ("filling", "done")),
     ),
 )
@@ -117,25 +117,30 @@ def compute_pace(migration: EmbeddingMigration) -> dict[str, float | None]:
 MAX_SPACES_AT_ONCE = 200  # begun at once
 # What each decision does, and what is said when it was done.
 MIGRATION_DECISIONS: Mapping[str, tuple[Callable[..., object], str]] = {
-    "pause": (cutover.pause_migration, gettext_noop("Paused. Searches go on by the old vectors.")),
-    "resume": (cutover.resume_migration, gettext_noop("It goes on where it stopped.")),
-    "cancel": (cutover.cancel_migration, gettext_noop("Called off: the new vectors are gone.")),
+    "pause": (
+        cutover.pause_migration,
+        gettext_noop("Paused. Searches keep using the old vectors."),
+    ),
+    "resume": (cutover.resume_migration, gettext_noop("It continues where it stopped.")),
+    "cancel": (cutover.cancel_migration, gettext_noop("Cancelled: the new vectors were deleted.")),
     "cut-over": (
         cutover.cut_over_migration,
-        gettext_noop("The new vectors are searched from the last one on."),
+        gettext_noop("Searches will use the new vectors once the last one is ready."),
     ),
     "force": (
         cutover.force_cut_over,
-        gettext_noop("Searched by the new vectors now; what has none, by its words."),
+        gettext_noop(
+            "Searches now use the new vectors; memories without one are found by their words."
+        ),
     ),
-    "roll-back": (cutover.roll_back_migration, gettext_noop("Searched by the old vectors again.")),
+    "roll-back": (cutover.roll_back_migration, gettext_noop("Searches use the old vectors again.")),
     "drop": (
         cutover.drop_unused_vectors,
-        gettext_noop("The vectors that are not searched are gone."),
+        gettext_noop("The unused vectors were deleted."),
     ),
     "compare": (
         embedder_comparison.plan_comparison,
-        gettext_noop("A worker compares them: test questions first."),
+        gettext_noop("Comparison started: test questions first."),
     ),
 }
 
@@ -213,7 +218,7 @@ def start_migrations(request: ConsoleRequest) -> HttpResponse:
         except Conflict:
             continue  # it is there already, or on its way
         except MemoryHubError as error:
-            messages.error(request, gettext("Not begun: %(why)s.") % {"why": error.message})
+            messages.error(request, gettext("Not started: %(why)s.") % {"why": error.message})
             return redirect("embeddings")
         begun += 1
     _report_started_count(request, begun, more=len(spaces) > MAX_SPACES_AT_ONCE)
@@ -222,11 +227,11 @@ def start_migrations(request: ConsoleRequest) -> HttpResponse:
 
 def _report_started_count(request: ConsoleRequest, begun: int, *, more: bool) -> None:
     if not begun:
-        messages.warning(request, gettext("Nothing to begin: every space is there or on its way."))
+        messages.warning(request, gettext("Nothing to start: every space is done or in progress."))
         return
-    said = ngettext("Begun in %(n)s space.", "Begun in %(n)s spaces.", begun) % {"n": begun}
+    said = ngettext("Started in %(n)s space.", "Started in %(n)s spaces.", begun) % {"n": begun}
     if more:
-        rest = gettext("There are more: begin again once these %(n)s are done.") % {
+        rest = gettext("There are more spaces: start again once these %(n)s are done.") % {
             "n": MAX_SPACES_AT_ONCE
         }
         said = f"{said} {rest}"
@@ -249,7 +254,7 @@ def _start_space_migration(request: ConsoleRequest, space: Space) -> EmbeddingMi
 def start_migration(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     with tenant_scope(request.tenant.id):
         space = get_plain_space_or_404(space_id)
-    run_and_report(request, lambda: _start_space_migration(request, space), gettext("Begun."))
+    run_and_report(request, lambda: _start_space_migration(request, space), gettext("Started."))
     return redirect("embedding", space_id=space.id)
 
 

@@ -36,10 +36,10 @@ EPISODE_STATE_CHOICE = FilterChoice(
     "state",
     _("Show"),
     (
-        ("held", _("Held")),
+        ("held", _("Current")),
         ("stale", _("Being rewritten")),
         ("dormant", _("Faded")),
-        ("retired", _("Not held any more")),
+        ("retired", _("No longer kept")),
     ),
 )
 _EPISODE_STATE_CONDITIONS = {

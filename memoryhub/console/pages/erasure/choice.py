@@ -14,8 +14,8 @@ from django.shortcuts import get_object_or_404
 
 from memoryhub.console.frame.forms import read_id, read_ids
 from memoryhub.dialogues.models import Session, Turn
-from memoryhub.engines.local.claims.forget import split_wish_parts
-from memoryhub.engines.local.claims.pairs import describe_meaning
+from memoryhub.engines.local.comparison.forget import split_wish_parts
+from memoryhub.engines.local.comparison.pairs import describe_meaning
 from memoryhub.engines.local.grammar.speech import extract_wish_words
 from memoryhub.pipeline.erasure.candidates import ErasureCandidate, find_erasure_candidates
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget

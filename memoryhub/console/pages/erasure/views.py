@@ -37,10 +37,10 @@ from notes.models import Receipt, Relation
 
 # In this order; what becomes of the rows of each.
 _FATES = {
-    "goes": _("Goes for good"),
-    "cut": _("Loses these words and keeps the rest"),
-    "rewritten": _("Loses its words and is summed up anew without them"),
-    "read again": _("Is read again from what remains"),
+    "goes": _("Permanently erased"),
+    "cut": _("Loses these words, keeps the rest"),
+    "rewritten": _("Cleared, and summarised again without these words"),
+    "read again": _("Derived again from what remains"),
 }
 MAX_SHOWN_ROWS = 200
 
@@ -106,11 +106,11 @@ def _join_asked(request: ConsoleRequest) -> QueryDict:
 def _erase_chosen(request: ConsoleRequest, space: Space, choice: ErasureChoice) -> HttpResponse:
     target, now = choice.target, timezone.now()
     if target is None:
-        messages.error(request, gettext("Nothing was erased: choose first what is meant."))
+        messages.error(request, gettext("Nothing was erased: select what to erase first."))
         return redirect(request.get_full_path())
     reason = request.POST.get("reason", "").replace("\0", "")[:500]
     if target.kind == "subject" and request.POST.get("subject") != space.subject:
-        messages.error(request, gettext("Nothing was erased: type the subject to confirm."))
+        messages.error(request, gettext("Nothing was erased: type the name to confirm."))
         return redirect(request.get_full_path())
     receipt = attempt(
         request,

@@ -114,7 +114,7 @@ def _import_spaces(request: ConsoleRequest) -> SpaceImportReport:
     """Raises MemoryHubError that says why nothing came in."""
     sent = request.FILES.get("file")
     if not isinstance(sent, UploadedFile) or sent.file is None:
-        raise InvalidInput(_("choose a file"), field="file")
+        raise InvalidInput(_("no file selected"), field="file")
     if (sent.size or 0) > settings.MAX_IMPORT_BYTES:
         raise TooLarge(
             _("a file has at most %(limit)s bytes") % {"limit": f"{settings.MAX_IMPORT_BYTES:,}"}

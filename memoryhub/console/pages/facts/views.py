@@ -73,11 +73,11 @@ def load_fact_choices(space: Space) -> tuple[FilterChoice, ...]:
     rows = Fact.objects.filter(space=space)
     return (
         FACT_STATUS_CHOICE,
-        load_value_choice(rows, "owner", _("About"), _("Anybody"), spare=False),
+        load_value_choice(rows, "owner", _("About"), _("Anyone"), spare=False),
         FilterChoice(
             "kind", _("Kind"), (("", _("Any")), *((k, format_code(k)) for k in get_args(FactKind)))
         ),
-        load_value_choice(rows, "speaker", _("Said by"), _("Anybody")),
+        load_value_choice(rows, "speaker", _("Said by"), _("Anyone")),
         load_value_choice(rows, "engine", _("Engine"), _("Any")),
     )
 
@@ -206,7 +206,9 @@ def _render_fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> Http
 @tenant_page()
 def fact_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = get_space_at_moment(request, space_id)
-    filters = read_filters(request.GET, load_fact_choices(space), dated=pgettext("on days", "Said"))
+    filters = read_filters(
+        request.GET, load_fact_choices(space), dated=pgettext("on days", "Date mentioned")
+    )
     page = load_facts(space, filters, moment)
     return render_tab(
         request, space, "facts", "facts/list.html", filters=filters, page=page, moment=moment

@@ -30,8 +30,8 @@ from notes.models import Feedback
 UNFIT_CONDITION = ~Q(verdict=Feedback.Verdict.POSITIVE)
 FEEDBACK_VERDICT_CHOICE = FilterChoice(
     "verdict",
-    _("Called"),
-    (("all", _("anything")), ("unfit", _("unfit: all but helpful")), *Feedback.Verdict.choices),
+    _("Rating"),
+    (("all", _("anything")), ("unfit", _("negative: all but helpful")), *Feedback.Verdict.choices),
 )
 FEEDBACK_CHOICES = (day_ranges.KEPT_DAYS_CHOICE, FEEDBACK_VERDICT_CHOICE)
 # Kinds whose rows have a page of their own.

@@ -74,9 +74,9 @@ class WeekOfFacts:
 def plot_facts_by_week(weeks: Sequence[WeekOfFacts]) -> Plot:
     import plotly.graph_objects as go
 
-    about = _("By the week in which it was said, or in which it ended.")
-    title, empty = _("Facts a week"), _("No facts were made in these weeks.")
-    heads = (_("Week of"), _("made"), _("of these in place of another"), _("ended"))
+    about = _("By the week in which they were said or ended.")
+    title, empty = _("Facts per week"), _("No facts in this period.")
+    heads = (_("Week of"), _("created"), _("of these, replacing another"), _("ended"))
     if not any(each.made or each.ended for each in weeks):
         return Plot("facts", title, about, None, empty=empty)
     days = [each.week.isoformat() for each in weeks]
@@ -118,13 +118,13 @@ def plot_latency_by_day(days: Sequence[DayOfQuestions]) -> Plot:
     import plotly.graph_objects as go
 
     about = _(
-        "Milliseconds that answers took. Of fewer than %(few)s questions a day only the median "
-        "is drawn: the others would say nothing."
+        "Response time in milliseconds. On days with fewer than %(few)s questions only "
+        "the median is shown, because percentiles would not be meaningful."
     )
     about %= {"few": FEW_QUESTIONS}
-    title = _("How long questions take")
+    title = _("Response times")
     if not days:
-        return Plot("latency", title, about, None, empty=_("Nothing was asked in these days."))
+        return Plot("latency", title, about, None, empty=_("No questions in this period."))
     heads = (_("Day"), _("questions"), _("median"), _("95th percentile"), _("99th percentile"))
     at = [each.day.isoformat() for each in days]
     columns: list[tuple[str, list[float | None], int]] = [
@@ -161,13 +161,13 @@ def plot_usage_by_day(days: Sequence[tuple[date, int, Decimal]]) -> Plot:
     """(day, tokens, money), the first day first."""
     import plotly.graph_objects as go
 
-    title = _("Tokens and money a day")
-    about = _("What language models were asked; a day is one in UTC.")
+    title = _("Tokens and cost per day")
+    about = _("Language model usage. Days are in UTC.")
     if not any(tokens or money for _day, tokens, money in days):
-        return Plot("usage", title, about, None, empty=_("No model was asked in these days."))
+        return Plot("usage", title, about, None, empty=_("No model calls in this period."))
     at = [day.isoformat() for day, _tokens, _money in days]
     tokens, money = [each[1] for each in days], [float(each[2]) for each in days]
-    heads = (_("Day"), _("tokens"), _("money"))
+    heads = (_("Day"), _("tokens"), _("cost"))
     traces = [
         go.Bar(x=at, y=tokens, name=heads[1], meta={"tone": 0}),
         go.Scatter(x=at, y=money, name=heads[2], mode="lines", yaxis="y2", meta={"tone": 1}),
@@ -176,7 +176,7 @@ def plot_usage_by_day(days: Sequence[tuple[date, int, Decimal]]) -> Plot:
         traces,
         xaxis=_DAYS_AXIS,
         yaxis=_scale_from_zero(tokens, _("tokens")),
-        yaxis2={**_scale_from_zero(money, _("money")), "overlaying": "y", "side": "right"},
+        yaxis2={**_scale_from_zero(money, _("cost")), "overlaying": "y", "side": "right"},
     )
     return Plot("usage", title, about, figure, heads, [*reversed(days)])
 
@@ -185,11 +185,11 @@ def plot_case_ages(ages: Sequence[tuple[str, int, int]]) -> Plot:
     """(how old, open cases of low or medium risk, those of high risk)."""
     import plotly.graph_objects as go
 
-    title = _("How long cases have waited")
-    about = _("Open cases of the inbox by their age.")
+    title = _("Age of open inbox cases")
+    about = _("Open inbox cases by age.")
     heads = (_("Age"), _("low and medium risk"), _("high risk"))
     if not any(usual or high for _age, usual, high in ages):
-        return Plot("inbox", title, about, None, empty=_("Nothing waits for a decision."))
+        return Plot("inbox", title, about, None, empty=_("No open cases."))
     names = [age for age, _usual, _high in ages]
     bars = [
         go.Bar(x=names, y=[each[1] for each in ages], name=heads[1], meta={"tone": 0}),
@@ -225,13 +225,13 @@ def plot_recall_quality(replays: Sequence[ReplayQuality]) -> Plot:
     """By replay, the first one first: what the setting in force found."""
     import plotly.graph_objects as go
 
-    title = _("What test questions find")
+    title = _("Test question results")
     about = _(
-        "The share of expected memories among the first ten, by replay of the setting in force. "
-        "The bars say where it lies with a certainty of 95 in 100: the fewer questions, the longer."
+        "Share of expected memories in the top ten, by replay of the settings in "
+        "force. Bars show the 95 percent confidence interval: the fewer questions, the wider."
     )
     if not replays:
-        empty = _("No replay has ended yet. Each one measures it.")
+        empty = _("No finished replay yet. Each replay measures it.")
         return Plot("golden", title, about, None, empty=empty)
     heads = (_("Replay of"), _("found"), _("expected"), _("share"), _("between"))
     ends = [each.interval for each in replays]
@@ -281,9 +281,9 @@ def plot_lifelines(lines: Sequence[Lifeline], now: datetime) -> Plot:
     """A row a claim, and in it its values one after the other."""
     import plotly.graph_objects as go
 
-    title = _("What held when")
-    about = _("Claims of which one holds at a time, as lives in or works at.")
-    empty = _("No claim of which one holds at a time is known yet.")
+    title = _("What was true when")
+    about = _("Facts with one value at a time, such as “lives in” or “works at”.")
+    empty = _("No facts with one value at a time yet.")
     if not lines:
         return Plot("lifelines", title, about, None, empty=empty)
     claims = list(dict.fromkeys(each.claim for each in lines))
@@ -305,7 +305,7 @@ def plot_lifelines(lines: Sequence[Lifeline], now: datetime) -> Plot:
                 text=[each.value],
                 textposition="inside",
                 insidetextanchor="start",
-                hovertemplate=_("%(value)s, from %(start)s") % told + "<extra></extra>",
+                hovertemplate=_("%(value)s, since %(start)s") % told + "<extra></extra>",
                 meta={"tone": tone},
             )
         )
@@ -319,7 +319,7 @@ def plot_lifelines(lines: Sequence[Lifeline], now: datetime) -> Plot:
         xaxis=_span_times(min(each.start for each in lines), now),
         yaxis={"type": "category", "categoryarray": claims[::-1], "ticks": ""},
     )
-    heads = (_("Claim"), _("Value"), _("from"), _("until"))
+    heads = (_("Statement"), _("Value"), _("from"), _("until"))
     rows = [(each.claim, each.value, each.start, each.end) for each in lines]
     return Plot("lifelines", title, about, figure, heads, rows)
 
@@ -334,10 +334,10 @@ def plot_heat_over_time(
     was said is known for today alone, and counted all along."""
     import plotly.graph_objects as go
 
-    title = _("Its heat over time")
+    title = _("Heat over time")
     about = _(
-        "Recalls × %(alpha)s, times said × %(beta)s, and how fresh it is × %(gamma)s: what its "
-        "size in the graph follows."
+        "Recalls × %(alpha)s + mentions × %(beta)s + recency × %(gamma)s. Its size in "
+        "the graph follows this value."
     ) % {"alpha": weights.alpha, "beta": weights.beta, "gamma": weights.gamma}
     times, heats, rows = [], [], []
     for span in life.spans:

@@ -79,7 +79,7 @@ def load_latency_by_day(days: int, now: datetime) -> list[DayOfQuestions]:
 def count_cases_by_age(now: datetime) -> list[tuple[str, int, int]]:
     """(how old, how many open cases of low or medium risk, and of high). One statement."""
     bounds = [None, *_CASE_AGES, None]
-    labels = (_("under a day"), _("up to a week"), _("up to 30 days"), _("older"))
+    labels = (_("under a day"), _("under a week"), _("under 30 days"), _("older"))
     wanted: dict[str, Any] = {}
     for at, (after, before) in enumerate(pairwise(bounds)):
         fits = Q()

@@ -109,7 +109,7 @@ def build_expected_memory(
     turns = [held[turn] for turn in stored["turns"] if turn in held]
     said = " … ".join(turn.text for turn in turns)
     address = reverse("space-turn", args=[space_id, turns[0].id]) if turns else ""
-    return ExpectedMemory(value, kind, said or gettext("no longer held"), address, source=True)
+    return ExpectedMemory(value, kind, said or gettext("no longer kept"), address, source=True)
 
 
 def load_expected_memories(space: Space, values: Iterable[str]) -> list[ExpectedMemory]:

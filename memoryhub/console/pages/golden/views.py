@@ -112,7 +112,7 @@ def _save_golden_question(
     try:
         if question and request.POST.get("action") == "remove":
             made = services.remove_question(space, question.id, request.actor, now)
-            said = _("It is asked no more.")
+            said = _("Removed: replays no longer ask it.")
         elif question:
             made = services.update_question(
                 space,
@@ -128,7 +128,7 @@ def _save_golden_question(
             made = services.save_question(
                 space, form.text, form.expected_pairs, request.actor, now, tags=form.tag_list
             )
-            said = _("Saved: the next replay asks it.")
+            said = _("Saved: the next replay will ask it.")
     except MemoryHubError as error:
         return _render_golden_question(request, space, question, form, trouble=error.message)
     messages.success(request, said, extra_tags=build_correction_undo_tags(made))

@@ -78,15 +78,15 @@ class LinkGraph:
         told = []
         if self.total > len(self.nodes):
             message = gettext(
-                "Of %(total)s memories the %(shown)s warmest are shown: choose fewer kinds, or "
-                "look around one of them, to see others."
+                "Showing the %(shown)s hottest of %(total)s memories. Choose fewer kinds, or "
+                "look around one memory, to see others."
             )
             told.append(message % {"total": f"{self.total:,}", "shown": f"{len(self.nodes):,}"})
         if self.links > len(self.edges):
-            message = gettext("Of %(total)s links the %(shown)s strongest are shown.")
+            message = gettext("Showing the %(shown)s strongest of %(total)s links.")
             told.append(message % {"total": f"{self.links:,}", "shown": f"{len(self.edges):,}"})
         if self.hubs:
-            message = gettext("Not drawn, since nearly all is linked with them: %(names)s.")
+            message = gettext("Left out, because nearly everything is linked to them: %(names)s.")
             told.append(message % {"names": join_list(self.hubs)})
         return " ".join(told)
 

@@ -35,79 +35,77 @@ class KindWords:
     page: str = ""
 
 
-_BY_ERASING = _("erasing them, or their space")
-_BY_HAND = _("being deleted by somebody")
+_BY_ERASING = _("erasure of these or their space")
+_BY_HAND = _("deleted by a person")
 KINDS: Mapping[str, KindWords] = {
     "said": KindWords(
-        _("What was said"), _("Every message, word by word, and agents' windows."), _BY_ERASING
+        _("Conversations"), _("Every message verbatim, and agents' windows."), _BY_ERASING
     ),
     "memories": KindWords(
         _("Memories"),
-        _("What was read from messages, with its vectors and words for search."),
+        _("What was derived from messages, with its search vectors and words."),
         _BY_ERASING,
         "spaces",
     ),
     "history": KindWords(
         _("History of memories"),
-        _("Every change of a memory and what it was read from, so that it can be undone."),
+        _("Every change to a memory with its sources, so that it can be undone."),
         _BY_ERASING,
     ),
     "review": KindWords(
-        _("Cases and verdicts"),
-        _("What waited for a person, rules, and what people said of memories."),
-        _("erasing the memory"),
+        _("Inbox cases and feedback"),
+        _("Inbox cases, rules and people's feedback on memories."),
+        _("erasure of the memory"),
         "review",
     ),
     "erasures": KindWords(
-        _("Traces of erasures"),
-        _("Receipts, and digests that keep what was erased from coming back."),
-        _("their three years; digests of what was given out: thirty days"),
+        _("Erasure records"),
+        _("Receipts, and hashes that keep erased content from coming back."),
+        _("three years; hashes of returned content: thirty days"),
         "receipts",
     ),
-    "recalls": KindWords(
-        _("Recalls"), _("Each question asked of a memory, and what was found."), "", "recalls"
-    ),
-    "requests": KindWords(_("Requests"), _("Each request with a key."), "", "requests"),
+    "recalls": KindWords(_("Recalls"), _("Every search and its results."), "", "recalls"),
+    "requests": KindWords(_("Requests"), _("Every request with an API key."), "", "requests"),
     "calls": KindWords(
-        _("Calls of models"),
-        _("Each question to a model with its words and its costs."),
-        _("erasing their space"),
+        _("Model calls"),
+        _("Every model call with its text and cost."),
+        _("erasure of their space"),
         "usage",
     ),
     "jobs": KindWords(
         _("Jobs"),
-        _("Each step of reading, with what it decided."),
-        _("erasing their space"),
+        _("Every processing step and its decisions."),
+        _("erasure of their space"),
         "jobs",
     ),
     "answers": KindWords(
-        _("Answers to repeat"),
-        _("What a write with an Idempotency-Key was answered, so that it is done once."),
+        _("Idempotent responses"),
+        _("Responses to writes with an Idempotency-Key, so that each is carried out once."),
         "",
     ),
     "webhooks": KindWords(
-        _("Events for webhooks"), _("Each event and each delivery of it."), "", "webhooks"
+        _("Events for webhooks"), _("Every event and every delivery."), "", "webhooks"
     ),
     "imports": KindWords(
         _("Imports"),
-        _("The report of each import; the files themselves go when they were taken in."),
-        _("erasing their space"),
+        _("The report of every import. The files themselves are deleted after the import."),
+        _("erasure of their space"),
         "imports",
     ),
     "changes": KindWords(
         _("List of changes"),
-        _("Each change of keys, people, webhooks and settings."),
+        _("Every change to keys, people, webhooks and settings."),
         "",
         "changes",
     ),
     "golden": KindWords(
-        _("Replays of test questions"), _("Each replay and its answers."), _BY_HAND, "replays"
+        _("Replays of test questions"), _("Every replay and its answers."), _BY_HAND, "replays"
     ),
-    "lab": KindWords(_("Measurements of the lab"), _("Each run and its answers."), _BY_HAND, "lab"),
+    "lab": KindWords(_("Lab results"), _("Every run and its answers."), _BY_HAND, "lab"),
     "items": KindWords(
-        _("Items of agents"),
-        _("What agents store by themselves."),
-        _("the agent that stored them, or the time that it set"),
+        _("Agent items"),
+        _("Items that agents store themselves."),
+        _("deleted by the agent that stored them, or at the time it set"),
     ),
     "settings": KindWords(
         _("Settings and people"), _("Spaces, people, keys, policies."), _BY_HAND, "settings"

@@ -42,11 +42,11 @@ from notes.topics.heat import annotate_heat
 
 HEAT_KIND_CHOICE = FilterChoice(
     "by",
-    _("Heat for"),
-    (("promotion", _("Being read for the persona")), ("staying", _("Staying in reach"))),
+    _("Heat shown for"),
+    (("promotion", _("Being read for the persona")), ("staying", _("Staying active"))),
 )
 TOPIC_TIER_CHOICE = FilterChoice(
-    "tier", _("Tier"), (("", _("All")), ("mid", _("In reach")), ("cold", _("Cold")))
+    "tier", _("Tier"), (("", _("All")), ("mid", _("Active")), ("cold", _("Inactive")))
 )
 MAX_UPCOMING = 5  # of those that go next, and of what went last
 # Promotions, and moves out of sight or back.
@@ -105,7 +105,7 @@ def load_next_promoted(space: Space, policy: Policy, now: datetime) -> list[Upco
 def _describe_promotion(row: Any, weights: HeatPolicy) -> str:
     unread = counted("exchange", row.unread)
     if row.promotion > weights.tau:
-        message = gettext("over the threshold: %(unread)s will be read by the next job for it")
+        message = gettext("above the threshold: the next job will read %(unread)s")
         return message % {"unread": unread}
     lacks = weights.tau - row.promotion
     ways = []
@@ -115,8 +115,14 @@ def _describe_promotion(row: Any, weights: HeatPolicy) -> str:
         ways.append(counted("exchange", int(lacks // weights.beta) + 1))
     said = {"lacks": f"{lacks:.2f}", "ways": gettext(" or ").join(ways), "unread": unread}
     if not ways:
-        return gettext("lacks %(lacks)s; %(unread)s not read yet") % said
-    return gettext("lacks %(lacks)s: %(ways)s more would do; %(unread)s not read yet") % said
+        return gettext("%(lacks)s short of the threshold; %(unread)s not read yet") % said
+    return (
+        gettext(
+            "%(lacks)s short of the threshold: %(ways)s more would reach it; %(unread)s "
+            "not read yet"
+        )
+        % said
+    )
 
 
 def load_next_cold(space: Space, policy: Policy, now: datetime, mid: int) -> list[UpcomingMove]:
@@ -134,9 +140,11 @@ def _describe_cooling(place: int, room: int) -> str:
     """`place` from the coldest; `room` for so many topics more."""
     new = room + place
     if new <= 0:
-        return gettext("over the capacity: it goes when the next topic is placed")
+        return gettext("over capacity: becomes inactive when the next topic is placed")
     message = ngettext(
-        "goes when %(count)s new topic has come", "goes when %(count)s new topics have come", new
+        "becomes inactive after %(count)s new topic",
+        "becomes inactive after %(count)s new topics",
+        new,
     )
     return message % {"count": f"{new:,}"}
 

@@ -38,7 +38,7 @@ EVENT_STATE_CHOICE = FilterChoice(
     _("State"),
     (
         ("", _("All")),
-        ("standing", _("Standing")),
+        ("standing", _("In effect")),
         ("undone", _("Undone")),
         ("purged", _("Erased since")),
     ),
@@ -67,7 +67,7 @@ def load_event_choices(space: Space) -> tuple[FilterChoice, ...]:
     kinds = sorted((format_kind(kind.name), kind.name) for kind in row_kinds.list_row_kinds())
     return (
         EVENT_KIND_CHOICE,
-        load_value_choice(rows, "actor", _("By"), _("Anybody"), spare=False, say=format_actor),
+        load_value_choice(rows, "actor", _("By"), _("Anyone"), spare=False, say=format_actor),
         FilterChoice(
             "row", _("Changed"), (("", _("Anything")), *((n, w) for w, n in kinds)), spare=True
         ),

@@ -82,11 +82,11 @@ class MemoryChange:
             return gettext("removed")
         if before is None:
             made = self.revision.version_before is None
-            return pgettext("of a row", "made") if made else gettext("changed")
+            return pgettext("of a row", "created") if made else gettext("changed")
         was, is_now = bool(before.get("retired_at")), bool(after.get("retired_at"))
         if was == is_now:
             return gettext("changed")
-        return gettext("taken out") if is_now else gettext("brought back")
+        return gettext("removed") if is_now else gettext("brought back")
 
     @property
     def address(self) -> str:

@@ -96,9 +96,9 @@ def describe_row_changes(changes: list[RowChange]) -> str:
 
 
 _CHANGE_SENTENCES = {
-    "added": _("brings back %(what)s"),
+    "added": _("restores %(what)s"),
     "changed": _("changes %(what)s"),
-    "removed": _("takes out %(what)s"),
+    "removed": _("removes %(what)s"),
 }
 
 
@@ -151,9 +151,9 @@ def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpR
     if undone is None:
         return redirect("space-event", space_id=space_id, event_id=event_id)
     if found.kind == EvolutionEvent.Kind.ERASE:
-        messages.success(request, gettext("Brought back: every row is as it was."))
+        messages.success(request, gettext("Restored: everything is as it was before."))
     else:
-        done = gettext("Undone. This can be undone in turn.")
+        done = gettext("Undone. You can redo it from the history.")
         messages.success(request, done, extra_tags=build_event_undo_tags(undone, gettext("Redo")))
     if back := read_back_address(request):
         return redirect(back)

@@ -37,7 +37,7 @@ IMPORT_STATE_CHOICE = FilterChoice(
     "state", _("State"), (("all", _("Any")), *ImportRun.State.choices)
 )
 IMPORT_MODE_CHOICE = FilterChoice(
-    "how", _("How"), (("all", _("Any")), ("tried", _("Dry runs")), ("done", _("Taken in")))
+    "how", _("How"), (("all", _("Any")), ("tried", _("Dry runs")), ("done", _("Imported")))
 )
 
 
@@ -86,7 +86,7 @@ def start_import(request: ConsoleRequest) -> HttpResponse:
     """Try a file: nothing of it is taken in yet."""
     sent = request.FILES.get("file")
     if sent is None:
-        messages.error(request, gettext("Nothing was sent: choose a file."))
+        messages.error(request, gettext("No file selected."))
         return redirect("imports")
     wanted = ImportUpload(
         source=request.POST.get("source", ""),
@@ -146,6 +146,6 @@ def accept_import(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
     run = attempt(
         request,
         lambda: runs.import_tried_file(tried, request.actor, timezone.now()),
-        gettext("Not taken in: %(why)s."),
+        gettext("Not imported: %(why)s."),
     )
     return redirect("import", import_id=run.id if run else import_id)

@@ -43,7 +43,7 @@ JOB_STATES: dict[str, tuple[StrOrPromise, tuple[str, ...]]] = {
     "all": (_("All"), tuple(Job.State.values)),
     "open": (_("Unfinished"), Job.UNFINISHED_STATES),
     "running": (_("Running"), (Job.State.RUNNING,)),
-    "retry": (_("Failed, will be tried again"), (Job.State.RETRY,)),
+    "retry": (_("Failed, will be retried"), (Job.State.RETRY,)),
     "dead": (_("Given up"), (Job.State.DEAD,)),
     "done": (_("Done"), (Job.State.DONE,)),
     "cancelled": (_("Cancelled"), (Job.State.CANCELLED,)),
@@ -175,7 +175,7 @@ def job_page(request: ConsoleRequest, job_id: UUID) -> HttpResponse:
 @tenant_page(role=EDITOR)
 def request_job_retry(request: ConsoleRequest, job_id: UUID) -> HttpResponse:
     return _change_job(
-        request, job_id, retry_job, gettext("Will be tried again now"), gettext("Not retried")
+        request, job_id, retry_job, gettext("Queued for another attempt"), gettext("Not retried")
     )
 
 

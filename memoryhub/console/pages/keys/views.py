@@ -27,25 +27,25 @@ class ApiKeyForm(forms.Form):
     name = forms.CharField(
         max_length=120,
         label=gettext_lazy("Name"),
-        help_text=gettext_lazy("Which backend will use it?"),
+        help_text=gettext_lazy("Which application will use it?"),
     )
     scopes = forms.MultipleChoiceField(
         choices=ApiKey.Scope.choices,
         widget=forms.CheckboxSelectMultiple,
         initial=[ApiKey.Scope.READ, ApiKey.Scope.WRITE],
-        label=pgettext_lazy("what a key may do", "May"),
+        label=pgettext_lazy("what a key may do", "Permissions"),
     )
     subject = forms.CharField(
         max_length=200,
         required=False,
-        label=gettext_lazy("Only for the space"),
-        help_text=gettext_lazy("A subject, such as ana. Empty: all spaces."),
+        label=gettext_lazy("Limit to space"),
+        help_text=gettext_lazy("A subject, such as ana. Leave empty for all spaces."),
     )
     last_day = forms.DateField(
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}),
         label=gettext_lazy("Until"),
-        help_text=gettext_lazy("The last day on which it works. Empty: for ever."),
+        help_text=gettext_lazy("The last day it works. Leave empty for no expiry."),
     )
 
     def clean_subject(self) -> str:
@@ -99,6 +99,6 @@ def key_list_page(request: ConsoleRequest) -> HttpResponse:
 def revoke_api_key(request: ConsoleRequest, key_id: UUID) -> HttpResponse:
     key = get_object_or_404(ApiKey.objects.filter(id=key_id))
     revoke_key(key, timezone.now(), actor=request.actor)
-    said = _("Revoked: %(name)s. Requests with it are refused from now on.")
+    said = _("Revoked: %(name)s. Requests with it are now refused.")
     messages.success(request, said % {"name": key.name})
     return redirect("keys")

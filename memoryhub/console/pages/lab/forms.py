@@ -27,7 +27,7 @@ class LabRunForm(forms.Form):
         required=False,
         initial=50,
         label=_("Questions"),
-        help_text=_("In all, spread over categories and conversations. Empty: every one."),
+        help_text=_("In total, spread over categories and conversations. Leave empty for all."),
     )
     limit_conversations = forms.IntegerField(
         min_value=1,
@@ -35,20 +35,23 @@ class LabRunForm(forms.Form):
         required=False,
         initial=1,
         label=_("Conversations"),
-        help_text=_("The first of them. Each is read once for all systems that write alike."),
+        help_text=_(
+            "Takes the first ones. Each is read once for all systems that store memories "
+            "the same way."
+        ),
     )
     turns = forms.IntegerField(
         min_value=1,
         max_value=MOST_TURNS,
         required=False,
-        label=_("Turns of each"),
-        help_text=_("With the questions whose evidence is among them. Empty: all."),
+        label=_("Turns per conversation"),
+        help_text=_("Only questions whose evidence is among them are asked. Leave empty for all."),
     )
     categories = forms.CharField(
         max_length=100,
         required=False,
         label=_("Categories"),
-        help_text=_("Numbers, parted by commas. Empty: all."),
+        help_text=_("Numbers, separated by commas. Leave empty for all."),
     )
     seed = forms.IntegerField(
         min_value=0,
@@ -62,11 +65,11 @@ class LabRunForm(forms.Form):
         max_value=MOST_TOKENS,
         initial=2000,
         label=_("Tokens of a context"),
-        help_text=_("Baselines hand over what their papers say."),
+        help_text=_("Baselines return the context their papers describe."),
     )
     engine = forms.ChoiceField(choices=Tenant.Engine.choices, label=_("Engine"))
     judge = forms.ChoiceField(
-        choices=(("off", _("Off")), ("llm", _("A model grades each answer"))), label=_("Judge")
+        choices=(("off", _("Off")), ("llm", _("Have a model grade each answer"))), label=_("Judge")
     )
 
     def __init__(
@@ -82,7 +85,7 @@ class LabRunForm(forms.Form):
         given = self.cleaned_data["categories"].replace("，", ",").split(",")
         parts = [part.strip() for part in given if part.strip()]
         if not all(part.isdecimal() and len(part) < 5 for part in parts):
-            raise forms.ValidationError(_("Numbers, parted by commas."))
+            raise forms.ValidationError(_("Numbers, separated by commas."))
         return tuple(int(part) for part in parts)
 
     def build_options(self) -> RunOptions:

@@ -70,7 +70,7 @@ def _build_end_mark(at: int, system: SystemReport) -> PlotFigure:
         "x": [overall.get("context_tokens")],
         "y": [overall["recall"]],
         "marker": {"size": 9},
-        "hovertemplate": _("%(share)s in all it hands over, %(tokens)s tokens")
+        "hovertemplate": _("%(share)s in everything it returns, %(tokens)s tokens")
         % {"share": "%{y:.1%}", "tokens": "%{x:,.0f}"},
         "meta": {"tone": at},
     }

@@ -66,7 +66,7 @@ MEASURES = (
     ),
     Measure(
         "recall",
-        _("In all"), _("share of the evidence in everything that is handed over"), "share",
+        _("In all"), _("share of the evidence in everything returned"), "share",
     ),
     Measure("context_tokens", _("Tokens"), _("tokens of a context, mean"), "count", min),
     Measure("f1", "F1", _("of words, mean"), "score"),
@@ -76,19 +76,19 @@ MEASURES = (
     Measure("meteor", "METEOR", _("of words and their order, mean"), "score"),
     Measure("sbert", "SBERT", _("likeness of the sentences' vectors, mean"), "score"),
     Measure(
-        "judge", _("Judge"), _("share of answers the judge's model takes for right"), "share"
+        "judge", _("Judge"), _("share of answers the judge considers right"), "share"
     ),
     Measure(
         "refusal",
-        _("Refusal"), _("share of questions without an answer that are answered by saying so"),
+        _("Refusal"), _("share of unanswerable questions where it says so"),
         "share", read=lambda system: system["unanswerable"].get("refusal"),
     ),
     Measure(
-        "calls", _("Calls"), _("model calls a question"), "score", min,
+        "calls", _("Calls"), _("model calls per question"), "score", min,
         _build_spent_reader("calls"), whole=True,
     ),
     Measure(
-        "spent", _("Model tokens"), _("of models, a question"), "count", min,
+        "spent", _("Model tokens"), _("model tokens per question"), "count", min,
         _build_spent_reader("prompt_tokens", "completion_tokens"), whole=True,
     ),
     Measure(

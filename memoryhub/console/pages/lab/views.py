@@ -69,15 +69,15 @@ def upload_lab_data(request: ConsoleRequest) -> HttpResponse:
     """A dialogue set into the folder that runs take theirs from, which all tenants share."""
     sent = request.FILES.get("data")
     if sent is None:
-        messages.error(request, _("Nothing was sent: choose a file."))
+        messages.error(request, _("No file selected."))
         return redirect("lab-new")
     count = attempt(
         request,
         lambda: folder.store_file(str(sent.name), sent.chunks()),
-        _("Not taken in: %(why)s."),
+        _("Not imported: %(why)s."),
     )
     if count is not None:
-        said = ngettext("Taken in: %(n)s dialogue.", "Taken in: %(n)s dialogues.", count)
+        said = ngettext("Imported: %(n)s dialogue.", "Imported: %(n)s dialogues.", count)
         messages.success(request, said % {"n": count})
     return redirect("lab-new")
 
@@ -90,7 +90,7 @@ def import_lab_report(request: ConsoleRequest) -> HttpResponse:
         return redirect("lab")
     sent = request.FILES.get("report")
     if sent is None:
-        messages.error(request, _("Nothing was sent: choose a report file."))
+        messages.error(request, _("No report file selected."))
         return redirect("lab")
     content = sent.read(LARGEST_REPORT + 1)
     run = attempt(
@@ -159,11 +159,11 @@ def _describe_lab_settings(report: dict[str, Any]) -> dict[str, Any]:
     given, made = report["settings"], report["environment"]
     told = [
         (_("Presets"), ", ".join(given["presets"])),
-        (_("Questions"), given["questions"] or _("every one")),
+        (_("Questions"), given["questions"] or _("all")),
         (_("Categories"), ", ".join(map(str, given["categories"])) or _("all")),
         (_("Seed"), given["seed"]),
         (_("Conversations"), given["limit_conversations"] or _("all")),
-        (_("Turns of each"), given["turns"] or _("all")),
+        (_("Turns per conversation"), given["turns"] or _("all")),
         (_("Tokens of a context"), given["budget_tokens"]),
     ]
     return {"told": told, "engine": made["engine"], "judge": made["judge"], "made": made}
@@ -220,7 +220,7 @@ def download_lab_report(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
 @tenant_page(role=ADMIN)
 def stop_lab_run(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     row = queries.get_lab_run_or_404(lab_id)
-    said = _("It ends before its next question. What was answered is kept.")
+    said = _("It stops before its next question. Answers so far are kept.")
     run_and_report(request, lambda: background.stop_run(row, request.actor), said)
     return redirect("lab-run", lab_id=row.id)
 
@@ -231,7 +231,7 @@ def resume_lab_run(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     with tenant_scope(request.tenant.id):
         row = queries.get_lab_run_or_404(lab_id)
     run_and_report(
-        request, lambda: background.queue_run_again(row), _("It goes on where it stood.")
+        request, lambda: background.queue_run_again(row), _("It continues where it stopped.")
     )
     return redirect("lab-run", lab_id=row.id)
 

@@ -279,7 +279,7 @@ def map_data(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 @tenant_page(role=EDITOR)
 def draw_map(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = get_space_or_404(space_id, timezone.now())
-    said = gettext("It is being drawn.")
+    said = gettext("The map is being created.")
     if run_and_report(
         request, lambda: embedding_map.begin_map(space, request.actor, timezone.now()), said
     ):

@@ -29,36 +29,32 @@ if TYPE_CHECKING:
 _STATUS_PATTERN = re.compile(r"answered (\d{3})")
 _REMEDIES = {
     "engine_not_configured": gettext_noop(
-        "Name an endpoint and a model below, or set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL."
+        "Enter an endpoint and a model below, or set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL."
     ),
     "unreachable": gettext_noop(
-        "Does the server run, and can this machine reach it? Look at its address."
+        "Is the server running, and can this machine reach it? Check the address."
     ),
     "timeout": gettext_noop(
-        "It may be loading its model: try again. Else take a smaller model, or raise "
-        "MEMORYHUB_MODEL_TIMEOUT_SECONDS."
+        "It may still be loading its model: try again. Otherwise use a smaller model, "
+        "or raise MEMORYHUB_MODEL_TIMEOUT_SECONDS."
     ),
-    "rate_limited": gettext_noop(
-        "Wait a minute, and look at the limits and the credit of its account."
-    ),
+    "rate_limited": gettext_noop("Wait a minute, then check the account's limits and credit."),
     "engine_failed": gettext_noop(
-        "Something answers there, but not as OpenAI does: does its address end in /v1?"
+        "Something responds there, but not like OpenAI: does the address end in /v1?"
     ),
 }
 _KEY_REFUSED = (
     gettext_noop("The endpoint refused the hub's key"),
-    gettext_noop(
-        "Enter one that is valid there. Set OPENAI_API_KEY anew if the environment has it."
-    ),
+    gettext_noop("Enter a valid key. If it comes from the environment, update OPENAI_API_KEY."),
 )
 _SOURCES = {
-    "tenant": gettext_noop("here, for this tenant"),
+    "tenant": gettext_noop("here, for this tenant only"),
     "hub": gettext_noop("by the operator, for the whole hub"),
     "environment": gettext_noop("by the operator, in the hub's environment"),
 }
 _UNKNOWN_MODEL = (
-    gettext_noop("The endpoint knows no such model or address"),
-    gettext_noop("Look at the model's name, and whether the address ends in /v1."),
+    gettext_noop("The endpoint doesn't know this model or address"),
+    gettext_noop("Check the model's name, and that the address ends in /v1."),
 )
 
 
@@ -84,7 +80,7 @@ def describe_problem(message: str, code: str, key: str = "") -> EndpointProblem:
         return EndpointProblem(*map(_, _KEY_REFUSED))
     if status == 404:
         return EndpointProblem(*map(_, _UNKNOWN_MODEL))
-    todo = _(_REMEDIES[code]) if code in _REMEDIES else _("What it says is all that is known.")
+    todo = _(_REMEDIES[code]) if code in _REMEDIES else _("No more is known than this message.")
     return EndpointProblem(hide_key(message, key), todo)
 
 
@@ -108,7 +104,7 @@ def format_endpoint_address(url: str) -> str:
         host = parts.hostname or ""
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
-        return _("an address that can't be read")
+        return _("an invalid address")
     return f"{parts.scheme}://{host}{port}{parts.path}" if host else ""
 
 
@@ -136,7 +132,7 @@ def probe_language_model(asked: ModelConnection) -> ModelProbe:
     timeout = min(MAX_PROBE_SECONDS, settings.MODEL_TIMEOUT_SECONDS)
     try:
         if not model:
-            raise EngineError(_("No model is named"), code="engine_not_configured")
+            raise EngineError(_("No model is set"), code="engine_not_configured")
         found = probe_model(url, key, model, timeout=timeout)
     except EngineError as error:
         return ModelProbe(_("Language model"), describe_problem(error.message, error.code, key))
@@ -144,7 +140,7 @@ def probe_language_model(asked: ModelConnection) -> ModelProbe:
     save_capabilities(settings.DATA_DIR / PROBE_FILE_NAME, replace(found, troubles=told))
     wrong = None
     if not found.is_usable:
-        wrong = describe_problem(_("It gave no usable JSON in any way that was tried"), "", key)
+        wrong = describe_problem(_("It returned no usable JSON with any method tried"), "", key)
     return ModelProbe(_("Language model"), wrong, _describe_abilities(found, key))
 
 
@@ -164,10 +160,10 @@ def _describe_abilities(found: ModelCapabilities, key: str) -> list[tuple[str, s
         for name, why in found.troubles.items()
     ]
     return [
-        (_("A short answer takes"), f"{found.milliseconds / 1000:.1f} s"),
-        (_("Answers in JSON by"), join_list(found.shapes) or _("no way that was tried")),
-        (_("Calls tools"), _("yes") if found.tools else _("no")),
-        (_("Refuses options"), join_list(found.without) or _("none")),
+        (_("Short answer takes"), f"{found.milliseconds / 1000:.1f} s"),
+        (_("JSON mode"), join_list(found.shapes) or _("none of the methods tried")),
+        (_("Tool calls"), _("yes") if found.tools else _("no")),
+        (_("Rejected options"), join_list(found.without) or _("none")),
         *troubles,
     ]
 
@@ -183,7 +179,9 @@ def probe_embedding_model() -> ModelProbe:
         return ModelProbe(_("Embedder"), wrong)
     took = (time.perf_counter() - started) * 1000
     figures = [(_("Embedder"), made.name), (_("Dimensions"), str(len(vector)))]
-    return ModelProbe(_("Embedder"), None, [*figures, (_("A text takes"), f"{took:,.0f} ms")])
+    return ModelProbe(
+        _("Embedder"), None, [*figures, (_("Embedding one text takes"), f"{took:,.0f} ms")]
+    )
 
 
 def list_connection_parts(known: ConnectionSummary) -> list[tuple[str, str]]:
@@ -192,7 +190,7 @@ def list_connection_parts(known: ConnectionSummary) -> list[tuple[str, str]]:
         (_("Endpoint"), format_endpoint_address(known.url) if known.url else ""),
         (_("Its key"), _("set") if known.has_key else _("none")),
         (_("Language model"), known.model),
-        (_("Set"), _(_SOURCES[known.source])),
+        (_("Configured"), _(_SOURCES[known.source])),
     ]
 
 
@@ -200,6 +198,6 @@ def list_embedder_parts() -> list[tuple[str, str]]:
     """What makes vectors, as the operator set it."""
     return [
         (_("Embedder"), settings.EMBEDDER),
-        (_("Embedding model"), settings.EMBEDDING_MODEL or _("the packaged one")),
+        (_("Embedding model"), settings.EMBEDDING_MODEL or _("built-in")),
         (_("Reranker"), " ".join((settings.RERANKER, settings.RERANKER_MODEL)).rstrip()),
     ]

@@ -92,7 +92,7 @@ def _build_models_context(
         "budgets": switch_form.build_switch_rows(layers, BUDGET_SWITCHES),
         "purposes": switch_form.build_switch_rows(layers, MODEL_SWITCHES),
         "own_models": sum(bool(name) for name in layers.policy.llm.model.values()),
-        "spent": _("%(tokens)s tokens and %(money)s of money today")
+        "spent": _("today: %(tokens)s tokens, cost %(money)s")
         % {"tokens": f"{spent.tokens:,}", "money": f"{spent.money:.2f}"},
         "prices": _list_prices(set_for_all),
         "spare_prices": range(SPARE_PRICES),
@@ -160,7 +160,7 @@ def change_connection(request: ConsoleRequest) -> HttpResponse:
     level, operates = _read_level(request), _operates(request)
     if request.POST.get("action") == "clear":
         connections.clear_connection(level, request.tenant.id, request.actor)
-        messages.success(request, _("Taken away: it counts from the next question on."))
+        messages.success(request, _("Removed. It applies from the next request on."))
         return redirect("models")
     kept: Any = request.tenant if level == "tenant" else connections.load_hub_models()
     given = {name: request.POST.get(name, "").replace("\0", "") for name in ("url", "model", "key")}
@@ -180,7 +180,7 @@ def change_connection(request: ConsoleRequest) -> HttpResponse:
     saves = request.POST.get("action") == "save"
     if saves and (tested.trouble is None or request.POST.get("anyway")):
         connections.save_connection(level, request.tenant.id, wanted, request.actor)
-        messages.success(request, _("Saved: it counts from the next question on."))
+        messages.success(request, _("Saved. It applies from the next request on."))
         return redirect("models")
     if saves:
         messages.error(request, _("Not saved: the test failed."))
@@ -206,7 +206,7 @@ def change_prices(request: ConsoleRequest) -> HttpResponse:
     run_and_report(
         request,
         lambda: connections.save_prices(_read_prices(request), request.tenant.id, request.actor),
-        _("Saved: it counts from the next question on."),
+        _("Saved. It applies from the next request on."),
         refused=_("Not saved"),
     )
     return redirect("models")
@@ -230,7 +230,7 @@ def choose_engine(request: ConsoleRequest) -> HttpResponse:
     engine = request.POST.get("engine", "")
     if engine == Tenant.Engine.LLM and not connections.is_connected(request.tenant):
         said = _(
-            "Not changed: name an endpoint and a model first, or set OPENAI_BASE_URL and "
+            "Not changed: enter an endpoint and a model first, or set OPENAI_BASE_URL and "
             "MEMORYHUB_LLM_MODEL."
         )
         messages.error(request, said)
@@ -238,7 +238,7 @@ def choose_engine(request: ConsoleRequest) -> HttpResponse:
         run_and_report(
             request,
             lambda: set_tenant_engine(request.tenant.id, engine, actor=request.actor),
-            _("Changed: it counts from the next job on."),
+            _("Changed. It applies from the next job on."),
             refused=_("Not changed"),
         )
     return redirect("models")

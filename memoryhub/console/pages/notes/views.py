@@ -52,18 +52,18 @@ NOTE_SHOW_CHOICE = FilterChoice(
     (
         ("all", _("All")),
         ("pending", _("Not yet described")),
-        ("linked", _("With links")),
+        ("linked", _("Linked")),
         ("dormant", _("Faded")),
     ),
 )
 NOTE_SOURCE_CHOICE = FilterChoice(
     "source",
-    _("Made of"),
+    _("Source"),
     (
         ("", _("Anything")),
         ("page", _("An exchange")),
         ("fact", _("A fact")),
-        ("free", _("Kept by agents and people")),
+        ("free", _("Added by agents and people")),
     ),
     spare=True,
 )
@@ -248,7 +248,9 @@ def _render_note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> Http
 @tenant_page()
 def note_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = get_space_at_moment(request, space_id)
-    filters = read_filters(request.GET, load_note_choices(space), dated=pgettext("on days", "Said"))
+    filters = read_filters(
+        request.GET, load_note_choices(space), dated=pgettext("on days", "Date mentioned")
+    )
     page = load_notes(space, filters, moment)
     return render_tab(
         request, space, "notes", "notes/list.html", filters=filters, page=page, moment=moment

@@ -44,21 +44,21 @@ _COUNTED_NOTICES = {
     "unmigrated": HealthNotice(
         "bad",
         ngettext_lazy(
-            "The database is %(count)s step behind the program.",
-            "The database is %(count)s steps behind the program.",
+            "The database is %(count)s migration behind the program.",
+            "The database is %(count)s migrations behind the program.",
             "count",
         ),
-        _("Pages and answers may fail until it is brought up to date:"),
+        _("Pages and responses may fail until it is updated:"),
         "python manage.py migrate --database owner",
     ),
     "unheard": HealthNotice(
         "bad",
         ngettext_lazy(
-            "No worker has been heard: %(count)s job due for over a minute.",
-            "No worker has been heard: %(count)s jobs due for over a minute.",
+            "No worker is responding: %(count)s job overdue by more than a minute.",
+            "No worker is responding: %(count)s jobs overdue by more than a minute.",
             "count",
         ),
-        _("What was said is safe and is read as soon as a worker runs. Start one:"),
+        _("Messages are safely stored and are read as soon as a worker runs. Start one:"),
         "celery -A memoryhub worker -P threads",
         "jobs",
         "state=open",
@@ -66,44 +66,46 @@ _COUNTED_NOTICES = {
     "dead": HealthNotice(
         "bad",
         ngettext_lazy(
-            "%(count)s job given up after the last attempt.",
-            "%(count)s jobs given up after the last attempt.",
+            "%(count)s job was given up after its last attempt.",
+            "%(count)s jobs were given up after their last attempt.",
             "count",
         ),
-        _("Read the error, put its cause right, then retry."),
+        _("Read the error, fix the cause, then retry."),
         url_name="jobs",
         query="state=dead",
     ),
     "over_budget": HealthNotice(
         "warn",
         ngettext_lazy(
-            "Today's budget for models is spent: %(count)s job will go on tomorrow.",
-            "Today's budget for models is spent: %(count)s jobs will go on tomorrow.",
+            "Today's model budget is used up: %(count)s job will continue tomorrow.",
+            "Today's model budget is used up: %(count)s jobs will continue tomorrow.",
             "count",
         ),
-        _("Messages are taken in and search works without a model. An admin can raise the "
-          "budget on the policy page, and retry the jobs."),
+        _("Messages are still accepted, and search works without a model. An admin can "
+"raise the budget on the policy page and retry the jobs."),
         url_name="usage",
     ),
     "left_alone": HealthNotice(
         "warn",
         ngettext_lazy(
-            "A model keeps failing and is left alone for a while: %(count)s job put off.",
-            "A model keeps failing and is left alone for a while: %(count)s jobs put off.",
+            "A model keeps failing, so calls are paused for a while: %(count)s job "
+"postponed.",
+            "A model keeps failing, so calls are paused for a while: %(count)s jobs "
+"postponed.",
             "count",
         ),
-        _("They go on by themselves. The failures are on the usage page."),
+        _("They resume automatically. The failures are listed on the usage page."),
         url_name="usage",
         query="status=failed",
     ),
     "failed": HealthNotice(
         "warn",
         ngettext_lazy(
-            "%(count)s job failed and will be tried again.",
-            "%(count)s jobs failed and will be tried again.",
+            "%(count)s job failed and will be retried.",
+            "%(count)s jobs failed and will be retried.",
             "count",
         ),
-        _("Nothing to do unless it goes on."),
+        _("Nothing to do unless it persists."),
         url_name="jobs",
         query="state=retry",
     ),
@@ -112,8 +114,8 @@ _COUNTED_NOTICES = {
         ngettext_lazy(
             "%(count)s webhook can't be reached.", "%(count)s webhooks can't be reached.", "count"
         ),
-        _("What waits is sent once they answer. See the errors; one that was switched off is "
-          "told nothing until somebody switches it on again."),
+        _("Pending events are sent once they respond. Check the errors; a webhook that "
+"is switched off receives nothing until it is switched on again."),
         url_name="webhooks",
         query="state=failing",
     ),
@@ -142,7 +144,7 @@ def list_notices(
             unreached=unreached,
         ),
     ]
-    well = HealthNotice("good", _("All is well: everything that was said has been read."))
+    well = HealthNotice("good", _("All is well: every message has been read."))
     return [*(found or list(_tell_counts(open=queue.open)) or [well]), *_list_hints(llm, empty)]
 
 
@@ -157,28 +159,28 @@ def _list_model_notices(hub: HubState) -> Iterator[HealthNotice]:
     if hub.model_unset:
         yield HealthNotice(
             "bad",
-            _("This tenant is read by a language model, and none is configured."),
-            _("Name an endpoint and a model, or choose the local engine."),
+            _("This tenant uses a language model, but none is configured."),
+            _("Set an endpoint and a model, or choose the local engine."),
             url_name="models",
         )
     elif hub.model_error:
         code, _colon, message = hub.model_error.partition(":")
         told = describe_problem(message.strip() or code, code)
-        said = gettext("The latest question to a model failed: %(what)s.") % {"what": told.what}
+        said = gettext("The latest model call failed: %(what)s.") % {"what": told.what}
         yield HealthNotice("warn", said, told.todo, url_name="usage", query="status=failed")
 
 
 def _list_hints(llm: bool, empty: bool) -> Iterator[HealthNotice]:
     if empty:
-        said, todo = _("Nothing has been said yet."), _("Say something in the chat.")
+        said, todo = _("No messages yet."), _("Send a message in the chat.")
         yield HealthNotice("info", said, todo, url_name="chat")
     if not llm:
         yield HealthNotice(
             "info",
             _("No language model is configured."),
             _(
-                "Memories are made by the local engine, and the chat answers by quoting them. "
-                "An operator of the hub can name one."
+                "The local engine creates memories, and the chat answers by quoting them. The "
+                "hub's operator can set up a model."
             ),
             url_name="models",
         )

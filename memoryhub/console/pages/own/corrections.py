@@ -81,6 +81,6 @@ def undo_wish(space: Space, receipt_id: UUID, now: datetime) -> None:
     with tenant_scope(space.tenant_id):
         row = SealedErasure.objects.filter(space=space, receipt_id=receipt_id).first()
         if row is None:
-            raise NotFound(gettext("it is gone for good"))
+            raise NotFound(gettext("it has been permanently erased"))
         event = EvolutionEvent.objects.get(id=row.event_id)
     corrections.undo_event(event, ACTOR, now, reason="not to be forgotten, says the person")

@@ -56,12 +56,12 @@ _OWN_HEADINGS: Sequence[tuple[StrOrPromise, Q]] = (
     (pgettext_lazy("in a life", "Work"), Q(predicate_key__in=_WORK_PREDICATES) & ~_IS_PLAN),
     (pgettext_lazy("in a life", "Health"), Q(predicate_key__in=_HEALTH_PREDICATES) & ~_IS_PLAN),
     (_("Likes and habits"), _IS_LIKING & ~_IS_PLAN),
-    (_("What you are like"), Q(kind="attribute") & ~_IS_PLAN),
+    (_("Your traits"), Q(kind="attribute") & ~_IS_PLAN),
     (_("Plans and dates"), _IS_PLAN),
     (_("What happened"), Q(kind="event")),
-    (_("How things are"), Q()),
+    (_("Current situation"), Q()),
 )
-_OTHERS_HEADING = _("Other people and things you spoke of")
+_OTHERS_HEADING = _("Other people and things you mentioned")
 HEADINGS = (*(heading for heading, of in _OWN_HEADINGS), _OTHERS_HEADING)
 
 
@@ -83,9 +83,9 @@ OWN_SHOW_CHOICE = FilterChoice(
     "show",
     _("Show"),
     (
-        ("held", _("What holds now")),
-        ("past", _("What no longer holds")),
-        ("withdrawn", _("What was never so")),
+        ("held", _("True now")),
+        ("past", _("No longer true")),
+        ("withdrawn", _("Never true")),
     ),
 )
 
@@ -179,18 +179,18 @@ def load_own_notes(space: Space, filters: Filters) -> ListPage[tuple[Note, list[
 
 _PLAIN_KIND_WORDS = {
     "turns": _("Messages"),
-    "clauses": _("Messages that lose a part and keep the rest"),
+    "clauses": _("Messages that lose one part and keep the rest"),
     "pages": _("Exchanges"),
     "facts": _("Memories"),
     "segments": _("Topics"),
-    "chains": _("Threads of talk"),
+    "chains": _("Conversation threads"),
     "entities": _("Names of people and things"),
-    "relations": _("Ties between them"),
+    "relations": _("Relations between them"),
     "episodes": _("Summaries"),
-    "profileattributes": _("Entries of your profile"),
-    "coreblocks": _("Texts kept at hand for assistants"),
-    "blocks": _("Texts kept at hand for assistants"),
-    "proposals": _("Questions that waited for somebody"),
+    "profileattributes": _("Your profile entries"),
+    "coreblocks": _("Texts kept ready for assistants"),
+    "blocks": _("Texts kept ready for assistants"),
+    "proposals": _("Questions waiting for a person"),
     "model_calls": _("Requests to a language model"),
     "jobs": _("Tasks about them"),
 }

@@ -36,21 +36,21 @@ _ERASE_REASON = "asked for on their page"
 # What an address may say was done.
 DONE_MESSAGES = {
     "corrected": gettext_lazy(
-        "Put right. Your word stands: nothing that is read later changes it by itself."
+        "Corrected. Your version stands: nothing said later changes it automatically."
     ),
-    "withdrawn": gettext_lazy("Taken back: it counts as never having been so."),
-    "ended": gettext_lazy("It counts as over."),
-    "forgotten": gettext_lazy("Forgotten: it is used no longer."),
-    "restored": gettext_lazy("It counts again."),
+    "withdrawn": gettext_lazy("Marked as never true."),
+    "ended": gettext_lazy("Marked as ended."),
+    "forgotten": gettext_lazy("Forgotten: it is no longer used."),
+    "restored": gettext_lazy("It is used again."),
     "unthought": gettext_lazy(
-        "Taken back: it is not thought of you, and not written again by itself."
+        "Removed: it is no longer assumed about you, and won't be added again automatically."
     ),
-    "rethought": gettext_lazy("What was thought before counts again."),
+    "rethought": gettext_lazy("The earlier assessment applies again."),
     "told": gettext_lazy("Remembered, in your words."),
-    "paused": gettext_lazy("Paused. Nothing you say is kept until you go on."),
-    "going": gettext_lazy("Going on: what you say from now on may be remembered."),
-    "unsealed": gettext_lazy("Brought back: it is remembered as before."),
-    "erased": gettext_lazy("Erased for good, with the words it was read from."),
+    "paused": gettext_lazy("Paused. Nothing you say is kept until you resume."),
+    "going": gettext_lazy("Resumed: what you say from now on may be remembered."),
+    "unsealed": gettext_lazy("Restored: it is remembered as before."),
+    "erased": gettext_lazy("Permanently erased, with the words it came from."),
 }
 
 
@@ -169,7 +169,7 @@ def _correct_from_form(
             given = request.POST.get("at", "")
             at = read_time(given, space) if given else None
             if given and at is None:
-                raise InvalidInput(_("not a day that can be read"), field="at")
+                raise InvalidInput(_("this date is not valid"), field="at")
             return "ended", corrections.end_fact(space, fact_id, words, at, now)
         case "forget":
             corrections.forget_memory(space, "fact", fact_id, now)

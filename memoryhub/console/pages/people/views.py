@@ -49,7 +49,7 @@ def list_members(filters: Filters) -> QuerySet[Membership]:
 
 class PersonForm(forms.Form):
     username = forms.CharField(
-        max_length=150, label=gettext_lazy("User name"), validators=[ASCIIUsernameValidator()]
+        max_length=150, label=gettext_lazy("Username"), validators=[ASCIIUsernameValidator()]
     )
     email = forms.EmailField(max_length=254, required=False, label=gettext_lazy("Email"))
     role = forms.ChoiceField(choices=Membership.Role.choices, label=gettext_lazy("Role"))
@@ -98,7 +98,7 @@ def change_member_role(request: ConsoleRequest, member_id: UUID) -> HttpResponse
         run_and_report(
             request,
             lambda: set_member_role(request.tenant.id, member_id, role, actor=request.actor),
-            _("%(name)s is %(role)s from now on.") % said,
+            _("%(name)s is now %(role)s.") % said,
             refused=_("Not changed"),
         )
     return redirect("people")
@@ -110,7 +110,7 @@ def require_second_factor(request: ConsoleRequest) -> HttpResponse:
     """Of everybody, by an admin who has signed in with one: nobody shuts themselves out."""
     required = request.POST.get("required") == "on"
     if required and not request.session.get(SECOND_FACTOR_KEY):
-        messages.error(request, _("Sign in with a second factor of your own first."))
+        messages.error(request, _("First sign in with a second factor yourself."))
         return redirect("people")
     services.require_second_factor(request.tenant.id, required, actor=request.actor)
     messages.success(request, _("Changed."))
@@ -124,7 +124,7 @@ def sign_out_member(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
     run_and_report(
         request,
         lambda: sign_member_out(request.tenant.id, member_id, actor=request.actor),
-        _("%(name)s is signed out everywhere.") % {"name": member.user.username},
+        _("%(name)s has been signed out everywhere.") % {"name": member.user.username},
     )
     return redirect("people")
 
@@ -136,7 +136,7 @@ def remove_member(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
     run_and_report(
         request,
         lambda: remove_person(request.tenant.id, member_id, actor=request.actor),
-        _("%(name)s has no place here any more.") % {"name": member.user.username},
+        _("%(name)s is no longer a member.") % {"name": member.user.username},
         refused=_("Not removed"),
     )
     return redirect("overview" if member.user_id == request.user.id else "people")

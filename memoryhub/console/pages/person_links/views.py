@@ -63,7 +63,7 @@ def _create_person_link(request: ConsoleRequest, space: Any) -> str:
 def revoke_person_link(request: ConsoleRequest, space_id: UUID, link_id: UUID) -> HttpResponse:
     link = get_object_or_404(PersonLink.objects.filter(space=space_id, id=link_id))
     person_links.revoke_person_link(link, timezone.now())
-    messages.success(request, _("Closed: the link opens nothing any more."))
+    messages.success(request, _("Closed: the link no longer works."))
     return redirect("space-person", space_id=space_id)
 
 
@@ -74,8 +74,8 @@ def set_space_pause(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = get_space_or_404(space_id, now)
     if request.POST.get("paused") == "no":
         resume_space(space)
-        messages.success(request, _("Going on: what is said from now on is kept."))
+        messages.success(request, _("Resumed: new messages are kept again."))
     else:
         pause_space(space, request.actor, now)
-        messages.success(request, _("Paused: nothing that is said is kept until it goes on."))
+        messages.success(request, _("Paused: new messages are not kept until it is resumed."))
     return redirect("space-timeline", space_id=space_id)

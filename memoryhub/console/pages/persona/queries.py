@@ -41,7 +41,7 @@ TRAIT_CATEGORY_CHOICE = FilterChoice(
     "category", _("About"), (("", _("All")), *TRAIT_GROUPS.items())
 )
 TRAIT_LEVEL_CHOICE = FilterChoice(
-    "level", _("Level"), (("", _("Any")), *Trait.Level.choices, ("over", _("Nothing now")))
+    "level", _("Level"), (("", _("Any")), *Trait.Level.choices, ("over", _("Nothing at present")))
 )
 BLOCK_KIND = FilterChoice(
     "kind",

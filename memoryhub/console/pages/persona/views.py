@@ -54,14 +54,14 @@ def persona_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 @page_at("spaces/<uuid:space_id>/persona/trait", "space-trait")
 @tenant_page(role=EDITOR)
 def correct_trait(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    said = _("Set. The hub will propose a change, not make one.")
+    said = _("Set. From now on the hub only proposes changes to it.")
     return _correct_persona(request, space_id, corrections.correct_trait, "level", said)
 
 
 @page_at("spaces/<uuid:space_id>/persona/profile", "space-profile")
 @tenant_page(role=EDITOR)
 def correct_profile_entry(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    said = _("The profile is changed.")
+    said = _("Profile updated.")
     return _correct_persona(request, space_id, corrections.correct_profile, "value", said)
 
 
@@ -92,7 +92,7 @@ def set_name(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = get_space_or_404(space_id, now)
     try:
         set_subject_name(space, request.POST.get("subject_name", ""), request.actor, now)
-        messages.success(request, _("Saved: what is written says so from now on."))
+        messages.success(request, _("Saved: this name is used from now on."))
     except InvalidInput as error:
         messages.error(request, error.message)
     return redirect("space-persona", space_id=space_id)
@@ -156,7 +156,7 @@ def create_block(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
             blocks.attach_block(shared, space)
         return writer.events
 
-    said = _("The block is there. Agents see it from their next step on.")
+    said = _("Block created. Agents see it from their next step on.")
     _run_in_transaction(request, change, said)
     return redirect("space-blocks", space_id=space.id)
 
@@ -195,7 +195,7 @@ def delete_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> Htt
         blocks.delete_block(writer, found.id)
         return writer.events
 
-    _run_in_transaction(request, change, _("Taken away. Its versions stay."))
+    _run_in_transaction(request, change, _("Removed. Its versions stay."))
     return redirect("space-blocks", space_id=space.id)
 
 
@@ -203,14 +203,14 @@ def delete_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> Htt
 @tenant_page(role=EDITOR)
 def attach_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
     posted = _get_posted_block(request, space_id, block_id, anywhere=True)
-    return _attach(request, blocks.attach_block, *posted, _("Agents of this space see it now."))
+    return _attach(request, blocks.attach_block, *posted, _("Agents in this space now see it."))
 
 
 @page_at("spaces/<uuid:space_id>/blocks/<uuid:block_id>/detach", "block-detach")
 @tenant_page(role=EDITOR)
 def detach_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
     posted = _get_posted_block(request, space_id, block_id)
-    done = _("Agents of this space no longer see it.")
+    done = _("Agents in this space no longer see it.")
     return _attach(request, blocks.detach_block, *posted, done)
 
 

@@ -35,19 +35,19 @@ if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 SWITCH_TITLES: Mapping[str, StrOrPromise] = {
-    "llm.budget_tokens_per_day": gettext_lazy("Tokens a day"),
-    "llm.budget_money_per_day": gettext_lazy("Money a day"),
-    "retention.max_age_days": gettext_lazy("Days that memories are kept"),
-    "retention.turn_days": gettext_lazy("Days that what was said is kept"),
-    "retention.recall_days": gettext_lazy("Days that recalls are kept"),
-    "retention.request_days": gettext_lazy("Days that requests are kept"),
-    "retention.delivery_days": gettext_lazy("Days that events for webhooks are kept"),
-    "retention.call_days": gettext_lazy("Days that calls of models are kept"),
-    "retention.job_days": gettext_lazy("Days that jobs are kept"),
-    "retention.answer_days": gettext_lazy("Days that answers are repeated"),
-    "retention.import_days": gettext_lazy("Days that reports of imports are kept"),
-    "retention.audit_days": gettext_lazy("Days that the list of changes is kept"),
-    "retention.receipt_days": gettext_lazy("Days that receipts are kept"),
+    "llm.budget_tokens_per_day": gettext_lazy("Tokens per day"),
+    "llm.budget_money_per_day": gettext_lazy("Cost per day"),
+    "retention.max_age_days": gettext_lazy("Days memories are kept"),
+    "retention.turn_days": gettext_lazy("Days messages are kept"),
+    "retention.recall_days": gettext_lazy("Days recalls are kept"),
+    "retention.request_days": gettext_lazy("Days requests are kept"),
+    "retention.delivery_days": gettext_lazy("Days webhook events are kept"),
+    "retention.call_days": gettext_lazy("Days model calls are kept"),
+    "retention.job_days": gettext_lazy("Days jobs are kept"),
+    "retention.answer_days": gettext_lazy("Days idempotent responses are kept"),
+    "retention.import_days": gettext_lazy("Days import reports are kept"),
+    "retention.audit_days": gettext_lazy("Days the list of changes is kept"),
+    "retention.receipt_days": gettext_lazy("Days receipts are kept"),
 }
 # Without days of the tenant's own these end as the hub ends them.
 _HUB_KEEPS = {
@@ -56,34 +56,34 @@ _HUB_KEEPS = {
 # What a model is asked for.
 PURPOSE_TITLES: Mapping[str, StrOrPromise] = {
     "construct": gettext_lazy("Read dialogue"),
-    "extract_facts": gettext_lazy("Read facts by themselves"),
+    "extract_facts": gettext_lazy("Read facts separately"),
     "graph_entities": gettext_lazy("Find entities"),
     "graph_relations": gettext_lazy("Find relations"),
     "note_build": gettext_lazy("Describe notes"),
-    "resolve": gettext_lazy("Compare with what is known"),
-    "merge_check": gettext_lazy("Tell whether two are one"),
-    "link_evolve": gettext_lazy("Link notes and renew them"),
+    "resolve": gettext_lazy("Compare with existing memories"),
+    "merge_check": gettext_lazy("Decide whether two are the same"),
+    "link_evolve": gettext_lazy("Link and update notes"),
     "chain": gettext_lazy("Follow a conversation"),
     "themes": gettext_lazy("Sort exchanges by topic"),
-    "segment_refresh": gettext_lazy("Sum up topics"),
-    "episode_gate": gettext_lazy("Tell when the subject changes"),
+    "segment_refresh": gettext_lazy("Summarise topics"),
+    "episode_gate": gettext_lazy("Detect a change of subject"),
     "episode_write": gettext_lazy("Write episodes"),
     "kb_extract": gettext_lazy("Choose facts for the shelf"),
     "trait_update": gettext_lazy("Read traits"),
-    "fold_summary": gettext_lazy("Keep the summary so far"),
-    "digest": gettext_lazy("Sum up sessions and days"),
+    "fold_summary": gettext_lazy("Maintain the running summary"),
+    "digest": gettext_lazy("Summarise sessions and days"),
     "agent_step": gettext_lazy("Act as an agent"),
     "answer": gettext_lazy("Answer questions"),
-    "route": gettext_lazy("Read what a question asks for"),
+    "route": gettext_lazy("Understand a question"),
     "judge": gettext_lazy("Judge what was found"),
-    "predict": gettext_lazy("Predict what was said"),
+    "predict": gettext_lazy("Predict messages"),
     "calibrate": gettext_lazy("Note what a prediction missed"),
-    "paginate": gettext_lazy("Find where an episode ends"),
-    "summarise": gettext_lazy("Sum up texts"),
-    "query_entities": gettext_lazy("Find entities of a question"),
-    "query_terms": gettext_lazy("Find words of a question"),
+    "paginate": gettext_lazy("Detect the end of an episode"),
+    "summarise": gettext_lazy("Summarise texts"),
+    "query_entities": gettext_lazy("Find entities in a question"),
+    "query_terms": gettext_lazy("Find keywords in a question"),
     "grade": gettext_lazy("Grade answers in the lab"),
-    PROXY_PURPOSE: gettext_lazy("Clients that ask through the hub"),
+    PROXY_PURPOSE: gettext_lazy("Clients using the hub as a proxy"),
 }
 SWITCH_NAMES = (*SWITCHES, *PURPOSE_SWITCHES)
 # By switch: the prompts to choose from, each with its difference to the packaged one.
@@ -117,7 +117,7 @@ class SwitchRow:
     def empty_words(self) -> str:
         """What an empty field says."""
         if self.switch.name in _HUB_KEEPS:
-            return _("as the hub")
+            return _("hub default")
         return _("no limit") if self.switch.name in SWITCH_TITLES else _("nothing")
 
     @property
@@ -235,7 +235,7 @@ def list_preset_options(layers: PolicyLayers, *, of_space: bool) -> list[PresetO
     if of_space:
         chosen = layers.own.preset if layers.own else ""
         said = _("Follows the tenant, whose preset is %(name)s.") % {"name": tenant_preset}
-        followed = [Preset("", _("As the tenant"), said)]
+        followed = [Preset("", _("Tenant setting"), said)]
     return [
         PresetOption(
             preset, len(_diff_preset(layers, preset.name, of_space=of_space)), preset.name == chosen

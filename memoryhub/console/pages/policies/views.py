@@ -50,7 +50,8 @@ def list_prompt_choices() -> dict[str, dict[str, str]]:
 
 
 _CONFLICT_MESSAGE = gettext_lazy(
-    "Somebody changed the policy meanwhile. This is the newer one; make your change again."
+    "Someone else changed the policy in the meantime. This is the newer version; "
+    "make your change again."
 )
 
 
@@ -84,7 +85,7 @@ def return_to_version(request: ConsoleRequest, version_id: UUID) -> HttpResponse
             reason=f"Returned to version {old.version}",
         )
     except InvalidInput as error:
-        messages.error(request, _("Not returned: %(why)s.") % {"why": error.message})
+        messages.error(request, _("Not restored: %(why)s.") % {"why": error.message})
     else:
         message = _("Version %(old)s is in force again, as %(new)s.")
         said = message % {"old": old.version, "new": made.version}
@@ -192,7 +193,7 @@ def change_policy(request: ConsoleRequest, space_id: UUID | None = None) -> Http
     own = _find_version_in_force(layers, space)
     preset, overrides = _read_policy_form(request, layers, space)
     if "preset" not in form and switch_form.is_unchanged(own.overrides if own else {}, overrides):
-        messages.info(request, _("Every switch has that value already."))
+        messages.info(request, _("Every setting already has that value."))
         return redirect(_build_back_address(request, space))
     version = form.get("version", "")
     try:

@@ -76,10 +76,12 @@ def classify_predicate_use(use: PredicateUse, facts: FactsPolicy) -> PredicateRo
     known: Taken | None = (
         "single" if is_single_valued(use.key) else "multi" if is_many_valued(use.key) else None
     )
+    if known is None:  # said once of any claim, it decides the later ones
+        return PredicateRow(use, *(("single", "model") if use.singles else ("multi", "none")))
     read: Taken = "single" if use.singles > use.several else "multi"
-    if known is not None and (read == known or not (use.singles or use.several)):
+    if read == known or not (use.singles or use.several):
         return PredicateRow(use, known, "table")
-    return PredicateRow(use, read, "model" if known or read == "single" else "none")
+    return PredicateRow(use, read, "model")
 
 
 def list_predicate_rows(

@@ -30,29 +30,29 @@ from memoryhub.policies.services import load_layers, load_tenant_policy, set_pre
 
 TAKEN_CHOICE = FilterChoice(
     "taken",
-    _("Taken as"),
+    _("Treated as"),
     (("", _("Either")), ("single", _("One value at a time")), ("multi", _("Several values"))),
 )
 REASON_CHOICE = FilterChoice(
     "why",
-    _("Because"),
+    _("Sources"),
     (
         ("", _("Any reason")),
         ("person", _("Set by a person")),
-        ("model", _("A model said so")),
+        ("model", _("By a model")),
         ("table", _("Built in")),
-        ("none", _("Nobody said")),
+        ("none", _("Not set by anyone")),
     ),
 )
 _CARDINALITIES: Mapping[str, Taken] = {"single": "single", "multi": "multi"}
 _SET_MESSAGES = {
     "single": gettext_noop(
-        "From now on “%(key)s” has one value at a time: a new one replaces the old one."
+        "“%(key)s” now has one value at a time: a new value replaces the old one."
     ),
     "multi": gettext_noop(
-        "From now on “%(key)s” has several values: a new one stands beside the others."
+        "“%(key)s” can now have several values: a new value is added to the others."
     ),
-    None: gettext_noop("For “%(key)s” the model and the built-in table decide again."),
+    None: gettext_noop("“%(key)s” is decided by the model and the built-in table again."),
 }
 
 

@@ -214,9 +214,7 @@ def resolve_quality_finding(request: ConsoleRequest, space_id: UUID, fact_id: UU
     if made is None:
         return redirect(_build_quality_address(space_id, request))
     done = (
-        gettext("Merged into the other one.")
-        if other
-        else gettext("Forgotten: it is held no longer.")
+        gettext("Merged into the other one.") if other else gettext("Hidden: it is no longer used.")
     )
     messages.success(request, done, extra_tags=build_correction_undo_tags(made))
     return redirect(_build_quality_address(space_id, request))

@@ -36,7 +36,7 @@ from memoryhub.recall.render.results import MemoryItem
 from memoryhub.tenants.models import ApiKey, Space
 
 RECALL_FORM_CHOICE = FilterChoice(
-    "form", _("Asked as"), (("all", _("anything")), *RecallLog.Form.choices)
+    "form", _("Request type"), (("all", _("anything")), *RecallLog.Form.choices)
 )
 RECALL_OUTCOME_CHOICE = FilterChoice(
     "outcome",

@@ -91,16 +91,16 @@ class ReplayResults:
 
 
 def _list_figure_labels() -> list[str]:
-    expected = gettext("Expected memories among the first %(count)s")
+    expected = gettext("Expected memories in the top %(count)s")
     return [
         *(expected % {"count": k} for k in RECALL_CUTOFFS),
         gettext("Nearness (mean of 1/place)"),
-        gettext("Said that it is not enough"),
-        gettext("Answered without a part that failed"),
+        gettext("Reported as not enough"),
+        gettext("Answered with a failed part missing"),
         gettext("Milliseconds, median"),
         gettext("Milliseconds, 95th percentile"),
-        gettext("Tokens handed over, mean"),
-        gettext("Calls of models"),
+        gettext("Tokens returned, mean"),
+        gettext("Model calls"),
         gettext("Tokens of models"),
     ]
 

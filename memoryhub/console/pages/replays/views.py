@@ -98,9 +98,7 @@ def start_replay(
 @tenant_page(role=EDITOR)
 def cancel_replay(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     run = get_replay_or_404(run_id)
-    run_and_report(
-        request, lambda: replay_runs.cancel_replay(run, timezone.now()), _("Called off.")
-    )
+    run_and_report(request, lambda: replay_runs.cancel_replay(run, timezone.now()), _("Cancelled."))
     return redirect("replay", run_id=run_id)
 
 
@@ -112,6 +110,6 @@ def decide_replay(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     now = timezone.now()
     live = request.POST.get("decision") == "live"
     decide = replay_runs.put_candidate_live if live else replay_runs.drop_candidate
-    said = _("It is in force from the next job on.") if live else _("Dropped.")
+    said = _("It applies from the next job on.") if live else _("Discarded.")
     run_and_report(request, lambda: decide(run, request.actor, now), said)
     return redirect("replay", run_id=run_id)

@@ -30,16 +30,21 @@ from memoryhub.tenants.models import ApiKey
 REQUEST_DAYS_CHOICE = FilterChoice(
     "days",
     _("Days"),
-    (("1", _("last one")), ("7", _("last 7")), ("30", _("last 30")), ("all", _("all kept"))),
+    (
+        ("1", _("last day")),
+        ("7", _("last 7 days")),
+        ("30", _("last 30 days")),
+        ("all", _("everything kept")),
+    ),
 )
 REQUEST_OUTCOME_CHOICE = FilterChoice(
     "outcome",
     pgettext_lazy("column", "Ended"),
-    (("all", _("any way")), ("good", _("well")), ("4", _("refused")), ("5", _("failed"))),
+    (("all", _("any route")), ("good", _("succeeded")), ("4", _("refused")), ("5", _("failed"))),
 )
 REQUEST_DURATION_CHOICE = FilterChoice(
     "slow",
-    _("Took"),
+    _("Time"),
     (
         ("0", _("any time")),
         ("100", _("over 100 ms")),
@@ -91,7 +96,7 @@ def request_list_page(request: ConsoleRequest) -> HttpResponse:
         "key": names.get(key) if key else None,
         "held": {"key": key} if key else {},
         "page": load_page(rows, filters.page).map(
-            lambda row: (row, names.get(row.key_id, gettext("a key that is gone")))
+            lambda row: (row, names.get(row.key_id, gettext("a deleted key")))
         ),
         "kept": settings.REQUEST_LOG_DAYS,
     }

@@ -41,8 +41,8 @@ CASE_STATE_CHOICE = FilterChoice(
     (
         ("open", pgettext_lazy("cases", "Open")),
         # Also a new one that was rejected, where that withdrew it.
-        ("accepted", _("Answered with a change")),
-        ("rejected", _("Left as it was")),
+        ("accepted", _("Decided with edits")),
+        ("rejected", _("Left unchanged")),
         ("settled", _("Settled without you")),
         ("all", _("All")),
     ),
@@ -53,8 +53,8 @@ CASE_AGE_CHOICE = FilterChoice(
     "age",
     pgettext_lazy("how long", "Waiting"),
     (
-        ("any", _("However long")),
-        ("new", _("Since today or yesterday")),
+        ("any", _("Any age")),
+        ("new", _("Since yesterday")),
         ("week", _("More than a week")),
         ("month", _("More than a month")),
     ),
@@ -72,18 +72,21 @@ SETTLED_CONDITION = ~Q(state=Proposal.State.OPEN) & (
 
 # What each answer does, in the operator's words; by kind where it differs.
 ANSWER_EFFECTS = {
-    "replace": _("The new one holds from its time on, the old one until then."),
-    "discard": _("The new one is withdrawn as never true."),
-    "keep": _("Nothing changes, and the question is closed."),
-    "store": _("You vouch for it: it is kept beside what is held."),
-    "apply": _("What was corrected or pinned by hand is changed."),
-    "erase": _("You choose what goes, see all of it, and confirm; then it is erased for good."),
-    "merge": _("Both names stand for one from now on."),
+    "replace": _("The new memory is true from its date on, the old one until then."),
+    "discard": _("The new memory is marked as never true."),
+    "keep": _("Nothing changes, and the case is closed."),
+    "store": _("You vouch for it: it is stored alongside the existing memories."),
+    "apply": _("Something a person corrected or pinned is changed."),
+    "erase": _(
+        "You select what to erase, see everything affected, and confirm. Then it is "
+        "permanently erased."
+    ),
+    "merge": _("Both names are treated as one from now on."),
 }
 _EFFECTS_BY_KIND: dict[tuple[str, str], StrOrPromise] = {
-    ("conflict", "keep"): _("Both stay as they are, and the question is closed."),
+    ("conflict", "keep"): _("Both stay as they are, and the case is closed."),
     ("quarantine", "discard"): _("It is not stored."),
-    ("merge", "keep"): _("They stay two, and nobody is asked again."),
+    ("merge", "keep"): _("They stay separate, and this is not asked again."),
 }
 ANSWER_LABELS = {"accept": _("Accept"), "keep_both": _("Keep both"), "reject": _("Reject")}
 ANSWER_KEYS = {"accept": "a", "keep_both": "b", "reject": "r"}
@@ -104,7 +107,7 @@ class AnswerOption:
 
     @property
     def label(self) -> StrOrPromise:
-        return _("Choose what goes") if self.name == "erase" else ANSWER_LABELS[self.word]
+        return _("Select what to erase") if self.name == "erase" else ANSWER_LABELS[self.word]
 
     @property
     def key(self) -> str:

@@ -41,7 +41,7 @@ _ANSWER_OUTCOME_LABELS = {
     "accept": gettext_lazy("Accepted"),
     "keep_both": gettext_lazy("Kept both"),
     "reject": gettext_lazy("Rejected"),
-    TAKE_BACK: gettext_lazy("Taken back"),
+    TAKE_BACK: gettext_lazy("Undone"),
 }
 
 
@@ -107,7 +107,7 @@ def case_page(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
         messages.error(request, _("Not done: %(why)s.") % {"why": error.message})
         return redirect("review-case", proposal_id=proposal_id)
     undo = reverse("review-take-back", args=[proposal.id])
-    tags = build_undo_tags(undo, _("Take back"))
+    tags = build_undo_tags(undo, _("Undo"))
     messages.success(request, queries.describe_effect(proposal.kind, said), extra_tags=tags)
     return _redirect_back(request, reverse("space-review", args=[proposal.space_id]))
 
@@ -130,9 +130,9 @@ def undo_answer(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
     try:
         answer_proposals.take_back_answer(proposal, request.actor, timezone.now())
     except MemoryHubError as error:
-        messages.error(request, _("Not taken back: %(why)s.") % {"why": error.message})
+        messages.error(request, _("Not undone: %(why)s.") % {"why": error.message})
         return redirect(where)
-    messages.success(request, _("Taken back: the question is open again."))
+    messages.success(request, _("Undone: the case is open again."))
     return _redirect_back(request, where)
 
 
@@ -143,7 +143,7 @@ def answer_cases(request: ConsoleRequest) -> HttpResponse:
     said = request.POST.get("answer", "")
     ids = read_ids(request.POST.getlist("ids"))[:MAX_CASES_AT_ONCE]
     if said not in (*COMMON_ANSWERS, TAKE_BACK) or not ids:
-        messages.error(request, _("Nothing was done: choose cases first, then an answer."))
+        messages.error(request, _("Nothing was done: select cases first, then an answer."))
         return _redirect_back(request, reverse("review"))
     with tenant_scope(request.tenant.id):
         rows = Proposal.objects.filter(id__in=ids).select_related("space")
@@ -169,6 +169,6 @@ def _answer_case(request: ConsoleRequest, proposal: Proposal, said: str) -> None
         answer_proposals.take_back_answer(proposal, request.actor, now)
         return
     if translate_common_answer(proposal.kind, said) == "erase":
-        raise Conflict(_("what is to be erased is chosen one by one"))
+        raise Conflict(_("what to erase has to be selected one by one"))
     reason = _read_posted_text(request, "reason")[:500]
     answer_proposals.answer_proposal(proposal, said, request.actor, now, reason=reason)

@@ -38,8 +38,8 @@ RULE_STATE_CHOICE = FilterChoice(
 )
 RULE_SUBJECTS = {
     "conflict": _("what contradicts a memory"),
-    "quarantine": _("what is held back as not trusted"),
-    "overwrite": _("changes of what a person corrected or pinned"),
+    "quarantine": _("quarantined content"),
+    "overwrite": _("changes to what a person corrected or pinned"),
     "merge": _("names that may be the same"),
 }
 _RULE_SENTENCES = {
@@ -142,7 +142,7 @@ def _create_rule(request: ConsoleRequest) -> HttpResponse:
             reason=sent.get("reason", "").replace("\0", "").strip(),
             **conditions,
         ),
-        gettext("No rule was made: %(why)s."),
+        gettext("No rule was created: %(why)s."),
     )
     if made is None:
         return redirect("review-rules")
@@ -157,9 +157,9 @@ def _apply_rule_to_open_cases(request: ConsoleRequest, rule: ReviewRule) -> None
         found = review_rules.list_covered_proposals(rule)
     outcomes = review_rules.apply_rule(rule, found, timezone.now())
     refused = sum(bool(outcome.refused) for outcome in outcomes)
-    said = gettext("Open cases answered by it: %(count)s.") % {"count": len(outcomes) - refused}
+    said = gettext("Open cases decided by it: %(count)s.") % {"count": len(outcomes) - refused}
     if refused:
-        said += " " + gettext("Left for a person: %(count)s.") % {"count": refused}
+        said += " " + gettext("Left for review: %(count)s.") % {"count": refused}
     messages.success(request, said)
 
 
@@ -171,7 +171,7 @@ def remove_review_rule(request: ConsoleRequest, rule_id: UUID) -> HttpResponse:
     run_and_report(
         request,
         lambda: review_rules.remove_rule(request.tenant.id, rule.id, request.actor, timezone.now()),
-        gettext("Removed: it answers nothing more. What it answered stays."),
+        gettext("Removed: it decides no more cases. Its past decisions stay."),
         refused=gettext("Not removed"),
     )
     return redirect("review-rules")

@@ -22,22 +22,22 @@ _MEMORY_PAGES = {
     "episode": "space-episode",
 }
 DROP_REASONS = {
-    "below_floor": _("too far from the question"),
-    "out_of_date": _("does not hold"),
+    "below_floor": _("not relevant enough"),
+    "out_of_date": _("not true"),
     "faded": _("faded"),
-    "duplicate": _("shown by another"),
-    "over_limit": _("over the limit"),
-    "no_room": _("no room left"),
-    "irrelevant": _("irrelevant, says the judge"),
+    "duplicate": _("covered by another"),
+    "over_limit": _("over the result limit"),
+    "no_room": _("over the token budget"),
+    "irrelevant": _("irrelevant, according to the judge"),
 }
 _ARM_NAMES = {"dense": _("meaning"), "lexical": _("words")}
 # What more a search says of why: see `recall.render.explanation`.
 DROP_DETAILS = (
     _("retracted"),
-    _("worded anew"),
+    _("reworded"),
     _("dormant"),
     _("superseded"),
-    _("over"),
+    _("expired"),
     _("not yet"),
 )
 # In the order they come in; a log keeps none.

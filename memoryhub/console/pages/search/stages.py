@@ -37,10 +37,10 @@ _COMBINATION_WORDS = {
 # What a route says of itself, in parts: see `recall.render.explanation`.
 ROUTE_REASONS = (
     _("the question asks for exact words"),
-    _("the question is after an overview or a story"),
+    _("the question asks for an overview or a story"),
     _("the question asks for a fact"),
-    _("so one store is read"),
-    _("the policy's channels are read side by side"),
+    _("so only one store is searched"),
+    _("the policy's channels are searched in parallel"),
     _("all channels are ranked together"),
 )
 
@@ -79,7 +79,7 @@ def build_search_stages(
     combined = gettext(_COMBINATION_WORDS[select]) if select in _COMBINATION_WORDS else select
     says = {
         "Question": _describe_question(explain.route),
-        "Channels": gettext("Looked for candidates."),
+        "Channels": gettext("Searched for candidates."),
         "Fusion": gettext("Combined: %(how)s.") % {"how": combined},
         "Judge": _describe_judge(explain.judged, rounds),
         "Packing": _describe_packing(len(shown), tokens, budget),
@@ -109,7 +109,7 @@ def describe_route_reason(said: str) -> str:
 def _describe_question(route: RouteTaken) -> str:
     parts = [describe_route_reason(route.because)]
     if route.named:
-        parts.append(gettext("it names %(names)s") % {"names": join_list(route.named)})
+        parts.append(gettext("it mentions %(names)s") % {"names": join_list(route.named)})
     if route.times:
         parts.append(gettext("of %(times)s") % {"times": join_list(route.times)})
     return join_phrases(parts)
@@ -117,7 +117,7 @@ def _describe_question(route: RouteTaken) -> str:
 
 def _describe_judge(judged: str, rounds: int) -> str:
     if not judged:
-        return gettext("Nobody was asked: the floor alone decides.")
+        return gettext("No judge: only the relevance floor decides.")
     if rounds == 1:
         return judged
     return gettext("%(word)s (%(rounds)s rounds)") % {"word": judged, "rounds": rounds}

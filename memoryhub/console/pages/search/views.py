@@ -83,7 +83,7 @@ def _ask_columns(
 def _list_column_settings(
     layers: PolicyLayers, wish: trial.TrialRequest
 ) -> list[trial.ColumnSetting]:
-    own = trial.ColumnSetting(_("As it is set"), wish.without_comparison)
+    own = trial.ColumnSetting(_("Current settings"), wish.without_comparison)
     if wish.beside:
         presets = [PRESETS[name] for name in wish.beside]
         return [own] + [

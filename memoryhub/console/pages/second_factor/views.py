@@ -44,7 +44,7 @@ def confirmed(view: View) -> View:
     @wraps(view)
     def checked(request: ConsoleRequest) -> HttpResponseBase:
         if not attempts.is_lately_confirmed(request, timezone.now()):
-            messages.error(request, _("Give your password first."))
+            messages.error(request, _("Enter your password first."))
             return redirect("account-second")
         return view(request)
 
@@ -65,11 +65,13 @@ def confirm_password(request: ConsoleRequest) -> HttpResponse:
     """Guessed at no faster than by signing in."""
     tried = attempts.read_attempt(request, request.user.username)
     if attempts.is_held_back(tried, timezone.now()):
-        messages.error(request, _("Too many wrong tries. Wait a quarter of an hour."))
+        messages.error(request, _("Too many failed attempts. Try again in 15 minutes."))
         return redirect("account-second")
     with attempts.take_turn() as has_turn:
         if not has_turn:
-            messages.error(request, _("Too many are signing in. Try again in a moment."))
+            messages.error(
+                request, _("Too many people are signing in right now. Try again in a moment.")
+            )
         elif request.user.check_password(request.POST.get("password", "")):
             attempts.confirm_person(request)
         else:
@@ -97,7 +99,7 @@ def add_app_page(request: ConsoleRequest) -> HttpResponse:
         if added is not False:
             del request.session[_APP_KEY]
             return _welcome_factor(request) if added else redirect("account-second")
-        wrong = _("That is not this app's code of now. Is the phone's clock right?")
+        wrong = _("That is not the app's current code. Is your phone's clock right?")
     request.session[_APP_KEY] = seal_secret(secret)
     picture = segno.make(second_factor.build_app_address(request.user, secret), error="m")
     context = {
@@ -121,7 +123,7 @@ def add_passkey_page(request: ConsoleRequest) -> HttpResponse:
         answer = request.POST.get("credential", "")
         made = read_new_passkey(host, state, answer, name or _("Passkey"))
         if made is None:
-            messages.error(request, _("The browser gave no passkey. Try again."))
+            messages.error(request, _("The browser provided no passkey. Try again."))
         elif attempt(request, lambda: _add_passkey(request, made), _("Not added: %(why)s.")):
             return _welcome_factor(request)
         return redirect("account-second")
@@ -157,7 +159,7 @@ def remove_factor(request: ConsoleRequest) -> HttpResponse:
 
 def _remove_factor(request: ConsoleRequest, factor_id: UUID | None) -> None:
     if factor_id is None:
-        raise NotFound(_("There is no such second factor."))
+        raise NotFound(_("This second factor doesn't exist."))
     second_factor.remove_factor(request.user, factor_id)
     if not second_factor.has_second_factor(request.user):
         request.session.pop(SECOND_FACTOR_KEY, None)
@@ -175,7 +177,7 @@ def _welcome_factor(request: ConsoleRequest) -> HttpResponse:
     if not RecoveryCode.objects.filter(account=request.user).exists():
         codes = second_factor.make_recovery_codes(request.user)
         end_sessions(request.user, but=request.session.session_key, actor=request.actor)
-    messages.success(request, _("Added. You are asked for it when you sign in."))
+    messages.success(request, _("Added. You will be asked for it when you sign in."))
     return _show_factors(request, codes) if codes else redirect("account-second")
 
 

@@ -42,7 +42,7 @@ SEGMENT_SORT_CHOICE = FilterChoice(
     (("hot", _("Heat")), ("ready", _("Promotion heat")), ("recent", _("Last conversation"))),
 )
 SEGMENT_TIER_CHOICE = FilterChoice(
-    "tier", _("Tier"), (("", _("All")), ("mid", _("Mid term")), ("cold", _("Cold")))
+    "tier", _("Tier"), (("", _("All")), ("mid", _("Active")), ("cold", _("Inactive")))
 )
 PAGES_A_SEGMENT = 10
 
@@ -112,7 +112,7 @@ def segment_page(request: ConsoleRequest, space_id: UUID, segment_id: UUID) -> H
 def segment_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = get_space_at_moment(request, space_id)
     filters = read_filters(
-        request.GET, (SEGMENT_SORT_CHOICE, SEGMENT_TIER_CHOICE), dated=gettext("Last spoken of")
+        request.GET, (SEGMENT_SORT_CHOICE, SEGMENT_TIER_CHOICE), dated=gettext("Last mentioned")
     )
     weights = load_effective_policy(space).policy.heat
     page = load_segments(space, filters, weights, moment)

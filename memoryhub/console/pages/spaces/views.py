@@ -40,7 +40,7 @@ SPACE_ACTIVE_CHOICE = FilterChoice(
     "active",
     _("Active"),
     (
-        ("", _("Ever")),
+        ("", _("Any time")),
         ("1", _("Since yesterday")),
         ("7", _("In the last week")),
         ("30", _("In the last month")),
@@ -49,7 +49,7 @@ SPACE_ACTIVE_CHOICE = FilterChoice(
 SPACE_WORK_CHOICE = FilterChoice(
     "work",
     _("Work"),
-    (("any", _("Any")), ("waiting", _("Jobs waiting")), ("failed", _("Jobs given up"))),
+    (("any", _("Any")), ("waiting", _("Waiting jobs")), ("failed", _("Given-up jobs"))),
 )
 
 

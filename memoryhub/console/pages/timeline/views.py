@@ -58,7 +58,7 @@ def load_turn_choices(space: Space) -> tuple[FilterChoice, ...]:
     rows = Turn.objects.filter(space=space)
     return (
         TURN_ROLE_CHOICE,
-        load_value_choice(rows, "speaker", _("Speaker"), _("Anybody")),
+        load_value_choice(rows, "speaker", _("Speaker"), _("Anyone")),
         load_value_choice(rows, "session__channel", _("Channel"), _("Any"), name="channel"),
         TURN_STATE_CHOICE,
     )
@@ -204,7 +204,9 @@ def _load_day_digests(
 @tenant_page()
 def timeline_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = get_space_at_moment(request, space_id)
-    filters = read_filters(request.GET, load_turn_choices(space), dated=pgettext("on days", "Said"))
+    filters = read_filters(
+        request.GET, load_turn_choices(space), dated=pgettext("on days", "Date mentioned")
+    )
     page = load_timeline(space, filters, moment)
     return render_tab(
         request,

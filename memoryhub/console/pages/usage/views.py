@@ -35,7 +35,7 @@ from memoryhub.policies.switches import PROXY_PURPOSE
 from memoryhub.tenants import audit
 
 USAGE_DAYS_CHOICE = FilterChoice(
-    "days", _("Days"), (("7", _("last 7")), ("1", _("last one")), ("30", _("last 30")))
+    "days", _("Days"), (("7", _("last 7 days")), ("1", _("last day")), ("30", _("last 30 days")))
 )
 CALL_PURPOSE_CHOICE = FilterChoice(
     "purpose",
@@ -43,7 +43,7 @@ CALL_PURPOSE_CHOICE = FilterChoice(
     (("all", _("all")), *((name, name) for name in (*PURPOSES, PROXY_PURPOSE, CHAT_PURPOSE))),
 )
 CALL_STATUS_CHOICE = FilterChoice(
-    "status", pgettext_lazy("column", "Ended"), (("all", _("any way")), *ModelCall.Status.choices)
+    "status", pgettext_lazy("column", "Ended"), (("all", _("any route")), *ModelCall.Status.choices)
 )
 
 
@@ -137,7 +137,7 @@ def redact_call(request: ConsoleRequest, call_id: UUID) -> HttpResponse:
     get_call_or_404(call_id)
     if ledger.redact_calls(ModelCall.objects.filter(id=call_id)):
         _record_redaction(request, f"call {call_id}")
-    messages.success(request, gettext("The words are gone; the figures stay."))
+    messages.success(request, gettext("The content was deleted; the figures stay."))
     return redirect("usage-call", call_id=call_id)
 
 
@@ -150,8 +150,8 @@ def redact_calls(request: ConsoleRequest) -> HttpResponse:
     if count:
         _record_redaction(request, "1 call" if count == 1 else f"{count:,} calls")
     told = ngettext(
-        "Words taken out of %(count)s call; their figures stay.",
-        "Words taken out of %(count)s calls; their figures stay.",
+        "Content of %(count)s call deleted; the figures stay.",
+        "Content of %(count)s calls deleted; the figures stay.",
         count,
     )
     messages.success(request, told % {"count": f"{count:,}"})

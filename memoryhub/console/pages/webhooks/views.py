@@ -157,8 +157,8 @@ def switch_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     on = request.POST.get("on") == "1"
     now = timezone.now()
     services.update_webhook(request.tenant.id, hook_id, now, actor=request.actor, is_active=on)
-    told = _("Switched on: what waits is sent.")
-    messages.success(request, told if on else _("Switched off: it is told nothing more."))
+    told = _("Switched on: pending events are sent.")
+    messages.success(request, told if on else _("Switched off: it receives nothing more."))
     return redirect("webhook", hook_id=hook_id)
 
 
@@ -167,7 +167,7 @@ def switch_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
 def delete_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     hook = queries.get_webhook_or_404(hook_id)
     services.delete_webhook(request.tenant.id, hook_id, actor=request.actor)
-    said = _("Deleted: %(name)s. It is told nothing more.")
+    said = _("Deleted: %(name)s. It receives nothing more.")
     messages.success(request, said % {"name": hook.name})
     return redirect("webhooks")
 
@@ -180,12 +180,12 @@ def ping_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
         queries.get_webhook_or_404(hook_id)
     sent = services.ping_webhook(request.tenant.id, hook_id, timezone.now())
     if sent.state == Delivery.State.DELIVERED:
-        said = _("The test arrived: answered %(status)s.")
+        said = _("The test was delivered: response %(status)s.")
         messages.success(request, said % {"status": sent.status})
     elif sent.state == Delivery.State.WAITING:
-        messages.info(request, _("Another delivery is being sent: the test is next."))
+        messages.info(request, _("Another delivery is in progress: the test is next."))
     else:
-        messages.error(request, _("The test did not arrive: %(why)s.") % {"why": _(sent.error)})
+        messages.error(request, _("The test was not delivered: %(why)s.") % {"why": _(sent.error)})
     return redirect("webhook-delivery", hook_id=hook_id, delivery_id=sent.id)
 
 
@@ -208,5 +208,5 @@ def replay_delivery(request: ConsoleRequest, hook_id: UUID, delivery_id: UUID) -
     except Conflict as error:
         messages.error(request, _("Not sent again: %(why)s.") % {"why": error.message})
     else:
-        messages.success(request, _("It is sent again, with the same event id."))
+        messages.success(request, _("It is sent again with the same event ID."))
     return redirect("webhook-delivery", hook_id=hook_id, delivery_id=delivery_id)

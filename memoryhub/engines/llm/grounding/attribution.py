@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from memoryhub.engines.llm.packaged_prompts import normalise_text
-from memoryhub.engines.local.claims.made_texts import asks_for_text
+from memoryhub.engines.local.attribution.made_texts import asks_for_text
 from memoryhub.engines.local.grammar.speech import asks_to_forget, is_small_talk
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import SpeechAct, Utterance

@@ -42,8 +42,8 @@ from memoryhub.engines.llm.replies import (
     FactReply,
     RelationReply,
 )
-from memoryhub.engines.local.claims.passed_on import mask_passed_on, mask_quoted_matter
-from memoryhub.engines.local.claims.predicates import is_single_valued
+from memoryhub.engines.local.attribution.passed_on import mask_passed_on, mask_quoted_matter
+from memoryhub.engines.local.claims.predicates import is_many_valued, is_single_valued
 from memoryhub.engines.local.dates.calendar import DateRange, resolve_unit
 from memoryhub.engines.local.grammar.speech import classify_plain_act
 from memoryhub.engines.local.language import detect_language
@@ -429,18 +429,20 @@ class ExtractionReader:
         """The utterance that says it, which is not always the one the reply names.
 
         Without a quotation to be found, the one that shares most words with the fact: a model
-        that takes the assistant's words for the person's names the person's message.
+        that takes the assistant's words for the person's names the person's message. So too where
+        a person's message is named and the reply to it is quoted.
         """
         named = self.offered.get(reply.source)
         if named is None or _locate_quote(named, reply.quote)[1]:
             return named
         mine = self.exchanges[self._place[named.handle]].utterances if named else []
         others = [u for u in mine if u is not named]
-        quoted = [u for u in others if _locate_quote(u, reply.quote)[1]]
-        if quoted:
+        quoted = [u for u in others if _locate_quote(u, reply.quote)[1]][:1]
+        if quoted and (quoted[0].role == "user" or named.role != "user"):
             return quoted[0]
         told = extract_word_beginnings(reply.text)
-        return max([named, *others], key=lambda u: len(told & extract_word_beginnings(u.text)))
+        likely = [*quoted, named] if quoted else [named, *others]
+        return max(likely, key=lambda u: len(told & extract_word_beginnings(u.text)))
 
     def _read_entities(self, reply: ReadReply) -> tuple[EntityMention, ...]:
         """By name once each; whoever is called "I" is the subject (spec §6.2)."""
@@ -508,8 +510,9 @@ def _plain_marks(text: str) -> str:
     return text.translate(_PLAIN_MARKS)
 
 
-def _derive_cardinality(key: str, kind: FactKind, change: ChangeReply | None) -> Cardinality:
-    """What the model says of the relation, if it does; else the table.
+def _derive_cardinality(key: str, kind: FactKind, change: ChangeReply | None) -> Cardinality | None:
+    """What the model says of the relation, if it does; else the table; None where that has nothing
+    of it either.
 
     A small model hangs events and wishes on whatever predicate it was shown ("works_as" for a
     race run), and each would push out the one before. Only a state has one value at a time (a
@@ -519,6 +522,8 @@ def _derive_cardinality(key: str, kind: FactKind, change: ChangeReply | None) ->
         kind == "event" and key in _PREDICATES_SET_BY_EVENTS
     )
     one = change.one_at_a_time if change else None
+    if states and one is None and key and not (is_single_valued(key) or is_many_valued(key)):
+        return None
     single = is_single_valued(key) if one is None else one
     return "single" if states and single else "multi"
 

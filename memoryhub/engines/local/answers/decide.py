@@ -23,7 +23,7 @@ from memoryhub.engines.local.answers.evidence import (
     extract_stems,
     list_spoken_stems,
 )
-from memoryhub.engines.local.claims.topics import find_topics
+from memoryhub.engines.local.comparison.topics import find_topics
 from memoryhub.engines.local.language import HAN
 from memoryhub.engines.local.logistic import Logistic
 from memoryhub.engines.types import Quote

@@ -17,6 +17,7 @@ from types import MappingProxyType
 
 import rjieba
 
+from memoryhub.engines.local.attribution.told import RestatedText
 from memoryhub.engines.local.chinese.answers import find_question
 from memoryhub.engines.local.chinese.changes import read_changes
 from memoryhub.engines.local.chinese.clauses import (
@@ -51,7 +52,6 @@ from memoryhub.engines.local.chinese.rules import (
 from memoryhub.engines.local.chinese.statements import Statement, StatementReader
 from memoryhub.engines.local.chinese.subjects import Subject
 from memoryhub.engines.local.claims.predicates import HOME_AND_JOB
-from memoryhub.engines.local.claims.told import RestatedText
 from memoryhub.engines.local.dates.past import find_stated_end, widen_range
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import (

@@ -72,6 +72,7 @@ GREETING = re.compile(
 
 
 _TITLE = re.compile(r"《[^》\n]{0,80}》")
+_WISH_CLAUSE = re.compile(r"[^，,、。！？!?；;]{1,200}")
 # What anybody may say who wants something gone.
 _LIKELY_FORGETTING = re.compile(
     r"(?:别|不要|不想|不希望|不愿意?|不用|不必|不许|不能|不该|不是|勿|莫)(?:再|让|被|给|往|把|你|人|别人|任何人|它|这|那)*"
@@ -92,8 +93,8 @@ def may_ask_to_forget(text: str) -> bool:
 
 
 def _split_clauses(sentence: str) -> list[str]:
-    """Without titles, which ask for nothing."""
-    return re.split(r"[，,、]", _TITLE.sub("", sentence))
+    """Without titles, which ask for nothing; what goes on without a comma is cut."""
+    return _WISH_CLAUSE.findall(_TITLE.sub("", sentence))
 
 
 def find_forget_wish(text: str, around: str = "") -> str:
@@ -120,7 +121,9 @@ _KEPT_PART = re.compile(r"[^，,。！？]*(?:可以留|照旧|还是记|留着�
 
 def extract_wish_words(text: str) -> str:
     """What a wish says of the thing that is meant, without what makes it a wish."""
-    clauses = re.split(r"[，,。！？!?；;]", _KEPT_PART.sub("", find_forget_wish(text) or text))
+    clauses = [
+        _KEPT_PART.sub("", each) for each in _WISH_CLAUSE.findall(find_forget_wish(text) or text)
+    ]
     asked = {at for at, each in enumerate(clauses) if _FORGETTING.search(each)}
     # What is meant is named where it is asked, or right before; what follows says why.
     near = [each for at, each in enumerate(clauses) if not asked or {at, at + 1} & asked]

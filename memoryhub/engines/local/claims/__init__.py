@@ -1,2 +1,1 @@
-"""Claims read from English clauses: facts with their predicates, values, corrections, entities,
-and suspicions between claims."""
+"""Claims read from English clauses: facts with their predicates, values, corrections, entities."""

@@ -7,6 +7,7 @@ it takes away is something told or noted, in the same message at least.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from memoryhub.engines.local.wordlists import compile_patterns
 
@@ -167,7 +168,9 @@ def find_forget_wish(text: str, around: str = "") -> str:
     """The sentences of a message that ask for something told to be forgotten, "" for none.
     `around`: the whole message, where `text` is a part of it."""
     sentences = [match[0].strip() for match in _SENTENCE.finditer(text)]
-    return " ".join(each for each in sentences if is_forget_wish(each, around or text))
+    # What is repeated is judged once.
+    wishes = {each for each in set(sentences) if is_forget_wish(each, around or text)}
+    return " ".join(each for each in sentences if each in wishes)
 
 
 def is_forget_wish(sentence: str, around: str) -> bool:
@@ -180,9 +183,14 @@ def is_forget_wish(sentence: str, around: str) -> bool:
     if any(pattern.search(sentence) for pattern in _WISHES):
         return True
     return any(pattern.search(sentence) for pattern in _DOUBTFUL_WISHES) and bool(
-        _TOLD.search(sentence)
-        or (_NAMED_THING.search(sentence) and (_TOLD.search(around) or _MEMORY.search(around)))
+        _TOLD.search(sentence) or (_NAMED_THING.search(sentence) and _speaks_of_memory(around))
     )
+
+
+@lru_cache(maxsize=2)
+def _speaks_of_memory(message: str) -> bool:
+    """Asked once for all sentences of a message."""
+    return bool(_TOLD.search(message) or _MEMORY.search(message))
 
 
 # What anybody may say who wants something gone; of oneself ("I deleted the app") it is no wish.
@@ -222,7 +230,7 @@ def may_ask_to_forget(text: str) -> bool:
     return any(
         any(pattern.search(each) for pattern in (*_WISHES, *_DOUBTFUL_WISHES, *_LIKELY_WISHES))
         and not (_IDLE.search(each) or _TO_A_MODEL.search(each))
-        for each in sentences
+        for each in set(sentences)
     )
 
 

@@ -85,11 +85,10 @@ def evolve_by_introductions(
     note: NoteState, others: Sequence[NoteState]
 ) -> Iterator[NoteEvolution]:
     """What `note` learns of those it names, and those others of whom it introduces."""
-    found = [each for other in others for each in find_introductions(other)]
-    own = list(find_introductions(note))
-    yield from _teach(note, found, own)
-    for other in others:
-        yield from _teach(other, own, list(find_introductions(other)))
+    own, theirs = list(find_introductions(note)), [list(find_introductions(o)) for o in others]
+    yield from _teach(note, [each for found in theirs for each in found], own)
+    for other, introduced in zip(others, theirs, strict=True):
+        yield from _teach(other, own, introduced)
 
 
 def _teach(

@@ -13,8 +13,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from memoryhub.engines.local.chinese.judgements import JUDGEMENTS_FILE as CHINESE_JUDGEMENTS_FILE
-from memoryhub.engines.local.claims.deciders import write_deciders
 from memoryhub.engines.local.claims.judgements import JUDGEMENTS_FILE
+from memoryhub.engines.local.comparison.deciders import write_deciders
 from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.errors import MemoryHubError
 from memoryhub.inference.selection import get_current_embedder

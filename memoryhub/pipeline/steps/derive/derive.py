@@ -23,7 +23,11 @@ from memoryhub.pipeline.steps import promotion
 from memoryhub.pipeline.steps.associate import note_changes
 from memoryhub.pipeline.steps.context import DerivedDialogue
 from memoryhub.pipeline.steps.derive import forget_requests, resolve
-from memoryhub.pipeline.steps.derive.extract import BatchDraft, draft_batch
+from memoryhub.pipeline.steps.derive.extract import (
+    BatchDraft,
+    build_context_sources,
+    draft_batch,
+)
 from memoryhub.pipeline.steps.derive.read import DialogueBatch, load_batch
 from memoryhub.pipeline.steps.episodes import close_episode, rolling, write_digests
 from memoryhub.pipeline.steps.maintenance import sweep
@@ -111,6 +115,9 @@ class DeriveStep(Step[DialogueBatch, PreparedDerivation]):
             policy_version=batch.policy_version,
         )
         decided = resolve.write_claims(answer.claims, changes, now)
+        for each in made.pages:
+            # What was said keeps what it bears on, also where no claim was read from it.
+            changes.record_support(each.page, build_context_sources(each.related, each.turns))
         changes.save()
         note_changes.write_notes(answer.notes)
         indexer.write_entries(batch.space, made.embedder.name, made.entries, made.vectors)

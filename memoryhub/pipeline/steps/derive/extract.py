@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 from memoryhub.background.stopping import stop_if_unwanted
 from memoryhub.dialogues.messages import hash_text, normalise_text
 from memoryhub.dialogues.models import Turn
-from memoryhub.engines.local.claims.made_texts import Span, find_made_spans
-from memoryhub.engines.local.claims.passed_on import is_passed_on
+from memoryhub.engines.local.attribution.made_texts import Span, find_made_spans
+from memoryhub.engines.local.attribution.passed_on import is_passed_on
 from memoryhub.engines.local.grammar.speech import classify_plain_act
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import (
@@ -34,7 +35,11 @@ from memoryhub.pipeline.steps.derive.read import DialogueBatch, TextWindow, buil
 from memoryhub.pipeline.steps.derive.resolve import FactDraft
 from memoryhub.pipeline.steps.derive.verdicts import JudgedChange, build_held_claim
 from memoryhub.tenants.scope import tenant_scope
-from notes.facts.neighbours import find_known_claims, list_relations_in_use
+from notes.facts.neighbours import (
+    find_known_claims,
+    list_relations_in_use,
+    load_learned_predicates,
+)
 from notes.facts.terms import apply_terms
 from notes.facts.trust import TRUSTED_ROLES
 from notes.graph.identity import normalise_name
@@ -73,6 +78,7 @@ class PageDraft:
     construction: Extraction
     facts: list[FactDraft]
     wishes: Mapping[UUID, Sequence[str]]  # by turn, handles of what it asks to be forgotten
+    related: Sequence[UUID] = ()  # earlier turns that the exchange bears on (R_t)
 
 
 @dataclass
@@ -153,6 +159,7 @@ def _draft_pages(
     handles: dict[str, TextWindow] = {}
     exchanges = [known.show(build_exchange(batch, page, handles)) for page in read]
     built = _construct_exchanges(batch, engine, exchanges)
+    learned = _load_learned_predicates(batch, built)
     drafts = []
     for page, exchange, construction in zip(read, exchanges, built, strict=True):
         turns = batch.select_page_turns(page)
@@ -160,13 +167,16 @@ def _draft_pages(
         made = (
             {} if engine.reads_by_rules else find_made_spans(exchange)
         )  # rules know by themselves
+        related = [turn.id for turn in batch.find_related_turns(construction.related, handles)]
+        build = partial(_build_fact, batch, stamp=stamp, now=now, learned=learned)
         drafts.append(
             PageDraft(
                 page=page,
                 turns=turns,
                 construction=construction,
-                facts=_draft_facts(batch, construction, handles, known, stamp, now, made),
+                facts=_draft_facts(batch, construction, handles, known, build, made, related),
                 wishes=_group_wishes_by_turn(construction, handles),
+                related=related,
             )
         )
     return drafts
@@ -193,6 +203,17 @@ def _construct_exchanges(
     # The same call describes notes. Rules cost nothing, and say who wishes to be forgotten.
     read = _extract_by_portions(engine, exchanges, wanted)
     return [replace(each, facts=(), relations=()) for each in read]
+
+
+def _load_learned_predicates(batch: DialogueBatch, built: Sequence[Extraction]) -> set[str]:
+    """Of the predicates that neither engine nor table speaks of, those with one value at a time.
+    One statement, and none where there are no such predicates."""
+    facts = (candidate for each in built for candidate in each.facts)
+    keys = {each.predicate_key[:80] for each in facts if each.cardinality is None}
+    if not keys:
+        return set()
+    with tenant_scope(batch.space.tenant_id):
+        return load_learned_predicates(keys)
 
 
 def _extract_by_portions(
@@ -256,13 +277,13 @@ def _draft_facts(
     built: Extraction,
     handles: dict[str, TextWindow],
     known: KnownClaims,
-    stamp: str,
-    now: datetime,
+    build: Callable[[FactCandidate, Turn], Fact],
     made: Mapping[str, Sequence[Span]],
+    related: Sequence[UUID],
 ) -> list[FactDraft]:
-    """`made`: by handle, where in a text nobody speaks for themselves."""
+    """`build` makes the row of a claim said in a turn. `made`: by handle, where in a text nobody
+    speaks for themselves. `related`: the earlier turns that the exchange bears on."""
     drafts = []
-    related = [turn.id for turn in batch.find_related_turns(built.related, handles)]
     assisted = batch.is_assisted
     for at, candidate in enumerate(built.facts[: batch.policy.facts.most_per_exchange]):
         windows = [handles[span.handle] for span in candidate.sources if span.handle in handles]
@@ -273,10 +294,10 @@ def _draft_facts(
         turn = windows[0].turn
         drafts.append(
             FactDraft(
-                fact=_build_fact(batch, candidate, turn, stamp, now),
+                fact=build(candidate, turn),
                 sources=[
                     *_build_sources(candidate, handles),
-                    *_build_context_sources(related, turn),
+                    *build_context_sources(related, [turn]),
                 ],
                 trusted=turn.role in TRUSTED_ROLES,
                 role=turn.role,
@@ -331,10 +352,11 @@ def _find_named_entities(built: Extraction, text: str) -> list[str]:
     ]
 
 
-def _build_context_sources(related: Sequence[UUID], turn: Turn) -> list[TurnEvidence]:
-    """The earlier turns that a claim's exchange bears on: context, not support (AMA's R_t)."""
-    role = Derivation.Role.CONTEXT
-    return [TurnEvidence(turn_id, role=role) for turn_id in related if turn_id != turn.id]
+def build_context_sources(related: Sequence[UUID], turns: Collection[Turn]) -> list[TurnEvidence]:
+    """The earlier turns that an exchange bears on: context, not support (AMA's R_t). `turns`: its
+    own, of those that are to have it."""
+    own, role = {turn.id for turn in turns}, Derivation.Role.CONTEXT
+    return [TurnEvidence(turn_id, role=role) for turn_id in related if turn_id not in own]
 
 
 def _build_sources(candidate: FactCandidate, handles: dict[str, TextWindow]) -> list[TurnEvidence]:
@@ -350,12 +372,20 @@ def _build_sources(candidate: FactCandidate, handles: dict[str, TextWindow]) -> 
 
 
 def _build_fact(
-    batch: DialogueBatch, candidate: FactCandidate, turn: Turn, stamp: str, now: datetime
+    batch: DialogueBatch,
+    candidate: FactCandidate,
+    turn: Turn,
+    *,
+    stamp: str,
+    now: datetime,
+    learned: Collection[str],
 ) -> Fact:
+    """`learned`: predicates of which one value holds at a time, as was said of them before."""
     event = candidate.event
     planned = candidate.polarity == "planned"
     key = candidate.predicate_key[:80]
-    known = batch.policy.facts.get_cardinality(key) or candidate.cardinality
+    told = candidate.cardinality or ("single" if key in learned else "multi")
+    known = batch.policy.facts.get_cardinality(key) or told
     # Only what holds can push out another value; a plan is one of many until it comes true.
     cardinality = known if candidate.polarity == "holds" else "multi"
     owner = batch.space.name_owner(candidate.owner)[:120]

@@ -17,7 +17,7 @@ from django.db.models import Q
 from memoryhub.dialogues.messages import normalise_text
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.llm.grounding.attribution import names_something
-from memoryhub.engines.local.claims.passed_on import mask_passed_on, strip_hidden
+from memoryhub.engines.local.attribution.passed_on import mask_passed_on, strip_hidden
 from memoryhub.engines.local.claims.predicates import find_question_predicates
 from memoryhub.engines.local.grammar.speech import extract_wish_words, may_ask_to_forget
 from memoryhub.engines.types import ClaimCandidate, ClaimComparison, Embedder, Engine

@@ -190,6 +190,8 @@ class ClaimDecider:
     def _judge_verdict(self, place: int, ruling: TargetedVerdict) -> ClaimDecision[Any]:
         target = self._find_target(ruling)
         question = self.questions[place]
+        if target is not None and question.judged is not None:
+            target = self.resolver.find_present_wording(target)
         if target is not None and target.id in self.resolver.changed_fact_ids:
             again = self._ask_again(place, target) if question.judged is None else None
             target = self._find_target(again) if again else None
@@ -201,7 +203,9 @@ class ClaimDecider:
         verdict = ruling.verdict
         new: Any = question.fact
         if target is not None and verdict.op == "contradict" and self._stand_beside(new, target):
-            return ClaimDecision(ResolutionOp.ADD, "a person may have several of this")
+            if self.engine.reads_by_rules:
+                return ClaimDecision(ResolutionOp.ADD, "a person may have several of this")
+            return ClaimDecision(ResolutionOp.REVIEW, "both may be so, as a person has set", target)
         return decide_by_verdict(
             verdict.op,
             new,
@@ -214,6 +218,7 @@ class ClaimDecider:
             quoted=question.quoted,
             speakers=self.speakers,
             tells_state=question.judged is not None,
+            is_model=not self.engine.reads_by_rules,
             why=verdict.reason if self.engine.reads_by_rules else "",
         )
 

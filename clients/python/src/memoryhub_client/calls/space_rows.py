@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from memoryhub_client.calls.base import SEND_NULL, CallGroup, Filter, ListCalls, RowCalls, Time
 from memoryhub_client.calls.methods import Listing, M, Runner, call, pages
 from memoryhub_client.flows import Flow
-from memoryhub_client.rows.base import Written
+from memoryhub_client.rows.base import R, Written
 from memoryhub_client.rows.models import (
     Block,
     BlockVersion,
@@ -33,7 +33,25 @@ from memoryhub_client.rows.models import (
 )
 
 
-class Facts(RowCalls[M, Fact]):
+class MergedRows(RowCalls[M, R]):
+    """Rows of which two may say the same."""
+
+    @call
+    def merge(
+        self,
+        id: str,
+        other: str,
+        *,
+        reason: str = "",
+        version: int | None = None,
+        key: str | None = None,
+    ) -> Flow[Written[R]]:
+        """`other` says the same: it is taken out, and what it rests on supports this one. Of
+        entities its name is one more of this one from now on."""
+        return self._write_on_row(id, "merge", {"other": other, "reason": reason}, key, version)
+
+
+class Facts(MergedRows[M, Fact]):
     _row = Fact
 
     @pages
@@ -106,19 +124,6 @@ class Facts(RowCalls[M, Fact]):
         """What is pinned does not fade, and the pipeline does not change it."""
         return self._write_on_row(id, "pin", {"pinned": pinned, "reason": reason}, key, version)
 
-    @call
-    def merge(
-        self,
-        id: str,
-        other: str,
-        *,
-        reason: str = "",
-        version: int | None = None,
-        key: str | None = None,
-    ) -> Flow[Written[Fact]]:
-        """`other` says the same: it is taken out, and what it rests on supports this one."""
-        return self._write_on_row(id, "merge", {"other": other, "reason": reason}, key, version)
-
 
 class FactLike(Protocol):
     """A row of a fact, or what a search found."""
@@ -186,7 +191,7 @@ class OneFact(CallGroup[M]):
         return self._write_with_event(Fact, verb, body, key)
 
 
-class Notes(RowCalls[M, Note]):
+class Notes(MergedRows[M, Note]):
     _row = Note
 
     @call
@@ -233,37 +238,11 @@ class Notes(RowCalls[M, Note]):
         """Hold it again. Undoing the forgetting brings its links back as well."""
         return self._write_on_row(id, "restore", {"reason": reason}, key, version)
 
-    @call
-    def merge(
-        self,
-        id: str,
-        other: str,
-        *,
-        reason: str = "",
-        version: int | None = None,
-        key: str | None = None,
-    ) -> Flow[Written[Note]]:
-        """`other` says the same: it is taken out, and what it rests on supports this one."""
-        return self._write_on_row(id, "merge", {"other": other, "reason": reason}, key, version)
-
     delete = forget  # its former name
 
 
-class Entities(RowCalls[M, Entity]):
+class Entities(MergedRows[M, Entity]):
     _row = Entity
-
-    @call
-    def merge(
-        self,
-        id: str,
-        other: str,
-        *,
-        reason: str = "",
-        version: int | None = None,
-        key: str | None = None,
-    ) -> Flow[Written[Entity]]:
-        """`other` means the same: its name is one more of this one from now on."""
-        return self._write_on_row(id, "merge", {"other": other, "reason": reason}, key, version)
 
     @call
     def split(self, id: str, *, reason: str = "", key: str | None = None) -> Flow[Written[Entity]]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from memoryhub.engines.local.claims.pairs import ClaimView
-from memoryhub.engines.local.claims.ties import is_unreal, list_names, names_person
+from memoryhub.engines.local.comparison.pairs import ClaimView
+from memoryhub.engines.local.comparison.ties import is_unreal, list_names, names_person
 
 _COUPLE_OVER = re.compile(
     r"\b(?:got divorced|(?:are|is|been|'re|finally) divorced|(?:got|finalised|finalized) (?:a|the"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from memoryhub.engines.local.claims.pairs import ClaimView, describe_meaning
+from memoryhub.engines.local.comparison.pairs import ClaimView, describe_meaning
 from memoryhub.engines.local.language import detect_language
 
 _OLD = r"(?P<old>[^,.;:]{2,40}?)"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from memoryhub.engines.local.claims.pairs import ClaimView, describe_meaning, find_cues
+from memoryhub.engines.local.comparison.pairs import ClaimView, describe_meaning, find_cues
 from memoryhub.engines.local.grammar.clauses import SUBJECT_DEPENDENCIES
 from memoryhub.engines.local.grammar.parse import parse_texts
 from memoryhub.engines.local.grammar.subjects import is_person_noun

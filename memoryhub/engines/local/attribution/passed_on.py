@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from memoryhub.engines.local.claims.made_texts import Span, find_handed_over
+from memoryhub.engines.local.attribution.made_texts import Span, find_handed_over
 
 # What is there to be read by programs and not by people; a joiner of emojis is none.
 _HIDDEN = re.compile(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memoryhub.engines.local.chinese.slots import read_chinese_slot
-from memoryhub.engines.local.claims.frames import SELF, strip_time
+from memoryhub.engines.local.comparison.frames import SELF, strip_time
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.local.wordlists import split_words
 
@@ -169,8 +169,8 @@ _VERB_SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
-# Kinds that can be several in one hand: only told as a change they take the place of each other.
 _LONGEST_CLAIM = 200  # characters: what is longer tells a story
+# Kinds that can be several in one hand: only told as a change they take the place of each other.
 _MANY_KINDS = frozenset(
     {"car", "phone model", "laptop", "study", "bank", "gym", "车", "手机", "专业"}
 )

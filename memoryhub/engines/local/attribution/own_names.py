@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memoryhub.engines.local.claims.made_texts import asks_for_text, is_role_play
+from memoryhub.engines.local.attribution.made_texts import asks_for_text, is_role_play
 from memoryhub.engines.local.language import HAN
 from memoryhub.engines.local.wordlists import compile_patterns, split_words
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from memoryhub.engines.local.claims.pairs import describe_meaning
 from memoryhub.engines.local.claims.predicates import find_question_predicates, get_search_words
+from memoryhub.engines.local.comparison.pairs import describe_meaning
 from memoryhub.engines.local.grammar.speech import extract_wish_words
 from memoryhub.engines.local.language import can_embed_language, detect_language
 from memoryhub.engines.types import ClaimCandidate, ClaimComparison, ClaimVerdict, HeldClaim

@@ -16,7 +16,7 @@ from math import log1p
 from typing import NamedTuple
 
 from memoryhub.engines.local.chinese.endings import may_end_claim
-from memoryhub.engines.local.claims.topics import KINDS_OF_THINGS, TOPICS, find_topics
+from memoryhub.engines.local.comparison.topics import KINDS_OF_THINGS, TOPICS, find_topics
 from memoryhub.engines.local.language import HAN
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import FactKind, Polarity

@@ -11,13 +11,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 
 from memoryhub.engines.local.chinese.endings import may_end_claim
-from memoryhub.engines.local.claims.deciders import get_shipped_deciders
-from memoryhub.engines.local.claims.exchanges import gives_up
-from memoryhub.engines.local.claims.forget import match_forget_wish
-from memoryhub.engines.local.claims.frames import mark_subject, match_frames
-from memoryhub.engines.local.claims.life_changes import ends_stage
-from memoryhub.engines.local.claims.matters import may_contradict
-from memoryhub.engines.local.claims.pairs import (
+from memoryhub.engines.local.claims.predicates import is_many_valued
+from memoryhub.engines.local.comparison.deciders import get_shipped_deciders
+from memoryhub.engines.local.comparison.exchanges import gives_up
+from memoryhub.engines.local.comparison.forget import match_forget_wish
+from memoryhub.engines.local.comparison.frames import mark_subject, match_frames
+from memoryhub.engines.local.comparison.life_changes import ends_stage
+from memoryhub.engines.local.comparison.matters import may_contradict
+from memoryhub.engines.local.comparison.pairs import (
     ClaimView,
     describe_pairs,
     find_cues,
@@ -26,9 +27,8 @@ from memoryhub.engines.local.claims.pairs import (
     may_take_place,
     names_ended_thing,
 )
-from memoryhub.engines.local.claims.predicates import is_many_valued
-from memoryhub.engines.local.claims.slots import fills_slot_anew, read_slot
-from memoryhub.engines.local.claims.ties import ends_tie, tells_end_of_thing
+from memoryhub.engines.local.comparison.slots import fills_slot_anew, read_slot
+from memoryhub.engines.local.comparison.ties import ends_tie, tells_end_of_thing
 from memoryhub.engines.local.language import HAN, detect_language
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import (

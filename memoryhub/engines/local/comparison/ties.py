@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from memoryhub.engines.local.chinese.endings import may_end_claim
 from memoryhub.engines.local.claims.introductions import POST_HOLDERS
-from memoryhub.engines.local.claims.pairs import (
+from memoryhub.engines.local.comparison.pairs import (
     ClaimView,
     describe_meaning,
     names_ended_thing,
