@@ -520,7 +520,9 @@ class Quote:
 
     `speaker` said it, word by word; a memory in the hub's own words has none, and `owner` is whom
     it is about. `predicate` and `object` are a fact's slots. `note`: how a note is described.
-    `until`: it holds no longer; `tells_end`: what it says is that something is over.
+    `until`: it holds no longer; `tells_end`: what it says is that something is over. `replaced`:
+    the words of what it took the place of. `outdated`: characters of a message that told what
+    holds no longer. `bears` False: only among the nearest, below a search's floor.
     """
 
     text: str
@@ -534,6 +536,9 @@ class Quote:
     relevance: float | None = None
     note: str = ""
     tells_end: bool = False
+    replaced: str = ""
+    outdated: Sequence[tuple[int, int]] = ()
+    bears: bool = True
 
     def states_any_of(self, predicates: Collection[str]) -> bool:
         """Whether it is a fact of one of these kinds."""

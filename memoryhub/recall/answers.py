@@ -21,6 +21,7 @@ from memoryhub.engines.local.answers import extractive
 from memoryhub.engines.local.answers.asked import find_asked_tense
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.claims.predicates import find_question_predicates
+from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import GroundedAnswer, Quote
 from memoryhub.errors import EngineError
 from memoryhub.inference import selection
@@ -95,6 +96,7 @@ def answer_question(
             now=now,
             reinforce=reinforce,
             unasked="model",
+            nearest=_is_floor_unsure(question),
         )
         with clock.measure_stage("answer"):
             made = compose_answer(
@@ -109,6 +111,12 @@ def answer_question(
             )
         tokens, calls = _sum_model_usage(ledger, before, made.tokens)
     return _build_result(made, found, tokens, calls, clock, explain)
+
+
+def _is_floor_unsure(question: str) -> bool:
+    """Whether what lies below a search's floor may answer it, for rules that weigh it themselves:
+    the floor goes by vectors that know little Chinese."""
+    return detect_language(question[:_MAX_QUESTION_CHARACTERS]) == "zh"
 
 
 def list_all_items(found: SearchResult) -> list[MemoryItem]:
@@ -141,6 +149,7 @@ def compose_answer(
     # Who asks what was once so is told so.
     wants_past = include_past or find_asked_tense(question[:_MAX_QUESTION_CHARACTERS]) == "former"
     holding = [(i, q) for i, q in quoted if wants_past or q.until is None or q.until > at]
+    holding.sort(key=lambda pair: not pair[1].bears)
     kept, tokens = _fit_token_budget(holding, budget_tokens)
     quotes, subject = [quote for _, quote in kept], space.display_name
     with open_ledger(space.tenant_id, space_id=space.id, at=now):
@@ -150,7 +159,15 @@ def compose_answer(
 
 def load_quotes_for_question(space: Space, question: str, *, now: datetime) -> list[Quote]:
     """What an answer would be made from, best first. Leaves no trace; opens its own scopes."""
-    found = search_memories(space, question, limit=LIMIT, now=now, reinforce=False, unasked="model")
+    found = search_memories(
+        space,
+        question,
+        limit=LIMIT,
+        now=now,
+        reinforce=False,
+        unasked="model",
+        nearest=_is_floor_unsure(question),
+    )
     with tenant_scope(space.tenant_id):
         quoted = _build_quotes(space, question, list_all_items(found), now)
     return [quote for _, quote in quoted]
@@ -192,6 +209,8 @@ def _ask_engine(
     """(the engine's answer, False), or (the rules' one, True) where it could not be asked (E16)."""
     try:
         engine = selection.select_engine(tenant, policy)
+        if not engine.reads_by_rules:
+            quotes = [quote for quote in quotes if quote.bears]
         return engine.answer_question(question, quotes, subject=subject), False
     except EngineError as error:
         log.warning("recall.degraded", part="answer", error=error.message)

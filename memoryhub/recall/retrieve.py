@@ -13,6 +13,7 @@ from memoryhub.policies.schema import Channel
 from memoryhub.recall.candidates import channels as finding
 from memoryhub.recall.candidates.channels import similar
 from memoryhub.recall.candidates.channels.hits import ChannelHit
+from memoryhub.recall.candidates.successors import Succession, find_successions
 from memoryhub.recall.judge import judge
 from memoryhub.recall.judge.rounds import FurtherRounds
 from memoryhub.recall.question import intents
@@ -160,6 +161,8 @@ def retrieve_memories(
         margin = RULES_MARGIN if ask.is_read_by_rules else MODEL_MARGIN
         items, told = remove_duplicates(items, margin)
         made.dropped += told
+        with clock.measure_stage("hydrate"):
+            items = _add_successors(ask, wanted, items)
     made.items = [i for i in items if wanted.kinds is None or i.kind in wanted.kinds]
     return made
 
@@ -263,6 +266,39 @@ def load_items_of_hits(hits: Sequence[ChannelHit]) -> list[MemoryItem]:
     """What a channel holds out, read. Call inside the tenant's scope."""
     found = [FoundMemory(h.kind, h.id, h.score, {}, h.linked, h.reason) for h in hits]
     return load_items(found, {})
+
+
+def _add_successors(
+    ask: PreparedQuestion, wanted: RetrievalScope, items: list[MemoryItem]
+) -> list[MemoryItem]:
+    """With what holds in place of what a message told before that message, or after it where the
+    message tells what still holds as well. Call inside the tenant's scope."""
+    seen = ask.visibility
+    facts_wanted = wanted.kinds is None or "fact" in wanted.kinds
+    if seen.include_past or seen.everything or seen.only is not None or not facts_wanted:
+        return items
+    turns = [item for item in items[: wanted.most] if item.kind == "turn"]
+    followed = find_successions([item.id for item in turns], seen.at)
+    known = {item.id: item for item in items}
+    new = [
+        FoundMemory("fact", fact, turn.score, turn.parts)
+        for turn in turns
+        for fact in _list_followers(followed, turn.id)
+        if fact not in known
+    ]
+    known |= {item.id: item for item in load_items(new, {})} if new else {}
+    placed: dict[UUID, MemoryItem] = {}
+    for item in items:
+        facts = [known[fact] for fact in _list_followers(followed, item.id) if fact in known]
+        raised = [_raise_to_score(f, item) if f.score < item.score else f for f in facts]
+        entirely = item.id in followed and followed[item.id].entirely
+        for each in (*raised, item) if entirely else (item, *raised):
+            placed.setdefault(each.id, each)
+    return list(placed.values())
+
+
+def _list_followers(followed: Mapping[UUID, Succession], turn: UUID) -> Sequence[UUID]:
+    return followed[turn].facts if turn in followed else ()
 
 
 def remove_duplicates(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
@@ -216,8 +216,11 @@ def _decide_denial(
     new: ClaimT, held: Sequence[ClaimT], trusted: bool, correction: bool, same: ClaimT | None
 ) -> ClaimDecision[ClaimT]:
     targets = _find_denied_claims(new, held)
-    # What is told in one breath with it tells of the ending, where something of before ends.
-    targets = [each for each in targets if each.valid_from < new.valid_from] or targets
+    # What is told in one breath with it tells of the ending, where something of before ends; and
+    # what happened then is no state that it could end.
+    targets = [each for each in targets if each.valid_from < new.valid_from] or [
+        each for each in targets if each.asserted_at != new.asserted_at or each.kind != "event"
+    ]
     if not targets:
         return (
             _decide_repetition(same)
@@ -227,7 +230,7 @@ def _decide_denial(
     target = targets[0]
     if correction and may_change_claim(new, target, trusted):
         return ClaimDecision(ResolutionOp.RETRACT, "taken back: it was never so", target)
-    if target.valid_from > new.valid_from:
+    if target.valid_from > new.valid_from and not _overtakes(new, target):
         return ClaimDecision(
             ResolutionOp.HISTORY, "was denied before it came to be so", None, target.valid_from
         )
@@ -293,7 +296,7 @@ def find_ended_job_claims(
         and claim.predicate_key in _JOB_PREDICATES
         and claim.polarity == "holds"
         and claim.valid_to is None
-        and claim.valid_from <= new.valid_from
+        and (claim.valid_from <= new.valid_from or _overtakes(new, claim))
     ]
 
 
@@ -313,7 +316,7 @@ def find_roles_at_left_firm(
         and claim.predicate_key == "works_as"
         and claim.polarity == "holds"
         and claim.valid_to is None
-        and claim.valid_from <= new.valid_from
+        and (claim.valid_from <= new.valid_from or _overtakes(new, claim))
         and claim.text_key != new.text_key
         and firm in f" {normalise_text(claim.text).rstrip('.')} ".replace(",", " ")
     ]
@@ -371,6 +374,10 @@ def _decide_single_valued(
         return ClaimDecision(ResolutionOp.ADD, "over by now: it ended nothing that holds", before)
     if before is not None and covers:
         return _decide_replacement(new, before, until)
+    if after is not None and after.valid_to is None and _overtakes(new, after):
+        return ClaimDecision(
+            ResolutionOp.SUPERSEDE, "only one can be so at a time, and this is newer", after
+        )
     if after is not None:
         return ClaimDecision(ResolutionOp.HISTORY, "was so before what is known since", None, until)
     return ClaimDecision(ResolutionOp.ADD, "new")
@@ -382,6 +389,20 @@ def _decide_replacement(new: ClaimT, old: ClaimT, until: datetime | None) -> Cla
     return ClaimDecision(
         ResolutionOp.SUPERSEDE, "only one can be so at a time, and this is newer", old, until
     )
+
+
+_LATELY = timedelta(days=92)
+
+
+def _overtakes(new: Claim, old: Claim) -> bool:
+    """Whether a change of late that was told after a state without a start of its own ends it,
+    though it lies before the moment that was told: "I live in Leeds", and then "I moved to York
+    last week". Nobody said since when the state was so: it began some time before."""
+    told_later = new.asserted_at > old.asserted_at
+    of_late = new.asserted_at - new.valid_from <= _LATELY
+    differs = normalise_value(new) != normalise_value(old) or new.polarity != old.polarity
+    undated = old.event_from is None and old.valid_from == old.asserted_at
+    return undated and told_later and of_late and differs and not _was_over_when_told(new)
 
 
 def _is_empty_interval(claim: Claim) -> bool:

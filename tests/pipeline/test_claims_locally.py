@@ -221,3 +221,43 @@ def test_what_is_held_under_a_former_name_gives_way_as_well(tenant: Tenant) -> N
     run_space(tenant.id, job.space_id)
     assert get_status(tenant, "Porto") == "superseded"
     assert get_status(tenant, "Madrid") == "active"
+
+
+def test_a_move_of_last_week_told_later_in_one_call_is_a_move(tenant: Tenant) -> None:
+    """What is said in one call has one time, and last week lies before it."""
+    lines = ["I live in Leeds. My landlord is Mrs Keane."]
+    lines += ["We have a new landlord now, Mr Okoro, and I moved to York last week."]
+    derive_one_call(tenant, *lines)
+    assert get_status(tenant, "lives in Leeds") == "superseded"
+    assert get_status(tenant, "landlord is Mrs Keane") == "superseded"
+    assert get_status(tenant, "moved to York") == "active"
+    assert get_status(tenant, "landlord is Mr Okoro") == "active"
+
+
+def test_a_chinese_move_told_later_in_one_call_is_a_move(tenant: Tenant) -> None:
+    derive_one_call(tenant, "我住在杭州，房东是刘阿姨。", "上周我搬到苏州了，现在的房东是陈先生。")
+    assert get_status(tenant, "住在杭州") == "superseded"
+    assert get_status(tenant, "刘阿姨") == "superseded"
+    assert get_status(tenant, "搬到苏州") == "active"
+
+
+def test_a_job_left_last_week_is_over_though_it_was_told_today(tenant: Tenant) -> None:
+    derive_one_call(tenant, "I work at Tesco.", "I quit Tesco last week.")
+    assert get_status(tenant, "works at Tesco") == "superseded"
+
+
+def test_a_move_of_long_ago_told_later_is_late_news(tenant: Tenant) -> None:
+    derive_one_call(tenant, "I live in Leeds.", "I moved to York in 2019.")
+    assert get_status(tenant, "lives in Leeds") == "active"
+
+
+def derive_one_call(tenant: Tenant, *lines: str) -> None:
+    messages = [Message("user", line, "Ana") for line in lines]
+    job = ingest_messages(tenant.id, IngestRequest("ana", messages, "s")).job
+    assert job is not None
+    run_space(tenant.id, job.space_id)
+
+
+def test_a_couple_that_split_up_is_none_whoever_was_told_of(tenant: Tenant) -> None:
+    derive_one_call(tenant, "My girlfriend Lucy is a vet.", "Lucy and I broke up.")
+    assert get_status(tenant, "Lucy is Ana's girlfriend") == "superseded"

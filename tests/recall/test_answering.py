@@ -19,6 +19,7 @@ from memoryhub.recall.render.citations import AnswerResult, build_citations
 from memoryhub.recall.render.quotes import score_bearings
 from memoryhub.recall.render.results import ArmRank, ChannelRank, MemoryItem
 from memoryhub.tenants.scope import tenant_scope
+from notes.models import Derivation
 from tests.recall.conftest import AT, RecallWorld
 from tests.recall.scene import RecallScene
 
@@ -264,3 +265,32 @@ def test_turns_alone_also_tell_that_somebody_else_said_it(chatty: RecallWorld) -
     assert answer_question(chatty.space, ask, policy=alone).abstained
     theirs = answer_question(chatty.space, ask.replace("Ana", "Ben"), policy=alone)
     assert "violin" in list_cited_texts(theirs)[0]
+
+
+def test_of_a_message_only_what_still_holds_is_answered_with(chatty: RecallWorld) -> None:
+    said = "My dentist is on Queen Street. My rent is 850 a month"
+    (turn,) = chatty.add_lines(f"Ana: {said}")
+    with tenant_scope(chatty.space.tenant_id):
+        rent = chatty.add_fact(
+            "Ana's rent is 850 a month", turn, valid_to=GONE, status="superseded"
+        )
+        Derivation.objects.filter(child_id=rent.id).update(span_start=31, span_end=len(said))
+        dentist = chatty.add_fact("Ana's dentist is on Queen Street", turn)
+        Derivation.objects.filter(child_id=dentist.id).update(span_start=0, span_end=30)
+    chatty.add_fact("Ana pays 920 for the room", None, supersedes=rent, asserted_at=GONE)
+    answered = answer_question(
+        chatty.space, "How much is Ana's rent?", now=GONE + timedelta(days=1)
+    )
+    assert "850" not in answered.text
+
+
+def test_what_took_the_place_of_the_thing_asked_for_answers(chatty: RecallWorld) -> None:
+    (turn,) = chatty.add_lines("Ana: I bank with Barclays")
+    gone: dict[str, Any] = {"valid_to": GONE, "status": "superseded"}
+    old = chatty.add_fact("Ana banks with Barclays.", turn, **gone)
+    text = "Ana switched from Barclays to Monzo."
+    chatty.add_fact(text, None, supersedes=old, valid_from=GONE, asserted_at=GONE)
+    after = GONE + timedelta(days=1)
+    assert "Monzo" in answer_question(chatty.space, "Who does Ana bank with?", now=after).text
+    still = answer_question(chatty.space, "Does Ana bank with Barclays?", now=after)
+    assert not still.text.startswith("Yes")

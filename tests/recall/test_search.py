@@ -331,8 +331,9 @@ def test_a_search_takes_few_statements(
     chatty.add_note("A kitten called Biscuit", keywords=["kitten"])
     search_memories(chatty.space, "kitten bread")
     # Two scopes, as the vector is made outside: savepoint, set, unset, release. Policy, model
-    # and what waits in the first; candidates, those that wait, sources, three kinds in the second.
-    with django_assert_num_queries(16):
+    # and what waits in the first; candidates, those that wait, sources, three kinds, and what took
+    # the place of what turns told in the second.
+    with django_assert_num_queries(17):
         search_memories(chatty.space, "kitten bread")
 
 
@@ -383,3 +384,35 @@ def test_who_somebody_is_comes_first(chatty: RecallWorld, question: str, first: 
     chatty.add_fact("Edda is Ana's sister.", owner="Edda", verb="is", complement="Ana's sister")
     chatty.add_fact("Wuff is Ana's dog.", owner="Wuff", verb="is", complement="Ana's dog")
     assert search_memories(chatty.space, question).items[0].text == first
+
+
+def test_what_took_the_place_of_what_a_message_told_comes_before_it(world: RecallWorld) -> None:
+    (turn,) = world.add_lines("Ana: I go to Iron Works gym on Tuesdays")
+    (later,) = world.add_lines(
+        "Ana: climbing centre now, not that place", at=AT + timedelta(days=9)
+    )
+    gone: dict[str, Any] = {"valid_to": AT + timedelta(days=9), "status": "superseded"}
+    old = world.add_fact("Ana goes to Iron Works gym", turn, **gone)
+    since = AT + timedelta(days=9)
+    new = world.add_fact("Ana climbs at Mill Road", later, supersedes=old, valid_from=since)
+    found = search_memories(
+        world.space, "Which gym on Tuesdays?", now=AT + timedelta(days=30)
+    ).items
+    places = [item.id for item in found]
+    assert places.index(new.id) < places.index(turn.id)
+    once = search_memories(world.space, "Which gym?", as_of=AT + timedelta(days=1)).items
+    assert new.id not in [item.id for item in once]
+
+
+def test_where_a_message_tells_what_holds_as_well_it_stays_before_what_took_a_place(
+    world: RecallWorld,
+) -> None:
+    (turn,) = world.add_lines("Ana: my rent is 850 and my gym is Iron Works")
+    gone: dict[str, Any] = {"valid_to": AT + timedelta(days=9), "status": "superseded"}
+    old = world.add_fact("Ana pays 850", turn, **gone)
+    world.add_fact("Ana trains at Iron Works", turn)
+    new = world.add_fact("Ana pays 920", None, supersedes=old)
+    found = search_memories(world.space, "my rent and my gym", now=AT + timedelta(days=30)).items
+    places = [item.id for item in found]
+    assert new.id in places
+    assert turn.id not in places or places.index(turn.id) < places.index(new.id)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from typing import cast
+from typing import NamedTuple, cast
 from uuid import UUID
 
 from memoryhub.engines.local.dates.times import find_times
@@ -22,10 +22,12 @@ _NEAR, _WORDS = 6.6, 2.0
 
 @dataclass(frozen=True, slots=True)
 class QuoteDetails:
-    """What items do not say of themselves: facts' rows, and since when turns and notes are over."""
+    """What items do not say of themselves: facts' rows, with what they took the place of, since
+    when turns and notes are over, and which characters of a turn told what is."""
 
     facts: Mapping[UUID, Fact]
     end_times: Mapping[UUID, datetime]
+    outdated: Mapping[UUID, Sequence[tuple[int, int]]]
 
 
 def load_quote_details(
@@ -33,31 +35,57 @@ def load_quote_details(
 ) -> QuoteDetails:
     """Of a question that asks for `predicates`, about `at`. Call inside the tenant's scope."""
     ids = [item.id for item in items if item.kind == "fact"]
-    facts = Fact.objects.in_bulk(ids) if ids else {}
+    facts = Fact.objects.select_related("supersedes").in_bulk(ids) if ids else {}
     said = {item.id: _list_turns_of(item) for item in items if item.kind in ("turn", "note")}
-    return QuoteDetails(facts, _find_end_times(said, at, predicates))
+    told = _load_told_claims({turn for turns in said.values() for turn in turns})
+    outdated = {turn: _list_outdated_spans(claims, at) for turn, claims in told.items()}
+    return QuoteDetails(facts, _find_end_times(said, told, at, predicates), outdated)
 
 
 def _list_turns_of(item: MemoryItem) -> set[UUID]:
     return {item.id} if item.kind == "turn" else {source.turn_id for source in item.sources}
 
 
+class _ToldClaim(NamedTuple):
+    """A claim that a turn told, and the characters in which it did, if they are known."""
+
+    fact: Fact
+    span: tuple[int, int] | None
+
+
+def _load_told_claims(turns: Collection[UUID]) -> dict[UUID, list[_ToldClaim]]:
+    read = Derivation.objects.filter(child_type="fact", role=Derivation.Role.SUPPORT)
+    rows = read.filter(turn_id__in=turns).values_list(
+        "turn_id", "child_id", "span_start", "span_end"
+    )
+    links = list(rows)
+    facts = Fact.objects.filter(id__in={fact for _, fact, *_ in links}, retired_at=None).in_bulk()
+    told = defaultdict[UUID, list[_ToldClaim]](list)
+    for turn, fact, start, end in links:
+        if fact in facts:
+            span = None if start is None or end is None else (start, end)
+            told[turn].append(_ToldClaim(facts[fact], span))
+    return told
+
+
+def _list_outdated_spans(told: Sequence[_ToldClaim], at: datetime) -> list[tuple[int, int]]:
+    """Where a turn told what is over, and nothing that is not."""
+    over = [each.span for each in told if each.span and is_fact_over(each.fact, at)]
+    rest = [each.span for each in told if each.span and not is_fact_over(each.fact, at)]
+    return [(a, b) for a, b in over if not any(start < b and a < end for start, end in rest)]
+
+
 def _find_end_times(
-    said: Mapping[UUID, Collection[UUID]], at: datetime, predicates: Collection[str]
+    said: Mapping[UUID, Collection[UUID]],
+    told: Mapping[UUID, Sequence[_ToldClaim]],
+    at: datetime,
+    predicates: Collection[str],
 ) -> dict[UUID, datetime]:
     """Turns, and notes by theirs, that told what holds no longer, with the time it ended: for what
     was never true, the time it was said. Of several things told, what is asked for decides."""
-    read = Derivation.objects.filter(child_type="fact", role=Derivation.Role.SUPPORT)
-    every = {turn for turns in said.values() for turn in turns}
-    pairs = list(read.filter(turn_id__in=every).values_list("turn_id", "child_id"))
-    facts = Fact.objects.filter(id__in={f for _, f in pairs}, retired_at=None).in_bulk()
-    told = defaultdict[UUID, list[Fact]](list)
-    for turn, fact in pairs:
-        if fact in facts:
-            told[turn].append(facts[fact])
     ended = {
         memory: _compute_end_time(
-            [fact for turn in turns for fact in told.get(turn, ())], at, predicates
+            [each.fact for turn in turns for each in told.get(turn, ())], at, predicates
         )
         for memory, turns in said.items()
     }
@@ -88,6 +116,8 @@ def build_quote(
             note=item.description,
             until=known.end_times.get(item.id),
             relevance=bearing,
+            outdated=known.outdated.get(item.id, ()),
+            bears=item.relevant,
         )
     fact = known.facts.get(item.id)
     return Quote(
@@ -100,6 +130,8 @@ def build_quote(
         object=(fact.object or fact.complement) if fact else "",
         until=item.valid_to,
         relevance=bearing,
+        replaced=fact.supersedes.text if fact and fact.supersedes else "",
+        bears=item.relevant,
     )
 
 

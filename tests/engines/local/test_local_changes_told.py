@@ -16,6 +16,11 @@ from tests.engines.local.test_local_whereabouts import SPEAKER, find_value, tell
         ("We have a new landlord, Mrs Keane.", f"{SPEAKER}'s landlord is Mrs Keane now."),
         ("I've got a new boss called Irene", f"{SPEAKER}'s boss is Irene now."),
         ("we got a new dentist, Dr Amari", f"{SPEAKER}'s dentist is Dr Amari now."),
+        ("We have a new boss now, Irene, and I moved desks.", f"{SPEAKER}'s boss is Irene now."),
+        (
+            "Changed my number btw, it's 07700 900456 now.",
+            f"{SPEAKER}'s phone number is 07700 900456 now.",
+        ),
         ("I traded my Golf in for a Kia.", f"{SPEAKER} has a Kia now."),
         ("I swapped the Rex for a Bosch, what a relief", f"{SPEAKER} has a Bosch now."),
     ],
@@ -169,3 +174,8 @@ def test_a_firm_goes_by_its_name(text: str, firm: str) -> None:
 
 def test_what_a_firm_is_like_is_no_name() -> None:
     assert find_value(tell("My company is Swedish"), "works_at") is None
+
+
+def test_beside_what_is_new_the_rest_of_the_sentence_is_read() -> None:
+    told = tell("We have a new landlord now, Mr Okoro, and I moved to York last week.")
+    assert find_value(told, "lives_in") == "York"

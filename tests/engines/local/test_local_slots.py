@@ -162,3 +162,60 @@ def test_a_tie_ends_with_what_is_said_of_who_was_named(new: str, old: str) -> No
 def test_what_is_over_ends_what_it_names(new: str, thing: str, old: str) -> None:
     (found,) = judge(new, "Ana喜欢爬山。", old, polarity="ended", thing=thing, kind="event")
     assert (found.op, found.target) == ("deny", "m1")
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Ana switched from Iron Works to the climbing centre.", "Ana goes to Iron Works gym."),
+        ("Ana traded in the Fiat for a Yaris.", "Ana drives a blue Fiat."),
+        ("Ana swapped Dr Patel for Dr Novak.", "Ana's dentist is Dr Patel on Queen Street."),
+        ("Ana replaced the Dell with a MacBook.", "Ana has a Dell from work."),
+        ("Ana把卡罗拉换成了比亚迪。", "Ana开一辆卡罗拉。"),
+        ("Ana从瑞幸换成了星巴克。", "Ana每天喝瑞幸。"),
+    ],
+)
+def test_what_was_given_for_something_else_is_over(new: str, old: str) -> None:
+    beside = "Ana likes Fiat adverts and Dr Who." if new.isascii() else "Ana喜欢爬山。"
+    assert [verdict.target for verdict in judge(new, old, beside)] == ["m0"]
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Ana switched from Iron Works to the pool.", "Ana's brother goes to the pool."),
+        ("Ana switched from tea to coffee.", "Ana has a dog called Rex."),
+        ("Ana swapped the phone for a Pixel.", "Ana's phone number is 0770 900123."),
+        ("Ana把卡罗拉换成了比亚迪。", "Ana在银行上班。"),
+    ],
+)
+def test_what_an_exchange_does_not_name_stays(new: str, old: str) -> None:
+    assert judge(new, old) == []
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Ana and Daniel got divorced in May.", "Ana's husband's name is Daniel."),
+        ("Ana and Daniel got divorced in May.", "Ana is married to Daniel."),
+        ("Ana split up with Lucy.", "Lucy is Ana's girlfriend."),
+        ("Ana graduated yesterday.", "Ana is studying chemistry at Durham."),
+        ("Ana上个月和王强离婚了。", "Ana的老公叫王强。"),
+        ("Ana毕业了。", "Ana在读研究生。"),
+    ],
+)
+def test_what_was_of_a_time_of_life_ends_with_it(new: str, old: str) -> None:
+    assert [verdict.target for verdict in judge(new, old)] == ["m0"]
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Ana's sister got divorced.", "Ana is married to Daniel."),
+        ("Ana and Daniel nearly got divorced.", "Ana's husband's name is Daniel."),
+        ("Tom and Sue split up.", "Lucy is Ana's girlfriend."),
+        ("Ana graduated in chemistry.", "Ana lives in Durham."),
+    ],
+)
+def test_what_befell_others_or_nobody_ends_nothing(new: str, old: str) -> None:
+    assert judge(new, old) == []

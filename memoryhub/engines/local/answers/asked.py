@@ -71,6 +71,10 @@ _HAS_NUMBER = re.compile(
     re.I,
 )
 _HAS_MAIL = re.compile(r"\S@\S")
+_ASKS_YES_OR_NO = re.compile(
+    r"^\W*(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would)\b|[吗嘛][?？]?\s*$",
+    re.I,
+)
 _FIRST_PERSON = re.compile(r"\b(?:i|i['’]\w+|im|ive|me|myself|my|mine)\b|[我俺咱](?!们)", re.I)
 # Who is meant where nobody is named: most likely whom the space is about.
 _THIRD_PERSON = re.compile(
@@ -118,6 +122,41 @@ _TELLS_WHO = re.compile(
     rf"|(?:{_ROLE_WORDS}) (?:is|was) (?:called|named) |的\w{{1,4}}叫|是\w{{1,8}}的\w{{1,4}}",
     re.I,
 )
+
+
+class _Measure(NamedTuple):
+    """How a question asks for it, and what tells it: not any number will do."""
+
+    asks: re.Pattern[str]
+    tells: re.Pattern[str]
+
+
+_MEASURES = (
+    _Measure(
+        re.compile(
+            r"\bhow old\b|\b(?:my|his|her|their|['’]?s) age\b|多大(?!的)|几岁|年龄|岁数", re.I
+        ),
+        re.compile(
+            r"\b(?:is|am|i['’]?m|was|turn(?:s|ed|ing)?|aged?|just|now) (?:now )?\d{1,3}\b"
+            r"(?! ?[%£$€:/-])|(?:^|, ?)\d{1,2}(?=,|\.| and\b| now\b| today\b|$)|\byears? old\b"
+            r"|\byrs?\b|\bbirthday\b|\bborn\b|\b(?:\w+teen|\w+ty(?:-\w+)?)\b|\b(?:19|20)\d\d\b"
+            r"|[\d一二三四五六七八九十]岁|\d了|\d{2}后|年生|生于|生日",
+            re.I,
+        ),
+    ),
+    _Measure(
+        re.compile(r"\bhow tall\b|\bheight\b|多高|身高", re.I),
+        re.compile(
+            r"\d ?(?:cm|m|ft|feet|foot)\b|\d['’]\d|\b[12][.]?\d{2}\b|一米|米\d|[12]\d\d", re.I
+        ),
+    ),
+)
+
+
+def tells_measure(text: str, question: str) -> bool:
+    """Whether it has what the question measures somebody by; of one that measures nothing, any."""
+    asked = (measure for measure in _MEASURES if measure.asks.search(question))
+    return all(measure.tells.search(text) for measure in asked)
 
 
 class AskedIdentity(NamedTuple):
@@ -170,6 +209,10 @@ def find_asked_tense(question: str) -> AskedTense:
 def asks_for_overview(question: str) -> bool:
     """Whether it is after all that is known of somebody: "what do you know about me"."""
     return len(question) <= _MOST_CHARACTERS and bool(_OVERVIEW.search(question))
+
+
+def asks_yes_or_no(question: str) -> bool:
+    return _ASKS_YES_OR_NO.search(question) is not None
 
 
 def find_value_kind(question: str) -> ValueKind:

@@ -18,10 +18,10 @@ from typing import Any
 
 from memoryhub.engines.local.answers.asked import find_asked_tense, find_value_kind, has_value
 from memoryhub.engines.local.answers.evidence import (
-    MAX_CHARACTERS,
     EvidenceSentence,
     QuestionTerms,
     extract_stems,
+    list_spoken_stems,
 )
 from memoryhub.engines.local.comparison.topics import find_topics
 from memoryhub.engines.local.language import HAN
@@ -102,7 +102,7 @@ def describe_pieces(
     """The `sentences` of the quotes (`evidence.rank_sentences`), and short memories as a whole,
     with what speaks for each as an answer."""
     about_all = _describe_question(asked, quotes)
-    spoken = [extract_stems(quote.text[:MAX_CHARACTERS]) for quote in quotes]
+    spoken = list_spoken_stems(quotes)
     for piece in _add_whole_memories(sentences, quotes):
         own = about_all[piece.quote]
         yield piece, own | _describe_piece(asked, quotes, piece, spoken[piece.quote])
@@ -154,11 +154,12 @@ def _describe_question(asked: QuestionTerms, quotes: Sequence[Quote]) -> list[di
 def _describe_piece(
     asked: QuestionTerms, quotes: Sequence[Quote], sentence: EvidenceSentence, spoken: set[str]
 ) -> dict[str, float]:
-    kind, stems = find_value_kind(asked.text), extract_stems(sentence.text)
+    kind, quote = find_value_kind(asked.text), quotes[sentence.quote]
+    stems = extract_stems(f"{sentence.text} {quote.replaced}")
     kind = "" if kind == "identity" else kind  # answered before, where it is told
     chinese = bool(_HAN_CHARACTER.search(sentence.text))
     words = len(sentence.text) / 1.6 if chinese else len(sentence.text.split())
-    text, count = quotes[sentence.quote].text, max(1, len(asked.stems))
+    text, count = quote.text, max(1, len(asked.stems))
     return {
         "says": len(asked.stems & stems) / count,
         "memory_says": len(asked.stems & spoken) / count,

@@ -8,7 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
-from memoryhub.engines.local.answers.asked import is_about_subject
+from memoryhub.engines.local.answers.asked import (
+    find_asked_tense,
+    is_about_subject,
+)
 from memoryhub.engines.local.answers.relatives import (
     AskedRelative,
     find_asked_relative,
@@ -122,7 +125,7 @@ def extract_stems(text: str) -> set[str]:
 
 def rank_sentences(asked: QuestionTerms, quotes: Sequence[Quote]) -> list[EvidenceSentence]:
     """Every sentence of the quotes that may be about the one who is asked about, best first."""
-    spoken = [extract_stems(quote.text[:MAX_CHARACTERS]) for quote in quotes]
+    spoken = list_spoken_stems(quotes)
     spread = Counter(stem for each in spoken for stem in each)
     weights = {stem: log(1 + (len(quotes) + 1) / (spread[stem] + 0.5)) for stem in asked.stems}
     total = sum(weights.values()) or 1.0
@@ -137,6 +140,12 @@ def rank_sentences(asked: QuestionTerms, quotes: Sequence[Quote]) -> list[Eviden
         if not (own and not quote.owner and _is_no_answer(each.text, others))
     ]
     return sorted(found, key=lambda each: -each.score)
+
+
+def list_spoken_stems(quotes: Sequence[Quote]) -> list[set[str]]:
+    """What each quote says, and what that took the place of: "switched to Monzo" tells with which
+    bank somebody is, where that was told before."""
+    return [extract_stems(f"{q.text[:MAX_CHARACTERS]} {q.replaced}") for q in quotes]
 
 
 def _is_no_answer(text: str, others: Collection[str]) -> bool:
@@ -171,10 +180,14 @@ def _score_quote(
 ) -> Iterator[EvidenceSentence]:
     """Its sentences in order; what follows a question is read as the answer to it."""
     around = _sum_shares(shares, spoken)
+    replaced = extract_stems(quote.replaced)
+    now = find_asked_tense(asked.text) == "now"
     before = 0.0
     for start, end, person in _split_quote(quote):
         text = quote.text[start:end]
-        own = _sum_shares(shares, extract_stems(text))
+        if now and _is_outdated(quote, start, end):
+            continue
+        own = _sum_shares(shares, extract_stems(text) | replaced)
         asks = bool(re.search(r"[?？]\W*$", text))
         near = max(own, _ANSWER_SHARE * before)
         share = _OWN_WORDS_SHARE * near + (1 - _OWN_WORDS_SHARE) * around
@@ -182,6 +195,12 @@ def _score_quote(
         score = share + _score_rank(quote, index) + _score_statement(asked, quote, text)
         score += _score_speaker(asked, person, text) - 0.5 * asks - 0.3 * _is_empty_sentence(text)
         yield EvidenceSentence(index, start, end, text, person, own, score, asks)
+
+
+def _is_outdated(quote: Quote, start: int, end: int) -> bool:
+    """Whether most of these characters told what holds no longer."""
+    told = sum(max(0, min(end, b) - max(start, a)) for a, b in quote.outdated)
+    return 2 * told > end - start
 
 
 def _score_rank(quote: Quote, index: int) -> float:

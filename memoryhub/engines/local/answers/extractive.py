@@ -15,11 +15,13 @@ from memoryhub.engines.local.answers.asked import (
     AskedIdentity,
     AskedTense,
     asks_for_overview,
+    asks_yes_or_no,
     find_asked_identity,
     find_asked_tense,
     find_value_kind,
     has_value,
     is_about_relative,
+    tells_measure,
 )
 from memoryhub.engines.local.answers.decide import (
     NEWS,
@@ -55,12 +57,13 @@ _ASKS_WHEN = re.compile(
     re.I,
 )
 # The day of something named: what does not speak of it has another's ("when is my birthday").
+_COMES_ROUND = re.compile(
+    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:every|each) \w|\d ?[ap]m\b|\d:\d\d"
+    r"|\bat \d|每[天周月年]|[周期拜][一二三四五六日天]|\d点",
+    re.I,
+)
 _ASKS_DAY_OF = re.compile(
     r"^\W*(?:when(?: is|['’]?s| are)|what(?:['’]s| is)? (?:day|date|time) is)\b", re.I
-)
-_ASKS_YES_OR_NO = re.compile(
-    r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\b|[吗嘛][?？]?\s*$",
-    re.I,
 )
 # What says that something is not so, or not for certain; and "or" asks for a choice.
 _HEDGE = re.compile(
@@ -93,6 +96,8 @@ _MONTH = {"en": " ({:%B %Y})", "zh": "（{0.year}年{0.month}月）"}
 _AS_LIKELY = 0.5
 # And a fact of the kind that is asked for, as a share of what is likely enough.
 _KIND_SHARE = 0.35
+# By how much likelier an answer has to be where a search found nothing that bears on the question.
+_FAR = 2.0
 # Characters of a question, and memories, that are looked at.
 _READ, _LOOKED_AT = 1000, 10
 # A date is looked for in sentences that bear on the question nearly as well as the best one.
@@ -133,7 +138,10 @@ def answer_from_quotes(
     # "whats her job": whoever types in a hurry leaves the apostrophe out.
     question = _HURRIED.sub(r"\1 is", correct_typos(question[:_READ]))
     language: LanguageCode = "zh" if detect_language(question) == "zh" else "en"
-    quotes = quotes[:_LOOKED_AT]
+    near, quotes = quotes[:_LOOKED_AT], [quote for quote in quotes if quote.bears][:_LOOKED_AT]
+    if near and not quotes:
+        asked = parse_question(question, near, subject)
+        return _answer_with_likeliest(asked, near, rank_sentences(asked, near), language, _FAR)
     asked = parse_question(question, quotes, subject)
     if asks_for_overview(question) and (told := _list_claims(asked, quotes)):
         return told
@@ -162,8 +170,8 @@ def answer_from_quotes(
     if ranked and not stated and (not literal or _is_out_of_date(asked, literal, every, quotes)):
         return _answer_with_likeliest(asked, quotes, every, language)
     if _ASKS_WHEN.search(question):
-        made = _answer_with_date(sentences, quotes, language)
-    elif _ASKS_YES_OR_NO.search(question):
+        made = _answer_with_date(asked, sentences, quotes, language)
+    elif asks_yes_or_no(question):
         made = _answer_with_yes(asked, sentences[0], quotes, language)
     else:
         made = _answer_with_phrases(asked, sentences, quotes) if language == "en" else None
@@ -378,18 +386,21 @@ def _answer_with_likeliest(
     quotes: Sequence[Quote],
     sentences: Sequence[EvidenceSentence],
     language: LanguageCode,
+    far: float = 1.0,
 ) -> GroundedAnswer:
     """What the learned decider takes for the answer, if it takes any for likely enough: a date, a
-    yes, or quoted, with what is at least half as likely and stands elsewhere."""
+    yes, or quoted, with what is at least half as likely and stands elsewhere. `far`: how often as
+    likely it has to be."""
     decider = get_shipped_decider()
     weighed = weigh_sentences(asked, quotes, sentences, decider)
     telling = [each for each in weighed if not each[1].is_question] or weighed
     if (kind := find_value_kind(asked.text)) in ("phone", "mail"):
         telling = [each for each in telling if has_value(each[1].text, kind)]
+    telling = [each for each in telling if tells_measure(each[1].text, asked.text)]
     wanted = find_asked_identity(asked.text)
     if wanted and wanted.role and language == "en":
         telling = [e for e in telling if _names_relative(e[1].text, wanted.role, asked.text)]
-    telling = _list_likely(asked, quotes, telling, decider.bar) or _tell_latest(
+    telling = _list_likely(asked, quotes, telling, decider.bar * far) or _tell_latest(
         asked, quotes, telling
     )
     if not telling:
@@ -399,8 +410,8 @@ def _answer_with_likeliest(
     if _ASKS_DAY_OF.search(asked.text) and not best.coverage:
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     if _ASKS_WHEN.search(asked.text):
-        made = _answer_with_date([best], quotes, language)
-    elif _ASKS_YES_OR_NO.search(asked.text):
+        made = _answer_with_date(asked, [best], quotes, language)
+    elif asks_yes_or_no(asked.text):
         made = _answer_with_yes(asked, best, quotes, language)
     others = (
         sentence
@@ -409,8 +420,23 @@ def _answer_with_likeliest(
     )
     second = next((each for each in others if not _is_alike(each, best)), None)
     chosen = [best, second] if second else [best]
+    if second and _is_newer_value(asked, second, best, quotes):
+        chosen, made = [second, best], None
     parts = [(_format_dated_quote(asked, s, quotes[s.quote], language), s) for s in chosen]
     return made or _join_parts(parts, " ")
+
+
+def _is_newer_value(
+    asked: QuestionTerms, one: EvidenceSentence, other: EvidenceSentence, quotes: Sequence[Quote]
+) -> bool:
+    """Whether both have what is asked for as it is now, a number or a day, and one was said later:
+    "number changed, 0770 …" after "call me on 0161 …"."""
+    kind = find_value_kind(asked.text)
+    if kind in ("", "identity") or find_asked_tense(asked.text) != "now":
+        return False
+    times = [quotes[each.quote].said_at or _LONG_AGO for each in (one, other)]
+    told = all(has_value(each.text, kind) for each in (one, other))
+    return told and times[0] > times[1] and quotes[one.quote].until is None
 
 
 def _list_likely(
@@ -435,7 +461,7 @@ def _tell_latest(
     """Of somebody or something named, of whom it is asked whether something is still so, what was
     told last: "do I still have Miso"."""
     names = {stem for name in _NAME_INSIDE.findall(asked.text) for stem in extract_stems(name)}
-    if not (names and _ASKS_YES_OR_NO.search(asked.text) and _STILL.search(asked.text)):
+    if not (names and asks_yes_or_no(asked.text) and _STILL.search(asked.text)):
         return []
     telling = [e for e in weighed if names <= extract_stems(e[1].text) and not e[1].is_question]
     telling.sort(key=lambda each: quotes[each[1].quote].said_at or _LONG_AGO, reverse=True)
@@ -492,7 +518,8 @@ def _is_about_something_else(asked: QuestionTerms, quotes: Sequence[Quote]) -> b
     names = {stem for name in _NAME_INSIDE.findall(asked.text) for stem in extract_stems(name)}
     sought = asked.stems - names - _ASKING
     known = any(
-        extract_stems(quote.text) & sought or shares_kind(asked, quote, quote.text)
+        extract_stems(f"{quote.text} {quote.replaced}") & sought
+        or shares_kind(asked, quote, quote.text)
         for quote in quotes
     )
     return bool(sought) and not known and not asked.predicates and not find_value_kind(asked.text)
@@ -516,7 +543,10 @@ def _is_about(quote: Quote, person: str) -> bool:
 
 
 def _answer_with_date(
-    sentences: Sequence[EvidenceSentence], quotes: Sequence[Quote], language: LanguageCode
+    asked: QuestionTerms,
+    sentences: Sequence[EvidenceSentence],
+    quotes: Sequence[Quote],
+    language: LanguageCode,
 ) -> GroundedAnswer | None:
     """The time that the best dated evidence speaks of; of what has none, when it was said."""
     best = sentences[0].score
@@ -529,6 +559,8 @@ def _answer_with_date(
     said_at = quotes[sentences[0].quote].said_at
     if said_at is None or sentences[0].coverage < _MOST:
         return None
+    if _ASKS_DAY_OF.search(asked.text) and _COMES_ROUND.search(sentences[0].text):
+        return None  # the day is told, and is no date
     told = _SAID_ON[language].format(format_day(said_at, language))
     return _answer_from_sentence(told, sentences[0])
 
@@ -554,6 +586,8 @@ def _answer_with_yes(
     had = not _ASKS_HAVING.search(asked.text) or _HAVING.search(best.text)
     if not (whose and plain and had and best.coverage >= _ALL):
         return None
+    if quotes[best.quote].replaced and not asked.stems <= extract_stems(best.text):
+        return None  # what it took the place of was so
     if gone := _find_end(best, quotes):
         return _join_parts([(f"“{quotes[gone.quote].text}”", gone)], "")
     said = _format_quote(asked, best, quotes[best.quote])
@@ -589,10 +623,16 @@ def _answer_with_phrases(
         value = _answer_with_value(stating[0], quotes[stating[0].quote])
         return value or _answer_with_quotes(asked, stating[:1], quotes)
     for among in (stating, sentences):
-        found = [p for p in rank_phrases(asked, wish, among) if p.score >= _SURE] if among else []
+        ranked = rank_phrases(asked, wish, among) if among else []
+        found = [p for p in ranked if p.score >= _SURE and not _is_replaced(p, quotes)]
         if chosen := list(_select_distinct_phrases(found, wish)):
             return _join_parts([(p.text, p) for p in chosen], ", ")
     return None
+
+
+def _is_replaced(phrase: Phrase, quotes: Sequence[Quote]) -> bool:
+    """Whether it is of what its memory took the place of: "switched from Barclays to Monzo"."""
+    return phrase.text.casefold() in quotes[phrase.quote].replaced.casefold()
 
 
 def _answer_with_value(sentence: EvidenceSentence, quote: Quote) -> GroundedAnswer | None:

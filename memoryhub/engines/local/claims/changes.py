@@ -25,8 +25,9 @@ _ROLES = split_words("""
     girlfriend boyfriend partner cat dog puppy kitten
 """)
 _NEW_ROLE = re.compile(
-    rf"{_LEAD}(?i:(?:{_HAVE}|(?:i|we)['’]ve|i|we have)) (?i:a new (?P<role>[a-z]+))"
-    rf"(?:,| (?i:called|named)|:) (?P<name>(?:(?:Mr|Mrs|Ms|Dr)\.? )?{_NAME})(?=\W|$)",
+    rf"{_LEAD}(?i:(?:{_HAVE}|(?:i|we)['’]ve|i|we have|there['’]s|there is)) (?i:a (?P<new>new"
+    rf" (?P<role>[a-z]+))(?: now| again| at last| finally)?)(?:,| (?i:called|named)|:| -| –)"
+    rf" (?P<name>(?:(?:Mr|Mrs|Ms|Dr)\.? )?{_NAME})(?=\W|$)",
 )
 _HAS_NAMED = re.compile(
     rf"{_LEAD}(?i:(?:i|we)(?:['’]ve| have)? (?:just |finally |also )?(?:have|got|adopted|rescued"
@@ -57,14 +58,16 @@ _HOME_TOLD = re.compile(r"\b(?:live|living|lived|moved?|moving|based|rent(?:ing)
 # "Got a new number, it's 0770 …", "New address: 3 Station Road", "my new email is …".
 _VALUE = r"(?P<value>[^\s,;!?](?:[^;!?\n]|[?!](?=\S)){0,60}?)"
 _THING = r"(?P<thing>[a-z][a-z-]*(?: [a-z][a-z-]*){0,2})"
+_ASIDE = re.compile(r",? (?:btw|by the way|again|too|today|yesterday|last \w+)(?=[,:.]| -)", re.I)
 _NEW_VALUE = re.compile(
     rf"{_LEAD}(?:(?:(?:i|we)(?:['’]ve| have)? )?(?:just |finally )?(?:got|have|changed to) (?:a"
     rf"|my|our) new"
     rf" {_THING}(?:,|:| -| –)? ?(?:and )?(?:it(?:['’]s| is)|the number is|which is|:) {_VALUE}"
     rf"|(?:my |our |the )?new {_THING.replace('thing', 'label')}(?: is|['’]s|:) ?"
     rf"{_VALUE.replace('value', 'told')}"
-    rf"|(?:i|we)(?:['’]ve| have)? (?:just )?changed (?:my|our) {_THING.replace('thing', 'old')}"
-    rf"(?:,|:| -| –| to|\.) ?(?:and )?(?:it(?:['’]s| is)(?: now)? |use |please use |now it['’]s )?"
+    rf"|(?:(?:i|we)(?:['’]ve| have)? )?(?:just )?changed (?:my|our)"
+    rf" {_THING.replace('thing', 'old')}(?:,|:| -| –| to|\.) ?(?:and )?"
+    rf"(?:it(?:['’]s| is)(?: now)? |use |please use |now it['’]s )?"
     rf"{_VALUE.replace('value', 'use')})"
     r"(?: now| from now on| instead)?\s*[.!]*$",
     re.I,
@@ -108,10 +111,13 @@ _SWAPPED = re.compile(
 _ANY_MORE = re.compile(r"no longer|any ?more", re.I)
 
 
+_SAYS_NO_MORE = re.compile(r"\W*$")
+
+
 def _read_new_value(text: str) -> str:
     """What has a new value, as a state: ("New address: 3 Mill Road") → "My address is 3 Mill Road
     now."; "" where none is told."""
-    found = _NEW_VALUE.match(text)
+    found = _NEW_VALUE.match(_ASIDE.sub("", text))
     if found is None:
         return ""
     thing = (found["thing"] or found["label"] or found["old"]).lower()
@@ -155,7 +161,10 @@ def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
         if new_value := _read_new_value(text):
             yield CompletedStatement(new_value, start, end)
         elif (found := _NEW_ROLE.match(text)) and found["role"] in _ROLES:
-            yield CompletedStatement(f"My {found['role']} is {found['name']} now.", start, end)
+            # What the sentence goes on to say is read as well.
+            at = start if _SAYS_NO_MORE.match(text, found.end()) else start + found.start("new")
+            told = f"My {found['role']} is {found['name']} now."
+            yield CompletedStatement(told, at, start + found.end("name"))
         elif found := _HAS_NAMED.match(text):
             # Beside the sentence itself, which tells of getting it.
             at = start + found.start("animal")

@@ -13,8 +13,10 @@ from itertools import islice
 from memoryhub.engines.local.chinese.endings import may_end_claim
 from memoryhub.engines.local.claims.predicates import is_many_valued
 from memoryhub.engines.local.comparison.deciders import get_shipped_deciders
+from memoryhub.engines.local.comparison.exchanges import gives_up
 from memoryhub.engines.local.comparison.forget import match_forget_wish
 from memoryhub.engines.local.comparison.frames import mark_subject, match_frames
+from memoryhub.engines.local.comparison.life_changes import ends_stage
 from memoryhub.engines.local.comparison.matters import may_contradict
 from memoryhub.engines.local.comparison.pairs import (
     ClaimView,
@@ -139,15 +141,21 @@ def _judge_candidate(
         for at in sorted(range(len(rows)), key=lambda at: -ends[at])
         if ends[at] >= ask and _may_end(candidate, offered[at][1], aliases)
     ]
-    sure = [verdict for verdict in verdicts if verdict.sure]
-    return (
+    shares = list(zip(slots, ends, strict=True))
+    told = (
         _correct_value(candidate, offered, slots.tolist())
         or _end_named_thing(candidate, offered, aliases)
-        or _fill_slot(candidate, offered, aliases, list(zip(slots, ends, strict=True)))
+        or _give_up(candidate, offered, aliases)
+        or _fill_slot(candidate, offered, aliases, shares)
         or _end_tie(candidate, offered, aliases)
         or _end_told_thing(candidate, offered, aliases)
         or _suspect_opposites(candidate, offered)
-        or sure
+    )
+    # What words tell of one claim says nothing of the others: there the deciders are heard.
+    settled = {verdict.target for verdict in told}
+    sure = [each for each in verdicts if each.sure and each.target not in settled]
+    return (
+        [*told, *sure]
         or _suspect_ending(candidate, offered, aliases)
         or _suspect_new_status(candidate, offered, aliases)
         or _select_askable(candidate, verdicts, known, aliases)
@@ -242,13 +250,31 @@ def _fill_slot(
     return found
 
 
+def _give_up(
+    candidate: ClaimCandidate, offered: _Offered, aliases: Collection[str]
+) -> list[ClaimVerdict]:
+    """What held of a thing that was given for another: "switched from Barclays to Monzo"."""
+    new = _view_claim(candidate, aliases)
+    told = (
+        (handle, gives_up(new, _view_claim(old, aliases), aliases)) for handle, old, _ in offered
+    )
+    return [
+        ClaimVerdict(candidate.handle, "contradict", handle, reason=f"given up: {thing}")
+        for handle, thing in told
+        if thing
+    ]
+
+
 def _end_tie(
     candidate: ClaimCandidate, offered: _Offered, aliases: Collection[str]
 ) -> list[ClaimVerdict]:
-    """What somebody named was to the person: "Priya left" ends "Priya is Ana's manager"."""
+    """What somebody named was to the person, and what was of a time of life that is over: "Priya
+    left" ends "Priya is Ana's manager", "Ana got divorced" that she is married."""
     new = _view_claim(candidate, aliases)
+    views = [(handle, _view_claim(old, aliases)) for handle, old, _ in offered]
     told = (
-        (handle, ends_tie(new, _view_claim(old, aliases), aliases)) for handle, old, _ in offered
+        (handle, ends_tie(new, old, aliases) or ends_stage(new, old, aliases))
+        for handle, old in views
     )
     return [
         ClaimVerdict(candidate.handle, "deny", handle, reason=f"over: {words}")

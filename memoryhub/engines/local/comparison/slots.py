@@ -47,6 +47,7 @@ _SAME_NOUN = {
     **dict.fromkeys(("home address", "postal address"), "address"),
     **dict.fromkeys(("pay", "wage", "wages"), "salary"),
 }  # fmt: skip
+_SHAPES = {"email": re.compile("@"), "phone number": re.compile(r"(?:\d\W*){3}")}
 # Of these one has several, unless the words say that it is a new one.
 _MANY_NOUNS = split_words("""
     friend sister brother son daughter kid child cousin aunt uncle colleague coworker neighbour
@@ -262,6 +263,9 @@ def _fill_noun(found: re.Match[str], *, renewed: bool) -> Slot | None:
     if noun.split()[0] in ("not", "no") or re.match(r"(?:not|no|never|gone|dead)\b", value):
         return None
     if not known and not _NAMED.search(value):
+        return None
+    # "It" was taken for the wrong thing: no number is an address of mail.
+    if noun in _SHAPES and not _SHAPES[noun].search(value):
         return None
     if known and not _NAMED.search(value) and not noun.startswith("fav"):
         return None

@@ -31,10 +31,12 @@ _HELD_POSTS = POST_HOLDERS | split_words("landlord landlady gp lead mentor lectu
 
 @dataclass(frozen=True, slots=True)
 class _TieKind:
-    """`ended`: what is said when such a tie is over; `nouns`: what the other one is called."""
+    """`ended`: what is said when such a tie is over; `nouns`: what the other one is called.
+    `plainly`: what of it tells the end whatever else is read of it."""
 
     ended: re.Pattern[str]
     nouns: re.Pattern[str]
+    plainly: re.Pattern[str] | None = None
 
 
 def _compile_nouns(words: Collection[str], chinese: str) -> re.Pattern[str]:
@@ -53,6 +55,12 @@ _KINDS = (
         _compile_nouns(
             _PARTNERS, "女朋友|男朋友|女友|男友|对象|老公|老婆|丈夫|妻子|未婚[夫妻]|在一起"
         ),
+        re.compile(
+            r"\b(?:broke up|broken up|split up|have split|(?:got|are|is|been|finally) divorced"
+            r"|separated|called it (?:off|quits)|dumped|parted ways)\b"
+            r"|分手了|分开了|离婚了|离了婚|掰了",
+            re.I,
+        ),
     ),
     _TieKind(
         re.compile(
@@ -64,6 +72,9 @@ _KINDS = (
         _compile_nouns(
             _PETS,
             "[狗猫犬兔鸟鱼龟]|仓鼠|鹦鹉|宠物|金毛|柯基|泰迪|哈士奇|布偶|英短|拉布拉多|柴犬|边牧",
+        ),
+        re.compile(
+            r"\b(?:died|passed away|was put (?:down|to sleep))\b|去世|过世|死了|走丢了", re.I
         ),
     ),
     _TieKind(
@@ -79,6 +90,12 @@ _KINDS = (
             "|阿姨|组长|总监",
         ),
     ),
+)
+# What has not happened, or befell nobody.
+_UNREAL = re.compile(
+    r"\b(?:nearly|almost|not|never|n['’]t|if|might|want(?:s|ed)? to|going to|about to|thinking"
+    r"|wish|hope|dream(?:t|ed)?)\b|差点|没有?(?!了)|还没|如果|要是|想|打算|可能",
+    re.I,
 )
 _NAME = re.compile(r"[A-Z][\w’-]+|Dr\.? [A-Z]\w+")
 _NO_NAMES = split_words("""
@@ -97,14 +114,21 @@ _IS_ZH = re.compile(r"^(?P<name>[一-鿿A-Za-z]{1,6}?)是")
 def ends_tie(new: ClaimView, old: ClaimView, aliases: Collection[str] = ()) -> str:
     """By what is said to be over, where the new claim ends the tie that the older one tells of; ""
     where it ends none."""
-    if new.polarity not in ("ended", "denied") or old.polarity != "holds":
+    over = new.polarity in ("ended", "denied")
+    if old.polarity != "holds" or new.polarity == "planned":
+        return ""
+    if not over and is_unreal(new.text):
         return ""
     for kind in _KINDS:
-        ended, noun = kind.ended.search(new.text), kind.nouns.search(old.text)
+        told = kind.ended if over else kind.plainly
+        ended = told.search(new.text) if told else None
+        noun = kind.nouns.search(old.text)
         if ended is None or noun is None:
             continue
-        names = _list_names(old.text, (*aliases,))
-        if any(_names(new.text, name) for name in names) and _is_tie(old.text, noun[0], names):
+        names = list_names(old.text, (*aliases,))
+        if any(names_person(new.text, name) for name in names) and _is_tie(
+            old.text, noun[0], names
+        ):
             return ended[0]
     return ""
 
@@ -124,6 +148,11 @@ def tells_end_of_thing(new: ClaimView, old: ClaimView, aliases: Collection[str] 
     return bool(named - _NO_NAMES) or names_ended_thing(new, old, owners)
 
 
+def is_unreal(text: str) -> bool:
+    """Whether it tells what has not happened, or not yet."""
+    return _UNREAL.search(text) is not None
+
+
 def _drop_names(text: str, names: Collection[str]) -> str:
     for name in names:
         text = text.replace(name, " ")
@@ -136,13 +165,13 @@ def _share_run(one: str, other: str) -> bool:
     return any(re.fullmatch(rf"[{HAN}]+", run) and run in other for run in runs)
 
 
-def _names(text: str, name: str) -> bool:
+def names_person(text: str, name: str) -> bool:
     if re.match(rf"[{HAN}]", name):
         return name in text
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
-def _list_names(text: str, own: tuple[str, ...]) -> list[str]:
+def list_names(text: str, own: tuple[str, ...]) -> list[str]:
     known = {word for name in own for word in name.casefold().split()}
     if re.search(rf"[{HAN}]", text):
         found = [m["name"] for m in _MARKED_ZH.finditer(text)]
@@ -166,7 +195,8 @@ def _is_tie(text: str, noun: str, names: Collection[str]) -> bool:
     name = "|".join(map(re.escape, names))
     return (
         re.search(
-            rf"{re.escape(noun)}(?: (?:at|in|for) [^,;]{{1,40}})? (?:is|was)(?: now)?"
+            rf"{re.escape(noun)}(?:['’]s name)?(?: (?:at|in|for) [^,;]{{1,40}})?"
+            r" (?:is|was)(?: now)?"
             rf" (?:(?:Dr|Mr|Mrs|Ms)\.? )?(?:{name})",
             text,
         )

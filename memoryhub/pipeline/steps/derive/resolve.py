@@ -281,7 +281,7 @@ def _build_questions(
     places = {draft.handle: at for at, draft in enumerate(drafts) if draft.handle}
     questions = []
     for at, draft in enumerate(drafts):
-        earlier = _find_earlier_drafts(drafts, at, vectors)
+        earlier = _find_earlier_drafts(drafts, at, vectors, of_anybody=limits.beyond_owner)
         shown = [place for place, cosine in earlier.items() if cosine >= limits.floor]
         questions.append(
             ClaimQuestion(
@@ -307,20 +307,29 @@ def _build_questions(
 
 
 def _find_earlier_drafts(
-    drafts: Sequence[FactDraft], at: int, vectors: indexer.Vectors | None
+    drafts: Sequence[FactDraft],
+    at: int,
+    vectors: indexer.Vectors | None,
+    *,
+    of_anybody: bool,
 ) -> dict[int, float]:
-    """Earlier candidates of the batch of the same owner, with their cosines, nearest first, in
-    other turns: what one turn says at once is meant side by side."""
+    """Earlier candidates of the batch in other turns, with their cosines, the same owner's first,
+    then the nearest: what one turn says at once is meant side by side. `of_anybody`: also of other
+    owners ("Lucy and I broke up", "Lucy is Ana's girlfriend")."""
     if vectors is None:
         return {}
     new, turn = drafts[at].fact, drafts[at].sources[0].turn_id
     found = [
-        (round(float(vectors[at] @ vectors[place]) / 4, 6), place)
+        (
+            drafts[place].fact.owner == new.owner,
+            round(float(vectors[at] @ vectors[place]) / 4, 6),
+            place,
+        )
         for place in range(at)
-        if drafts[place].fact.owner == new.owner
+        if (of_anybody or drafts[place].fact.owner == new.owner)
         and all(source.turn_id != turn for source in drafts[place].sources)
     ]
-    return {place: cosine for cosine, place in sorted(found, reverse=True)}
+    return {place: cosine for _, cosine, place in sorted(found, reverse=True)}
 
 
 def _draw_graph(

@@ -1,0 +1,92 @@
+"""What is over with a change of somebody's life: a marriage, a job, studies.
+
+Told of whom it befell, and of nobody else: "my sister got divorced" ends nobody else's marriage.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from memoryhub.engines.local.comparison.pairs import ClaimView
+from memoryhub.engines.local.comparison.ties import is_unreal, list_names, names_person
+
+_COUPLE_OVER = re.compile(
+    r"\b(?:got divorced|(?:are|is|been|'re|finally) divorced|(?:got|finalised|finalized) (?:a|the"
+    r"|our|their) divorce|split up|broke up|separated from)\b|离婚了|离了婚|分手了|分开了",
+    re.I,
+)
+_COUPLE = re.compile(
+    r"\b(?:is|are|been|got|'re) (?:now |still |happily )?(?:married|engaged)\b"
+    r"|结婚|已婚|订婚|在一起",
+    re.I,
+)
+_LONGEST_TIE = 80  # characters
+_HOW = r"(?: \w+ly| just| has| had| also)*"
+# What is told of somebody when a time of their life is over, what of the present is over with it,
+# and which relations.
+_STAGES: tuple[tuple[re.Pattern[str], re.Pattern[str] | None, Collection[str]], ...] = (
+    (
+        re.compile(
+            rf"{_HOW} (?:died|passed away|passed on|is dead)\b"
+            r"|[^，。]{0,8}?(?:去世|过世|离世|病故)了?"
+        ),
+        re.compile(
+            r"\b(?:lives|works|goes|plays|has|owns|drives|likes|loves|takes|needs|is \d+"
+            r"|is (?:an?|in|at|on))\b|住|上班|工作|\d+岁",
+            re.I,
+        ),
+        ("lives_in", "address", "works_as", "works_at", "age", "health"),
+    ),
+    (
+        re.compile(rf"{_HOW} (?:retired|took (?:early )?retirement)\b|[^，。]{{0,8}}?退休了"),
+        None,
+        ("works_as", "works_at"),
+    ),
+    (
+        re.compile(rf"{_HOW} (?:graduated|dropped out)\b|[^，。]{{0,8}}?(?:毕业|退学)了"),
+        re.compile(
+            r"\b(?:is|are|['’]s) (?:studying|at (?:uni|university|college)|doing (?:a|an|their) "
+            r"(?:degree|master|phd|ba|bsc|msc)|a student|majoring|in (?:their|her|his|the) "
+            r"(?:first|second|third|fourth|final|last) year)|\b(?:studies|majors) "
+            r"|学生|[读念]|上大学",
+            re.I,
+        ),
+        ("studies", "school", "studies_at"),
+    ),
+)
+
+
+def ends_stage(new: ClaimView, old: ClaimView, aliases: Collection[str] = ()) -> str:
+    """By what is told to have changed, where the older claim is over with it; "" where not."""
+    if new.polarity == "planned" or old.polarity != "holds" or is_unreal(new.text):
+        return ""
+    return _ends_couple(new, old, aliases) or _ends_state(new, old)
+
+
+def _ends_couple(new: ClaimView, old: ClaimView, aliases: Collection[str]) -> str:
+    """Who has been divorced is married to nobody, whoever that was: "have been married 8 years"."""
+    ended = _COUPLE_OVER.search(new.text)
+    if ended is None or not _COUPLE.search(old.text) or len(old.text) > _LONGEST_TIE:
+        return ""
+    own = "|".join(re.escape(name) for name in {*aliases, old.owner} if name)
+    told = rf"(?<![A-Za-z0-9])(?:{own})(?![A-Za-z0-9]|['’]s|的)"
+    theirs = bool(own) and re.search(told, new.text, re.I) is not None
+    partners = list_names(old.text, (*aliases, old.owner))
+    others = list_names(new.text, (*aliases, old.owner))
+    apart = partners and others and not any(names_person(new.text, name) for name in partners)
+    return ended[0] if theirs and not apart else ""
+
+
+def _ends_state(new: ClaimView, old: ClaimView) -> str:
+    """What holds of nobody who has died, of a job where somebody has retired, of studies where
+    somebody has graduated."""
+    owner = new.owner.casefold()
+    if old.kind == "event" or not owner or old.owner.casefold() != owner:
+        return ""
+    rest = new.text.casefold().removeprefix(owner)
+    for ended, held, keys in _STAGES:
+        found = ended.match(rest)
+        if found and (old.predicate_key in keys or (held and held.search(old.text))):
+            return found[0].strip()
+    return ""
