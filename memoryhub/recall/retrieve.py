@@ -277,7 +277,7 @@ def _add_successors(
     facts_wanted = wanted.kinds is None or "fact" in wanted.kinds
     if seen.include_past or seen.everything or seen.only is not None or not facts_wanted:
         return items
-    turns = [item for item in items[: wanted.most] if item.kind == "turn"]
+    turns = [i for i in items[: wanted.most] if i.kind == "turn" and i.relevant]
     followed = find_successions([item.id for item in turns], seen.at)
     known = {item.id: item for item in items}
     new = [

@@ -37,6 +37,8 @@ STREAM = {"Accept": "text/event-stream"}
 class Parrot:
     """Answers with the first quote."""
 
+    reads_by_rules = False
+
     def answer_question(
         self, question: str, quotes: list[Quote], *, subject: str = ""
     ) -> GroundedAnswer:

@@ -157,4 +157,4 @@ def test_without_a_map_it_says_how_to_have_one(
 ) -> None:
     page = open_page(client, hub)
     assert "No map yet" in page
-    assert "Draw it" in page
+    assert "Create map" in page

@@ -471,7 +471,7 @@ def test_E17_the_command_begins_tells_and_decides(
     call_command("reembed", "scripted", "--hold")
     scene.hub.run_due_jobs(days=365)
     call_command("reembed", "scripted", "--status")
-    assert "old-8 to new-16, filled: to be compared" in capsys.readouterr().out
+    assert "old-8 to new-16, filled, ready to compare" in capsys.readouterr().out
     call_command("reembed", "scripted", "--cut-over", "--space", scene.space.subject)
     assert scene.space.embedding_model == "new-16"
     call_command("reembed", "scripted", "--roll-back")

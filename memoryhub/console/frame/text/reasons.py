@@ -17,6 +17,7 @@ REASONS = (
     _("adds to what a person said"),
     _("already held"),
     _("an answer taken back"),
+    _("both may be so, as a person has set"),
     _("chosen in a list"),
     _("contradicted: closed, and nothing put in its place"),
     _("contradicted: taken out"),
