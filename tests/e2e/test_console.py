@@ -248,7 +248,7 @@ def test_a_chat_learns_replaces_and_recalls(visitor: Visitor, tenant: Tenant) ->
     judged = page.get_by_label("For: I live in Coimbra now.")
     expect(judged).to_contain_text("Replacement of an older memory")
     expect(judged.locator(".past").first).to_contain_text("Lisbon")
-    page.get_by_label("Compare with").select_option(value="nothing")
+    page.get_by_label("Compare with").select_option(label="the same without memory")
     page.get_by_role("button", name="Where do I live?").click()
     expect(page.locator(".bubble.beside")).to_contain_text("I don’t know that yet")
     expect(page.locator(".replies.two .by-assistant").first).to_contain_text("Coimbra")
