@@ -146,7 +146,8 @@ class Resolver:
         self.overruled: list[OverruledCandidate] = []
         self.successors: dict[UUID, Fact] = {}  # what took the place of a claim, by its id
         self._supports: list[tuple[Fact, Sequence[TurnEvidence]]] = []
-        self._reworded: list[tuple[Fact, Fact]] = []
+        # A claim and the version that says it in more words, by the claim's id.
+        self._reworded: dict[UUID, tuple[Fact, Fact]] = {}
         self._closures: dict[UUID, int] = {}
         self._unit = UnitOfWork(space, "pipeline", now)
 
@@ -157,9 +158,8 @@ class Resolver:
 
     def find_present_wording(self, fact: Fact) -> Fact:
         """The claim itself, or the version that says it in more words by now."""
-        reworded = {old.id: new for old, new in self._reworded}
-        while fact.id in reworded:
-            fact = reworded[fact.id]
+        while fact.id in self._reworded:
+            _, fact = self._reworded[fact.id]
         return fact
 
     def decide_by_rules(self, new: Fact, *, trusted: bool, correction: bool) -> FactDecision:
@@ -365,7 +365,7 @@ class Resolver:
             setattr(new, name, getattr(old, name))
         old.retired_at = self.now
         self.held.remove(old)
-        self._reworded.append((old, new))
+        self._reworded[old.id] = (old, new)
 
     def _insert_fact(self, new: Fact, sources: Sequence[TurnEvidence]) -> None:
         if _is_open_single(new) and any(_is_open_rival(new, old) for old in self.held):
@@ -387,8 +387,8 @@ class Resolver:
         """Give a new version all that supported the one before."""
         if not self._reworded:
             return
-        known = load_supports("fact", [old.id for old, _ in self._reworded])
-        for old, new in self._reworded:
+        known = load_supports("fact", list(self._reworded))
+        for old, new in self._reworded.values():
             fresh = [s for fact, found in self._supports if fact is old for s in found]
             own = [s for s in fresh if s.role == Derivation.Role.SUPPORT]
             self._supports.append((new, [*known.get(old.id, []), *own]))

@@ -157,6 +157,11 @@ class Fact(Retained, Derived):
         indexes = [
             models.Index(fields=["space", "text_key"], name="fact_text_key"),
             models.Index(fields=["space", "owner", "predicate_key"], name="fact_predicate"),
+            models.Index(
+                fields=["tenant", "predicate_key"],
+                condition=Q(cardinality="single", retired_at=None),
+                name="fact_single_predicate",
+            ),
             models.Index(fields=["space", "-asserted_at"], name="fact_recent"),
             models.Index(fields=["lineage", "lineage_version"], name="fact_lineage"),
             models.Index(

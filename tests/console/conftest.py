@@ -91,19 +91,18 @@ class ConsoleWorld:
     delivery: Delivery
     link: PersonLink
     rule: ReviewRule
+    entity: Entity
 
     def collect_ids(self) -> dict[str, str]:
         """Values for the parameters of the console's addresses."""
         names: tuple[str, ...] = ("space", "turn", "fact", "note", "segment", "job", "key")
         names += ("version", "call", "event", "proposal", "receipt")
         names += ("block", "episode", "question", "run", "recall", "lab", "outcome")
-        names += ("hook", "delivery", "link", "rule")
+        names += ("hook", "delivery", "link", "rule", "entity")
         found = {f"{name}_id": str(getattr(self, name).id) for name in names}
         with tenant_scope(self.tenant.id):
             member = Membership.objects.get(user=self.admin)
-            entity = Entity.objects.filter(space=self.space).first()  # none where it was erased
         found |= {"import_id": str(self.imported.id), "member_id": str(member.id)}
-        found |= {"entity_id": str(entity.id if entity else self.fact.id)}
         return found | {"key": "openness"}
 
 
@@ -116,7 +115,7 @@ def make_world(name: str, tenant: Tenant | None = None) -> ConsoleWorld:
         note = make_note(space, "Bees in Ghent", keywords=["bees"], tags=["hobby"])
         make_source(note, answer)
         segment = make_segment(space, "Keeping bees", turn, answer)
-        make_entity(space, "Ghent", type="place")
+        entity = make_entity(space, "Ghent", type="place")
         job = make_job(space, "dead", error="EngineError: the endpoint is closed")
         call = make_call(space, job=job)
         event = make_event(space)
@@ -141,7 +140,7 @@ def make_world(name: str, tenant: Tenant | None = None) -> ConsoleWorld:
         hook = make_webhook(tenant)
         sent = (hook, make_delivery(hook, space), make_person_link(space))
         outcome = LabOutcome.objects.get(run=lab, system="mem0")
-        last = (lab, outcome, make_import(tenant), *sent, make_rule(tenant, space))
+        last = (lab, outcome, make_import(tenant), *sent, make_rule(tenant, space), entity)
     key, _ = create_key(tenant, "backend", ["read"])
     version = set_policy(tenant.id, actor="ida", preset="mem0", overrides={"stm.pages": 9})
     rows = (space, turn, fact, note, segment, job, key, version, call, event, proposal, receipt)

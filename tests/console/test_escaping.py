@@ -313,6 +313,7 @@ def make_hostile_world(evil: str) -> ConsoleWorld:
         replay,
         recall,
         *last,
+        entities[0],
     )
 
 

@@ -8,10 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
-from memoryhub.engines.local.answers.asked import (
-    find_asked_tense,
-    is_about_subject,
-)
+from memoryhub.engines.local.answers.asked import find_asked_tense, is_about_subject
 from memoryhub.engines.local.answers.relatives import (
     AskedRelative,
     find_asked_relative,

@@ -56,12 +56,13 @@ _ASKS_WHEN = re.compile(
     r"|什么时候|何时|哪天|哪[一个]?[年月日天]|几[月号]|多久以前",
     re.I,
 )
-# The day of something named: what does not speak of it has another's ("when is my birthday").
+# What comes round has a day of its own, other than the one on which it was told.
 _COMES_ROUND = re.compile(
     r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:every|each) \w|\d ?[ap]m\b|\d:\d\d"
     r"|\bat \d|每[天周月年]|[周期拜][一二三四五六日天]|\d点",
     re.I,
 )
+# The day of something named: what does not speak of it has another's ("when is my birthday").
 _ASKS_DAY_OF = re.compile(
     r"^\W*(?:when(?: is|['’]?s| are)|what(?:['’]s| is)? (?:day|date|time) is)\b", re.I
 )

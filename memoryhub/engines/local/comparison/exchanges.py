@@ -7,7 +7,7 @@ the one who had it ("the Barclays branch in Leeds") is left alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from memoryhub.engines.local.comparison.pairs import ClaimView, describe_meaning
 from memoryhub.engines.local.language import detect_language
@@ -51,35 +51,53 @@ _LONGEST_HELD = 120  # characters: what is longer tells a story
 _LEADING = re.compile(r"^(?:(?:a|an|the|their|his|her|my|our|old)\s)+", re.I)
 
 
-def gives_up(new: ClaimView, old: ClaimView, aliases: Collection[str] = ()) -> str:
-    """The thing given up in the new claim, where the older one tells that the same person has it;
-    "" where it does not."""
-    if new.polarity == "planned" or old.polarity != "holds" or len(old.text) > _LONGEST_HELD:
-        return ""
-    if new.person != old.person or (old.kind == "event" and not _BEGINS.search(old.text)):
-        return ""
-    if _LIKES.search(old.text):
-        return ""
-    owners = tuple(dict.fromkeys(filter(None, (new.owner, old.owner, *aliases))))
-    if detect_language(new.text) == "zh":
-        things = _list_given_up_zh(new.text, owners)
-        return next((t for t in things if re.search(re.escape(t) + _ENDS_CLAIM_ZH, old.text)), "")
-    for thing in _list_given_up(new.text):
-        sought = describe_meaning(thing, owners).stems
-        # What has a name is known by it; of other things only what the claim says is had.
-        had = _NAMED.search(thing) or re.search(re.escape(thing) + _ENDS_CLAIM, old.text, re.I)
-        if had and sought and sought <= describe_meaning(old.text, owners).stems:
-            return thing
-    return ""
+def find_given_up(
+    new: ClaimView, held: Sequence[ClaimView], aliases: Collection[str] = ()
+) -> list[str]:
+    """For each claim held the thing given up in the new one, where it tells that the same person
+    has it; "" where it does not."""
+    if new.polarity == "planned":
+        return [""] * len(held)
+    names = tuple(dict.fromkeys(filter(None, (new.owner, *aliases))))
+    chinese = detect_language(new.text) == "zh"
+    things = _list_things_zh(new.text, names) if chinese else _list_things(new.text)
+    has = _has_thing_zh if chinese else _has_thing
+    return [
+        next((t for t in things if _may_be_had(new, old) and has(old, t, names)), "")
+        for old in held
+    ]
 
 
-def _list_given_up(text: str) -> list[str]:
+def _may_be_had(new: ClaimView, old: ClaimView) -> bool:
+    """Whether the older claim tells of something that the same person has, and not only likes."""
+    return (
+        old.polarity == "holds"
+        and old.person == new.person
+        and len(old.text) <= _LONGEST_HELD
+        and (old.kind != "event" or _BEGINS.search(old.text) is not None)
+        and not _LIKES.search(old.text)
+    )
+
+
+def _has_thing(old: ClaimView, thing: str, names: tuple[str, ...]) -> bool:
+    """What has a name is known by it; of other things only what the claim says is had."""
+    owners = tuple(dict.fromkeys(filter(None, (*names, old.owner))))
+    sought = describe_meaning(thing, owners).stems
+    had = _NAMED.search(thing) or re.search(re.escape(thing) + _ENDS_CLAIM, old.text, re.I)
+    return bool(had and sought) and sought <= describe_meaning(old.text, owners).stems
+
+
+def _has_thing_zh(old: ClaimView, thing: str, _: tuple[str, ...]) -> bool:
+    return re.search(re.escape(thing) + _ENDS_CLAIM_ZH, old.text) is not None
+
+
+def _list_things(text: str) -> list[str]:
     found = (pattern.search(text) for pattern in _EXCHANGED)
     return [_LEADING.sub("", match["old"]) for match in found if match]
 
 
-def _list_given_up_zh(text: str, owners: Collection[str]) -> list[str]:
-    for name in owners:
+def _list_things_zh(text: str, names: Collection[str]) -> list[str]:
+    for name in names:
         text = text.replace(name, "•")
     found = (pattern.search(text) for pattern in _EXCHANGED_ZH)
     things = (match["old"].strip("•的了 ") for match in found if match)

@@ -9,13 +9,13 @@ import re
 from collections.abc import Collection
 
 from memoryhub.engines.local.comparison.pairs import ClaimView
-from memoryhub.engines.local.comparison.ties import is_unreal, list_names, names_person
-
-_COUPLE_OVER = re.compile(
-    r"\b(?:got divorced|(?:are|is|been|'re|finally) divorced|(?:got|finalised|finalized) (?:a|the"
-    r"|our|their) divorce|split up|broke up|separated from)\b|离婚了|离了婚|分手了|分开了",
-    re.I,
+from memoryhub.engines.local.comparison.ties import (
+    COUPLE_OVER,
+    is_unreal,
+    list_names,
+    names_person,
 )
+
 _COUPLE = re.compile(
     r"\b(?:is|are|been|got|'re) (?:now |still |happily )?(?:married|engaged)\b"
     r"|结婚|已婚|订婚|在一起",
@@ -66,7 +66,7 @@ def ends_stage(new: ClaimView, old: ClaimView, aliases: Collection[str] = ()) ->
 
 def _ends_couple(new: ClaimView, old: ClaimView, aliases: Collection[str]) -> str:
     """Who has been divorced is married to nobody, whoever that was: "have been married 8 years"."""
-    ended = _COUPLE_OVER.search(new.text)
+    ended = COUPLE_OVER.search(new.text)
     if ended is None or not _COUPLE.search(old.text) or len(old.text) > _LONGEST_TIE:
         return ""
     own = "|".join(re.escape(name) for name in {*aliases, old.owner} if name)

@@ -13,7 +13,7 @@ from itertools import islice
 from memoryhub.engines.local.chinese.endings import may_end_claim
 from memoryhub.engines.local.claims.predicates import is_many_valued
 from memoryhub.engines.local.comparison.deciders import get_shipped_deciders
-from memoryhub.engines.local.comparison.exchanges import gives_up
+from memoryhub.engines.local.comparison.exchanges import find_given_up
 from memoryhub.engines.local.comparison.forget import match_forget_wish
 from memoryhub.engines.local.comparison.frames import mark_subject, match_frames
 from memoryhub.engines.local.comparison.life_changes import ends_stage
@@ -115,9 +115,11 @@ def _judge_candidate(
     if decider is None or not offered:
         return []
     aliases = (comparison.subject, *comparison.aliases)
+    new = _view_claim(candidate, aliases)
+    held = [_view_claim(claim, aliases) for _, claim, _ in offered]
     rows = describe_pairs(
-        _view_claim(candidate, aliases),
-        [_view_claim(claim, aliases) for _, claim, _ in offered],
+        new,
+        held,
         [cosine for _, _, cosine in offered],
         comparison.subject,
     )
@@ -145,10 +147,10 @@ def _judge_candidate(
     told = (
         _correct_value(candidate, offered, slots.tolist())
         or _end_named_thing(candidate, offered, aliases)
-        or _give_up(candidate, offered, aliases)
+        or _end_given_up(candidate, offered, find_given_up(new, held, aliases))
         or _fill_slot(candidate, offered, aliases, shares)
-        or _end_tie(candidate, offered, aliases)
-        or _end_told_thing(candidate, offered, aliases)
+        or _end_tie(candidate, offered, new, held, aliases)
+        or _end_told_thing(candidate, offered, new, held, aliases)
         or _suspect_opposites(candidate, offered)
     )
     # What words tell of one claim says nothing of the others: there the deciders are heard.
@@ -250,51 +252,49 @@ def _fill_slot(
     return found
 
 
-def _give_up(
-    candidate: ClaimCandidate, offered: _Offered, aliases: Collection[str]
+def _end_given_up(
+    candidate: ClaimCandidate, offered: _Offered, things: Sequence[str]
 ) -> list[ClaimVerdict]:
-    """What held of a thing that was given for another: "switched from Barclays to Monzo"."""
-    new = _view_claim(candidate, aliases)
-    told = (
-        (handle, gives_up(new, _view_claim(old, aliases), aliases)) for handle, old, _ in offered
-    )
+    """What held of a thing that was given for another: "switched from Barclays to Monzo".
+    `things`: what was given up of each claim offered, or ""."""
     return [
         ClaimVerdict(candidate.handle, "contradict", handle, reason=f"given up: {thing}")
-        for handle, thing in told
+        for (handle, *_), thing in zip(offered, things, strict=True)
         if thing
     ]
 
 
 def _end_tie(
-    candidate: ClaimCandidate, offered: _Offered, aliases: Collection[str]
+    candidate: ClaimCandidate,
+    offered: _Offered,
+    new: ClaimView,
+    held: Sequence[ClaimView],
+    aliases: Collection[str],
 ) -> list[ClaimVerdict]:
     """What somebody named was to the person, and what was of a time of life that is over: "Priya
     left" ends "Priya is Ana's manager", "Ana got divorced" that she is married."""
-    new = _view_claim(candidate, aliases)
-    views = [(handle, _view_claim(old, aliases)) for handle, old, _ in offered]
-    told = (
-        (handle, ends_tie(new, old, aliases) or ends_stage(new, old, aliases))
-        for handle, old in views
-    )
+    over = (ends_tie(new, old, aliases) or ends_stage(new, old, aliases) for old in held)
     return [
         ClaimVerdict(candidate.handle, "deny", handle, reason=f"over: {words}")
-        for handle, words in told
+        for (handle, *_), words in zip(offered, over, strict=True)
         if words
     ]
 
 
 def _end_told_thing(
-    candidate: ClaimCandidate, offered: _Offered, aliases: Collection[str]
+    candidate: ClaimCandidate,
+    offered: _Offered,
+    new: ClaimView,
+    held: Sequence[ClaimView],
+    aliases: Collection[str],
 ) -> list[ClaimVerdict]:
     """What the same person had of the very thing that is over: "left the Wet Socks", "plays bass in
     the Wet Socks". Only told to an assistant: people among themselves tell what happened."""
     if candidate.polarity != "ended" or not candidate.assisted:
         return []
-    new = _view_claim(candidate, aliases)
-    views = ((handle, _view_claim(old, aliases)) for handle, old, _ in offered)
     return [
         ClaimVerdict(candidate.handle, "deny", handle, reason="over: what it names")
-        for handle, old in views
+        for (handle, *_), old in zip(offered, held, strict=True)
         if old.polarity == "holds"
         and old.person == new.person
         and tells_end_of_thing(new, old, aliases)

@@ -44,6 +44,13 @@ def _compile_nouns(words: Collection[str], chinese: str) -> re.Pattern[str]:
     return re.compile(rf"(?:(?<!\w)(?:{'|'.join(longest_first)})(?!\w)|{chinese})", re.I)
 
 
+# A couple that is none any more, in words that say nothing else.
+_COUPLE_OVER = (
+    r"\b(?:broke up|broken up|split up|have split|(?:got|are|is|been|['’]re|finally) divorced"
+    r"|(?:got|finali[sz]ed) (?:a|the|our|their) divorce|separated from)\b"
+    r"|分手了|分开了|离婚了|离了婚"
+)
+COUPLE_OVER = re.compile(_COUPLE_OVER, re.I)
 _KINDS = (
     _TieKind(
         re.compile(
@@ -56,9 +63,7 @@ _KINDS = (
             _PARTNERS, "女朋友|男朋友|女友|男友|对象|老公|老婆|丈夫|妻子|未婚[夫妻]|在一起"
         ),
         re.compile(
-            r"\b(?:broke up|broken up|split up|have split|(?:got|are|is|been|finally) divorced"
-            r"|separated|called it (?:off|quits)|dumped|parted ways)\b"
-            r"|分手了|分开了|离婚了|离了婚|掰了",
+            rf"{_COUPLE_OVER}|\b(?:separated|called it (?:off|quits)|dumped|parted ways)\b|掰了",
             re.I,
         ),
     ),
