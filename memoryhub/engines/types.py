@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
@@ -93,7 +93,8 @@ class FactCandidate:
     speaker (spec E25). `predicate_key` is a normalised predicate such as `lives_in`. `changes`:
     what it does to claims held, as far as the engine has been shown any; None: not judged.
     `quoted`: the words it rests on were found to the letter. `cardinality` None: neither the engine
-    nor the table of predicates knows.
+    nor the table of predicates knows. `withheld`: why it is not taken for said, though it names
+    claims that it would change: a person is asked, and nothing is stored.
     """
 
     text: str
@@ -117,6 +118,24 @@ class FactCandidate:
     handle: str = ""  # of the claim among those read with it
     changes: tuple[ClaimChange, ...] | None = None
     quoted: bool = True
+    withheld: str = ""
+
+
+TOLD_TOO_MUCH = "its exchange told too much already"
+
+
+def cap_candidates(facts: Sequence[FactCandidate], most: int) -> dict[int, FactCandidate]:
+    """By their places, the first `most` of an exchange. Of the rest those that would change what
+    is held are withheld, as many again at most, so that what a model says of it is seen."""
+    said = [place for place, fact in enumerate(facts) if not fact.withheld]
+    late = {
+        place: replace(facts[place], withheld=TOLD_TOO_MUCH)
+        for place in said[most:]
+        if facts[place].changes
+    }
+    withheld = {place: fact for place, fact in enumerate(facts) if fact.withheld} | late
+    kept = {*said[:most], *sorted(withheld)[:most]}
+    return {place: withheld.get(place, facts[place]) for place in sorted(kept)}
 
 
 @dataclass(frozen=True, slots=True)

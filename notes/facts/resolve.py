@@ -240,6 +240,23 @@ class Resolver:
         )
         return ClaimDecision(ResolutionOp.QUARANTINE, reason)
 
+    def withhold_candidate(
+        self,
+        new: Fact,
+        sources: Sequence[TurnEvidence],
+        reason: str,
+        decisions: Sequence[FactDecision],
+    ) -> FactDecision:
+        """What it would do to each claim held is put before a person, and nothing else comes of
+        it."""
+        for each in decisions:
+            if each.mutates or each.op is ResolutionOp.REVIEW:
+                op = each.op if each.mutates else ResolutionOp.SUPERSEDE
+                self.overruled.append(
+                    OverruledCandidate("overwrite", new, each.target, op, reason, sources)
+                )
+        return ClaimDecision(ResolutionOp.QUARANTINE, reason)
+
     def _guard_decision(
         self, decision: FactDecision, new: Fact, sources: Sequence[TurnEvidence]
     ) -> FactDecision:

@@ -32,7 +32,7 @@ class Proposal(SpaceModel):
     class Kind(models.TextChoices):
         CONFLICT = "conflict", _("Contradicts an existing memory")
         QUARANTINE = "quarantine", _("Quarantined: not trusted")
-        OVERWRITE = "overwrite", _("Would change something a person corrected")
+        OVERWRITE = "overwrite", _("Would change an existing memory")
         ERASE = "erase", _("Request to forget")
         MERGE = "merge", _("May be the same")
 

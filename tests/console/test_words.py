@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
+from django.utils.translation import override
 
 from memoryhub.console.frame import charts
 from memoryhub.console.frame.lists import FilterChoice, ListPage, read_filters
 from memoryhub.console.frame.text.nouns import counted
 from memoryhub.console.frame.text.quotes import QuotePiece, TextSpan, split_pieces
+from memoryhub.console.frame.text.reasons import translate_reason
 from memoryhub.console.frame.text.wording import (
     describe_validity,
     format_ago,
@@ -230,3 +232,10 @@ def test_one_is_counted_as_one_and_thousands_are_grouped() -> None:
 def test_every_kind_that_the_history_keeps_can_be_counted() -> None:
     for kind in row_kinds.list_row_kinds():
         assert counted_rows(kind.name, 2).startswith("2 ")
+
+
+def test_a_doubt_is_said_in_the_readers_language_and_a_persons_words_as_they_are() -> None:
+    with override("zh-hans"):
+        said = translate_reason("the words it rests on were not found: no longer so")
+        assert said == "没有找到所依据的原话：不再如此"
+        assert translate_reason("wrong: it is York") == "wrong: it is York"

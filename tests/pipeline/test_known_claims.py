@@ -248,6 +248,38 @@ def test_what_is_not_carried_out_waits_beside_what_is_held(
     assert list_current_texts(hub) == [*([BAKERY] if waits else []), "Ana drives a bus."]
 
 
+@pytest.mark.parametrize("trust", ["guarded", "trusted"])
+def test_a_change_that_no_message_says_is_put_before_a_person(hub: ScriptedHub, trust: str) -> None:
+    set_policy(hub, judge__trust=trust)
+    run_a_bakery(hub)
+    swim = change_known_claims("replace", "Ana swims at Horfield pool.", BAKERY, quote="I swim")
+    say_and_change(hub, "What a day, the sky is so blue.", swim)
+    assert list_current_texts(hub) == [BAKERY]
+    case = list_proposals(hub)[0]
+    assert (case.kind, case.payload["op"], case.reason) == (
+        "overwrite",
+        "supersede",
+        "no message says it",
+    )
+    answer_proposal(case, "accept", "operator", hub.now)
+    assert list_current_texts(hub) == ["Ana swims at Horfield pool."]
+
+
+def test_E14_a_change_beyond_the_cap_of_an_exchange_is_put_before_a_person(
+    hub: ScriptedHub,
+) -> None:
+    run_a_bakery(hub)
+    said = "I sold the bakery and drive a bus."
+    plain = [make_change_reply("add", f"Ana owns bus {n}.", quote=said) for n in range(25)]
+    last = make_change_reply("replace", "Ana drives a bus.", "m1", quote=said)
+    say_and_change(hub, said, make_changes_reply(*plain, last))
+    assert len(list_current_texts(hub)) == 21
+    assert BAKERY in list_current_texts(hub)
+    assert [(c.kind, c.reason) for c in list_proposals(hub)] == [
+        ("overwrite", "its exchange told too much already")
+    ]
+
+
 def test_R9_another_thing_that_is_liked_ends_nothing_unasked(hub: ScriptedHub) -> None:
     liking = {"relation": "likes"}
     say_new(hub, "I like pizza.", "Ana likes pizza.", value="pizza", **liking)

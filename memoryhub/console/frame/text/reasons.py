@@ -9,14 +9,17 @@ from django.utils.translation import gettext_noop as _
 
 # What the rules of claims and the steps write beside what they do, without a full stop.
 REASONS = (
+    _("a late turn or an erasure"),
+    _("a model's word waits for a person"),
+    _("a person has said that this was never so"),
     _("a person may have several of this"),
     _("a person's word stands against it"),
     _("a plan changes nothing yet"),
-    _("a late turn or an erasure"),
     _("a plan, said to change what is held"),
     _("adds to what a person said"),
     _("already held"),
     _("an answer taken back"),
+    _("both may be so"),
     _("both may be so, as a person has set"),
     _("chosen in a list"),
     _("contradicted: closed, and nothing put in its place"),
@@ -28,7 +31,9 @@ REASONS = (
     _("denies something not held"),
     _("found to be one"),
     _("it may end one of several claims"),
+    _("its exchange told too much already"),
     _("its time is over"),
+    _("its turn ended too much already"),
     _("kept as it came"),
     _("kept beside what is held"),
     _("kept in the archive"),
@@ -37,6 +42,7 @@ REASONS = (
     _("may contradict what is held"),
     _("new"),
     _("no longer so"),
+    _("no message says it"),
     _("nothing is left of what it covered"),
     _("only one can be so at a time, and this is newer"),
     _("outlived"),
@@ -46,6 +52,7 @@ REASONS = (
     _("recalled while dormant"),
     _("said before in the same words"),
     _("said later of the same time"),
+    _("said of somebody else"),
     _("says more of the same"),
     _("says the opposite, and was taken for more of the same"),
     _("says the opposite, and was taken for the same"),
@@ -58,6 +65,9 @@ REASONS = (
     _("the exchange went on"),
     _("the same on another occasion"),
     _("the speaker corrected it"),
+    _("the words it rests on do not say it"),
+    _("the words it rests on were not found"),
+    _("told of what somebody else says"),
     _("traits or profile changed"),
     _("was denied before it came to be so"),
     _("was so before what is known since"),
@@ -71,6 +81,11 @@ _SHAPES = (
         _("said by %(role)s, whose words are data"),
     ),
     (re.compile(r"faded by the curve, mode (?P<mode>\w+)"), _("faded by the curve (%(mode)s)")),
+    # Why a person is asked, and what would have been done.
+    (
+        re.compile(rf"(?P<doubt>{'|'.join(map(re.escape, REASONS))}): (?P<why>.+)"),
+        _("%(doubt)s: %(why)s"),
+    ),
     # How sure the rules of claims are, and by which words.
     (
         re.compile(r"(?P<why>[^()]+) \((?P<sure>\d+ % about the same.+)\)"),
@@ -93,7 +108,7 @@ _SHAPES = (
     ),
     (re.compile(r"(?P<why>[^()]+) \((?P<told>.+)\)"), _("%(why)s (%(told)s)")),
 )
-_WORDS_WITHIN = {"level", "why", "role", "sure"}
+_WORDS_WITHIN = {"doubt", "level", "why", "role", "sure"}
 
 
 def translate_reason(said: str) -> str:

@@ -66,6 +66,7 @@ from memoryhub.engines.types import (
     TimeSpan,
     Utterance,
     VerdictOp,
+    cap_candidates,
 )
 
 MOST_FACTS, MOST_MENTIONS = 20, 40  # spec §16
@@ -75,6 +76,7 @@ _USER_NAMES = frozenset({"user", "the user", "用户"})  # whom an assistant tel
 _ENTITY_TYPES = frozenset({"person", "place", "organisation", "event", "object", "concept", "date"})
 _PREDICATES_SET_BY_EVENTS = frozenset({"lives_in", "address", "marital_status"})
 _PLAIN_MARKS = str.maketrans("’‘“”", "''\"\"")
+_NOT_SAID = "no message says it"
 _UNQUOTED_CONFIDENCE = 0.6  # confidence of a claim whose quotation is nowhere
 # What a change does to the claims it names.
 _CHANGE_OPS: Mapping[str, VerdictOp] = {
@@ -172,18 +174,20 @@ class ExtractionReader:
 
     def _read_facts(self, reply: ReadReply) -> dict[int, FactCandidate]:
         """By their number in the reply; at most `MOST_FACTS` an exchange (E14)."""
-        kept: dict[int, FactCandidate] = {}
-        counted = [0] * len(self.exchanges)
+        read: list[dict[int, FactCandidate]] = [{} for _ in self.exchanges]
         nothing: list[ChangeReply | None] = [None] * len(reply.facts)
         changes = nothing if reply.changes is None else reply.changes
         for index, (each, change) in enumerate(zip(reply.facts, changes, strict=True)):
             if change is not None and change.do == "forget":
                 continue
-            fact = self._read_fact(each, change, index)
-            place = self._place[fact.sources[0].handle] if fact else 0
-            if fact and counted[place] < MOST_FACTS:
-                kept[index] = fact
-                counted[place] += 1
+            if fact := self._read_fact(each, change, index):
+                read[self._place[fact.sources[0].handle]][index] = fact
+        kept: dict[int, FactCandidate] = {}
+        for told in read:
+            numbers = list(told)
+            capped = cap_candidates(list(told.values()), MOST_FACTS)
+            kept |= {numbers[place]: fact for place, fact in capped.items()}
+        kept = dict(sorted(kept.items()))
         wished = sum(change is not None and change.do == "forget" for change in changes)
         self.rejected += len(reply.facts) - len(kept) - wished - self._attach_echoes(reply, kept)
         return kept
@@ -273,10 +277,14 @@ class ExtractionReader:
         if not _may_claim(source, owner, kind):
             return None
         is_judged = change is not None and found
-        if not is_judged and not self._is_supported(source, span, owner, text, missed=missed):
-            return None
         if not found and is_part_of_prompt(self.instructions, reply.text):
             return None  # the model copied its own prompt
+        changes = self._read_changes(change, index) if change and self._is_comparing else None
+        withheld = ""
+        if not is_judged and not self._is_supported(source, span, owner, text, missed=missed):
+            if not changes or source.role != "user":
+                return None
+            withheld = _NOT_SAID
         quote = source.text[span.start : span.end] if found else ""
         key = key_from_words(reply.predicate)
         if not is_judged:
@@ -304,8 +312,9 @@ class ExtractionReader:
             correction=reply.correction and source.role == "user",
             sources=(span,),
             handle=self._name_claim(index),
-            changes=self._read_changes(change, index) if change and self._is_comparing else None,
+            changes=changes,
             quoted=found and self._bears_claim(source, span, text, owner, key, change),
+            withheld=withheld,
         )
 
     def _bears_claim(

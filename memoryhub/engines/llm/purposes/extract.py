@@ -36,6 +36,7 @@ from memoryhub.engines.types import (
     FactCandidate,
     RelationCandidate,
     Utterance,
+    cap_candidates,
 )
 from memoryhub.errors import EngineError
 
@@ -228,10 +229,14 @@ def _join_extractions(parts: Sequence[Extraction]) -> Extraction:
             facts.setdefault(fact.text.casefold(), fact)
         places = [list(facts).index(fact.text.casefold()) for fact in part.facts]
         relations += [replace(each, fact=places[each.fact]) for each in part.relations]
+    kept = cap_candidates(list(facts.values()), MOST_FACTS)
+    moved = {place: at for at, place in enumerate(kept)}
     return Extraction(
-        facts=tuple(facts.values())[:MOST_FACTS],
+        facts=tuple(kept.values()),
         entities=tuple(dict.fromkeys(e for part in parts for e in part.entities)),
-        relations=tuple(dict.fromkeys(r for r in relations if r.fact < MOST_FACTS)),
+        relations=tuple(
+            dict.fromkeys(replace(r, fact=moved[r.fact]) for r in relations if r.fact in moved)
+        ),
         note=next((part.note for part in parts if part.note), None),
         speech_acts={h: act for part in parts for h, act in part.speech_acts.items()},
         times={h: times for part in parts for h, times in part.times.items()},

@@ -29,6 +29,7 @@ from memoryhub.engines.types import (
     ExtractionOptions,
     FactCandidate,
     SourceSpan,
+    cap_candidates,
 )
 from memoryhub.inference.selection import embed_or_none, select_embedder, select_engine
 from memoryhub.pipeline.steps.derive.read import DialogueBatch, TextWindow, build_exchange
@@ -285,7 +286,7 @@ def _draft_facts(
     speaks for themselves. `related`: the earlier turns that the exchange bears on."""
     drafts = []
     assisted = batch.is_assisted
-    for at, candidate in enumerate(built.facts[: batch.policy.facts.most_per_exchange]):
+    for at, candidate in cap_candidates(built.facts, batch.policy.facts.most_per_exchange).items():
         windows = [handles[span.handle] for span in candidate.sources if span.handle in handles]
         if not windows:
             continue  # a claim without support is not kept (I2)
@@ -304,6 +305,7 @@ def _draft_facts(
                 correction=candidate.correction,
                 handle=candidate.handle,
                 quoted=candidate.quoted,
+                withheld=candidate.withheld,
                 passed_on=_is_passed_on(candidate, handles),
                 said=_cut_said(candidate, handles),
                 assisted=assisted,

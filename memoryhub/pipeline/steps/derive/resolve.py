@@ -62,6 +62,7 @@ class FactDraft:
     role: str = "user"  # in which the first source was said
     handle: str = ""  # of the claim among those read with it
     quoted: bool = True  # the words it rests on were found, and speak of it
+    withheld: str = ""  # why a person is asked before anything comes of it
     passed_on: bool = False  # told of what somebody else says, or in words that are quoted
     changes: Sequence[JudgedChange] | None = None  # what the engine said while it read, if it did
     said: str = ""  # the words of its message around those it rests on
@@ -294,13 +295,14 @@ def _build_questions(
                 find_distrust_reason(draft.role, draft.fact.text)
                 or (REFUTED_REASON if at in refuted else ""),
                 None
-                if draft.changes is None or policy.facts.second_opinion
+                if draft.changes is None or (policy.facts.second_opinion and not draft.withheld)
                 else [change.place_among(places) for change in draft.changes],
                 draft.quoted,
                 {**near[at].similar, **{drafts[p].fact.id: c for p, c in earlier.items()}},
                 draft.said,
                 draft.assisted,
                 draft.passed_on,
+                draft.withheld,
             )
         )
     return questions

@@ -56,7 +56,8 @@ class ClaimQuestion:
     """A candidate with what may be offered for it, nearest first: rows held, and the places of
     earlier candidates of the batch. `judged`: what the engine said of it while it read; None: it
     is still to be asked. `quoted`: the words that it rests on were found, and speak of it.
-    `passed_on`: they are somebody else's, whom the speaker quotes or tells of."""
+    `passed_on`: they are somebody else's, whom the speaker quotes or tells of. `withheld`: why it
+    is only put before a person."""
 
     fact: Fact
     sources: Sequence[TurnEvidence]
@@ -71,6 +72,7 @@ class ClaimQuestion:
     said: str = ""  # the words of the message around those it rests on
     assisted: bool = False  # told to an assistant
     passed_on: bool = False
+    withheld: str = ""
 
 
 @dataclass
@@ -138,6 +140,9 @@ class ClaimDecider:
             return self.resolver.quarantine_candidate(
                 new, sources, question.quarantine_reason
             ), None
+        if question.withheld:
+            judged = [self._judge_verdict(place, ruling) for ruling in rulings]
+            return self.resolver.withhold_candidate(new, sources, question.withheld, judged), None
         decision = self._decide_by_rules(question)
         if question.judged is not None and _was_told_with(decision.target, new):
             # Who read both in one breath has said what one does to the other.
