@@ -22,10 +22,7 @@ from tests.support.hub import EMPTY_REPLIES, ScriptedHub
 DIALOGUES = Path(__file__).parents[2] / "benchmarks" / "truth"
 # At least so much of what was asked, whichever author; what is not 1.00 is told on the page
 # (docs/reference/truth.md).
-BARS = {"settled": 1.0, "closed": 0.95, "kept": 0.98, "asserted": 1.0, "forgotten": 1.0}
-# One message of this author asks for two things in words that neither ask nor name them: it waits
-# for a person, whatever a model says of it.
-LOWER_BARS = {"en-b": {"forgotten": 0.6}}
+BARS = {"settled": 1.0, "closed": 0.95, "kept": 1.0, "asserted": 1.0, "forgotten": 1.0}
 GET_EMBEDDER = registry.get_embedder
 
 
@@ -70,5 +67,5 @@ def test_what_a_careful_model_says_is_carried_out(recorded: ScriptedHub, author:
     rates = {check: f"{score.rate(check):.3f} of {score.asked[check]}" for check in score.asked}
     told = "\n".join([str(rates), *score.failures])
     print(author, rates)
-    for check, bar in (BARS | LOWER_BARS.get(author, {})).items():
+    for check, bar in BARS.items():
         assert score.rate(check) >= bar, f"{check} {score.rate(check):.3f}\n{told}"

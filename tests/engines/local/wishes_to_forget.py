@@ -30,6 +30,8 @@ ENGLISH_WISHES = (
     "You don't have to remember my birthday any more.",
     "I take back what I said about my neighbour, drop it.",
     "Please unlearn my middle name.",
+    "Could you un-hear what I said about my boss?",
+    "Please unsee my bank balance.",
     "Whatever I told you about the lawsuit, it has to go.",
     "I shouldn't have told you about Nora's miscarriage, so please let that disappear.",
     "get rid of my old job in your memory pls",
