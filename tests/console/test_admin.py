@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.contrib import admin
@@ -14,11 +14,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from memoryhub.console.admin.actions import ACTIONS
-from memoryhub.console.admin.names import list_unnamed_tables
+from memoryhub.console.admin.base import HubAdmin
+from memoryhub.console.admin.names import list_unnamed_columns, list_unnamed_tables
+from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.models import Job, SealedErasure
 from memoryhub.tenants.models import ApiKey, AuditEntry, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import EvolutionEvent, Fact, Link, Note, Receipt, Segment
+from notes.models import EvolutionEvent, Fact, Link, Note, Receipt, Revision, Segment
 from tests.console.conftest import ConsoleWorld, make_world
 from tests.support.attack import take_fingerprints
 from tests.support.factories import (
@@ -280,6 +282,29 @@ def test_actions_reach_no_other_tenant(browser: Client, world: ConsoleWorld) -> 
         for action in ACTIONS[type(row)]:
             send_action(browser, row, action.name, confirmed="1")
     assert take_fingerprints(other.tenant.id) == before
+
+
+def test_every_column_has_a_name_that_reads_well_or_is_book_keeping() -> None:
+    for model, shown in admin.site._registry.items():
+        hidden = cast("HubAdmin", shown)._list_hidden_columns()
+        assert set(list_unnamed_columns(model)) <= hidden, model._meta.label
+
+
+def test_what_the_hub_writes_in_english_is_said_in_the_readers_language(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    browser.cookies["django_language"] = "zh-hans"
+    page = browser.get(build_list_address(Turn)).content.decode()
+    assert "用户" in page
+    assert "User<" not in page
+    event = EvolutionEvent.objects.filter(actor="pipeline").first()
+    assert event is not None
+    page = browser.get(build_list_address(EvolutionEvent)).content.decode()
+    assert ">系统<" in page
+    assert ">pipeline<" not in page
+    page = browser.get(build_list_address(Revision)).content.decode()
+    assert "行的种类" in page
+    assert "Row type" not in page
 
 
 def test_every_table_of_a_tenant_has_a_name_that_reads_well(browser: Client) -> None:

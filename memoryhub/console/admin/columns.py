@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -12,8 +12,11 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from memoryhub.console.admin.names import find_field_name
+from memoryhub.console.frame.text.reasons import translate_reason
+from memoryhub.console.frame.text.wording import format_actor, format_code, format_kind
 from memoryhub.console.templatetags.console import on_day, since
 from notes.facts.validity import is_fact_over
 from notes.models import Fact
@@ -26,6 +29,47 @@ _TONES = {
     "dead": "bad", "failed": "bad", "retracted": "bad", "retry": "warn", "superseded": "",
     "active": "good", "done": "good", "running": "good", "dormant": "warn", "cold": "",
 }  # fmt: skip
+
+
+# Whose values the hub writes in English for all who read them, and what says them to a reader.
+_SAID_IN_WORDS: Mapping[str, Callable[[Any], Any]] = {
+    "reason": translate_reason,
+    "actor": format_actor,
+    "decided_by": format_actor,
+    "created_by": format_actor,
+    "row_type": format_kind,
+    "child_type": format_kind,
+    "via_type": format_kind,
+    "type": format_code,
+}
+_CHOICE_WORDS = {
+    "user": _("User"), "assistant": _("Assistant"), "system": _("System"), "tool": _("Tool"),
+    "support": pgettext_lazy("of a source", "Says it"),
+    "context": pgettext_lazy("of a source", "Context"),
+    "contradiction": pgettext_lazy("of a source", "Contradicts it"),
+    "withdrawn": pgettext_lazy("of a source", "Withdrawn"),
+    "exchange": _("Exchange"), "one_sided": _("One-sided"), "document": _("Document"),
+}  # fmt: skip
+
+
+def say_value(row: Any, name: str) -> Any:
+    """What a column of the row holds, in the reader's words where the hub has some for it."""
+    value = getattr(row, name)
+    if not isinstance(value, str):
+        return value
+    if row._meta.get_field(name).choices:
+        return _name_choice(value, getattr(row, f"get_{name}_display")())
+    if name == "key" and hasattr(row, "label"):
+        return row.label
+    return _SAID_IN_WORDS[name](value) if name in _SAID_IN_WORDS else value
+
+
+def _name_choice(value: str, label: str) -> str:
+    """Its label; where the model gives it none but its name, what it is called elsewhere."""
+    if label != value.replace("_", " ").title():
+        return label
+    kind = format_kind(value)
+    return str(_CHOICE_WORDS.get(value) or (label if kind == value else kind))
 
 
 def _place(show: Column, name: str, label: Any = None, order: str | None = None) -> ColumnOf:
@@ -46,7 +90,7 @@ def words(name: str, *others: str) -> ColumnOf:
     """A text, cut to a line; the first that is not empty of several."""
 
     def show(row: Any) -> str:
-        said = next((str(t) for n in (name, *others) if (t := getattr(row, n))), "")
+        said = next((str(t) for n in (name, *others) if (t := say_value(row, n))), "")
         return str(Truncator(said).chars(LINE_LENGTH))
 
     return _place(show, name, order=name)
@@ -65,9 +109,7 @@ def plain(name: str) -> ColumnOf:
     """A value as it is; of a choice its words, of a list its members."""
 
     def show(row: Any) -> Any:
-        if row._meta.get_field(name).choices:
-            return getattr(row, f"get_{name}_display")()
-        value = getattr(row, name)
+        value = say_value(row, name)
         if isinstance(value, list):
             return ", ".join(map(str, value))
         return "" if value is None else value
@@ -79,8 +121,8 @@ def badge(name: str) -> ColumnOf:
     """A state, in the colour of what it calls for."""
 
     def show(row: Any) -> SafeString:
-        tone, label = _TONES.get(getattr(row, name), ""), getattr(row, f"get_{name}_display")()
-        return format_html('<span class="badge {}">{}</span>', tone, label)
+        tone = _TONES.get(getattr(row, name), "")
+        return format_html('<span class="badge {}">{}</span>', tone, say_value(row, name))
 
     return _place(show, name, order=name)
 

@@ -16,6 +16,7 @@ from django.utils.html import strip_tags
 from django.utils.translation import gettext
 
 from memoryhub.console.admin.actions import list_fitting_actions
+from memoryhub.console.admin.columns import say_value
 from memoryhub.console.admin.names import is_named
 from memoryhub.console.admin.warmth import prepare_rows
 from memoryhub.console.frame import charts
@@ -126,7 +127,7 @@ def list_stored_values(row: Any, hidden: Collection[str]) -> list[StoredValue]:
     foreign keys name to be loaded."""
     found = []
     for field in row._meta.concrete_fields:
-        value = getattr(row, field.name)
+        value = say_value(row, field.name)
         if field.name in ("id", "tenant", *hidden) or value in (None, "", [], {}):
             continue
         label = str(field.verbose_name)
@@ -134,8 +135,6 @@ def list_stored_values(row: Any, hidden: Collection[str]) -> list[StoredValue]:
             continue
         if isinstance(value, Model):
             found.append(StoredValue(label, value, find_row_address(value)))
-        elif field.choices and not isinstance(value, list):
-            found.append(StoredValue(label, getattr(row, f"get_{field.name}_display")()))
         elif isinstance(value, list) and all(isinstance(each, str) for each in value):
             found.append(StoredValue(label, ", ".join(value)))
         elif isinstance(value, list | dict):

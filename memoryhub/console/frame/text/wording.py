@@ -14,6 +14,7 @@ from django.utils.translation import gettext_noop as _
 from memoryhub.console.frame.text import nouns
 from memoryhub.languages import use_stored_language
 from notes.models import Fact
+from notes.review.moot import MOOT
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -114,9 +115,17 @@ def format_kind_count(kind: str, count: int) -> str:
     return nouns.counted(_KIND_NOUNS[kind], count)
 
 
+# Who acted, where it was nobody but the hub.
+_HUB_NAMES = {
+    "pipeline": _("the hub"),
+    "the hub": _("the hub"),
+    MOOT: _("the hub: nothing left to decide"),
+}
+
+
 def format_actor(actor: str) -> str:
     """Who did it, as an operator calls them; a person's or a key's name as it is."""
-    return gettext("the hub") if actor == "pipeline" else actor
+    return gettext(_HUB_NAMES[actor]) if actor in _HUB_NAMES else actor
 
 
 # What engines say of a claim, and of whom or what it speaks: codes that pages show as words.

@@ -33,7 +33,8 @@ _ADDRESSED = (
 # These are done to what is known; the others to all kinds of things.
 _FORGETTING = (
     r"(?:forget|delete|deleting|erase|remove|wipe|scrub|strike|redact|expunge|purge"
-    r"|un-?(?:know|learn|hear|see|remember|note|save|store|record)|forgetting|erasing|removing|wiping|scrubbing)(?! to\b)"
+    r"|un-?(?:know|learn|hear|see|remember|note|save|store|record)"
+    r"|forgetting|erasing|removing|wiping|scrubbing)(?! to\b)"
 )
 _FORGOTTEN = (
     r"(?:forgotten|forgot|deleted|erased|removed|wiped|scrubbed|struck|redacted|expunged|purged"
