@@ -297,8 +297,8 @@ def test_what_the_hub_writes_in_english_is_said_in_the_readers_language(
     page = browser.get(build_list_address(Turn)).content.decode()
     assert "用户" in page
     assert "User<" not in page
-    event = EvolutionEvent.objects.filter(actor="pipeline").first()
-    assert event is not None
+    with tenant_scope(world.tenant.id):
+        make_event(world.space)
     page = browser.get(build_list_address(EvolutionEvent)).content.decode()
     assert ">系统<" in page
     assert ">pipeline<" not in page

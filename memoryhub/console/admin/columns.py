@@ -11,8 +11,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 from memoryhub.console.admin.names import find_field_name
 from memoryhub.console.frame.text.reasons import translate_reason
@@ -42,14 +42,6 @@ _SAID_IN_WORDS: Mapping[str, Callable[[Any], Any]] = {
     "via_type": format_kind,
     "type": format_code,
 }
-_CHOICE_WORDS = {
-    "user": _("User"), "assistant": _("Assistant"), "system": _("System"), "tool": _("Tool"),
-    "support": pgettext_lazy("of a source", "Says it"),
-    "context": pgettext_lazy("of a source", "Context"),
-    "contradiction": pgettext_lazy("of a source", "Contradicts it"),
-    "withdrawn": pgettext_lazy("of a source", "Withdrawn"),
-    "exchange": _("Exchange"), "one_sided": _("One-sided"), "document": _("Document"),
-}  # fmt: skip
 
 
 def say_value(row: Any, name: str) -> Any:
@@ -58,18 +50,10 @@ def say_value(row: Any, name: str) -> Any:
     if not isinstance(value, str):
         return value
     if row._meta.get_field(name).choices:
-        return _name_choice(value, getattr(row, f"get_{name}_display")())
+        return gettext(str(getattr(row, f"get_{name}_display")()))
     if name == "key" and hasattr(row, "label"):
         return row.label
     return _SAID_IN_WORDS[name](value) if name in _SAID_IN_WORDS else value
-
-
-def _name_choice(value: str, label: str) -> str:
-    """Its label; where the model gives it none but its name, what it is called elsewhere."""
-    if label != value.replace("_", " ").title():
-        return label
-    kind = format_kind(value)
-    return str(_CHOICE_WORDS.get(value) or (label if kind == value else kind))
 
 
 def _place(show: Column, name: str, label: Any = None, order: str | None = None) -> ColumnOf:

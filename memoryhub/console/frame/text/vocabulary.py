@@ -17,7 +17,10 @@ def list_table_words() -> Iterator[tuple[str, str | tuple[str, str], str | None]
     """(the table's file, words or what is said of one and of several, their context)."""
     folder = "memoryhub/console/frame/text"
     yield from ((f"{folder}/nouns.py", phrase, None) for phrase in nouns.list_noun_phrases())
-    yield from ((f"{folder}/wording.py", word, None) for word in sorted(wording.CODE_WORDS))
+    yield from (
+        (f"{folder}/wording.py", word, None)
+        for word in sorted(wording.CODE_WORDS | wording.CHOICE_LABELS)
+    )
     yield from (("memoryhub/recall/render/results.py", f"{kind}s", None) for kind in ALL_KINDS)
     for trait in DIMENSIONS.values():
         for words in (trait.label, trait.high, trait.low):

@@ -136,6 +136,14 @@ CODE_WORDS = frozenset((
 ))  # fmt: skip
 
 
+# Labels of choices that models give no other than their names.
+CHOICE_LABELS = frozenset((
+    "User", "Assistant", "System", "Tool", "Support", "Context", "Contradiction", "Withdrawn",
+    "Exchange", "One Sided", "Document", "Turn", "Fact", "Note", "Page", "Segment", "Episode",
+    "Entity", "Relation",
+))  # fmt: skip
+
+
 def format_code(name: str) -> str:
     """A code of an engine's as a word; another one as it is."""
     if name == "place":
