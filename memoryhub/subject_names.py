@@ -55,11 +55,17 @@ def replace_names(text: str, old: Collection[str], new: str) -> str:
     words = sorted(filter(None, old), key=len, reverse=True)
     if not words or not text:
         return text
-    plain = ["[Tt]he user" if w == THE_USER else re.escape(w) for w in words if w.isascii()]
+    plain = [_match_at_sentence_start(word) for word in words if word.isascii()]
     others = [re.escape(w) for w in words if not w.isascii()]
     # Chinese is written without spaces: "zhou住在杭州".
     parts = [rf"(?<!{_PART})(?:{'|'.join(plain)})(?!{_PART})"] if plain else []
     return _capitalise_like(text, re.sub("|".join([*parts, *others]), lambda _: new, text))
+
+
+def _match_at_sentence_start(name: str) -> str:
+    """A name in small letters may stand first in a sentence: "Walker has a cat" of walker."""
+    first, rest = name[:1], re.escape(name[1:])
+    return f"[{first.upper()}{first}]{rest}" if first.islower() else re.escape(name)
 
 
 def _capitalise_like(before: str, after: str) -> str:

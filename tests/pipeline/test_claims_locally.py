@@ -223,6 +223,24 @@ def test_what_is_held_under_a_former_name_gives_way_as_well(tenant: Tenant) -> N
     assert get_status(tenant, "Madrid") == "active"
 
 
+def test_what_is_held_under_a_name_in_small_letters_says_the_name_that_was_told(
+    tenant: Tenant,
+) -> None:
+    """The name stands in capitals where it opens a sentence."""
+    lines = ["Hi, I'm Tess. I work as a florist in Utrecht and I have a parrot called Mango."]
+    lines += ["I left the flower shop, I'm a postwoman now."]
+    for day, line in enumerate(lines):
+        said = [Message("user", line, "walker", AT + timedelta(days=day))]
+        job = ingest_messages(tenant.id, IngestRequest("walker", said, "s")).job
+        assert job is not None
+        run_space(tenant.id, job.space_id)
+    with tenant_scope(tenant.id):
+        texts = list(Fact.objects.values_list("text", flat=True))
+    assert "Tess has a parrot called Mango." in texts
+    assert get_status(tenant, "florist") == "superseded"
+    assert get_status(tenant, "postwoman") == "active"
+
+
 def test_a_move_of_last_week_told_later_in_one_call_is_a_move(tenant: Tenant) -> None:
     """What is said in one call has one time, and last week lies before it."""
     lines = ["I live in Leeds. My landlord is Mrs Keane."]

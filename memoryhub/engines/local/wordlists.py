@@ -15,19 +15,33 @@ def compile_patterns(*patterns: str, flags: int = re.I) -> tuple[re.Pattern[str]
 
 
 JOBS = split_words("""
-    accountant actor actress advisor analyst architect artist assistant astronomer attorney
-    author baker banker barista bartender biologist blogger bookkeeper builder butcher captain
-    carpenter cashier chef chemist cleaner clerk coach comedian composer consultant contractor
-    cook counselor counsellor curator dancer dentist designer detective developer dietitian
-    director doctor driver economist editor electrician engineer entrepreneur farmer filmmaker
-    firefighter fisherman florist gardener geologist hairdresser historian illustrator
-    instructor intern interpreter journalist judge lawyer lecturer librarian manager mechanic
-    model musician nanny nurse officer optician painter paralegal paramedic pharmacist
-    photographer physicist physiotherapist pilot planner plumber potter poet policeman
-    politician postman producer professor programmer psychiatrist psychologist publisher realtor
-    receptionist reporter researcher sailor salesman scientist sculptor secretary singer soldier
-    statistician student surgeon surveyor tailor teacher technician therapist trainer translator
-    tutor vet veterinarian waiter waitress writer zookeeper
+    accountant actor actress actuary acupuncturist advisor analyst animator anthropologist
+    archaeologist architect archivist artist assistant astronaut astronomer attorney audiologist
+    auditor author baker banker barber barista bartender beautician biologist blacksmith blogger
+    bookkeeper bouncer brewer bricklayer builder butcher butler cabinetmaker cameraman captain
+    caretaker carpenter cashier chauffeur chef chemist childminder chiropractor choreographer
+    cleaner clerk coach cobbler comedian composer consultant contractor cook copywriter counsellor
+    counselor courier curator dancer decorator dentist dermatologist designer detective developer
+    dietitian director dispatcher doctor dressmaker driver ecologist economist editor electrician
+    engineer entrepreneur epidemiologist estimator farmer filmmaker firefighter fisherman
+    fishmonger florist foreman forester fundraiser gamekeeper gardener geographer geologist
+    glazier goldsmith grocer groomer groundskeeper gynaecologist hairdresser handyman headmaster
+    headmistress headteacher historian housekeeper illustrator inspector instructor intern
+    interpreter janitor jeweler jeweller joiner journalist judge laborer labourer landscaper
+    lawyer lecturer librarian lifeguard linguist lobbyist locksmith machinist manager marketer
+    mason masseur masseuse mathematician mechanic mediator meteorologist midwife miner model
+    mortician musician nanny neurologist notary novelist nurse officer oncologist optician
+    optometrist osteopath paediatrician painter paralegal paramedic pastor pathologist
+    pediatrician pharmacist photographer physicist physiotherapist pilot planner plasterer
+    playwright plumber podiatrist poet policeman policewoman politician porter postman postwoman
+    potter priest producer professor programmer prosecutor psychiatrist psychologist publisher
+    radiographer radiologist ranger realtor receptionist recruiter reporter researcher roofer
+    sailor salesman salesperson saleswoman scientist sculptor seamstress secretary shepherd
+    shoemaker shopkeeper singer soldier solicitor sommelier sonographer statistician steward
+    stewardess stonemason student stylist supervisor surgeon surveyor sysadmin tailor tattooist
+    teacher technician teller tester therapist tiler toolmaker trainer translator trucker tutor
+    typist undertaker upholsterer vet veterinarian videographer waiter waitress warden watchmaker
+    weaver welder winemaker woodworker writer zookeeper zoologist
 """)
 PEOPLE = split_words("""
     mother mom mum father dad parent sister brother sibling son daughter child kid wife husband

@@ -21,6 +21,7 @@ from memoryhub.engines.local.answers.address import address_person
         ("Rita cooked for Priya.", "Rita cooked for you."),
         ("Priya thinks that Rita lives in Leeds.", "You think that Rita lives in Leeds."),
         ("The user is called Priya.", "You are called Priya."),
+        ("The user is Priya.", "You are called Priya."),
         ("Rita lives in Leeds.", "Rita lives in Leeds."),
     ],
 )

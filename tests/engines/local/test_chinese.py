@@ -141,6 +141,9 @@ def test_only_peoples_own_turns_yield_facts() -> None:
     [
         ("我养了一只狗。", "assertion"),
         ("你喜欢跳舞吗？", "question"),
+        ("我是做什么的", "question"),
+        ("她叫什么来着", "question"),
+        ("我去买点水果什么的。", "assertion"),
         ("请忘记我的地址。", "forget"),
         ("请你把我的电话删掉。", "forget"),
         ("别记住我刚才说的话。", "forget"),
@@ -216,6 +219,10 @@ def test_numerals(text: str, n: int) -> None:
 )
 def test_questions_name_their_predicate(question: str, key: str) -> None:
     assert find_question_predicates(question) == (key,)
+
+
+def test_a_former_job_is_asked_by_what_one_did() -> None:
+    assert find_question_predicates("我以前做什么？") == ("works_as", "works_at")
 
 
 def test_other_questions_name_none() -> None:

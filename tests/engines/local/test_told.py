@@ -157,3 +157,6 @@ def test_names_are_replaced_as_words() -> None:
         "The users like Priya and u-12"
     )
     assert replace_names("Priya lives here", {"Priya"}, "the user") == "The user lives here"
+    assert replace_names("Walker has a cat that walker fed", {"walker"}, "Tess") == (
+        "Tess has a cat that Tess fed"
+    )

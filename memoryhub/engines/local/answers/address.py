@@ -31,7 +31,10 @@ def address_person(text: str, names: Collection[str]) -> str:
     words = sorted({name for name in names if name}, key=len, reverse=True)
     if not words:
         return text
-    told = rf"{_CALLED_EN}(?<![\w-])(?:{'|'.join(map(re.escape, words))})(?P<own>['’]s?)?(?![\w-])"
+    either = "|".join(map(re.escape, words))
+    if called := re.fullmatch(rf"(?:{either}) is (?P<name>{either})\.?", text, re.I):
+        return f"You are called {called['name']}."
+    told = rf"{_CALLED_EN}(?<![\w-])(?:{either})(?P<own>['’]s?)?(?![\w-])"
     plain, places = _put_pronouns(text, re.compile(told, re.I))
     return _reword(plain, places) if places else text
 

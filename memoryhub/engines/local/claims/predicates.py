@@ -358,15 +358,21 @@ def _canonicalise_noun(noun: str) -> str:
     return _SYNONYMS.get(noun, _SYNONYMS.get(noun.rstrip("s"), noun))
 
 
+# "What does she do", "what did I do before": a whole question after somebody's work.
+_WHAT_ONE_DOES = (
+    r"\bwhat (?:(?:does|do) [\w'’-]+(?: [\w'’-]+)? do(?: for (?:work|a job))?"
+    r"|did [\w'’-]+(?: [\w'’-]+)? do(?: for (?:work|a job))? (?:before|previously)"
+    r"(?: (?:that|this|then|now))?)\W*$"
+)
 _QUESTION_PATTERNS = {
     "lives_in": r"\bwhere\b.*\b(?:live|living|reside|based|home|move|moved)\b"
     r"|\b(?:which|what) (?:city|town|country)\b.*\b(?:live|living|move)|\bhometown\b|\bmove to\b",
     "address": r"\baddress\b|\b(?:which|what) street\b",
     "works_as": r"\b(?:job|occupation|profession|career)\b|\bfor a living\b|\bwork(?:s|ing)? as\b"
-    r"|\bwhat (?:does|do) [\w'’-]+(?: [\w'’-]+)? do(?: for (?:work|a job))?\W*$",
+    rf"|{_WHAT_ONE_DOES}",
     "works_at": r"\bwhere\b.*\bwork|\b(?:employer|company)\b|\bwho\b.*\bworks? for\b"
     r"|(?:\b(?:my|his|her|their)|['’]s) (?:new |current )?job\b|\bfor a living\b"
-    r"|\bwhat (?:does|do) [\w'’-]+(?: [\w'’-]+)? do(?: for (?:work|a job))?\W*$",
+    rf"|{_WHAT_ONE_DOES}",
     "marital_status": r"\bmarried\b|\bmarital\b|\brelationship status\b|\bsingle\b|\bdivorced\b"
     r"|\bengaged\b",
     "age": r"\bhow old\b|\b(?:'s|his|her|their|your) age\b",

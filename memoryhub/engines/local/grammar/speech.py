@@ -71,6 +71,11 @@ _QUESTION_LEAD = re.compile(
     r"|we|is|are|do|did|does|was|were)\b",
     re.I,
 )
+# "Whats my job", "whos my landlord": typed in a hurry, and no more than that.
+_HURRIED_QUESTION = re.compile(
+    rf"{_LEADING_WORDS}(?:who|what|where|when|how|why)'?s (?!more\b|worse\b)(?:[\w'’-]+ ?){{1,7}}$",
+    re.I,
+)
 _TRAILING_MARKS = re.compile(r"[\s\"'”’)\]]+$|[^\w?!.,;:'\"]+$")
 
 
@@ -91,7 +96,7 @@ def classify_act(sentence: Span) -> SpeechAct:
 
 def is_question(text: str) -> bool:
     ended = _TRAILING_MARKS.sub("", normalise_quotes(text))
-    opens = bool(_QUESTION_LEAD.match(ended))
+    opens = bool(_QUESTION_LEAD.match(ended) or _HURRIED_QUESTION.match(ended))
     return ended.endswith("?") or (opens and not ended.endswith((".", "!")))
 
 
