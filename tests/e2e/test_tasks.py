@@ -91,6 +91,26 @@ def go_to_setting(page: Page, name: str) -> None:
     page.get_by_role("main").get_by_role("link", name=name, exact=True).first.click()
 
 
+def test_a_newcomer_sees_who_it_is_why_how_it_hangs_together_and_asks(
+    ana: Space, page: Page
+) -> None:
+    go_to_space(page)
+    expect(page.get_by_role("main")).to_contain_text("Harbour Bakery")
+    page.get_by_role("main").get_by_role("link", name="Ana works at Harbour Bakery.").first.click()
+    expect(page.locator("mark").first).to_contain_text("Harbour Bakery")
+    tabs = page.get_by_role("navigation", name="Ana")
+    tabs.get_by_role("link", name="Graph", exact=True).click()
+    expect(page.locator("#graph, [data-graph], svg").first).to_be_visible()
+    tabs.get_by_role("link", name="History", exact=True).click()
+    expect(page.get_by_role("main")).to_contain_text("Ana works at Harbour Bakery.")
+    page.get_by_role("main").get_by_role("link", name="Chat", exact=True).click()
+    box = page.get_by_role("textbox", name="Message as Ana")
+    box.fill("whats my job")
+    box.press("Enter")
+    expect(page.locator(".bubble.by-assistant").last).to_contain_text("Harbour Bakery")
+    hold_to("A newcomer sees who it is, why, and how it hangs together, and asks", page)
+
+
 def test_a_wrong_job_is_found_corrected_and_undone(ana: Space, page: Page) -> None:
     page.keyboard.press("Control+k")
     page.get_by_role("searchbox", name="Go to").fill("Ana job")
