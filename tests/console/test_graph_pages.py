@@ -250,7 +250,20 @@ def test_where_the_person_is_no_entity_the_graph_opens_on_what_is_spoken_of_most
     with tenant_scope(world.tenant.id):
         make_entity(world.space, "The mill", type="place", mention_count=90)
         friend = make_entity(world.space, "Odile", type="person", mention_count=50)
+        ends = {"src": friend, "label": "visits", "dst": web["ghent"]}
+        Relation.objects.create(tenant=world.tenant, space=world.space, fact=world.fact, **ends)
     assert read_asked_ahead(get_graph_page(browser, world)).startswith(f"?around={friend.id}&")
+
+
+def test_where_no_relation_names_the_person_the_graph_opens_on_everything(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    """Around somebody whom nothing is linked with there would be nothing to see."""
+    with tenant_scope(world.tenant.id):
+        make_entity(world.space, world.space.display_name, type="person", mention_count=70)
+    query = read_asked_ahead(get_graph_page(browser, world))
+    assert "around" not in query
+    assert "I keep bees in Ghent" in list_node_texts(get_graph_data(browser, world, query))
 
 
 def test_the_graph_opens_on_the_person_who_is_not_drawn(

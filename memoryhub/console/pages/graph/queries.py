@@ -12,8 +12,10 @@ from django.db.models import (
     BooleanField,
     Case,
     CharField,
+    Exists,
     F,
     FloatField,
+    OuterRef,
     Q,
     QuerySet,
     TextField,
@@ -76,9 +78,15 @@ def _load_speakers(space: Space) -> dict[str, str]:
 
 def find_person(space: Space) -> str | None:
     """The id of the space's person among the entities; where that is none of them, of whoever, or
-    of whatever, is spoken of most: of what was mentioned once only there is nothing around. One
-    statement."""
-    rows = Entity.objects.filter(space=space, retired_at=None, merged_into=None)
+    of whatever, is spoken of most: of what was mentioned once only there is nothing around, nor of
+    what no relation names. One statement."""
+    named = Relation.objects.filter(space=space, retired_at=None)
+    rows = Entity.objects.filter(
+        Exists(named.filter(src=OuterRef("id"))) | Exists(named.filter(dst=OuterRef("id"))),
+        space=space,
+        retired_at=None,
+        merged_into=None,
+    )
     rows = rows.filter(Q(name__in=space.called_names) | Q(mention_count__gt=1))
     likely = Case(When(name__in=space.called_names, then=0), When(type="person", then=1), default=2)
     ordered = rows.annotate(likely=likely).order_by("likely", "-mention_count", "id")
