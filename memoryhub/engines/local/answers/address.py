@@ -32,8 +32,10 @@ def address_person(text: str, names: Collection[str]) -> str:
     if not words:
         return text
     either = "|".join(map(re.escape, words))
-    if called := re.fullmatch(rf"(?:{either}) is (?P<name>{either})\.?", text, re.I):
-        return f"You are called {called['name']}."
+    told = rf"(?:{either}) is (?P<name>{either})(?:, (?P<age>\d{{1,3}}))?\.?"
+    if called := re.fullmatch(told, text, re.I):
+        aged = f" and are {called['age']}" if called["age"] else ""
+        return f"You are called {called['name']}{aged}."
     told = rf"{_CALLED_EN}(?<![\w-])(?:{either})(?P<own>['’]s?)?(?![\w-])"
     plain, places = _put_pronouns(text, re.compile(told, re.I))
     return _reword(plain, places) if places else text

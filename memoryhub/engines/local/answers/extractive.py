@@ -83,7 +83,7 @@ _HAVING = re.compile(
 )
 _GONE = re.compile(
     r"\b(?:died|dead|put down|put to sleep|passed away|ran away|gone|sold|moved out|left|divorced"
-    r"|broke up|split up|given away|gave away|rehomed)\b",
+    r"|broke up|split up|given away|gave away|rehome\w*|(?:get|got) rid of)\b",
     re.I,
 )
 _HURRIED = re.compile(r"\b(what|where|who|when|how)s\b", re.I)
@@ -583,7 +583,9 @@ def _answer_with_yes(
 ) -> GroundedAnswer | None:
     """Where the one who is asked about says all that the question does, without ifs and buts."""
     whose = not asked.people or best.person in asked.people
-    plain = not _HEDGE.search(best.text) and not _HEDGE.search(asked.text.rstrip("?？ "))
+    plain = not (_HEDGE.search(best.text) or _GONE.search(best.text)) and not _HEDGE.search(
+        asked.text.rstrip("?？ ")
+    )
     had = not _ASKS_HAVING.search(asked.text) or _HAVING.search(best.text)
     if not (whose and plain and had and best.coverage >= _ALL):
         return None

@@ -108,6 +108,29 @@ _SWAPPED = re.compile(
 )
 
 
+# "I'm Dana, 34", "two kids, Ella (7) and Max (4)": how old who is named is, beside the name.
+_OWN_AGE = re.compile(
+    r"\b(?:i['’]?m|i am) (?P<name>[A-Za-z][\w'’-]+), (?P<age>[1-9]\d)(?=\W*$|[,.;!]| and\b)", re.I
+)
+_CHILDREN = re.compile(
+    r"\b(?:kids?|child(?:ren)?|sons?|daughters?|twins|boys?|girls?|grandkids|grandchildren)\b", re.I
+)
+_AGE_BESIDE = re.compile(r"\b(?P<name>[A-Z][\w'’-]+) ?\((?:aged )?(?P<age>\d{1,2})\)")
+# "Owen got a job in Glasgow so we're moving there in June".
+_MOVING_THERE = re.compile(
+    rf"\bin (?P<place>{_NAME})\b[^.!?]*?\b(?:so|and) (?P<told>(?:I|i|we)"
+    r"(?P<way>(?:['’]re|['’]m| are| am| will be)? moving|['’]ll move| will move| moved) there"
+    r"(?P<when> [^.,;!?]{2,30})?)(?=\W*$|[.,;!])",
+)
+# What is given away is not had any more, whatever else is told of it.
+_GIVEN_AWAY = re.compile(
+    rf"{_LEAD}(?:i|we)(?:['’]ve| have)? (?:just |finally )?(?:had to |decided to )?"
+    r"(?:rehomed?|(?:give|gave|given) (?:away|up)|got rid of|get rid of)"
+    r" (?P<what>(?:the|my|our) [\w'’-]+)",
+    re.I,
+)
+
+
 _ANY_MORE = re.compile(r"no longer|any ?more", re.I)
 
 
@@ -149,6 +172,22 @@ def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
             yield CompletedStatement(
                 f"I am not {found['what']} any more.", at, start + found.end("told")
             )
+        if found := _OWN_AGE.search(text):
+            at = start + found.start("age")
+            yield CompletedStatement(f"I am {found['age']} years old.", at, start + found.end())
+        for found in _AGE_BESIDE.finditer(text) if _CHILDREN.search(text) else ():
+            at = start + found.start("name")
+            told = f"{found['name']} is {found['age']} years old."
+            yield CompletedStatement(told, at, start + found.end("age"))
+        if found := _MOVING_THERE.search(text):
+            at = start + found.start("told")
+            way = "moved" if found["way"].strip() == "moved" else "am moving"
+            told = f"I {way} to {found['place']}{found['when'] or ''}."
+            yield CompletedStatement(told, at, start + found.end("told"))
+        if found := _GIVEN_AWAY.match(text):
+            at = start + found.start("what")
+            told = f"I do not have {found['what']} any more."
+            yield CompletedStatement(told, at, start + found.end("what"))
         if found := _NO_LONGER_IS.search(text):
             at = start + found.start("name")
             told = f"My {found['role']} is {found['name']} now."

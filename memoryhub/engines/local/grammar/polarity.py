@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ _PLANNING_VERBS = split_words(
     "plan want hope intend aim prepare wish think look consider decide dream"
 )
 _LOSING_VERBS = split_words("quit leave lose resign sell")
+_MOVING_VERBS = split_words("move relocate emigrate")
+_PRESENT_BE = frozenset({"am", "are", "is", "'m", "’m", "m", "'re", "’re", "re", "'s", "’s"})
 
 
 def derive_polarity(clause: Clause, event: TimeSpan | None, at: datetime) -> Polarity:
@@ -95,7 +98,15 @@ def _is_planned(clause: Clause, event: TimeSpan | None, at: datetime) -> bool:
     if auxiliaries & _FUTURE_AUXILIARIES or _is_going_to(clause) or _is_hoping(clause):
         return True
     past = head.tag_ in ("VBD", "VBN")
-    return event is not None and event.start > at and not past
+    return _is_about_to(clause, auxiliaries) or (
+        event is not None and event.start > at and not past
+    )
+
+
+def _is_about_to(clause: Clause, auxiliaries: Collection[str]) -> bool:
+    """ "We are moving to Glasgow": who says so has not moved yet, whatever day is told."""
+    moving = clause.head.tag_ == "VBG" and clause.head.lemma_.lower() in _MOVING_VERBS
+    return moving and bool(auxiliaries & _PRESENT_BE)
 
 
 def _is_going_to(clause: Clause) -> bool:

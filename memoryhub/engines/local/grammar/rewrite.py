@@ -161,6 +161,7 @@ def format_sentence(words: str) -> str:
     """`words` as a sentence: no stray spaces or commas, a capital and a full stop."""
     text = " ".join(words.split()).strip(" ,;:-–—.!?")
     text += '"' if text.count('"') % 2 else ""
+    text += ")" if text.count("(") == text.count(")") + 1 else ""
     text = text.replace(" ,", ",").replace("( ", "(").replace(" )", ")")
     if re.match(r"[a-z]+\S*\d", text):  # an id is no word
         return f"{text}."

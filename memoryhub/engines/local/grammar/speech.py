@@ -68,7 +68,11 @@ _SMALL_TALK = re.compile(rf"^\W*(?:{_EXCLAMATION}\b\W*)*(?:\w+\W+)?(?:{_SMALL_TA
 _QUESTION_LEAD = re.compile(
     rf"{_LEADING_WORDS}(?:who|what|what's|where|when|why|how|which|whose|do|does|did|is|are|was|were|can"
     r"|could|would|will|have|has|should)\s+(?:\w+\s+)?(?:you|your|he|she|they|it|the|this|that|i|my"
-    r"|we|is|are|do|did|does|was|were)\b",
+    r"|we|is|are|do|did|does|was|were)\b"
+    # "How many kids do I have", "what kind of music does she like".
+    rf"|{_LEADING_WORDS}(?:how (?:many|much)|what|which)(?! an?\b)(?:\s+[\w'’-]+){{1,3}}"
+    r"\s+(?:do|does|did|is|are|am|was|were|have|has|had|can|will|would)\s+(?:i|you|he|she|we|they|my|his|her|our"
+    r"|their|the)\b",
     re.I,
 )
 # "Whats my job", "whos my landlord": typed in a hurry, and no more than that.
