@@ -22,6 +22,7 @@ from memoryhub.engines.local.answers.address import address_person
         ("Priya thinks that Rita lives in Leeds.", "You think that Rita lives in Leeds."),
         ("The user is called Priya.", "You are called Priya."),
         ("The user is Priya.", "You are called Priya."),
+        ("The user is Priya, 34.", "You are called Priya and are 34."),
         ("Rita lives in Leeds.", "Rita lives in Leeds."),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoryhub.engines.local import LocalEngine
+from memoryhub.engines.local.grammar.speech import is_question
 from memoryhub.engines.types import Exchange
 from tests.engines.local.dialogue import make_utterances
 from tests.engines.local.test_local_whereabouts import SPEAKER, find_value, tell
@@ -179,3 +180,57 @@ def test_what_a_firm_is_like_is_no_name() -> None:
 def test_beside_what_is_new_the_rest_of_the_sentence_is_read() -> None:
     told = tell("We have a new landlord now, Mr Okoro, and I moved to York last week.")
     assert find_value(told, "lives_in") == "York"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("We have two kids, Ella (7) and Max (4).", "Max is 4 years old."),
+        ("Hi, I'm Dana, 34, I teach maths.", f"{SPEAKER} is 34 years old."),
+        (
+            "Owen got a job in Glasgow so we're moving there in June",
+            f"{SPEAKER} is moving to Glasgow in June.",
+        ),
+        ("We had to rehome the dog last week.", f"{SPEAKER} does not have the dog any more."),
+    ],
+)
+def test_what_stands_beside_a_name_or_behind_a_reason_is_told_by_itself(
+    text: str, told: str
+) -> None:
+    assert told in [fact.text for fact in tell(text)]
+
+
+def test_brackets_that_are_opened_are_closed() -> None:
+    texts = [fact.text for fact in tell("We have two kids, Ella (7) and Max (4)")]
+    assert all(text.count("(") == text.count(")") for text in texts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I'm moving to Glasgow in June.", "We are moving to Glasgow.", "I'm moving to Glasgow."],
+)
+def test_who_is_moving_has_not_moved_yet(text: str) -> None:
+    assert {fact.polarity for fact in tell(text) if fact.predicate_key == "lives_in"} == {"planned"}
+
+
+@pytest.mark.parametrize(
+    "text", ["I'm a welder now.", "I work as a postwoman.", "I'm a dog groomer these days."]
+)
+def test_less_usual_jobs_are_jobs(text: str) -> None:
+    assert find_value(tell(text), "works_as")
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Whats my job", True),
+        ("whos my landlord", True),
+        ("how many kids do i have", True),
+        ("what kind of music does she like", True),
+        ("What's more, I moved.", False),
+        ("What a day it was!", False),
+        ("What's good about it is the sea.", False),
+    ],
+)
+def test_questions_typed_in_a_hurry(text: str, asks: bool) -> None:
+    assert is_question(text) is asks
