@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -103,7 +102,7 @@ def _is_planned(clause: Clause, event: TimeSpan | None, at: datetime) -> bool:
     )
 
 
-def _is_about_to(clause: Clause, auxiliaries: Collection[str]) -> bool:
+def _is_about_to(clause: Clause, auxiliaries: set[str]) -> bool:
     """ "We are moving to Glasgow": who says so has not moved yet, whatever day is told."""
     moving = clause.head.tag_ == "VBG" and clause.head.lemma_.lower() in _MOVING_VERBS
     return moving and bool(auxiliaries & _PRESENT_BE)
