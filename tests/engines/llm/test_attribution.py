@@ -130,6 +130,11 @@ def test_a_predicate_is_one_the_words_speak_of(key: str, said: str, kept: bool) 
     assert choose_predicate(key, "Did it", said) == (key if kept else "did_it")
 
 
+def test_a_verb_that_is_a_predicate_the_words_do_not_speak_of_is_none_either() -> None:
+    """As a small model gives both for a run."""
+    assert choose_predicate("works_as", "works_at", "Nora runs on Tuesdays") == ""
+
+
 def test_E25_words_of_one_quoted_for_what_another_told_are_refused() -> None:
     told = ["You would be great at it. By the way, look at this. [a photo of a lake at dusk]"]
     quoted = "I'm keen on working in a clinic."

@@ -206,16 +206,20 @@ def leans_on_context(said: str) -> bool:
 
 
 def choose_predicate(key: str, verb: str, said: str) -> str:
-    """`key` where `said` speaks of what it means, else the verb as a key of its own.
+    """`key` where `said` speaks of what it means, else the verb as a key of its own, where that
+    is none of the table's in its turn ("works_as" for a run); else "".
 
     `said` is the claim with the words it rests on. Free predicates are left as they are.
     """
+    keys = (key, key_from_words(verb))
+    return next((each for each in keys if _speaks_of(each, said)), "")
+
+
+def _speaks_of(key: str, said: str) -> bool:
     pattern = next(
         (p for name, p in _EVIDENCE_REGEXES.items() if _matches_predicate(key, name)), None
     )
-    if pattern is None or pattern.search(said) or detect_language(said) == "other":
-        return key
-    return key_from_words(verb)
+    return pattern is None or bool(pattern.search(said)) or detect_language(said) == "other"
 
 
 def key_from_words(words: str) -> str:
