@@ -34,6 +34,7 @@ def get_value(found: FactCandidate) -> str:
         ("I turned forty-one on Sunday.", "age", "41"),
         ("I'm 41 years old.", "age", "41"),
         ("My niece is seven.", "age", "7"),
+        ("Ella is 7 years old.", "age", "7"),
         ("We live at 27 Quince Lane, second floor.", "address", "27 Quince Lane"),
         ("My address is 9 Ferry Road.", "address", "9 Ferry Road"),
         ("My interview is on Tuesday.", "scheduled_interview", "Tuesday"),

@@ -189,7 +189,8 @@ def _match_age(reading: ClauseReading) -> Predicate | None:
     stated = re.fullmatch(r"(\w+(?:[- ]\w+)?) years? old", reading.complement, re.I)
     bare = stated[1] if stated else reading.complement or reading.phrase
     years = _parse_years(bare)
-    if reading.verb not in ("be", "turn") or not years or (years < 10 and bare.isdigit()):
+    a_figure = not stated and years is not None and years < 10 and bare.isdigit()
+    if reading.verb not in ("be", "turn") or not years or a_figure:
         return None
     return Predicate("age", str(years))
 
