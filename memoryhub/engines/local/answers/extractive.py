@@ -583,9 +583,8 @@ def _answer_with_yes(
 ) -> GroundedAnswer | None:
     """Where the one who is asked about says all that the question does, without ifs and buts."""
     whose = not asked.people or best.person in asked.people
-    plain = not (_HEDGE.search(best.text) or _GONE.search(best.text)) and not _HEDGE.search(
-        asked.text.rstrip("?？ ")
-    )
+    said_plainly = not (_HEDGE.search(best.text) or _GONE.search(best.text))
+    plain = said_plainly and not _HEDGE.search(asked.text.rstrip("?？ "))
     had = not _ASKS_HAVING.search(asked.text) or _HAVING.search(best.text)
     if not (whose and plain and had and best.coverage >= _ALL):
         return None

@@ -110,15 +110,16 @@ _SWAPPED = re.compile(
 
 # "I'm Dana, 34", "two kids, Ella (7) and Max (4)": how old who is named is, beside the name.
 _OWN_AGE = re.compile(
-    r"\b(?:i['’]?m|i am) (?P<name>[A-Za-z][\w'’-]+), (?P<age>[1-9]\d)(?=\W*$|[,.;!]| and\b)", re.I
+    r"\b(?:i['’]?m|i am) (?P<name>[A-Za-z][\w'’-]{1,30}), (?P<age>[1-9]\d)(?=\W*$|[,.;!]| and\b)",
+    re.I,
 )
 _CHILDREN = re.compile(
     r"\b(?:kids?|child(?:ren)?|sons?|daughters?|twins|boys?|girls?|grandkids|grandchildren)\b", re.I
 )
-_AGE_BESIDE = re.compile(r"\b(?P<name>[A-Z][\w'’-]+) ?\((?:aged )?(?P<age>\d{1,2})\)")
+_AGE_BESIDE = re.compile(r"\b(?P<name>[A-Z][\w'’]{1,30}) ?\((?:aged )?(?P<age>\d{1,2})\)")
 # "Owen got a job in Glasgow so we're moving there in June".
 _MOVING_THERE = re.compile(
-    rf"\bin (?P<place>{_NAME})\b[^.!?]*?\b(?:so|and) (?P<told>(?:I|i|we)"
+    rf"\bin (?P<place>{_NAME})\b[^.!?]{{0,80}}?\b(?:so|and) (?P<told>(?:I|i|we)"
     r"(?P<way>(?:['’]re|['’]m| are| am| will be)? moving|['’]ll move| will move| moved) there"
     r"(?P<when> [^.,;!?]{2,30})?)(?=\W*$|[.,;!])",
 )

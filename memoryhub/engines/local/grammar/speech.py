@@ -77,7 +77,8 @@ _QUESTION_LEAD = re.compile(
 )
 # "Whats my job", "whos my landlord": typed in a hurry, and no more than that.
 _HURRIED_QUESTION = re.compile(
-    rf"{_LEADING_WORDS}(?:who|what|where|when|how|why)'?s (?!more\b|worse\b)(?:[\w'’-]+ ?){{1,7}}$",
+    rf"{_LEADING_WORDS}(?:who|what|where|when|how|why)'?s (?!more\b|worse\b)"
+    r"[\w'’-]{1,30}(?: [\w'’-]{1,30}){0,6}$",
     re.I,
 )
 _TRAILING_MARKS = re.compile(r"[\s\"'”’)\]]+$|[^\w?!.,;:'\"]+$")
