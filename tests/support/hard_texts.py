@@ -27,6 +27,9 @@ def repeat(piece: str, *, first: str = "", last: str = "") -> Callable[[int], st
 
 HARD_TEXTS: Mapping[str, Callable[[int], str]] = {
     "spaces between words": repeat(" ", first="I like", last="tea"),
+    "a question of one long word": repeat("a", first="whats ", last="!x,"),
+    "names in hyphens": repeat("A-", first="two kids, ", last=" in A so"),
+    "places that lead nowhere": repeat("in Ada so "),
     "tabs": repeat("\t", first="I like", last="tea"),
     "lines": repeat("\n", first="I like", last="tea"),
     "carriage returns": repeat("\r\n", first="I like", last="tea"),

@@ -169,7 +169,8 @@ class ExtractionReader:
     ) -> dict[str, SpeechAct]:
         """What changes something asserts or wishes; other messages do what their words say."""
         acts = {handle: classify_plain_act(u.text) for handle, u in self.offered.items()}
-        acts |= {s.handle: "assertion" for fact in kept.values() for s in fact.sources}
+        said = [fact for fact in kept.values() if not fact.withheld]
+        acts |= {s.handle: "assertion" for fact in said for s in fact.sources}
         return acts | {wish.source.handle: "forget" for wish in wishes}
 
     def _read_facts(self, reply: ReadReply) -> dict[int, FactCandidate]:
