@@ -80,10 +80,11 @@ def patch_redis_channel() -> None:
     redis.Transport.Channel = Channel
 
 
-def patch_pgmq_channel() -> None:
-    """Keep kombu's channel in PostgreSQL from making its queue and trigger anew whenever a process
-    begins: each time that locks the table against all others, and those that write to it at the
-    moment may be told of a deadlock."""
+def patch_pgmq_transport() -> None:
+    """Keep kombu's transport in PostgreSQL from two things: making its queue and trigger anew
+    whenever a process begins (each time that locks the table against all others, and those that
+    write to it at the moment may be told of a deadlock), and leaving behind, at each try to reach
+    a database that is gone, a pool whose threads go on trying."""
     from kombu.transport import pgmq
 
     class Channel(pgmq.Channel):
@@ -100,14 +101,24 @@ def patch_pgmq_channel() -> None:
             elif self.use_notify:
                 self.connection._register_notify_queue(name)
 
-    pgmq.Transport.Channel = Channel
+    class Transport(pgmq.Transport):
+        def establish_connection(self) -> Any:
+            try:
+                return super().establish_connection()  # type: ignore[no-untyped-call]  # kombu
+            except BaseException:
+                # kombu closes only what was once connected.
+                self.close_connection(None)
+                raise
+
+    pgmq.Transport = Transport
+    Transport.Channel = Channel
 
 
 def create_app() -> Celery:
     from django.conf import settings
 
     patch_redis_channel()
-    patch_pgmq_channel()
+    patch_pgmq_transport()
     hub = Celery("memoryhub")
     hub.conf.update(
         broker_url=settings.CELERY_BROKER_URL,
