@@ -99,17 +99,24 @@ export class Labels {
     if (!many) for (const { x, y, size, node } of seen.values()) taken.push({ left: x - size, top: y - size, width: 2 * size, height: 2 * size, node });
     const most = many ? MOST_OF_MANY : MOST;
     let tried = 0;
+    const widest = Math.min(WIDEST, box.width / 3);
+    const said = new Set(); // a fact and the note of its words are named once, the larger
     const wanted = lit ? this.order.filter((node) => lit.near.has(node) && node !== lit.node) : this.order;
     for (const node of wanted) {
       const at = seen.get(node);
       if (!at) continue;
       if (tried++ > LOOKED_AT || made.length >= most) break;
-      const name = this.cut(this.text(node), WIDEST);
+      const text = this.text(node);
+      const words = text.replace(/[.。]$/, "");
+      if (said.has(words)) continue;
+      const name = this.cut(text, widest);
       const own = taken.findIndex((one) => one.node === node);
       const dot = own >= 0 ? taken.splice(own, 1)[0] : null;
       const spot = spots(at, this.width(name, "memory"), HEIGHT).find(free);
       if (dot) taken.push(dot);
-      if (spot) put(spot, name, "memory", node);
+      if (!spot) continue;
+      put(spot, name, "memory", node);
+      said.add(words);
     }
     this.show(made);
   }
