@@ -570,3 +570,21 @@ def test_who_has_the_flat_to_themself_says_so_in_their_own_words() -> None:
     ]
     answer = ENGINE.answer_question("who do I live with", quotes, subject="Lea")
     assert answer.used == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "known"),
+    [
+        ("do i have a cat", "Lea has a parrot called Kiwi.", False),
+        ("do i have a parrot?", "Lea has a parrot called Kiwi.", True),
+        ("Do I have a dog?", "Lea's corgi is called Biscuit.", True),
+        ("我有没有猫？", "Lea养了一只鹦鹉，叫小绿。", False),
+        ("我养了猫吗", "Lea的布偶叫团子。", True),
+    ],
+)
+def test_of_an_animal_nobody_has_another_one_is_no_answer(
+    question: str, told: str, known: bool
+) -> None:
+    held = state(told, predicate="has_pet", relevance=2.0)
+    answer = ENGINE.answer_question(question, [held], subject="Lea")
+    assert bool(answer.used) == known

@@ -47,7 +47,7 @@ from memoryhub.engines.local.answers.relatives import KIN_WORDS
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.dates.times import find_times, format_day, format_span
 from memoryhub.engines.local.language import LanguageCode, detect_language
-from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.local.wordlists import ANIMALS, split_words
 from memoryhub.engines.types import AnswerSupport, GroundedAnswer, Quote, TimeSpan
 
 _ASKS_WHEN = re.compile(
@@ -71,6 +71,13 @@ _HEDGE = re.compile(
     r"\b(?:no|not|never|none|nothing|neither|nor|if|might|may|maybe|perhaps|would|could|hardly|or"
     r"|instead|wish|hope|want|plan|used to|stopped|no longer)\b|n['’]t\b|[?？]\W*$"
     r"|不|没|无|别|如果|可能|也许|想|打算|还是",
+    re.I,
+)
+# "Do I have a cat", "has Ana got any fish": an animal of one kind.
+_ASKS_ANIMAL = re.compile(
+    r"\b(?:have|own|has|got)(?: got)? (?:an?|any|another) (?:\w+ )?"
+    rf"(?P<animal>{'|'.join(sorted(ANIMALS - {'pet'}))})s?\W*$"
+    r"|(?:有没有|有|养了?|养没养)(?:一?[只条])?(?P<zh>[狗猫鱼鸟马]|兔子|仓鼠|鹦鹉|乌龟)[吗么没]?[?？]?\s*$",
     re.I,
 )
 # Who teaches children need not have any.
@@ -264,6 +271,21 @@ def _is_role(told: str, asked: str) -> bool:
     return alike or role == asked or (not asked.isascii() and told.endswith(asked))
 
 
+def _find_asked_animal(question: str) -> str:
+    """The kind of animal that somebody is asked to have, or nothing: "do I have a cat", 我有猫吗."""
+    found = _ASKS_ANIMAL.search(question)
+    return (found["animal"] or found["zh"]).casefold() if found else ""
+
+
+def _tells_of_animal(text: str, animal: str) -> bool:
+    """Whether it speaks of such an animal, by whatever breed: of a parrot where one is asked for a
+    cat nothing is said."""
+    if not animal.isascii():
+        return any(word in text for word in (animal, *_BREEDS.get(animal, ())))
+    words = {word.removesuffix("s") for word in re.findall(r"[a-z]+", text.casefold())}
+    return animal in words or bool(words & _BREEDS.get(animal, frozenset()))
+
+
 def _list_claims(asked: QuestionTerms, quotes: Sequence[Quote]) -> GroundedAnswer | None:
     """What holds of the one who is asked about, claim by claim."""
     held = [at for at, q in enumerate(quotes) if not q.speaker and q.owner in asked.people]
@@ -398,6 +420,8 @@ def _answer_with_likeliest(
     if (kind := find_value_kind(asked.text)) in ("phone", "mail"):
         telling = [each for each in telling if has_value(each[1].text, kind)]
     telling = [each for each in telling if tells_measure(each[1].text, asked.text)]
+    if animal := _find_asked_animal(asked.text):
+        telling = [e for e in telling if _tells_of_animal(e[1].text, animal)]
     wanted = find_asked_identity(asked.text)
     if wanted and wanted.role and language == "en":
         telling = [e for e in telling if _names_relative(e[1].text, wanted.role, asked.text)]
