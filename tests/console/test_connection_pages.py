@@ -83,6 +83,7 @@ def test_what_does_not_answer_is_not_kept_unless_it_is_wanted_so(
     assert "Not saved: the test failed." in page
     assert "refused the hub&#x27;s key" in page
     assert 'value="https://models.example/v1"' in page  # what was typed stays, but for the key
+    assert "<details open><summary>Endpoint for this tenant only" in page
     assert KEY[:9] not in page
     assert read_tenant(world).endpoint == ""
     assert "Saved" in send(operator, level="tenant", anyway="on")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings as hub
@@ -59,11 +59,8 @@ class ConnectionForm:
     has_key: bool
     is_set: bool
     trouble: str = ""
-    trouble_field: str = ""
-
-    @property
-    def is_open(self) -> bool:
-        return bool(self.trouble)
+    # It was filled in and comes back: it stays open, to be gone on with.
+    is_open: bool = False
 
 
 @page_at("models/", "models")
@@ -165,16 +162,19 @@ def change_connection(request: ConsoleRequest) -> HttpResponse:
     kept: Any = request.tenant if level == "tenant" else connections.load_hub_models()
     given = {name: request.POST.get(name, "").replace("\0", "") for name in ("url", "model", "key")}
     form = ConnectionForm(
-        level, given["url"], given["model"], bool(kept.sealed_key), bool(kept.endpoint)
+        level,
+        given["url"],
+        given["model"],
+        bool(kept.sealed_key),
+        bool(kept.endpoint),
+        is_open=True,
     )
     key = given["key"] or ("" if request.POST.get("no_key") else None)
     draft = ConnectionDraft(given["url"], given["model"], key)
     try:
         wanted = connections.check_draft(draft, kept, operates=operates)
     except InvalidInput as error:
-        wrong = ConnectionForm(
-            level, form.url, form.model, form.has_key, form.is_set, error.message, error.field or ""
-        )
+        wrong = replace(form, trouble=error.message)
         return _render_tested(request, [], wrong, status=422)
     tested = endpoint_check.probe_language_model(wanted)
     saves = request.POST.get("action") == "save"
