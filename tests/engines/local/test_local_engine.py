@@ -245,6 +245,24 @@ def test_days_of_the_week_are_no_entities(text: str) -> None:
     assert not [relation.dst for relation in made.relations if "day" in relation.dst]
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("I finished another quilt.", "quilt"),
+        ("I went to a reading last Fri.", "reading"),
+        ("I loved all the red leaves.", "red leaves"),
+        ("I have lots of kids' books.", ""),
+        ("We had a blast at the fair.", ""),
+        ("FYI, I had a great time.", ""),
+    ],
+)
+def test_an_entity_is_what_one_could_be_told_more_of(text: str, name: str) -> None:
+    made = construct_lines(("Ana", text))
+    assert [e.name for e in made.entities if e.name not in ("Ana", "Ben")] == (
+        [name] if name else []
+    )
+
+
 def test_what_does_not_hold_makes_no_relation() -> None:
     assert construct_lines(("Ana", "I don't eat meat and I will visit Peru.")).relations == ()
 

@@ -346,3 +346,19 @@ def test_an_unknown_language_is_left_alone() -> None:
         ("Ana", "J'habite à Lyon avec ma femme et je travaille dans une banque.")
     )
     assert found.facts == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Seeing the sun dip behind the hills, it was so calm.", []),
+        ("FYI, I finished another quilt.", ["Ana finished another quilt."]),
+        (
+            '"Clouds" by Ana Moura has a lot of meaning for me.',
+            ['"Clouds" by Ana Moura has a lot of meaning for Ana.'],
+        ),
+        ("Thanks! They've been my rocks.", []),
+    ],
+)
+def test_what_opens_a_sentence_is_not_taken_for_what_it_tells(text: str, told: list[str]) -> None:
+    assert read_fact_texts(text) == told

@@ -42,6 +42,21 @@ def test_a_statement_stands_alone(text: str, told: str) -> None:
     assert tell_texts(text) == [told]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wow, Nadia!",
+        "Sure thing, Nadia.",
+        "So stoked, Mel!",
+        "That vase is awesome, Mel!",
+        "Nah, I haven't.",
+        "Here's a pic of my family skating on the lake.",
+    ],
+)
+def test_what_is_only_said_to_somebody_is_no_fact(text: str) -> None:
+    assert tell_texts(text) == []
+
+
 def test_an_id_keeps_its_form() -> None:
     (fact,) = tell("I keep nine hens.")
     assert (fact.owner, fact.text) == ("user-31", "user-31 keeps nine hens.")

@@ -272,7 +272,7 @@ def _is_role(told: str, asked: str) -> bool:
 
 
 def _find_asked_animal(question: str) -> str:
-    """The kind of animal that somebody is asked to have, or nothing: "do I have a cat", 我有猫吗."""
+    """The kind of animal that is asked for, or nothing: "do I have a cat", 我有猫吗."""
     found = _ASKS_ANIMAL.search(question)
     return (found["animal"] or found["zh"]).casefold() if found else ""
 

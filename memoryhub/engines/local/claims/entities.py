@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.dates.calendar import WEEKDAYS
+from memoryhub.engines.local.grammar.clauses import INTERJECTIONS
 from memoryhub.engines.local.grammar.scene import Scene
 from memoryhub.engines.local.grammar.verbs import find_lemma
-from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.local.wordlists import VAGUE_NOUNS, split_words
 from memoryhub.engines.types import EntityMention, FactCandidate, RelationCandidate
 from memoryhub.subject_names import get_first_name
 
@@ -21,7 +22,18 @@ _ENTITY_TYPES = {
     "NORP": "concept", "EVENT": "event", "PRODUCT": "object", "WORK_OF_ART": "object",
     "LANGUAGE": "concept",
 }  # fmt: skip
-_ARTICLE = re.compile(r"^(?:a|an|the|some|any|their|\d+|two|three|four|five) ", re.I)
+# What stands before a name without being part of it: "all the", "another", "lots of".
+_ARTICLE = re.compile(
+    r"^(?:(?:an?|the|some|any|their|all|both|another|other|this|that|these|those|such|own|so|many"
+    r"|much|more|most|few|several|\d+|two|three|four|five|(?:a )?(?:lots?|loads|plenty|couple|bunch"
+    r"|pair|bit|piece|kind|sort) of) )+",
+    re.I,
+)
+# What follows one: "a reading last Fri".
+_WHEN = re.compile(
+    r" (?:last|next|this|every|on) (?:week|month|year|" + "|".join(sorted(WEEKDAYS)) + r")s?$", re.I
+)
+_QUANTITIES = split_words("lots loads plenty more most less one ones own other others it them de")
 _PREPOSITIONS = split_words("to in at for as with on about from into of by")
 _AUXILIARIES = split_words("""
     is am are was were be been being has have had do does did will would can could going not got
@@ -46,13 +58,13 @@ def _find_names(docs: Iterable[Doc]) -> Iterable[tuple[str, str]]:
         for ent in doc.ents:
             if ent.label_ in _ENTITY_TYPES and re.match(r"[A-Z]\w", ent.text.strip()):
                 name = re.sub(r"^the |'s?$", "", ent.text.strip(), flags=re.I)
-                if not _is_weekday(name):
+                if not _is_weekday(name) and name.casefold() not in INTERJECTIONS:
                     yield name, _ENTITY_TYPES[ent.label_]
 
 
 def _is_weekday(name: str) -> bool:
     """Days of the week, which the parser takes for people at times. Months are people's names."""
-    return name.casefold().removesuffix("s") in WEEKDAYS
+    return name.casefold().split()[-1].removesuffix("s") in WEEKDAYS
 
 
 def extract_relations(
@@ -72,9 +84,15 @@ def find_target(fact: FactCandidate) -> str:
     """The short noun phrase a fact points at, without article; "" when it has none."""
     phrase = fact.object or (fact.complement if fact.predicate_key else "")
     short = re.split(r" (?:in|at|of|with|for|on|from|to|and|as|that|by|called) |, ", phrase)[0]
-    name = _ARTICLE.sub("", short).strip(" .,")
+    name = _WHEN.sub("", _ARTICLE.sub("", short)).strip(' .,"“”')
     fits = 0 < len(name) <= 60 and len(name.split()) <= 5
-    return name if fits and not _is_weekday(name) else ""
+    return name if fits and not _is_weekday(name) and not _is_vague(name) else ""
+
+
+def _is_vague(name: str) -> bool:
+    """Nothing that one could be told more of: "a chance", "lots", "a great time"."""
+    last = name.rpartition(" ")[2].casefold()
+    return last in VAGUE_NOUNS | _QUANTITIES or last.removesuffix("s") in VAGUE_NOUNS
 
 
 def derive_label(fact: FactCandidate) -> str:

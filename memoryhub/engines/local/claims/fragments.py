@@ -38,6 +38,7 @@ _UNTELLING = split_words("""
     you your yours thanks thank please what how why where when who which whose if lol haha
 """)
 _POINTING = split_words("it this that these those they he she there")
+_POINTING_AT = split_words("this that these those")
 _NOT_ANY = split_words("no not never")
 # "Back in Kent with my parents": a home, if nothing says that it is a visit.
 _HOUSED = re.compile(
@@ -99,10 +100,21 @@ def _split_runs(rest: Sequence[Token]) -> Iterator[list[Token]]:
     run: list[Token] = []
     for token in rest:
         if run and token.i > run[-1].i + 1:
-            yield trim_tokens(run)
+            yield _drop_address(trim_tokens(run))
             run = []
         run.append(token)
-    yield trim_tokens(run)
+    yield _drop_address(trim_tokens(run))
+
+
+def _drop_address(run: list[Token]) -> list[Token]:
+    """Without the name of whom it is said to: "So stoked, Mel"."""
+    if len(run) < 3 or run[-2].text != "," or run[-1].pos_ != "PROPN":
+        return run
+    last, before = run[-1], run[:-2]
+    placed = last.ent_type_ in ("GPE", "LOC", "FAC") and salience.is_specific(before, frozenset())
+    named = placed or any(t.pos_ == "PROPN" for t in before)
+    called = any(t.lemma_.lower() in PEOPLE | ANIMALS for t in before)  # "my wife, Jo"
+    return run if named or called else trim_tokens(before)
 
 
 def _says_something(run: Sequence[Token]) -> bool:
@@ -113,11 +125,20 @@ def _says_something(run: Sequence[Token]) -> bool:
     subjects = [t for t in words if t.dep_ in SUBJECT_DEPENDENCIES]
     places = (*SUBJECT_DEPENDENCIES, "dobj", "pobj")
     pointing = subjects and any(t.dep_ in places and t.lower_ in _POINTING for t in words)
-    if salience.quotes_words(run) or _reports(words):
+    if salience.quotes_words(run) or _reports(words) or _shows(words):
         return False
     if bare or pointing or is_small_talk(run[0].doc[run[0].i : run[-1].i + 1].text):
         return False
     return salience.is_specific(words, frozenset())
+
+
+def _shows(words: Sequence[Token]) -> bool:
+    """What is pointed at: "here's a pic of the lake", "that vase is awesome"."""
+    if words[0].lower_ in ("here", "there") and words[1].lemma_.lower() in ("be", "'s", "’s"):
+        return True
+    own = any(t.lower_ in ("i", "we", "me", "us", "my", "our") for t in words)
+    verbs = any(t.dep_ in SUBJECT_DEPENDENCIES for t in words)
+    return words[0].lower_ in _POINTING_AT and verbs and not own
 
 
 def build_fragment(turn: ParsedTurn, offset: int, run: Sequence[Token]) -> FactCandidate:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.scene import Scene, format_possessive
 from memoryhub.engines.local.grammar.subjects import find_name_after, format_noun_phrase
+from memoryhub.engines.local.grammar.verbs import is_dictionary_noun
 from memoryhub.engines.local.wordlists import ANIMALS, JOBS, PEOPLE, VAGUE_NOUNS, split_words
 
 if TYPE_CHECKING:
@@ -24,6 +25,12 @@ _PARTICIPANT_DEPENDENCIES = frozenset({"nsubj", "nsubjpass", "dobj", "conj"})
 # Where a thing stands when it is what a sentence is about, the most telling first.
 _BROUGHT_IN, _SPOKEN_OF = ("dobj", "attr"), ("nsubj", "nsubjpass", "ROOT")
 _HAVING_VERBS = split_words("have get buy own adopt rent order find start join build keep lease")
+
+
+# Nouns that are said to somebody, of whom nothing more is told.
+_GREETINGS = split_words(
+    "thanks thank congrats congratulation cheers hug welcome hello regard wish"
+)
 
 
 def may_point_back(text: str) -> bool:
@@ -91,6 +98,8 @@ def name_thing(noun: Token, scene: Scene) -> str:
     if noun.pos_ == "PROPN":
         return _join_name(noun)
     phrase = format_noun_phrase(noun)
+    if is_dictionary_noun(phrase.split()[0]):  # it began the sentence
+        phrase = f"{phrase[:1].lower()}{phrase[1:]}"
     owner = next((c for c in noun.children if c.dep_ == "poss"), None)
     if owner is None:
         had = noun.dep_ == "dobj" and noun.head.lemma_.lower() in _HAVING_VERBS
@@ -109,7 +118,7 @@ def _is_thing(token: Token) -> bool:
     if token.pos_ not in ("NOUN", "PROPN") or token.ent_type_ in _TIME_TYPES:
         return False
     lemma = token.lemma_.lower()
-    return not (token.ent_type_ == "PERSON" or lemma in PEOPLE | JOBS | VAGUE_NOUNS)
+    return not (token.ent_type_ == "PERSON" or lemma in PEOPLE | JOBS | VAGUE_NOUNS | _GREETINGS)
 
 
 def _find_people(span: Span, scene: Scene, pronoun: str) -> set[str]:

@@ -366,6 +366,10 @@ _FILLERS = split_words("""
     absolutely definitely totally sure but and or fortunately thankfully hopefully though n o
     aye ok okay right lol
 """)
+# These are never anything else, whatever the parser takes them for.
+INTERJECTIONS = split_words("""
+    nah yep yup nope hey wow lol haha hah ugh phew yay omg btw fyi tbh ngl ooh aww whoa
+""")
 _ASIDE = " "  # several words that are one to the parser ("by the way")
 _FILLER_DEPENDENCIES = split_words("advmod intj cc mark discourse dep")
 
@@ -388,4 +392,5 @@ def _is_sign(token: Token) -> bool:
 
 def _is_filler(token: Token) -> bool:
     aside = _ASIDE in token.text
-    return aside or (token.lower_ in _FILLERS and token.dep_ in _FILLER_DEPENDENCIES)
+    filler = token.lower_ in _FILLERS and token.dep_ in _FILLER_DEPENDENCIES
+    return aside or filler or token.lower_ in INTERJECTIONS

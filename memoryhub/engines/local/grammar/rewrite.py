@@ -160,7 +160,9 @@ def find_verb_subject(verb: Token) -> Token | None:
 def format_sentence(words: str) -> str:
     """`words` as a sentence: no stray spaces or commas, a capital and a full stop."""
     text = " ".join(words.split()).strip(" ,;:-–—.!?")
-    text += '"' if text.count('"') % 2 else ""
+    if text.count('"') % 2:
+        closes = not text[text.index('"') - 1].isspace() and text[0] != '"'
+        text = f'"{text}' if closes else f'{text}"'
     text += ")" if text.count("(") == text.count(")") + 1 else ""
     text = text.replace(" ,", ",").replace("( ", "(").replace(" )", ")")
     if re.match(r"[a-z]+\S*\d", text):  # an id is no word

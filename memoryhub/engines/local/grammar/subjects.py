@@ -181,6 +181,9 @@ def _find_full_name(token: Token, scene: Scene) -> str:
     return known or " ".join(t.text for t in [*token.lefts, token] if t.pos_ == "PROPN")
 
 
+_PERCEIVING_VERBS = frozenset({"see", "hear", "watch", "feel", "know", "think", "look"})
+
+
 def _has_implied_speaker(clause: Clause) -> bool:
     """A past form or participle without a subject: "Lost my job yesterday"."""
     head = clause.head
@@ -197,5 +200,7 @@ def _has_implied_speaker(clause: Clause) -> bool:
     if about_me or any(t.lower_ == "me" for t in head.subtree if t.head in clause.chain):
         return False
     if head.tag_ == "VBG":
+        if head.dep_ not in ("ROOT", "conj") and head.lemma_.lower() in _PERCEIVING_VERBS:
+            return False  # "Seeing them laugh, it was lovely"
         return not any(c.dep_ == "advcl" and c.i < head.i for c in head.children)
     return is_past_form(head.text) and head.tag_ in ("VBD", "VBN", "VB", "VBP")
