@@ -62,8 +62,22 @@ def test_a_word_of_most_neighbours_tells_none_apart() -> None:
     assert engine.link_and_evolve([make_neighbourhood(RACE, *alike)]).links == ()
 
 
+@pytest.mark.parametrize(
+    ("said", "keywords"),
+    [
+        ("Nora: Bye! Can't wait to hear about it!", ()),
+        ("Nora: Thanks, that is great!", ("great thanks", "thank")),
+        ("Norabelle: Ask Nora, I've no idea.", ("i've", "nora")),
+    ],
+)
+def test_courtesies_join_nothing(said: str, keywords: tuple[str, ...]) -> None:
+    hello = make_view("m1", said, *keywords)
+    here = make_view("n1", said.replace("Nora:", "Ben:"), *keywords)
+    assert engine.link_and_evolve([make_neighbourhood(here, (hello, 0.9))]).links == ()
+
+
 def test_only_the_closest_are_linked() -> None:
-    many = [(make_view(f"m{n}", "Nora: So it goes on."), 0.66 + n / 100) for n in range(9)]
+    many = [(make_view(f"m{n}", "Nora: So it goes on.", "jog"), 0.66 + n / 100) for n in range(9)]
     found = engine.link_and_evolve([make_neighbourhood(RACE, *many)])
     assert [link.b for link in found.links] == [f"m{n}" for n in range(8, 8 - MAX_LINKS, -1)]
 

@@ -24,6 +24,7 @@ from memoryhub.engines.local.notes.describe import (
     strip_speakers,
 )
 from memoryhub.engines.local.notes.introduce import evolve_by_introductions
+from memoryhub.engines.local.wordlists import VAGUE_NOUNS, split_words
 from memoryhub.engines.types import (
     Association,
     LinkDraft,
@@ -41,8 +42,15 @@ _UNKNOWN_COSINE = 0.53  # stands for a cosine that is not given: one shared word
 MAX_LINKS = 5  # of a new note, the closest
 # Days and months have capitals, and tell nothing of what is spoken of.
 _CALENDAR_WORDS = frozenset(name.lower() for name in (*day_name, *month_name) if name)
+# What people say to each other and about anything: two notes that share it share nothing.
+_COURTESIES = split_words("""
+    thank thanks hey hi hello bye wow yeah sure congrats congratulation welcome please sorry good
+    great nice fine awesome amazing cool happy glad fun sweet lovely right true much many more last
+    next new big little whole own same other real super such special important lots others
+""")
 _MIN_NEIGHBOURS_FOR_COMMON = 4  # with fewer neighbours no word is called common
 # A capital inside a sentence; a name at its beginning can't be told from any other word.
+_APOSTROPHE = re.compile(r"['’](?:m|ve|re|d|ll|t|s)?$")
 _NAME = re.compile(r"(?<=[\w,;] )[A-Z][\w'’-]*[a-z]\b")
 
 
@@ -62,6 +70,8 @@ def find_ties(near: Neighbourhood) -> list[NeighbourTie]:
     likeness = near.similar or [_UNKNOWN_COSINE] * len(others)
     ties = []
     for note, similar, terms in zip(near.neighbours, likeness, others, strict=True):
+        if not (own and terms):
+            continue  # of "Bye! Can't wait!" and "Just wanted to say hi!" there is nothing to join
         shared = tuple(sorted((own & terms) - common))
         closeness = score_closeness(similar, len(shared))
         ties.append(NeighbourTie(note, closeness, shared))
@@ -78,7 +88,17 @@ def extract_terms(note: NoteState) -> frozenset[str]:
     """Words that make a note particular: those of its keywords, and names in its text."""
     words = (word for keyword in note.keywords for word in _split_keyword(keyword.lower()))
     names = (_strip_possessive(name) for name in _NAME.findall(strip_speakers(note.content)))
-    return frozenset({*words, *names}) - _CALENDAR_WORDS - find_speaker_words(note.content)
+    speakers = find_speaker_words(note.content)
+    return frozenset(
+        word
+        for word in {*words, *names} - _CALENDAR_WORDS - _COURTESIES - VAGUE_NOUNS - speakers
+        if not _APOSTROPHE.search(word) and not _is_nickname(word, speakers)
+    )
+
+
+def _is_nickname(word: str, speakers: Iterable[str]) -> bool:
+    """Whether somebody who speaks may be called so: "mel" is Melanie, not a subject."""
+    return len(word) > 2 and any(name.startswith(word) for name in speakers)
 
 
 def _split_keyword(keyword: str) -> list[str]:
