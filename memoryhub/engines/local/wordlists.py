@@ -88,6 +88,12 @@ VAGUE_NOUNS = split_words("""
     progress freedom courage accomplishment satisfaction talent skill spirit tranquility theme
     encouragement gratitude wonder favor favour question answer game-changer
 """)
+# What people say to each other and about anything: it is no subject of what they speak of.
+COURTESIES = split_words("""
+    thank thanks hey hi hello bye wow yeah sure congrats congratulation welcome please sorry good
+    great nice fine awesome amazing cool happy glad fun sweet lovely right true much many more last
+    next new big little whole own same other real super such special important lots others
+""")
 # Adjectives that state a lasting condition, not a feeling.
 CONDITIONS = split_words("""
     vegetarian vegan pescatarian single married divorced engaged widowed pregnant allergic

@@ -229,6 +229,13 @@ def test_other_questions_name_none() -> None:
     assert find_question_predicates("昨天天气好吗？") == ()
 
 
+def test_courtesies_are_no_keywords() -> None:
+    note = construct_texts("你好，有个好消息，我在敦煌看了壁画展览，谢谢你。").note
+    assert note is not None
+    assert "壁画" in note.keywords
+    assert not {"你好", "好消息", "谢谢"} & {*note.keywords}
+
+
 def test_entities_and_note_are_in_the_source_language() -> None:
     read_off = construct_texts("上个月我去了敦煌，看了壁画展览，还读完了《楼兰往事》。")
     assert {("陈静", "person"), ("敦煌", "place"), ("楼兰往事", "object")} <= {

@@ -282,6 +282,15 @@ def test_keywords_without_names_or_times() -> None:
     assert note.context
 
 
+@pytest.mark.parametrize(
+    "text", ["Thanks, that's great news about the sailboat!", "Hey! Sailboat?"]
+)
+def test_courtesies_are_no_keywords(text: str) -> None:
+    note = construct_lines(("Ana", text)).note
+    assert note is not None
+    assert not {"thank", "thanks", "hey"} & set(" ".join(note.keywords).split())
+
+
 def test_tags_are_broad() -> None:
     note = construct_lines(("Ana", "My daughter plays the violin in the school concert.")).note
     assert note is not None

@@ -32,6 +32,15 @@ def test_an_episode_tells_statements_under_their_speakers_and_no_small_talk() ->
     assert 0 < len(written.title) <= 200
 
 
+def test_a_picture_s_caption_is_no_event() -> None:
+    shown = make_passage(
+        "Ana: We signed the divorce papers on Friday. [shares a photo of a brown dog on a beach]"
+    )
+    written = ENGINE.summarise_episode([shown])
+    assert "divorce" in written.text
+    assert "photo" not in written.text
+
+
 def test_claims_read_before_are_told_rather_than_sentences() -> None:
     told = make_passage("Ana: I did it!", claims=("Ana ran a marathon.",), keywords=("marathon",))
     written = ENGINE.summarise_episode([told])

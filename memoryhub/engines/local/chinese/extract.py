@@ -79,6 +79,11 @@ _EMPTY_NOUNS = split_words(
     "个人 感受 心情 机会 伴侣 帮助 聊天 选择 程度 能力 忙 生活 工作 点 会 "
     "天 家 话题 次 个 事物 作用 结果 目前 我会 很多 身边 "
 )
+# What people say to each other: it is no subject of what they speak of.
+_COURTESIES = split_words(
+    "你好 您好 大家好 新年好 早上好 上午好 下午好 中午好 晚上好 晚安 早安 再见 拜拜 谢谢 感谢 多谢 "
+    "不客气 好消息 恭喜 祝贺 加油 哈哈 哈哈哈 试试 辛苦 抱歉 不好意思 没关系 慢慢来 小时候 长大 "
+)
 _EMPTY_VERBS = split_words(
     "觉得 感觉 感到 认为 知道 希望 想要 打算 准备 计划 决定 开始 继续 需要 "
     "可以 应该 考虑 尝试 期待 喜欢 没有 发现 成为 进行 试试 看看 想想 分享 "
@@ -484,6 +489,7 @@ def _extract_keywords(texts: Sequence[str], people: frozenset[str]) -> tuple[str
     counts = Counter(
         text
         for text, tag in words
-        if _is_content_noun((text, tag)) and len(text) > 1 and tag != "nr" and text not in people
+        if _is_content_noun((text, tag)) and len(text) > 1 and tag != "nr"
+        if text not in _COURTESIES | people
     )
     return tuple(word for word, _ in counts.most_common(_MOST_KEYWORDS))

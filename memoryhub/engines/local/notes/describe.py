@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from memoryhub.engines.local.grammar.parse import ParsedPiece, parse_texts
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.local.summarise import count_terms
-from memoryhub.engines.local.wordlists import THEME_BY_WORD, VAGUE_NOUNS
+from memoryhub.engines.local.wordlists import COURTESIES, THEME_BY_WORD, VAGUE_NOUNS
 from memoryhub.engines.types import FactCandidate, NoteDraft, Passage
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def extract_keywords(docs: Iterable[Doc], names: frozenset[str]) -> tuple[str, .
 
 def _extract_phrase(chunk: Span, names: frozenset[str]) -> list[str]:
     root = chunk.root
-    if root.pos_ not in ("NOUN", "PROPN") or root.lemma_.lower() in VAGUE_NOUNS:
+    if root.pos_ not in ("NOUN", "PROPN") or root.lemma_.lower() in VAGUE_NOUNS | COURTESIES:
         return []
     if root.ent_type_ in _SKIPPED_ENTITY_TYPES or root.lower_ in names:
         return []

@@ -24,7 +24,7 @@ from memoryhub.engines.local.notes.describe import (
     strip_speakers,
 )
 from memoryhub.engines.local.notes.introduce import evolve_by_introductions
-from memoryhub.engines.local.wordlists import VAGUE_NOUNS, split_words
+from memoryhub.engines.local.wordlists import COURTESIES, VAGUE_NOUNS
 from memoryhub.engines.types import (
     Association,
     LinkDraft,
@@ -42,12 +42,6 @@ _UNKNOWN_COSINE = 0.53  # stands for a cosine that is not given: one shared word
 MAX_LINKS = 5  # of a new note, the closest
 # Days and months have capitals, and tell nothing of what is spoken of.
 _CALENDAR_WORDS = frozenset(name.lower() for name in (*day_name, *month_name) if name)
-# What people say to each other and about anything: two notes that share it share nothing.
-_COURTESIES = split_words("""
-    thank thanks hey hi hello bye wow yeah sure congrats congratulation welcome please sorry good
-    great nice fine awesome amazing cool happy glad fun sweet lovely right true much many more last
-    next new big little whole own same other real super such special important lots others
-""")
 _MIN_NEIGHBOURS_FOR_COMMON = 4  # with fewer neighbours no word is called common
 # A capital inside a sentence; a name at its beginning can't be told from any other word.
 _APOSTROPHE = re.compile(r"['’](?:m|ve|re|d|ll|t|s)?$")
@@ -91,7 +85,7 @@ def extract_terms(note: NoteState) -> frozenset[str]:
     speakers = find_speaker_words(note.content)
     return frozenset(
         word
-        for word in {*words, *names} - _CALENDAR_WORDS - _COURTESIES - VAGUE_NOUNS - speakers
+        for word in {*words, *names} - _CALENDAR_WORDS - COURTESIES - VAGUE_NOUNS - speakers
         if not _APOSTROPHE.search(word) and not _is_nickname(word, speakers)
     )
 

@@ -130,7 +130,13 @@ def _split_sentences(text: str) -> list[str]:
     return [m[0].strip() for m in _SENTENCE.finditer(text) if m[0].strip()]
 
 
+# "[shares a photo of a dog]": what importers put in the place of a picture.
+_CAPTION = re.compile(r"^\W*\[[^\]\n]*\]?\W*$")
+
+
 def _is_statement(sentence: str) -> bool:
+    if _CAPTION.match(sentence):
+        return False
     if detect_language(sentence) == "zh":
         asks = asks_in_chinese(sentence) or is_chitchat(sentence)
         return not asks and len(_WORD.findall(sentence)) >= 6
