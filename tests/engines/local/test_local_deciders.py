@@ -379,3 +379,19 @@ def test_a_relation_that_several_claims_have_is_no_certain_wish() -> None:
     assert [v.sure for v in one] == [True]
     assert not any(v.sure for v in wish("forget where I work", held))
     assert not any(v.sure for v in wish("forget where my sister works", held[:1]))
+
+
+@pytest.mark.parametrize(
+    ("new", "said", "held", "owner"),
+    [
+        ("小安把手机换成了苹果。", "我把手机换成了苹果", "小安的手机号是13911112222。", "小安"),
+        (
+            "Ana switched to a Pixel.",
+            "switched to a Pixel",
+            "Ana's phone number is 555 0123.",
+            "Ana",
+        ),
+    ],
+)
+def test_another_telephone_ends_no_number(new: str, said: str, held: str, owner: str) -> None:
+    assert judge(new, said, hold(held, owner=owner), owner=owner) == []

@@ -328,11 +328,19 @@ def _tells_relative(claim: HeldClaim | ClaimCandidate, aliases: Collection[str])
     return told is not None and (told["whose"] or told["whose_zh"]) in aliases
 
 
+_CALLED_NUMBER = re.compile(
+    r"(?:number|mobile|phone|cell|手机|电话|号码?).{0,40}?\d(?:[ ().+-]{0,2}\d){6}", re.I
+)
+_SPEAKS_OF_NUMBER = re.compile(r"\d(?:[ ().+-]{0,2}\d){4}|\bnumber\b|号", re.I)
+
+
 def _may_end(
     new: ClaimCandidate, old: HeldClaim | ClaimCandidate, aliases: Collection[str]
 ) -> bool:
     """What happened once is not ended by what happens later, nor one of many likes by another, nor
-    one person's home or job by another's."""
+    one person's home or job by another's, nor a number to call by a telephone."""
+    if _CALLED_NUMBER.search(old.text) and not _SPEAKS_OF_NUMBER.search(new.text):
+        return False
     key = new.slots.predicate_key
     if key and key == old.slots.predicate_key and _are_two_people(new.owner, old.owner, aliases):
         return False
