@@ -12,9 +12,11 @@ from memoryhub.engines.llm.grounding.attribution import (
     has_assertion,
     is_from_other_speaker,
     may_be_about,
+    may_be_of_listener,
     names_other_person,
     select_bearing_sentences,
     split_sentences,
+    tells_of_somebody_of_theirs,
 )
 from memoryhub.engines.types import Utterance
 
@@ -181,3 +183,46 @@ def test_E13_a_claim_names_its_owner_or_nobody(claim: str, contradicts: bool) ->
 def test_E25_what_i_did_for_our_good_is_mine() -> None:
     assert not is_attributable("Benjamin", "The race made me think about our minds.")
     assert is_attributable("Benjamin", "We painted our kitchen.")
+
+
+@pytest.mark.parametrize(
+    ("said", "claim", "theirs"),
+    [
+        ("My brother Otto lives in Leeds and is a carpenter.", "Nora lives in Leeds.", True),
+        ("My brother Otto lives in Leeds.", "Nora's brother lives in Leeds.", False),
+        ("My brother Otto lives in Leeds.", "Nora has a brother, who lives in Leeds.", False),
+        ("My brother Otto lives in Leeds.", "Otto lives in Leeds, Nora said.", False),
+        ("My brother and I live in Leeds.", "Nora lives in Leeds.", False),
+        ("My wife is a nurse.", "Nora is married.", False),
+        ("She's nine, and she has a kidney condition.", "Nora has a kidney condition.", True),
+        ("She gave me her kidney.", "Nora got a kidney.", False),
+        ("They promoted me to captain.", "Nora was promoted to captain.", False),
+        ("我弟弟住在利兹。", "Nora住在利兹。", True),
+        ("我弟弟住在利兹。", "Nora的弟弟住在利兹。", False),
+        ("我和弟弟住在利兹。", "Nora住在利兹。", False),
+    ],
+)
+def test_E25_what_is_told_of_ones_brother_is_not_ones_own(
+    said: str, claim: str, theirs: bool
+) -> None:
+    source = Utterance("t1", "Nora", "user", said, AT)
+    found = tells_of_somebody_of_theirs("Nora", source, said, claim, ["Nora", "Hub"])
+    assert found is theirs
+    assert not tells_of_somebody_of_theirs("Otto", source, said, claim, ["Nora", "Hub"])
+
+
+@pytest.mark.parametrize(
+    ("owner", "said", "may"),
+    [
+        ("Nora", "Running along the water sounds pleasant.", False),
+        ("Nora", "Your flight is on Monday.", True),
+        ("Nora", "Noted: Nora flies on Monday.", True),
+        ("Hub", "Running along the water sounds pleasant.", True),
+        ("Lisbon", "Lisbon has two bridges.", True),
+        ("Nora", "听起来不错。", False),
+        ("Nora", "你的航班是周一。", True),
+    ],
+)
+def test_E26_an_assistants_remark_is_nobodys_memory(owner: str, said: str, may: bool) -> None:
+    source = Utterance("t2", "Hub", "assistant", said, AT)
+    assert may_be_of_listener(owner, source, said, ["Nora", "Hub"]) is may

@@ -15,6 +15,7 @@ from memoryhub.engines.llm.packaged_prompts import normalise_text
 from memoryhub.engines.local.attribution.made_texts import asks_for_text
 from memoryhub.engines.local.grammar.speech import asks_to_forget, is_small_talk
 from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.local.wordlists import ANIMALS, PEOPLE
 from memoryhub.engines.types import SpeechAct, Utterance
 
 _SENTENCE = re.compile(r".+?(?:[.!?]+(?=\s|$|[\"'”’)])|[。！？\n]+|$)", re.S)
@@ -25,6 +26,15 @@ _OPENS_WITH_YOU = re.compile(r"^\W*you|^[你您]", re.I)
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself)\b|我(?!们)|俺", re.I)
 _FIRST_PERSON_PLURAL = re.compile(r"\b(?:we|us|ours?)\b|我们|咱", re.I)
 _THIRD_PERSON = re.compile(r"\b(?:he|she|they|him|her|his|hers|their|them)\b|[他她]", re.I)
+# "My brother Simon", 我弟弟: who is spoken of by what they are to the speaker.
+_RELATIVES = "|".join(sorted(PEOPLE | ANIMALS, key=len, reverse=True))
+_OWN_RELATIVE = re.compile(
+    rf"\b(?i:my|our) (?:[\w-]+ )?(?P<who>(?i:{_RELATIVES}))\b(?:,? (?P<name>[A-Z]\w+))?"
+    r"|我(?:的|们|家)?(?P<zh>爸爸?|妈妈?|父亲|母亲|哥哥?|姐姐?|弟弟?|妹妹?|爷爷|奶奶|外婆|外公|儿子|女儿|老婆|老公"
+    r"|妻子|丈夫|室友|同事|同学|朋友|猫|狗)",
+)
+_POSSESSIVE = re.compile(r"\w['’]s?\b|的")
+_OPENS_WITH_OTHER = re.compile(r"^\W*(?:s?he|they)(?:['’]\w+)?\b|^[他她]", re.I)
 _MIN_NAME_LENGTH = 3  # letters of a name that stand for the whole of it: "Mel" for "Melanie"
 
 # By predicate, what a sentence must speak of; a key or its first word and "_".
@@ -127,6 +137,41 @@ def may_be_about(
     return bool(
         _SECOND_PERSON.search(said) or _THIRD_PERSON.search(said) or both
     ) or _mentions_name(names, [said])
+
+
+def may_be_of_listener(owner: str, source: Utterance, said: str, people: Iterable[str]) -> bool:
+    """Whether an assistant's words can be about `owner`: of one of those it talks to, they have to
+    address or name somebody ("running along the water sounds pleasant" is about nobody)."""
+    if _is_same_name(owner, source.speaker) or detect_language(source.text) == "other":
+        return True
+    if not any(_is_same_name(owner, name) for name in people):
+        return True
+    spoken_to = _SECOND_PERSON.search(said) or _THIRD_PERSON.search(said)
+    both = _FIRST_PERSON.search(said) or _FIRST_PERSON_PLURAL.search(said)
+    return bool(spoken_to or both) or _mentions_name(owner, [said])
+
+
+def tells_of_somebody_of_theirs(
+    owner: str, source: Utterance, said: str, claim: str, names: Iterable[str]
+) -> bool:
+    """Whether words that are `said` tell of somebody who belongs to the speaker, or of "she", and
+    the `claim` says that of the speaker: "my brother lives in Leeds" for "Ana lives in Leeds"."""
+    if not _is_same_name(owner, source.speaker):
+        return False
+    relative = _OWN_RELATIVE.search(said)
+    if relative is None and not _OPENS_WITH_OTHER.search(said):
+        return False
+    rest = _OWN_RELATIVE.sub(" ", said)
+    if _FIRST_PERSON.search(rest) or _FIRST_PERSON_PLURAL.search(rest):
+        return False
+    if _POSSESSIVE.search(claim):
+        return False  # "Ana's brother lives in Leeds"
+    if relative and _mentions_name((relative["who"] or relative["zh"]), [claim]):
+        return False
+    others = extract_word_beginnings(" ".join(names))
+    called = extract_word_beginnings(relative["name"] or "") if relative else frozenset()
+    words = extract_word_beginnings(claim) - others
+    return bool(words & extract_word_beginnings(rest)) and not words & called
 
 
 def names_other_person(claim: str, owner: str, people: Iterable[str]) -> bool:

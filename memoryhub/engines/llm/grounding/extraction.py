@@ -22,9 +22,11 @@ from memoryhub.engines.llm.grounding.attribution import (
     key_from_words,
     leans_on_context,
     may_be_about,
+    may_be_of_listener,
     names_other_person,
     select_bearing_sentences,
     split_sentences,
+    tells_of_somebody_of_theirs,
     tells_something,
 )
 from memoryhub.engines.llm.packaged_prompts import normalise_instructions, normalise_text
@@ -414,10 +416,12 @@ class ExtractionReader:
         others = [u.text for u in self.offered.values() if u.speaker != source.speaker]
         if is_from_other_speaker(text, basis, [*others, *self._before], self._speakers):
             return False
-        if source.role != "user":
-            return True
         exchange = self.exchanges[self._place[source.handle]]
         people = [*exchange.participants, exchange.subject, *self._speakers]
+        if source.role != "user":
+            return may_be_of_listener(owner, source, basis, people)
+        if tells_of_somebody_of_theirs(owner, source, basis, text, people):
+            return False
         return not names_other_person(text, owner, people) and may_be_about(
             owner, source, basis, people, self._heard, quoted=quoted
         )

@@ -64,7 +64,7 @@ def _find_names(docs: Iterable[Doc]) -> Iterable[tuple[str, str]]:
 
 def _is_weekday(name: str) -> bool:
     """Days of the week, which the parser takes for people at times. Months are people's names."""
-    return name.casefold().split()[-1].removesuffix("s") in WEEKDAYS
+    return name.rpartition(" ")[2].casefold().removesuffix("s") in WEEKDAYS
 
 
 def extract_relations(
@@ -91,7 +91,7 @@ def find_target(fact: FactCandidate) -> str:
 
 def _is_vague(name: str) -> bool:
     """Nothing that one could be told more of: "a chance", "lots", "a great time"."""
-    last = name.rpartition(" ")[2].casefold()
+    last = name.rpartition(" ")[2]  # with a capital it is somebody's name: Hope, Joy
     return last in VAGUE_NOUNS | _QUANTITIES or last.removesuffix("s") in VAGUE_NOUNS
 
 

@@ -130,12 +130,14 @@ def _split_sentences(text: str) -> list[str]:
     return [m[0].strip() for m in _SENTENCE.finditer(text) if m[0].strip()]
 
 
-# "[shares a photo of a dog]": what importers put in the place of a picture.
-_CAPTION = re.compile(r"^\W*\[[^\]\n]*\]?\W*$")
+def _is_caption(sentence: str) -> bool:
+    """ "[shares a photo of a dog]": what importers put in the place of a picture."""
+    text = sentence.strip(" .!?\n")
+    return text.startswith("[") and "]" not in text[1:-1]
 
 
 def _is_statement(sentence: str) -> bool:
-    if _CAPTION.match(sentence):
+    if _is_caption(sentence):
         return False
     if detect_language(sentence) == "zh":
         asks = asks_in_chinese(sentence) or is_chitchat(sentence)
