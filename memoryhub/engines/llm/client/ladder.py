@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -37,16 +37,21 @@ class UnreadableReplyError(Exception):
 
 
 def ask_model(
-    chat: ChatModel, purpose: Purpose, messages: ChatMessages, shape: type[Reply], version: str = ""
+    chat: ChatModel,
+    purpose: Purpose,
+    messages: ChatMessages,
+    shape: type[Reply],
+    version: str = "",
+    lengths: Mapping[str, int] | None = None,
 ) -> Reply:
     """The model's reply as `shape`, accounted for in the ledger.
 
-    `version` names the prompt where it is not the packaged one.
+    `lengths`: the most items of its lists, by their names. `version` names the prompt where it is not the packaged one.
     Raises EngineError: `unreadable_reply` after one repair, or what the ledger refuses.
     """
     version = version or f"{purpose}.v{PROMPT_VERSIONS[purpose]}"
     with account_for_call(CallRecord(purpose, version, chat.model, messages)) as call:
-        return _ask_with_repair(chat, call, build_strict_schema(shape), shape)
+        return _ask_with_repair(chat, call, build_strict_schema(shape, lengths), shape)
 
 
 @contextmanager
@@ -155,9 +160,14 @@ def _build_repair_messages(text: str, problem: str) -> list[dict[str, str]]:
     ]
 
 
-def build_strict_schema(shape: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema as strict mode wants it: every property required, no others, no defaults."""
+def build_strict_schema(
+    shape: type[BaseModel], lengths: Mapping[str, int] | None = None
+) -> dict[str, Any]:
+    """The JSON schema as strict mode wants it: every property required, no others, no defaults.
+    `lengths`: the most items of lists, as `limit_items` tells them."""
     schema = shape.model_json_schema(by_alias=True)
+    for name, most in (lengths or {}).items():
+        schema["properties"][name]["maxItems"] = most
     for part in (schema, *schema.get("$defs", {}).values()):
         tighten_schema(part)
     return schema

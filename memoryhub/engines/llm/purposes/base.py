@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -112,11 +112,18 @@ class ModelPurposes:
         self.prompts = prompts or PromptSet()
         self.rejected = 0
 
-    def ask_purpose(self, purpose: Purpose, data: dict[str, Any], shape: type[Reply]) -> Reply:
-        """The purpose's instructions and `data` in, a checked reply out. Raises EngineError."""
+    def ask_purpose(
+        self,
+        purpose: Purpose,
+        data: dict[str, Any],
+        shape: type[Reply],
+        lengths: Mapping[str, int] | None = None,
+    ) -> Reply:
+        """The purpose's instructions and `data` in, a checked reply out, whose lists have at most
+        the `lengths`. Raises EngineError."""
         chat = self._chats.get(purpose, self._chat)
         sent = build_messages(self.prompts.get_text(purpose), data)
-        return ask_model(chat, purpose, sent, shape, self.prompts.get_version(purpose))
+        return ask_model(chat, purpose, sent, shape, self.prompts.get_version(purpose), lengths)
 
     def count_rejected_items(self, purpose: Purpose, count: int) -> None:
         """Items of the last reply that it may not claim: dropped, counted, never guessed (E13)."""

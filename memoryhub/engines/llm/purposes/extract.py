@@ -122,7 +122,8 @@ class ExtractionPurposes(ModelPurposes):
             "relations": list(group[0].relations),
             "wanted": sorted(lists),
         }
-        reply = self.ask_purpose("construct", data, shape)
+        lengths = {"changes": MOST_FACTS * len(group)}
+        reply = self.ask_purpose("construct", data, shape, lengths)
         return ReadReply(
             [change.build_fact() for change in reply.changes],
             reply.changes,
@@ -134,7 +135,8 @@ class ExtractionPurposes(ModelPurposes):
     def _ask_apart(self, group: Sequence[Exchange], wanted: ExtractionOptions) -> ReadReply:
         """Facts, entities and relations by a call each, as Mem0 and Mem0g do."""
         data = _build_request(group)
-        reply = self._ask_for_facts(data, wanted)
+        lengths = {"facts": _bound_facts(group), "speech_acts": len(data["messages"])}
+        reply = self._ask_for_facts(data, wanted, lengths)
         if not (wanted.graph and reply.facts):
             return reply
         shown = {name: data[name] for name in ("subject", "participants", "messages")}
@@ -148,14 +150,17 @@ class ExtractionPurposes(ModelPurposes):
         relations = self.ask_purpose("graph_relations", told, RelationsReply).relations
         return replace(reply, entities=entities, relations=relations)
 
-    def _ask_for_facts(self, data: Mapping[str, Any], wanted: ExtractionOptions) -> ReadReply:
+    def _ask_for_facts(
+        self, data: Mapping[str, Any], wanted: ExtractionOptions, lengths: Mapping[str, int]
+    ) -> ReadReply:
         """AMA's with their patterns and R_t, or as little as Mem0 keeps of each."""
         if not wanted.patterns:
-            plain = self.ask_purpose("extract_facts", {**data, "wanted": []}, PlainFactsReply)
+            asked = {**data, "wanted": []}
+            plain = self.ask_purpose("extract_facts", asked, PlainFactsReply, lengths)
             facts = [FactReply.model_validate(f.model_dump(by_alias=True)) for f in plain.facts]
             return ReadReply(facts, speech_acts=plain.speech_acts)
         asked = {**data, "wanted": ["patterns", "related"]}
-        found = self.ask_purpose("extract_facts", asked, FactsReply)
+        found = self.ask_purpose("extract_facts", asked, FactsReply, lengths)
         names = dict.fromkeys(message["exchange"] for message in data["messages"])
         related = [ExchangeReply(exchange=name, related=found.related) for name in names]
         return ReadReply(found.facts, speech_acts=found.speech_acts, exchanges=related)
@@ -195,6 +200,13 @@ def _keep_dialogue(exchange: Exchange) -> Exchange:
 
 def _count_group_tokens(group: Sequence[Exchange]) -> int:
     return sum(count_tokens([u.text for exchange in group for u in exchange.utterances]))
+
+
+def _bound_facts(group: Sequence[Exchange]) -> int:
+    """More facts than anybody could read in messages of this length: a small model goes over all
+    that was told before until it is cut off, and has to be asked again. In steps of two, as each
+    length is a schema of its own to the endpoint."""
+    return min(MOST_FACTS * len(group), 6 + 2 * (_count_group_tokens(group) // 20))
 
 
 def _halve_exchange(exchange: Exchange) -> tuple[Exchange, ...]:
