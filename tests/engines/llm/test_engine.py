@@ -408,3 +408,17 @@ def test_a_summary_has_no_more_sentences_than_asked(
 
 def test_prompts_are_versioned_and_recorded(engine: LLMEngine) -> None:
     assert engine.version == "small/construct.v5"
+
+
+@pytest.mark.parametrize(
+    ("patterns", "said", "most"),
+    [(False, MOVED, 6), (True, MOVED, 6), (False, f"{MOVED} " * 20, 20)],
+)
+def test_E14_no_more_facts_are_asked_for_than_the_messages_can_hold(
+    server: OpenAIServer, engine: LLMEngine, patterns: bool, said: str, most: int
+) -> None:
+    server.script_chat('{"facts": [], "speech_acts": [], "related": []}')
+    exchange = Exchange([make_utterance(said)], participants=("Nora",))
+    engine.extract_memories([exchange], replace(APART, patterns=patterns))
+    asked = server.requests[0].body["response_format"]["json_schema"]["schema"]["properties"]
+    assert (asked["facts"]["maxItems"], asked["speech_acts"]["maxItems"]) == (most, 1)

@@ -46,7 +46,8 @@ def ask_model(
 ) -> Reply:
     """The model's reply as `shape`, accounted for in the ledger.
 
-    `lengths`: the most items of its lists, by their names. `version` names the prompt where it is not the packaged one.
+    `lengths`: the most items of its lists, by their names. `version` names the prompt where it is
+    not the packaged one.
     Raises EngineError: `unreadable_reply` after one repair, or what the ledger refuses.
     """
     version = version or f"{purpose}.v{PROMPT_VERSIONS[purpose]}"
