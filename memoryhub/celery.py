@@ -110,7 +110,7 @@ def patch_pgmq_transport() -> None:
                 self.close_connection(None)
                 raise
 
-    pgmq.Transport = Transport
+    pgmq.Transport = Transport  # type: ignore[misc]  # kombu looks it up by this name
     Transport.Channel = Channel
 
 
