@@ -215,6 +215,7 @@ def test_E25_what_is_told_of_ones_brother_is_not_ones_own(
     ("owner", "said", "may"),
     [
         ("Nora", "Running along the water sounds pleasant.", False),
+        ("Nora", "Try the Alfama bars.", False),
         ("Nora", "Your flight is on Monday.", True),
         ("Nora", "Noted: Nora flies on Monday.", True),
         ("Hub", "Running along the water sounds pleasant.", True),
@@ -225,4 +226,6 @@ def test_E25_what_is_told_of_ones_brother_is_not_ones_own(
 )
 def test_E26_an_assistants_remark_is_nobodys_memory(owner: str, said: str, may: bool) -> None:
     source = Utterance("t2", "Hub", "assistant", said, AT)
-    assert may_be_of_listener(owner, source, said, ["Nora", "Hub"]) is may
+    assert may_be_of_listener(owner, source, said, said, ["Nora", "Hub"]) is may
+    told = f"{owner} was told: {said}"
+    assert may_be_of_listener(owner, source, said, told, ["Nora", "Hub"])

@@ -139,16 +139,19 @@ def may_be_about(
     ) or _mentions_name(names, [said])
 
 
-def may_be_of_listener(owner: str, source: Utterance, said: str, people: Iterable[str]) -> bool:
-    """Whether an assistant's words can be about `owner`: of one of those it talks to, they have to
-    address or name somebody ("running along the water sounds pleasant" is about nobody)."""
+def may_be_of_listener(
+    owner: str, source: Utterance, said: str, claim: str, people: Iterable[str]
+) -> bool:
+    """Whether an assistant's words, and a `claim` read of them, can be about `owner`: of one of
+    those it talks to, they have to address somebody, or the claim to name whom it is about
+    ("running along the water sounds pleasant" is about nobody)."""
     if _is_same_name(owner, source.speaker) or detect_language(source.text) == "other":
         return True
     if not any(_is_same_name(owner, name) for name in people):
         return True
     spoken_to = _SECOND_PERSON.search(said) or _THIRD_PERSON.search(said)
     both = _FIRST_PERSON.search(said) or _FIRST_PERSON_PLURAL.search(said)
-    return bool(spoken_to or both) or _mentions_name(owner, [said])
+    return bool(spoken_to or both) or _mentions_name(owner, [said, claim])
 
 
 def tells_of_somebody_of_theirs(

@@ -419,7 +419,7 @@ class ExtractionReader:
         exchange = self.exchanges[self._place[source.handle]]
         people = [*exchange.participants, exchange.subject, *self._speakers]
         if source.role != "user":
-            return may_be_of_listener(owner, source, basis, people)
+            return may_be_of_listener(owner, source, basis, text, people)
         if tells_of_somebody_of_theirs(owner, source, basis, text, people):
             return False
         return not names_other_person(text, owner, people) and may_be_about(
