@@ -150,8 +150,8 @@ def may_be_of_listener(
     if not any(_is_same_name(owner, name) for name in people):
         return True
     spoken_to = _SECOND_PERSON.search(said) or _THIRD_PERSON.search(said)
-    both = _FIRST_PERSON.search(said) or _FIRST_PERSON_PLURAL.search(said)
-    return bool(spoken_to or both) or _mentions_name(owner, [said, claim])
+    spoken_of = _FIRST_PERSON.search(said) or _FIRST_PERSON_PLURAL.search(said)
+    return bool(spoken_to or spoken_of) or _mentions_name(owner, [said, claim])
 
 
 def tells_of_somebody_of_theirs(

@@ -34,6 +34,7 @@ _WHEN = re.compile(
     r" (?:last|next|this|every|on) (?:week|month|year|" + "|".join(sorted(WEEKDAYS)) + r")s?$", re.I
 )
 _QUANTITIES = split_words("lots loads plenty more most less one ones own other others it them de")
+_NO_NAMES = VAGUE_NOUNS | _QUANTITIES
 _PREPOSITIONS = split_words("to in at for as with on about from into of by")
 _AUXILIARIES = split_words("""
     is am are was were be been being has have had do does did will would can could going not got
@@ -92,7 +93,7 @@ def find_target(fact: FactCandidate) -> str:
 def _is_vague(name: str) -> bool:
     """Nothing that one could be told more of: "a chance", "lots", "a great time"."""
     last = name.rpartition(" ")[2]  # with a capital it is somebody's name: Hope, Joy
-    return last in VAGUE_NOUNS | _QUANTITIES or last.removesuffix("s") in VAGUE_NOUNS
+    return last in _NO_NAMES or last.removesuffix("s") in VAGUE_NOUNS
 
 
 def derive_label(fact: FactCandidate) -> str:

@@ -26,11 +26,11 @@ _PARTICIPANT_DEPENDENCIES = frozenset({"nsubj", "nsubjpass", "dobj", "conj"})
 _BROUGHT_IN, _SPOKEN_OF = ("dobj", "attr"), ("nsubj", "nsubjpass", "ROOT")
 _HAVING_VERBS = split_words("have get buy own adopt rent order find start join build keep lease")
 
-
 # Nouns that are said to somebody, of whom nothing more is told.
 _GREETINGS = split_words(
     "thanks thank congrats congratulation cheers hug welcome hello regard wish"
 )
+_NO_THINGS = PEOPLE | JOBS | VAGUE_NOUNS | _GREETINGS
 
 
 def may_point_back(text: str) -> bool:
@@ -118,7 +118,7 @@ def _is_thing(token: Token) -> bool:
     if token.pos_ not in ("NOUN", "PROPN") or token.ent_type_ in _TIME_TYPES:
         return False
     lemma = token.lemma_.lower()
-    return not (token.ent_type_ == "PERSON" or lemma in PEOPLE | JOBS | VAGUE_NOUNS | _GREETINGS)
+    return not (token.ent_type_ == "PERSON" or lemma in _NO_THINGS)
 
 
 def _find_people(span: Span, scene: Scene, pronoun: str) -> set[str]:

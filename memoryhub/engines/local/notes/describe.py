@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _MAX_KEYWORDS = 12  # keywords and tags (spec §16)
 _MAX_CONTEXT = 500
+_IDLE_NOUNS = VAGUE_NOUNS | COURTESIES  # no note is about them
 _SKIPPED_ENTITY_TYPES = frozenset({"DATE", "TIME", "PERSON", "CARDINAL", "ORDINAL"})
 # What stands before a turn's words in a note's content.
 _SPEAKER_PREFIX = re.compile(r"^([^\n:：]{1,60}): ", re.M)
@@ -88,7 +89,7 @@ def extract_keywords(docs: Iterable[Doc], names: frozenset[str]) -> tuple[str, .
 
 def _extract_phrase(chunk: Span, names: frozenset[str]) -> list[str]:
     root = chunk.root
-    if root.pos_ not in ("NOUN", "PROPN") or root.lemma_.lower() in VAGUE_NOUNS | COURTESIES:
+    if root.pos_ not in ("NOUN", "PROPN") or root.lemma_.lower() in _IDLE_NOUNS:
         return []
     if root.ent_type_ in _SKIPPED_ENTITY_TYPES or root.lower_ in names:
         return []

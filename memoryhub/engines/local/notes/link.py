@@ -42,9 +42,10 @@ _UNKNOWN_COSINE = 0.53  # stands for a cosine that is not given: one shared word
 MAX_LINKS = 5  # of a new note, the closest
 # Days and months have capitals, and tell nothing of what is spoken of.
 _CALENDAR_WORDS = frozenset(name.lower() for name in (*day_name, *month_name) if name)
+_IDLE_TERMS = _CALENDAR_WORDS | COURTESIES | VAGUE_NOUNS
 _MIN_NEIGHBOURS_FOR_COMMON = 4  # with fewer neighbours no word is called common
-# A capital inside a sentence; a name at its beginning can't be told from any other word.
 _APOSTROPHE = re.compile(r"['’](?:m|ve|re|d|ll|t|s)?$")
+# A capital inside a sentence; a name at its beginning can't be told from any other word.
 _NAME = re.compile(r"(?<=[\w,;] )[A-Z][\w'’-]*[a-z]\b")
 
 
@@ -85,7 +86,7 @@ def extract_terms(note: NoteState) -> frozenset[str]:
     speakers = find_speaker_words(note.content)
     return frozenset(
         word
-        for word in {*words, *names} - _CALENDAR_WORDS - COURTESIES - VAGUE_NOUNS - speakers
+        for word in {*words, *names} - _IDLE_TERMS - speakers
         if not _APOSTROPHE.search(word) and not _is_nickname(word, speakers)
     )
 
