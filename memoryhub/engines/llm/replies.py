@@ -101,12 +101,16 @@ class _Aliased(BaseModel):
 
 
 class PlainFactReply(_Aliased):
-    """What is read of a fact under every policy."""
+    """What is read of a fact under every policy.
 
-    text: Text = ""
+    The message and its words come before the sentence made of them: a small model that writes the
+    sentence first goes over what it was told before, and quotes the message for all of it.
+    """
+
     source: Text = ""
     quote: Text = ""
     owner: Text = ""
+    text: Text = ""
     verb: Text = ""
     object: Text = ""
     predicate: Text = ""

@@ -115,12 +115,12 @@ class ExtractionPurposes(ModelPurposes):
     def _ask_at_once(self, group: Sequence[Exchange], wanted: ExtractionOptions) -> ReadReply:
         """What the messages change, and what else is wanted of them, by one call."""
         shape = _CONSTRUCT_SHAPES[wanted.graph, wanted.notes or wanted.chain]
-        data = _build_request(group)
         lists = [name for name in shape.model_fields if name != "changes"]
-        data |= {
+        data = {
             "known": [render_held_claim(claim) for claim in group[0].held or ()],
             "relations": list(group[0].relations),
             "wanted": sorted(lists),
+            **_build_request(group),
         }
         lengths = {"changes": MOST_FACTS * len(group)}
         reply = self.ask_purpose("construct", data, shape, lengths)
@@ -155,11 +155,11 @@ class ExtractionPurposes(ModelPurposes):
     ) -> ReadReply:
         """AMA's with their patterns and R_t, or as little as Mem0 keeps of each."""
         if not wanted.patterns:
-            asked = {**data, "wanted": []}
+            asked = {"wanted": [], **data}
             plain = self.ask_purpose("extract_facts", asked, PlainFactsReply, lengths)
             facts = [FactReply.model_validate(f.model_dump(by_alias=True)) for f in plain.facts]
             return ReadReply(facts, speech_acts=plain.speech_acts)
-        asked = {**data, "wanted": ["patterns", "related"]}
+        asked = {"wanted": ["patterns", "related"], **data}
         found = self.ask_purpose("extract_facts", asked, FactsReply, lengths)
         names = dict.fromkeys(message["exchange"] for message in data["messages"])
         related = [ExchangeReply(exchange=name, related=found.related) for name in names]
@@ -260,22 +260,22 @@ def _join_extractions(parts: Sequence[Extraction]) -> Extraction:
 
 
 def _build_request(group: Sequence[Exchange]) -> dict[str, Any]:
+    """What went before first, the messages last, as Mem0's prompt has them (spec §5.1): what
+    stands nearest to the reply is what a small model writes about."""
     first = group[0]
-    messages = [
-        {"handle": u.handle, "exchange": f"e{at}"} | _render_utterance(u)
-        for at, exchange in enumerate(group, 1)
-        for u in exchange.utterances
-    ]
-    data: dict[str, Any] = {
+    history = (*first.earlier, *first.history)
+    return {
         "subject": first.subject,
         "participants": list(first.participants),
         "observed": group[-1].utterances[-1].at.date().isoformat(),
-        "history": [
-            {"handle": u.handle} | _render_utterance(u) for u in (*first.earlier, *first.history)
+        **({"summary": first.summary} if first.summary else {}),
+        "history": [{"handle": u.handle} | _render_utterance(u) for u in history],
+        "messages": [
+            {"handle": u.handle, "exchange": f"e{at}"} | _render_utterance(u)
+            for at, exchange in enumerate(group, 1)
+            for u in exchange.utterances
         ],
-        "messages": messages,
     }
-    return data | ({"summary": first.summary} if first.summary else {})
 
 
 def _render_utterance(utterance: Utterance) -> dict[str, str]:
