@@ -82,8 +82,14 @@ def limit_items(count: int) -> Any:
     return Field(json_schema_extra={"maxItems": count})
 
 
+def limit_length(characters: int) -> Any:
+    """The same for a text."""
+    return Field(json_schema_extra={"maxLength": characters})
+
+
 Text = Annotated[str, BeforeValidator(_coerce_text)]
 Word = Annotated[Text, AfterValidator(_fold_word)]  # one of a list: read whatever its case
+Sentence = Annotated[Text, limit_length(500)]  # spec §16
 WrittenText = Annotated[Text, AfterValidator(_check_not_blank)]
 Summary = Annotated[Text, Field(min_length=1)]
 Share = Annotated[float, BeforeValidator(_coerce_share)]
@@ -110,7 +116,7 @@ class PlainFactReply(_Aliased):
     source: Text = ""
     quote: Text = ""
     owner: Text = ""
-    text: Text = ""
+    text: Sentence = ""
     verb: Text = ""
     object: Text = ""
     predicate: Text = ""
@@ -139,7 +145,7 @@ class ChangeReply(_Aliased):
     source: Text = ""
     quote: Text = ""
     owner: Text = ""
-    text: Text = ""
+    text: Sentence = ""
     relation: Text = ""
     value: Text = ""
     state: Word = "now"
@@ -193,7 +199,7 @@ class ActReply(BaseModel):
 class NoteReply(BaseModel):
     keywords: Words = []
     tags: Words = []
-    context: Text = ""
+    context: Sentence = ""
 
 
 class ExchangeReply(NoteReply):
@@ -267,7 +273,7 @@ class VerdictReply(BaseModel):
     candidate: Text = ""
     op: Text = ""
     target: Text = ""
-    text: Text = ""
+    text: Sentence = ""
 
 
 class ResolveReply(BaseModel):
@@ -290,7 +296,7 @@ class DescriptionReply(BaseModel):
     handle: Text = ""
     keywords: Words = []
     tags: Words = []
-    context: Text = ""
+    context: Sentence = ""
 
 
 class NoteBuildReply(BaseModel):
@@ -301,11 +307,11 @@ class LinkReply(_Aliased):
     first: Text = Field("", alias="from")
     to: Text = ""
     kind: Text = "related"
-    reason: Text = ""
+    reason: Sentence = ""
 
 
 class EvolutionReply(DescriptionReply):
-    why: Text = ""
+    why: Sentence = ""
 
 
 class LinkEvolveReply(BaseModel):

@@ -422,3 +422,20 @@ def test_E14_no_more_facts_are_asked_for_than_the_messages_can_hold(
     engine.extract_memories([exchange], replace(APART, patterns=patterns))
     asked = server.requests[0].body["response_format"]["json_schema"]["schema"]["properties"]
     assert (asked["facts"]["maxItems"], asked["speech_acts"]["maxItems"]) == (most, 1)
+
+
+@pytest.mark.parametrize("patterns", [False, True])
+def test_what_went_before_is_read_first_and_the_message_quoted_before_it_is_told(
+    server: OpenAIServer, engine: LLMEngine, patterns: bool
+) -> None:
+    """A small model goes on with what it read last: a summary there is told again as news."""
+    server.script_chat('{"facts": [], "speech_acts": [], "related": []}')
+    before = make_utterance("I work nights.", handle="h1")
+    exchange = Exchange([make_utterance(MOVED)], history=[before], summary="Nora is a nurse.")
+    engine.extract_memories([exchange], replace(APART, patterns=patterns))
+    sent = server.requests[0].body
+    data = json.loads(sent["messages"][-1]["content"])
+    assert list(data)[-3:] == ["summary", "history", "messages"]
+    fact = sent["response_format"]["json_schema"]["schema"]["$defs"]
+    shape = fact["FactReply" if patterns else "PlainFactReply"]
+    assert list(shape["properties"])[:4] == ["source", "quote", "owner", "text"]

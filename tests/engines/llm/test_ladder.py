@@ -123,18 +123,23 @@ def test_a_cut_reply_has_failed_even_when_it_parses(server: OpenAIServer) -> Non
     assert raised.value.code == "reply_cut"
 
 
-def test_lists_are_asked_for_of_a_length_unless_an_endpoint_refuses_it(
-    server: OpenAIServer,
+@pytest.mark.parametrize(("limit", "left"), [("maxItems", (None, 500)), ("maxLength", (12, None))])
+def test_lists_and_texts_have_a_greatest_length_unless_an_endpoint_refuses_it(
+    server: OpenAIServer, limit: str, left: tuple[int | None, int | None]
 ) -> None:
     note = '{"keywords": ["cats"], "tags": [], "context": "Pets."}'
-    server.script_chat(ScriptedReply(status=400, content="'maxItems' is not permitted"), note, note)
+    refusal = ScriptedReply(status=400, content=f"'{limit}' is not permitted")
+    server.script_chat(refusal, note, note)
     chat = ChatClient(server.url, "key", "small")
     ask_model(chat, "note_build", MESSAGES, NoteReply)
     ask_model(chat, "note_build", MESSAGES, NoteReply)
     formats = [request.body["response_format"] for request in server.requests]
     assert {each["type"] for each in formats} == {"json_schema"}
-    lists = [each["json_schema"]["schema"]["properties"]["keywords"] for each in formats]
-    assert [each.get("maxItems") for each in lists] == [12, None, None]
+    schemas = [each["json_schema"]["schema"]["properties"] for each in formats]
+    told = [
+        (each["keywords"].get("maxItems"), each["context"].get("maxLength")) for each in schemas
+    ]
+    assert told == [(12, 500), left, left]
 
 
 def test_a_longer_list_than_asked_for_costs_nothing() -> None:

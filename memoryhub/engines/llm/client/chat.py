@@ -16,7 +16,8 @@ ChatMessages = Sequence[dict[str, str]]
 # How to ask for JSON, most reliable first; the last one only asks in words.
 REPLY_SHAPES = ("json_schema", "json_object", "text")
 # What a request may go without, where an endpoint refuses it by name.
-OPTIONAL_PARAMETERS = ("max_tokens", "temperature", "maxItems", "parallel_tool_calls")
+SCHEMA_LIMITS = ("maxItems", "maxLength")
+OPTIONAL_PARAMETERS = ("max_tokens", "temperature", *SCHEMA_LIMITS, "parallel_tool_calls")
 _THINKING_FACTOR = 4  # how many times the tokens a model gets that thinks before it replies
 _OVERFLOW_PHRASES = ("context", "too long", "too many tokens", "maximum length")
 _REFUSAL_ERRORS = (openai.BadRequestError, openai.UnprocessableEntityError)
@@ -207,7 +208,7 @@ def build_options(
     if "temperature" not in without:
         found["temperature"] = 0
     if shape == "json_schema":
-        told = _strip_max_items(schema) if "maxItems" in without else schema
+        told = _strip_limits(schema, without.intersection(SCHEMA_LIMITS))
         described = {"name": name, "schema": told, "strict": True}
         found["response_format"] = {"type": shape, "json_schema": described}
     elif shape == "json_object":
@@ -215,10 +216,10 @@ def build_options(
     return found
 
 
-def _strip_max_items(schema: Any) -> Any:
-    """A schema without lengths of lists, which not every endpoint takes."""
+def _strip_limits(schema: Any, names: Collection[str]) -> Any:
+    """A schema without the lengths of lists or texts that an endpoint does not take."""
     if isinstance(schema, list):
-        return [_strip_max_items(part) for part in schema]
+        return [_strip_limits(part, names) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    return {name: _strip_max_items(part) for name, part in schema.items() if name != "maxItems"}
+    return {key: _strip_limits(part, names) for key, part in schema.items() if key not in names}
