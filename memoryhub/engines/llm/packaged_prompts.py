@@ -42,7 +42,7 @@ Purpose = Literal[
 # A change of a prompt's text is a new file and a new number: calls and events name it.
 PROMPT_VERSIONS: dict[Purpose, int] = dict.fromkeys(get_args(Purpose), 1) | {
     "construct": 5,
-    "extract_facts": 3,
+    "extract_facts": 4,
     "resolve": 2,
     "themes": 2,
     "trait_update": 2,

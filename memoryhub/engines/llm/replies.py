@@ -16,6 +16,7 @@ from pydantic import (
     create_model,
     model_validator,
 )
+from pydantic.json_schema import SkipJsonSchema
 
 from memoryhub.engines.llm.client.ladder import tighten_schema
 from memoryhub.engines.types import AgentTool
@@ -125,8 +126,9 @@ class PlainFactReply(_Aliased):
     correction: bool = False
     first: Text = Field("", alias="from")
     last: Text = Field("", alias="to")
-    when: Text = ""
-    confidence: Share = 0.8
+    # Read where a prompt of one's own asks for them: each costs a small model as much as a fact.
+    when: SkipJsonSchema[Text] = ""
+    confidence: SkipJsonSchema[Share] = 0.8
 
 
 class FactReply(PlainFactReply):

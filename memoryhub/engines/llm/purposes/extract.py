@@ -206,7 +206,7 @@ def _bound_facts(group: Sequence[Exchange]) -> int:
     """More facts than anybody could read in messages of this length: a small model goes over all
     that was told before until it is cut off, and has to be asked again. In steps of two, as each
     length is a schema of its own to the endpoint."""
-    return min(MOST_FACTS * len(group), 6 + 2 * (_count_group_tokens(group) // 20))
+    return min(MOST_FACTS * len(group), 4 + 2 * (_count_group_tokens(group) // 24))
 
 
 def _halve_exchange(exchange: Exchange) -> tuple[Exchange, ...]:
