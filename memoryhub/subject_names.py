@@ -16,7 +16,11 @@ MAX_OWNER_LENGTH = 120
 _MAX_WORD = 20  # letters: no name has a longer word
 _NAME = re.compile(r"[^\W\d_](?:[^\W\d_]|[ .,'’·‧-]){0,199}")
 _NO_NAMES = frozenset(
-    {"user", "the user", "default", "guest", "anonymous", "unknown", "customer", "client", "me"}
+    {
+        *("user", "the user", "default", "guest", "anonymous", "unknown", "customer", "client"),
+        *("me", "human", "person", "speaker", "sender", "member", "visitor", "caller"),
+        *("用户", "客户", "访客", "顾客", "我"),
+    }
 )
 _PART = r"(?:[^\W\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|-)"  # of a word in letters
 _CHANGES_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -30,6 +34,15 @@ def reads_like_name(subject: str) -> bool:
     words = subject.split()
     slug = any(word.count("-") > 2 or len(word) > _MAX_WORD for word in words)
     return not slug and len(_CHANGES_CASE.findall(subject)) < 3
+
+
+def is_same_name(known: str, other: str) -> bool:
+    """Whether both may name one person: ("ana", "Ana Ferreira"), ("petra-novak", "Petra"),
+    ("陈小雨", "小雨") → True."""
+    if not known.isascii() and not other.isascii():
+        return known in other or other in known
+    words, others = (re.findall(r"[^\W\d_]+", name.casefold()) for name in (known, other))
+    return bool(words and others) and (words[0] in others or others[0] in words)
 
 
 def get_first_name(name: str) -> str:

@@ -19,13 +19,16 @@ from memoryhub.dialogues.redaction import hash_buried_words
 from memoryhub.engines.local.language import detect_language
 from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.subject_names import (
+    PLACEHOLDERS,
     THE_USER_BY_LANGUAGE,
     choose_display_name,
+    is_same_name,
     reads_like_name,
 )
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.services import lock_space
 
+_NAME_COLUMNS = ("name", "named_in", "former_names", "rename_due")
 # A silence this long ends a conversation that was given no name.
 SESSION_GAP = timedelta(minutes=30)
 PAUSED_MESSAGE = gettext_noop(
@@ -237,21 +240,32 @@ def _update_bounds(space: Space, session: Session, new: list[Turn], received: da
         space.last_activity_at = received
     session.turn_count += len(new)
     session.save(update_fields=["channel", "started_at", "ended_at", "turn_count"])
-    _adopt_id(space, said)
+    _adopt_speaker(space, said)
     space.speakers = sorted({*space.speakers, *(turn.speaker for turn in said)})
-    space.save(update_fields=["next_seq", "speakers", "former_names", "last_activity_at"])
+    space.save(update_fields=["next_seq", "speakers", "last_activity_at", *_NAME_COLUMNS])
 
 
-def _adopt_id(space: Space, said: Sequence[Turn]) -> None:
-    """Who writes under an id, where no other person does, is the subject: applications name people
-    by ids, and not always by one and the same."""
-    ids = {turn.speaker for turn in said if turn.role == Turn.Role.USER}
-    if len(ids) != 1 or any(name in space.called_names or reads_like_name(name) for name in ids):
+def _adopt_speaker(space: Space, said: Sequence[Turn]) -> None:
+    """Who alone writes as a person here is the subject (E25), under an id, as applications do not
+    always name people by one and the same, or under a name where none is known or the one that is
+    known is theirs."""
+    spoken = [turn for turn in said if turn.role == Turn.Role.USER]
+    names = {turn.speaker for turn in spoken}
+    if len(names) != 1 or names <= {*space.called_names}:
         return
-    people = Turn.objects.filter(space=space, role=Turn.Role.USER)
-    if not people.exclude(speaker__in=ids).exists():
-        language = detect_language(next(t.text for t in said if t.speaker in ids))
-        placeholder = THE_USER_BY_LANGUAGE.get(language, "")
-        called = choose_display_name(space.name, space.subject, placeholder)
-        space.former_names = sorted({*space.former_names, *ids})
-        space.speakers = [*space.speakers, called]
+    (speaker,) = names
+    named = reads_like_name(speaker)
+    known = "" if space.display_name in PLACEHOLDERS else space.display_name
+    if named and known and not is_same_name(known, speaker):
+        return
+    others = Turn.objects.filter(space=space, role=Turn.Role.USER).exclude(speaker=speaker)
+    if (others.exclude(speaker__in=space.called_names) if named else others).exists():
+        return
+    if named and not space.name:
+        space.name, space.named_in = speaker, spoken[0].id
+        space.rename_due = True
+        return
+    placeholder = THE_USER_BY_LANGUAGE.get(detect_language(spoken[0].text), "")
+    called = choose_display_name(space.name, space.subject, placeholder)
+    space.former_names = sorted({*space.former_names, speaker})
+    space.speakers = [*space.speakers, called]

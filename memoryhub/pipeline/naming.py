@@ -100,13 +100,18 @@ def _find_name_told(space: Space, turn: Turn) -> str:
     return find_introduced_name(turn.text) if own and _may_learn(space) else ""
 
 
+def _list_names_told(turn: Turn) -> tuple[str, str]:
+    """What a turn names the subject by: its speaker's name, and its words."""
+    return turn.speaker, find_introduced_name(turn.text)
+
+
 def forget_erased_name(space: Space, actor: str, now: datetime) -> None:
     """Where the words that told the name are erased, the subject has none again: what is written
     and who spoke say "the user". Call after an erasure. Opens its own scopes."""
     with tenant_scope(space.tenant_id):
         held = Space.objects.filter(id=space.id).exclude(named_in=None).first()
         told = Turn.objects.filter(id=held.named_in).first() if held and held.named_in else None
-        if held is None or (told is not None and find_introduced_name(told.text) == held.name):
+        if held is None or (told is not None and held.name in _list_names_told(told)):
             return
         lock_space(held)
         name = held.name
