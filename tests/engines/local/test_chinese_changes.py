@@ -172,3 +172,25 @@ def test_work_and_home_in_the_words_people_use(text: str, key: str, value: str) 
 @pytest.mark.parametrize("text", ["我人在上海出差", "我在手机上做", "我公司是做软件的"])
 def test_a_visit_is_no_home_and_a_trade_no_firm(text: str) -> None:
     assert [fact.predicate_key for fact in read_turn_facts(text) if fact.predicate_key] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("跳槽成功！下个月去腾讯，要搬到深圳了", ("何苗", "works_at", "腾讯")),
+        ("在中学教数学，还有两年退休", ("何苗", "works_as", "中学数学老师")),
+    ],
+)
+def test_what_is_told_on_the_way_is_kept(text: str, told: tuple[str, str, str]) -> None:
+    assert told in list_keyed_facts(text)
+
+
+def test_what_one_took_in_is_no_thing_of_ones_own() -> None:
+    texts = [fact.text for fact in read_turn_facts("上周领养了一只橘猫，取名叫土豆")]
+    assert "土豆是何苗的橘猫。" in texts
+    assert not [text for text in texts if "的领养" in text]
+
+
+def test_what_was_given_up_is_over() -> None:
+    ended = [f.text for f in read_turn_facts("酒也戒了两个月了") if f.polarity == "ended"]
+    assert "何苗戒酒了。" in ended

@@ -61,6 +61,59 @@ def test_a_first_day_at_work_is_a_job(text: str, key: str, value: str) -> None:
     assert find_value(tell(text), key) == value
 
 
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("quick intro: I'm Petra, vet nurse up in Inverness", "works_as", "vet nurse"),
+        ("I'm Petra, vet nurse up in Inverness", "lives_in", "Inverness"),
+        (
+            "out of the shoebox at last, me and Jo got a place together in Nairn",
+            "lives_in",
+            "Nairn",
+        ),
+        ("back home in Sheffield, mum is fine", "lives_in", "Sheffield"),
+        ("Just moved to Lisbon for a job at a surf school", "works_at", "a surf school"),
+        ("gonna be driving lorries for Stobart from may", "works_at", "Stobart"),
+        ("I teach year 4 at a primary school in Hackney", "works_at", "a primary school"),
+        ("I've been made deputy head from September!", "works_as", "deputy head"),
+        ("started at a hostel reception, mostly nights", "works_at", "hostel reception"),
+    ],
+)
+def test_what_is_told_on_the_way_is_kept(text: str, key: str, value: str) -> None:
+    assert find_value(tell(text), key) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My brother is driving a van for Stobart",
+        "My sister moved to Lisbon for a job at a bank",
+        "My mum is back home in Sheffield",
+        "If we got a house in Nairn, I'd be happy",
+        "I'm home in Leeds for the weekend",
+        "I teach my kids to swim at a school",
+    ],
+)
+def test_what_is_another_s_imagined_or_passing_is_not_ones_own(text: str) -> None:
+    told = [fact for fact in tell(text) if fact.owner == SPEAKER]
+    assert not {fact.predicate_key for fact in told} & {"lives_in", "works_at", "works_as"}
+
+
+def test_what_one_can_not_do_at_table_is_not_eaten() -> None:
+    told = [f.text for f in tell("I can't do dairy, it gives me migraines")]
+    assert f"{SPEAKER} can not eat dairy." in told
+
+
+def test_a_pet_s_name_is_told_behind_how_it_was_got() -> None:
+    told = [f.text for f in tell("Ended up getting a rescue greyhound, she's called Biscuit")]
+    assert f"{SPEAKER}'s greyhound is called Biscuit." in told
+
+
+def test_who_has_the_room_now_is_the_flatmate() -> None:
+    told = [f.text for f in tell("Ines moved out, there's a guy called Bruno in her room now")]
+    assert f"{SPEAKER}'s flatmate is Bruno now." in told
+
+
 def test_there_is_the_place_named_before() -> None:
     (_, moved) = tell("Tobias got an offer in Hamburg and moved there last week.")
     assert moved.text == "Tobias moved to Hamburg last week."

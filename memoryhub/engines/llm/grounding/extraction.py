@@ -269,7 +269,7 @@ class ExtractionReader:
         kind = _match_choice(FactKind, reply.kind)
         polarity = _match_choice(Polarity, reply.polarity)
         text = (reply.text.strip() or self._find_target_text(change))[:MOST_CHARACTERS]
-        if not (source and kind and polarity and text):
+        if not (source and kind and polarity and text) or text.endswith(("?", "？")):
             return None
         span, found = _locate_quote(source, reply.quote)
         told = source.text[span.start : span.end] if found and change is not None else ""

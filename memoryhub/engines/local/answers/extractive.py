@@ -310,12 +310,34 @@ _LISTED_KINDS = (
     _ListedKind(
         re.compile(
             r"\b(?:what|which)\b.{0,40}?\b(?:hate|dislike|(?:not|n['’]?t) (?:like|stand|eat)|avoid)"
-            r"|\bwhat\b.{0,20}? (?:can|do|does)(?:n['’]?t) .{1,20}? (?:stand|like|eat)\b",
+            r"|\bwhat\b.{0,20}? (?:can|do|does)(?:n['’]?t) .{1,20}?"
+            r" (?:stand|like|eat|have|drink)\b",
             re.I,
         ),
         re.compile(
             r"\b(?:hates?|dislikes?|detests?|loathes?|can ?(?:not|n['’]t) (?:stand|bear|eat|have)"
-            r"|(?:does|do) not (?:like|eat)|(?:does|do)n['’]t (?:like|eat)|never eats?|allergic)\b",
+            r"|(?:does|do) not (?:like|eat)|(?:does|do)n['’]t (?:like|eat)|never eats?|allergic"
+            r"|intolerant)\b",
+            re.I,
+        ),
+    ),
+    _ListedKind(
+        re.compile(r"\bwho (?:am|is|was|are) .{1,20}? (?:engaged|married) to\b", re.I),
+        re.compile(r"\b(?:engaged|married|wife|husband|fianc[ée]e?)\b", re.I),
+        of_others=re.compile(r"\b(?:engaged|married)\b", re.I),
+    ),
+    _ListedKind(
+        re.compile(
+            r"\b(?:what|which|any|have|has) .{0,30}?\b(?:injur\w*|illness\w*"
+            r"|(?:health|medical) (?:problem|issue|condition)s?)\b",
+            re.I,
+        ),
+        re.compile(
+            r"\b(?:tore|torn|broken? (?:my|their|his|her|an?)|fractured?|sprained?|twisted"
+            r"|pulled|hurt|injured|dislocated|ruptured|slipped disc|diagnosed|allergic|asthma"
+            r"|diabet\w*"
+            r"|migraines?|arthritis|anaemi\w*|coeliac|celiac|epilep\w*|blood pressure|surgery"
+            r"|operation|stitches|concussion|playing up)\b",
             re.I,
         ),
     ),
@@ -336,9 +358,19 @@ _LISTED_KINDS = (
     ),
     _ListedKind(
         re.compile(
-            r"[我他她](?:不|讨厌)(?:喜欢|爱)?(?:吃|喝)?什么|讨厌(?:吃)?什么|什么不(?:吃|喜欢)"
+            r"[我他她](?:不|讨厌)(?:喜欢|爱|能|可以)?(?:吃|喝)?什么|讨厌(?:吃)?什么"
+            r"|什么(?:东西)?不(?:能)?(?:吃|喝|喜欢)"
         ),
         re.compile(r"不(?:吃|喝|喜欢|爱)|讨厌|过敏|忌口"),
+    ),
+    _ListedKind(
+        re.compile(
+            r"(?:身体|健康).{0,6}(?:问题|毛病|情况|怎么样|怎样)|有(?:什么|哪些|啥)(?:病|伤)|受过?什么伤"
+        ),
+        re.compile(
+            r"血压|血糖|血脂|尿酸|糖尿|查出|确诊|过敏|骨折|扭伤|拉伤|受伤|手术|失眠|近视|贫血|哮喘|胃炎|腰疼|腰痛"
+            r"|颈椎|痛风|偏头痛"
+        ),
     ),
     _ListedKind(
         re.compile(r"(?:和|跟|同)谁(?:一起)?住|住在一起"),

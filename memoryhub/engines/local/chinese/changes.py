@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from memoryhub.engines.local.chinese.corrections import CorrectedStatement
 from memoryhub.engines.local.chinese.people import ROLES
@@ -16,10 +17,36 @@ _NO_LONGER_IS = re.compile(
     rf"|叫)(?P<name>[\u4e00-\u9fffA-Za-z]{{1,8}})"
 )
 
+# 酒也戒了两个月了, 烟终于戒掉了: what was done is named before.
+_GIVEN_UP = re.compile(r"(?P<what>烟|酒|糖|奶茶|咖啡)(?:也|都|已经|终于|早就?)*戒(?:掉)?了")
+# 跳槽成功，下个月去腾讯: who changes jobs and goes to a firm works there.
+_JOB_CHANGE = re.compile(r"跳槽|入职|换工作|拿到.{0,8}offer|offer|录取|录用", re.I)
+_GOES_TO = re.compile(
+    r"(?P<when>(?:下个?[月周]|明天|下星期|[\d一二三四五六七八九十]+月)(?:[\d一二三四五六七八九十]+[号日])?(?:就|要|会)?)?"
+    r"去(?P<firm>[\u4e00-\u9fffA-Za-z]{2,8}?)(?:上班|工作|报到|入职)?(?=[，,。！!；;]|$|了)"
+)
+# 在中学教数学: who teaches at a school is a teacher there.
+_TEACHES = re.compile(
+    r"在(?P<where>[\u4e00-\u9fff]{0,8}(?:小学|中学|高中|初中|大学|学校|幼儿园))教(?P<what>[\u4e00-\u9fff]{2,4})"
+)
+
+
+def _read_told_otherwise(said: str) -> Iterator[CorrectedStatement]:
+    for found in _GIVEN_UP.finditer(said):
+        yield CorrectedStatement(f"我戒{found['what']}了", found.start(), found.end())
+    if _JOB_CHANGE.search(said):
+        for found in _GOES_TO.finditer(said):
+            told = f"我{found['when'] or ''}去{found['firm']}上班"
+            yield CorrectedStatement(told, found.start(), found.end())
+    for found in _TEACHES.finditer(said):
+        yield CorrectedStatement(
+            f"我是{found['where']}{found['what']}老师", found.start(), found.end()
+        )
+
 
 def read_changes(said: str) -> list[CorrectedStatement]:
     """The states that a message leads to, each with where in it that was said."""
-    return [
+    successors = [
         CorrectedStatement(
             f"{found['whose']}{found['role']}现在是{found['name']}",
             found.start("name"),
@@ -27,3 +54,4 @@ def read_changes(said: str) -> list[CorrectedStatement]:
         )
         for found in _NO_LONGER_IS.finditer(said)
     ]
+    return [*successors, *_read_told_otherwise(said)]

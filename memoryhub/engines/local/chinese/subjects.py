@@ -189,11 +189,15 @@ def _name_relative(text: str, relative: re.Match[str], speaker: str) -> Subject:
     return Subject("person", owner, owner, 0, end)
 
 
+_NO_NOUNS = frozenset({"领养", "收养"})  # the tagger takes these for nouns
+
+
 def _is_nominal(words: tuple[TaggedWord, ...], place: int) -> bool:
     """Whether a word is of a noun phrase: by its tag, and by the word after it."""
     word, tag = words[place]
     after, kind = words[place + 1] if place + 1 < len(words) else ("", "")
-    if word[0] in "姓叫" or (len(word) == 1 and after in ("了", "过", "着")):
+    done = after in ("了", "过", "着") and (len(word) == 1 or tag == "vn" or word in _NO_NOUNS)
+    if word[0] in "姓叫" or done:
         return False
     if after == "的":
         return tag.startswith((*_NOUN_TAGS, "t", "a")) or (tag == "v" and place > 0)

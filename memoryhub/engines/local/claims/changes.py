@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator
 
 from memoryhub.engines.local.claims.short_answers import CompletedStatement
+from memoryhub.engines.local.claims.whereabouts import is_passing
 from memoryhub.engines.local.grammar.scene import ParsedTurn
 from memoryhub.engines.local.grammar.speech import is_question
-from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.local.wordlists import JOBS, split_words
 
 _LEAD = r"^\W*(?:(?:so|and|oh|well|also|anyway|btw|by the way|hey|ok|okay|plus),? )*"
 _HAVE = r"(?:(?:i|we)(?:['’]ve| have)?|ive|weve) (?:just |finally |also )?(?:have|got|found|hired)"
@@ -30,10 +31,12 @@ _NEW_ROLE = re.compile(
     rf" (?P<name>(?:(?:Mr|Mrs|Ms|Dr)\.? )?{_NAME})(?=\W|$)",
 )
 _HAS_NAMED = re.compile(
-    rf"{_LEAD}(?i:(?:i|we)(?:['’]ve| have)? (?:just |finally |also )?(?:have|got|adopted|rescued"
-    r"|bought|keep) an? (?:[a-z-]+ ){0,2}?)(?P<animal>[a-z-]+)"
-    rf"(?:,? (?i:called|named)|,? (?i:and )?(?i:his|her|its|their) name(?: is|['’]s)) "
-    rf"(?P<name>{_NAME})(?=\W*$|[,.;!] )",
+    rf"{_LEAD}(?i:(?:(?:i|we)(?:['’]ve| have)? )?(?:just |finally |also |ended up )*"
+    r"(?:have|got|getting|adopted|adopting|rescued|bought|keep) an? (?:[a-z-]+ ){0,2}?)"
+    r"(?P<animal>[a-z-]+)"
+    rf"(?:,? (?i:called|named)|,? (?i:and )?(?i:his|her|its|their) name(?: is|['’]s)"
+    rf"|,? (?i:(?:and )?(?:he|she|it|they)(?:['’]s| is|['’]re| are) (?:called|named))) "
+    rf"(?P<name>{_NAME})(?=\W*$|[,.;!] | (?i:and)\b)",
 )
 _BIRTHDAY = re.compile(
     rf"{_LEAD}it(?:['’]s| is) my birthday (?P<day>(?:on|in) [^.!?,]{{3,40}}?)\W*$", re.I
@@ -132,6 +135,111 @@ _GIVEN_AWAY = re.compile(
 )
 
 
+# "I'm Petra, vet nurse up in Inverness": what one is, and where, beside the name.
+_TRADE = re.compile(
+    rf"\b(?i:i['’]?m|i am) {_NAME}, (?:an? |the )?"
+    r"(?P<role>[a-z][a-z-]*(?: [a-z-]+){0,2}?)"
+    rf"(?:(?: (?:up|down|out|over|here|based|living|working))* in (?P<place>{_NAME}))?"
+    r"(?=\W*$|[,.;!]| (?:and|at|for|from|with)\b)"
+)
+# Where one lives by what one got there, or by where home is.
+_HOME = re.compile(
+    r"\b(?i:(?:i|we|me|and \w+)(?:['’]ve| have)? (?:just |finally )?got (?:a|an|our own|my own)"
+    r" (?:\w+ ){0,2}?(?:place|house|cottage|bungalow)(?: together| of (?:my|our) own)? in"
+    r"|(?:^\W*|\b(?:i|we)(?:['’]m| am|['’]re| are) )(?:back |now |finally |safely )*home in)"
+    rf" (?P<place>{_NAME})"
+)
+_MOVED_FOR_JOB = re.compile(
+    r"(?i:(?:^\W*|\b(?:i|we)(?:['’]ve| have)? )(?:just |recently |finally )*moved)"
+    rf" to (?P<place>{_NAME}) (?i:for (?:a|my|the) (?:new )?job (?:at|with)) "
+    r"(?P<work>[\w'’& -]{2,40}?)(?=\W*$|[,.;!])"
+)
+_OFFICES = split_words("head lead leader chief captain chair chairman chairwoman principal")
+_MADE = re.compile(
+    r"\b(?:(?:i['’]ve been|i have been|i was|i got|i['’]m being) (?:made|named|appointed)"
+    r"|they(?:['’]ve)? (?:made|named|appointed) me) (?P<role>(?:[a-z-]+ ){0,3}?(?P<post>[a-z]+))"
+    r"(?P<when> (?:from|as of|starting|since) [^.!?,]{3,20}?)?(?=\W*$|[,.;!])",
+    re.I,
+)
+_WORK_FOR = re.compile(
+    r"(?i:(?:^\W*|\bi(?:['’]m| am)? )(?P<plan>gonna|going to|will)(?: be)? |\bi['’]ll be "
+    r"|\bi(?:['’]m| am|['’]ve been)(?: now)? )(?P<doing>[a-z]+ing)"
+    rf" (?:[a-z]+ ){{0,3}}for (?P<firm>{_NAME})(?P<when> (?i:from|in|on|starting)"
+    r" [^.,!?;]{3,20})?(?=\W*$|[.,!?;])"
+)
+_WORKING_VERBS = split_words("""
+    driving working coding designing cleaning cooking teaching writing consulting delivering selling
+""")
+_TEACHES = re.compile(
+    r"\bi teach (?!my|her|him|them|you|myself)[^.,;!?]{2,40}? (?P<where>(?:at|in|for)"
+    r" (?P<work>(?:an?|the) (?:[\w'’-]+ ){0,2}(?:school|college|university|academy|nursery)))\b",
+    re.I,
+)
+_CAN_NOT_EAT = re.compile(
+    r"\b(?:i|we) (?:can['’]?t|can ?not|don['’]?t) (?:do|tolerate|stomach|handle|digest)"
+    r" (?P<food>(?:any )?(?:dairy|gluten|lactose|wheat|nuts|peanuts|shellfish|seafood|eggs?|meat"
+    r"|fish|soy|sugar|caffeine|alcohol|spicy food|milk|cheese|onions?|garlic))\b",
+    re.I,
+)
+_DIET = r"veggie|vegetarian|vegan|pescatarian|teetotal|sober|gluten[- ]free|dairy[- ]free"
+_GONE_DIET = re.compile(
+    rf"\b(?:i|we)(?:['’]ve| have)? (?:gone|went|turned) (?P<diet>{_DIET})\b", re.I
+)
+_END_OF_DIET = re.compile(
+    rf"\b(?:that['’]?s the end of (?:the|my|this) (?:whole )?(?P<diet>{_DIET})"
+    rf"|not (?P<other>{_DIET}) any ?more)\b",
+    re.I,
+)
+_IN_THE_ROOM = re.compile(
+    rf"\bthere(?:['’]s| is) (?:an? )?(?:\w+ ){{0,2}}called (?P<name>{_NAME}) in"
+    r" (?:her|his|their|the (?:spare|other|empty)) (?:old )?room\b"
+)
+
+
+_TO_COME = re.compile(r"gonna|going to|will|['’]ll", re.I)
+_IMAGINED = re.compile(
+    r"\b(?:if|unless|wish|might|maybe|perhaps|would|could|hop(?:e|ing)|want(?:ed)?|dream\w*|imagine"
+    r"|pretend|suppose|joking|almost|nearly)\b|[\"“”]",
+    re.I,
+)
+
+
+def _read_told_otherwise(text: str) -> Iterator[tuple[str, str]]:
+    """(a state, the words that tell it) of what a sentence says on the way. Words at its beginning
+    stand for the sentence, others beside it."""
+    if _IMAGINED.search(text):
+        return
+    if (found := _TRADE.search(text)) and found["role"].split()[-1] in JOBS:
+        yield f"I am {_give_article(found['role'])}.", found[0]
+        if found["place"]:
+            yield f"I live in {found['place']}.", found[0]
+    if (found := _HOME.search(text)) and not is_passing(text):
+        yield f"I live in {found['place']} now.", found[0]
+    if found := _MOVED_FOR_JOB.search(text):
+        yield f"I live in {found['place']} now.", found[0]
+        yield f"I work at {found['work']}.", found[0]
+    if (found := _MADE.search(text)) and found["post"].lower() in JOBS | _OFFICES:
+        way = "will be" if found["when"] and "since" not in found["when"] else "is"
+        yield f"My job {way} {_give_article(found['role'])}{found['when'] or ''}.", found[0]
+    if (found := _WORK_FOR.search(text)) and found["doing"].lower() in _WORKING_VERBS:
+        way = "am going to work" if _TO_COME.search(found[0]) else "work"
+        yield f"I {way} for {found['firm']}{found['when'] or ''}.", found["firm"]
+    if found := _TEACHES.search(text):
+        yield f"I work at {found['work']}.", found["work"]
+    if found := _CAN_NOT_EAT.search(text):
+        yield f"I can not eat {found['food']}.", found["food"]
+    if found := _GONE_DIET.search(text):
+        yield f"I am {found['diet']} now.", found[0]
+    if found := _END_OF_DIET.search(text):
+        yield f"I am not {found['diet'] or found['other']} any more.", found[0]
+    if found := _IN_THE_ROOM.search(text):
+        yield f"My flatmate is {found['name']} now.", found[0]
+
+
+def _give_article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
 _ANY_MORE = re.compile(r"no longer|any ?more", re.I)
 
 
@@ -163,6 +271,9 @@ def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
         if is_question(text):
             continue
         start, end = offset + span.start_char, offset + span.end_char
+        for told, words in _read_told_otherwise(text):
+            at = start + text.index(words)
+            yield CompletedStatement(told, at, at + len(words))
         if found := _BEFORE_THAT.search(text):
             home = found["way"].lower() == "in" and _HOME_TOLD.search(text[: found.start()])
             did = "lived" if home else "worked"

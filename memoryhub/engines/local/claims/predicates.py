@@ -70,6 +70,8 @@ WORKPLACES = split_words("""
     hospital hotel kindergarten lab laboratory library museum nursery nursing-home pharmacy pub
     restaurant salon school shop startup start-up station store studio supermarket surgery theatre
     theater university vineyard warehouse winery workshop
+    aquarium bistro canteen centre center charity deli diner embassy hospice hostel mill ministry
+    newspaper quarry reception sanctuary shipyard spa zoo
 """)
 _DOING_VERBS = split_words("""
     work drive teach cook wait bartend clean temp intern nurse code design guard deliver coach
@@ -230,8 +232,9 @@ def _match_marital_status(reading: ClauseReading) -> Predicate | None:
 
 def _match_role(reading: ClauseReading) -> Predicate | None:
     if re.fullmatch(r"(?:current |new |day )?(?:job|profession|occupation)", reading.topic, re.I):
-        stated = reading.verb == "be" and _is_job_title(reading.complement)
-        return Predicate("works_as", _strip_article(reading.complement)) if stated else None
+        title = _TIME_OF_POST.split(reading.complement)[0]
+        stated = reading.verb == "be" and _is_job_title(title)
+        return Predicate("works_as", _strip_article(title)) if stated else None
     if reading.object == "job" and not reading.topic and reading.verb in _LEAVING_VERBS:
         return Predicate("works_as")
     found = re.search(r"\bjob as (?:an? |the )?(.+)", reading.phrase)
@@ -245,6 +248,9 @@ def _match_role(reading: ClauseReading) -> Predicate | None:
     if reading.named and role.istitle() and role.split()[0].lower() not in _RANKS:
         return None  # "Tom Baker" is somebody, and "Head Chef" what somebody is
     return Predicate("works_as", _strip_article(role))
+
+
+_TIME_OF_POST = re.compile(r" (?:from|as of|starting|since) ")
 
 
 def _strip_workplace(phrase: str) -> str:
@@ -367,7 +373,8 @@ _WHAT_ONE_DOES = (
 )
 _QUESTION_PATTERNS = {
     "lives_in": r"\bwhere\b.*\b(?:live|living|reside|based|home|move|moved)\b"
-    r"|\b(?:which|what) (?:city|town|country)\b.*\b(?:live|living|move)|\bhometown\b|\bmove to\b",
+    r"|\b(?:which|what) (?:city|town|country)\b.*\b(?:live|living|move|in\W*$)|\bhometown\b"
+    r"|\bmove to\b",
     "address": r"\baddress\b|\b(?:which|what) street\b",
     "works_as": r"\b(?:job|occupation|profession|career)\b|\bfor a living\b|\bwork(?:s|ing)? as\b"
     rf"|{_WHAT_ONE_DOES}",
