@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from django.db import models
+from django.utils.text import Truncator
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -36,7 +37,7 @@ class Chain(Derived):
     }
 
     def __str__(self) -> str:
-        return self.summary[:80] or f"chain of {self.page_count}"
+        return Truncator(self.summary).chars(80) or f"chain of {self.page_count}"
 
 
 class Page(Retained, Derived):
