@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Index, Q, UniqueConstraint
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -112,7 +113,7 @@ class Turn(SpaceModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.speaker}: {self.text[:60]}"
+        return f"{self.speaker}: {Truncator(self.text).chars(60)}"
 
     @property
     def words(self) -> str:

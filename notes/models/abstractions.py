@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.dialogues.models import Session
@@ -67,7 +68,7 @@ class Segment(Derived):
         indexes = [models.Index(fields=["space", "-ended_at"], name="segment_recent")]
 
     def __str__(self) -> str:
-        return self.summary[:80] or ", ".join(self.keywords[:4])
+        return Truncator(self.summary).chars(80) or ", ".join(self.keywords[:4])
 
 
 class SegmentPage(SpaceModel):
@@ -164,4 +165,4 @@ class Episode(Retained, Derived):
         indexes = [models.Index(fields=["space", "kind", "-to_at"], name="episode_recent")]
 
     def __str__(self) -> str:
-        return self.title or self.text[:80]
+        return self.title or Truncator(self.text).chars(80)

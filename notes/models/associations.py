@@ -7,6 +7,7 @@ from typing import ClassVar
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from notes.models.base import Derived, Retained
@@ -70,7 +71,7 @@ class Note(Retained, Derived):
         ]
 
     def __str__(self) -> str:
-        return self.content[:80]
+        return Truncator(self.content).chars(80)
 
 
 class Link(Derived):

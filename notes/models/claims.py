@@ -7,6 +7,7 @@ from typing import ClassVar
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.ids import new_id
@@ -172,7 +173,7 @@ class Fact(Retained, Derived):
         ]
 
     def __str__(self) -> str:
-        return self.text[:80]
+        return Truncator(self.text).chars(80)
 
 
 class Entity(Derived):

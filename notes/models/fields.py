@@ -50,8 +50,8 @@ DERIVED_FIELDS: MemoryFields = {
 }
 RETAINED_FIELDS: MemoryFields = {
     "strength": MemoryField(_("strength")),
-    "recall_count": MemoryField(_("recall count")),
-    "last_recall_at": MemoryField(_("last recall at")),
+    "recall_count": MemoryField(_("times recalled")),
+    "last_recall_at": MemoryField(_("last recalled")),
     "forget_at": MemoryField(_("forget at"), api=None),
     "visibility": MemoryField(_("visibility")),
     "pinned": MemoryField(_("pinned")),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from django.db import models
+from django.utils.text import Truncator
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.dialogues.models import Session, Turn
@@ -35,7 +37,7 @@ class Chain(Derived):
     }
 
     def __str__(self) -> str:
-        return self.summary[:80] or f"chain of {self.page_count}"
+        return Truncator(self.summary).chars(80) or f"chain of {self.page_count}"
 
 
 class Page(Retained, Derived):
@@ -83,7 +85,10 @@ class Page(Retained, Derived):
         ]
 
     def __str__(self) -> str:
-        return f"turns {self.first_seq} to {self.last_seq}"
+        return gettext("turns %(first)s to %(last)s") % {
+            "first": self.first_seq,
+            "last": self.last_seq,
+        }
 
     def covers(self, turn: Turn) -> bool:
         """Other sessions of the space may speak in between."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -73,7 +74,7 @@ class Proposal(SpaceModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.reason[:60]}"
+        return f"{self.kind}: {Truncator(self.reason).chars(60)}"
 
 
 class ReviewRule(TenantModel):

@@ -43,6 +43,21 @@ function closeMenus(event) {
   }
 }
 
+// A menu whose list would leave the screen on the right opens to the left.
+function keepInView(menu) {
+  const sheet = menu.querySelector(":scope > .sheet");
+  if (!menu.open || !sheet) return;
+  if (sheet.getBoundingClientRect().right > document.documentElement.clientWidth) menu.classList.add("right");
+}
+
+// In a row that slides, where one is may be out of sight.
+function showCurrent() {
+  for (const here of document.querySelectorAll(".tabs > [aria-current], .views > [aria-current]")) {
+    const row = here.parentElement.getBoundingClientRect(), at = here.getBoundingClientRect();
+    here.parentElement.scrollLeft += at.left + at.width / 2 - (row.left + row.width / 2);
+  }
+}
+
 // Filters that would fill a narrow screen are folded there, and open everywhere else.
 const narrow = matchMedia("(max-width: 1000px)");
 
@@ -64,6 +79,11 @@ document.addEventListener("click", (event) => {
   if ("print" in button.dataset) window.print();
 });
 
+// Heard on the way down: this event doesn't bubble.
+document.addEventListener("toggle", (event) => {
+  if (event.target.matches("details.menu")) keepInView(event.target);
+}, true);
+
 document.addEventListener("keydown", (event) => {
   closeMenus(event);
   seekByKey(event);
@@ -84,6 +104,7 @@ document.documentElement.classList.add("scripted");
 narrow.addEventListener("change", fold);
 fold();
 showLatest();
+showCurrent();
 
 // The slider writes the time beside it, in the space's zone, and shows it once it is let go. With
 // the keyboard every step is a change, so those wait for a pause; the focus comes back after it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any, cast
 
 import pytest
@@ -17,10 +18,11 @@ from memoryhub.console.admin.actions import ACTIONS
 from memoryhub.console.admin.base import HubAdmin
 from memoryhub.console.admin.names import list_unnamed_columns, list_unnamed_tables
 from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline.jobs.queue import plan_step
 from memoryhub.pipeline.models import Job, SealedErasure
 from memoryhub.tenants.models import ApiKey, AuditEntry, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import EvolutionEvent, Fact, Link, Note, Receipt, Revision, Segment
+from notes.models import EvolutionEvent, Fact, Link, Note, Page, Receipt, Revision, Segment
 from tests.console.conftest import ConsoleWorld, make_world
 from tests.support.attack import take_fingerprints
 from tests.support.factories import (
@@ -314,3 +316,49 @@ def test_every_table_of_a_tenant_has_a_name_that_reads_well(browser: Client) -> 
     browser.cookies["django_language"] = "zh-hans"
     page = browser.get(build_list_address(AuditEntry)).content.decode()
     assert "租户变更" in page
+
+
+def test_jobs_that_wait_are_as_many_in_the_list_as_the_overview_says(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    with tenant_scope(world.tenant.id):
+        make_job(world.space, "queued")
+        plan_step(world.space, Job.Step.SWEEP, "later", timezone.now() + timedelta(weeks=4))
+        planned = Job.objects.get(dedupe_key="sweep:later")
+    assert planned.created_at <= timezone.now()
+    front = browser.get(reverse("admin:index"))
+    address = build_list_address(Job)
+    assert f"{address}?state__exact=queued&amp;due=now" in front.content.decode()
+    waiting = browser.get(address, {"state__exact": "queued", "due": "now"}).context["cl"]
+    assert waiting.result_count == front.context["queue"].waiting
+    later = browser.get(address, {"due": "later"}).context["cl"]
+    assert planned in later.result_list
+
+
+def test_lists_find_what_they_show(browser: Client, world: ConsoleWorld) -> None:
+    with tenant_scope(world.tenant.id):
+        job = make_job(world.space, "done", step=Job.Step.SWEEP)
+        page = Page.objects.filter(space=world.space).first()
+    assert page is not None
+    found = browser.get(build_list_address(Job), {"q": "tidy memories"}).context["cl"]
+    assert job in found.result_list
+    with tenant_scope(world.tenant.id):
+        said = Turn.objects.get(session_id=page.session_id, seq=page.first_seq).text
+    for words, there in ((said[:20], True), ("nothing like it", False)):
+        found = browser.get(build_list_address(Page), {"q": words}).context["cl"]
+        assert (page in found.result_list) == there
+
+
+def test_a_row_is_told_in_short_figures_and_by_its_name(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    with tenant_scope(world.tenant.id):
+        fact = make_fact(world.space, "bees " * 40, world.turn, confidence=0.6000000000000001)
+        page = Page.objects.filter(space=world.space).first()
+    assert page is not None
+    shown = browser.get(reverse("admin:notes_fact_change", args=[fact.id]))
+    assert "0.60" in {each.value for each in shown.context["stored"]}
+    assert str(fact).endswith("…")
+    told = browser.get(reverse("admin:notes_page_change", args=[page.id]))
+    assert told.context["headline"] == str(page)
+    assert str(page).startswith("turns ")

@@ -9,10 +9,14 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import override
 from pytest_django import DjangoAssertNumQueries
 
+from memoryhub.console.frame.text.recall_words import format_recall_term
+from memoryhub.console.pages.search.explanation import STAGE_ORDER
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget, execute_erasure
+from memoryhub.policies.schema import CHANNELS
 from memoryhub.recall.models import RecallLog
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import ConsoleWorld
@@ -83,14 +87,15 @@ def test_a_question_shows_its_way_its_results_and_what_was_left(
         "no longer exists",
         "covered by another",
         "120 of 500 tokens",
-        "candidates 3.0 ms",
-        "1.00 dense + 0.50 lexical",
+        "finding candidates 3.0 ms",
+        '1.00 <i class="dot tone-1"></i> meaning + 0.50 <i class="dot tone-2"></i> words',
         'class="tone-1"',
         "meaning #1 (0.60)",
     ):
         assert words in shown
     assert reverse("space-fact", args=[world.space.id, world.fact.id]) in shown
-    stages = [shown.index(f"{stage} ") for stage in ("route 1.5", "candidates 3.0", "pack 2.0")]
+    said = ("understanding the question 1.5", "finding candidates 3.0", "packing 2.0")
+    stages = [shown.index(f"{stage} ") for stage in said]
     assert stages == sorted(stages)
 
 
@@ -224,3 +229,11 @@ def test_a_memory_shows_the_latest_questions_and_leads_to_all(
     assert "Question number 1" not in shown
     address = f"{reverse('recalls')}?space={world.space.id}&amp;memory={memory.id}"
     assert f'href="{address}">All {total}<' in shown
+
+
+def test_channels_and_parts_of_a_score_are_said_in_the_readers_language() -> None:
+    assert format_recall_term("stm") == "latest exchanges"
+    assert format_recall_term("of_another_version") == "of another version"
+    with override("zh-hans"):
+        for name in (*CHANNELS, *STAGE_ORDER, "window", "dense", "lexical", "rerank"):
+            assert format_recall_term(name) != name

@@ -255,7 +255,7 @@ def test_a_broken_embedder_is_told(
         raise EngineError("down")
 
     monkeypatch.setattr(TableEmbedder, "embed", down)
-    assert "without dense" in get_search_page(reader, scene, q="kayak?")
+    assert "without meaning" in get_search_page(reader, scene, q="kayak?")
 
 
 @pytest.mark.parametrize("count", [1, 8])

@@ -15,6 +15,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.admin.names import find_field_name
+from memoryhub.console.frame.text.audit_words import format_trigger
 from memoryhub.console.frame.text.reasons import translate_reason
 from memoryhub.console.frame.text.wording import format_actor, format_code, format_kind
 from memoryhub.console.templatetags.console import on_day, since
@@ -41,6 +42,9 @@ _SAID_IN_WORDS: Mapping[str, Callable[[Any], Any]] = {
     "child_type": format_kind,
     "via_type": format_kind,
     "type": format_code,
+    "kind": format_code,
+    "polarity": format_code,
+    "trigger": format_trigger,
 }
 
 

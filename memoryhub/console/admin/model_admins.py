@@ -5,10 +5,13 @@ A table without an entry has the usual columns (base.py).
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.apps import apps
 from django.contrib import admin
-from django.db.models import Model, QuerySet
+from django.db.models import Exists, Model, OuterRef, QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.admin.base import HubAdmin
@@ -27,6 +30,7 @@ from memoryhub.console.admin.columns import (
 from memoryhub.console.admin.names import name_models
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.inference.models import ModelCall
+from memoryhub.pipeline.counts import build_planned_filter
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.recall.models import RecallLog, RecallLogItem
@@ -135,6 +139,20 @@ class PageAdmin(HubAdmin):
     )  # fmt: skip
     list_filter = ("kind", "tier", "visibility", "analysed_at")
     search_fields = ("session__external_id",)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Page], search_term: str
+    ) -> tuple[QuerySet[Page], bool]:
+        """Found by what was said in it too."""
+        found, may_repeat = super().get_search_results(request, queryset, search_term)
+        said = Turn.objects.filter(
+            session=OuterRef("session"),
+            seq__gte=OuterRef("first_seq"),
+            seq__lte=OuterRef("last_seq"),
+            text__icontains=search_term.strip(),
+        )
+        return found | queryset.filter(Exists(said)), may_repeat
+
     related = ((Note, "page"), (SegmentPage, "page"))
 
 
@@ -277,6 +295,21 @@ class SessionAdmin(HubAdmin):
     related = ((Turn, "session"), (Page, "session"))
 
 
+class DueFilter(admin.SimpleListFilter):
+    """Jobs that somebody waits for, or those planned for later: the overview counts them apart."""
+
+    title = _("due")
+    parameter_name = "due"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("now", _("now")), ("later", _("planned for later"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Job]) -> QuerySet[Job]:
+        planned = build_planned_filter(timezone.now())
+        wanted = {"now": ~planned, "later": planned}.get(self.value() or "")
+        return queryset if wanted is None else queryset.filter(wanted)
+
+
 @admin.register(Job)
 class JobAdmin(HubAdmin):
     columns = (
@@ -284,8 +317,17 @@ class JobAdmin(HubAdmin):
         number("attempts"), when("run_after"), when("created_at"),
         when("finished_at"),
     )  # fmt: skip
-    list_filter = ("state", "step", "created_at")
-    search_fields = ("error",)
+    list_filter = ("state", DueFilter, "step", "created_at")
+    search_fields = ("error", "step")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Job], search_term: str
+    ) -> tuple[QuerySet[Job], bool]:
+        """Found by the words of its step too, in the reader's language: the list shows those."""
+        found, may_repeat = super().get_search_results(request, queryset, search_term)
+        term = search_term.strip().lower()
+        steps = [step for step, label in Job.Step.choices if term and term in str(label).lower()]
+        return found | queryset.filter(step__in=steps), may_repeat
 
 
 @admin.register(ModelCall)

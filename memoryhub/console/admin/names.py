@@ -147,7 +147,7 @@ FIELD_NAMES: dict[str, StrOrPromise] = {
     "tenant": _("tenant"),
     "text": _("text"),
     "timezone": _("time zone"),
-    "tries": _("attempts"),
+    "tries": _("attempts counted"),
     "trigger": _("because of"),
     "turn": _("turn"),
     "updated_at": _("changed"),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Model, Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.dateformat import format as written
 from django.utils.html import strip_tags
 from django.utils.translation import gettext
 
@@ -143,6 +144,10 @@ def list_stored_values(row: Any, hidden: Collection[str]) -> list[StoredValue]:
             )
         elif isinstance(value, bool):
             found.append(StoredValue(label, gettext("yes") if value else gettext("no")))
+        elif isinstance(value, date) and not isinstance(value, datetime):
+            found.append(StoredValue(label, written(value, gettext("j M Y"))))
+        elif isinstance(value, float):
+            found.append(StoredValue(label, f"{value:.2f}"))
         else:
             found.append(StoredValue(label, value))
     return found
@@ -153,9 +158,11 @@ def _find_space(row: Any) -> Space | None:
 
 
 def _describe(row: Any, columns: Sequence[Column]) -> str:
-    """The whole of what the first column of its list cuts to a line."""
+    """The whole of what the first column of its list cuts to a line; of a number, whose it is."""
     name = columns[0].__name__
     said = getattr(row, name, "")
+    if isinstance(said, int):
+        return str(row)
     is_text = isinstance(said, str) and not hasattr(row, f"get_{name}_display")
     return said if is_text and said else strip_tags(str(columns[0](row))) or gettext("no text yet")
 

@@ -22,7 +22,9 @@ from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.text import nouns, wording
 from memoryhub.console.frame.text.reasons import translate_reason
+from memoryhub.console.frame.text.recall_words import format_recall_term
 from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS
+from memoryhub.console.pages.search.explanation import get_score_tone
 from memoryhub.engines.local.language import detect_language
 from memoryhub.pipeline.models import Job
 from notes.facts.validity import is_fact_over
@@ -219,6 +221,8 @@ def role_words(role: str) -> StrOrPromise:
 register.simple_tag(nouns.counted)
 register.simple_tag(nouns.none_of)
 register.filter("of_program", gettext)  # what a table holds in English: see `vocabulary`
+register.filter("recall_term", format_recall_term)
+register.filter("score_tone", get_score_tone)
 register.filter("because", translate_reason)
 register.filter("kind_words", wording.format_kind)
 register.filter("erased_target", wording.format_erase_target)

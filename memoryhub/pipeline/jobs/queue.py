@@ -13,6 +13,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext
 
 from memoryhub.background.news import News, notify_listeners
@@ -57,7 +58,7 @@ def plan_step(
     created: datetime | None = None,
 ) -> None:
     """Plan a step once, in its lane: a job of the same `key` that exists is left as it is. One
-    statement."""
+    statement. `created`: when it is planned, if that is not the present."""
     job = Job(
         tenant_id=space.tenant_id,
         space=space,
@@ -68,7 +69,8 @@ def plan_step(
         last_seq=seqs[1],
         payload=dict(payload or {}),
         run_after=due,
-        created_at=created or due,
+        # What is planned for later is made now; in a replay, whose clock is behind, when it is due.
+        created_at=created or min(due, timezone.now()),
     )
     Job.objects.bulk_create([job], ignore_conflicts=True)
 

@@ -7,29 +7,47 @@ import re
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
-# What the rules of claims and the steps write beside what they do, without a full stop.
+# What the rules of claims, the steps, corrections and the lab's writers write beside what they do,
+# without a full stop.
 REASONS = (
     _("a late turn or an erasure"),
     _("a model's word waits for a person"),
+    _("a page was read"),
     _("a person has said that this was never so"),
     _("a person may have several of this"),
     _("a person's word stands against it"),
     _("a plan changes nothing yet"),
     _("a plan, said to change what is held"),
+    _("a topic came to its end"),
+    _("accepted"),
     _("adds to what a person said"),
     _("already held"),
     _("an answer taken back"),
+    _("asked for on their page"),
+    _("asked to forget"),
     _("both may be so"),
     _("both may be so, as a person has set"),
+    _("brought back what had been undone"),
+    _("by hand"),
+    _("by its own tool"),
     _("chosen in a list"),
     _("contradicted: closed, and nothing put in its place"),
     _("contradicted: taken out"),
     _("contradicts what a person said"),
     _("contradicts what is held: both are kept"),
     _("contradicts what was held, and is newer"),
+    _("corrected"),
     _("denied by someone whose word can't end this"),
     _("denies something not held"),
+    _("described"),
+    _("ended"),
+    _("enough was said since"),
+    _("forgotten"),
+    _("forgotten in the chat"),
     _("found to be one"),
+    _("golden question changed"),
+    _("golden question saved"),
+    _("golden question taken away"),
     _("it may end one of several claims"),
     _("its exchange told too much already"),
     _("its time is over"),
@@ -38,38 +56,67 @@ REASONS = (
     _("kept beside what is held"),
     _("kept in the archive"),
     _("kept word by word"),
+    _("left the window"),
     _("left with it"),
+    _("linked with what it belongs to"),
     _("may contradict what is held"),
+    _("merged"),
     _("new"),
     _("no longer so"),
+    _("no longer so, says the person it is about"),
     _("no message says it"),
+    _("not right, says the person it is about"),
+    _("not to be forgotten, says the person"),
     _("nothing is left of what it covered"),
+    _("nothing is left of what it told"),
     _("only one can be so at a time, and this is newer"),
     _("outlived"),
     _("over already, since nobody says when"),
     _("over by now: it ended nothing that holds"),
+    _("over: what it names"),
+    _("pinned"),
+    _("quality"),
     _("reads like an instruction, not like a claim"),
     _("recalled while dormant"),
+    _("rejected"),
+    _("restored"),
+    _("retracted"),
     _("said before in the same words"),
+    _("said in the dialogue"),
     _("said later of the same time"),
     _("said of somebody else"),
+    _("saved by the agent"),
     _("says more of the same"),
     _("says the opposite, and was taken for more of the same"),
     _("says the opposite, and was taken for the same"),
+    _("says the person it is about"),
     _("says the same in other words"),
     _("set by hand"),
+    _("so after all, says the person"),
     _("so again"),
     _("something was said later that belongs to it"),
+    _("summed up anew"),
+    _("taken back by the person it is about"),
     _("taken back: it was never so"),
     _("the agent's first blocks"),
+    _("the conversation went on"),
     _("the exchange went on"),
+    _("the facts it mirrors changed"),
     _("the same on another occasion"),
     _("the speaker corrected it"),
+    _("the subject's name"),
     _("the words it rests on do not say it"),
     _("the words it rests on were not found"),
+    _("They say much the same"),
+    _("to be forgotten, says the person it is about"),
     _("told of what somebody else says"),
+    _("too many segments in reach"),
     _("traits or profile changed"),
+    _("unpinned"),
+    _("updated by the agent"),
+    _("warm enough to be kept at hand"),
     _("was denied before it came to be so"),
+    _("was not predicted"),
     _("was so before what is known since"),
     _("written by hand"),
 )
@@ -81,6 +128,26 @@ _SHAPES = (
         _("said by %(role)s, whose words are data"),
     ),
     (re.compile(r"faded by the curve, mode (?P<mode>\w+)"), _("faded by the curve (%(mode)s)")),
+    # Notes that belong together, why each of them grew, and what is said of a link.
+    (re.compile(r"“(?P<text>.+)”: (?P<why>.+)"), _("“%(text)s”: %(why)s")),
+    (re.compile(r"Both speak of (?P<words>.+)"), _("Both speak of %(words)s")),
+    # What an undo, a rule, a trial and a setting did.
+    (
+        re.compile(r"took back: (?P<what>[^()]+) \((?P<why>.+)\)"),
+        _("took back: %(what)s (%(why)s)"),
+    ),
+    (re.compile(r"took back: (?P<what>[^()]+)"), _("took back: %(what)s")),
+    (
+        re.compile(r"by a rule of (?P<person>[^:]+): (?P<why>.+)"),
+        _("by a rule of %(person)s: %(why)s"),
+    ),
+    (re.compile(r"by a rule of (?P<person>[^:]+)"), _("by a rule of %(person)s")),
+    (re.compile(r"tried on (?P<count>\d+) test questions"), _("tried on %(count)s test questions")),
+    (re.compile(r"Returned to version (?P<number>\d+)"), _("Returned to version %(number)s")),
+    (
+        re.compile(r"(?P<key>\w+): (?P<what>one value|several values|automatic)"),
+        _("%(key)s: %(what)s"),
+    ),
     # Why a person is asked, and what would have been done.
     (
         re.compile(rf"(?P<doubt>{'|'.join(map(re.escape, REASONS))}): (?P<why>.+)"),
@@ -108,11 +175,15 @@ _SHAPES = (
     ),
     (re.compile(r"(?P<why>[^()]+) \((?P<told>.+)\)"), _("%(why)s (%(told)s)")),
 )
-_WORDS_WITHIN = {"doubt", "level", "why", "role", "sure"}
+_WORDS_WITHIN = {"doubt", "level", "why", "role", "sure", "what"}
 
 
 def translate_reason(said: str) -> str:
     """The program's own words in the reader's language; what people and models wrote as it is."""
+    return "\n".join(map(_translate_line, said.split("\n")))
+
+
+def _translate_line(said: str) -> str:
     if said in REASONS:
         return gettext(said)
     for shape, words in _SHAPES:

@@ -119,6 +119,7 @@ def format_kind_count(kind: str, count: int) -> str:
 _HUB_NAMES = {
     "pipeline": _("the hub"),
     "the hub": _("the hub"),
+    "an admin": _("an admin"),
     MOOT: _("the hub: nothing left to decide"),
 }
 

@@ -25,6 +25,11 @@ from memoryhub.console.frame.lists import (
     read_filters,
 )
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.text.audit_words import (
+    format_audit_detail,
+    format_audit_subject,
+    format_trigger,
+)
 from memoryhub.console.frame.text.wording import format_erase_target
 from memoryhub.tenants.models import AuditEntry
 from notes.models import EvolutionEvent
@@ -79,7 +84,17 @@ class AuditRow:
 
     @property
     def about(self) -> str:
-        return format_erase_target(self.of) if self.area == "erasure" else self.of
+        if self.area == "memory":
+            return format_trigger(self.of)
+        return (
+            format_erase_target(self.of)
+            if self.area == "erasure"
+            else format_audit_subject(self.of)
+        )
+
+    @property
+    def reason(self) -> str:
+        return format_audit_detail(self.why)
 
     @property
     def address(self) -> str:

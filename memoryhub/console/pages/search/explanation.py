@@ -41,7 +41,7 @@ DROP_DETAILS = (
     _("not yet"),
 )
 # In the order they come in; a log keeps none.
-_STAGE_ORDER = (
+STAGE_ORDER = (
     "route", "embed", "always", "candidates", "rank", "hydrate", "rerank", "judge", "pack", "answer"
 )  # fmt: skip
 # Channels and signals by the tone of their piece of a bar, from 1 on.
@@ -54,6 +54,11 @@ _TONES = (
     ("source", "episodes"),
 )
 _CHANNEL_TONES = {name: tone for tone, names in enumerate(_TONES, 1) for name in names}
+
+
+def get_score_tone(name: str) -> int:
+    """The colour of a part's piece of the bar."""
+    return _CHANNEL_TONES.get(name, 7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +228,7 @@ def _build_logged_place(found: Mapping[str, Any]) -> ChannelPlace:
 
 def sort_stages(took_ms: Mapping[str, float]) -> list[tuple[str, float]]:
     """Milliseconds by stage, the first stage first."""
-    known = {name: at for at, name in enumerate(_STAGE_ORDER)}
+    known = {name: at for at, name in enumerate(STAGE_ORDER)}
     return sorted(took_ms.items(), key=lambda pair: (known.get(pair[0], len(known)), pair[0]))
 
 
@@ -241,6 +246,6 @@ def build_score_bar(parts: Mapping[str, float], most: float) -> list[ScorePart]:
     for name, value in parts.items():
         if value > 0 and most > 0:
             width = round(100 * value / most, 2)
-            made.append(ScorePart(name, value, round(x, 2), width, _CHANNEL_TONES.get(name, 7)))
+            made.append(ScorePart(name, value, round(x, 2), width, get_score_tone(name)))
             x += width
     return made

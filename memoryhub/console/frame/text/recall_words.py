@@ -1,0 +1,50 @@
+"""What a search calls its channels, its stages and the parts of a score, in words."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
+
+# Where a question looks.
+_CHANNELS = {
+    "core": _("core memory"),
+    "episodes": _("episodes"),
+    "facts": _("facts"),
+    "graph": _("graph"),
+    "notes": _("notes"),
+    "pages": _("topic exchanges"),
+    "raw": _("messages"),
+    "shelf": _("shelf"),
+    "stm": _("latest exchanges"),
+    "window": _("agent's window"),
+}
+# What raises or lowers a score beside the channels themselves.
+_PARTS = {
+    "date": _("date"),
+    "dense": _("meaning"),
+    "lexical": _("words"),
+    "predicate": _("predicate"),
+    "rare": _("rare words"),
+    "rerank": _("reranking"),
+    "source": _("same source"),
+    "speaker": _("speaker"),
+}
+# What is timed.
+_STAGES = {
+    "always": _("always included"),
+    "answer": _("answering"),
+    "candidates": _("finding candidates"),
+    "embed": _("embedding"),
+    "hydrate": _("reading memories"),
+    "judge": _("judging"),
+    "pack": _("packing"),
+    "rank": _("ranking"),
+    "rerank": _("reranking"),
+    "route": _("understanding the question"),
+}
+_WORDS = _CHANNELS | _PARTS | _STAGES
+
+
+def format_recall_term(name: str) -> str:
+    """A channel, a stage or a part of a score; one that is new here by its own name."""
+    return gettext(_WORDS[name]) if name in _WORDS else name.replace("_", " ")

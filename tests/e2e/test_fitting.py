@@ -1,0 +1,79 @@
+"""What opens, and what is current, lies within the screen: on a desktop and on a phone."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator
+
+from memoryhub.tenants.models import Membership, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from tests.console.conftest import ConsoleWorld, make_world
+from tests.support.browser import Visitor
+from tests.support.factories import make_link, make_member, make_note
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture(scope="module")
+def world(hive: Tenant) -> ConsoleWorld:
+    made = make_world("Hive", hive)
+    make_member(hive, Membership.Role.VIEWER)
+    return made
+
+
+def expect_within(part: Locator, width: int) -> None:
+    """From the left edge of the screen to the right one."""
+    box = part.bounding_box()
+    assert box
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+
+
+@pytest.mark.parametrize(
+    ("name", "opener"), [("people", "Remove"), ("people", "Sign out"), ("keys", "Revoke")]
+)
+def test_what_asks_once_more_is_in_view(
+    visitor: Visitor, world: ConsoleWorld, width: int, name: str, opener: str
+) -> None:
+    page = visitor.open(name)
+    page.locator("summary", has_text=opener).first.click()
+    sheet = page.locator("details[open] > .sheet")
+    expect_within(sheet, width)
+    expect_within(sheet.locator("p"), width)
+    expect_within(sheet.get_by_role("button"), width)
+    text = sheet.locator("p").evaluate("e => [e.scrollWidth, e.clientWidth]")
+    assert text[0] <= text[1]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_every_filter_of_the_admin_opens_in_view(
+    visitor: Visitor, world: ConsoleWorld, width: int
+) -> None:
+    page = visitor.open("admin:notes_fact_changelist")
+    menus = page.locator(".pick-one")
+    assert menus.count() > 4
+    for menu in menus.all():
+        menu.locator("summary").click()
+        sheet = menu.locator(".sheet")
+        # The side is chosen after it has opened.
+        page.wait_for_function(
+            "e => e.getBoundingClientRect().right <= innerWidth", arg=sheet.element_handle()
+        )
+        expect_within(sheet, width)
+        page.keyboard.press("Escape")
+
+
+def test_the_current_tab_is_in_view(visitor: Visitor, world: ConsoleWorld, width: int) -> None:
+    for name in ("usage", "keys", "predicates", "webhooks"):
+        page = visitor.open(name)
+        expect_within(page.locator(".tabs [aria-current]"), width)
+
+
+def test_the_picture_of_links_stays_within_its_card(
+    visitor: Visitor, world: ConsoleWorld, width: int
+) -> None:
+    with tenant_scope(world.tenant.id):
+        make_link(world.note, make_note(world.space, "A hive in the garden"))
+    page = visitor.open("admin:notes_note_change", world.note.id)
+    expect_within(page.locator(".link-picture"), width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
