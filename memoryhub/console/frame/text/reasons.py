@@ -19,6 +19,9 @@ REASONS = (
     _("adds to what a person said"),
     _("already held"),
     _("an answer taken back"),
+    _("asked to forget"),
+    _("asked to forget, 1 memory found that it may mean"),
+    _("asked to forget; which memory is meant is to be chosen"),
     _("both may be so"),
     _("both may be so, as a person has set"),
     _("chosen in a list"),
@@ -79,6 +82,10 @@ _SHAPES = (
     (
         re.compile(r"said by (?P<role>\w+), whose words are data"),
         _("said by %(role)s, whose words are data"),
+    ),
+    (
+        re.compile(r"asked to forget, (?P<count>\d+) memories found that it may mean"),
+        _("asked to forget, %(count)s memories found that it may mean"),
     ),
     (re.compile(r"faded by the curve, mode (?P<mode>\w+)"), _("faded by the curve (%(mode)s)")),
     # Why a person is asked, and what would have been done.
