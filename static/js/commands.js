@@ -30,8 +30,12 @@
       clearTimeout(waiting);
       waiting = setTimeout(find, PAUSE);
     });
-    // A click beside it closes it.
-    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+    // A click beside it closes it. An action is a button of the frame: it is pressed.
+    dialog.addEventListener("click", ({ target }) => {
+      const { press } = target.closest("button")?.dataset ?? {};
+      if (press || target === dialog) dialog.close();
+      if (press) document.getElementById(press).click();
+    });
     document.body.append(made);
   }
 
@@ -47,7 +51,7 @@
 
   // The words of each entry must hold all that is typed, in any order.
   function fits(item, asked) {
-    const entry = item.querySelector("a");
+    const entry = item.querySelector("a, button");
     const told = `${entry.textContent} ${entry.dataset.words ?? ""}`.toLowerCase();
     return asked.every((word) => told.includes(word));
   }
@@ -96,7 +100,7 @@
     status.textContent = status.dataset.found.replace("{n}", count);
   }
 
-  const offered = () => [...list.querySelectorAll("li:not([hidden]) a")];
+  const offered = () => [...list.querySelectorAll("li:not([hidden]) :is(a, button)")];
 
   function move(by) {
     const links = offered();

@@ -7,6 +7,27 @@ const source = document.currentScript.dataset.plotly;
 const drawn = new Set();
 let loading = null;
 
+// Dates as the page's language writes them. Plotly itself speaks English.
+const language = document.documentElement.lang;
+const chinese = language.startsWith("zh");
+const DAY_FORMAT = chinese ? "%-m月%-d日" : "%-d %b";
+
+function list(count, day, asked) {
+  const format = new Intl.DateTimeFormat(language, asked);
+  return Array.from({ length: count }, (_, at) => format.format(day(at)));
+}
+
+function localOptions() {
+  if (!chinese) return {};
+  const [month, weekday] = [(at) => new Date(2026, at), (at) => new Date(2026, 1, 1 + at)]; // a Sunday
+  const format = {
+    months: list(12, month, { month: "long" }), shortMonths: list(12, month, { month: "short" }),
+    days: list(7, weekday, { weekday: "long" }), shortDays: list(7, weekday, { weekday: "short" }),
+    year: "%Y年", month: "%Y年%-m月", dayMonth: DAY_FORMAT, dayMonthYear: `%Y年${DAY_FORMAT}`,
+  };
+  return { locale: language, locales: { [language]: { dictionary: {}, format } } };
+}
+
 const probe = document.createElement("i");
 probe.hidden = true;
 
@@ -39,6 +60,7 @@ function axis(given) {
     automargin: true, fixedrange: true, zeroline: false,
     gridcolor: colour("line"), linecolor: colour("line"), tickcolor: colour("line"),
     ...given,
+    ...(given?.type === "date" && given.tickformat && { tickformat: DAY_FORMAT }),
     title: { ...given?.title, font: { color: colour("muted"), size: 12 }, standoff: 8 },
   };
 }
@@ -50,7 +72,7 @@ function fewDays(data, given) {
   const moments = data.flatMap(({ x }) => x ?? []).map((each) => new Date(each).getTime()).filter(Number.isFinite);
   const [first, last] = [Math.min(...moments), Math.max(...moments)];
   if (!moments.length || last - first > 5 * DAY) return given;
-  return { ...given, range: [first - 2 * DAY, last + 2 * DAY], dtick: DAY, tickformat: "%-d %b" };
+  return { ...given, range: [first - 2 * DAY, last + 2 * DAY], dtick: DAY, tickformat: DAY_FORMAT };
 }
 
 // Below the plot; of a low one above it, where it can't meet the title of the axis.
@@ -85,7 +107,7 @@ function reserve(box, figure) {
 function draw(box) {
   const figure = figureOf(box);
   reserve(box, figure);
-  const options = { responsive: true, displayModeBar: false };
+  const options = { responsive: true, displayModeBar: false, ...localOptions() };
   Plotly.react(box, figure.data.map(toned), layout(figure.layout, figure.data), options);
 }
 

@@ -48,7 +48,7 @@ def web(world: ConsoleWorld) -> dict[str, Any]:
         Fact.objects.filter(id=world.fact.id).update(supersedes=older, confidence=0.4)
         nora, ghent = make_entity(space, "Nora"), make_entity(space, "Ghent town")
         Relation.objects.create(
-            tenant=tenant, space=space, fact=world.fact, src=nora, label="keeps bees in", dst=ghent
+            tenant=tenant, space=space, fact=world.fact, src=nora, label="keeps_bees_in", dst=ghent
         )
         make_link(note, world.note, weight=0.3, kind="elaborates")
         other, *_ = make_turns(space, "More on bees.")
@@ -95,7 +95,7 @@ def test_notes_facts_and_entities_are_joined_by_every_kind_of_link(
     assert "Bees again" not in list_node_texts(found)  # a segment, unless asked for
     joined = list_links(found)
     assert (bees, "supersedes", "I keep bees in Lier", 1.0, "") in joined
-    assert ("Nora", "relation", "Ghent town", 0.4, "keeps bees in") in joined
+    assert ("Nora", "relation", "Ghent town", 0.4, "keeps_bees_in") in joined
     assert (bees, "mentions", "Nora", 0.4, "") in joined
     assert (hives, "support", bees, 1.0, "") in joined
     pair = {(source, target) for source, kind, target, *_ in joined if kind == "link"}
@@ -415,6 +415,8 @@ def test_the_panel_tells_what_a_memory_is_and_what_it_is_linked_with(
     assert "replaces" in shown
     assert "<html" not in shown
     assert "mentions this" in get_node_card(browser, world, web["nora"])
+    assert "keeps bees in" in get_node_card(browser, world, web["nora"])
+    assert "keeps bees in this" in get_node_card(browser, world, web["ghent"])
     assert "no longer true" in get_node_card(browser, world, web["older"])
     assert "Bees again" in get_node_card(browser, world, web["topic"])
 

@@ -189,6 +189,7 @@ def test_a_memory_has_its_whole_curve_with_every_recall(
     assert page.count('class="mark"') == page.count('class="drawn"') == 3
     assert "level drawn" in page
     assert "72 %, at strength 3" in page  # a day at strength 3
+    assert 'viewBox="0 -6 600 172"' in page  # from 0 to 160, whole and nothing, beside the edges
     assert "no longer in the log" not in page
 
 
@@ -204,7 +205,7 @@ def test_recalls_that_the_log_has_lost_are_owned_up_to(
     assert "2 earlier recalls" in page
     assert 'class="unknown"' in page
     assert "never: fading only lowers its rank" in page
-    assert "it stays at 5 % after that" in page
+    assert "after that, search counts it as 5 %, however little is retained" in page
 
 
 def test_who_only_looked_did_not_recall(browser: Client, world: ConsoleWorld) -> None:

@@ -299,6 +299,29 @@ def test_a_rule_that_is_there_is_not_made_twice(browser: Client, world: ConsoleW
     assert "No rule was created: a rule for the same is in force" in page
 
 
+@pytest.mark.parametrize(
+    ("engine", "words"),
+    [
+        ("local/1", "Left unchanged by the rules"),
+        ("pipeline", "Left unchanged by the rules"),
+        ("llm/qwen/qwen3-8b/1a2b3c", "Left unchanged by the model qwen/qwen3-8b"),
+    ],
+)
+def test_what_the_engine_left_unchanged_is_settled_without_you(
+    browser: Client, world: ConsoleWorld, engine: str, words: str
+) -> None:
+    now = timezone.now()
+    closed = {"state": "rejected", "created_at": now, "decided_at": now}
+    make_conflict(world, 1, decided_by=engine, **closed)
+    make_conflict(world, 2, decided_by="eva", **closed | {"created_at": now - timedelta(hours=1)})
+    page = request_body(browser, "review", query="?state=settled")
+    assert "1 settled without you in 30 days" in page
+    assert words in page
+    assert engine not in page.replace(words, "")
+    assert "Nora lives in Porto, 2." not in page
+    assert "Left unchanged by eva" in request_body(browser, "review", query="?state=rejected")
+
+
 def test_a_viewer_is_told_who_can_answer(client: Client, world: ConsoleWorld) -> None:
     client.force_login(make_member(world.tenant, Membership.Role.VIEWER))
     page = request_body(client, "review")

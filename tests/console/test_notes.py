@@ -66,6 +66,19 @@ def test_a_note_without_links_says_what_would_make_one(
     assert "No links yet" in get_note_page(browser, world, world.note)
 
 
+def test_a_note_with_links_never_says_that_nothing_is_related(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    with tenant_scope(world.tenant.id):
+        note, other = (make_note(world.space, text) for text in ("Wax", "Candles"))
+    assert "Nothing related yet." in get_note_page(browser, world, note)
+    with tenant_scope(world.tenant.id):
+        make_link(note, other)
+    shown = get_note_page(browser, world, note)
+    assert "Candles" in shown
+    assert "Nothing related yet." not in shown
+
+
 @pytest.mark.parametrize("ended", ["link", "note"])
 def test_what_was_withdrawn_is_no_link(
     browser: Client, world: ConsoleWorld, hives: Note, ended: str

@@ -460,6 +460,18 @@ def test_a_new_key_is_shown_once_and_a_revoked_one_says_so(
     assert "revoked" in get_page(browser, world, "keys")
 
 
+def test_what_was_chosen_in_a_list_is_counted_by_its_name(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    with tenant_scope(world.tenant.id):
+        other = make_fact(world.space, "Wax is sold in Lier")
+    both, one = [world.fact.id, other.id], [other.id]
+    where = reverse("space-facts-chosen", args=[world.space.id])
+    for ids, action, said in ((both, "pin", "Done: 2 facts."), (one, "unpin", "Done: 1 fact.")):
+        answer = browser.post(where, {"ids": ids, "action": action}, follow=True)
+        assert said in answer.content.decode()
+
+
 def test_a_key_works_until_the_day_that_was_set(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         Space.objects.filter(id=world.space.id).update(timezone="America/Bogota")
@@ -468,7 +480,7 @@ def test_a_key_works_until_the_day_that_was_set(browser: Client, world: ConsoleW
     with tenant_scope(world.tenant.id):
         key = ApiKey.objects.get(name="shop")
     assert key.expires_at == datetime(2090, 2, 1, 5, tzinfo=UTC)
-    assert "until 2090-01-31" in get_page(browser, world, "keys")
+    assert "until 31 Jan 2090" in get_page(browser, world, "keys")
     with tenant_scope(world.tenant.id):
         ApiKey.objects.filter(id=key.id).update(expires_at=timezone.now())
     assert "expired" in get_page(browser, world, "keys")

@@ -8,11 +8,13 @@ from django.test import Client
 from django.urls import reverse
 
 from memoryhub.console.pages.policies import switch_form
+from memoryhub.engines.llm.own_prompts import PURPOSES
 from memoryhub.policies.compose import compose_policy
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import PolicyLayers, load_effective_policy, set_policy
+from memoryhub.policies.switches import PROXY_PURPOSE
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import ConsoleWorld
@@ -190,3 +192,7 @@ def test_numbers_are_compared_as_numbers(world: ConsoleWorld, text: str, same: b
     form = QueryDict(f"segments.theta={text}")
     found = switch_form.read_overrides(form, Policy(), {})
     assert (found == {}) is same
+
+
+def test_every_purpose_of_a_model_has_a_title() -> None:
+    assert set(switch_form.PURPOSE_TITLES) == {*PURPOSES, PROXY_PURPOSE}

@@ -23,6 +23,8 @@ from memoryhub.console.pages.facts.lineage_chart import build_interval
 from memoryhub.console.pages.overview.activity_chart import build_activity_chart
 from memoryhub.console.pages.overview.notices import HubState, list_notices
 from memoryhub.console.pages.overview.queries import ActivitySlot, QueueState
+from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline.steps.derive.forget_requests import ForgetRequest, describe_request
 from notes.history import row_kinds
 from notes.models import Fact
 
@@ -232,6 +234,21 @@ def test_one_is_counted_as_one_and_thousands_are_grouped() -> None:
 def test_every_kind_that_the_history_keeps_can_be_counted() -> None:
     for kind in row_kinds.list_row_kinds():
         assert counted_rows(kind.name, 2).startswith("2 ")
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (0, "要求遗忘；需选定所指的是哪条记忆"),
+        (1, "要求遗忘，找到 1 条可能所指的记忆"),
+        (2, "要求遗忘，找到 2 条可能所指的记忆"),
+    ],
+)
+def test_a_wish_to_forget_is_told_in_the_readers_language(count: int, words: str) -> None:
+    reason = describe_request(ForgetRequest(Turn(), [build_fact_row()] * count))
+    assert translate_reason(reason) == reason
+    with override("zh-hans"):
+        assert translate_reason(reason) == words
 
 
 def test_a_doubt_is_said_in_the_readers_language_and_a_persons_words_as_they_are() -> None:

@@ -7,11 +7,13 @@ from contextlib import ExitStack
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
 from memoryhub.pipeline.ingest.services import run_space
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
+from notes.models import Fact
 from tests.console.conftest import ConsoleWorld, make_world
 from tests.console.test_pages import QUERIES, build_address
 from tests.support.browser import Visitor, visiting
@@ -229,6 +231,19 @@ def test_plots_are_drawn_under_the_content_security_policy(
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]  # type: ignore[index]  # it has one
     page.get_by_label("Switch between light and dark").click()
     expect(lines).to_have_text(["mem0", "rag"])
+
+
+@pytest.mark.writes
+def test_a_chinese_plot_says_its_dates_in_chinese(visitor: Visitor, world: ConsoleWorld) -> None:
+    with tenant_scope(world.tenant.id):
+        Fact.objects.filter(id=world.fact.id).update(asserted_at=timezone.now())
+    chosen = {"name": "django_language", "value": "zh-hans", "url": visitor.base}
+    visitor.page.context.add_cookies([chosen])  # type: ignore[list-item]  # a cookie needs no more
+    page = visitor.open("space-figures", world.space.id)
+    for plot in page.locator(".plot").all():
+        plot.scroll_into_view_if_needed()
+        expect(plot.locator(".xtick text").first).to_contain_text("月")
+    expect(page.locator(".legendtext").filter(has_text="新增")).to_have_count(1)
 
 
 @pytest.mark.writes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
 from memoryhub.tenants.models import Tenant
 from tests.console.conftest import ConsoleWorld, make_world
@@ -54,6 +54,37 @@ def test_control_k_finds_a_person_by_name(visitor: Visitor, world: ConsoleWorld)
     assert not list_findings(page)
     found.first.click()
     page.wait_for_url(f"**{reverse('space-overview', args=[world.space.id])}")
+
+
+def type_in_palette(page: Page, words: str) -> Locator:
+    """What is offered for the words."""
+    page.keyboard.press("Control+k")
+    page.get_by_role("searchbox", name="Go to").fill(words)
+    return page.get_by_role("dialog").locator("li:not([hidden]) :is(a, button)")
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [("expiry", "API keys"), ("forgetting", "Policy"), ("retention", "Policy")],
+)
+def test_control_k_finds_a_page_by_what_is_set_there(
+    visitor: Visitor, world: ConsoleWorld, words: str, name: str
+) -> None:
+    offered = type_in_palette(visitor.open("overview"), words)
+    expect(offered.filter(has_text=name)).to_have_count(1)
+
+
+def test_control_k_turns_the_theme_and_signs_out(visitor: Visitor, world: ConsoleWorld) -> None:
+    page = visitor.open("overview")
+    assert not page.evaluate("document.documentElement.dataset.theme")
+    expect(type_in_palette(page, "dark").first).to_have_text("Switch between light and dark")
+    page.keyboard.press("Enter")
+    expect(page.locator("html[data-theme]")).to_have_count(1)
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    expect(type_in_palette(page, "sign out").first).to_have_text("Sign out")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{reverse('sign-in')}*")
 
 
 def test_the_first_fact_is_eight_tabs_from_the_beginning(

@@ -104,6 +104,32 @@ def test_filters_are_folded_until_wanted(visitor: Visitor, world: ConsoleWorld) 
     expect(legend.get_by_text("Segments")).to_be_hidden()
 
 
+STRIPPED = """async ([names, texts]) => {
+  const at = document.querySelector('script[src*="graph/main"]').src.replace("main", "labels");
+  const { withoutName } = await import(at);
+  return texts.map((text) => withoutName(text, names)); }"""
+
+
+def test_a_label_leaves_out_the_persons_name_and_what_ties_it(
+    visitor: Visitor, world: ConsoleWorld
+) -> None:
+    page = visitor.open("space-graph", world.space.id)
+    labels = {
+        "Ana keeps bees.": "keeps bees.",
+        "Ana's hives stand in Ghent.": "hives stand in Ghent.",
+        "Ana: the hives are full": "the hives are full",
+        "Ana Lee sings.": "sings.",
+        "Anabel keeps bees.": "Anabel keeps bees.",
+        "Ana": "Ana",
+        "Ana在根特养蜂。": "在根特养蜂。",
+        "林晓的妈妈的书法班还在上。": "妈妈的书法班还在上。",
+        "林晓：韩磊来喂": "韩磊来喂",
+        "林晓: 韩磊来喂": "韩磊来喂",
+    }
+    names = ["Ana", "Ana Lee", "林晓"]
+    assert page.evaluate(STRIPPED, [names, list(labels)]) == list(labels.values())
+
+
 # The boxes of all names, and the picture that they lie in.
 NAMES = """() => {
   const layer = document.querySelector(".graph-labels");

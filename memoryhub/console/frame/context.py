@@ -66,7 +66,9 @@ FURTHER_ENTRIES = (
     NavigationEntry(_("Model calls"), "jobs", "usage", words=_("tokens, cost, spending")),
     NavigationEntry(_("Recalls"), "jobs", "recalls"),
     NavigationEntry(_("Feedback"), "jobs", "feedback"),
-    NavigationEntry(_("Policy"), "policy", "policy", words=_("presets, how memory works")),
+    NavigationEntry(
+        _("Policy"), "policy", "policy", words=_("presets, how memory works, forgetting, retention")
+    ),
     NavigationEntry(
         _("Models and budgets"), "policy", "models", words=_("settings, prices, endpoint, limits")
     ),
@@ -79,7 +81,9 @@ FURTHER_ENTRIES = (
 ADMIN_ENTRIES = (
     NavigationEntry(_("Changes"), "jobs", "changes"),
     NavigationEntry(_("People"), "policy", "people", words=_("members, invite, roles, settings")),
-    NavigationEntry(_("API keys"), "key", "keys", words=_("tokens, access, settings")),
+    NavigationEntry(
+        _("API keys"), "key", "keys", words=_("tokens, access, settings, expiry, expiration")
+    ),
     NavigationEntry(_("Webhooks"), "policy", "webhooks"),
     NavigationEntry(_("Data"), "policy", "data", words=_("retention, erase, export")),
     NavigationEntry(_("Growth"), "policy", "growth", words=_("disk, size, rows")),

@@ -13,6 +13,19 @@ const OBSTACLES = 200; // with more memories in sight names may lie over dots
 
 const ruler = document.createElement("canvas").getContext("2d");
 
+// "Ana" begins no "Anabel". Chinese has no gaps between its words.
+const OF_WORD = /(?!\p{Script=Han})[\p{L}\p{N}]/u;
+function begins(text, name) {
+  return text.startsWith(name) && !(OF_WORD.test(name.at(-1)) && OF_WORD.test(text.charAt(name.length)));
+}
+
+// A name that everything begins with says nothing: it is left out, with what ties it to the rest.
+export function withoutName(text, names) {
+  const name = names.filter((each) => begins(text, each)).sort((a, b) => b.length - a.length)[0];
+  if (!name) return text;
+  return text.slice(name.length).replace(/^\s*(['’]s(?!\p{L})|的|[:：])?\s*/u, "").trim() || text;
+}
+
 export class Labels {
   constructor(layer, picture) {
     Object.assign(this, { layer, picture, widths: new Map(), groups: [], shown: [] });
@@ -20,7 +33,6 @@ export class Labels {
     const style = getComputedStyle(document.body);
     const strong = style.getPropertyValue("--weight-3").trim();
     this.fonts = { memory: `12px ${style.fontFamily}`, cluster: `${strong} 12px ${style.fontFamily}` };
-    // A name that everything begins with says nothing.
     this.hubs = picture.data.hubs ?? [];
     this.sort();
     this.listener = () => this.place();
@@ -49,9 +61,7 @@ export class Labels {
   }
 
   text(node) {
-    const text = this.picture.graph.getNodeAttribute(node, "text");
-    const hub = this.hubs.find((name) => text.startsWith(name));
-    return hub ? text.slice(hub.length).replace(/^['’]s /, "").trim() || text : text;
+    return withoutName(this.picture.graph.getNodeAttribute(node, "text"), this.hubs);
   }
 
   // As much of a text as fits.

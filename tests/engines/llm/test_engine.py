@@ -412,7 +412,7 @@ def test_prompts_are_versioned_and_recorded(engine: LLMEngine) -> None:
 
 @pytest.mark.parametrize(
     ("patterns", "said", "most"),
-    [(False, MOVED, 6), (True, MOVED, 6), (False, f"{MOVED} " * 20, 20)],
+    [(False, MOVED, 4), (True, MOVED, 4), (False, f"{MOVED} " * 20, 18)],
 )
 def test_E14_no_more_facts_are_asked_for_than_the_messages_can_hold(
     server: OpenAIServer, engine: LLMEngine, patterns: bool, said: str, most: int

@@ -25,6 +25,8 @@ REASONS = (
     _("an answer taken back"),
     _("asked for on their page"),
     _("asked to forget"),
+    _("asked to forget, 1 memory found that it may mean"),
+    _("asked to forget; which memory is meant is to be chosen"),
     _("both may be so"),
     _("both may be so, as a person has set"),
     _("brought back what had been undone"),
@@ -126,6 +128,10 @@ _SHAPES = (
     (
         re.compile(r"said by (?P<role>\w+), whose words are data"),
         _("said by %(role)s, whose words are data"),
+    ),
+    (
+        re.compile(r"asked to forget, (?P<count>\d+) memories found that it may mean"),
+        _("asked to forget, %(count)s memories found that it may mean"),
     ),
     (re.compile(r"faded by the curve, mode (?P<mode>\w+)"), _("faded by the curve (%(mode)s)")),
     # Notes that belong together, why each of them grew, and what is said of a link.

@@ -12,12 +12,13 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 
 from memoryhub.console.frame.access import EDITOR, action_at, tenant_view
 from memoryhub.console.frame.forms import read_back_address, read_ids
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_plain_space_or_404
+from memoryhub.console.frame.text.nouns import counted
 from memoryhub.console.pages.history.views import build_correction_undo_tags
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline import corrections
@@ -40,7 +41,7 @@ def change_chosen_facts(request: ConsoleRequest, space_id: UUID) -> HttpResponse
         forget = partial(
             corrections.forget_facts, space, ids, request.actor, timezone.now(), reason=REASON
         )
-        _report(request, *_run_for_each([forget]), asked=len(ids), whole=True)
+        _report(request, "fact", *_run_for_each([forget]), asked=len(ids), whole=True)
     else:
         _pin(request, space, "fact", ids)
     return _go_back(request, "space-facts", space_id)
@@ -57,7 +58,7 @@ def change_chosen_notes(request: ConsoleRequest, space_id: UUID) -> HttpResponse
             partial(corrections.forget_note, space, row, request.actor, now, reason=REASON)
             for row in ids
         ]
-        _report(request, *_run_for_each(works), asked=len(ids))
+        _report(request, "note", *_run_for_each(works), asked=len(ids))
     else:
         _pin(request, space, "note", ids)
     return _go_back(request, "space-notes", space_id)
@@ -72,7 +73,7 @@ def retry_chosen_jobs(request: ConsoleRequest) -> HttpResponse:
         rows = Job.objects.filter(id__in=wanted, state__in=Job.RETRYABLE_STATES)
         ids = list(rows.values_list("id", flat=True))
         done, refused = _run_for_each([partial(retry_job, job) for job in ids])
-    _report(request, done, refused, asked=len(ids))
+    _report(request, "job", done, refused, asked=len(ids))
     return redirect(read_back_address(request) or "jobs")
 
 
@@ -95,7 +96,7 @@ def _pin(request: ConsoleRequest, space: Space, kind: str, ids: Sequence[UUID]) 
         )
         for row in ids
     ]
-    _report(request, *_run_for_each(works), asked=len(ids))
+    _report(request, kind, *_run_for_each(works), asked=len(ids))
 
 
 def _run_for_each(works: Sequence[Callable[[], Any]]) -> tuple[list[Any], list[str]]:
@@ -111,6 +112,7 @@ def _run_for_each(works: Sequence[Callable[[], Any]]) -> tuple[list[Any], list[s
 
 def _report(
     request: ConsoleRequest,
+    noun: str,
     done: Sequence[Any],
     refused: Sequence[str],
     *,
@@ -126,7 +128,7 @@ def _report(
         messages.error(request, gettext("Not done: %(why)s.") % {"why": refused[0]})
     if done:
         count = asked if whole else len(done)
-        said = ngettext("Done: %(n)s row.", "Done: %(n)s rows.", count) % {"n": count}
+        said = gettext("Done: %(what)s.") % {"what": counted(noun, count)}
         correction = done[0] if len(done) == 1 and isinstance(done[0], Correction) else None
         undo = build_correction_undo_tags(correction) if correction else ""
         messages.success(request, said, extra_tags=undo)

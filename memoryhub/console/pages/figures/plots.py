@@ -13,6 +13,7 @@ from math import sqrt
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from memoryhub.policies.schema import HeatPolicy
 from notes.retention.spans import RetentionLife
@@ -22,7 +23,7 @@ FEW_QUESTIONS = 20  # of fewer a day no one knows what 95 in 100 take
 _HEIGHT = 260
 _LINE_HEIGHT = 34  # of a lifeline, in pixels
 _Z = 1.96  # 95 in 100
-_DAYS_AXIS = {"type": "date", "tickformat": "%-d %b"}
+_DAYS_AXIS = {"type": "date", "tickformat": "%-d %b"}  # a Chinese page has its own, see plots.js
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,12 @@ def plot_facts_by_week(weeks: Sequence[WeekOfFacts]) -> Plot:
 
     about = _("By the week in which they were said or ended.")
     title, empty = _("Facts per week"), _("No facts in this period.")
-    heads = (_("Week of"), _("created"), _("of these, replacing another"), _("ended"))
+    heads = (
+        _("Week of"),
+        pgettext("so many in a week", "created"),
+        _("of these, replacing another"),
+        _("ended"),
+    )
     if not any(each.made or each.ended for each in weeks):
         return Plot("facts", title, about, None, empty=empty)
     days = [each.week.isoformat() for each in weeks]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -15,7 +16,8 @@ from memoryhub.tenants.scope import tenant_scope
 from notes.models import Entity
 
 MAX_PEOPLE, MAX_SEARCHED, MAX_MEMORIES = 5, 3, 5
-# Where nobody is named, what is no more than near is not shown: most words are meant for a page.
+# Outside the space that is meant, what is no more than near is not shown: most words are meant for
+# a page, and a space that speaks of somebody speaks of much else.
 _LIKENESS = 0.5
 _KINDS: tuple[MemoryKind, ...] = ("fact", "note", "episode")
 
@@ -43,59 +45,70 @@ class Finding:
 
 def find_people_and_memories(tenant: Tenant, asked: str, here: UUID | None = None) -> Finding:
     """What `asked` means to a person who types it. Memories are looked for in the spaces that it
-    names, else in the space that is looked at (`here`), else in the liveliest. No model is asked
-    and no memory is remembered better for it. Opens its own scopes."""
-    words = asked.split()
+    names, else in those that speak of whom it names, else in the space that is looked at (`here`),
+    else in the liveliest. No model is asked and no memory is remembered better for it. Opens its
+    own scopes."""
+    words = _split_words(asked)
     if not words:
         return Finding()
     with tenant_scope(tenant.id):
         spaces = _find_named_spaces(words)
         entities = _find_named_people(words, spaces)
-        searched = spaces or list(_choose_spaces(here))
-    question = " ".join(word for word in words if not any(_is_named(word, s) for s in spaces))
+        speaking = list({row.space_id: row.space for row in entities}.values())
+        searched = spaces or speaking or list(_choose_spaces(here))
+    named = {word for space in spaces for word in _list_naming_words(words, space)}
+    question = " ".join(word for word in words if word not in named)
+    is_in_own_space = spaces or (here and not speaking)
     memories = [
         FoundMemory(space, item)
         for space in searched[:MAX_SEARCHED]
-        for item in _search(space, question, None if spaces or here else _LIKENESS)
+        for item in _search(space, question, None if is_in_own_space else _LIKENESS)
     ]
     memories.sort(key=lambda found: -found.item.score)
     return Finding(spaces, entities, memories[:MAX_MEMORIES])
 
 
+def _split_words(asked: str) -> list[str]:
+    """Without what is around them: "Rita's job?" has the words "Rita" and "job"."""
+    bare = (re.sub(r"['’]s$", "", word.strip(",;:.?!，；：。？！")) for word in asked.split())
+    return [word for word in bare if word]
+
+
 def _find_named_spaces(words: Sequence[str]) -> list[Space]:
     """Those that most of the words name, first."""
-    named = Q()
-    for word in words:
-        named |= _build_name_condition(word, "name", "subject")
-    found = list(Space.objects.filter(named).order_by("-last_activity_at", "id")[:20])
-    found.sort(key=lambda space: -sum(_is_named(word, space) for word in words))
+    rows = Space.objects.filter(_build_name_condition(words, "name", "subject"))
+    found = list(rows.order_by("-last_activity_at", "id")[:20])
+    found.sort(key=lambda space: -len(_list_naming_words(words, space)))
     return found[:MAX_PEOPLE]
 
 
-def _build_name_condition(word: str, *columns: str) -> Q:
-    """The beginning of a name, or of a part of it."""
-    found = Q()
+def _build_name_condition(words: Sequence[str], *columns: str) -> Q:
+    """One of the words is a name or a part of it, whole, or all of them are its beginning, as long
+    as it is typed: the beginning of a name is what many a word is ("an" of "Ana"). A letter names
+    nobody."""
+    typed = " ".join(words)
+    found = Q(pk__in=[])
     for column in columns:
-        found |= Q(**{f"{column}__istartswith": word}) | Q(**{f"{column}__icontains": f" {word}"})
+        if len(typed) > 1:
+            found |= Q((f"{column}__istartswith", typed)) | Q((f"{column}__icontains", f" {typed}"))
+        for word in words:
+            if len(word) > 1:
+                found |= Q((f"{column}__iregex", rf"\m{re.escape(word)}\M"))
     return found
 
 
-def _is_named(word: str, space: Space) -> bool:
-    return any(
-        part.casefold().startswith(word.casefold())
-        for name in (space.name, space.subject)
-        for part in (name, *name.split())
-        if part
-    )
+def _list_naming_words(words: Sequence[str], space: Space) -> set[str]:
+    """Those of the words that are its name, or a part of it: all of them where that is typed."""
+    names = [name.casefold() for name in (space.name, space.subject) if name]
+    typed = " ".join(words).casefold()
+    if any(f" {typed}" in f" {name}" for name in names):
+        return set(words)
+    parts = {part for name in names for part in re.split(r"\W+", name)}
+    return {word for word in words if len(word) > 1 and word.casefold() in {*names, *parts}}
 
 
 def _find_named_people(words: Sequence[str], spaces: Sequence[Space]) -> list[Entity]:
-    named = Q()
-    for word in words:
-        if len(word) > 1:
-            named |= _build_name_condition(word, "name")
-    if not named:
-        return []
+    named = _build_name_condition(words, "name")
     rows = Entity.objects.filter(named, type="person", merged_into=None).select_related("space")
     known = {space.name.casefold() for space in spaces}
     found = [row for row in rows.order_by("name", "id")[:20] if row.name.casefold() not in known]

@@ -76,6 +76,7 @@ PURPOSE_TITLES: Mapping[str, StrOrPromise] = {
     "answer": gettext_lazy("Answer questions"),
     "route": gettext_lazy("Understand a question"),
     "judge": gettext_lazy("Judge what was found"),
+    "rerank": gettext_lazy("Order what was found"),
     "predict": gettext_lazy("Predict messages"),
     "calibrate": gettext_lazy("Note what a prediction missed"),
     "paginate": gettext_lazy("Detect the end of an episode"),

@@ -26,7 +26,7 @@ from memoryhub.console.frame.text.quotes import SourceQuote, TextSpan, load_sour
 from memoryhub.console.frame.text.trait_levels import describe_key_level
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.review.answers import find_common_answer, find_proposed_text, list_answers
-from memoryhub.tenants.models import Space
+from memoryhub.tenants.models import Space, Tenant
 from notes.erasure.trace import collect_row_text, load_rows_by_key
 from notes.models import Entity, Fact, Proposal, Risk
 from notes.review.moot import MOOT
@@ -64,10 +64,13 @@ _CASE_AGES = {"week": timedelta(weeks=1), "month": timedelta(days=30)}
 _NEW_CASE_AGE = timedelta(days=1)
 MAX_SPACE_OPTIONS, MAX_RELATED = 100, 10
 SETTLED_LATELY = timedelta(days=30)
-# By a rule that a person made before, or because one of its claims had ended.
 _BY_RULE = "rule of "  # how a rule signs, in the name of whoever made it
+# By a rule that a person made before, because one of its claims had ended, or by the engine, which
+# closes in the moment it opens what it decided and notes only so that nobody is asked.
 SETTLED_CONDITION = ~Q(state=Proposal.State.OPEN) & (
-    Q(rule_id__isnull=False, decided_by__startswith=_BY_RULE) | Q(decided_by=MOOT)
+    Q(rule_id__isnull=False, decided_by__startswith=_BY_RULE)
+    | Q(decided_by=MOOT)
+    | Q(decided_at=F("created_at"))
 )
 
 # What each answer does, in the operator's words; by kind where it differs.
@@ -142,6 +145,17 @@ class ReviewCase:
         said = self.proposal.decided_by
         ruled = self.proposal.rule_id and said.startswith(_BY_RULE)
         return said.removeprefix(_BY_RULE) if ruled else ""
+
+    @property
+    def is_by_engine(self) -> bool:
+        """Settled as it was opened: nobody was asked."""
+        return self.proposal.decided_at == self.proposal.created_at and not self.is_moot
+
+    @property
+    def deciding_model(self) -> str:
+        """The model that settled it, of an engine's name, model and prompts; "" for the rules."""
+        engine, _slash, version = self.proposal.decided_by.partition("/")
+        return version.rpartition("/")[0] if engine == Tenant.Engine.LLM else ""
 
     @property
     def answers(self) -> list[AnswerOption]:

@@ -53,14 +53,14 @@ class ForgetRequest:
         return {
             "text": self.turn.text[:MAX_REQUEST_CHARACTERS],
             "op": ResolutionOp.FORGET.value,
-            "reason": _describe_request(self),
+            "reason": describe_request(self),
             "fact_id": "",
             "target": {"id": str(only.id), "text": only.text} if only else None,
             "turns": [str(self.turn.id)],
         }
 
 
-def _describe_request(wish: ForgetRequest) -> str:
+def describe_request(wish: ForgetRequest) -> str:
     count = len(wish.facts)
     if not count:
         return "asked to forget; which memory is meant is to be chosen"
@@ -220,7 +220,7 @@ def propose_erasures(
             space,
             "erase",
             str(wish.turn.id),
-            _describe_request(wish),
+            describe_request(wish),
             now,
             payload={
                 "fact_ids": [str(fact.id) for fact in wish.facts],
