@@ -28,6 +28,7 @@ from tests.support.factories import (
     make_job,
     make_member,
     make_proposal,
+    make_receipt,
     make_turns,
 )
 
@@ -272,6 +273,37 @@ def test_a_wish_that_is_being_carried_out_is_not_said_to_wait(
     with tenant_scope(world.tenant.id):
         wish.delete()
     assert "Erasing…" not in browser.get(part).content.decode()
+
+
+def test_a_wish_is_being_carried_out_until_its_receipt_is_there(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    with tenant_scope(world.tenant.id):
+        now = timezone.now()
+        asked = {"decisions": [{"op": "forget", "text": "my bees", "reason": "asked to forget"}]}
+        (said,) = make_turns(world.space, "Forget my bees.")
+        read = {"first_seq": said.seq, "last_seq": said.seq, "started_at": now, "finished_at": now}
+        job = make_job(world.space, state="done", result=asked, **read)
+        closed = {"state": "accepted", "decided_at": now}
+        wish = make_proposal(world.space, kind="erase", payload={"auto": True}, **closed)
+    part = reverse("chat-decisions", args=[world.space.id, job.id])
+
+    def show_after(**told: object) -> str:
+        with tenant_scope(world.tenant.id):
+            Job.objects.filter(id=job.id).update(**told)
+        return browser.get(part).content.decode()
+
+    assert "Erasing…" in show_after(), "closed, and not erased yet"
+    with tenant_scope(world.tenant.id):
+        wish.delete()
+        Turn.objects.filter(id=said.id).update(text="", state="redacted")
+        receipt = make_receipt(world.tenant)
+    assert "Erasing…" in show_after(result={}), "erased, and not told yet"
+    late = now - timedelta(minutes=2)
+    assert "Erasing…" not in show_after(finished_at=late), "not for ever"
+    told = show_after(finished_at=now, result={"decisions": [], "receipts": [str(receipt.id)]})
+    assert "Erasing…" not in told
+    assert reverse("receipt", args=[receipt.id]) in told
 
 
 def test_a_wish_to_forget_is_not_quoted_later(
