@@ -21,6 +21,7 @@ from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.render.results import MemoryItem, SearchResult, TurnSource
 from memoryhub.tenants.models import Membership, Space
 from memoryhub.tenants.scope import tenant_scope
+from notes.models import Fact
 from tests.console.conftest import ConsoleWorld
 from tests.support.factories import (
     MAY,
@@ -226,6 +227,52 @@ def test_what_is_not_read_yet_is_said_to_be_read(
     with tenant_scope(world.tenant.id):
         Turn.objects.filter(space=world.space).update(state=state)
     assert (reply in show_chat_answer(browser, world, asked)) is (state == "pending")
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+@pytest.mark.parametrize(
+    ("said", "asked", "reply"),
+    [
+        ("I moved to Braga.", "What do you know about me?", "I am still reading"),
+        ("我搬到了布拉加。", "你都知道我什么？", "我还在读"),
+    ],
+)
+def test_what_is_known_is_told_with_what_is_not_read_yet(
+    browser: Client,
+    world: ConsoleWorld,
+    memory: list[MemoryItem],
+    said: str,
+    asked: str,
+    reply: str,
+    is_known: bool,
+) -> None:
+    with tenant_scope(world.tenant.id):
+        Fact.objects.filter(space=world.space).delete()
+        if is_known:
+            make_fact(world.space, f"{world.space.display_name} works at Casa.", world.turn)
+    show_chat_answer(browser, world, said)
+    page = show_chat_answer(browser, world, asked)
+    assert reply in page
+    assert ("work at Casa" in page) is is_known
+    assert "I know nothing of you yet" not in page
+    with tenant_scope(world.tenant.id):
+        Turn.objects.filter(space=world.space).update(state="processed")
+    assert reply not in show_chat_answer(browser, world, asked)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_told"), [("I moved to Braga.", True), ("What do I keep?", False), ("Hi!", False)]
+)
+def test_an_answer_says_that_more_is_being_read(
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem], said: str, is_told: bool
+) -> None:
+    with tenant_scope(world.tenant.id):
+        Turn.objects.filter(space=world.space).update(state="processed")
+    show_chat_answer(browser, world, said)
+    memory.append(make_turn_item(world.turn, "fact", id=world.fact.id, text=world.fact.text))
+    page = show_chat_answer(browser, world, "Where do I keep bees?")
+    assert "Answered from" in page
+    assert ("I am still reading what you said last" in page) is is_told
 
 
 @pytest.mark.parametrize("asked", ["What do you know about me?", "你都知道我什么？"])
