@@ -19,6 +19,8 @@ REASONS = (
     _("adds to what a person said"),
     _("already held"),
     _("an answer taken back"),
+    _("asked to forget"),
+    _("asked to forget; which memory is meant is to be chosen"),
     _("both may be so"),
     _("both may be so, as a person has set"),
     _("chosen in a list"),

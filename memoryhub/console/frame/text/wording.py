@@ -119,7 +119,11 @@ def format_kind_count(kind: str, count: int) -> str:
 _HUB_NAMES = {
     "pipeline": _("the hub"),
     "the hub": _("the hub"),
+    "the person themselves": _("the person themselves"),
     MOOT: _("the hub: nothing left to decide"),
+    "policy: erase.on_request": _("the policy, as the person asked"),
+    "policy: retention.max_age": _("the policy, which limits how long the past is kept"),
+    "policy: retention.turn_days": _("the policy, which limits how long messages are kept"),
 }
 
 
