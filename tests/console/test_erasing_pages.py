@@ -223,3 +223,23 @@ def test_the_ids_of_everything_are_shown_before_it_goes(
 ) -> None:
     page = browser.get(erase_at(world), {"all": "yes"}).content.decode()
     assert f"{world.space.id}</p>" in page
+
+
+def test_an_earlier_erasure_that_becomes_final_is_named(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    until = timezone.now() + timedelta(days=1)
+    with tenant_scope(world.tenant.id):
+        receipt = make_receipt(world.tenant, undoable_until=until)
+        SealedErasure.objects.create(
+            tenant=world.tenant, space=world.space, receipt=receipt, event_id=world.event.id,
+            turn_ids=[world.turn.id], sealed="", created_at=timezone.now(), until=until,
+        )  # fmt: skip
+        other = make_fact(world.space, "Nora likes rye")
+    said = "An earlier erasure that could still be undone becomes final"
+    sent = {"chosen": "yes", "facts": str(world.fact.id), "sources": "yes"}
+    page = browser.get(erase_at(world), sent).content.decode()
+    assert said in page
+    assert reverse("receipt", args=[receipt.id]) in page
+    page = browser.get(erase_at(world), sent | {"facts": str(other.id)}).content.decode()
+    assert said not in page

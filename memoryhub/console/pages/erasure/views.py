@@ -59,6 +59,7 @@ def erasure_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     offer = load_offer(row, choice) if choice.is_open else ErasureOffer()
     target = choice.target
     plan, rows, staying = erase_targets.preview_erasure(row, target) if target else (None, [], [])
+    overtaken = erase_targets.list_overtaken_erasures(row, target, now) if target else []
     order = list(_FATES)
     rows.sort(key=lambda each: (order.index(each.how), each.kind, each.role))
     shown = rows[:MAX_SHOWN_ROWS]
@@ -76,6 +77,7 @@ def erasure_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
             fates=[(_FATES[how], list(each)) for how, each in groupby(shown, _get_fate)],
             hidden=len(rows) - len(shown),
             staying=staying,
+            overtaken=overtaken,
         )
 
 
