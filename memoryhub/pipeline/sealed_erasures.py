@@ -150,9 +150,7 @@ def yield_to_erasure(found: ErasureTrace, chosen: Collection[UUID], now: datetim
     """What is sealed in the space gives way to another erasure, before that is carried out: a
     sealed one of the same turns is destroyed, others lose what is made of what goes now, and the
     logs. `chosen`: ids that were asked for. Call inside its transaction."""
-    turns = found.touched_turn_ids | {
-        *Turn.objects.filter(session__in=chosen, space=found.space).values_list("id", flat=True)
-    }
+    turns = _list_reached_turn_ids(found, chosen)
     for sealed in SealedErasure.objects.filter(space=found.space).select_for_update():
         if (turns | set(chosen)).intersection(sealed.turn_ids):
             destroy(SealedErasure.objects.filter(id=sealed.id), now)
@@ -161,6 +159,20 @@ def yield_to_erasure(found: ErasureTrace, chosen: Collection[UUID], now: datetim
         rows |= {row for _, row in found.rewritten_rows} | set(found.entities)
         _fill(sealed, _list_spared(_open(sealed), {str(row) for row in rows | turns}))
         sealed.save(update_fields=["sealed", "row_ids"])
+
+
+def select_overtaken(
+    held: Iterable[SealedErasure], found: ErasureTrace, chosen: Collection[UUID]
+) -> list[SealedErasure]:
+    """Those of them that `yield_to_erasure` would destroy. Call inside the tenant's scope."""
+    reached = _list_reached_turn_ids(found, chosen).union(chosen)
+    return [sealed for sealed in held if reached.intersection(sealed.turn_ids)]
+
+
+def _list_reached_turn_ids(found: ErasureTrace, chosen: Collection[UUID]) -> set[UUID]:
+    """Of a conversation that was chosen, all: what is erased of it already is not traced."""
+    turns = Turn.objects.filter(session__in=chosen, space=found.space)
+    return {*found.touched_turn_ids, *turns.values_list("id", flat=True)}
 
 
 def _list_spared(images: Sequence[RowImage], gone: set[str]) -> list[RowImage]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
+import pytest
 from django.test import Client
 from django.urls import reverse
 
@@ -81,6 +83,42 @@ def test_the_new_words_are_set_off_before_they_are_saved(
 ) -> None:
     page = get_form(browser, world, "action=correct&text=I+keep+bees+in+Bruges")
     assert "I keep bees in <del>Ghent</del><ins>Bruges</ins>" in page
+
+
+def test_a_value_changed_alone_takes_the_place_of_the_old_one_in_the_sentence(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    with tenant_scope(world.tenant.id):
+        Fact.objects.filter(id=world.fact.id).update(text="Nora lives in Oslo.", object="Oslo")
+    form = {"action": "correct", "text": "Nora lives in Oslo.", "value": "Bergen"}
+    page = get_form(browser, world, urlencode(form))
+    assert "Nora lives in <del>Oslo</del><ins>Bergen</ins>." in page
+    browser.post(build_address(world), form)
+    with tenant_scope(world.tenant.id):
+        held = Fact.objects.get(retired_at=None)
+    assert (held.text, held.object) == ("Nora lives in Bergen.", "Bergen")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_said"),
+    [
+        ("Nora lives in Norway.", False),
+        ("Nora lives in Osloville.", False),
+        ("Nora lives in bergen now.", True),
+    ],
+)
+def test_a_value_that_the_sentence_does_not_say_is_refused(
+    browser: Client, world: ConsoleWorld, text: str, is_said: bool
+) -> None:
+    held = "Nora lives in Osloville."
+    with tenant_scope(world.tenant.id):
+        Fact.objects.filter(id=world.fact.id).update(text=held, object="Oslo")
+    form = {"action": "correct", "text": text, "value": "Bergen"}
+    missing = "Not possible yet: the sentence doesn’t say “Bergen”".replace("’", "&#x27;")
+    assert (missing in get_form(browser, world, urlencode(form))) is not is_said
+    browser.post(build_address(world), form)
+    with tenant_scope(world.tenant.id):
+        assert Fact.objects.get(retired_at=None).text == (text if is_said else held)
 
 
 def test_a_correction_stands_in_the_history_with_name_reason_and_undo(

@@ -21,6 +21,7 @@ from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.render.results import MemoryItem, SearchResult, TurnSource
 from memoryhub.tenants.models import Membership, Space
 from memoryhub.tenants.scope import tenant_scope
+from notes.models import Fact
 from tests.console.conftest import ConsoleWorld
 from tests.support.factories import (
     MAY,
@@ -28,6 +29,7 @@ from tests.support.factories import (
     make_job,
     make_member,
     make_proposal,
+    make_receipt,
     make_turns,
 )
 
@@ -227,6 +229,52 @@ def test_what_is_not_read_yet_is_said_to_be_read(
     assert (reply in show_chat_answer(browser, world, asked)) is (state == "pending")
 
 
+@pytest.mark.parametrize("is_known", [True, False])
+@pytest.mark.parametrize(
+    ("said", "asked", "reply"),
+    [
+        ("I moved to Braga.", "What do you know about me?", "I am still reading"),
+        ("我搬到了布拉加。", "你都知道我什么？", "我还在读"),
+    ],
+)
+def test_what_is_known_is_told_with_what_is_not_read_yet(
+    browser: Client,
+    world: ConsoleWorld,
+    memory: list[MemoryItem],
+    said: str,
+    asked: str,
+    reply: str,
+    is_known: bool,
+) -> None:
+    with tenant_scope(world.tenant.id):
+        Fact.objects.filter(space=world.space).delete()
+        if is_known:
+            make_fact(world.space, f"{world.space.display_name} works at Casa.", world.turn)
+    show_chat_answer(browser, world, said)
+    page = show_chat_answer(browser, world, asked)
+    assert reply in page
+    assert ("work at Casa" in page) is is_known
+    assert "I know nothing of you yet" not in page
+    with tenant_scope(world.tenant.id):
+        Turn.objects.filter(space=world.space).update(state="processed")
+    assert reply not in show_chat_answer(browser, world, asked)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_told"), [("I moved to Braga.", True), ("What do I keep?", False), ("Hi!", False)]
+)
+def test_an_answer_says_that_more_is_being_read(
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem], said: str, is_told: bool
+) -> None:
+    with tenant_scope(world.tenant.id):
+        Turn.objects.filter(space=world.space).update(state="processed")
+    show_chat_answer(browser, world, said)
+    memory.append(make_turn_item(world.turn, "fact", id=world.fact.id, text=world.fact.text))
+    page = show_chat_answer(browser, world, "Where do I keep bees?")
+    assert "Answered from" in page
+    assert ("I am still reading what you said last" in page) is is_told
+
+
 @pytest.mark.parametrize("asked", ["What do you know about me?", "你都知道我什么？"])
 def test_what_is_known_is_listed_and_what_is_over_is_not(
     browser: Client, world: ConsoleWorld, memory: list[MemoryItem], asked: str
@@ -272,6 +320,37 @@ def test_a_wish_that_is_being_carried_out_is_not_said_to_wait(
     with tenant_scope(world.tenant.id):
         wish.delete()
     assert "Erasing…" not in browser.get(part).content.decode()
+
+
+def test_a_wish_is_being_carried_out_until_its_receipt_is_there(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    with tenant_scope(world.tenant.id):
+        now = timezone.now()
+        asked = {"decisions": [{"op": "forget", "text": "my bees", "reason": "asked to forget"}]}
+        (said,) = make_turns(world.space, "Forget my bees.")
+        read = {"first_seq": said.seq, "last_seq": said.seq, "started_at": now, "finished_at": now}
+        job = make_job(world.space, state="done", result=asked, **read)
+        closed = {"state": "accepted", "decided_at": now}
+        wish = make_proposal(world.space, kind="erase", payload={"auto": True}, **closed)
+    part = reverse("chat-decisions", args=[world.space.id, job.id])
+
+    def show_after(**told: object) -> str:
+        with tenant_scope(world.tenant.id):
+            Job.objects.filter(id=job.id).update(**told)
+        return browser.get(part).content.decode()
+
+    assert "Erasing…" in show_after(), "closed, and not erased yet"
+    with tenant_scope(world.tenant.id):
+        wish.delete()
+        Turn.objects.filter(id=said.id).update(text="", state="redacted")
+        receipt = make_receipt(world.tenant)
+    assert "Erasing…" in show_after(result={}), "erased, and not told yet"
+    late = now - timedelta(minutes=2)
+    assert "Erasing…" not in show_after(finished_at=late), "not for ever"
+    told = show_after(finished_at=now, result={"decisions": [], "receipts": [str(receipt.id)]})
+    assert "Erasing…" not in told
+    assert reverse("receipt", args=[receipt.id]) in told
 
 
 def test_a_wish_to_forget_is_not_quoted_later(

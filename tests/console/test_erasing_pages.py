@@ -13,9 +13,9 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.models import SealedErasure
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import Fact, Proposal, Receipt, Relation
+from notes.models import EvolutionEvent, Fact, Proposal, Receipt, Relation
 from tests.console.conftest import ConsoleWorld
-from tests.support.factories import make_entity, make_fact, make_proposal
+from tests.support.factories import make_entity, make_fact, make_proposal, make_receipt
 
 CONFIRM = "Erase for good</button>"
 
@@ -173,3 +173,73 @@ def test_what_is_hidden_is_told_as_it_is(
     assert said in page
     undo = reverse("space-event", args=[world.space.id, world.event.id])
     assert (undo in page) is is_offered
+
+
+@pytest.mark.parametrize(
+    ("actor", "by", "is_checked"),
+    [
+        ("policy: erase.on_request", "the policy, as the person asked", False),
+        ("the person themselves", "the person themselves", False),
+        ("eva", "eva", True),
+    ],
+)
+def test_a_receipt_says_in_words_who_erased_and_asks_only_for_ids_that_were_shown(
+    browser: Client, world: ConsoleWorld, actor: str, by: str, is_checked: bool
+) -> None:
+    with tenant_scope(world.tenant.id):
+        receipt = make_receipt(world.tenant, actor=actor, reason="asked to forget")
+        EvolutionEvent.objects.filter(id=world.event.id).update(actor=actor)
+    page = browser.get(reverse("receipt", args=[receipt.id])).content.decode()
+    assert f"<dd>{by}</dd>" in page
+    assert ("Paste the IDs that you kept" in page) is is_checked
+    history = reverse("space-history", args=[world.space.id])
+    for at in (reverse("receipts"), history):
+        shown = browser.get(at).content.decode()
+        assert f"by {by}" in shown
+    assert f">{by}</option>" in shown
+
+
+def test_what_is_hidden_is_not_said_to_be_erased(browser: Client, world: ConsoleWorld) -> None:
+    until = timezone.now() + timedelta(days=1)
+    with tenant_scope(world.tenant.id):
+        receipt = make_receipt(world.tenant, undoable_until=until)
+        keys = {"tenant": world.tenant, "space": world.space, "event_id": world.event.id}
+        SealedErasure.objects.create(
+            receipt=receipt, sealed="", created_at=timezone.now(), until=until, **keys
+        )
+    where = reverse("receipt", args=[receipt.id])
+    page = browser.get(where).content.decode()
+    assert "What was hidden" in page
+    assert "Hidden by" in page
+    with tenant_scope(world.tenant.id):
+        Receipt.objects.filter(id=receipt.id).update(gone_at=until)
+    page = browser.get(where).content.decode()
+    assert "What was erased" in page
+    assert "Erased by" in page
+
+
+def test_the_ids_of_everything_are_shown_before_it_goes(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    page = browser.get(erase_at(world), {"all": "yes"}).content.decode()
+    assert f"{world.space.id}</p>" in page
+
+
+def test_an_earlier_erasure_that_becomes_final_is_named(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    until = timezone.now() + timedelta(days=1)
+    with tenant_scope(world.tenant.id):
+        receipt = make_receipt(world.tenant, undoable_until=until)
+        SealedErasure.objects.create(
+            tenant=world.tenant, space=world.space, receipt=receipt, event_id=world.event.id,
+            turn_ids=[world.turn.id], sealed="", created_at=timezone.now(), until=until,
+        )  # fmt: skip
+        other = make_fact(world.space, "Nora likes rye")
+    said = "An earlier erasure that could still be undone becomes final"
+    sent = {"chosen": "yes", "facts": str(world.fact.id), "sources": "yes"}
+    page = browser.get(erase_at(world), sent).content.decode()
+    assert said in page
+    assert reverse("receipt", args=[receipt.id]) in page
+    page = browser.get(erase_at(world), sent | {"facts": str(other.id)}).content.decode()
+    assert said not in page

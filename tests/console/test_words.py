@@ -17,6 +17,7 @@ from memoryhub.console.frame.text.wording import (
     format_ago,
     format_day,
     format_erased_kind,
+    shorten_text,
 )
 from memoryhub.console.frame.text.wording import format_kind_count as counted_rows
 from memoryhub.console.pages.facts.lineage_chart import build_interval
@@ -52,6 +53,23 @@ def test_ago(before: timedelta, words: str) -> None:
 
 def test_the_year_is_said_when_it_is_another() -> None:
     assert format_day(datetime(2024, 5, 12, tzinfo=UTC), NOW) == "12 May 2024"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Nora keeps bees", "Nora keeps bees"),
+        ("Nora keeps some bees", "Nora keeps some…"),
+        ("Nora keeps several bees", "Nora keeps…"),
+        ("Nora keeps two, or three", "Nora keeps two,…"),
+        ("Nora says she doesn't", "Nora says she…"),
+        ("Donaudampfschifffahrt", "Donaudampfschif…"),
+        ("诺拉在根特养蜜蜂已经有十五年多了", "诺拉在根特养蜜蜂已经有十五年多了"),
+        ("诺拉在根特养蜜蜂，已经有十五年多了", "诺拉在根特养蜜蜂，已经有十五年…"),
+    ],
+)
+def test_a_text_is_cut_where_a_word_ends(text: str, shown: str) -> None:
+    assert shorten_text(text, 16) == shown
 
 
 def build_fact_row(**values: object) -> Fact:

@@ -14,7 +14,15 @@ from memoryhub.pipeline.jobs import runner
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
-from tests.support.claims import list_facts, make_fact_reply, make_facts_reply
+from notes.models import Receipt
+from tests.support.claims import (
+    decide_on_claim,
+    list_facts,
+    make_fact_reply,
+    make_facts_reply,
+    make_home_reply,
+    say_and_derive,
+)
 from tests.support.hub import ScriptedHub
 
 pytestmark = pytest.mark.django_db
@@ -82,6 +90,24 @@ def test_one_call_reads_the_jobs_that_wait_together_and_each_tells_its_own(
     assert [job.state for job in done] == [Job.State.DONE] * 4
     assert [job.result["decisions"][0]["text"] for job in done] == [f"Ana says: {t}" for t in texts]
     assert [job.result.get("done_by") for job in done] == [None, *[str(done[0].id)] * 3]
+
+
+def test_a_wish_read_along_with_another_message_tells_its_own_receipt(hub: ScriptedHub) -> None:
+    wanted = {"erase__on_request": "auto", "derive__batch_exchanges": 5}
+    hub.set_policy("mem0", episodes__rolling=False, **wanted)
+    say_and_derive(hub, "I live in Porto.", make_home_reply("Porto"))
+    hub.model.script("resolve", decide_on_claim("Ana lives in Porto.", "forget"))
+    acts = [{"handle": "t1", "act": "assertion"}, {"handle": "t2", "act": "forget"}]
+    hub.model.script("extract_facts", make_facts_reply(speech_acts=acts))
+    first, second = (hub.say(text).job for text in ("Good soup.", "Forget that I live in Porto."))
+    assert first is not None
+    assert second is not None
+    hub.run_due_jobs()
+    with tenant_scope(hub.tenant.id):
+        (receipt,) = Receipt.objects.all()
+        told = Job.objects.in_bulk([first.id, second.id])
+        assert told[second.id].result["receipts"] == [str(receipt.id)]
+        assert "receipts" not in told[first.id].result
 
 
 def test_no_more_exchanges_than_the_policy_says(hub: ScriptedHub) -> None:

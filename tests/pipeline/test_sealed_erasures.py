@@ -240,6 +240,31 @@ def test_a_confirmed_erasure_of_the_same_words_destroys_it_at_once(hub: Scripted
     assert (get_receipt(hub).gone_at, count_sealed(hub)) == (hub.now, 0)
 
 
+def test_what_another_erasure_makes_final_is_known_before(hub: ScriptedHub) -> None:
+    tell_an_address(hub)
+    wish_it_away(hub)
+    receipt = get_receipt(hub)
+    with tenant_scope(hub.tenant.id):
+        said = {turn.words: turn for turn in Turn.objects.all()}
+        (hidden, *_) = SealedErasure.objects.get().turn_ids
+        other = said["I live in Porto."].id
+        session = said["I live in Porto."].session_id
+
+    def list_overtaken(target: ErasureTarget, hours: int = 0) -> list[Receipt]:
+        at = hub.now + timedelta(hours=hours)
+        return erase_targets.list_overtaken_erasures(hub.space, target, at)
+
+    assert list_overtaken(ErasureTarget("turns", (other,))) == []
+    for target in (
+        ErasureTarget("turns", (hidden,)),
+        ErasureTarget("session", (session,)),
+        ErasureTarget("subject"),
+    ):
+        assert list_overtaken(target) == [receipt]
+        assert list_overtaken(target, hours=25) == []
+    assert count_sealed(hub) == 1
+
+
 def test_another_erasure_is_not_taken_back_with_it(hub: ScriptedHub) -> None:
     tell_an_address(hub)
     wish_it_away(hub)

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from django.contrib.messages.storage.base import Message
 from django.template import Library
+from django.template.defaultfilters import stringfilter
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.dateformat import format as written
@@ -228,6 +229,7 @@ register.filter("kind_words", wording.format_kind)
 register.filter("erased_target", wording.format_erase_target)
 register.filter("erased_words", wording.format_erased_kind)
 register.filter("actor", wording.format_actor)
+register.filter("shorten", stringfilter(wording.shorten_text))
 register.filter("code", wording.format_code)
 register.filter("amount", wording.format_amount)
 register.filter("moment", parse_datetime)  # a time as JSON keeps it

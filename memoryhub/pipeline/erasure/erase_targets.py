@@ -139,6 +139,18 @@ def preview_erasure(
         return _count_traced(found, target, strict), _list_traced_rows(found, strict), staying
 
 
+def list_overtaken_erasures(space: Space, target: ErasureTarget, now: datetime) -> list[Receipt]:
+    """Receipts of earlier erasures that could still be undone, and no longer can after this one.
+    Changes nothing. Opens its own scope. Raises NotFound."""
+    with tenant_scope(space.tenant_id):
+        held = sealed_erasures.list_sealed(space, now)
+        if held and target.kind != "subject":
+            target = _add_similar_wishes(space, target)
+            found = _trace_target(space, target)
+            held = sealed_erasures.select_overtaken(held, found, target.ids)
+        return [sealed.receipt for sealed in held]
+
+
 def _count_traced(found: ErasureTrace, target: ErasureTarget, strict: bool) -> ErasurePlan:
     counts = Counter(kind for kind, _ in found.doomed_rows)
     counts["turns"] = len(found.turns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta, tzinfo
@@ -63,8 +64,20 @@ def format_duration(took: timedelta) -> str:
     return gettext("%(minutes)s min") % passed
 
 
+# What stands between spaces. Chinese and Japanese put none between words, and may be cut anywhere.
+_WORD_LETTER = r"[^\W\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+_BROKEN_WORD = re.compile(rf"{_WORD_LETTER}(?:['’-]|{_WORD_LETTER})*$")
+
+
 def shorten_text(text: str, most: int = 90) -> str:
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+    """At most so many characters, cut where a word ends, unless that would leave less than half."""
+    if len(text) <= most:
+        return text
+    cut = text[: most - 1]
+    goes_on = re.match(rf"['’-]?{_WORD_LETTER}", text[most - 1 :])
+    if goes_on and (broken := _BROKEN_WORD.search(cut)) and broken.start() > most // 2:
+        cut = cut[: broken.start()]
+    return f"{cut.rstrip()}…"
 
 
 def join_list(parts: Iterable[str]) -> str:
@@ -120,7 +133,11 @@ _HUB_NAMES = {
     "pipeline": _("the hub"),
     "the hub": _("the hub"),
     "an admin": _("an admin"),
+    "the person themselves": _("the person themselves"),
     MOOT: _("the hub: nothing left to decide"),
+    "policy: erase.on_request": _("the policy, as the person asked"),
+    "policy: retention.max_age": _("the policy, which limits how long the past is kept"),
+    "policy: retention.turn_days": _("the policy, which limits how long messages are kept"),
 }
 
 

@@ -26,10 +26,12 @@ from memoryhub.console.pages.chat.memory_requests import (
     build_canned_answer,
 )
 from memoryhub.console.pages.chat.plain_replies import (
+    add_caveat,
     address_answer,
     build_overview,
     build_talk_reply,
     build_unknown_reply,
+    may_tell,
 )
 from memoryhub.console.pages.chat.reply import (
     StreamedReply,
@@ -350,6 +352,8 @@ class MessageExchange:
         side.citations = build_citations(made.answer, made.items)
         if not side.citations and not engine:
             self._say_what_is_nearest(side)
+        elif side.citations and self._is_reading_before():
+            side.text = add_caveat(side.text, self.turn)
         if made.failed:
             side.degraded = _("the engine failed")
         yield ChatEvent("word", side, side.text)
@@ -363,16 +367,20 @@ class MessageExchange:
             side.citations = build_citations(used, [nearest])
 
     def _is_reading_before(self) -> bool:
-        """Whether something said before waits to be read, in this conversation or another."""
+        """Whether something told before waits to be read, in this conversation or another."""
         if self.space.paused_at:
             return False
         with tenant_scope(self.tenant.id):
-            said = Turn.objects.filter(space=self.space, role=Turn.Role.USER)
-            return said.filter(state=Turn.State.PENDING, seq__lt=self.turn.seq).exists()
+            said = Turn.objects.filter(space=self.space, role=Turn.Role.USER, seq__lt=self.turn.seq)
+            waiting = list(said.filter(state=Turn.State.PENDING).order_by("-seq")[:_CONTEXT_TURNS])
+        return any(may_tell(turn) for turn in waiting)
 
     def _stream_overview(self, side: ChatSide) -> Iterator[ChatEvent]:
+        reading = self._is_reading_before()
         with tenant_scope(self.tenant.id):
-            side.text, side.citations = build_overview(self.space, self.turn, self.now)
+            side.text, side.citations = build_overview(
+                self.space, self.turn, self.now, reading=reading
+            )
         side.by, side.quoted = "rules", True
         yield ChatEvent("word", side, side.text)
 

@@ -92,7 +92,18 @@ _SAID = {
         "I know nothing of you yet. Tell me something about yourself.",
         "我还不了解你，跟我说说你自己吧。",
     ),
+    "nobody_read": (
+        "I am still reading what you told me, and know nothing else of you yet: "
+        "ask again in a moment.",
+        "你告诉我的话我还在读，其他的我还不了解，请稍后再问。",
+    ),
+    "reading": (
+        "I am still reading what you said last: it may change this.",
+        "你刚才说的话我还在读，读完后这个回答可能会变。",
+    ),
 }
+# What asks for something, and tells nothing of the person.
+_ASKING_ACTS = ("question", "request", "hypothetical")
 
 
 def build_talk_reply(turn: Turn, names: Collection[str]) -> GroundedAnswer | None:
@@ -114,6 +125,17 @@ def build_talk_reply(turn: Turn, names: Collection[str]) -> GroundedAnswer | Non
 def find_talk(text: str) -> str:
     """What kind of talk a message is that says nothing else: "hello", "thanks", …; or ""."""
     return next((kind for kind, told in _TALK.items() if told.match(text)), "")
+
+
+def may_tell(turn: Turn) -> bool:
+    """Whether reading the message may change what is known of the person."""
+    asks = read_message(turn).speech_acts.get("turn") in _ASKING_ACTS
+    return not asks and not find_talk(turn.text)
+
+
+def add_caveat(text: str, turn: Turn) -> str:
+    """With the word that something said before is still being read."""
+    return f"{text}\n\n{_say('reading', turn).text}"
 
 
 def _list_noted(built: Extraction, turn: Turn, names: Collection[str]) -> list[str]:
@@ -159,12 +181,14 @@ def build_unknown_reply(
     return _say("nearest", turn, said, address_person(near.text, names)).text, near
 
 
-def build_overview(space: Space, turn: Turn, now: datetime) -> tuple[str, list[Citation]]:
-    """(what holds of the person, a line each; the facts behind the lines, in their order). Call
-    inside the tenant's scope."""
+def build_overview(
+    space: Space, turn: Turn, now: datetime, *, reading: bool
+) -> tuple[str, list[Citation]]:
+    """(what holds of the person, a line each; the facts behind the lines, in their order).
+    `reading`: what was said before is not read yet. Call inside the tenant's scope."""
     facts, total = _list_known_facts(space, now)
     if not facts:
-        return _say("nobody", turn).text, []
+        return _say("nobody_read" if reading else "nobody", turn).text, []
     lines = [_say("known", turn).text]
     month = _MONTH[_is_chinese(turn)]
     lines += [
@@ -173,7 +197,8 @@ def build_overview(space: Space, turn: Turn, now: datetime) -> tuple[str, list[C
     ]
     if total > len(facts):
         lines.append(_say("more", turn, total - len(facts)).text)
-    return "\n".join(lines), [cite_fact(fact) for fact in facts]
+    text = "\n".join(lines)
+    return add_caveat(text, turn) if reading else text, [cite_fact(fact) for fact in facts]
 
 
 def _list_known_facts(space: Space, now: datetime) -> tuple[list[Fact], int]:

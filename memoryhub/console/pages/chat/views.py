@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
+from django.db.models import Q
 from django.http import Http404, HttpResponse, HttpResponseNotAllowed, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -114,12 +115,19 @@ def load_receipts(jobs: Iterable[Job]) -> dict[UUID, list[Receipt]]:
 
 def is_erasing(job: Job, now: datetime) -> bool:
     """Whether a wish to forget that it read is carried out at this moment: what is clear is
-    erased right after the job, whose decisions then say so."""
-    asked = any(each["op"] == "forget" for each in (job.result or {}).get("decisions", []))
-    if not asked or job.finished_at is None or job.finished_at < now - _ERASED_WITHIN:
+    erased right after the job, whose decisions then say so. Three statements at most."""
+    if job.finished_at is None or job.finished_at < now - _ERASED_WITHIN:
+        return False
+    if not job.result:
+        # What an erasure has just cleared: where it took a message along, its receipt is named next
+        said = Turn.objects.filter(space=job.space_id, seq__range=(job.first_seq, job.last_seq))
+        return said.filter(state=Turn.State.REDACTED).exists()
+    if not any(each["op"] == "forget" for each in job.result.get("decisions", [])):
         return False
     clear = Proposal.objects.filter(space=job.space_id, kind="erase", payload__auto=True)
-    return clear.filter(state=Proposal.State.OPEN).exists()
+    # A wish is closed before what it means is erased.
+    under_way = Q(state=Proposal.State.ACCEPTED, decided_at__gte=now - _ERASED_WITHIN)
+    return clear.filter(Q(state=Proposal.State.OPEN) | under_way).exists()
 
 
 def load_job_effects(job: Job) -> dict[str, Any]:

@@ -3,6 +3,7 @@ are everyday words: *Mark as false* retracts, *Hide* forgets."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -191,8 +192,7 @@ def _read_corrections(given: CorrectionInput, now: datetime) -> dict[UUID, FactC
         if fact is None:
             return {given.row_id: FactCorrection(given["text"])}
         named = {other.id: other for other in find_facts_naming(space, fact)}
-    # As it was sent: what the words lack is said by the check of texts.
-    text = given.values.get("text", "")
+    text = compose_statement(given, fact)
     value: str | None = given["value"]
     if value in ("", fact.object):
         reworded = text.strip() != fact.text
@@ -201,12 +201,26 @@ def _read_corrections(given: CorrectionInput, now: datetime) -> dict[UUID, FactC
             if fact.object in fact.text:
                 raise InvalidInput(gettext("give its value in a word or two"), field="value")
             value = fact.object  # neither words say it: it stands in the form, and stays
+    elif text.strip() and (value or "").casefold() not in text.casefold():
+        message = gettext("the sentence doesn't say “%(value)s”: put it there too")
+        raise InvalidInput(message % {"value": value}, field="value")
     since = _read_since(given, fact)
     wanted = {fact.id: FactCorrection(text, value=value, since=since)}
     for other_id in given.also if value else ():
         if other := named.get(other_id):
             wanted[other_id] = replace_named_value(other, fact.object, value or "")
     return wanted
+
+
+def compose_statement(given: CorrectionInput, fact: Fact) -> str:
+    """The words of the form, as they were sent: what they lack is said by the check of texts. Where
+    only the value is another, it takes the old one's place in them."""
+    text, value = given.values.get("text", ""), given["value"]
+    is_value_alone = value not in ("", fact.object) and text.strip() == fact.text
+    if not is_value_alone or not fact.object:
+        return text
+    named = rf"(?<![A-Za-z0-9]){re.escape(fact.object)}(?![A-Za-z0-9])"
+    return re.sub(named, lambda _: value, fact.text, flags=re.I)
 
 
 def _read_since(given: CorrectionInput, fact: Fact) -> datetime | None:

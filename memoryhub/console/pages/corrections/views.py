@@ -46,8 +46,7 @@ def build_correction_form(
     difference, naming = [], []
     if action.name == "correct" and isinstance(row, Fact):
         naming = find_facts_naming(space, row)
-    if action.name == "correct" and isinstance(row, Fact):
-        difference = diff.diff_texts(row.text, filled["text"].strip())
+        difference = diff.diff_texts(row.text, actions.compose_statement(given, row).strip())
     return {
         "action": action,
         "given": filled,

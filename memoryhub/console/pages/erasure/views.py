@@ -26,6 +26,7 @@ from memoryhub.console.pages.erasure.choice import (
     load_offer,
     read_choice,
 )
+from memoryhub.console.pages.own import corrections
 from memoryhub.dialogues.redaction import hash_with_secret
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasedRow, ErasureTarget
@@ -58,6 +59,7 @@ def erasure_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     offer = load_offer(row, choice) if choice.is_open else ErasureOffer()
     target = choice.target
     plan, rows, staying = erase_targets.preview_erasure(row, target) if target else (None, [], [])
+    overtaken = erase_targets.list_overtaken_erasures(row, target, now) if target else []
     order = list(_FATES)
     rows.sort(key=lambda each: (order.index(each.how), each.kind, each.role))
     shown = rows[:MAX_SHOWN_ROWS]
@@ -75,6 +77,7 @@ def erasure_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
             fates=[(_FATES[how], list(each)) for how, each in groupby(shown, _get_fate)],
             hidden=len(rows) - len(shown),
             staying=staying,
+            overtaken=overtaken,
         )
 
 
@@ -156,12 +159,22 @@ def receipt_page(request: ConsoleRequest, receipt_id: UUID) -> HttpResponse:
     """`ids`: those that somebody holds against the checksum."""
     receipt = get_object_or_404(Receipt.objects.filter(id=receipt_id))
     given = request.GET.get("ids", "")[:20_000]
-    context = {"receipt": receipt, "given": given, "matches": None}
+    context = {
+        "receipt": receipt,
+        "given": given,
+        "matches": None,
+        "has_shown_ids": _has_shown_ids(receipt),
+    }
     if receipt.is_sealed:
         context["hold"] = is_kept_by_hold(receipt.sealed.space, [receipt])
     if given.strip():
         context["matches"] = _matches_checksum(receipt, given)
     return render(request, "erasure/receipt.html", context)
+
+
+def _has_shown_ids(receipt: Receipt) -> bool:
+    """Nobody has chosen what a policy erases, and a person's own page shows no ids."""
+    return receipt.actor != corrections.ACTOR and not receipt.actor.startswith("policy: ")
 
 
 def _matches_checksum(receipt: Receipt, given: str) -> bool:

@@ -6,7 +6,7 @@ with the job's end (X3).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -143,18 +143,19 @@ class DeriveStep(Step[DialogueBatch, PreparedDerivation]):
 
     def follow_up(self, batch: DialogueBatch) -> None:
         naming.follow_dialogue(batch.space, batch.turns, self.now)
-        if any(turn.speech_act == "forget" for turn in batch.turns):
-            receipts = answer_proposals.grant_forget_requests(batch.space, self.now)
-            self._tell_receipts(receipts)
+        wishes = [turn for turn in batch.turns if turn.speech_act == "forget"]
+        if wishes:
+            jobs = {_find_job_for_seq(batch, turn.seq).id for turn in wishes}
+            self._tell_receipts(jobs, answer_proposals.grant_forget_requests(batch.space, self.now))
 
-    def _tell_receipts(self, receipts: Sequence[Receipt]) -> None:
+    def _tell_receipts(self, jobs: Collection[UUID], receipts: Sequence[Receipt]) -> None:
         """An erasure clears what jobs tell of what was said: what is left to tell is that it is
-        gone."""
+        gone, where the wish was read."""
         stored = [str(receipt.id) for receipt in receipts if receipt.counts]
         if stored:
             with tenant_scope(self.job.tenant_id):
                 told = {"decisions": [], "receipts": stored}
-                Job.objects.filter(id=self.job.id).update(result=told)
+                Job.objects.filter(id__in=jobs).update(result=told)
 
 
 def _group_decisions_by_job(
