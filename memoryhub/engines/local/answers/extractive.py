@@ -282,7 +282,8 @@ def _tells_of_animal(text: str, animal: str) -> bool:
     cat nothing is said."""
     if not animal.isascii():
         return any(word in text for word in (animal, *_BREEDS.get(animal, ())))
-    words = {word.removesuffix("s") for word in re.findall(r"[a-z]+", text.casefold())}
+    tame = re.sub(r"\bbig cats?\b", "", text.casefold())
+    words = {word.removesuffix("s") for word in re.findall(r"[a-z]+", tame)}
     return animal in words or bool(words & _BREEDS.get(animal, frozenset()))
 
 
