@@ -1,0 +1,70 @@
+"""Whose space it is, where applications call the subject by one name and who speaks by another."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memoryhub.dialogues.messages import Message
+from memoryhub.pipeline.ingest.services import IngestRequest
+from memoryhub.recall.answers import answer_question
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_tenant
+from tests.support.ingest import ingest_and_wait
+
+pytestmark = pytest.mark.django_db
+AT = datetime(2026, 3, 2, 10, tzinfo=UTC)
+
+
+@pytest.fixture
+def tenant() -> Tenant:
+    return create_tenant("One", "one")
+
+
+def tell(tenant: Tenant, subject: str, *said: tuple[str, str]) -> Space:
+    for at, (speaker, text) in enumerate(said):
+        message = Message("user", text, speaker, AT + timedelta(days=at))
+        ingest_and_wait(tenant.id, IngestRequest(subject, [message]))
+    with tenant_scope(tenant.id):
+        return Space.objects.get(subject=subject)
+
+
+@pytest.mark.parametrize(
+    ("subject", "speaker", "called"),
+    [
+        ("user-42", "Petra", "Petra"),
+        ("ana", "Ana Ferreira", "Ana Ferreira"),
+        ("petra-novak", "Petra", "Petra"),
+        ("user-42", "u_7781", "the user"),
+    ],
+)
+def test_E25_who_alone_writes_is_the_subject(
+    tenant: Tenant, subject: str, speaker: str, called: str
+) -> None:
+    space = tell(tenant, subject, (speaker, "I am allergic to hay."))
+    assert space.display_name == called
+    assert "hay" in answer_question(space, "What am I allergic to?").text
+
+
+def test_E25_the_words_said_before_a_name_was_given_are_theirs_too(tenant: Tenant) -> None:
+    space = tell(tenant, "user-42", ("", "I am allergic to hay."), ("Petra", "I live in Leeds."))
+    assert space.display_name == "Petra"
+    assert "hay" in answer_question(space, "What is Petra allergic to?").text
+
+
+@pytest.mark.parametrize(
+    ("subject", "said"),
+    [
+        ("john", [("Maria", "I am allergic to hay.")]),
+        ("john", [("John", "I live in Leeds."), ("Maria", "I am allergic to hay.")]),
+        ("user-42", [("Petra", "I live in Leeds."), ("Tom", "I am allergic to hay.")]),
+    ],
+)
+def test_E25_somebody_else_stays_somebody_else(
+    tenant: Tenant, subject: str, said: list[tuple[str, str]]
+) -> None:
+    space = tell(tenant, subject, *said)
+    assert space.display_name not in ("Maria", "Tom")
+    assert "hay" not in answer_question(space, "What am I allergic to?").text
