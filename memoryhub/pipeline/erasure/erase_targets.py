@@ -350,6 +350,9 @@ def _load_targets(
     cuts: list[TurnCut] = []
     if target.sources and facts:
         whole, cuts = sources.find_told_turns(held, facts, target.wishes)
+        # What goes with these messages stands in replies as well.
+        if along := sources.load_facts_told_only_by(whole, facts):
+            whole, cuts = sources.find_told_turns(held, [*facts, *along], target.wishes)
     elif target.sources:
         whole, cuts = sources.find_wishes(held, () if target.ids else target.wishes)
     whole += held.filter(id__in=target.turns).exclude(id__in=[turn.id for turn in whole])

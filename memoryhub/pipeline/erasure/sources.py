@@ -88,6 +88,16 @@ def find_wishes(held: QuerySet[Turn], wishes: Collection[UUID]) -> FoundTurns:
     return whole, cuts
 
 
+def load_facts_told_only_by(turns: Sequence[Turn], but: Iterable[Fact]) -> list[Fact]:
+    """The other claims that rest on these turns and on no others."""
+    gone = {turn.id for turn in turns}
+    touched = _load_supports(Q(turn__in=gone)).values("child_id")
+    links = _load_supports(Q(child_id__in=touched))
+    elsewhere = links.exclude(turn__in=gone).values("child_id")
+    told = Fact.objects.filter(id__in=touched).exclude(id__in=elsewhere)
+    return list(told.exclude(id__in=[fact.id for fact in but]))
+
+
 def _build_claim(fact: Fact, link: Derivation | None = None) -> ToldClaim:
     start, end = (link.span_start, link.span_end) if link else (None, None)
     span = None if start is None or end is None else (start, end)
