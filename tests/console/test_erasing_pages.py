@@ -44,6 +44,17 @@ def test_nothing_can_be_confirmed_before_something_is_chosen(
         assert Fact.objects.filter(id=world.fact.id).exists()
 
 
+def test_what_a_wish_is_only_guessed_to_mean_is_offered_and_not_chosen(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    guess = {"fact_ids": [str(world.fact.id)], "auto": False, "guessed": True}
+    with tenant_scope(world.tenant.id):
+        wish = make_proposal(world.space, kind="erase", turn_ids=[world.turn.id], payload=guess)
+    page = browser.get(f"{erase_at(world)}?wish={wish.id}").content.decode()
+    assert f'name="facts" value="{world.fact.id}">' in page
+    assert CONFIRM not in page
+
+
 def test_likely_memories_are_offered_by_their_words(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         make_fact(world.space, "Nora keeps bees in Ghent", world.turn)

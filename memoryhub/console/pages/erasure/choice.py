@@ -89,7 +89,7 @@ def read_choice(sent: QueryDict, space: Space) -> ErasureChoice:
         return ErasureChoice(session=get_object_or_404(rows, id=read_id(asked)))
     wish = _read_wish(sent, space)
     facts = read_ids(sent.getlist("facts"))[:MAX_CHOSEN]
-    if wish and "chosen" not in sent:
+    if wish and "chosen" not in sent and not wish.payload.get("guessed"):
         facts = read_ids(str(each) for each in wish.payload.get("fact_ids", []))
     turns = read_ids(sent.getlist("turns"))[:MAX_CHOSEN]
     held = Fact.objects.filter(space=space, id__in=facts)
@@ -119,7 +119,9 @@ def _read_wish(sent: QueryDict, space: Space) -> Proposal | None:
 def load_offer(space: Space, choice: ErasureChoice) -> ErasureOffer:
     """Opens its own scopes: what is looked for is embedded with nothing open."""
     chosen = [fact.id for fact in choice.facts]
-    claims = find_erasure_candidates(space, choice.words, chosen)
+    if choice.wish:
+        chosen += read_ids(str(each) for each in choice.wish.payload.get("fact_ids", []))
+    claims = find_erasure_candidates(space, choice.words, list(dict.fromkeys(chosen)))
     with tenant_scope(space.tenant_id):
         return ErasureOffer(claims, _find_said(space, choice))
 

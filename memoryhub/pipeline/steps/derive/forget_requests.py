@@ -210,12 +210,14 @@ def propose_erasures(
 ) -> None:
     """Propose the erasures. `auto` in the payload: the policy lets it be done without asking,
     since what is meant is certain: one claim, or no more than a turn may end, each named, and
-    asked for in the speaker's own words. Call inside the tenant's scope."""
+    asked for in the speaker's own words. `guessed`: nothing that it says names them, so that they
+    are offered and not chosen. Call inside the tenant's scope."""
     for wish in wishes:
         only = wish.facts[0] if len(wish.facts) == 1 else None
         few = len(wish.facts) <= policy.facts.most_closures
         several = wish.named and few and policy.judge.trust != "confirm"
-        certain = (several or (only is not None and wish.is_certain)) and _is_wished(wish)
+        clear = several or (only is not None and wish.is_certain)
+        certain = clear and _is_wished(wish)
         propose_change(
             space,
             "erase",
@@ -225,6 +227,7 @@ def propose_erasures(
             payload={
                 "fact_ids": [str(fact.id) for fact in wish.facts],
                 "auto": certain and policy.erase.on_request == "auto",
+                **({} if clear or wish.named or not wish.facts else {"guessed": True}),
             },
             row=only,
             turn_ids=[wish.turn.id],
