@@ -263,7 +263,8 @@ def _adopt_speaker(space: Space, said: Sequence[Turn]) -> None:
         return
     if named and not space.name:
         space.name, space.named_in = speaker, spoken[0].id
-        space.rename_due = True
+        earlier = Turn.objects.filter(space=space, seq__lt=min(turn.seq for turn in said))
+        space.rename_due = earlier.exists()  # of the first words nothing is written yet
         return
     placeholder = THE_USER_BY_LANGUAGE.get(detect_language(spoken[0].text), "")
     called = choose_display_name(space.name, space.subject, placeholder)
