@@ -15,6 +15,7 @@ from memoryhub.errors import Conflict
 from memoryhub.pipeline.corrections import undo_event
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
 from memoryhub.pipeline.jobs.runner import drain_space
+from memoryhub.pipeline.steps import promotion
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
@@ -24,6 +25,7 @@ from notes.history.unit_of_work import RowKey, load_event_standing
 from notes.models import Derivation, EvolutionEvent, IndexEntry, Revision
 from personas import blocks, profile, traits
 from personas.blocks import BlockWriter
+from personas.models import ProfileAttribute
 
 DEMO = Path(settings.BASE_DIR) / "memoryhub/demo/dialogues/ana.jsonl"
 Rows = dict[RowKey, dict[str, Any]]
@@ -52,18 +54,28 @@ def live_through_demo() -> tuple[Space, datetime]:
     return space, now
 
 
+def list_mirrored(space: Space) -> list[UUID]:
+    """Attributes of the profile that say what a fact says: they follow it at once, whatever is
+    undone (I3), and an event of theirs alone can't be undone."""
+    mirrored = ProfileAttribute.objects.filter(space=space).exclude(fact=None)
+    return list(mirrored.values_list("id", flat=True))
+
+
 def list_rows(space: Space) -> Rows:
     """Every row with all its columns but the version, which only rises."""
+    mirrored = set(list_mirrored(space))
     return {
         (kind.name, row.pk): serialize_row(row) | {"version": None}
         for kind in row_kinds.list_row_kinds()
         for row in kind.model._default_manager.filter(space=space)
+        if row.pk not in mirrored
     }
 
 
 def list_index_entries(space: Space) -> set[tuple[str, UUID, int, str]]:
     """Entries of memories; a vector each, or the test's embedder was not asked."""
     entries = IndexEntry.objects.filter(space=space).exclude(kind="turn")
+    entries = entries.exclude(owner_id__in=list_mirrored(space))
     assert not entries.filter(embedding=None).exists()
     return set(entries.values_list("kind", "owner_id", "chunk", "text_hash"))
 
@@ -71,6 +83,7 @@ def list_index_entries(space: Space) -> set[tuple[str, UUID, int, str]]:
 def list_support(space: Space) -> set[tuple[UUID, UUID, UUID]]:
     """(row, turn, the event that brought it) of all that counts as support."""
     links = Derivation.objects.filter(space=space, role=Derivation.Role.SUPPORT)
+    links = links.exclude(child_id__in=list_mirrored(space))
     return set(links.values_list("child_id", "turn_id", "event_id"))
 
 
@@ -113,7 +126,8 @@ def test_X8_every_event_is_undone_and_redone_bit_for_bit() -> None:
     """From the newest to the oldest, so that nothing stands in the way of any."""
     space, now = live_through_demo()
     with tenant_scope(space.tenant_id):
-        events = list(EvolutionEvent.objects.filter(space=space).exclude(kind="undo"))
+        made = EvolutionEvent.objects.filter(space=space).exclude(kind="undo")
+        events = list(made.exclude(trigger=promotion.MIRROR_TRIGGER))
         kinds = set(Revision.objects.filter(space=space).values_list("row_type", flat=True))
     assert kinds >= EVERY_KIND
     withdrawn = 0
