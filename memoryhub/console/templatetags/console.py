@@ -23,9 +23,8 @@ from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.text import nouns, wording
 from memoryhub.console.frame.text.reasons import translate_reason
-from memoryhub.console.frame.text.recall_words import format_recall_term
+from memoryhub.console.frame.text.recall_words import format_recall_term, get_score_tone
 from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS
-from memoryhub.console.pages.search.explanation import get_score_tone
 from memoryhub.engines.local.language import detect_language
 from memoryhub.pipeline.models import Job
 from notes.facts.validity import is_fact_over

@@ -1,4 +1,4 @@
-"""What a search calls its channels, its stages and the parts of a score, in words."""
+"""What a search calls its channels, its stages and the parts of a score, in words and colours."""
 
 from __future__ import annotations
 
@@ -48,3 +48,20 @@ _WORDS = _CHANNELS | _PARTS | _STAGES
 def format_recall_term(name: str) -> str:
     """A channel, a stage or a part of a score; one that is new here by its own name."""
     return gettext(_WORDS[name]) if name in _WORDS else name.replace("_", " ")
+
+
+# Channels and signals by the tone of their piece of a bar, from 1 on.
+_TONES = (
+    ("dense", "facts"),
+    ("lexical", "raw", "rare"),
+    ("speaker", "notes"),
+    ("date", "graph"),
+    ("predicate", "pages"),
+    ("source", "episodes"),
+)
+_CHANNEL_TONES = {name: tone for tone, names in enumerate(_TONES, 1) for name in names}
+
+
+def get_score_tone(name: str) -> int:
+    """The colour of a part's piece of the bar."""
+    return _CHANNEL_TONES.get(name, 7)

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
+from memoryhub.console.frame.text.recall_words import get_score_tone
 from memoryhub.recall.models import RecallLogItem
 from memoryhub.recall.render.results import ChannelRank, DroppedMemory, MemoryItem
 
@@ -44,21 +45,6 @@ DROP_DETAILS = (
 STAGE_ORDER = (
     "route", "embed", "always", "candidates", "rank", "hydrate", "rerank", "judge", "pack", "answer"
 )  # fmt: skip
-# Channels and signals by the tone of their piece of a bar, from 1 on.
-_TONES = (
-    ("dense", "facts"),
-    ("lexical", "raw", "rare"),
-    ("speaker", "notes"),
-    ("date", "graph"),
-    ("predicate", "pages"),
-    ("source", "episodes"),
-)
-_CHANNEL_TONES = {name: tone for tone, names in enumerate(_TONES, 1) for name in names}
-
-
-def get_score_tone(name: str) -> int:
-    """The colour of a part's piece of the bar."""
-    return _CHANNEL_TONES.get(name, 7)
 
 
 @dataclass(frozen=True, slots=True)
