@@ -311,7 +311,7 @@ def test_what_the_engine_left_unchanged_is_settled_without_you(
     browser: Client, world: ConsoleWorld, engine: str, words: str
 ) -> None:
     now = timezone.now()
-    closed = {"state": "rejected", "created_at": now, "decided_at": now}
+    closed: dict[str, Any] = {"state": "rejected", "created_at": now, "decided_at": now}
     make_conflict(world, 1, decided_by=engine, **closed)
     make_conflict(world, 2, decided_by="eva", **closed | {"created_at": now - timedelta(hours=1)})
     page = request_body(browser, "review", query="?state=settled")
