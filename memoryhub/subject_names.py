@@ -36,13 +36,13 @@ def reads_like_name(subject: str) -> bool:
     return not slug and len(_CHANGES_CASE.findall(subject)) < 3
 
 
-def is_same_name(known: str, other: str) -> bool:
-    """Whether both may name one person: ("ana", "Ana Ferreira"), ("petra-novak", "Petra"),
-    ("陈小雨", "小雨") → True."""
+def may_name_one_person(known: str, other: str) -> bool:
+    """Whether one name is the other, shortened: ("ana", "Ana Ferreira"), ("petra-novak", "Petra"),
+    ("陈小雨", "小雨") → True; ("Ana Silva", "Ana Lopez") → False."""
     if not known.isascii() and not other.isascii():
         return known in other or other in known
-    words, others = (re.findall(r"[^\W\d_]+", name.casefold()) for name in (known, other))
-    return bool(words and others) and (words[0] in others or others[0] in words)
+    words, others = ({*re.findall(r"[^\W\d_]+", name.casefold())} for name in (known, other))
+    return bool(words and others) and (words <= others or others <= words)
 
 
 def get_first_name(name: str) -> str:

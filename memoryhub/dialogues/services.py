@@ -22,7 +22,7 @@ from memoryhub.subject_names import (
     PLACEHOLDERS,
     THE_USER_BY_LANGUAGE,
     choose_display_name,
-    is_same_name,
+    may_name_one_person,
     reads_like_name,
 )
 from memoryhub.tenants.models import Space
@@ -256,7 +256,7 @@ def _adopt_speaker(space: Space, said: Sequence[Turn]) -> None:
     (speaker,) = names
     named = reads_like_name(speaker)
     known = "" if space.display_name in PLACEHOLDERS else space.display_name
-    if named and known and not is_same_name(known, speaker):
+    if named and known and not may_name_one_person(known, speaker):
         return
     others = Turn.objects.filter(space=space, role=Turn.Role.USER).exclude(speaker=speaker)
     if (others.exclude(speaker__in=space.called_names) if named else others).exists():

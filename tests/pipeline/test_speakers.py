@@ -58,6 +58,7 @@ def test_E25_the_words_said_before_a_name_was_given_are_theirs_too(tenant: Tenan
     ("subject", "said"),
     [
         ("john", [("Maria", "I am allergic to hay.")]),
+        ("John Silva", [("John Lopez", "I am allergic to hay.")]),
         ("john", [("John", "I live in Leeds."), ("Maria", "I am allergic to hay.")]),
         ("user-42", [("Petra", "I live in Leeds."), ("Tom", "I am allergic to hay.")]),
     ],
@@ -66,5 +67,5 @@ def test_E25_somebody_else_stays_somebody_else(
     tenant: Tenant, subject: str, said: list[tuple[str, str]]
 ) -> None:
     space = tell(tenant, subject, *said)
-    assert space.display_name not in ("Maria", "Tom")
+    assert space.display_name not in ("Maria", "Tom", "John Lopez")
     assert "hay" not in answer_question(space, "What am I allergic to?").text

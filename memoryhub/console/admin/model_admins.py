@@ -145,11 +145,13 @@ class PageAdmin(HubAdmin):
     ) -> tuple[QuerySet[Page], bool]:
         """Found by what was said in it too."""
         found, may_repeat = super().get_search_results(request, queryset, search_term)
+        if not (term := search_term.strip()):
+            return found, may_repeat
         said = Turn.objects.filter(
             session=OuterRef("session"),
             seq__gte=OuterRef("first_seq"),
             seq__lte=OuterRef("last_seq"),
-            text__icontains=search_term.strip(),
+            text__icontains=term,
         )
         return found | queryset.filter(Exists(said)), may_repeat
 

@@ -86,11 +86,9 @@ class AuditRow:
     def about(self) -> str:
         if self.area == "memory":
             return format_trigger(self.of)
-        return (
-            format_erase_target(self.of)
-            if self.area == "erasure"
-            else format_audit_subject(self.of)
-        )
+        if self.area == "erasure":
+            return format_erase_target(self.of)
+        return format_audit_subject(self.of)
 
     @property
     def reason(self) -> str:

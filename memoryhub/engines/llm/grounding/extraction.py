@@ -269,7 +269,7 @@ class ExtractionReader:
         kind = _match_choice(FactKind, reply.kind)
         polarity = _match_choice(Polarity, reply.polarity)
         text = (reply.text.strip() or self._find_target_text(change))[:MOST_CHARACTERS]
-        if not (source and kind and polarity and text) or text.endswith(("?", "？")):
+        if not (source and kind and polarity and text) or _is_question_of(text, source):
             return None
         span, found = _locate_quote(source, reply.quote)
         told = source.text[span.start : span.end] if found and change is not None else ""
@@ -591,6 +591,11 @@ _ISO_DATE = re.compile(
     r"(?P<year>\d{4})(?:-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2})"
     r"(?:[T ](?P<hour>\d{2}):(?P<minute>\d{2})\S*)?)?)?"
 )
+
+
+def _is_question_of(text: str, source: Utterance) -> bool:
+    """Whether a claim is only what its message asks, copied: that says nothing."""
+    return text.endswith(("?", "？")) and normalise_text(text) in normalise_text(source.text)
 
 
 def _parse_time_span(first: str, last: str, words: str, utterance: Utterance) -> TimeSpan | None:

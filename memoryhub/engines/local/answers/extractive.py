@@ -147,18 +147,19 @@ def answer_from_quotes(
     question = _HURRIED.sub(r"\1 is", correct_typos(question[:_READ]))
     language: LanguageCode = "zh" if detect_language(question) == "zh" else "en"
     near, quotes = quotes[:_LOOKED_AT], [quote for quote in quotes if quote.bears][:_LOOKED_AT]
-    asked = parse_question(question, quotes or near, subject)
+    told_near = quotes or near
+    asked = parse_question(question, told_near, subject)
     if quotes and asks_for_overview(question) and (told := _list_claims(asked, quotes)):
         return told
     # A kind of thing, or who somebody is, is told from what else is said: also of what a search
     # does not take to bear on the question, which in Chinese it knows little of.
-    if told := _list_kind(asked, question, quotes or near, language):
+    if told := _list_kind(asked, question, told_near, language):
         return told
     wanted = find_asked_identity(question)
     owners = asked.people or ((subject,) if subject and is_about_relative(question) else ())
     if wanted and (
         named := _answer_with_identity(
-            wanted, owners, subject, quotes or near, language, find_asked_tense(question)
+            wanted, owners, subject, told_near, language, find_asked_tense(question)
         )
     ):
         return named

@@ -162,7 +162,7 @@ _MADE = re.compile(
     re.I,
 )
 _WORK_FOR = re.compile(
-    r"(?i:(?:^\W*|\bi(?:['’]m| am)? )(?P<plan>gonna|going to|will)(?: be)? |\bi['’]ll be "
+    r"(?i:(?:^\W*|\bi(?:['’]m| am)? )(?:gonna|going to|will)(?: be)? |\bi['’]ll be "
     r"|\bi(?:['’]m| am|['’]ve been)(?: now)? )(?P<doing>[a-z]+ing)"
     rf" (?:[a-z]+ ){{0,3}}for (?P<firm>{_NAME})(?P<when> (?i:from|in|on|starting)"
     r" [^.,!?;]{3,20})?(?=\W*$|[.,!?;])"
@@ -171,8 +171,8 @@ _WORKING_VERBS = split_words("""
     driving working coding designing cleaning cooking teaching writing consulting delivering selling
 """)
 _TEACHES = re.compile(
-    r"\bi teach (?!my|her|him|them|you|myself)[^.,;!?]{2,40}? (?P<where>(?:at|in|for)"
-    r" (?P<work>(?:an?|the) (?:[\w'’-]+ ){0,2}(?:school|college|university|academy|nursery)))\b",
+    r"\bi teach (?!my|her|him|them|you|myself)[^.,;!?]{2,40}? (?:at|in|for)"
+    r" (?P<work>(?:an?|the) (?:[\w'’-]+ ){0,2}(?:school|college|university|academy|nursery))\b",
     re.I,
 )
 _CAN_NOT_EAT = re.compile(
@@ -194,9 +194,8 @@ _IN_THE_ROOM = re.compile(
     rf"\bthere(?:['’]s| is) (?:an? )?(?:\w+ ){{0,2}}called (?P<name>{_NAME}) in"
     r" (?:her|his|their|the (?:spare|other|empty)) (?:old )?room\b"
 )
-
-
 _TO_COME = re.compile(r"gonna|going to|will|['’]ll", re.I)
+# Wider than what makes a sentence hypothetical: these patterns look for words anywhere in it.
 _IMAGINED = re.compile(
     r"\b(?:if|unless|wish|might|maybe|perhaps|would|could|hop(?:e|ing)|want(?:ed)?|dream\w*|imagine"
     r"|pretend|suppose|joking|almost|nearly)\b|[\"“”]",
@@ -204,36 +203,36 @@ _IMAGINED = re.compile(
 )
 
 
-def _read_told_otherwise(text: str) -> Iterator[tuple[str, str]]:
-    """(a state, the words that tell it) of what a sentence says on the way. Words at its beginning
-    stand for the sentence, others beside it."""
+def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """(a state, where the words that tell it stand) of what a sentence says on the way. Words at
+    its beginning stand for the sentence, others beside it."""
     if _IMAGINED.search(text):
         return
     if (found := _TRADE.search(text)) and found["role"].split()[-1] in JOBS:
-        yield f"I am {_give_article(found['role'])}.", found[0]
+        yield f"I am {_give_article(found['role'])}.", found.span()
         if found["place"]:
-            yield f"I live in {found['place']}.", found[0]
+            yield f"I live in {found['place']}.", found.span()
     if (found := _HOME.search(text)) and not is_passing(text):
-        yield f"I live in {found['place']} now.", found[0]
+        yield f"I live in {found['place']} now.", found.span()
     if found := _MOVED_FOR_JOB.search(text):
-        yield f"I live in {found['place']} now.", found[0]
-        yield f"I work at {found['work']}.", found[0]
+        yield f"I live in {found['place']} now.", found.span()
+        yield f"I work at {found['work']}.", found.span()
     if (found := _MADE.search(text)) and found["post"].lower() in JOBS | _OFFICES:
         way = "will be" if found["when"] and "since" not in found["when"] else "is"
-        yield f"My job {way} {_give_article(found['role'])}{found['when'] or ''}.", found[0]
+        yield f"My job {way} {_give_article(found['role'])}{found['when'] or ''}.", found.span()
     if (found := _WORK_FOR.search(text)) and found["doing"].lower() in _WORKING_VERBS:
         way = "am going to work" if _TO_COME.search(found[0]) else "work"
-        yield f"I {way} for {found['firm']}{found['when'] or ''}.", found["firm"]
+        yield f"I {way} for {found['firm']}{found['when'] or ''}.", found.span("firm")
     if found := _TEACHES.search(text):
-        yield f"I work at {found['work']}.", found["work"]
+        yield f"I work at {found['work']}.", found.span("work")
     if found := _CAN_NOT_EAT.search(text):
-        yield f"I can not eat {found['food']}.", found["food"]
+        yield f"I can not eat {found['food']}.", found.span("food")
     if found := _GONE_DIET.search(text):
-        yield f"I am {found['diet']} now.", found[0]
+        yield f"I am {found['diet']} now.", found.span()
     if found := _END_OF_DIET.search(text):
-        yield f"I am not {found['diet'] or found['other']} any more.", found[0]
+        yield f"I am not {found['diet'] or found['other']} any more.", found.span()
     if found := _IN_THE_ROOM.search(text):
-        yield f"My flatmate is {found['name']} now.", found[0]
+        yield f"My flatmate is {found['name']} now.", found.span()
 
 
 def _give_article(noun: str) -> str:
@@ -271,9 +270,8 @@ def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
         if is_question(text):
             continue
         start, end = offset + span.start_char, offset + span.end_char
-        for told, words in _read_told_otherwise(text):
-            at = start + text.index(words)
-            yield CompletedStatement(told, at, at + len(words))
+        for told, (begun, done) in _read_told_otherwise(text):
+            yield CompletedStatement(told, start + begun, start + done)
         if found := _BEFORE_THAT.search(text):
             home = found["way"].lower() == "in" and _HOME_TOLD.search(text[: found.start()])
             did = "lived" if home else "worked"

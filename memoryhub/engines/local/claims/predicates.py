@@ -104,6 +104,7 @@ _ROLE_PHRASES = {
     ("work", "as"), ("start", "as"), ("train", "as"), ("hire", "as"), ("promote", "to"),
     ("employ", "as"), ("become", ""), ("be", ""), ("qualify", "as"), ("get job", "as"),
 }  # fmt: skip
+_TIME_OF_POST = re.compile(r" (?:from|as of|starting|since) ")
 _RANKS = split_words("head senior junior chief lead deputy vice assistant principal general")
 _GETTING_VERBS = split_words("get land start find have take accept begin")
 _LEAVING_VERBS = split_words("quit leave lose resign")
@@ -248,9 +249,6 @@ def _match_role(reading: ClauseReading) -> Predicate | None:
     if reading.named and role.istitle() and role.split()[0].lower() not in _RANKS:
         return None  # "Tom Baker" is somebody, and "Head Chef" what somebody is
     return Predicate("works_as", _strip_article(role))
-
-
-_TIME_OF_POST = re.compile(r" (?:from|as of|starting|since) ")
 
 
 def _strip_workplace(phrase: str) -> str:
