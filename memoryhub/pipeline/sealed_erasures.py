@@ -286,7 +286,8 @@ def _restore(
 def _take_back_readings(
     space: Space, jobs: Sequence[str], actor: str, now: datetime, *, cascade: bool
 ) -> None:
-    """What was read again from what remained says what comes back now. Raises Conflict."""
+    """What was read again from what remained says what comes back now, and what the hub itself
+    made of it goes along: only what was told or done since stands in the way. Raises Conflict."""
     planned = Job.objects.filter(id__in=jobs, step=Job.Step.REDERIVE)
     again = list(planned.values_list("id", flat=True))
     planned.filter(state__in=Job.UNFINISHED_STATES).update(
@@ -299,9 +300,15 @@ def _take_back_readings(
         event = held.order_by("-created_at", "-id").first()
         if event is None:
             return
-        plan = plan_undo(event, actor, now, cascade=cascade)
+        plan = plan_undo(event, actor, now, cascade=cascade, goes_along=_is_the_hubs_own)
         plan.save()
         plan.update_dependents()
+
+
+def _is_the_hubs_own(event: EvolutionEvent) -> bool:
+    """Whether it came of no message and of nobody's act: a note evolved, a topic was summed up."""
+    jobs = Job.objects.filter(id=event.job_id).exclude(step=Job.Step.DERIVE)
+    return event.job_id is not None and jobs.exists()
 
 
 def _write_back(sealed: SealedErasure, by_table: Mapping[str, Sequence[RowImage]]) -> None:

@@ -76,11 +76,16 @@ def _get_constraint(error: IntegrityError) -> str:
 
 
 def plan_undo(
-    event: EvolutionEvent, actor: str, now: datetime, *, cascade: bool = False
+    event: EvolutionEvent,
+    actor: str,
+    now: datetime,
+    *,
+    cascade: bool = False,
+    goes_along: Callable[[EvolutionEvent], bool] = lambda _: False,
 ) -> UnitOfWork:
     """What undoing would do, changing nothing; of an undo, that is redo. Call inside the tenant's
     scope. Raises Conflict, with the ids of `later` events that changed the same rows unless
-    `cascade` undoes those first."""
+    `cascade` undoes those first; those that `goes_along` names are undone unasked."""
     space = Space.objects.get(id=event.space_id)
     standing = load_event_standing(space)
     if not standing.is_standing(event.id):
@@ -93,7 +98,7 @@ def plan_undo(
         if not clashing:
             break
         chosen |= clashing
-    later = [e for e in bench.undone_events if e.id != event.id]
+    later = [e for e in bench.undone_events if e.id != event.id and not goes_along(e)]
     if later and not cascade:
         raise Conflict(
             ngettext(

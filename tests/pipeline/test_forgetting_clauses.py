@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryhub.dialogues.models import REDACTION_BAR, Turn
-from memoryhub.dialogues.redaction import draw_bars
+from memoryhub.dialogues.redaction import draw_bars, reads_over_bars
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.candidates import find_erasure_candidates
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
@@ -361,3 +361,41 @@ def test_what_a_lost_claim_says_over_again_is_not_spared() -> None:
     beside = ToldClaim("Ana's parrot is called Rio.", "Rio", "Ana", (40, 60))
     more = ToldClaim("Ana's parrot sings opera.", "opera", "Ana", (12, 31))
     assert leave_out_repeating([named, beside, more], [lost]) == [beside, more]
+
+
+@pytest.mark.parametrize(
+    ("text", "gone", "broken"),
+    [
+        ("I teach swimming at Rosslyn Pool on Fridays.", "Rosslyn Pool", True),
+        ("I teach swimming at Rosslyn Pool.", "Rosslyn Pool", True),
+        ("I live in Braga and work at SAP.", "and work at SAP.", False),
+        ("I live in Braga and work at SAP and love it.", "and work at SAP", False),
+        ("I live in Braga, I work at SAP, it rains.", "I work at SAP,", False),
+        ("我住在上海，我对花生过敏。", "我对花生过敏。", False),
+        ("我在同济大学教书。", "同济大学", True),
+    ],
+)
+def test_a_sentence_with_a_hole_is_known(text: str, gone: str, broken: bool) -> None:
+    start = text.index(gone)
+    cut = draw_bars(text, [(start, start + len(gone))])
+    assert reads_over_bars(cut, 0, len(cut)) is broken
+    assert not reads_over_bars(text, 0, len(text))
+
+
+def test_no_sentence_is_made_by_what_an_erasure_took_from_within(reader: ScriptedHub) -> None:
+    said = "I live in Braga. I teach swimming at Rosslyn Pool on Fridays."
+    reader.say_exchange(said, "Noted.")
+    with tenant_scope(reader.tenant.id):
+        turn = Turn.objects.get(text=said)
+        turn.text = draw_bars(said, [(said.index("Rosslyn"), said.index(" on Fridays"))])
+        turn.save()
+    home, cut = turn.words.removesuffix(".").split(". ")
+    reader.model.script(
+        "extract_facts",
+        make_facts_reply(
+            make_fact_reply("Ana lives in Braga.", quote=home),
+            make_fact_reply("Ana teaches swimming at on Fridays.", quote=cut),
+        ),
+    )
+    reader.run_due_jobs()
+    assert [fact.text for fact in list_facts(reader)] == ["Ana lives in Braga."]

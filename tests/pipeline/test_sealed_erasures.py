@@ -19,13 +19,14 @@ from memoryhub.pipeline import corrections
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
 from memoryhub.pipeline.erasure.signed_receipts import sign_receipt
-from memoryhub.pipeline.models import SealedErasure
+from memoryhub.pipeline.models import Job, SealedErasure
 from memoryhub.pipeline.review import answer_proposals
 from memoryhub.pipeline.sealed_erasures import destroy
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.sealing import open_sealed, seal_secret
 from memoryhub.tenants.services import create_key
+from notes.history.change_set import ChangeSet
 from notes.models import EvolutionEvent, Fact, Proposal, Receipt
 from tests.support.claims import (
     decide_on_claim,
@@ -35,7 +36,7 @@ from tests.support.claims import (
     say_and_derive,
 )
 from tests.support.database_scan import find_tables_with_word
-from tests.support.factories import make_tenant
+from tests.support.factories import make_fact, make_job, make_tenant
 from tests.support.hub import ScriptedHub
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("only_claims")]
@@ -324,6 +325,47 @@ def test_what_it_left_and_was_changed_since_is_undone_first(hub: ScriptedHub) ->
         corrections.undo_event(get_erasure(hub), "eva", hub.now)
     assert refused.value.code == "later_events"
     assert list_current_texts(hub) == ["Ana lives in Porto."]
+
+
+def read_again(hub: ScriptedHub, text: str) -> Fact:
+    """A claim that the erasure's own work read in what remained."""
+    fact = make_fact(hub.space, text)
+    job = make_job(hub.space, Job.State.DONE, step=Job.Step.REDERIVE)
+    changes = ChangeSet(hub.space, EvolutionEvent.Kind.RESOLVE, "engine", hub.now, job_id=job.id)
+    changes.record_creation(fact, ())
+    changes.save()
+    sealed = SealedErasure.objects.get()
+    images = json.loads(open_sealed(sealed.sealed))
+    sealed.sealed = seal_secret(json.dumps([*images, ["pipeline_job", str(job.id), None, {}]]))
+    sealed.save()
+    return fact
+
+
+def change_by_job(hub: ScriptedHub, fact: Fact, step: Job.Step) -> None:
+    job = make_job(hub.space, Job.State.DONE, step=step)
+    changes = ChangeSet(hub.space, EvolutionEvent.Kind.REFRESH, "engine", hub.now, job_id=job.id)
+    changes.update_row(fact, confidence=0.5)
+    changes.save()
+
+
+def test_what_the_hub_made_of_what_it_read_again_goes_along(hub: ScriptedHub) -> None:
+    tell_an_address(hub)
+    wish_it_away(hub)
+    with tenant_scope(hub.tenant.id):
+        change_by_job(hub, read_again(hub, "Ana lives behind a door."), Job.Step.PLACE)
+    corrections.undo_event(get_erasure(hub), "eva", hub.now)
+    told = ["Ana lives at 12 Elm Street.", "Ana lives in Porto."]
+    assert sorted(list_current_texts(hub)) == told
+
+
+def test_what_a_later_message_said_of_it_stands_in_the_way(hub: ScriptedHub) -> None:
+    tell_an_address(hub)
+    wish_it_away(hub)
+    with tenant_scope(hub.tenant.id):
+        change_by_job(hub, read_again(hub, "Ana lives behind a door."), Job.Step.DERIVE)
+    with pytest.raises(Conflict) as refused:
+        corrections.undo_event(get_erasure(hub), "eva", hub.now)
+    assert refused.value.code == "later_events"
 
 
 def test_a_key_undoes_it_and_a_stranger_finds_nothing(hub: ScriptedHub) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from memoryhub.background.stopping import stop_if_unwanted
 from memoryhub.dialogues.messages import hash_text, normalise_text
 from memoryhub.dialogues.models import Turn
+from memoryhub.dialogues.redaction import reads_over_bars
 from memoryhub.engines.local.attribution.made_texts import Span, find_made_spans
 from memoryhub.engines.local.attribution.passed_on import is_passed_on
 from memoryhub.engines.local.grammar.speech import classify_plain_act
@@ -292,6 +293,8 @@ def _draft_facts(
             continue  # a claim without support is not kept (I2)
         if all(_is_made(span, made) for span in candidate.sources if span.handle in handles):
             continue  # what an assistant drafted or a part it played
+        if all(_is_over_bars(span, handles) for span in candidate.sources):
+            continue  # a sentence that only an erasure made
         turn = windows[0].turn
         drafts.append(
             FactDraft(
@@ -322,6 +325,14 @@ def _draft_facts(
 
 def _is_made(span: SourceSpan, made: Mapping[str, Sequence[Span]]) -> bool:
     return any(start <= span.start < end for start, end in made.get(span.handle, ()))
+
+
+def _is_over_bars(span: SourceSpan, handles: Mapping[str, TextWindow]) -> bool:
+    if span.handle not in handles:
+        return True
+    window = handles[span.handle]
+    start = window.offset + span.start
+    return reads_over_bars(window.turn.text, start, start + span.end - span.start)
 
 
 def _is_passed_on(candidate: FactCandidate, handles: Mapping[str, TextWindow]) -> bool:
