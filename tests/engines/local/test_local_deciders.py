@@ -281,10 +281,13 @@ def test_a_tree_leads_each_row_to_its_leaf() -> None:
         "pls scrub what i said about my landlord",
         "Please don't keep that. I'd rather it stayed between us.",
         "my loan, could you lose that bit? nobody needs to know",
+        "Forget who treats me medically.",
+        "erase how much I earn, please",
         "Would you kindly wipe what I mentioned about the court from your notes?",
         "我跟你说过的贷款那件事，你别记着了",
         "刚才说的那段就当没听过吧",
         "麻烦把我的病历那事从记录里删掉",
+        "忘掉谁给我看病",
     ],
 )
 def test_a_wish_is_recognised_however_it_is_put(text: str) -> None:
@@ -298,6 +301,8 @@ def test_a_wish_is_recognised_however_it_is_put(text: str) -> None:
         "We got rid of the old sofa and dropped the piano lessons.",
         "Can you delete this file from the list?",
         "Don't forget to call my mother.",
+        "I forget who treats me these days.",
+        "Don't forget who helped me.",
         "She told me to throw it out, so I did.",
         "我忘了带钥匙，气死了",
         "别忘了提醒我交房租",

@@ -90,9 +90,11 @@ _THING = (
 )
 _NAMED_THING = re.compile(rf"{_THING}|\b(?:it|that|this|what)\b|^\W*{_FORGOTTEN}\b", re.I)
 _OWN = (
-    r"(?:\b(?:my|mine|our|i've|everything|memory|memories|(?:what|who|where|when|how|that) i"
+    r"(?:\b(?:my|mine|our|i've|everything|memory|memories|(?:what|whom?|where|when|why|how(?: \w+)?|that) (?:i|we)\b"
     r"|i (?:just |ever |once |even )*(?:told|said|mentioned|brought))\b|\babout (?!it\b|that\b))"
 )
+# "Forget who treats me"; "I don't remember who treats me" is none.
+_DONE_TO_ME = r"\bwho (?:\w+ ){1,3}?(?:me|us)\b"
 _MENTION = r"\b(?:any|all|every|each) (?:mention|trace|record|reference|word|note)s? (?:of|to|on)\b"
 _WANTED = (
     r"\b(?:want|like|love|prefer|rather|sooner|happy|happier|kindly|please|pls|should|must|needs?"
@@ -100,7 +102,7 @@ _WANTED = (
     r"|grateful|stays?|keep|so|it's time)\b"
 )
 _WISHES = compile_patterns(
-    rf"{_ADDRESSED}{_FORGETTING}\b.*?(?:{_OWN}|{_THING}|{_MENTION})",
+    rf"{_ADDRESSED}{_FORGETTING}\b.*?(?:{_OWN}|{_THING}|{_MENTION}|{_DONE_TO_ME})",
     rf"(?:^|{_LEAD}|\bi(?:'d| would) (?={_WANTED})){_SOFTLY}\W*{_NOT_KEEPING}"
     rf".*?(?:{_OWN}|{_THING})",
     rf"\b{_YOU} (?:don't|do not|dont|no longer) (?:have|need) to {_REMEMBER}\b.*?{_OWN}",
