@@ -33,7 +33,7 @@ from memoryhub.dialogues.messages import Message, to_utc
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.tool_calls import ToolCall, build_call_message, build_result_message
 from memoryhub.errors import InvalidInput
-from memoryhub.inference.selection import get_current_embedder
+from memoryhub.inference.selection import get_configured_embedder
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.scope import tenant_scope
 from personas.agent.executor import StepOutcome, TurnEnding
@@ -66,7 +66,7 @@ class WindowDetails(TypedDict):
 def _load_window_details(row_id: UUID) -> WindowDetails:
     window = Window.objects.select_related("session__space").get(id=row_id)
     policy = load_effective_policy(window.session.space).policy
-    count = get_current_embedder().count_tokens
+    count = get_configured_embedder().count_tokens
     shown = read_agent_context(window.session, policy, count, agent=window.agent_name)
     messages: list[Any] = [
         {name: value for name, value in asdict(each).items() if value or name == "content"}

@@ -44,9 +44,7 @@ def reads_over_bars(text: str, start: int, end: int) -> bool:
     if REDACTION_BAR not in text:
         return False
     open_ended = any(start <= m.start() < end for m in _OPEN_END.finditer(text))
-    return open_ended or any(
-        start <= m.start() and m.end() <= end for m in _HOLE.finditer(text)
-    )
+    return open_ended or any(start <= m.start() and m.end() <= end for m in _HOLE.finditer(text))
 
 
 def bury_words(turn: Turn) -> None:

@@ -1,4 +1,5 @@
-"""Where language models are asked: a tenant's own endpoint, else the hub's, else the environment's.
+"""Where language models are asked: a tenant's own endpoint, else the hub's, else the environment's;
+and which embedder the operator chose.
 
 Each is taken whole: a key goes to the endpoint that it was entered for, and to no other.
 """
@@ -99,11 +100,17 @@ def load_hub_models() -> HubModels:
 
 
 def _open_connection(row: Tenant | HubModels, source: Source) -> ModelConnection:
+    key = open_sealed_key(row.endpoint, row.sealed_key)
+    return ModelConnection(row.endpoint, row.model, key, source)
+
+
+def open_sealed_key(endpoint: str, sealed: str) -> str:
+    """Raises a permanent EngineError that names the endpoint where it can't be opened."""
     try:
-        return ModelConnection(row.endpoint, row.model, open_sealed(row.sealed_key), source)
+        return open_sealed(sealed)
     except SealBroken as error:
         said = _("The key of %(url)s can't be read: %(why)s") % {
-            "url": row.endpoint,
+            "url": endpoint,
             "why": error.message,
         }
         raise EngineError(said, permanent=True, code="key_unreadable") from error
@@ -210,6 +217,17 @@ def save_prices(listed: Mapping[str, Any], tenant_id: UUID, actor: str) -> None:
             )
 
 
+def save_embedder(name: str, url: str, key: str, tenant_id: UUID, actor: str) -> None:
+    """Have the vectors of new spaces made by the embedder of this name, and let the others change
+    over to it; "" for the environment's. `url` and `key`: of the endpoint that it is asked at."""
+    values = {"embedder": name, "embedder_endpoint": url}
+    with transaction.atomic():
+        _update_hub_models(actor, {**values, "sealed_embedder_key": seal_secret(key)})
+        with tenant_scope(tenant_id):
+            told = ", ".join(filter(None, (name or "the environment's", url)))
+            record_audit_entry(tenant_id, Action.MODELS_CHANGED, actor, "embedder of the hub", told)
+
+
 def _update_hub_models(actor: str, values: Mapping[str, Any]) -> None:
     stamp = {"changed_by": actor[:120], "changed_at": timezone.now()}
     with hub_scope():
@@ -227,25 +245,30 @@ class Resealing:
 def reseal_keys() -> Resealing:
     """Seal every kept key under the hub's key of now. Call outside every scope."""
     done, broken = 0, []
-    hub = HubModels.objects.exclude(sealed_key="").first()
-    rows: list[tuple[str, Any]] = [("the hub", hub)] if hub else []
+    hub = HubModels.objects.first()
+    rows: list[tuple[str, Any, str]] = []
+    if hub:
+        rows = [("the hub", hub, "sealed_key"), ("the embedder", hub, "sealed_embedder_key")]
     for tenant_id in _list_sealed_tenants():
         with tenant_scope(tenant_id):
             tenant = Tenant.objects.get(id=tenant_id)
-        rows.append((tenant.slug, tenant))
-    for name, row in rows:
+        rows.append((tenant.slug, tenant, "sealed_key"))
+    for name, row, column in rows:
+        kept = getattr(row, column)
+        if not kept:
+            continue
         try:
-            sealed = reseal(row.sealed_key)
+            sealed = reseal(kept)
         except SealBroken:
             broken.append(name)
             continue
         # Whoever entered another key meanwhile sealed it under the key of now.
-        same = type(row).objects.filter(pk=row.pk, sealed_key=row.sealed_key)
+        same = type(row).objects.filter(pk=row.pk, **{column: kept})
         if isinstance(row, Tenant):
             with tenant_scope(row.id):
-                done += same.update(sealed_key=sealed)
+                done += same.update(**{column: sealed})
         else:
-            done += same.update(sealed_key=sealed)
+            done += same.update(**{column: sealed})
     return Resealing(done, broken)
 
 

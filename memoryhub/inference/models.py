@@ -11,7 +11,8 @@ from memoryhub.tenants.models import Space, TenantModel
 
 class HubModels(models.Model):
     """What the operator set in the console for all tenants (connections.py): where a model is
-    asked, with its key under seal, and what models cost. One row, out of every tenant's reach."""
+    asked, with its key under seal, what models cost, and what makes vectors. One row, out of every
+    tenant's reach."""
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     endpoint = models.CharField(max_length=500, blank=True)
@@ -19,6 +20,11 @@ class HubModels(models.Model):
     sealed_key = models.TextField(blank=True)
     # {model: {"prompt": "0.15", "completion": "0.6"}}, money per million tokens.
     prices = models.JSONField(default=dict, blank=True)
+    # The name that its vectors carry. It keeps the endpoint with which it was chosen: another one's
+    # vectors might be others under the same name.
+    embedder = models.CharField(max_length=80, blank=True, default="", db_default="")
+    embedder_endpoint = models.CharField(max_length=500, blank=True, default="", db_default="")
+    sealed_embedder_key = models.TextField(blank=True, default="", db_default="")
     changed_by = models.CharField(max_length=120)
     changed_at = models.DateTimeField()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import structlog
@@ -13,12 +13,15 @@ from django.utils.translation import gettext as _
 from memoryhub.engines import registry
 from memoryhub.engines.registry import EmbedderName, EngineSettings, RerankerName
 from memoryhub.engines.types import Embedder, Engine, Reranker
-from memoryhub.errors import EngineError
+from memoryhub.errors import EngineError, InvalidInput
 from memoryhub.inference.connections import (
     ModelConnection,
     find_connection,
     find_hub_connection,
+    load_hub_models,
+    open_sealed_key,
 )
+from memoryhub.inference.models import HubModels
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.switches import PROXY_PURPOSE
 from memoryhub.tenants.models import Space, Tenant
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 T = TypeVar("T")
 PROBE_FILE_NAME = "models.json"  # in the data folder
+MAX_EMBEDDER_NAME_LENGTH = 80
 
 
 def build_engine_settings(connection: ModelConnection | None = None) -> EngineSettings:
@@ -118,20 +122,80 @@ def get_reranker() -> Reranker:
     return registry.get_reranker(build_engine_settings())
 
 
-def get_current_embedder() -> Embedder:
+def get_configured_embedder() -> Embedder:
+    """The environment's. No statement. Raises a permanent EngineError when it can't be made."""
     return registry.get_embedder(build_engine_settings())
+
+
+def get_current_embedder() -> Embedder:
+    """The one that new spaces use and others change over to: the operator's choice in the console,
+    else the environment's. One statement, and a scope's. Raises a permanent EngineError."""
+    chosen = load_hub_models()
+    if not chosen.embedder:
+        return get_configured_embedder()
+    found = _find_without_endpoint(chosen.embedder) or _find_at_chosen_endpoint(chosen)
+    if found is None:
+        told = _("There is no embedder %(name)s here any more") % {"name": chosen.embedder}
+        raise EngineError(told, permanent=True, code="engine_not_configured")
+    return found
 
 
 def find_embedder(model: str) -> Embedder | None:
     """The embedder whose vectors are named `model` ("": the one in use); None if it is gone.
 
-    After another one was configured, spaces are still searched by the old one's vectors until
-    the new one's are complete (E17). Raises EngineError as `embedder` does.
+    After another one was chosen, spaces are still searched by the old one's vectors until the new
+    one's are complete (E17). A statement only where the environment and the package don't make it.
+    Raises EngineError as `get_current_embedder` does.
     """
-    current = get_current_embedder()
-    if model in ("", current.name):
-        return current
+    if not model:
+        return get_current_embedder()
+    if found := _find_without_endpoint(model):
+        return found
+    chosen = load_hub_models()
+    if chosen.embedder == model and chosen.embedder_endpoint:
+        return _find_at_chosen_endpoint(chosen)
     return registry.find_embedder(model, build_engine_settings())
+
+
+def _find_without_endpoint(model: str) -> Embedder | None:
+    """The environment's or the packaged one, if that is its name."""
+    configured = get_configured_embedder()
+    if model == configured.name:
+        return configured
+    return registry.find_embedder(model, replace(build_engine_settings(), openai_base_url=""))
+
+
+def _find_at_chosen_endpoint(chosen: HubModels) -> Embedder | None:
+    key = open_sealed_key(chosen.embedder_endpoint, chosen.sealed_embedder_key)
+    return _find_at_endpoint(chosen.embedder, chosen.embedder_endpoint, key)
+
+
+def _find_at_endpoint(model: str, url: str, key: str) -> Embedder | None:
+    told = replace(build_engine_settings(), openai_base_url=url, openai_api_key=key)
+    return registry.find_embedder(model, told)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderOffer:
+    """An embedder that may be chosen, with the endpoint that it is asked at, if it needs one."""
+
+    embedder: Embedder
+    url: str = ""
+    key: str = field(default="", repr=False)
+
+
+def offer_embedder(name: str) -> EmbedderOffer:
+    """The one whose vectors have this name: the environment's, the packaged one, or another model
+    of the hub's endpoint as `model-dimension`. Raises InvalidInput and EngineError."""
+    if found := _find_without_endpoint(name):
+        return EmbedderOffer(found)
+    asked = find_hub_connection()
+    known = asked.url and len(name) <= MAX_EMBEDDER_NAME_LENGTH
+    made = _find_at_endpoint(name, asked.url, asked.key) if known else None
+    if made is None:
+        told = _("no embedder here has this name: a model of the endpoint is model-dimension")
+        raise InvalidInput(told, field="embedder")
+    return EmbedderOffer(made, asked.url, asked.key)
 
 
 def select_embedder(space: Space) -> Embedder:
@@ -154,7 +218,8 @@ def embed_or_none(embed: Callable[[], T]) -> T | None:
 
 
 def list_known_embedders() -> list[str]:
-    """Names of those that can be made without being named: the one in use, the packaged one."""
-    current = get_current_embedder().name
+    """Names of those that can be made without being named: the one in use, the environment's, the
+    packaged one."""
+    current, configured = get_current_embedder().name, get_configured_embedder().name
     packaged = registry.get_embedder(EngineSettings()).name
-    return list(dict.fromkeys([current, packaged]))
+    return list(dict.fromkeys([current, configured, packaged]))

@@ -10,10 +10,11 @@ from django.test import Client
 from django.urls import reverse
 
 from memoryhub.console.pages.models import endpoint_check
-from memoryhub.console.pages.models.endpoint_check import ModelProbe
+from memoryhub.console.pages.models.endpoint_check import ModelProbe, describe_problem
 from memoryhub.engines.llm.client.probe import ModelCapabilities
 from memoryhub.errors import EngineError
 from memoryhub.inference.connections import load_hub_models, load_prices
+from memoryhub.inference.selection import get_configured_embedder
 from memoryhub.tenants.models import AuditEntry, Membership, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import ConsoleWorld
@@ -38,7 +39,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> 
 
     monkeypatch.setattr("memoryhub.engines.llm.client.probe.probe_model", probe)
     monkeypatch.setattr(
-        endpoint_check, "probe_embedding_model", lambda: ModelProbe("Embedder", None, [])
+        endpoint_check, "probe_embedding_model", lambda *_: ModelProbe("Embedder", None, [])
     )
     return told
 
@@ -159,3 +160,38 @@ def test_settings_are_named_in_plain_words(browser: Client, world: ConsoleWorld)
     assert "<b>Cost per day</b>" in page
     assert "<b>Answer questions</b>" in page
     assert "Changing it re-embeds" in page
+
+
+def choose_embedder(browser: Client, name: str) -> str:
+    return browser.post(
+        reverse("models-embedder"), {"embedder": name}, follow=True
+    ).content.decode()
+
+
+def test_an_embedder_is_chosen_once_it_works(
+    operator: Client, world: ConsoleWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = get_configured_embedder().name
+    page = choose_embedder(operator, usual)
+    assert "Saved. Spaces switch over one after the other." in page
+    assert f'value="{usual}"' in page
+    assert load_hub_models().embedder == usual
+    refused = choose_embedder(operator, "unheard-of")
+    assert "Not saved: no embedder here has this name" in refused
+    wrong = describe_problem("it answered 500", "engine_failed")
+    monkeypatch.setattr(
+        endpoint_check, "probe_embedding_model", lambda *_: ModelProbe("Embedder", wrong)
+    )
+    failed = choose_embedder(operator, usual)
+    assert "Not saved: the test failed." in failed
+    assert "it answered 500" in failed
+    assert load_hub_models().embedder == usual
+    choose_embedder(operator, "")
+    assert load_hub_models().embedder == ""
+
+
+def test_only_the_operator_chooses_an_embedder(browser: Client, world: ConsoleWorld) -> None:
+    usual = get_configured_embedder().name
+    assert browser.post(reverse("models-embedder"), {"embedder": usual}).status_code in (403, 404)
+    assert reverse("models-embedder") not in browser.get(reverse("models")).content.decode()
+    assert load_hub_models().embedder == ""

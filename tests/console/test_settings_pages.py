@@ -132,7 +132,7 @@ def operator(browser: Client, world: ConsoleWorld, settings: Any, tmp_path: Path
 def no_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its model takes long to load."""
     tested = ModelProbe("Embedder", None, [("Dimensions", "384")])
-    monkeypatch.setattr(endpoint_check, "probe_embedding_model", lambda: tested)
+    monkeypatch.setattr(endpoint_check, "probe_embedding_model", lambda *_: tested)
 
 
 def patch_probe(monkeypatch: pytest.MonkeyPatch, found: Any) -> None:

@@ -188,7 +188,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> 
 
     monkeypatch.setattr("memoryhub.engines.llm.client.probe.probe_model", probe)
     monkeypatch.setattr(
-        endpoint_check, "probe_embedding_model", lambda: ModelProbe("Embedder", None, [])
+        endpoint_check, "probe_embedding_model", lambda *_: ModelProbe("Embedder", None, [])
     )
 
 

@@ -209,7 +209,7 @@ def test_X9_a_conversation_in_chinese_stays_chinese_and_is_found_by_its_words(
     def down() -> None:
         raise EngineError("no weights")
 
-    monkeypatch.setattr(selection, "get_current_embedder", down)  # so that words alone decide
+    monkeypatch.setattr(selection, "get_configured_embedder", down)  # so that words alone decide
     for question, word in (("豆豆是谁的猫？", "豆豆"), ("谁去攀岩了", "攀岩")):
         found = search_memories(space, question, now=AT + timedelta(days=9))
         assert list(found.degraded) == ["dense"]
@@ -222,7 +222,7 @@ def test_E4_a_very_long_text_is_read_in_windows(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        selection, "get_current_embedder", BagOfWords
+        selection, "get_configured_embedder", BagOfWords
     )  # the real one takes a while over so many chunks
     filler = "The weather was calm that day and nothing else happened there. " * 2_500
     text = f"{filler}I moved to Braga."[-150_000:]
@@ -258,7 +258,7 @@ def test_E18_without_an_embedder_rows_are_kept_and_embedded_later(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(selection, "get_current_embedder", UnreachableEmbedder)
+        broken.setattr(selection, "get_configured_embedder", UnreachableEmbedder)
         job = derive_lines(tenant, "Ana: I live in Porto.")
     with tenant_scope(tenant.id):
         assert IndexEntry.objects.filter(embedding=None).count() == IndexEntry.objects.count() > 0

@@ -226,7 +226,7 @@ def test_without_an_embedder_words_are_searched(
 ) -> None:
     """E16."""
     broken = BrokenEmbedder()
-    monkeypatch.setattr(selection, "get_current_embedder", lambda: broken)
+    monkeypatch.setattr(selection, "get_configured_embedder", lambda: broken)
     result = search_memories(chatty.space, "Who baked sourdough bread?")
     assert list(result.degraded) == ["dense"]
     assert "sourdough" in list_texts(result)[0]
@@ -238,7 +238,7 @@ def test_an_embedder_that_can_not_be_made_degrades_too(
     def fail() -> None:
         raise EngineError("no weights", permanent=True)
 
-    monkeypatch.setattr(selection, "get_current_embedder", fail)
+    monkeypatch.setattr(selection, "get_configured_embedder", fail)
     assert list(search_memories(chatty.space, "sourdough bread").degraded) == ["dense"]
 
 
@@ -266,7 +266,7 @@ def test_the_embedder_runs_outside_any_transaction(
 
     depth: list[int] = []
     watching = Watching()
-    monkeypatch.setattr(selection, "get_current_embedder", lambda: watching)
+    monkeypatch.setattr(selection, "get_configured_embedder", lambda: watching)
     before = len(connection.savepoint_ids)
     search_memories(chatty.space, "bread")
     assert depth == [before]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from memoryhub.inference.selection import get_current_embedder
+from memoryhub.inference.selection import get_configured_embedder
 from memoryhub.lab.datasets.types import DatasetQuestion, Dialogue
 from memoryhub.lab.metrics.rankings import (
     RankingOutcome,
@@ -113,7 +113,7 @@ def _ask_questions(
         run.degraded += bool(result.degraded)
         if question.evidence:
             ranked = [frozenset(s.external_id for s in item.sources) for item in result.items]
-            tokens = get_current_embedder().count_tokens([item.text for item in result.items])
+            tokens = get_configured_embedder().count_tokens([item.text for item in result.items])
             about = (question.category, question.evidence)
             outcomes.append(RankingOutcome(*about, ranked, tokens, trap=question.unanswerable))
     return outcomes

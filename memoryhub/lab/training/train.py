@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import InvalidInput
-from memoryhub.inference.selection import get_current_embedder
+from memoryhub.inference.selection import get_configured_embedder
 from memoryhub.lab.datasets.types import Dataset, DatasetQuestion, Dialogue
 from memoryhub.lab.metrics.rankings import RankingOutcome, compute_means
 from memoryhub.lab.throwaway.tenants import open_throwaway_tenant, write_derived_dialogue
@@ -214,7 +214,7 @@ def build_sample(
     route, found, links = _retrieve_candidates(space, question.text, timezone.now())
     turns = [[c.id] if c.kind == "turn" else links.get(c.id, ()) for c in found]
     refs = [frozenset[str]().union(*(names[turn] for turn in ids)) for ids in turns]
-    tokens = get_current_embedder().count_tokens([candidate.text for candidate in found])
+    tokens = get_configured_embedder().count_tokens([candidate.text for candidate in found])
     return TrainingSample(question, route, found, links, refs, tokens)
 
 

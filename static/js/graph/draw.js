@@ -4,6 +4,7 @@ import { Labels } from "./labels.js";
 import { css, groupTone, mixed, palette, STRANDS, still } from "./theme.js";
 
 const { MultiUndirectedGraph } = globalThis.graphology;
+const FULL_LINKS_UP_TO = 150; // memories
 
 // The memories without their links. `places` in the order of the data, where its rows have none;
 // `side`: of the square that they share, in pixels, so that thousands do not lie over each other.
@@ -110,7 +111,7 @@ export class Picture {
     const { colours, lit } = this;
     if (!this.links(held)) return Object.assign(held, { hidden: true });
     const near = lit && this.graph.hasExtremity(edge, lit.node);
-    if (lit && !near) return Object.assign(held, { color: this.thin, size: 0.5, zIndex: 0 });
+    if ((lit && !near) || (!lit && held.across)) return Object.assign(held, { color: this.thin, size: 0.5, zIndex: 0 });
     return Object.assign(held, { color: colours.strands[held.kind], size: near ? held.size * 1.6 : held.size, zIndex: near ? 1 : 0 });
   }
 
@@ -153,6 +154,15 @@ export class Picture {
   group(name, numbers) {
     let at = 0;
     this.graph.updateEachNodeAttributes((_, held) => Object.assign(held, { [name]: numbers[at++] }), { attributes: [name] });
+  }
+
+  // Of many links only those within a cluster are drawn in full: the others would cover them.
+  thinAcross() {
+    if (this.graph.order <= FULL_LINKS_UP_TO) return;
+    this.graph.updateEachEdgeAttributes(
+      (_, held, from, to, one, other) => Object.assign(held, { across: one.cluster !== other.cluster }),
+      { attributes: ["across"] },
+    );
   }
 
   look(node, ratio) {

@@ -5,7 +5,7 @@ import "../../vendor/sigma/sigma.min.js";
 import { graphOf, Picture, stage } from "./draw.js";
 import { arrange, firstPlaces, forget, keep } from "./place.js";
 import { namesOf } from "./naming.js";
-import { onTheme, still } from "./theme.js";
+import { onTheme } from "./theme.js";
 import { walk } from "./trail.js";
 
 const root = document.getElementById("graph");
@@ -132,17 +132,16 @@ function improve({ known, places, reads }) {
   const { graph } = picture;
   const shape = { width: box.clientWidth, height: box.clientHeight };
   const how = reads ? "read" : known === graph.order ? "stay" : known ? "better" : "begin";
-  let latest = null;
   if (how !== "stay") root.dataset.settled = "no";
   worker = arrange(data, places, how, shape, (said) => {
     if (said.clusters) {
       picture.group("cluster", said.clusters);
+      picture.thinAcross();
       picture.labels.name(namesOf(data, said.clusters));
     }
-    if (said.places) latest = said.places;
-    if (said.places && (said.done || !still.matches)) picture.move(said.places);
+    if (said.places) picture.move(said.places);
     if (!said.done || how === "stay") return;
-    if (latest && !reads) keep(root.dataset.space, graph);
+    if (said.places && !reads) keep(root.dataset.space, graph);
     performance.mark("graph-settled");
     root.dataset.settled = "yes";
   });

@@ -62,7 +62,7 @@ export function firstPlaces(space, { nodes, edges }) {
 }
 
 // Runs beside the page. `shape`: width and height of the picture. `heard` gets what the worker says: `clusters` (the number of each memory's),
-// `places` as x, y, x, y …, and `done` with the last of them.
+// `places` as x, y, x, y …, and `done` with what it says last.
 export function arrange({ edges }, places, how, shape, heard) {
   const ends = new Uint32Array(edges.length * 2);
   const weights = new Float32Array(edges.length);

@@ -67,6 +67,8 @@ def format_duration(took: timedelta) -> str:
 # What stands between spaces. Chinese and Japanese put none between words, and may be cut anywhere.
 _WORD_LETTER = r"[^\W\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 _BROKEN_WORD = re.compile(rf"{_WORD_LETTER}(?:['’-]|{_WORD_LETTER})*$")
+# They would make four dots of three.
+_STOPS = " .,;:，。；：、\n\t"
 
 
 def shorten_text(text: str, most: int = 90) -> str:
@@ -77,7 +79,7 @@ def shorten_text(text: str, most: int = 90) -> str:
     goes_on = re.match(rf"['’-]?{_WORD_LETTER}", text[most - 1 :])
     if goes_on and (broken := _BROKEN_WORD.search(cut)) and broken.start() > most // 2:
         cut = cut[: broken.start()]
-    return f"{cut.rstrip()}…"
+    return f"{cut.rstrip(_STOPS)}…"
 
 
 def join_list(parts: Iterable[str]) -> str:

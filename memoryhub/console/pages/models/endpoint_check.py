@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -13,13 +14,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from memoryhub.console.frame.text.wording import join_list
+from memoryhub.engines.types import Embedder
 from memoryhub.errors import EngineError
 from memoryhub.inference.connections import (
     ConnectionSummary,
     ModelConnection,
     find_connection,
 )
-from memoryhub.inference.selection import PROBE_FILE_NAME, get_current_embedder
+from memoryhub.inference.selection import PROBE_FILE_NAME
 from memoryhub.tenants.models import Tenant
 
 if TYPE_CHECKING:
@@ -168,15 +170,14 @@ def _describe_abilities(found: ModelCapabilities, key: str) -> list[tuple[str, s
     ]
 
 
-def probe_embedding_model() -> ModelProbe:
-    """One text is embedded. Call without a scope."""
+def probe_embedding_model(find: Callable[[], Embedder], key: str) -> ModelProbe:
+    """One text is embedded. `key`: of its endpoint, to be hidden. Call without a scope."""
     try:
-        made = get_current_embedder()
+        made = find()
         started = time.perf_counter()
         (vector,) = made.embed([f"Tested at {time.time()}"])  # another text each time: none is kept
     except EngineError as error:
-        wrong = describe_problem(error.message, error.code, settings.OPENAI_API_KEY)
-        return ModelProbe(_("Embedder"), wrong)
+        return ModelProbe(_("Embedder"), describe_problem(error.message, error.code, key))
     took = (time.perf_counter() - started) * 1000
     figures = [(_("Embedder"), made.name), (_("Dimensions"), str(len(vector)))]
     return ModelProbe(
@@ -194,10 +195,13 @@ def list_connection_parts(known: ConnectionSummary) -> list[tuple[str, str]]:
     ]
 
 
-def list_embedder_parts() -> list[tuple[str, str]]:
-    """What makes vectors, as the operator set it."""
+def list_embedder_parts(endpoint: str) -> list[tuple[str, str]]:
+    """What makes vectors, as the operator set it in the environment. `endpoint`: where the one is
+    asked that was chosen in the console."""
+    asked = [(_("Endpoint"), format_endpoint_address(endpoint))] if endpoint else []
     return [
-        (_("Embedder"), settings.EMBEDDER),
+        *asked,
+        (_("In the environment"), settings.EMBEDDER),
         (_("Embedding model"), settings.EMBEDDING_MODEL or _("built-in")),
         (_("Reranker"), " ".join((settings.RERANKER, settings.RERANKER_MODEL)).rstrip()),
     ]

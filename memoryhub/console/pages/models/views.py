@@ -25,17 +25,22 @@ from memoryhub.console.frame.access import (
 )
 from memoryhub.console.frame.forms import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.embeddings.views import count_embedded_spaces, find_embedder_in_use
+from memoryhub.console.pages.embeddings.views import (
+    count_embedded_spaces,
+    find_embedder_in_use,
+    list_embedder_options,
+)
 from memoryhub.console.pages.models import endpoint_check
 from memoryhub.console.pages.models.endpoint_check import ModelProbe
 from memoryhub.console.pages.policies import switch_form
 from memoryhub.console.pages.usage.views import sum_usage_since
-from memoryhub.errors import InvalidInput
+from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.inference import connections
 from memoryhub.inference.budgets import compute_day_start
 from memoryhub.inference.connections import ConnectionDraft, Level
 from memoryhub.inference.models import HubModels
 from memoryhub.inference.prices import Price
+from memoryhub.inference.selection import get_current_embedder, offer_embedder
 from memoryhub.policies.services import load_layers
 from memoryhub.policies.switches import MODEL, PURPOSE_SWITCHES, get_family
 from memoryhub.tenants.models import Tenant
@@ -93,7 +98,9 @@ def _build_models_context(
         % {"tokens": f"{spent.tokens:,}", "money": f"{spent.money:.2f}"},
         "prices": _list_prices(set_for_all),
         "spare_prices": range(SPARE_PRICES),
-        "embedder": endpoint_check.list_embedder_parts(),
+        "embedder": endpoint_check.list_embedder_parts(set_for_all.embedder_endpoint),
+        "chosen_embedder": set_for_all.embedder,
+        "known_embedders": list_embedder_options() if _operates(request) else (),
         "embedder_name": embedder or embedder_trouble,
         "embedded_spaces": count_embedded_spaces(embedder)[0],
         "embedded_texts": IndexEntry.objects.count(),
@@ -132,7 +139,7 @@ def _list_prices(set_for_all: HubModels) -> list[tuple[str, Price, bool]]:
 @operator_view
 def probe_models(request: ConsoleRequest) -> HttpResponse:
     """Ask the endpoints. What comes of it is shown in the answer."""
-    tested = [endpoint_check.probe_embedding_model()]
+    tested = [endpoint_check.probe_embedding_model(get_current_embedder, hub.OPENAI_API_KEY)]
     if connections.is_connected(request.tenant) or request.tenant.engine == Tenant.Engine.LLM:
         tested.insert(0, endpoint_check.probe_tenant_model(request.tenant))
     return _render_tested(request, tested)
@@ -197,6 +204,31 @@ def _read_level(request: ConsoleRequest) -> Level:
     if not connections.may_name_endpoint(operates=operates):
         raise PermissionDenied("Only an operator of the hub may name endpoints.")
     return "tenant"
+
+
+@action_at("models/embedder", "models-embedder")
+@operator_view
+def choose_embedder(request: ConsoleRequest) -> HttpResponse:
+    """Have one text embedded, and let the hub's spaces change over once that works."""
+    name = request.POST.get("embedder", "").replace("\0", "").strip()
+    if not name:
+        connections.save_embedder("", "", "", request.tenant.id, request.actor)
+        messages.success(request, _("Saved. Spaces switch over one after the other."))
+        return redirect("models")
+    try:
+        offer = offer_embedder(name)
+    except MemoryHubError as error:
+        messages.error(request, _("Not saved: %(why)s") % {"why": error.message})
+        return redirect("models")
+    tested = endpoint_check.probe_embedding_model(lambda: offer.embedder, offer.key)
+    if tested.trouble is not None:
+        messages.error(request, _("Not saved: the test failed."))
+        return _render_tested(request, [tested])
+    connections.save_embedder(
+        offer.embedder.name, offer.url, offer.key, request.tenant.id, request.actor
+    )
+    messages.success(request, _("Saved. Spaces switch over one after the other."))
+    return redirect("models")
 
 
 @action_at("models/prices", "models-prices")

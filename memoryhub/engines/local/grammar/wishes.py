@@ -90,7 +90,8 @@ _THING = (
 )
 _NAMED_THING = re.compile(rf"{_THING}|\b(?:it|that|this|what)\b|^\W*{_FORGOTTEN}\b", re.I)
 _OWN = (
-    r"(?:\b(?:my|mine|our|i've|everything|memory|memories|(?:what|whom?|where|when|why|how(?: \w+)?|that) (?:i|we)\b"
+    r"(?:\b(?:my|mine|our|i've|everything|memory|memories"
+    r"|(?:what|whom?|where|when|why|how(?: \w+)?|that) (?:i|we)\b"
     r"|i (?:just |ever |once |even )*(?:told|said|mentioned|brought))\b|\babout (?!it\b|that\b))"
 )
 # "Forget who treats me"; "I don't remember who treats me" is none.

@@ -16,7 +16,7 @@ from uuid import UUID
 from memoryhub.dialogues.models import Session
 from memoryhub.engines.types import Engine
 from memoryhub.errors import Conflict
-from memoryhub.inference.selection import embed_or_none, get_current_embedder
+from memoryhub.inference.selection import embed_or_none, get_configured_embedder
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import JobResult, NothingToDo, Step
 from memoryhub.pipeline.models import Job, Lane
@@ -71,7 +71,7 @@ def follow_append(window: Window, policy: Policy, now: datetime) -> None:
     """
 
     def is_full() -> bool:
-        count = get_current_embedder().count_tokens
+        count = get_configured_embedder().count_tokens
         return check_pressure(window.session, policy, count, now)
 
     if embed_or_none(is_full):
@@ -85,7 +85,7 @@ def _build_window_help(
 ) -> WindowHelpers:
     words = effective.policy.episodes.rolling_words
     return WindowHelpers(
-        count=get_current_embedder().count_tokens,
+        count=get_configured_embedder().count_tokens,
         fold=partial(engine.fold_summary, max_words=words, agent=agent or AGENT_NAME),
         plan_retry=_plan_fold_job,
         engine=f"{engine.name}/{engine.version}"[:60],
