@@ -22,6 +22,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.text import nouns, wording
+from memoryhub.console.frame.text.purpose_words import format_purpose
 from memoryhub.console.frame.text.reasons import translate_reason
 from memoryhub.console.frame.text.recall_words import format_recall_term, get_score_tone
 from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS
@@ -221,6 +222,7 @@ def role_words(role: str) -> StrOrPromise:
 register.simple_tag(nouns.counted)
 register.simple_tag(nouns.none_of)
 register.filter("of_program", gettext)  # what a table holds in English: see `vocabulary`
+register.filter("purpose_words", format_purpose)
 register.filter("recall_term", format_recall_term)
 register.filter("score_tone", get_score_tone)
 register.filter("because", translate_reason)

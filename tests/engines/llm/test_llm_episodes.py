@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memoryhub.engines.llm.client.chat import Completion
 from memoryhub.engines.llm.engine import LLMEngine
 from memoryhub.engines.llm.purposes.episodes import clip_text
 from memoryhub.engines.types import Passage, Utterance
@@ -111,3 +112,34 @@ def test_texts_are_cut_at_a_sentence() -> None:
     assert clip_text("One two. Three four. Five six.", 5) == "One two. Three four."
     assert clip_text("一二三。四五六。七八九。", 10) == "一二三。四五六。"
     assert clip_text("short", 5) == "short"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Ana runs. She is glad. She is glad. She is glad. She is", "Ana runs. She is glad."),
+        ("她住在上海。她养猫。她养猫。", "她住在上海。她养猫。"),
+        ("Ana runs. So does Bo.\n\nAna swims", "Ana runs. So does Bo.\n\nAna swims"),
+        ("", ""),
+    ],
+)
+def test_a_model_that_begins_again_says_it_once(text: str, kept: str) -> None:
+    assert clip_text(text) == kept
+
+
+def test_a_summary_may_be_no_longer_than_so_many_words_take(
+    model: ScriptedModel, engine: LLMEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+    complete = model.complete
+
+    def watch(messages: Any, name: str, schema: dict[str, Any]) -> Completion:
+        asked.append(schema["properties"]["text"])
+        return complete(messages, name, schema)
+
+    monkeypatch.setattr(model, "complete", watch)
+    model.allow(fold_summary={"text": "Ana runs."})
+    said = [Utterance("t1", "Ana", "user", "I run.", AT)]
+    for words in (100, 5000):
+        engine.fold_summary("", said, max_words=words)
+    assert [field.get("maxLength") for field in asked] == [1200, None]

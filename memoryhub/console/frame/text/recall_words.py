@@ -1,4 +1,5 @@
-"""What a search calls its channels, its stages and the parts of a score, in words and colours."""
+"""What a search calls its channels, stages, options and the parts of a score, in words and
+colours."""
 
 from __future__ import annotations
 
@@ -42,11 +43,30 @@ _STAGES = {
     "rerank": _("reranking"),
     "route": _("understanding the question"),
 }
-_WORDS = _CHANNELS | _PARTS | _STAGES
+# What a question may ask for.
+_OPTIONS = {
+    "agent": _("agent"),
+    "as_of": _("as of"),
+    "budget_tokens": _("token budget"),
+    "channels": _("channels"),
+    "deep": _("deep search"),
+    "include_past": _("including the past"),
+    "kinds": _("kinds"),
+    "limit": _("limit"),
+    "policy": _("policy"),
+    "select": _("selection"),
+}
+# How channels are combined.
+_COMBINATIONS = {
+    "fixed": _("one after the other"),
+    "fused": _("ranked together"),
+    "routed": _("one by the question"),
+}
+_WORDS = _CHANNELS | _PARTS | _STAGES | _OPTIONS | _COMBINATIONS
 
 
 def format_recall_term(name: str) -> str:
-    """A channel, a stage or a part of a score; one that is new here by its own name."""
+    """A channel, stage, option or part of a score; one that is new here by its own name."""
     return gettext(_WORDS[name]) if name in _WORDS else name.replace("_", " ")
 
 

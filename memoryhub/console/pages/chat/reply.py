@@ -14,6 +14,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext_noop
 
+from memoryhub.console.frame.text.purpose_words import CHAT_PURPOSE
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.ledger import CallRecord
 from memoryhub.engines.llm.client.stream import AccumulatedAnswer, estimate_usage
@@ -33,7 +34,6 @@ from memoryhub.recall.render.results import ContextSection, MemoryItem
 from memoryhub.tenants.models import Space, Tenant
 
 # What calls of the chat are accounted for as.
-CHAT_PURPOSE = "chat"
 REPLY_INSTRUCTIONS = (
     "You talk with {name}. You are an assistant that remembers. The time is {now}. Reply in the"
     " language of the last message, in a few plain sentences. What is remembered may stand before"

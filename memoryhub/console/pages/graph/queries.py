@@ -276,7 +276,8 @@ def _load_link_edges(space: Space, ids: NodeIds) -> Iterable[GraphEdge]:
         _build_ends_condition(ids, "a", "b"), space=space, active=True, retired_at=None
     )
     for a, b, kind, weight in _read_edge_columns(rows, ("a", "b"), ("kind", "weight")):
-        yield GraphEdge(a, b, "link", weight, "" if kind == Link.Kind.RELATED else kind)
+        label = "" if kind == Link.Kind.RELATED else str(Link.Kind(kind).label)
+        yield GraphEdge(a, b, "link", weight, label)
 
 
 def _load_succession_edges(space: Space, ids: NodeIds) -> Iterable[GraphEdge]:

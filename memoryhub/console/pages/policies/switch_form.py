@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from memoryhub.console.frame.text.purpose_words import PURPOSE_TITLES
 from memoryhub.policies.compose import (
     PolicyDifference,
     compose_policy,
@@ -22,7 +23,6 @@ from memoryhub.policies.services import PolicyLayers
 from memoryhub.policies.switches import (
     GROUP_TITLES,
     PROMPT,
-    PROXY_PURPOSE,
     PURPOSE_SWITCHES,
     SWITCHES,
     Switch,
@@ -52,39 +52,6 @@ SWITCH_TITLES: Mapping[str, StrOrPromise] = {
 # Without days of the tenant's own these end as the hub ends them.
 _HUB_KEEPS = {
     f"retention.{name}" for name in ("recall_days", "request_days", "delivery_days", "receipt_days")
-}
-# What a model is asked for.
-PURPOSE_TITLES: Mapping[str, StrOrPromise] = {
-    "construct": gettext_lazy("Read dialogue"),
-    "extract_facts": gettext_lazy("Read facts separately"),
-    "graph_entities": gettext_lazy("Find entities"),
-    "graph_relations": gettext_lazy("Find relations"),
-    "note_build": gettext_lazy("Describe notes"),
-    "resolve": gettext_lazy("Compare with existing memories"),
-    "merge_check": gettext_lazy("Decide whether two are the same"),
-    "link_evolve": gettext_lazy("Link and update notes"),
-    "chain": gettext_lazy("Follow a conversation"),
-    "themes": gettext_lazy("Sort exchanges by topic"),
-    "segment_refresh": gettext_lazy("Summarise topics"),
-    "episode_gate": gettext_lazy("Detect a change of subject"),
-    "episode_write": gettext_lazy("Write episodes"),
-    "kb_extract": gettext_lazy("Choose facts for the shelf"),
-    "trait_update": gettext_lazy("Read traits"),
-    "fold_summary": gettext_lazy("Maintain the running summary"),
-    "digest": gettext_lazy("Summarise sessions and days"),
-    "agent_step": gettext_lazy("Act as an agent"),
-    "answer": gettext_lazy("Answer questions"),
-    "route": gettext_lazy("Understand a question"),
-    "judge": gettext_lazy("Judge what was found"),
-    "rerank": gettext_lazy("Order what was found"),
-    "predict": gettext_lazy("Predict messages"),
-    "calibrate": gettext_lazy("Note what a prediction missed"),
-    "paginate": gettext_lazy("Detect the end of an episode"),
-    "summarise": gettext_lazy("Summarise texts"),
-    "query_entities": gettext_lazy("Find entities in a question"),
-    "query_terms": gettext_lazy("Find keywords in a question"),
-    "grade": gettext_lazy("Grade answers in the lab"),
-    PROXY_PURPOSE: gettext_lazy("Clients using the hub as a proxy"),
 }
 SWITCH_NAMES = (*SWITCHES, *PURPOSE_SWITCHES)
 # By switch: the prompts to choose from, each with its difference to the packaged one.

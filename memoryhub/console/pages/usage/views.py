@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.contrib import messages
@@ -24,8 +23,7 @@ from memoryhub.console.frame.lists import (
     read_filters,
 )
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.chat.reply import CHAT_PURPOSE
-from memoryhub.console.pages.policies.switch_form import PURPOSE_TITLES
+from memoryhub.console.frame.text.purpose_words import CHAT_PURPOSE, format_purpose
 from memoryhub.engines.llm.own_prompts import PURPOSES
 from memoryhub.inference import ledger, usage
 from memoryhub.inference.budgets import compute_day_start
@@ -35,15 +33,6 @@ from memoryhub.inference.usage import UsageSums
 from memoryhub.policies.services import load_tenant_policy
 from memoryhub.policies.switches import PROXY_PURPOSE
 from memoryhub.tenants import audit
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
-
-
-def format_purpose(name: str) -> StrOrPromise:
-    """What a model was asked for."""
-    return PURPOSE_TITLES.get(name) or (_("Chat") if name == CHAT_PURPOSE else name)
-
 
 USAGE_DAYS_CHOICE = FilterChoice(
     "days", _("Days"), (("7", _("last 7 days")), ("1", _("last day")), ("30", _("last 30 days")))

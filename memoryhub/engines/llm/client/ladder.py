@@ -46,8 +46,8 @@ def ask_model(
 ) -> Reply:
     """The model's reply as `shape`, accounted for in the ledger.
 
-    `lengths`: the most items of its lists, by their names. `version` names the prompt where it is
-    not the packaged one.
+    `lengths`: the most items of its lists and characters of its texts, by their names. `version`
+    names the prompt where it is not the packaged one.
     Raises EngineError: `unreadable_reply` after one repair, or what the ledger refuses.
     """
     version = version or f"{purpose}.v{PROMPT_VERSIONS[purpose]}"
@@ -165,10 +165,11 @@ def build_strict_schema(
     shape: type[BaseModel], lengths: Mapping[str, int] | None = None
 ) -> dict[str, Any]:
     """The JSON schema as strict mode wants it: every property required, no others, no defaults.
-    `lengths`: the most items of lists, as `limit_items` tells them."""
+    `lengths`: the most items of lists and characters of texts, as `limit_items` tells them."""
     schema = shape.model_json_schema(by_alias=True)
     for name, most in (lengths or {}).items():
-        schema["properties"][name]["maxItems"] = most
+        field = schema["properties"][name]
+        field["maxItems" if field["type"] == "array" else "maxLength"] = most
     for part in (schema, *schema.get("$defs", {}).values()):
         tighten_schema(part)
     return schema

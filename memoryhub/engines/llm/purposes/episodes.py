@@ -45,6 +45,8 @@ _GATE_CAUSES = ("shift", "request", "full")
 # What a reply may be at most (spec E14).
 _TITLE, _TEXT, _PART, _LINES, _LINE = 200, 4000, 1500, 12, 300
 _WORD = re.compile(rf"[{CJK}]|[^\s{CJK}]+")
+_SENTENCE = re.compile(r".+?(?:[.!?]+(?=\s|$)|[。！？]+|$)\s*", re.S)
+_LARGEST_BOUND = 2000  # llama.cpp's for repetitions in a grammar
 
 Part = TypeVar("Part", Passage, Utterance)
 Read = TypeVar("Read", EpisodeText, DigestText)
@@ -97,7 +99,7 @@ class EpisodePurposes(ModelPurposes):
             for each, utterance in zip(told, said, strict=True):
                 each["role"] = utterance.role
         try:
-            reply = self.ask_purpose("fold_summary", data, FoldReply)
+            reply = self.ask_purpose("fold_summary", data, FoldReply, _bound_summary(words))
         except EngineError as error:
             if error.code not in TOO_LARGE_CODES or len(said) < 2:
                 raise
@@ -162,9 +164,17 @@ def _render_passages(passages: Sequence[Passage]) -> list[dict[str, str]]:
     return [{"at": render_minute(passage.at), "text": passage.text} for passage in passages]
 
 
+def _bound_summary(words: int) -> dict[str, int]:
+    """How many characters a small model may write that says the same over and over; twice what so
+    many words take. None of long texts: endpoints refuse such bounds."""
+    characters = 12 * words
+    return {"text": characters} if characters <= _LARGEST_BOUND else {}
+
+
 def clip_text(text: str, words: int | None = None) -> str:
-    """At most so many words (characters in scripts without), to a sentence's end if it can."""
-    text = text.strip()
+    """At most so many words (characters in scripts without), to a sentence's end if it can; no
+    sentence twice."""
+    text = _drop_repeated_sentences(text.strip())
     units = list(_WORD.finditer(text))
     end = units[words - 1].end() if words and len(units) > words else len(text)
     end = min(end, _TEXT)
@@ -172,6 +182,20 @@ def clip_text(text: str, words: int | None = None) -> str:
         return text
     ends = [m.end() for m in re.finditer(r"[.!?](?=\s)|[。！？]", text[:end])]
     return text[: ends[-1] if ends and ends[-1] > end // 2 else end].strip()
+
+
+def _drop_repeated_sentences(text: str) -> str:
+    """A small model that has nothing to add begins again, until it is cut off in a sentence."""
+    kept: dict[str, str] = {}
+    parts = _SENTENCE.findall(text)
+    for part in parts:
+        kept.setdefault(part.strip(), part)
+    if len(kept) == len(parts):
+        return text
+    last = parts[-1].strip()
+    if any(known != last and known.startswith(last) for known in kept):
+        kept.pop(last)
+    return "".join(kept.values()).strip()
 
 
 def _clean_line(text: str, most: int) -> str:
