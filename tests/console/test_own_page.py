@@ -22,6 +22,7 @@ from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, run_space
+from memoryhub.pipeline.models import SealedErasure
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants import person_links
 from memoryhub.tenants.models import PersonLink, Space
@@ -31,7 +32,7 @@ from notes.models import EvolutionEvent, Fact, Note, Proposal, Receipt
 from personas.models import CoreBlock, ProfileAttribute, Trait
 from personas.traits import get_owner_name
 from tests.console.conftest import ConsoleWorld, make_world
-from tests.support.factories import make_fact, make_note, make_trait, make_turns
+from tests.support.factories import make_fact, make_note, make_receipt, make_trait, make_turns
 
 POSTED = {
     "me-open",
@@ -413,6 +414,23 @@ def test_erasing_one_memory_takes_the_words_it_was_read_from(
         assert not Fact.objects.filter(id=world.fact.id).exists()
         assert not Turn.objects.filter(text__contains="bees in Ghent").exists()
         assert Receipt.objects.get(actor=corrections.ACTOR).target == "facts"
+
+
+def test_what_can_still_be_got_back_and_goes_with_a_memory_is_said(
+    me: Client, world: ConsoleWorld
+) -> None:
+    where = reverse("me-memory-erase", args=[world.fact.id])
+    said = "could still get back will be gone for good"
+    assert said not in me.get(where).content.decode()
+    now = timezone.now()
+    until = now + timedelta(days=1)
+    with tenant_scope(world.tenant.id):
+        receipt = make_receipt(world.tenant, undoable_until=until)
+        SealedErasure.objects.create(
+            tenant=world.tenant, space=world.space, receipt=receipt, event_id=world.event.id,
+            turn_ids=[world.turn.id], sealed="", created_at=now, until=until,
+        )  # fmt: skip
+    assert said in me.get(where).content.decode()
 
 
 def post_trait(me: Client, key: str = "openness", **form: str) -> str:
