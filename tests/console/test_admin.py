@@ -359,6 +359,10 @@ def test_a_row_is_told_in_short_figures_and_by_its_name(
     shown = browser.get(reverse("admin:notes_fact_change", args=[fact.id]))
     assert "0.60" in {each.value for each in shown.context["stored"]}
     assert str(fact).endswith("…")
+    with tenant_scope(world.tenant.id):
+        said = Turn.objects.get(session_id=page.session_id, seq=page.first_seq).text
     told = browser.get(reverse("admin:notes_page_change", args=[page.id]))
-    assert told.context["headline"] == str(page)
-    assert str(page).startswith("turns ")
+    assert told.context["headline"] == said
+    listed = browser.get(build_list_address(Page)).content.decode()
+    assert said in listed
+    assert "first message" in listed.lower()

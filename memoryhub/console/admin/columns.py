@@ -84,6 +84,15 @@ def words(name: str, *others: str) -> ColumnOf:
     return _place(show, name, order=name)
 
 
+def annotated_words(name: str, label: Any) -> ColumnOf:
+    """A text that the list's statement reads along, cut to a line."""
+
+    def show(row: Any) -> str:
+        return str(Truncator(getattr(row, name)).chars(LINE_LENGTH))
+
+    return _place(show, name, label)
+
+
 def end_words(name: str, field: str) -> ColumnOf:
     """A text of the row that a foreign key names."""
 

@@ -9,13 +9,16 @@ from typing import Any
 
 from django.apps import apps
 from django.contrib import admin
-from django.db.models import Exists, Model, OuterRef, QuerySet
+from django.db.models import Exists, Model, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Left
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.admin.base import HubAdmin
 from memoryhub.console.admin.columns import (
+    LINE_LENGTH,
+    annotated_words,
     badge,
     end_words,
     heat,
@@ -133,12 +136,19 @@ class SegmentPageAdmin(HubAdmin):
 @admin.register(Page)
 class PageAdmin(HubAdmin):
     columns = (
-        plain("first_seq"), plain("last_seq"), plain("session"),
-        plain("space"), badge("kind"), badge("tier"),
+        annotated_words("said", _("first message")), plain("first_seq"), plain("last_seq"),
+        plain("session"), plain("space"), badge("kind"), badge("tier"),
         badge("visibility"), number("strength"), when("analysed_at"),
     )  # fmt: skip
     list_filter = ("kind", "tier", "visibility", "analysed_at")
     search_fields = ("session__external_id",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Page]:
+        """With the words that an exchange begins with, by which people know it."""
+        first = Turn.objects.filter(session=OuterRef("session"), seq__gte=OuterRef("first_seq"))
+        words = first.order_by("seq").values(start=Left("text", 2 * LINE_LENGTH))[:1]
+        found: QuerySet[Page] = super().get_queryset(request).annotate(said=Subquery(words))
+        return found
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Page], search_term: str
