@@ -24,7 +24,7 @@ OWN |= {"account-second-app", "account-second-passkey"}
 OWN |= {"account-second-codes", "account-second-remove"}
 OWN |= {"policy", "policy-change", "usage", "usage-redact-all", "recalls", "feedback", "requests"}
 OWN |= {"changes", "settings", "models", "models-test", "models-engine"}
-OWN |= {"models-connection", "models-prices", "lab-upload"}
+OWN |= {"models-connection", "models-prices", "models-embedder", "lab-upload"}
 OWN |= {"find", "jobs-chosen", "figures"}
 OWN |= {"people-second-factor"}
 OWN |= {"data", "growth", "data-erase", "people", "quality"}
@@ -35,6 +35,7 @@ OWN |= {"lab", "lab-new", "lab-import", "embeddings", "embeddings-begin"}
 OWN |= {"imports", "import-new", "chat-load", "predicates", "predicate-facts", "predicate-set"}
 # For admins who are operators of the hub as well.
 OPERATED = {"lab-new", "lab-resume", "lab-upload", "models-test", "models-engine", "models-prices"}
+OPERATED |= {"models-embedder"}
 OPERATED |= {"models-connection"}  # or where the operator allows hosts
 VIEWER, EDITOR, ADMIN = Membership.Role.VIEWER, Membership.Role.EDITOR, Membership.Role.ADMIN
 # Every address with the least role that may use it and the methods it takes.
@@ -181,6 +182,7 @@ DECIDED = {
     "models-engine": (ADMIN, "post"),
     "models-connection": (ADMIN, "post"),
     "models-prices": (ADMIN, "post"),
+    "models-embedder": (ADMIN, "post"),
     "lab-upload": (ADMIN, "post"),
     "data": (ADMIN, "get"),
     "growth": (ADMIN, "get"),
@@ -364,6 +366,24 @@ def test_switching_the_tenant(browser: Client, world: ConsoleWorld) -> None:
     page = browser.get(reverse("spaces")).content.decode()
     assert other.space.subject in page
     assert world.space.subject not in page
+
+
+def test_a_list_of_the_administration_stays_open_for_the_other_tenant(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    other = make_world("Orchard")
+    add_member(other.tenant, world.admin, ADMIN)
+    listed = browser.get(reverse("admin:tenants_space_changelist"))
+    assert b'name="page" value="admin:tenants_space_changelist"' in listed.content
+    sent = {"tenant": str(other.tenant.id), "page": "admin:tenants_space_changelist"}
+    page = browser.post(reverse("choose-tenant"), sent, follow=True).content.decode()
+    assert f">{other.space.subject}<" in page
+    assert f">{world.space.subject}<" not in page
+    for name in ("admin:nothing_changelist", "admin:notes_fact_change", "spaces", "https://a.test"):
+        sent = {"tenant": str(world.tenant.id), "page": name}
+        assert browser.post(reverse("choose-tenant"), sent).headers["Location"] == reverse(
+            "overview"
+        )
 
 
 def test_only_own_tenants_can_be_chosen(browser: Client, world: ConsoleWorld) -> None:

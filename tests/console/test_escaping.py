@@ -98,7 +98,7 @@ NO_PAGE = {
 }
 # Elsewhere, where there is such a place; test_single_sign_on.py has them.
 NO_PAGE |= {"sign-on", "sign-on-return", "sign-on-end"}
-NO_PAGE |= {"models-connection", "models-prices", "lab-upload"}
+NO_PAGE |= {"models-connection", "models-prices", "models-embedder", "lab-upload"}
 NO_PAGE |= {"models-test", "models-engine", "data-erase", "person-role", "person-remove"}
 NO_PAGE |= {"job-cancel", "usage-redact", "usage-redact-all"}
 NO_PAGE |= {"key-revoke", "policy-change", "policy-return", "space-policy-change"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from threading import Thread
 from typing import Any, cast
@@ -19,7 +20,7 @@ from django.contrib.auth.views import (
 )
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse_lazy
+from django.urls import NoReverseMatch, reverse, reverse_lazy
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -262,9 +263,18 @@ def end_own_sessions(request: ConsoleRequest) -> HttpResponse:
 @action_at("tenant", "choose-tenant")
 @tenant_view()
 def choose_tenant(request: ConsoleRequest) -> HttpResponse:
-    """Back to the overview: what was open belongs to the tenant just left."""
+    """Back to the overview: what was open belongs to the tenant just left. A list of the
+    administration is there for each tenant, and shows the other's rows."""
     wanted = request.POST.get("tenant", "")
     if wanted not in {str(m.tenant_id) for m in (request.seat.membership, *request.seat.others)}:
         raise Http404
     request.session[TENANT_SESSION_KEY] = wanted
-    return redirect("overview")
+    return redirect(_find_list_address(request.POST.get("page", "")))
+
+
+def _find_list_address(page: str) -> str:
+    """`page`: the name of the page that the choice was made on."""
+    if page.startswith("admin:") and page.endswith(("_changelist", ":index")):
+        with suppress(NoReverseMatch):
+            return reverse(page)
+    return reverse("overview")
