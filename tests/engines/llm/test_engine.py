@@ -203,14 +203,33 @@ def test_an_assistant_recommends_and_speaks_of_itself(
 ) -> None:
     bars, quote = "Nora should try the bars in Alfama", "try the Alfama bars"
     tip = make_fact_reply(source="m2", text=bars, quote=quote, kind="recommendation", owner="Nora")
-    own = make_fact_reply(
-        source="m2", text="Hub finds it lovely", quote="Lovely", owner="Hub", kind="state"
-    )
-    found = construct_scripted(server, engine, tip, own).facts
-    assert [(each.kind, each.speaker) for each in found] == [
-        ("recommendation", "Hub"),
-        ("state", "Hub"),
-    ]
+    (found,) = construct_scripted(server, engine, tip).facts
+    assert (found.kind, found.speaker) == ("recommendation", "Hub")
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "kept"),
+    [
+        ("I booked the table for Friday.", "event", True),
+        ("我帮你订了周五的桌子。", "event", True),
+        ("Lovely!", "state", False),
+        ("Congratulations on the new post, Nora!", "event", False),
+        ("A children's ward needs patient people.", "attribute", False),
+        ("I hope Jess gets well soon.", "state", False),
+        ("Would you like me to look?", "plan", False),
+        ("Thanks for putting me right. Seven, then.", "recommendation", False),
+        ("You could try the bars in Alfama.", "recommendation", True),
+    ],
+)
+def test_an_assistants_courtesies_and_remarks_are_no_facts(
+    server: OpenAIServer, engine: LLMEngine, said: str, kind: str, kept: bool
+) -> None:
+    told = make_fact_reply(source="m2", text=said, quote=said, owner="Hub", kind=kind)
+    server.script_chat(make_reply(told))
+    answer = make_utterance(said, "m2", "assistant")
+    exchange = replace(EXCHANGE, utterances=[EXCHANGE.utterances[0], answer])
+    (read,) = engine.extract_memories([exchange], APART)
+    assert bool(read.facts) is kept
 
 
 def test_E13_nothing_is_taken_from_the_summary_of_what_went_before(

@@ -243,6 +243,19 @@ def tells_something(said: str) -> bool:
     )
 
 
+def speaks_of_oneself(said: str) -> bool:
+    """Whether some sentence says "I", and neither asks nor is polite. In a language whose pronouns
+    are not known, any may."""
+    if detect_language(said) == "other":
+        return True
+    return any(
+        (_FIRST_PERSON.search(each) or _FIRST_PERSON_PLURAL.search(each))
+        and not _QUESTION_END.search(each)
+        and not is_small_talk(each)
+        for each in split_sentences(said)
+    )
+
+
 def names_something(said: str) -> bool:
     """Whether some word of it does not only point or bind."""
     return bool(_extract_telling_words(said))

@@ -25,6 +25,7 @@ from memoryhub.engines.llm.grounding.attribution import (
     may_be_of_listener,
     names_other_person,
     select_bearing_sentences,
+    speaks_of_oneself,
     split_sentences,
     tells_of_somebody_of_theirs,
     tells_something,
@@ -47,7 +48,7 @@ from memoryhub.engines.llm.replies import (
 from memoryhub.engines.local.attribution.passed_on import mask_passed_on, mask_quoted_matter
 from memoryhub.engines.local.claims.predicates import is_many_valued, is_single_valued
 from memoryhub.engines.local.dates.calendar import DateRange, resolve_unit
-from memoryhub.engines.local.grammar.speech import classify_plain_act
+from memoryhub.engines.local.grammar.speech import classify_plain_act, is_small_talk
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import (
     Cardinality,
@@ -277,7 +278,8 @@ class ExtractionReader:
             return None
         owner = self._find_owner(reply, change, source)
         missed = bool(reply.quote) and not found
-        if not _may_claim(source, owner, kind):
+        words = source.text[span.start : span.end]
+        if not _may_claim(source, words, owner, kind):
             return None
         is_judged = change is not None and found
         if not found and is_part_of_prompt(self.instructions, reply.text):
@@ -288,7 +290,7 @@ class ExtractionReader:
             if not changes or source.role != "user":
                 return None
             withheld = _NOT_SAID
-        quote = source.text[span.start : span.end] if found else ""
+        quote = words if found else ""
         key = key_from_words(reply.predicate)
         if not is_judged:
             key = choose_predicate(key, reply.verb, f"{text} {quote}")
@@ -503,11 +505,14 @@ class ExtractionReader:
         return acts
 
 
-def _may_claim(source: Utterance, owner: str, kind: str) -> bool:
-    """People speak of anyone; an assistant recommends and speaks of itself; others say nothing."""
+def _may_claim(source: Utterance, words: str, owner: str, kind: str) -> bool:
+    """People speak of anyone; an assistant recommends and speaks of itself, in `words` that are no
+    courtesy, question or remark in general; others say nothing."""
     if source.role == "user":
         return True
-    return source.role == "assistant" and (owner == source.speaker or kind == "recommendation")
+    if source.role != "assistant" or not (owner == source.speaker or kind == "recommendation"):
+        return False
+    return not is_small_talk(words) if kind == "recommendation" else speaks_of_oneself(words)
 
 
 def _locate_quote(source: Utterance, quote: str) -> tuple[SourceSpan, bool]:
