@@ -217,7 +217,7 @@ def test_an_assistant_recommends_and_speaks_of_itself(
         ("A children's ward needs patient people.", "attribute", False),
         ("I hope Jess gets well soon.", "state", False),
         ("Would you like me to look?", "plan", False),
-        ("Thanks for putting me right. Seven, then.", "recommendation", False),
+        ("Thanks for putting me right. Seven, then.", "event", False),
         ("You could try the bars in Alfama.", "recommendation", True),
     ],
 )

@@ -506,13 +506,13 @@ class ExtractionReader:
 
 
 def _may_claim(source: Utterance, words: str, owner: str, kind: str) -> bool:
-    """People speak of anyone; an assistant recommends and speaks of itself, in `words` that are no
+    """People speak of anyone; an assistant recommends, and speaks of itself in `words` that are no
     courtesy, question or remark in general; others say nothing."""
     if source.role == "user":
         return True
     if source.role != "assistant" or not (owner == source.speaker or kind == "recommendation"):
         return False
-    return not is_small_talk(words) if kind == "recommendation" else speaks_of_oneself(words)
+    return kind == "recommendation" or speaks_of_oneself(words)
 
 
 def _locate_quote(source: Utterance, quote: str) -> tuple[SourceSpan, bool]:
