@@ -48,7 +48,7 @@ from memoryhub.engines.llm.replies import (
 from memoryhub.engines.local.attribution.passed_on import mask_passed_on, mask_quoted_matter
 from memoryhub.engines.local.claims.predicates import is_many_valued, is_single_valued
 from memoryhub.engines.local.dates.calendar import DateRange, resolve_unit
-from memoryhub.engines.local.grammar.speech import classify_plain_act, is_small_talk
+from memoryhub.engines.local.grammar.speech import classify_plain_act
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import (
     Cardinality,
