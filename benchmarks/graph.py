@@ -156,8 +156,7 @@ def _draw_small_count(dice: random.Random) -> int:
 
 
 def _create_operator_session(tenant: Any) -> str:
-    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-    from django.contrib.sessions.backends.db import SessionStore
+    from django.test import Client
 
     from memoryhub.tenants.models import Membership, User
     from memoryhub.tenants.scope import tenant_scope
@@ -167,12 +166,9 @@ def _create_operator_session(tenant: Any) -> str:
     if made:
         with tenant_scope(tenant.id):
             add_member(tenant, user, Membership.Role.ADMIN)
-    session = SessionStore()
-    session[SESSION_KEY] = str(user.pk)
-    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
-    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-    session.save()
-    return str(session.session_key)
+    client = Client()
+    client.force_login(user)
+    return str(client.cookies["sessionid"].value)
 
 
 def _measure_processor_time(space_id: str, cookie: str) -> float:

@@ -8,8 +8,8 @@ const MOST_OF_MANY = 18; // where memories lie close
 const LOOKED_AT = 500; // memories tried for a name
 const WIDEST = 160;
 const PADDING = 4;
-const MOST_GROUPS_OF_MANY = 8;
-const OBSTACLES = 200; // with more memories in sight names may lie over dots
+const MOST_GROUPS_OF_MANY = 24;
+const OBSTACLES = 400; // with more memories in sight names may lie over dots
 
 const ruler = document.createElement("canvas").getContext("2d");
 
