@@ -329,3 +329,31 @@ def test_the_map_is_drawn_and_a_point_opens_beside_it(
     expect(page.get_by_role("link", name="Open in the console")).to_be_visible()
     page.get_by_role("link", name="Map as a table").click()
     expect(page.get_by_text("1 to 2 of 2")).to_be_visible()
+
+
+# By cluster: its middle, and how far its memories are from it.
+TERRITORIES = """() => { const { graph } = document.getElementById("graph").picture;
+  const found = {};
+  graph.forEachNode((_, { cluster, x, y }) => (found[cluster] ??= []).push([x, y]));
+  return Object.values(found).map((spots) => {
+    const mean = [0, 1].map((at) => spots.reduce((sum, spot) => sum + spot[at], 0) / spots.length);
+    const far = spots.map(([x, y]) => Math.hypot(x - mean[0], y - mean[1]));
+    return [...mean, Math.max(...far)]; }) }"""
+# Whether links are thin, of those within a cluster and of those between two.
+THIN = """() => { const { graph, sigma, thin } = document.getElementById("graph").picture;
+  const found = [new Set(), new Set()];
+  graph.forEachEdge((edge, _, from, to, one, other) => {
+    const is_thin = sigma.getEdgeDisplayData(edge).color === thin;
+    found[Number(one.cluster !== other.cluster)].add(is_thin); });
+  return found.map((each) => [...each]) }"""
+
+
+def test_of_everything_each_cluster_keeps_to_itself(visitor: Visitor, large: Space) -> None:
+    page = visitor.open("space-graph", large.id)
+    page.goto(f"{page.url.partition('?')[0]}?most=all")
+    expect(page.locator("#graph")).to_have_attribute("data-settled", "yes", timeout=60_000)
+    discs = page.evaluate(TERRITORIES)
+    assert len(discs) > 4
+    for (x, y, radius), (left, top, other) in combinations(discs, 2):
+        assert ((x - left) ** 2 + (y - top) ** 2) ** 0.5 > 0.9 * (radius + other)
+    assert page.evaluate(THIN) == [[False], [True]]
