@@ -307,8 +307,9 @@ def _take_back_readings(
 
 def _is_the_hubs_own(event: EvolutionEvent) -> bool:
     """Whether it came of no message and of nobody's act: a note evolved, a topic was summed up."""
-    jobs = Job.objects.filter(id=event.job_id).exclude(step=Job.Step.DERIVE)
-    return event.job_id is not None and jobs.exists()
+    if event.job_id is None:
+        return False
+    return bool(Job.objects.filter(id=event.job_id).exclude(step=Job.Step.DERIVE).exists())
 
 
 def _write_back(sealed: SealedErasure, by_table: Mapping[str, Sequence[RowImage]]) -> None:

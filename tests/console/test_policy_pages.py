@@ -7,6 +7,7 @@ from django.http import QueryDict
 from django.test import Client
 from django.urls import reverse
 
+from memoryhub.console.frame.text.purpose_words import CHAT_PURPOSE, PURPOSE_TITLES
 from memoryhub.console.pages.policies import switch_form
 from memoryhub.engines.llm.own_prompts import PURPOSES
 from memoryhub.policies.compose import compose_policy
@@ -195,4 +196,4 @@ def test_numbers_are_compared_as_numbers(world: ConsoleWorld, text: str, same: b
 
 
 def test_every_purpose_of_a_model_has_a_title() -> None:
-    assert set(switch_form.PURPOSE_TITLES) == {*PURPOSES, PROXY_PURPOSE}
+    assert set(PURPOSE_TITLES) == {*PURPOSES, PROXY_PURPOSE, CHAT_PURPOSE}

@@ -314,8 +314,15 @@ def memory_erasure_page(request: HttpRequest, person: PageVisitor, fact_id: UUID
     overtaken = erase_targets.list_overtaken_erasures(person.space, target, timezone.now())
     with tenant_scope(person.visit.tenant_id):
         counts = queries.format_erasure_counts(plan.counts)
-        context = {"memory": found, "plan": plan, "counts": counts, "overtaken": overtaken}
-        return render_own_page(request, person, "erasure/erase_memory", **context)
+        return render_own_page(
+            request,
+            person,
+            "erasure/erase_memory",
+            memory=found,
+            plan=plan,
+            counts=counts,
+            overtaken=overtaken,
+        )
 
 
 def _redirect_with_notice(name: str, what: str, *args: UUID) -> HttpResponse:
