@@ -45,7 +45,7 @@ class Page(Retained, Derived):
 
     class Kind(models.TextChoices):
         EXCHANGE = "exchange"
-        ONE_SIDED = "one_sided"
+        ONE_SIDED = "one_sided", "One-sided"
         DOCUMENT = "document"
 
     class Tier(models.TextChoices):

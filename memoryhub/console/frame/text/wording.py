@@ -159,7 +159,7 @@ CODE_WORDS = frozenset((
 # Labels of choices that models give no other than their names.
 CHOICE_LABELS = frozenset((
     "User", "Assistant", "System", "Tool", "Support", "Context", "Contradiction", "Withdrawn",
-    "Exchange", "One Sided", "Document", "Turn", "Fact", "Note", "Page", "Segment", "Episode",
+    "Exchange", "One-sided", "Document", "Turn", "Fact", "Note", "Page", "Segment", "Episode",
     "Entity", "Relation",
 ))  # fmt: skip
 
