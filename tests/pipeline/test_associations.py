@@ -184,6 +184,17 @@ def test_E2_a_few_words_make_no_note(hub: ScriptedHub) -> None:
         assert [note.content for note in Note.objects.all()] == ["Ana: ok thanks ciao"]
 
 
+def test_a_question_that_only_the_hub_answered_makes_no_note(hub: ScriptedHub) -> None:
+    hub.model.script("construct", {"changes": []}, {"changes": []})
+    hub.say("Where do I keep the spare key?")
+    hub.run_due_jobs()
+    hub.say_exchange("Where do people keep a spare key?", "Mostly below a flower pot.")
+    hub.run_due_jobs()
+    with tenant_scope(hub.tenant.id):
+        (note,) = Note.objects.all()
+    assert "flower pot" in note.content
+
+
 def test_AM2_only_the_neighbour_that_was_named_changes(hub: ScriptedHub) -> None:
     """Guards A2: the seven were stored in order, and the oldest are not touched."""
     said = ["tea in the morning", "tea at noon", "tax return", "tax letter"]

@@ -51,7 +51,9 @@ def _draft_page_note(batch: DialogueBatch, page: PageDraft) -> DraftedNote | Non
     said = [turn for turn in page.turns if not is_echo(turn)]
     words = sum(len(build_lexical_text(turn.words).split()) for turn in said)
     enough = words >= max(1, batch.policy.notes.least_words)
-    if page.page.id in batch.pages_with_note or not enough:
+    # A question that only the hub answered tells nothing that it did not know.
+    only_asks = not page.facts and all(turn.speech_act == "question" for turn in said)
+    if page.page.id in batch.pages_with_note or not enough or only_asks:
         return None
     built = page.construction
     # Small talk without a draft has nothing to be described: no call is spent on it.
