@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memoryhub.engines.types import Exchange, FactCandidate
-from tests.engines.local.dialogue import ENGINE, make_utterances
+from memoryhub.engines.types import Exchange, FactCandidate, Utterance
+from tests.engines.local.dialogue import AT, ENGINE, make_utterances
 
 
 def read_with_names(
@@ -103,3 +103,11 @@ def test_what_stands_before_a_colon_and_an_example_are_no_claims() -> None:
     (fact,) = read_with_names("报告：我现在喜欢吃辣了。", speaker="何苗")
     assert fact.text == "何苗现在喜欢吃辣了。"
     assert not read_with_names("比如成都，不过只是想想。", speaker="何苗")
+
+
+def test_that_somebody_is_called_as_they_are_is_no_fact() -> None:
+    told = Utterance("t1", "Ana Ferreira", "user", "I'm Ana, and I work at Lidl.", AT)
+    reply = Utterance("t2", "Hub", "assistant", "Nice to meet you, Ana.", AT)
+    exchange = Exchange([told, reply], subject="ana", participants=("Ana Ferreira", "Hub"))
+    (read,) = ENGINE.extract_memories([exchange])
+    assert [fact.text for fact in read.facts] == ["Ana Ferreira works at Lidl."]

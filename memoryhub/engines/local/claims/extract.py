@@ -220,7 +220,9 @@ class _TurnReader:
         return []
 
     def keep(self, fact: FactCandidate) -> None:
-        says_nothing = fact.complement.casefold() == fact.subject.casefold() != ""
+        own_name = set(fact.subject.casefold().split())
+        called = set(fact.complement.casefold().split())
+        says_nothing = bool(called) and called <= own_name  # "Marcus Webb is Marcus"
         if fact.text not in self.told and not says_nothing:
             self.told.add(fact.text)
             self.facts.append(fact)
