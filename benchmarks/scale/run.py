@@ -45,7 +45,7 @@ def run_benchmark(memories: int, count: int, out: Path | None, *, measure: bool)
     def say(text: str) -> None:
         print(f"{time.monotonic() - begun:6.0f} s  {text}", flush=True)
 
-    language, embedder = Language(SEED), selection.get_current_embedder()
+    language, embedder = Language(SEED), selection.get_configured_embedder()
     postgres = EmbeddedPostgres(settings.DATA_DIR)
     postgres.start()
     call_command("migrate", database="owner", interactive=False, verbosity=0)

@@ -14,7 +14,7 @@ from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.services import append_turns
 from memoryhub.exchange.after_import import index_words
 from memoryhub.exchange.id_shift import IdShift
-from memoryhub.inference.selection import get_current_embedder
+from memoryhub.inference.selection import get_configured_embedder
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact
@@ -72,7 +72,9 @@ def fill_space(tenant: Tenant, contents: dict[str, Any]) -> None:
             make_link(one, other)
         for number, name in enumerate(contents["entities"]):
             make_entity(space, name, canonical_key=str(number))
-        index_words(space, get_current_embedder().name)  # what is held is found, as in every space
+        index_words(
+            space, get_configured_embedder().name
+        )  # what is held is found, as in every space
 
 
 @settings(

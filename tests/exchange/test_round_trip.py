@@ -13,7 +13,7 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict
 from memoryhub.exchange.after_import import IMPORT_TRIGGER
 from memoryhub.exchange.tables import SPACE_TABLES, TENANT_TABLES
-from memoryhub.inference.selection import get_current_embedder
+from memoryhub.inference.selection import get_configured_embedder
 from memoryhub.pipeline.corrections import undo_event
 from memoryhub.pipeline.jobs import runner
 from memoryhub.pipeline.models import Job
@@ -223,7 +223,7 @@ def test_vectors_of_an_embedder_that_is_not_here_are_made_anew(
     report = import_export_file(elsewhere, build_export_file(parse_lines(data)[:-1]))
     assert report.vectors["taken"] == 0
     assert report.vectors["to_make"] == len(select_kind(data, "vector"))
-    assert get_space(elsewhere).embedding_model == get_current_embedder().name == "table"
+    assert get_space(elsewhere).embedding_model == get_configured_embedder().name == "table"
 
 
 def test_vectors_of_other_words_are_not_taken_I9(spoken: ScriptedHub, elsewhere: Tenant) -> None:

@@ -40,7 +40,7 @@ def space() -> Iterator[Space]:
 
 
 def fill_space(space: Space) -> None:
-    random, model = np.random.default_rng(3), selection.get_current_embedder()
+    random, model = np.random.default_rng(3), selection.get_configured_embedder()
     notes = Note.objects.bulk_create(
         Note(tenant=space.tenant, space=space, content=f"note {n}", occurred_at=AT, created_at=AT)
         for n in range(COUNT)
@@ -68,7 +68,7 @@ def find_nearest(space: Space, vector: Any, most: int = 20) -> list[Any]:
 
 def test_it_finds_nearly_all_that_exact_search_finds(space: Space) -> None:
     random = np.random.default_rng(5)
-    asked = random.standard_normal((10, selection.get_current_embedder().dimension)).astype(
+    asked = random.standard_normal((10, selection.get_configured_embedder().dimension)).astype(
         np.float32
     )
     exact = [find_nearest(space, vector) for vector in asked]
@@ -89,7 +89,7 @@ def test_search_uses_it_where_it_is_and_never_otherwise(space: Space) -> None:
 
 def explain_statement(space: Space) -> str:
     """How the candidates' statement is carried out, were sorting forbidden."""
-    vector = np.ones(selection.get_current_embedder().dimension, np.float32)
+    vector = np.ones(selection.get_configured_embedder().dimension, np.float32)
     asked: list[tuple[str, Any]] = []
 
     def noted(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
@@ -108,7 +108,7 @@ def explain_statement(space: Space) -> str:
 
 def test_what_is_erased_is_not_found_any_more(space: Space) -> None:
     approximate.build_indexes(space, least=1)
-    vector = np.ones(selection.get_current_embedder().dimension, np.float32)
+    vector = np.ones(selection.get_configured_embedder().dimension, np.float32)
     best, *others = find_nearest(space, vector)
     with tenant_scope(space.tenant_id):
         IndexEntry.objects.filter(owner_id=best).delete()

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from uuid import UUID, uuid4
 
 from memoryhub.dialogues.models import Session, Turn
-from memoryhub.inference.selection import get_current_embedder, select_engine
+from memoryhub.inference.selection import get_configured_embedder, select_engine
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
@@ -131,7 +131,7 @@ class RandomWorld:
         word = f"zq{self.said}{''.join(self.dice.choices('bcdfgh', k=6))}"
         text = f"Keep {word} in mind"
         archive.add_passage(
-            self.space, text, get_current_embedder(), author="agent", now=self.hub.now
+            self.space, text, get_configured_embedder(), author="agent", now=self.hub.now
         )
 
     def undo_any_event(self) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import MemoryHubError
-from memoryhub.inference.selection import get_current_embedder
+from memoryhub.inference.selection import get_configured_embedder
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space, SpaceModel
 from memoryhub.tenants.scope import tenant_scope
@@ -303,7 +303,7 @@ def check_index(held: HeldRows) -> None:
         (e.kind, e.owner_id, e.chunk): e.text_hash
         for e in rebuild_entries(space, owners, ZoneInfo("UTC"))
     }
-    rows = IndexEntry.objects.filter(space=space, model=get_current_embedder().name)
+    rows = IndexEntry.objects.filter(space=space, model=get_configured_embedder().name)
     found = {(e.kind, e.owner_id, e.chunk): e.text_hash for e in rows}
     assert wanted.keys() <= found.keys(), _list_named_rows(set(wanted) - set(found))
     assert {k for k in wanted if wanted[k] != found[k]} == set()

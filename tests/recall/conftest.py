@@ -85,7 +85,7 @@ class RecallWorld:
         return note
 
     def _index_entries(self, entries: list[Any]) -> None:
-        model = selection.get_current_embedder()
+        model = selection.get_configured_embedder()
         write_entries(self.space, model.name, entries, embed_entries(entries, model))
 
     def _add_derivation(self, kind: str, row: Any, source: Turn) -> None:

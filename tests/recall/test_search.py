@@ -212,7 +212,7 @@ class BrokenEmbedder:
     dimension, max_tokens = 384, 256
 
     def __init__(self) -> None:
-        self.name = selection.get_current_embedder().name
+        self.name = selection.get_configured_embedder().name
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         raise EngineError("down")
@@ -257,7 +257,7 @@ def test_the_embedder_runs_outside_any_transaction(
     monkeypatch: pytest.MonkeyPatch,
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    real = selection.get_current_embedder()
+    real = selection.get_configured_embedder()
 
     class Watching(BrokenEmbedder):
         def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

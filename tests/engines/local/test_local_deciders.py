@@ -28,7 +28,7 @@ from memoryhub.engines.types import (
     HeldClaim,
     Polarity,
 )
-from memoryhub.inference.selection import get_current_embedder
+from memoryhub.inference.selection import get_configured_embedder
 from tests.support.deciders import decide_evenly
 
 ENGINE = LocalEngine()
@@ -51,7 +51,7 @@ def judge(
     assisted: bool = True,
 ) -> list[ClaimVerdict]:
     """The verdicts on `new`, with the cosines that its vectors have."""
-    model = get_current_embedder()
+    model = get_configured_embedder()
     vectors = model.embed([text.replace("Ana ", "") for text in [new, *(h.text for h in held)]])
     candidate = ClaimCandidate(
         "c1",
@@ -321,7 +321,7 @@ def test_the_words_of_a_wish_are_without_its_frame_and_what_is_to_stay() -> None
 
 
 def wish(text: str, held: list[HeldClaim], owner: str = "Ana") -> list[ClaimVerdict]:
-    model = get_current_embedder()
+    model = get_configured_embedder()
     vectors = model.embed([extract_wish_words(text), *(claim.text for claim in held)])
     candidate = ClaimCandidate(
         "w1",
