@@ -58,6 +58,7 @@ DECIDED = {
     "space-memories": (VIEWER, "get"),
     "space-facts-chosen": (EDITOR, "post"),
     "space-notes-chosen": (EDITOR, "post"),
+    "space-entities-chosen": (EDITOR, "post"),
     "jobs-chosen": (EDITOR, "post"),
     "space-timeline": (VIEWER, "get"),
     "space-facts": (VIEWER, "get"),

@@ -9,7 +9,7 @@ from memoryhub.pipeline import corrections
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Entity
-from tests.console.conftest import ConsoleWorld
+from tests.console.conftest import ConsoleWorld, make_world
 from tests.support.factories import MAY, make_entity, make_member
 
 
@@ -56,3 +56,29 @@ def test_who_may_only_look_splits_nothing(client: Client, world: ConsoleWorld) -
     split = reverse("space-entity-split", args=[world.space.id, merged.id])
     assert client.post(split).status_code == 403
     assert find_standing_id(merged) == kept.id
+
+
+def test_chosen_entities_are_merged_into_the_one_mentioned_most(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    stranger = make_world("Orchard")
+    with tenant_scope(world.tenant.id):
+        few, many, other = (
+            make_entity(world.space, name, mention_count=count)
+            for name, count in (("Ghent-Sud", 1), ("Ghent South", 9), ("Gent-Zuid", 2))
+        )
+    with tenant_scope(stranger.tenant.id):
+        theirs = make_entity(stranger.space, "Gand", mention_count=99)
+    listed = reverse("space-entities", args=[world.space.id])
+    chosen = reverse("space-entities-chosen", args=[world.space.id])
+    assert f'action="{chosen}"' in browser.get(listed).content.decode()
+    for ids in ([], [few.id], [few.id, theirs.id]):
+        answer = browser.post(chosen, {"ids": ids, "action": "merge"}, follow=True)
+        assert "select two entities or more" in answer.content.decode()
+    ids = [few.id, many.id, other.id]
+    answer = browser.post(chosen, {"ids": ids, "action": "merge"}, follow=True).content.decode()
+    assert "Merged: Ghent South stands for all of them." in answer
+    assert [find_standing_id(each) for each in (few, many, other)] == [many.id, None, many.id]
+    split = reverse("space-entity-split", args=[world.space.id, few.id])
+    assert "it stands for itself" in browser.post(split, follow=True).content.decode()
+    assert [find_standing_id(each) for each in (few, other)] == [None, many.id]

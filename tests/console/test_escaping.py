@@ -112,7 +112,13 @@ NO_PAGE |= {"webhook-ping", "webhook-rotate", "webhook-switch", "webhook-delete"
 NO_PAGE |= {"webhook-replay"}
 NO_PAGE |= {"lab-import", "lab-report", "lab-stop", "lab-resume", "lab-delete"}
 NO_PAGE |= {"replay-start", "replay-cancel", "replay-decide", "policy-try", "space-policy-try"}
-NO_PAGE |= {"predicate-set", "space-facts-chosen", "space-notes-chosen", "jobs-chosen"}
+NO_PAGE |= {
+    "predicate-set",
+    "space-facts-chosen",
+    "space-notes-chosen",
+    "space-entities-chosen",
+    "jobs-chosen",
+}
 # Leads to the facts; and the palette's finds, which are empty unless something is typed.
 NO_PAGE |= {"space-memories", "find"}
 PARAMETERS += ("import_id", "member_id", "rule_id")

@@ -1,4 +1,5 @@
-"""Facts, notes and jobs that were chosen in a list, forgotten, pinned or retried together."""
+"""Facts, notes, entities and jobs that were chosen in a list: forgotten, pinned, merged or retried
+together."""
 
 from __future__ import annotations
 
@@ -27,6 +28,7 @@ from memoryhub.pipeline.ingest.services import retry_job
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
+from notes.models import Entity
 
 MAX_AT_ONCE = 100
 REASON = "chosen in a list"
@@ -62,6 +64,33 @@ def change_chosen_notes(request: ConsoleRequest, space_id: UUID) -> HttpResponse
     else:
         _pin(request, space, "note", ids)
     return _go_back(request, "space-notes", space_id)
+
+
+@action_at("spaces/<uuid:space_id>/entities/chosen", "space-entities-chosen")
+@tenant_view(role=EDITOR)
+def merge_chosen_entities(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    """The one that is mentioned most stands for all of them, each merge an event of its own."""
+    space, ids = _read_choice(request, space_id)
+    with tenant_scope(request.tenant.id):
+        rows = Entity.objects.filter(space=space, id__in=ids, merged_into=None, retired_at=None)
+        found = list(rows.order_by("-mention_count", "id"))
+    if len(found) < 2:
+        messages.error(request, gettext("Nothing was done: select two entities or more."))
+        return _go_back(request, "space-entities", space_id)
+    kept, *others = found
+    merge = partial(corrections.merge_memories, space, "entity")
+    now = timezone.now()
+    works = [
+        partial(merge, other.id, kept.id, request.actor, now, reason=REASON) for other in others
+    ]
+    done, refused = _run_for_each(works)
+    if refused:
+        messages.error(request, gettext("Not done: %(why)s.") % {"why": refused[0]})
+    if done:
+        said = gettext("Merged: %(name)s stands for all of them.") % {"name": kept.name}
+        undo = build_correction_undo_tags(done[0]) if len(done) == 1 else ""
+        messages.success(request, said, extra_tags=undo)
+    return _go_back(request, "space-entities", space_id)
 
 
 @action_at("jobs/chosen", "jobs-chosen")
