@@ -144,3 +144,17 @@ def test_a_long_text_of_fragments_is_read_in_time_with_its_length() -> None:
     for fact in tell(text):
         (source,) = fact.sources
         assert 0 <= source.start < source.end <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("said", "facts"),
+    [
+        ("Hello from Spain. I moved to Madrid.", ["Ana moved to Madrid."]),
+        ("One thing. I moved to Madrid.", ["Ana moved to Madrid."]),
+        ("I live in Faro. Rita filmed it and sent it to the whole town.", ["Ana lives in Faro."]),
+    ],
+)
+def test_greetings_and_what_another_did_are_no_fragments_of_ones_own(
+    said: str, facts: list[str]
+) -> None:
+    assert [fact.text for fact in tell(said, speaker="Ana")] == facts

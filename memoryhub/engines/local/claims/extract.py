@@ -256,6 +256,8 @@ class _TurnReader:
                 many = _THINGS_POINTED_AT[low]
                 near = [here, *self.earlier[: 2 if token == clause.subject else 1]]
                 known = find_thing(near, scene, many=many)
+                if clause.subject not in (None, token) and known == clause.subject.text:
+                    continue  # who sends "it" is not what is sent
             elif low == "there":
                 known = find_place_meant(token, clause) or ""
             else:

@@ -36,6 +36,7 @@ _VERB = ":"  # there is none
 # Fragments with these ask, address somebody or only comment on what was said.
 _UNTELLING = split_words("""
     you your yours thanks thank please what how why where when who which whose if lol haha
+    hello hi hey hiya
 """)
 _POINTING = split_words("it this that these those they he she there")
 _POINTING_AT = split_words("this that these those")
@@ -121,6 +122,10 @@ def _says_something(run: Sequence[Token]) -> bool:
     words = [t for t in run if not t.is_punct]
     if not 1 < len(words) <= _MAX_TOKENS or {t.lower_ for t in words} & _UNTELLING:
         return False
+    if len(words) == 2 and words[1].lemma_.lower() in VAGUE_NOUNS:
+        return False  # "One thing."
+    if words[0].dep_ == "conj" and words[0].pos_ == "VERB":
+        return False  # who did it stands before
     bare = words[0].tag_ in ("VB", "VBP", "MD")  # an order, or half a question
     subjects = [t for t in words if t.dep_ in SUBJECT_DEPENDENCIES]
     places = (*SUBJECT_DEPENDENCIES, "dobj", "pobj")
