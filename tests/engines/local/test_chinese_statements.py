@@ -197,3 +197,10 @@ def test_the_deciders_are_shipped(name: str) -> None:
     decider = load_decider(name)
     assert 0 < decider.bar < 1
     assert decider.weights
+
+
+def test_what_one_does_belongs_to_who_was_named_before() -> None:
+    assert list_claims("女儿在北京读博士，学的是材料") == [
+        "何苗的女儿在北京读博士。",
+        "何苗的女儿学的是材料。",
+    ]

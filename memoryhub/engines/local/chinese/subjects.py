@@ -230,6 +230,8 @@ def _find_thing(text: str, words: tuple[TaggedWord, ...], speaker: str) -> Subje
     if _NOBODY.match(bare):
         return Subject("other")
     predicate = text[size:]
+    if bare.endswith("的") and predicate.startswith("是"):
+        return Subject("nothing")  # "学的是材料": who studies it was said before
     if phrase != named or size < len(text):
         place = tagged[1].startswith(_PLACE_TAGS) or bool(_PLACE_WORDS.search(phrase))
         works_there = bool(_WORKPLACE.search(phrase) and _WORKING.match(predicate))
