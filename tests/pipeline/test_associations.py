@@ -184,9 +184,11 @@ def test_E2_a_few_words_make_no_note(hub: ScriptedHub) -> None:
         assert [note.content for note in Note.objects.all()] == ["Ana: ok thanks ciao"]
 
 
-def test_a_question_that_only_the_hub_answered_makes_no_note(hub: ScriptedHub) -> None:
-    hub.model.script("construct", {"changes": []}, {"changes": []})
+def test_a_question_that_only_the_hub_answered_and_a_wish_make_no_note(hub: ScriptedHub) -> None:
+    hub.model.script("construct", {"changes": []}, {"changes": []}, {"changes": []})
     hub.say("Where do I keep the spare key?")
+    hub.run_due_jobs()
+    hub.say("Forget where I keep the spare key.")
     hub.run_due_jobs()
     hub.say_exchange("Where do people keep a spare key?", "Mostly below a flower pot.")
     hub.run_due_jobs()

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from memoryhub.engines.local.claims.predicates import extract_employer
+from memoryhub.engines.local.grammar.rewrite import format_sentence
 from memoryhub.engines.local.wordlists import JOBS
 from memoryhub.engines.types import FactCandidate
 
@@ -35,14 +36,14 @@ def add_employer_facts(facts: Iterable[FactCandidate]) -> Iterator[FactCandidate
         yield fact
         role = _find_role(fact)
         if role:
-            text = f"{fact.subject} works as {role[0]} {role[1]}."
+            text = format_sentence(f"{fact.subject} works as {role[0]} {role[1]}")
             told = replace(fact, text=text, verb="works as", object=role[1])
             yield replace(told, predicate_key="works_as")
         holds = fact.predicate_key == "works_as" and fact.polarity == "holds"
         if holds and (firm := _extract_firm(fact)):
             yield replace(
                 fact,
-                text=f"{fact.subject} works at {firm}.",
+                text=format_sentence(f"{fact.subject} works at {firm}"),
                 pattern="SVO",
                 verb="works at",
                 object=firm,

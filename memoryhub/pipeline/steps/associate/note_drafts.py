@@ -16,6 +16,8 @@ from notes.index.lexemes import build_lexical_text
 from notes.links.evolve import build_descriptors
 from notes.models import Fact, Note
 
+_ASKING_ACTS = ("question", "forget")
+
 
 @dataclass(frozen=True, slots=True)
 class DraftedNote:
@@ -51,8 +53,8 @@ def _draft_page_note(batch: DialogueBatch, page: PageDraft) -> DraftedNote | Non
     said = [turn for turn in page.turns if not is_echo(turn)]
     words = sum(len(build_lexical_text(turn.words).split()) for turn in said)
     enough = words >= max(1, batch.policy.notes.least_words)
-    # A question that only the hub answered tells nothing that it did not know.
-    only_asks = not page.facts and all(turn.speech_act == "question" for turn in said)
+    # A question that only the hub answered, and a wish to forget, tell nothing to be noted.
+    only_asks = not page.facts and all(turn.speech_act in _ASKING_ACTS for turn in said)
     if page.page.id in batch.pages_with_note or not enough or only_asks:
         return None
     built = page.construction
