@@ -9,7 +9,7 @@ from memoryhub.tenants.models import Membership, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import ConsoleWorld, make_world
 from tests.support.browser import Visitor
-from tests.support.factories import make_link, make_member, make_note
+from tests.support.factories import make_entity, make_fact, make_link, make_member, make_note
 
 pytestmark = pytest.mark.e2e
 
@@ -77,3 +77,26 @@ def test_the_picture_of_links_stays_within_its_card(
     page = visitor.open("admin:notes_note_change", world.note.id)
     expect_within(page.locator(".link-picture"), width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("name", ["space-facts", "space-notes", "space-entities"])
+def test_actions_for_chosen_rows_are_above_the_navigation(
+    visitor: Visitor, world: ConsoleWorld, width: int, name: str
+) -> None:
+    """Of a list longer than the screen, at whose end they stand."""
+    with tenant_scope(world.tenant.id):
+        for number in range(24):
+            words = f"{name} {width} {number}"
+            make_fact(world.space, f"Nora keeps hive {words}.")
+            make_note(world.space, f"hive {words}")
+            make_entity(world.space, f"Hive {words}")
+    page = visitor.open(name, world.space.id)
+    page.locator("input[name=ids]").first.check()
+    box = page.locator("#bulk").get_by_role("button").last.bounding_box()
+    places = page.locator(".places").bounding_box()
+    screen = page.viewport_size
+    assert box
+    assert places
+    assert screen
+    end = places["y"] if width < 500 else screen["height"]
+    assert box["y"] + box["height"] <= end
