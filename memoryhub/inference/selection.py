@@ -127,10 +127,11 @@ def get_configured_embedder() -> Embedder:
     return registry.get_embedder(build_engine_settings())
 
 
-def get_current_embedder() -> Embedder:
+def get_current_embedder(chosen: HubModels | None = None) -> Embedder:
     """The one that new spaces use and others change over to: the operator's choice in the console,
-    else the environment's. One statement, and a scope's. Raises a permanent EngineError."""
-    chosen = load_hub_models()
+    else the environment's. One statement and a scope's, unless `chosen` was read already. Raises a
+    permanent EngineError."""
+    chosen = chosen or load_hub_models()
     if not chosen.embedder:
         return get_configured_embedder()
     found = _find_without_endpoint(chosen.embedder) or _find_at_chosen_endpoint(chosen)
@@ -217,9 +218,8 @@ def embed_or_none(embed: Callable[[], T]) -> T | None:
         return None
 
 
-def list_known_embedders() -> list[str]:
+def list_known_embedders(current: str) -> list[str]:
     """Names of those that can be made without being named: the one in use, the environment's, the
     packaged one."""
-    current, configured = get_current_embedder().name, get_configured_embedder().name
     packaged = registry.get_embedder(EngineSettings()).name
-    return list(dict.fromkeys([current, configured, packaged]))
+    return list(dict.fromkeys(filter(None, [current, get_configured_embedder().name, packaged])))

@@ -231,7 +231,7 @@ def test_an_embedder_that_can_not_be_made_is_told(
     assert "MEMORYHUB_EMBEDDING_MODEL is not set" in get_embedding_page(browser, world)
 
 
-@pytest.mark.parametrize(("name", "most"), [("embeddings", 5), ("embedding", 9)])
+@pytest.mark.parametrize(("name", "most"), [("embeddings", 9), ("embedding", 9)])
 def test_statements_do_not_grow_with_the_rows(
     browser: Client,
     world: ConsoleWorld,

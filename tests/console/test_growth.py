@@ -125,8 +125,8 @@ PINNED = {
     "spaces": 6,
     "spaces-import": 4,
     "golden": 8,
-    "embeddings": 8,
-    "embedding": 7,
+    "embeddings": 9,  # with what the operator chose, and out of the scope and back for it
+    "embedding": 8,
     "lab": 6,
     "lab-new": 4,
     "lab-run": 5,
@@ -169,7 +169,7 @@ PINNED = {
     "keys": 5,
     "overview?days=1": 21,
     "spaces?q=subject&page=2": 6,
-    "search?q=hive": 26,  # three spaces are searched by meaning
+    "search?q=hive": 29,  # three spaces are searched by meaning
     "review?page=2": 12,
     "quality?signal=fragments": 8,
     "requests?outcome=5": 7,

@@ -62,7 +62,7 @@ def test_the_environments_and_the_packaged_one_need_no_endpoint(tenant: Tenant) 
     assert (offer_embedder(usual.name).url, offer_embedder(usual.name).key) == ("", "")
     choose(tenant, usual.name)
     assert get_current_embedder() is usual
-    assert list_known_embedders() == [usual.name]
+    assert list_known_embedders(usual.name) == [usual.name]
 
 
 @pytest.mark.parametrize("name", ["unheard-of", "small-vectors-256", "", f"{'x' * 500}-256"])
@@ -81,7 +81,7 @@ def test_a_model_of_the_endpoint_keeps_the_endpoint_it_was_chosen_with(
     connections.save_connection("hub", tenant.id, HERE, "eva")
     choose(tenant, NAME)
     assert get_current_embedder().name == NAME
-    assert NAME in list_known_embedders()
+    assert list_known_embedders(NAME) == [NAME, get_configured_embedder().name]
     connections.save_connection("hub", tenant.id, ELSEWHERE, "eva")
     found = find_embedder(NAME)
     assert found is not None

@@ -60,7 +60,7 @@ _OPTIONS = {
 _COMBINATIONS = {
     "fixed": _("one after the other"),
     "fused": _("ranked together"),
-    "routed": _("one by the question"),
+    "routed": _("only the fitting one"),
 }
 _WORDS = _CHANNELS | _PARTS | _STAGES | _OPTIONS | _COMBINATIONS
 

@@ -27,6 +27,7 @@ from memoryhub.console.pages.spaces.views import find_spaces
 from memoryhub.errors import Conflict, EngineError, MemoryHubError, NotFound
 from memoryhub.golden import embedder_comparison
 from memoryhub.golden.candidates import CandidateSetting
+from memoryhub.inference.models import HubModels
 from memoryhub.inference.selection import get_current_embedder, list_known_embedders
 from memoryhub.pipeline.embeddings import cutover, reembed
 from memoryhub.pipeline.models import EmbeddingMigration, Job
@@ -54,17 +55,18 @@ class SpaceMigration:
     migration: EmbeddingMigration | None
 
 
-def find_embedder_in_use() -> tuple[str, str]:
-    """(the configured embedder's name, what keeps it from being made)."""
+def find_embedder_in_use(chosen: HubModels | None = None) -> tuple[str, str]:
+    """(the name of the embedder in use, what keeps it from being made). `chosen`: what the operator
+    set, where it was read already."""
     try:
-        return get_current_embedder().name, ""
+        return get_current_embedder(chosen).name, ""
     except EngineError as error:
         return "", error.message
 
 
-def list_embedder_options() -> list[str]:
+def list_embedder_options(used: str) -> list[str]:
     try:
-        return list_known_embedders()
+        return list_known_embedders(used)
     except EngineError:
         return []
 
@@ -160,7 +162,7 @@ def embedding_list_page(request: ConsoleRequest) -> HttpResponse:
         "trouble": trouble,
         "every": every,
         "there": there,
-        "known": list_embedder_options(),
+        "known": list_embedder_options(used),
         "going": any(w.migration and w.migration.state == State.FILLING for w in page),
     }
     template = "embeddings/_list.html" if request.htmx else "embeddings/list.html"
@@ -185,7 +187,7 @@ def embedding_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         "stored": cutover.list_vector_storage(space),
         "used": used,
         "trouble": trouble,
-        "known": [name for name in list_embedder_options() if name != space.embedding_model],
+        "known": [name for name in list_embedder_options(used) if name != space.embedding_model],
         "pace": compute_pace(last) if last else None,
         "missing": reembed.count_missing(space, last.new) if last and filled else 0,
         "comparing": comparing,

@@ -276,7 +276,7 @@ def _load_link_edges(space: Space, ids: NodeIds) -> Iterable[GraphEdge]:
         _build_ends_condition(ids, "a", "b"), space=space, active=True, retired_at=None
     )
     for a, b, kind, weight in _read_edge_columns(rows, ("a", "b"), ("kind", "weight")):
-        label = "" if kind == Link.Kind.RELATED else str(Link.Kind(kind).label)
+        label = "" if kind == Link.Kind.RELATED else str(Link.Kind(kind).label).lower()
         yield GraphEdge(a, b, "link", weight, label)
 
 

@@ -83,7 +83,7 @@ def _build_models_context(
     )
     set_for_all = connections.load_hub_models()
     known = connections.describe_connection(request.tenant, set_for_all)
-    embedder, embedder_trouble = find_embedder_in_use()
+    embedder, embedder_trouble = find_embedder_in_use(set_for_all)
     return {
         "configured": endpoint_check.list_connection_parts(known),
         "abilities": endpoint_check.read_known_abilities(known),
@@ -100,7 +100,7 @@ def _build_models_context(
         "spare_prices": range(SPARE_PRICES),
         "embedder": endpoint_check.list_embedder_parts(set_for_all.embedder_endpoint),
         "chosen_embedder": set_for_all.embedder,
-        "known_embedders": list_embedder_options() if _operates(request) else (),
+        "known_embedders": list_embedder_options(embedder) if _operates(request) else (),
         "embedder_name": embedder or embedder_trouble,
         "embedded_spaces": count_embedded_spaces(embedder)[0],
         "embedded_texts": IndexEntry.objects.count(),
