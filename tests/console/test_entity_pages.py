@@ -73,8 +73,8 @@ def test_chosen_entities_are_merged_into_the_one_mentioned_most(
     chosen = reverse("space-entities-chosen", args=[world.space.id])
     assert f'action="{chosen}"' in browser.get(listed).content.decode()
     for ids in ([], [few.id], [few.id, theirs.id]):
-        answer = browser.post(chosen, {"ids": ids, "action": "merge"}, follow=True)
-        assert "select two entities or more" in answer.content.decode()
+        refused = browser.post(chosen, {"ids": ids, "action": "merge"}, follow=True)
+        assert "select two entities or more" in refused.content.decode()
     ids = [few.id, many.id, other.id]
     answer = browser.post(chosen, {"ids": ids, "action": "merge"}, follow=True).content.decode()
     assert "Merged: Ghent South stands for all of them." in answer
