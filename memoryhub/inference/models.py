@@ -8,6 +8,8 @@ from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.models import Space, TenantModel
 
+MAX_EMBEDDER_NAME_LENGTH = 80
+
 
 class HubModels(models.Model):
     """What the operator set in the console for all tenants (connections.py): where a model is
@@ -22,7 +24,9 @@ class HubModels(models.Model):
     prices = models.JSONField(default=dict, blank=True)
     # The name that its vectors carry. It keeps the endpoint with which it was chosen: another one's
     # vectors might be others under the same name.
-    embedder = models.CharField(max_length=80, blank=True, default="", db_default="")
+    embedder = models.CharField(
+        max_length=MAX_EMBEDDER_NAME_LENGTH, blank=True, default="", db_default=""
+    )
     embedder_endpoint = models.CharField(max_length=500, blank=True, default="", db_default="")
     sealed_embedder_key = models.TextField(blank=True, default="", db_default="")
     changed_by = models.CharField(max_length=120)

@@ -21,7 +21,7 @@ from memoryhub.inference.connections import (
     load_hub_models,
     open_sealed_key,
 )
-from memoryhub.inference.models import HubModels
+from memoryhub.inference.models import MAX_EMBEDDER_NAME_LENGTH, HubModels
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.switches import PROXY_PURPOSE
 from memoryhub.tenants.models import Space, Tenant
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 T = TypeVar("T")
 PROBE_FILE_NAME = "models.json"  # in the data folder
-MAX_EMBEDDER_NAME_LENGTH = 80
 
 
 def build_engine_settings(connection: ModelConnection | None = None) -> EngineSettings:

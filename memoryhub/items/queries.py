@@ -12,6 +12,7 @@ from django.db import connection
 from django.db.models import Q
 from pgvector import HalfVector
 
+from memoryhub.engines.types import Embedder
 from memoryhub.inference.selection import get_current_embedder
 from memoryhub.items import conditions
 from memoryhub.items.models import Item, ItemText
@@ -92,7 +93,7 @@ def search_items(tenant_id: UUID, asked: ItemSearch, now: datetime) -> list[Item
     template = _NEWEST_SQL
     if asked.query.strip():
         used = get_current_embedder()
-        embed_waiting_texts(tenant_id, where)
+        embed_waiting_texts(tenant_id, where, used)
         (vector,) = used.embed([asked.query])
         values = [HalfVector(vector).to_text(), used.name, *values]
         template = _NEAREST_SQL
@@ -109,12 +110,11 @@ WHERE (t.model <> %s OR t.embedding IS NULL) AND {where} ORDER BY t.id LIMIT %s
 """
 
 
-def embed_waiting_texts(tenant_id: UUID, where: conditions.WhereClause) -> int:
-    """Embed texts that have no vector, or another embedder's: it was down, or is a new one.
+def embed_waiting_texts(tenant_id: UUID, where: conditions.WhereClause, used: Embedder) -> int:
+    """Embed texts that have no vector by the embedder `used`: it was down, or is a new one.
 
     Raises EngineError. Opens its own scopes.
     """
-    used = get_current_embedder()
     with tenant_scope(tenant_id), connection.cursor() as cursor:
         values = [used.name, *where.values, MAX_FILLED_TEXTS]
         cursor.execute(_WAITING_SQL.format(where=where.sql), values)

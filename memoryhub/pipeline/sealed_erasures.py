@@ -300,16 +300,17 @@ def _take_back_readings(
         event = held.order_by("-created_at", "-id").first()
         if event is None:
             return
-        plan = plan_undo(event, actor, now, cascade=cascade, goes_along=_is_the_hubs_own)
+        plan = plan_undo(event, actor, now, cascade=cascade, select_obstacles=_select_obstacles)
         plan.save()
         plan.update_dependents()
 
 
-def _is_the_hubs_own(event: EvolutionEvent) -> bool:
-    """Whether it came of no message and of nobody's act: a note evolved, a topic was summed up."""
-    if event.job_id is None:
-        return False
-    return bool(Job.objects.filter(id=event.job_id).exclude(step=Job.Step.DERIVE).exists())
+def _select_obstacles(events: list[EvolutionEvent]) -> list[EvolutionEvent]:
+    """Those that came of a message or of somebody's act, and not of the hub alone, as where a note
+    evolved or a topic was summed up. One statement."""
+    jobs = Job.objects.filter(id__in=[event.job_id for event in events if event.job_id])
+    own = set(jobs.exclude(step=Job.Step.DERIVE).values_list("id", flat=True))
+    return [event for event in events if event.job_id not in own]
 
 
 def _write_back(sealed: SealedErasure, by_table: Mapping[str, Sequence[RowImage]]) -> None:

@@ -81,11 +81,12 @@ def plan_undo(
     now: datetime,
     *,
     cascade: bool = False,
-    goes_along: Callable[[EvolutionEvent], bool] = lambda _: False,
+    select_obstacles: Callable[[list[EvolutionEvent]], list[EvolutionEvent]] = list,
 ) -> UnitOfWork:
     """What undoing would do, changing nothing; of an undo, that is redo. Call inside the tenant's
     scope. Raises Conflict, with the ids of `later` events that changed the same rows unless
-    `cascade` undoes those first; those that `goes_along` names are undone unasked."""
+    `cascade` undoes those first. `select_obstacles`: those of them that stand in the way, where
+    the others are undone unasked."""
     space = Space.objects.get(id=event.space_id)
     standing = load_event_standing(space)
     if not standing.is_standing(event.id):
@@ -98,7 +99,7 @@ def plan_undo(
         if not clashing:
             break
         chosen |= clashing
-    later = [e for e in bench.undone_events if e.id != event.id and not goes_along(e)]
+    later = select_obstacles([e for e in bench.undone_events if e.id != event.id])
     if later and not cascade:
         raise Conflict(
             ngettext(

@@ -88,7 +88,7 @@ def annotated_words(name: str, label: Any) -> ColumnOf:
     """A text that the list's statement reads along, cut to a line."""
 
     def show(row: Any) -> str:
-        return str(Truncator(getattr(row, name)).chars(LINE_LENGTH))
+        return str(Truncator(getattr(row, name) or "").chars(LINE_LENGTH))
 
     return _place(show, name, label)
 

@@ -145,9 +145,9 @@ class PageAdmin(HubAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Page]:
         """With the words that an exchange begins with, by which people know it."""
-        first = Turn.objects.filter(session=OuterRef("session"), seq__gte=OuterRef("first_seq"))
-        words = first.order_by("seq").values(start=Left("text", 2 * LINE_LENGTH))[:1]
-        found: QuerySet[Page] = super().get_queryset(request).annotate(said=Subquery(words))
+        first = Turn.objects.filter(session=OuterRef("session"), seq=OuterRef("first_seq"))
+        words = Subquery(first.values(start=Left("text", 2 * LINE_LENGTH)))
+        found: QuerySet[Page] = super().get_queryset(request).annotate(said=words)
         return found
 
     def get_search_results(

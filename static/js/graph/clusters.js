@@ -9,6 +9,17 @@ function seeded() {
   };
 }
 
+// The nodes of each cluster, the largest first; what is linked with nothing last.
+export function groupsOf(clusters) {
+  const groups = new Map();
+  clusters.forEach((cluster, node) => {
+    if (groups.has(cluster)) groups.get(cluster).push(node);
+    else groups.set(cluster, [node]);
+  });
+  const rank = ([name]) => (name < 0 ? Infinity : name);
+  return [...groups].sort((a, b) => rank(a) - rank(b)).map(([, nodes]) => nodes);
+}
+
 // Of each node the number of its cluster, 0 the largest; -1 for those linked with nothing.
 export function clustersOf(graph) {
   const { communitiesLouvain } = globalThis.graphologyLibrary;

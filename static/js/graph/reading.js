@@ -1,6 +1,8 @@
 // Places for a few dozen memories that are to be read: each has room for its name, what is linked
 // lies side by side, and every cluster has an area of its own with room for its name above it.
 
+import { groupsOf } from "./clusters.js";
+
 const ROOM = { width: 190, height: 32 }; // of a memory with its name, in pixels
 const HEAD = 30; // of a cluster's name
 const GAP = 34; // between clusters
@@ -8,7 +10,7 @@ const ROUNDS = 160;
 
 // Of each node its place: [x, y], y upwards. `shape`: width and height of the picture in pixels.
 export function readable(graph, clusters, shape) {
-  const areas = grouped(clusters).map((nodes) => area(graph, nodes, shape));
+  const areas = groupsOf(clusters).map((nodes) => area(graph, nodes, shape));
   pack(areas, shape);
   const places = [];
   for (const { nodes, spots, left, top } of areas) {
@@ -17,14 +19,6 @@ export function readable(graph, clusters, shape) {
     });
   }
   return places;
-}
-
-// The largest first; what is linked with nothing last.
-function grouped(clusters) {
-  const groups = new Map();
-  clusters.forEach((cluster, node) => groups.set(cluster, [...(groups.get(cluster) ?? []), node]));
-  const rank = ([name]) => (name < 0 ? Infinity : name);
-  return [...groups].sort((a, b) => rank(a) - rank(b)).map(([, nodes]) => nodes);
 }
 
 // One cluster from its own corner: linked ones pull, and boxes push each other away.

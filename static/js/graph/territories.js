@@ -2,6 +2,7 @@
 // links, and those that are linked with each other lie side by side. Drawn as one, thousands of
 // memories with links everywhere are a knot.
 
+import { groupsOf } from "./clusters.js";
 import { sunflower } from "./place.js";
 
 const STEP = 1; // from one memory to the next, about
@@ -9,13 +10,14 @@ const BORDER = 1.1; // times its radius, and a step: what a territory keeps free
 const OUTLIERS = 0.06; // of a cluster's memories, which its size does not go by
 const ROUNDS = { most: 160, least: 40, work: 40_000 };
 const TRIES = 4000;
+const LARGE = 60; // areas that are looked at wherever they are
 const PLAIN = 12; // memories or fewer: a sunflower is as good as forces
 
 // Moves the nodes 0, 1, 2 … of `graph`. `clusters`: of each its number, -1 where it is linked with
 // nothing; `known`: whether where they stand now is to be kept as far as it goes; `shape`: width
 // and height of the picture; `forces`: what arranges a graph by its links (ForceAtlas2).
 export function settleApart(graph, clusters, known, shape, forces) {
-  const areas = group(clusters).map((nodes) => ({ nodes, radius: radiusOf(nodes.length) }));
+  const areas = groupsOf(clusters).map((nodes) => ({ nodes, radius: radiusOf(nodes.length) }));
   const owner = new Map(areas.flatMap((area) => area.nodes.map((node) => [node, area])));
   const links = share(graph, owner);
   for (const area of areas) arrangeWithin(graph, area, known, forces);
@@ -23,17 +25,6 @@ export function settleApart(graph, clusters, known, shape, forces) {
   for (const { nodes, spots, left, top } of areas) {
     nodes.forEach((node, at) => graph.mergeNodeAttributes(node, { x: left + spots[at][0], y: top + spots[at][1] }));
   }
-}
-
-// The largest first; what is linked with nothing last.
-function group(clusters) {
-  const groups = new Map();
-  clusters.forEach((cluster, node) => {
-    if (groups.has(cluster)) groups.get(cluster).push(node);
-    else groups.set(cluster, [node]);
-  });
-  const rank = ([name]) => (name < 0 ? Infinity : name);
-  return [...groups].sort((a, b) => rank(a) - rank(b)).map(([, nodes]) => nodes);
 }
 
 function radiusOf(count) {
@@ -61,7 +52,8 @@ function arrangeWithin(graph, area, known, forces) {
   const places = nodes.map((node) => graph.getNodeAttributes(node)).map(({ x, y }) => [x, y]);
   area.middle = middleOf(places);
   const before = known ? places.map(([x, y]) => [x - area.middle[0], y - area.middle[1]]) : inRings(graph, nodes);
-  area.spots = nodes.length > PLAIN && within.length ? byForces(graph, area, before, forces) : inRings(graph, nodes);
+  if (nodes.length > PLAIN && within.length) area.spots = byForces(graph, area, before, forces);
+  else area.spots = known ? spread(before, area.radius) : before;
 }
 
 // What is linked most in the middle.
@@ -106,28 +98,54 @@ function middleOf(places) {
 // Each area where it lies over no other, nearest to those that it is linked with; where places are
 // known, nearest to where it was. `wide`: how much wider than high the whole is to be.
 function pack(areas, links, known, wide) {
-  const put = [];
+  for (const area of areas) area.room = BORDER * area.radius + STEP;
+  const ground = new Ground(areas);
   for (const area of areas) {
-    const [left, top] = known ? area.middle : wantedSpot(links.get(area), put);
-    const room = BORDER * area.radius + STEP;
-    const free = (x, y) => put.every((other) => Math.hypot(x - other.left, y - other.top) >= room + other.room);
-    let spot = [left, top];
+    const [left, top] = known ? area.middle : wantedSpot(links.get(area));
     for (let at = 0; at < TRIES; at += 1) {
-      const [aside, down] = sunflower(at, room * 0.25);
-      spot = [left + aside * wide, top + down / wide];
-      if (free(...spot)) break;
+      const [aside, down] = sunflower(at, area.room * 0.25 * (1 + at / 200)); // finer near by
+      Object.assign(area, { left: left + aside * wide, top: top + down / wide });
+      if (ground.isFree(area)) break;
     }
-    Object.assign(area, { left: spot[0], top: spot[1], room });
-    put.push(area);
+    ground.take(area);
   }
 }
 
-function wantedSpot(linked, put) {
-  const near = put.filter((area) => linked.has(area));
-  const total = near.reduce((sum, area) => sum + linked.get(area), 0);
-  if (!total) return [0, 0];
-  return [
-    near.reduce((sum, area) => sum + linked.get(area) * area.left, 0) / total,
-    near.reduce((sum, area) => sum + linked.get(area) * area.top, 0) / total,
-  ];
+// What is taken: of the many small areas only those near by are looked at.
+class Ground {
+  constructor(areas) {
+    const rooms = areas.map(({ room }) => room).sort((a, b) => b - a);
+    Object.assign(this, { side: 2 * rooms[Math.min(LARGE, rooms.length - 1)], large: [], cells: new Map() });
+  }
+
+  take(area) {
+    const { large, cells } = this;
+    if (2 * area.room > this.side) return large.push(area);
+    const name = this.cell(area).join();
+    return cells.has(name) ? cells.get(name).push(area) : cells.set(name, [area]);
+  }
+
+  cell({ left, top }) {
+    return [Math.floor(left / this.side), Math.floor(top / this.side)];
+  }
+
+  isFree(area) {
+    const apart = (other) => Math.hypot(area.left - other.left, area.top - other.top) >= area.room + other.room;
+    if (!this.large.every(apart)) return false;
+    const [column, row] = this.cell(area);
+    const reach = Math.ceil((area.room + this.side / 2) / this.side);
+    for (let aside = -reach; aside <= reach; aside += 1) {
+      for (let down = -reach; down <= reach; down += 1) {
+        if (!(this.cells.get(`${column + aside},${row + down}`) ?? []).every(apart)) return false;
+      }
+    }
+    return true;
+  }
+}
+
+function wantedSpot(linked) {
+  const near = [...linked].filter(([area]) => area.left !== undefined);
+  const total = near.reduce((sum, [, weight]) => sum + weight, 0);
+  const mean = (side) => near.reduce((sum, [area, weight]) => sum + weight * area[side], 0) / total;
+  return total ? [mean("left"), mean("top")] : [0, 0];
 }

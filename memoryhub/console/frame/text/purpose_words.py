@@ -12,7 +12,7 @@ from memoryhub.policies.switches import PROXY_PURPOSE
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
-CHAT_PURPOSE = "chat"
+CHAT_PURPOSE = "chat"  # what calls of the chat are accounted for as
 PURPOSE_TITLES: Mapping[str, StrOrPromise] = {
     "construct": gettext_lazy("Read dialogue"),
     "extract_facts": gettext_lazy("Read facts separately"),

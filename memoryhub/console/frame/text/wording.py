@@ -67,7 +67,7 @@ def format_duration(took: timedelta) -> str:
 # What stands between spaces. Chinese and Japanese put none between words, and may be cut anywhere.
 _WORD_LETTER = r"[^\W\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 _BROKEN_WORD = re.compile(rf"{_WORD_LETTER}(?:['’-]|{_WORD_LETTER})*$")
-# They would make four dots of three.
+# Left out before the dots of a text that is cut: there would be four.
 _STOPS = " .,;:，。；：、\n\t"
 
 

@@ -33,7 +33,6 @@ from memoryhub.recall.render.prompt import (
 from memoryhub.recall.render.results import ContextSection, MemoryItem
 from memoryhub.tenants.models import Space, Tenant
 
-# What calls of the chat are accounted for as.
 REPLY_INSTRUCTIONS = (
     "You talk with {name}. You are an assistant that remembers. The time is {now}. Reply in the"
     " language of the last message, in a few plain sentences. What is remembered may stand before"

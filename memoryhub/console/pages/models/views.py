@@ -210,23 +210,19 @@ def _read_level(request: ConsoleRequest) -> Level:
 @operator_view
 def choose_embedder(request: ConsoleRequest) -> HttpResponse:
     """Have one text embedded, and let the hub's spaces change over once that works."""
-    name = request.POST.get("embedder", "").replace("\0", "").strip()
-    if not name:
-        connections.save_embedder("", "", "", request.tenant.id, request.actor)
-        messages.success(request, _("Saved. Spaces switch over one after the other."))
-        return redirect("models")
-    try:
-        offer = offer_embedder(name)
-    except MemoryHubError as error:
-        messages.error(request, _("Not saved: %(why)s") % {"why": error.message})
-        return redirect("models")
-    tested = endpoint_check.probe_embedding_model(lambda: offer.embedder, offer.key)
-    if tested.trouble is not None:
-        messages.error(request, _("Not saved: the test failed."))
-        return _render_tested(request, [tested])
-    connections.save_embedder(
-        offer.embedder.name, offer.url, offer.key, request.tenant.id, request.actor
-    )
+    chosen = ("", "", "")  # the environment's
+    if name := request.POST.get("embedder", "").replace("\0", "").strip():
+        try:
+            offer = offer_embedder(name)
+        except MemoryHubError as error:
+            messages.error(request, _("Not saved: %(why)s") % {"why": error.message})
+            return redirect("models")
+        tested = endpoint_check.probe_embedding_model(lambda: offer.embedder, offer.key)
+        if tested.trouble is not None:
+            messages.error(request, _("Not saved: the test failed."))
+            return _render_tested(request, [tested])
+        chosen = (offer.embedder.name, offer.url, offer.key)
+    connections.save_embedder(*chosen, request.tenant.id, request.actor)
     messages.success(request, _("Saved. Spaces switch over one after the other."))
     return redirect("models")
 

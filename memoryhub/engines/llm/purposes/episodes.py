@@ -129,7 +129,7 @@ class EpisodePurposes(ModelPurposes):
             return ""
         data = {"facts": list(texts), "max_sentences": max_sentences}
         written = self.ask_purpose("summarise", data, SummaryReply).summary
-        found = re.finditer(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", written.strip(), re.S)
+        found = _SENTENCE.finditer(written.strip())
         return "".join(match[0] for match in islice(found, max_sentences)).strip()
 
 

@@ -54,8 +54,8 @@ def _draft_page_note(batch: DialogueBatch, page: PageDraft) -> DraftedNote | Non
     words = sum(len(build_lexical_text(turn.words).split()) for turn in said)
     enough = words >= max(1, batch.policy.notes.least_words)
     # A question that only the hub answered, and a wish to forget, tell nothing to be noted.
-    only_asks = not page.facts and all(turn.speech_act in _ASKING_ACTS for turn in said)
-    if page.page.id in batch.pages_with_note or not enough or only_asks:
+    tells_nothing = not page.facts and all(turn.speech_act in _ASKING_ACTS for turn in said)
+    if page.page.id in batch.pages_with_note or not enough or tells_nothing:
         return None
     built = page.construction
     # Small talk without a draft has nothing to be described: no call is spent on it.
