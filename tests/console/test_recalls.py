@@ -18,6 +18,7 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget, execute_erasure
 from memoryhub.policies.schema import CHANNELS
 from memoryhub.recall.models import RecallLog
+from memoryhub.recall.ranking.weights import Weights
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import ConsoleWorld
 from tests.support.factories import make_fact, make_recall, make_space
@@ -235,5 +236,6 @@ def test_channels_and_parts_of_a_score_are_said_in_the_readers_language() -> Non
     assert format_recall_term("stm") == "latest exchanges"
     assert format_recall_term("of_another_version") == "of another version"
     with override("zh-hans"):
-        for name in (*CHANNELS, *STAGE_ORDER, "window", "dense", "lexical", "rerank"):
-            assert format_recall_term(name) != name
+        parts = (*Weights.model_fields, "kept", "rerank", "source")
+        for name in (*CHANNELS, *STAGE_ORDER, *parts, "window", "fused", "limit"):
+            assert format_recall_term(name) != name, name

@@ -21,14 +21,27 @@ _CHANNELS = {
 }
 # What raises or lowers a score beside the channels themselves.
 _PARTS = {
+    "alone": _("words alone"),
+    "answers": _("replies to such a question"),
+    "asks": _("is a question"),
+    "assistant": _("said by the assistant"),
     "date": _("date"),
     "dense": _("meaning"),
+    "early": _("said early"),
+    "fact": _("is a fact"),
+    "kept": _("faded"),
+    "length": _("length"),
     "lexical": _("words"),
+    "note": _("is a note"),
+    "others": _("about somebody else"),
     "predicate": _("predicate"),
     "rare": _("rare words"),
+    "recent": _("said recently"),
     "rerank": _("reranking"),
     "source": _("same source"),
     "speaker": _("speaker"),
+    "value": _("has what is asked for"),
+    "when": _("says when"),
 }
 # What is timed.
 _STAGES = {
