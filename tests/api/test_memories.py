@@ -351,7 +351,9 @@ def test_a_long_silence_begins_another_unnamed_session(api: APIClient, tenant: T
         assert [t.session.ordinal for t in Turn.objects.order_by("seq")] == [1, 1, 2]
 
 
-def test_adding_takes_few_statements(api: APIClient, django_assert_max_num_queries: Any) -> None:
+def test_adding_takes_few_statements(
+    api: APIClient, one_long_minute: None, django_assert_max_num_queries: Any
+) -> None:
     api.post(URL, make_add_body("Hello there."), format="json")
     with django_assert_max_num_queries(40):
         api.post(URL, make_add_body(*(f"Words number {n}." for n in range(50))), format="json")

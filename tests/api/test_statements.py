@@ -23,6 +23,7 @@ QUESTIONS = [("search", "query", 17), ("context", "query", 31), ("answer", "ques
 def test_a_question_takes_few_statements_however_much_is_found(
     api: APIClient,
     tenant: Tenant,
+    one_long_minute: None,
     django_assert_max_num_queries: DjangoAssertNumQueries,
     path: str,
     field: str,

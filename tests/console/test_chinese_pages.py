@@ -17,9 +17,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from memoryhub.console.pages.chat.samples import SAMPLES
+from memoryhub.pipeline.models import Job
 from memoryhub.tenants import person_links
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Fact, Revision
 from tests.console.conftest import ConsoleWorld
 from tests.console.test_escaping import ME, PAGES, build_address, hostile, hostile_scene
+from tests.support.factories import make_event
 from tests.support.untranslated import find_english_in_page, find_english_in_template
 
 __all__ = ["hostile", "hostile_scene"]  # fixtures
@@ -29,7 +33,7 @@ CHINESE: dict[str, Any] = {"HTTP_ACCEPT_LANGUAGE": "zh-CN,zh;q=0.9"}
 # What the world's rows say beside "甲乙丙", and what rows keep as it was written.
 DATA = [sample.person for sample in SAMPLES]
 DATA += ["by name", "was said", "it seems", "What of", "A paper", "printed", "no such thing"]
-DATA += ["as admin", "one space", "the hub", "nothing above the floor at first; 2 rounds"]
+DATA += ["as admin", "one space", "nothing above the floor at first; 2 rounds"]
 # Two words of a sentence, or one that begins it; a setting's or a stage's name is neither.
 PROSE = re.compile(r"\b[A-Za-z]{2,} [a-z]{2,}\b|\b[A-Z][a-z]{2,}\b")
 
@@ -70,6 +74,32 @@ def test_no_page_of_a_person_says_anything_in_english(
     memory = ("me-memory", "me-memory-erase")
     asked = [reverse(name, args=[hostile.fact.id] * (name in memory)) for name in ME]
     assert dict(find_untranslated(client, asked)) == {}
+
+
+def test_what_the_hub_decided_and_why_is_said_in_chinese(
+    client: Client, hostile: ConsoleWorld
+) -> None:
+    """Wherever a row keeps a reason: not the row's English words, but the reader's."""
+    client.force_login(hostile.admin)
+    why, space = "no longer so", hostile.space
+    with tenant_scope(hostile.tenant.id):
+        correction = make_event(space, kind="manual", reason=why, actor="the person themselves")
+        Revision.objects.create(
+            tenant=hostile.tenant, space=space, event=correction, row_type="fact",
+            row_id=hostile.fact.id, version_after=2, before={"text": "甲"}, after={"text": "乙"},
+        )  # fmt: skip
+        Fact.objects.filter(id=hostile.fact.id).update(corrected_by="the person themselves")
+        make_event(space, kind="promote", reason=why)
+        make_event(space, job_id=hostile.job.id, reason=why)
+        decided = {"decisions": [{"op": "none", "text": "甲", "reason": why}]}
+        Job.objects.filter(id=hostile.job.id).update(state="done", result=decided)
+        hostile.block.versions.update(reason=why, actor="pipeline")
+    pages = ("space-fact", "space-heat", "job", "jobs", "space-block")
+    for name in pages:
+        answer = client.get(build_address(hostile, name) + "?state=all", follow=True, **CHINESE)
+        page = answer.content.decode()
+        assert (name, "不再如此" in page, why in page) == (name, True, False)
+        assert not re.search("the hub|themselves|pipeline<", page), name
 
 
 def find_untranslated(client: Client, addresses: list[str]) -> Iterator[tuple[str, list[str]]]:

@@ -239,6 +239,7 @@ def test_no_model_is_not_a_fault() -> None:
         ("segmentpages", "Places in a topic"),
         ("model_calls", "Model calls"),
         ("withheld", "Left out until rewritten"),
+        ("entities", "Entities"),
     ],
 )
 def test_what_an_erasure_counts(kind: str, words: str) -> None:

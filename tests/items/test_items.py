@@ -266,7 +266,7 @@ def test_reads_of_several_kinds_are_answered_in_order(api: APIClient) -> None:
 
 
 def test_a_hundred_gets_take_as_many_statements_as_one(
-    api: APIClient, django_assert_max_num_queries: Any
+    api: APIClient, one_long_minute: None, django_assert_max_num_queries: Any
 ) -> None:
     put_items(api, *({"key": str(n), "value": {}} for n in range(100)))
     ops = [{"get": {"subject": "ana", "namespace": NS, "key": str(n)}} for n in range(100)]

@@ -200,6 +200,7 @@ _ERASED_KIND_WORDS = {
     "clause": _("Turns that lose one clause and keep the rest"),
     "coreblock": _("Core blocks"),
     "derivation": _("Derivations"),
+    "entities": _("Entities"),
     "entity": _("Entities"),
     "episode": _("Episodes"),
     "fact": _("Facts"),
