@@ -48,7 +48,7 @@ class EvolutionEvent(SpaceModel):
         indexes = [models.Index(fields=["space", "-created_at"], name="event_recent")]
 
     def __str__(self) -> str:
-        return f"{self.kind} by {self.actor}"
+        return self.get_kind_display()
 
 
 class Revision(SpaceModel):

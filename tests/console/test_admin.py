@@ -53,6 +53,16 @@ def test_every_model_can_be_looked_at_and_none_changed(browser: Client) -> None:
         assert browser.get(build_list_address(model) + "add/").status_code == 403, model
 
 
+def test_every_row_of_every_table_has_a_page(browser: Client, world: ConsoleWorld) -> None:
+    """With what hangs on it."""
+    opened = set()
+    for model in LOOKED_AT:
+        for row in browser.get(build_list_address(model)).context["cl"].result_list:
+            assert browser.get(build_row_address(row)).status_code == 200, row
+            opened.add(model)
+    assert len(opened) > 30, {m.__name__ for m in LOOKED_AT} - {m.__name__ for m in opened}
+
+
 def test_what_is_shown_is_of_the_tenant_in_use(browser: Client, world: ConsoleWorld) -> None:
     other = make_world("Orchard")
     for model, own, foreign in (
@@ -366,3 +376,5 @@ def test_a_row_is_told_in_short_figures_and_by_its_name(
     listed = browser.get(build_list_address(Page)).content.decode()
     assert said in listed
     assert "first message" in listed.lower()
+    of_session = browser.get(reverse("admin:dialogues_session_change", args=[page.session_id]))
+    assert "first message" in of_session.content.decode().lower()

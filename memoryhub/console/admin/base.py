@@ -176,7 +176,7 @@ class HubAdmin(Admin):
         if row is not None:
             prepare_rows([row])
             hidden = self._list_hidden_columns()
-            page = build_row_page(row, self.bound_columns, self.list_related(), hidden)
+            page = build_row_page(request, row, self.bound_columns, self.list_related(), hidden)
             context.update(page, list_address=self._get_list_address())
         return super().render_change_form(request, context, *args, **kwargs)
 

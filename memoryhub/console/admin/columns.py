@@ -57,6 +57,11 @@ def say_value(row: Any, name: str) -> Any:
         return gettext(str(getattr(row, f"get_{name}_display")()))
     if name == "key" and hasattr(row, "label"):
         return row.label
+    return say_code(value, name)
+
+
+def say_code(value: str, name: str) -> Any:
+    """A value that rows of a column without choices hold, in the reader's words."""
     return _SAID_IN_WORDS[name](value) if name in _SAID_IN_WORDS else value
 
 

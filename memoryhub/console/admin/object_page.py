@@ -10,6 +10,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Model, Q
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateformat import format as written
@@ -74,6 +75,7 @@ class ChangeMark:
 
 
 def build_row_page(
+    request: HttpRequest,
     row: Any,
     columns: Sequence[Column],
     related: Sequence[tuple[HubAdmin, Sequence[str]]],
@@ -91,7 +93,7 @@ def build_row_page(
         "row_actions": list_fitting_actions(row),
         "kind": kind,
         "space": space,
-        "related": [t for each in related if (t := load_related_rows(row, *each)).total],
+        "related": [t for each in related if (t := load_related_rows(request, row, *each)).total],
         "here": find_row_address(row),
     }
     if space is None:
@@ -167,15 +169,16 @@ def _describe(row: Any, columns: Sequence[Column]) -> str:
     return said if is_text and said else strip_tags(str(columns[0](row))) or gettext("no text yet")
 
 
-def load_related_rows(row: Any, table: HubAdmin, own: Sequence[str]) -> RelatedRows:
-    """Two statements, and one for their warmth."""
+def load_related_rows(
+    request: HttpRequest, row: Any, table: HubAdmin, own: Sequence[str]
+) -> RelatedRows:
+    """As their own list reads them. Two statements, and one for their warmth."""
     names = reduce(Q.__or__, (Q(**{column: row.pk}) for column in own))
-    rows = table.model._default_manager.filter(names)
+    rows = table.get_queryset(request).filter(names)
     # What names this row says nothing on its page, unless it may be either of two.
     told = {"space", *(own if len(own) == 1 else ())}
     columns = [c for c in table.bound_columns if c.__name__ not in told][:MAX_RELATED_COLUMNS]
-    keys = [f.name for f in table.model._meta.fields if f.is_relation and f.name != "tenant"]
-    shown = list(rows.select_related(*keys)[:MAX_RELATED])
+    shown = list(rows[:MAX_RELATED])
     prepare_rows(shown)
     opts = table.model._meta
     labels = [str(c.short_description) for c in columns]  # type: ignore[attr-defined]

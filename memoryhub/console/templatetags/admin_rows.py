@@ -7,7 +7,9 @@ from typing import Any
 
 from django.contrib.admin.views.main import PAGE_VAR
 from django.template import Library
+from django.utils.translation import gettext
 
+from memoryhub.console.admin.columns import say_code
 from memoryhub.console.frame.admin_addresses import find_row_address
 
 register = Library()
@@ -31,6 +33,15 @@ def admin_rows(cl: Any) -> list[ListedRow]:
         cells = [(str(column.short_description), column(row)) for column in columns]
         found.append(ListedRow(row.pk, cells[0][1], find_row_address(row), cells))
     return found
+
+
+@register.filter
+def choice_words(choice: str, spec: Any) -> Any:
+    """A choice of a filter of the admin, as the rows' column says it."""
+    field = getattr(spec, "field", None)
+    if field is None:
+        return choice
+    return gettext(choice) if field.choices else say_code(choice, field.name)
 
 
 @register.filter

@@ -199,9 +199,10 @@ def list_embedder_parts(endpoint: str) -> list[tuple[str, str]]:
     """What makes vectors, as the operator set it in the environment. `endpoint`: where the one is
     asked that was chosen in the console."""
     asked = [(_("Endpoint"), format_endpoint_address(endpoint))] if endpoint else []
+    reranker = _("off") if settings.RERANKER == "off" else settings.RERANKER
     return [
         *asked,
         (_("In the environment"), settings.EMBEDDER),
         (_("Embedding model"), settings.EMBEDDING_MODEL or _("built-in")),
-        (_("Reranker"), " ".join((settings.RERANKER, settings.RERANKER_MODEL)).rstrip()),
+        (_("Reranker"), f"{reranker} {settings.RERANKER_MODEL}".rstrip()),
     ]
