@@ -21,6 +21,7 @@ from tests.cells.processes import FRONT, ROOT, Cell, Deployment
 
 EXCHANGES = int(os.environ.get("MEMORYHUB_CELLS_EXCHANGES", "40"))
 PATIENCE = 300.0
+PAUSE = 0.2  # between two messages of one client, in seconds
 _PLACES = ("Porto", "Ghent", "Turku", "Graz", "Split", "Delft", "Cork", "Brno")
 FIRST, SECOND = Cell("a1", 8064, members=2), Cell("b2", 8084, members=1)
 API = f"http://127.0.0.1:{FRONT}/api/v1"
@@ -36,9 +37,13 @@ class Client:
     waits: list[float] = field(default_factory=list)
     refusals: dict[str, int] = field(default_factory=dict)
 
-    def send(self, count: int) -> None:
-        for _ in range(count):
+    def send(self, least: int, done: threading.Event | None = None) -> None:
+        """So many, and on until `done`."""
+        sent = 0
+        while sent < least or not (done is None or done.is_set()):
             self._send_one()
+            time.sleep(PAUSE if done else 0)
+            sent += 1
 
     def _send_one(self) -> None:
         number = len(self.sent)
@@ -149,15 +154,19 @@ def _count_reads(deployment: Deployment) -> int:
 
 
 def _while_sending(clients: list[Client], act: Callable[[], None]) -> float:
-    """The longest wait of a client for one message to be stored, from the act's begin on."""
-    known = [len(client.waits) for client in clients]
-    threads = [threading.Thread(target=client.send, args=(EXCHANGES,)) for client in clients]
+    """The longest wait of a client for one message to be stored, from the act's begin to its end
+    and for some messages more."""
+    known, done = [len(client.waits) for client in clients], threading.Event()
+    threads = [threading.Thread(target=client.send, args=(EXCHANGES, done)) for client in clients]
     for thread in threads:
         thread.start()
     time.sleep(2)
-    act()
-    for thread in threads:
-        thread.join()
+    try:
+        act()
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
     return max(max(c.waits[n:]) for c, n in zip(clients, known, strict=True))
 
 
