@@ -1,10 +1,12 @@
 """A hub is fed turns of real dialogue while its parts are killed.
 
-`python -m tests.faults DATA [--turns 1000] [--seed 7] [SCENARIO ...]`
+`python -m tests.faults DATA [--turns 1000] [--pace 0.3] [--seed 7] [SCENARIO ...]`
 
-DATA is a file in LoCoMo's format. For each scenario a hub is started on a database that is made
-and thrown away. What it holds in the end is compared with what the undisturbed one holds, which is
-always run first. The exit status is 1 where anything was lost, doubled or changed.
+DATA is a file in LoCoMo's format. An exchange is sent every `--pace` seconds, slower than the hub
+reads: what it makes of a dialogue depends on what it has read when the next exchange comes. For
+each scenario a hub is started on a database that is made and thrown away. What it holds in the end
+is compared with what the undisturbed one holds, which is always run first (content.py). The exit
+status is 1 where anything was lost, doubled or changed.
 """
 
 from __future__ import annotations
@@ -27,7 +29,10 @@ if TYPE_CHECKING:
     from tests.faults.scenarios import Disturb, Scenario
 
 SEND_SECONDS, READ_SECONDS = 300.0, 1800.0
-HEAD = "| Scenario | blows | refused | longest wait, s | in all, s | lost | added | what differs |"
+HEAD = (
+    "| Scenario | blows | refused | longest wait, s | in all, s | lost | added | what differs "
+    "| gathered otherwise |"
+)
 
 
 def main() -> None:
@@ -52,6 +57,7 @@ def _parse_arguments() -> argparse.Namespace:
     arguments.add_argument("data", type=Path)
     arguments.add_argument("only", nargs="*", help="scenarios by name, without one all")
     arguments.add_argument("--turns", type=int, default=1000)
+    arguments.add_argument("--pace", type=float, default=0.3)
     arguments.add_argument("--show", type=int, default=0, help="rows of each kind that differ")
     arguments.add_argument("--seed", type=int, default=7)
     return arguments.parse_intermixed_args()
@@ -65,7 +71,7 @@ def _run_all(given: argparse.Namespace) -> int:
     template = _make_template()
     chosen = [each for each in SCENARIOS if not given.only or each.name in given.only]
     wanted = {each.like for each in chosen} | {each.name for each in chosen}
-    print(HEAD + "\n" + "|---" * 8 + "|", flush=True)
+    print(HEAD + "\n" + "|---" * 9 + "|", flush=True)
     held: dict[str, Content] = {}
     faults = 0
     for scenario in SCENARIOS:
@@ -73,18 +79,23 @@ def _run_all(given: argparse.Namespace) -> int:
             continue
         began = time.monotonic()
         try:
-            content, row = _run_scenario(scenario, template, exchanges, Random(given.seed))
+            content, row = _run_scenario(scenario, template, exchanges, given)
         except (RuntimeError, TimeoutError) as error:
             print(f"| {scenario.name} | {error} |", flush=True)
             faults += 1
             continue
         held[scenario.name] = content
-        differs = compare(held.get(scenario.like, content), content)
+        found = compare(held.get(scenario.like, content), content)
+        differs = [each for each in found if not each.is_of_the_moment]
+        gathered = sum(each.lost.total() for each in found if each.is_of_the_moment)
         lost = sum(each.lost.total() for each in differs)
         more = sum(each.added.total() for each in differs)
         told = ", ".join(map(str, differs)) or "nothing"
         took = time.monotonic() - began
-        print(f"| {scenario.name} | {row} | {took:.0f} | {lost} | {more} | {told} |", flush=True)
+        print(
+            f"| {scenario.name} | {row} | {took:.0f} | {lost} | {more} | {told} | {gathered} |",
+            flush=True,
+        )
         faults += bool(differs)
         for each in differs:
             for sign, rows in (("-", each.lost), ("+", each.added)):
@@ -120,7 +131,7 @@ def _read_exchanges(path: Path, turns: int) -> list[Exchange]:
 
 
 def _run_scenario(
-    scenario: Scenario, template: Path, exchanges: list[Exchange], chance: Random
+    scenario: Scenario, template: Path, exchanges: list[Exchange], given: argparse.Namespace
 ) -> tuple[Content, str]:
     """What the hub held in the end, and the columns of the table about the way there.
 
@@ -135,7 +146,7 @@ def _run_scenario(
     with scenario.stage(template, folder) as (around, disturb):
         hub = FaultyHub(around.folder, find_free_port(), around.env)
         try:
-            content, row = _feed(hub, disturb, exchanges, chance)
+            content, row = _feed(hub, disturb, exchanges, given)
         finally:
             hub.stop()
             _keep_logs(scenario.name, around.folder)
@@ -148,18 +159,18 @@ def _run_scenario(
 
 
 def _feed(
-    hub: FaultyHub, disturb: Disturb, exchanges: list[Exchange], chance: Random
+    hub: FaultyHub, disturb: Disturb, exchanges: list[Exchange], given: argparse.Namespace
 ) -> tuple[Content, str]:
     from tests.faults.backend import Backend
     from tests.faults.content import now, read_content
 
-    began, ends, blows = now(), Event(), [0]
+    began, ends, blows, chance = now(), Event(), [0], Random(given.seed)
     hub.start()
     backend = Backend(hub.port)
     striker = Thread(target=lambda: blows.append(disturb(hub, chance, ends)), daemon=True)
     striker.start()
     try:
-        backend.send_all(exchanges, SEND_SECONDS)
+        backend.send_all(exchanges, SEND_SECONDS, given.pace)
         striker.join(READ_SECONDS)
         backend.wait_until_read(READ_SECONDS)
         content = read_content(backend, sorted({each.subject for each in exchanges}), began)

@@ -42,11 +42,13 @@ class Backend:
         self._headers = {"Authorization": f"Bearer {API_KEY}"}
         self.sent = Sent()
 
-    def send_all(self, exchanges: Sequence[Exchange], patience: float) -> None:
-        """In their order. Raises TimeoutError for one that was not stored in `patience` seconds,
-        and RuntimeError for an answer that no repetition mends."""
+    def send_all(self, exchanges: Sequence[Exchange], patience: float, pace: float) -> None:
+        """In their order, one every `pace` seconds. Raises TimeoutError for one that was not stored
+        in `patience` seconds, and RuntimeError for an answer that no repetition mends."""
         for exchange in exchanges:
+            began = time.monotonic()
             self._send(exchange, patience)
+            time.sleep(max(0.0, pace - (time.monotonic() - began)))
 
     def _send(self, exchange: Exchange, patience: float) -> None:
         body = {

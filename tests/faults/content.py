@@ -3,6 +3,10 @@
 Ids differ from run to run, and so do the times at which something was read: what is left is each
 row's words, its times in the world that is told of, and its state. Rows are counted, as the order
 in which steps end is nobody's promise; that of turns is, and is compared as it stands.
+
+What gathers, sums up or links memories goes by what is there when it is its turn. So two long runs
+that nothing disturbs differ in it, by thousands of rows of a thousand turns; of it that is compared
+which they have in common (`LASTING`), and the rest is only counted.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -25,11 +29,24 @@ _HEADS = ("made_at", "sha256", "counts")
 # What the hub did, it did not longer ago than this, by any clock; what is told of is older.
 _LATELY = timedelta(days=1)
 
+# By kind of row, the columns that do not depend on when something was gathered; none: how many.
+LASTING: Mapping[str, tuple[str, ...]] = {
+    "page": ("first_seq", "last_seq", "kind"),
+    "note": ("content", "occurred_at", "enrichment"),
+    "segmentpage": (),
+}
+# Rows of these kinds may be others, and more or fewer.
+GATHERED = frozenset((
+    "chain", "segment", "episode", "trait", "link", "proposal", "evolutionevent", "revision",
+    "derivation", "end",
+))  # fmt: skip
+
 Content = dict[str, Counter[str]]
 
 
 def read_content(backend: Backend, subjects: list[str], began: datetime) -> Content:
-    """By kind of row, how often each is there; `turn order` has one row a subject."""
+    """By kind of row, how often each is there; `turn order` has one row a subject, and what of a
+    kind is of the moment stands under its name with a star."""
     content: Content = {}
     for subject in subjects:
         exported = backend.read_all(f"spaces/{subject}/export").text
@@ -51,6 +68,10 @@ class Difference:
     lost: Counter[str]
     added: Counter[str]
 
+    @property
+    def is_of_the_moment(self) -> bool:
+        return self.kind.endswith("*")
+
     def __str__(self) -> str:
         return f"{self.kind} {self.total}: -{self.lost.total()} +{self.added.total()}"
 
@@ -67,8 +88,19 @@ def compare(before: Content, after: Content) -> list[Difference]:
 def _list_rows(lines: list[dict[str, Any]], began: datetime) -> Iterator[tuple[str, str]]:
     for line in lines:
         kind = line.get("row")
-        if kind:
-            yield kind, json.dumps(_strip(line, began), sort_keys=True, ensure_ascii=False)
+        if not kind:
+            continue
+        row = _strip(line, began)
+        if kind in GATHERED or kind in LASTING:
+            yield f"{kind}*", _write(row)
+        if kind in LASTING:
+            yield kind, _write({name: row.get(name) for name in LASTING[kind]})
+        elif kind not in GATHERED:
+            yield kind, _write(row)
+
+
+def _write(row: dict[str, Any]) -> str:
+    return json.dumps(row, sort_keys=True, ensure_ascii=False)
 
 
 def _strip(value: Any, began: datetime) -> Any:

@@ -222,6 +222,7 @@ def with_model(*moods: str) -> Stage:
 MOODS = ("slow", "dripping", "refusing", "limited", "failing", "cutting", "garbage", "enormous")
 SCENARIOS = [
     Scenario("undisturbed", alone(leave_alone)),
+    Scenario("undisturbed again", alone(leave_alone)),  # what differs by itself
     Scenario("worker killed", alone(kill(30, "worker"))),
     Scenario("web server killed", alone(kill(30, "web"))),
     Scenario("a database backend killed", alone(kill(30, "backend"))),
