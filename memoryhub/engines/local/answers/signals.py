@@ -117,6 +117,7 @@ def find_text_topics(text: str) -> frozenset[str]:
     return find_topics(words, "".join(_HAN_CHARACTER.findall(text)))
 
 
+@lru_cache(maxsize=512)
 def find_asked_topics(question: str) -> frozenset[str]:
     meant = (topic for topic, pattern in _ASKED_TOPICS.items() if pattern.search(question))
     return find_text_topics(question).union(meant)
