@@ -70,6 +70,13 @@ class QueueFull(MemoryHubError):
     code = "queue_full"
 
 
+class QuotaReached(MemoryHubError):
+    """A tenant keeps as many messages as it may; waiting does not help, so not a 429."""
+
+    status = 403
+    code = "quota_reached"
+
+
 class TenantMoved(MemoryHubError):
     """The tenant is served by another cell now, or is about to be; answered with Retry-After."""
 

@@ -182,6 +182,8 @@ class Tenant(models.Model):
     seeded_at = models.DateTimeField(null=True, blank=True)
     # The cell that serves it now, once it has moved: nothing is read or written here any more.
     moved_to = models.CharField(max_length=60, blank=True, default="", db_default="")
+    # How many messages it may keep, 0 for any number; None: as the settings say.
+    max_turns = models.PositiveIntegerField(null=True, blank=True)
     # A replay's: whoever made it does its work, by the clock of what was said. Workers don't.
     own_clock = models.BooleanField(default=False)
 

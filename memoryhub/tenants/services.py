@@ -17,6 +17,7 @@ from memoryhub.tenants.scope import tenant_scope
 
 MAX_SUBJECT_LENGTH = 200
 MAX_NAME_LENGTH = 120
+MAX_QUOTA = 2**31 - 1  # of messages
 
 
 def create_tenant(
@@ -65,6 +66,20 @@ def require_second_factor(tenant_id: UUID, required: bool, *, actor: str = HUB_A
             record_audit_entry(
                 tenant_id, Action.TENANT_CHANGED, actor, "second factor", f"now {words}"
             )
+
+
+def set_quota(tenant_id: UUID, messages: int | None, *, actor: str = HUB_ACTOR) -> None:
+    """How many messages the tenant may keep: 0 for any number, None for what the settings say. In
+    force within a minute. Raises InvalidInput."""
+    if messages is not None and not 0 <= messages <= MAX_QUOTA:
+        raise InvalidInput(
+            gettext("a number between 0 and %(limit)s") % {"limit": f"{MAX_QUOTA:,}"},
+            field="messages",
+        )
+    words = "as the settings say" if messages is None else f"{messages:,}" if messages else "any number"
+    with tenant_scope(tenant_id):
+        Tenant.objects.filter(id=tenant_id).update(max_turns=messages)
+        record_audit_entry(tenant_id, Action.TENANT_CHANGED, actor, "quota", f"now {words}")
 
 
 def add_member(tenant: Tenant, user: User, role: str, *, actor: str = HUB_ACTOR) -> Membership:

@@ -318,6 +318,7 @@ FIELD_NAMES: dict[str, StrOrPromise] = {
     "via_type": pgettext_lazy("a column", "derived through"),
     "webhook": pgettext_lazy("a column", "webhook"),
     "endpoint": pgettext_lazy("a column", "endpoint"),
+    "max_turns": pgettext_lazy("a column", "messages it may keep"),
     "second_factor_required": pgettext_lazy("a column", "second factor required"),
     "moved_to": pgettext_lazy("a column", "moved to"),
     "seeded_at": pgettext_lazy("a column", "demo loaded"),

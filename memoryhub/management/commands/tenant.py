@@ -1,4 +1,4 @@
-"""`manage.py tenant`: where tenants are, among several cells."""
+"""`manage.py tenant`: where tenants are, among several cells, and how much each may keep."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from django.core.management.base import BaseCommand, CommandError
 from psycopg import Error
 
 from memoryhub import env
+from memoryhub.errors import InvalidInput
+from memoryhub.management.arguments import get_tenant
 from memoryhub.management.backups import build_owner_dsn
 from memoryhub.management.moves import (
     MoveError,
@@ -20,10 +22,16 @@ from memoryhub.management.moves import (
     move_tenant,
     purge_moved_tenant,
 )
+from memoryhub.pipeline.ingest.quota import count_kept_messages, read_quota
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import set_quota
 
 
 class Command(BaseCommand):
-    help = "Move a tenant to another cell, and tell proxies which keys and hosts are this one's."
+    help = (
+        "Move a tenant to another cell, tell proxies which keys and hosts are this one's, and say "
+        "how many messages a tenant may keep."
+    )
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -37,6 +45,11 @@ class Command(BaseCommand):
         move.add_argument("--switch", default="", help=switch)
         purge = actions.add_parser("purge", help="delete what a tenant left that has moved")
         purge.add_argument("slug")
+        quota = actions.add_parser("quota", help="how many messages a tenant has, and may keep")
+        quota.add_argument("slug")
+        limit = quota.add_mutually_exclusive_group()
+        limit.add_argument("--messages", type=int, help="set it; 0 for any number")
+        limit.add_argument("--default", action="store_true", help="what MEMORYHUB_MAX_TURNS says")
         routes = actions.add_parser("routes", help="what HAProxy's maps are to say of this cell")
         routes.add_argument("map", choices=("keys", "slugs"))
         routes.add_argument("--cell", required=True, help="its name, which proxies know it by")
@@ -48,6 +61,8 @@ class Command(BaseCommand):
             elif action == "purge":
                 gone = purge_moved_tenant(options["slug"], build_owner_dsn())
                 self.stdout.write(f"{gone:,} rows deleted.")
+            elif action == "quota":
+                self._tell_quota(options["slug"], options["messages"], options["default"])
             else:
                 routes = list_routes(build_owner_dsn(), settings.CELL)
                 found = routes.keys if options["map"] == "keys" else routes.slugs
@@ -56,6 +71,19 @@ class Command(BaseCommand):
                 )
         except (MoveError, Error) as error:
             raise CommandError(str(error)) from error
+
+    def _tell_quota(self, slug: str, messages: int | None, default: bool) -> None:
+        tenant = get_tenant(slug)
+        try:
+            if messages is not None or default:
+                set_quota(tenant.id, messages)
+        except InvalidInput as error:
+            raise CommandError(f"--{error.field}: {error.message}") from error
+        with tenant_scope(tenant.id):
+            tenant.refresh_from_db()
+            kept = count_kept_messages()
+        most = read_quota(tenant.max_turns)
+        self.stdout.write(f"{kept:,} messages of {f'{most:,}' if most else 'any number'}.")
 
     def _move(self, slug: str, cell: str, command: str) -> None:
         target = env.read_text("MEMORYHUB_MOVE_TO")

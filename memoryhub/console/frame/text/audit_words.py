@@ -34,11 +34,14 @@ _ABOUT = {
     "everything": _("everything"),
     "name": _("name"),
     "prices of the hub": _("prices of the hub"),
+    "quota": _("quota"),
     "second factor": _("second factor"),
 }
 _WORDS = {
     "admin": _("admin"),
     "all spaces": _("all spaces"),
+    "any number": _("any number"),
+    "as the settings say": _("as the settings say"),
     "editor": _("editor"),
     "everybody's own choice": _("everybody's own choice"),
     "none": _("none"),
