@@ -157,6 +157,17 @@ def test_a_job_over_its_time_is_given_up_and_says_so(
     assert job.error.startswith("overdue")
 
 
+def test_a_job_whose_watch_found_no_memory_to_begin_is_done_all_the_same(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "start_new_thread", lambda *begun: 0)
+    job = ingest_text(tenant, "I live in Porto.")
+    assert runner.run_next_job(tenant.id, job.space_id)
+    with tenant_scope(tenant.id):
+        job.refresh_from_db()
+    assert job.state == Job.State.DONE
+
+
 def test_a_tenant_with_too_much_waiting_waits_itself(
     tenant: Tenant, settings: LazySettings
 ) -> None:

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoryhub.engines.local.answers.decide import DECIDER_FORMAT
+from memoryhub.engines.local.answers.decide import DECIDER_FORMAT, describe_pieces
 from memoryhub.engines.local.answers.evidence import parse_question, rank_sentences
-from memoryhub.engines.local.answers.signals import describe_pieces
-from memoryhub.engines.local.language import LanguageCode, detect_language
 from memoryhub.engines.types import Quote
 from memoryhub.errors import InvalidInput
 from memoryhub.lab.throwaway.tenants import open_throwaway_tenant
@@ -28,9 +26,8 @@ from memoryhub.recall.answers import LIMIT, load_quotes_for_question
 
 FloatArray = NDArray[np.float64]
 _PARTS, _STRENGTH = 4, 0.3
-# Of what is unknown this share is to be refused, in dialogues that were not learned from. What is
-# asked in Chinese is refused more often anyway, where nothing lies above a search's floor.
-REFUSED_AIMS: Mapping[LanguageCode, float] = {"en": 0.6, "zh": 0.55, "other": 0.6}
+# Of what is unknown this share is to be refused, in dialogues that were not learned from.
+REFUSED_AIM = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +36,6 @@ class AskedPieces:
     of them are right."""
 
     dialogue: str
-    language: LanguageCode
     known: bool
     names: Sequence[str]
     values: FloatArray
@@ -52,11 +48,10 @@ def describe_question(
     """As the rules read it before they answer."""
     quotes = quotes[:LIMIT]
     asked = parse_question(question.text, quotes, subject)
-    pieces = describe_pieces(asked, quotes, rank_sentences(asked, quotes))
+    pieces = list(describe_pieces(asked, quotes, rank_sentences(asked, quotes)))
     known = question.kind != "unknown"
     return AskedPieces(
         dialogue,
-        detect_language(question.text),
         known,
         list(pieces[0][1]) if pieces else [],
         np.array([list(features.values()) for _, features in pieces], dtype=float),
@@ -82,8 +77,8 @@ def train_decider(
 
 
 def fit_decider(asked: Sequence[AskedPieces], *, on: str = "") -> dict[str, Any]:
-    """The same questions always give the same decider. A language's bar is where so many unknown
-    things are refused (`REFUSED_AIMS`), each by a decider that has not seen its dialogue."""
+    """The same questions always give the same decider. The bar is where `REFUSED_AIM` of unknown
+    things are refused, each by a decider that has not seen its dialogue."""
     if not any(each.right.any() for each in asked):
         raise InvalidInput("no question there has an answer that is found", field="path")
     names = next(each.names for each in asked if each.names)
@@ -93,18 +88,19 @@ def fit_decider(asked: Sequence[AskedPieces], *, on: str = "") -> dict[str, Any]
         left_out = [each for each in asked if places[each.dialogue] % _PARTS == part]
         weights, bias = _learn([each for each in asked if places[each.dialogue] % _PARTS != part])
         chances += [(each, *_find_best(each, weights, bias)) for each in left_out]
-    bars = {language: _find_bar(language, chances) for language in get_args(LanguageCode)}
+    unknown = sorted(chance for each, chance, _ in chances if not each.known)
+    bar = unknown[int(REFUSED_AIM * len(unknown))] if unknown else 0.0
     weights, bias = _learn(asked)
     return {
         "format": DECIDER_FORMAT,
         "weights": dict(zip(names, weights.round(4).tolist(), strict=True)),
         "bias": round(bias, 4),
-        "bars": bars,
+        "bar": round(bar, 3),
         "trained": {
             "dialogues": len(places),
             "questions": len(asked),
             "on": on,
-            "left_out": _measure(chances, bars),
+            "left_out": _measure(chances, bar),
         },
     }
 
@@ -132,20 +128,9 @@ def _find_best(each: AskedPieces, weights: FloatArray, bias: float) -> tuple[flo
     return float(1 / (1 + np.exp(-scores[best]))), bool(each.right[best])
 
 
-def _find_bar(language: LanguageCode, chances: Sequence[tuple[AskedPieces, float, bool]]) -> float:
-    """Of a language in which nothing unknown was asked, that of all."""
-    unknown = [(each.language, chance) for each, chance, _ in chances if not each.known]
-    own = sorted(chance for code, chance in unknown if code == language)
-    ordered = own or sorted(chance for _, chance in unknown)
-    return round(ordered[int(REFUSED_AIMS[language] * len(ordered))], 3) if ordered else 0.0
-
-
-def _measure(
-    chances: Sequence[tuple[AskedPieces, float, bool]], bars: Mapping[LanguageCode, float]
-) -> Mapping[str, float]:
-    told = [(each, chance >= bars[each.language], right) for each, chance, right in chances]
-    known = [(given, right) for each, given, right in told if each.known]
-    unknown = [not given for each, given, _ in told if not each.known]
+def _measure(chances: Sequence[tuple[AskedPieces, float, bool]], bar: float) -> Mapping[str, float]:
+    known = [(chance >= bar, right) for each, chance, right in chances if each.known]
+    unknown = [chance < bar for each, chance, _ in chances if not each.known]
     return {
         "right": round(sum(given and right for given, right in known) / max(1, len(known)), 3),
         "wrong": round(sum(given and not right for given, right in known) / max(1, len(known)), 3),

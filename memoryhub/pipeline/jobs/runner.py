@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from _thread import start_new_thread
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -196,14 +197,26 @@ def keep_lease(job: Job) -> Iterator[None]:
     it can be, by LeaseLost.
     """
     done, lost = threading.Event(), threading.Event()
-    thread = threading.Thread(target=_extend_lease_until, args=(job, done, lost), daemon=True)
-    thread.start()
+    begun, ended = threading.Event(), threading.Event()
+
+    def extend() -> None:
+        begun.set()
+        try:
+            _extend_lease_until(job, done, lost)
+        finally:
+            ended.set()
+
+    # `Thread.start` waits until the new thread says that it runs, which one that finds no memory
+    # for its first steps never does: the job would be held for ever, and with it its space.
+    # Without the extensions it is only lost to whoever takes it over.
+    start_new_thread(extend, ())
     try:
         with allow_stopping(partial(_raise_if_lost, lost)):
             yield
     finally:
         done.set()
-        thread.join()
+        if begun.is_set():
+            ended.wait()
 
 
 def _raise_if_lost(lost: threading.Event) -> None:

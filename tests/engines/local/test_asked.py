@@ -15,7 +15,6 @@ from memoryhub.engines.local.answers.asked import (
 )
 from memoryhub.engines.local.answers.decide import get_shipped_decider, weigh_sentences
 from memoryhub.engines.local.answers.evidence import parse_question, rank_sentences
-from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import Quote
 
 
@@ -79,8 +78,7 @@ def test_any_piece_has_a_chance(question: str, text: str) -> None:
     quotes = [Quote(text, None, speaker="Kit", relevance=0.5)]
     asked = parse_question(question, quotes, "Kit")
     sentences = rank_sentences(asked, quotes)
-    decider = get_shipped_decider(detect_language(question))
-    for chance, piece in weigh_sentences(asked, quotes, sentences, decider):
+    for chance, piece in weigh_sentences(asked, quotes, sentences, get_shipped_decider()):
         assert 0 <= chance <= 1
         assert text[piece.start : piece.end] == piece.text
 

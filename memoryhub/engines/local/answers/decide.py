@@ -1,4 +1,4 @@
-"""How likely a piece of a memory answers a question: a learned decider over plain signals.
+"""How likely a piece of a memory answers a question: a learned decider over a few plain features.
 
 Its weights are learned by `manage.py lab train-answers` from everyday questions, and shipped as
 JSON with where they come from.
@@ -7,53 +7,64 @@ JSON with where they come from.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from functools import cache
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache
+from math import log1p
 from pathlib import Path
 from typing import Any
 
-from memoryhub.engines.local.answers.evidence import EvidenceSentence, QuestionTerms
-from memoryhub.engines.local.answers.signals import (
-    describe_pieces,
-    find_asked_topics,
-    find_text_topics,
+from memoryhub.engines.local.answers.asked import find_asked_tense, find_value_kind, has_value
+from memoryhub.engines.local.answers.evidence import (
+    EvidenceSentence,
+    QuestionTerms,
+    extract_stems,
+    list_spoken_stems,
 )
-from memoryhub.engines.local.language import LanguageCode
+from memoryhub.engines.local.comparison.topics import find_topics
+from memoryhub.engines.local.language import HAN
 from memoryhub.engines.local.logistic import Logistic
 from memoryhub.engines.types import Quote
 
 DECIDER_PATH = Path(__file__).with_name("decider.json")
-DECIDER_FORMAT = "memoryhub.decider/2"
+DECIDER_FORMAT = "memoryhub.decider/1"
+_ASKS_NAME = re.compile(
+    r"\b(?:who|whos|who['’]s|whose|which|where|wheres|where['’]s|names?|called)\b|谁|哪|叫什么|名字",
+    re.I,
+)
+# A word with a capital that does not begin a sentence.
+_NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][\w'’-]+|\b[A-Z][a-z]+ [A-Z]")
+# What says that something has changed.
+NEWS = re.compile(
+    r"\b(?:now|these days|currently|anymore|no longer|switched|changed|moved|started|since|instead"
+    r"|still|bought|got|joined|quit|left)\b|现在|换|改|搬|新|了",
+    re.I,
+)
+_LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
 # Topics that tell what kind of thing is asked for.
 _KINDS = frozenset(
-    (
-        "transport",
-        "bank",
-        "coffee",
-        "device",
-        "home",
-        "language",
-        "music",
-        "pet",
-        "phone",
-        "sport",
-        "study",
-    )
+    {"study", "transport", "sport", "bank", "pet", "coffee", "music", "language", "device", "phone"}
 )
+_HAN_CHARACTER = re.compile(f"[{HAN}]")
+# A memory no longer than this may be the answer as a whole, and not only a sentence of it.
+_WHOLE_CHARACTERS = 300
+# What was not ranked with the rest bears on the question less than all that was.
+_UNRANKED = -3.0
 
 
-def read_decider(path: Path, language: LanguageCode) -> Logistic:
-    """As questions in this language are answered: each has a bar of its own. Raises ValueError for
-    anything but a file that the training wrote."""
+def read_decider(path: Path) -> Logistic:
+    """Raises ValueError for anything but a file that the training wrote."""
     given: Any = json.loads(path.read_text(encoding="utf-8"))
     if given.get("format") != DECIDER_FORMAT:
         raise ValueError(f"{path.name} holds no decider")
-    return Logistic(given["bias"], given["bars"][language], given["weights"])
+    return Logistic(given["bias"], given["bar"], given["weights"])
 
 
 @cache
-def get_shipped_decider(language: LanguageCode) -> Logistic:
-    return read_decider(DECIDER_PATH, language)
+def get_shipped_decider() -> Logistic:
+    return read_decider(DECIDER_PATH)
 
 
 def weigh_sentences(
@@ -65,8 +76,8 @@ def weigh_sentences(
     """Each piece of the quotes with its chance to be the answer, likeliest first. From a chance of
     the decider's bar on it is one."""
     weighed = [
-        (decider.estimate(signals), piece)
-        for piece, signals in describe_pieces(asked, quotes, sentences)
+        (decider.estimate(features), piece)
+        for piece, features in describe_pieces(asked, quotes, sentences)
     ]
     return sorted(weighed, key=lambda each: -each[0])
 
@@ -75,5 +86,91 @@ def shares_kind(asked: QuestionTerms, quote: Quote, text: str) -> bool:
     """Whether a fact of the one who is asked about is of the same kind of thing as the question, by
     whatever words: a swim where a sport is asked for."""
     theirs = bool(quote.owner) and (quote.owner,) == asked.people
-    sought = find_asked_topics(asked.text) & _KINDS if theirs and not quote.tells_end else set()
-    return bool(sought) and sought <= find_text_topics(text)
+    sought = _find_kinds(asked.text) if theirs and not quote.tells_end else frozenset()
+    return bool(sought) and sought <= _find_kinds(text)
+
+
+@lru_cache(maxsize=512)
+def _find_kinds(text: str) -> frozenset[str]:
+    words = [word.casefold() for word in _LATIN_WORD.findall(text)]
+    return find_topics(words, "".join(_HAN_CHARACTER.findall(text))) & _KINDS
+
+
+def describe_pieces(
+    asked: QuestionTerms, quotes: Sequence[Quote], sentences: Sequence[EvidenceSentence]
+) -> Iterator[tuple[EvidenceSentence, dict[str, float]]]:
+    """The `sentences` of the quotes (`evidence.rank_sentences`), and short memories as a whole,
+    with what speaks for each as an answer."""
+    about_all = _describe_question(asked, quotes)
+    spoken = list_spoken_stems(quotes)
+    for piece in _add_whole_memories(sentences, quotes):
+        own = about_all[piece.quote]
+        yield piece, own | _describe_piece(asked, quotes, piece, spoken[piece.quote])
+
+
+def _add_whole_memories(
+    sentences: Sequence[EvidenceSentence], quotes: Sequence[Quote]
+) -> Iterator[EvidenceSentence]:
+    counts = Counter(each.quote for each in sentences)
+    given = set[int]()
+    for sentence in sentences:
+        quote = quotes[sentence.quote]
+        yield sentence
+        short = len(quote.text) <= _WHOLE_CHARACTERS and bool(quote.speaker)
+        if counts[sentence.quote] > 1 and short and sentence.quote not in given:
+            given.add(sentence.quote)
+            yield replace(
+                sentence, start=0, end=len(quote.text), text=quote.text, person=quote.speaker
+            )
+
+
+def _describe_question(asked: QuestionTerms, quotes: Sequence[Quote]) -> list[dict[str, float]]:
+    """Of each quote, its place among the others."""
+    tense = find_asked_tense(asked.text)
+    times = sorted({quote.said_at for quote in quotes if quote.said_at})
+    bearing = [_UNRANKED if q.relevance is None else q.relevance for q in quotes]
+    others = sorted(bearing, reverse=True)
+    told = []
+    for at, quote in enumerate(quotes):
+        recency = times.index(quote.said_at) / max(1, len(times) - 1) if quote.said_at else 0.0
+        best_other = others[1] if len(others) > 1 and bearing[at] == others[0] else others[0]
+        told.append(
+            {
+                "first": 1 / (1 + at),
+                "bearing": bearing[at],
+                "lead": bearing[at] - best_other,
+                "now": recency * (tense == "now"),
+                "former": recency * (tense == "former"),
+                "neither": float(tense == ""),
+                "ended": float(quote.until is not None and tense != "former"),
+                "ended_asked": float(quote.until is not None and tense == "former"),
+                "stated": float(quote.states_any_of(asked.predicates)),
+                "fact": float(bool(quote.owner)),
+            }
+        )
+    return told
+
+
+def _describe_piece(
+    asked: QuestionTerms, quotes: Sequence[Quote], sentence: EvidenceSentence, spoken: set[str]
+) -> dict[str, float]:
+    kind, quote = find_value_kind(asked.text), quotes[sentence.quote]
+    stems = extract_stems(f"{sentence.text} {quote.replaced}")
+    kind = "" if kind == "identity" else kind  # answered before, where it is told
+    chinese = bool(_HAN_CHARACTER.search(sentence.text))
+    words = len(sentence.text) / 1.6 if chinese else len(sentence.text.split())
+    text, count = quote.text, max(1, len(asked.stems))
+    return {
+        "says": len(asked.stems & stems) / count,
+        "memory_says": len(asked.stems & spoken) / count,
+        "few_words": float(len(asked.stems) <= 1),
+        "value": float(bool(kind) and has_value(sentence.text, kind)),
+        "no_value": float(not has_value(sentence.text, kind)),
+        "name": float(bool(_ASKS_NAME.search(asked.text) and _NAME.search(sentence.text))),
+        "asks": float(sentence.is_question),
+        "theirs": float(bool(asked.people) and sentence.person in asked.people),
+        "whole": float(len(sentence.text) == len(text)),
+        "length": log1p(words),
+        "news": float(bool(NEWS.search(sentence.text)) and find_asked_tense(asked.text) == "now"),
+        "chinese": float(chinese),
+    }

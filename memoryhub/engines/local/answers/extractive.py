@@ -24,6 +24,7 @@ from memoryhub.engines.local.answers.asked import (
     tells_measure,
 )
 from memoryhub.engines.local.answers.decide import (
+    NEWS,
     get_shipped_decider,
     shares_kind,
     weigh_sentences,
@@ -43,7 +44,6 @@ from memoryhub.engines.local.answers.phrases import (
     rank_phrases,
 )
 from memoryhub.engines.local.answers.relatives import KIN_WORDS
-from memoryhub.engines.local.answers.signals import NEWS
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.dates.times import find_times, format_day, format_span
 from memoryhub.engines.local.language import LanguageCode, detect_language
@@ -449,7 +449,7 @@ def _answer_with_likeliest(
     """What the learned decider takes for the answer, if it takes any for likely enough: a date, a
     yes, or quoted, with what is at least half as likely and stands elsewhere. `far`: how often as
     likely it has to be."""
-    decider = get_shipped_decider(language)
+    decider = get_shipped_decider()
     weighed = weigh_sentences(asked, quotes, sentences, decider)
     telling = [each for each in weighed if not each[1].is_question] or weighed
     if (kind := find_value_kind(asked.text)) in ("phone", "mail"):
