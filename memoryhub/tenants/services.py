@@ -76,7 +76,9 @@ def set_quota(tenant_id: UUID, messages: int | None, *, actor: str = HUB_ACTOR) 
             gettext("a number between 0 and %(limit)s") % {"limit": f"{MAX_QUOTA:,}"},
             field="messages",
         )
-    words = "as the settings say" if messages is None else f"{messages:,}" if messages else "any number"
+    words = f"{messages:,}" if messages else "any number"
+    if messages is None:
+        words = "as the settings say"
     with tenant_scope(tenant_id):
         Tenant.objects.filter(id=tenant_id).update(max_turns=messages)
         record_audit_entry(tenant_id, Action.TENANT_CHANGED, actor, "quota", f"now {words}")
