@@ -28,11 +28,11 @@ FILL_SQL = """
 INSERT INTO {table} (id, tenant_id, space_id, kind, owner_id, chunk, model, embedding, words,
     window_words, text_hash)
 SELECT gen_random_uuid(), t.id, t.id, 'turn', gen_random_uuid(), 0, 'bench-384',
-    (SELECT array_agg(random() - 0.5) FROM generate_series(1, 384 + r * 0))::halfvec,
+    (SELECT array_agg(random() - 0.5 + n * 0) FROM generate_series(1, 384 + r * 0) AS n)::halfvec,
     to_tsvector('simple', w.words), to_tsvector('simple', w.words), md5(r::text)
 FROM unnest(%(tenants)s::uuid[]) AS t(id), generate_series(1, %(each)s) AS r,
-    LATERAL (SELECT string_agg('word' || floor(random() * 5000 + r * 0)::int, ' ') AS words
-             FROM generate_series(1, 12)) w
+    LATERAL (SELECT string_agg('word' || floor(random() * 5000 + n * 0)::int, ' ') AS words
+             FROM generate_series(1, 12 + r * 0) AS n) w
 """
 NEAREST_SQL = """
 SELECT owner_id FROM {table}
@@ -106,9 +106,8 @@ def _measure(dsn: str, given: argparse.Namespace) -> None:
             took = [_time(database.execute, f"VACUUM {part}") for part in parts]
             found[name]["vacuum after a twentieth changed, s"] = sum(took)
             found[name]["the longest of its vacuums, s"] = max(took)
-            size = database.execute(
-                "SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree(%s)", [name]
-            ).fetchone()
+            sizes = "SELECT sum(pg_total_relation_size(p::regclass)) FROM unnest(%s::text[]) AS p"
+            size = database.execute(sizes, [parts]).fetchone()
             assert size is not None
             found[name]["size, MB"] = float(size[0]) / 2**20
     print("| | whole | parted |\n|---|---|---|")
@@ -143,7 +142,7 @@ def _list_parts(database: psycopg.Connection[Any], name: str) -> list[str]:
     rows = database.execute(
         "SELECT relid::regclass FROM pg_partition_tree(%s) WHERE isleaf", [name]
     )
-    return [str(row[0]) for row in rows]
+    return [str(row[0]) for row in rows] or [name]  # a whole table is no tree
 
 
 def _ask(
