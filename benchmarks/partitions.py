@@ -24,6 +24,7 @@ from uuid import UUID
 import psycopg
 
 NAMES = ("whole", "parted")
+# What is added as nothing has the database draw anew for each row and each word.
 FILL_SQL = """
 INSERT INTO {table} (id, tenant_id, space_id, kind, owner_id, chunk, model, embedding, words,
     window_words, text_hash)

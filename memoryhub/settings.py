@@ -131,8 +131,9 @@ MAX_TEXT_BYTES = 1024 * 1024
 MAX_MESSAGES = env.read_integer("MEMORYHUB_MAX_MESSAGES", 500, least=1)
 # Requests of one API key in a minute; 0: as many as it likes.
 RATE_LIMIT_PER_MINUTE = env.read_integer("MEMORYHUB_RATE_LIMIT_PER_MINUTE", 6000, least=0)
-# Steps of a tenant that may wait to be done before it has to wait itself; 0: any number.
+# Messages that a tenant without a quota of its own may keep; 0: any number.
 MAX_TURNS = env.read_integer("MEMORYHUB_MAX_TURNS", 0, least=0)
+# Steps of a tenant that may wait to be done before it has to wait itself; 0: any number.
 MAX_WAITING_JOBS = env.read_integer("MEMORYHUB_MAX_WAITING_JOBS", 20_000, least=0)
 # A file of an export, which is written to disk as it comes.
 MAX_IMPORT_BYTES = env.read_integer("MEMORYHUB_MAX_IMPORT_BYTES", 1024 * 1024 * 1024, least=1024)

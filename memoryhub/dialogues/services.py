@@ -15,6 +15,7 @@ from django.utils.translation import gettext_noop
 from memoryhub.background.news import News, notify_listeners
 from memoryhub.dialogues.messages import Message, check_messages, clean_text, resolve_time
 from memoryhub.dialogues.models import INNER, OWN_KEYS, Session, Turn
+from memoryhub.dialogues.quota import check_quota
 from memoryhub.dialogues.redaction import hash_buried_words
 from memoryhub.engines.local.language import detect_language
 from memoryhub.errors import Conflict, InvalidInput
@@ -63,7 +64,7 @@ def append_turns(
     themselves wants these kept.
 
     Locks the space's row, so that `seq` has no gaps and duplicates are seen (X1, X2).
-    Raises Conflict while the space is paused.
+    Raises Conflict while the space is paused, QuotaReached.
     """
     messages = [_drop_own_keys(message) for message in check_messages(messages)]
     if len(session_id) > 200:
@@ -137,7 +138,9 @@ def append_inner_turns(
 
 
 def _store_turns(space: Space, session: Session, new: list[Turn], received: datetime) -> None:
-    """Number and save them, the last of their session. Call with the space locked."""
+    """Number and save them, the last of their session. Call with the space locked. Raises
+    QuotaReached."""
+    check_quota(space.tenant, len(new))
     for at, turn in enumerate(new):
         turn.session = session
         turn.seq, turn.ordinal = space.next_seq + at, session.turn_count + at + 1

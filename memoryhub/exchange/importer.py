@@ -19,6 +19,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from typing_extensions import TypedDict
 
+from memoryhub.dialogues.quota import check_quota_after
 from memoryhub.engines.types import Embedder
 from memoryhub.errors import InvalidInput
 from memoryhub.exchange import after_import, erasure_check, file_format, rows, target_space, vectors
@@ -28,6 +29,7 @@ from memoryhub.exchange.rows import ROWS_PER_BATCH, IdTaken, NumberedRow, RowBui
 from memoryhub.exchange.tables import SPACE_ROW, SPACE_TABLES, TENANT_TABLES, ExportTable
 from memoryhub.inference.selection import embed_or_none, find_embedder
 from memoryhub.policies.models import PolicyVersion
+from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 
 log = structlog.get_logger()
@@ -73,7 +75,7 @@ def import_file(
     tenant_id: UUID, file: IO[bytes], actor: str, now: datetime, wanted: SpaceImportOptions
 ) -> SpaceImportReport:
     """Opens its own scope; calls no model. Raises InvalidInput that names the line, Conflict for
-    a subject that has memories already or what was erased here since."""
+    a subject that has memories already or what was erased here since, QuotaReached."""
     header = file_format.verify_file(file)
     if wanted.subject and header.scope == _TENANT_ROW:
         raise InvalidInput(_("a file of a whole tenant names its own subjects"), field="subject")
@@ -241,6 +243,7 @@ class _FileImport:
         if not self.all_spaces and self.header.scope == SPACE_ROW:
             raise InvalidInput(_("there is no space in this file"), code="bad_line", field="space")
         self._check_counts()
+        check_quota_after(Tenant.objects.get(id=self.shape.tenant_id), self.counts["turn"])
         waiting = 0
         for arrival in self.all_spaces:
             after_import.check_policy(arrival.row)

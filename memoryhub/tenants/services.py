@@ -69,8 +69,8 @@ def require_second_factor(tenant_id: UUID, required: bool, *, actor: str = HUB_A
 
 
 def set_quota(tenant_id: UUID, messages: int | None, *, actor: str = HUB_ACTOR) -> None:
-    """How many messages the tenant may keep: 0 for any number, None for what the settings say. In
-    force within a minute. Raises InvalidInput."""
+    """How many messages the tenant may keep: 0 for any number, None for what the settings say.
+    Raises InvalidInput."""
     if messages is not None and not 0 <= messages <= MAX_QUOTA:
         raise InvalidInput(
             gettext("a number between 0 and %(limit)s") % {"limit": f"{MAX_QUOTA:,}"},

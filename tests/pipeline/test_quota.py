@@ -9,16 +9,19 @@ import pytest
 from django.conf import LazySettings
 from django.core.management import CommandError, call_command
 from django.urls import reverse
+from django.utils import timezone
 
+from memoryhub.dialogues import quota
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import QuotaReached
-from memoryhub.pipeline.ingest import quota
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
+from memoryhub.pipeline.ingest.verbatim import store_read_turns
 from memoryhub.tenants.models import AuditEntry, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, create_tenant, set_quota
 from tests.support.contract import ContractClient
+from tests.support.export_files import import_export_file, make_export_file
 from tests.support.factories import make_member
 
 
@@ -36,6 +39,7 @@ def count_turns(tenant: Tenant) -> int:
         return Turn.objects.count()
 
 
+@pytest.mark.django_db(transaction=True)  # what was taken in counts once it is committed
 def test_what_is_over_the_quota_is_refused_and_stores_nothing(
     tenant: Tenant, settings: LazySettings
 ) -> None:
@@ -72,6 +76,7 @@ def test_a_quota_of_its_own_goes_before_the_settings(
     assert told == [("quota", "now any number", "ida"), ("quota", "now 2", "ida")]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_erased_messages_make_room_within_a_minute(
     tenant: Tenant, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,7 +96,27 @@ def test_many_messages_are_counted_by_one_statement(
     settings.MAX_TURNS = 9
     say(tenant, "I live in Porto.")
     with tenant_scope(tenant.id), django_assert_num_queries(0):
-        quota.check_quota(tenant.id, None, 2)
+        quota.check_quota(tenant, 2)
+
+
+def test_what_is_kept_word_by_word_counts_too(tenant: Tenant, settings: LazySettings) -> None:
+    settings.MAX_TURNS = 1
+    said = [Message("user", text) for text in ("I live in Porto.", "I have a dog.")]
+    with pytest.raises(QuotaReached):
+        store_read_turns(tenant.id, IngestRequest("ana", said), timezone.now())
+    assert not count_turns(tenant)
+
+
+def test_a_file_that_brings_too_much_leaves_nothing(tenant: Tenant, settings: LazySettings) -> None:
+    say(tenant, "I live in Porto.", "I have a dog.")
+    data, other = make_export_file(tenant, "ana"), create_tenant("Other", "other")
+    settings.MAX_TURNS = 1
+    with pytest.raises(QuotaReached, match="may keep 1 messages and has 0"):
+        import_export_file(other, data)
+    assert not count_turns(other)
+    settings.MAX_TURNS = 2
+    import_export_file(other, data)
+    assert count_turns(other) == 2
 
 
 def test_the_api_says_what_to_do(tenant: Tenant, settings: LazySettings) -> None:

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from psycopg import Error
 
 from memoryhub import env
+from memoryhub.dialogues.quota import count_kept_messages, read_quota
 from memoryhub.errors import InvalidInput
 from memoryhub.management.arguments import get_tenant
 from memoryhub.management.backups import build_owner_dsn
@@ -22,7 +23,6 @@ from memoryhub.management.moves import (
     move_tenant,
     purge_moved_tenant,
 )
-from memoryhub.pipeline.ingest.quota import count_kept_messages, read_quota
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import set_quota
 
@@ -82,7 +82,7 @@ class Command(BaseCommand):
         with tenant_scope(tenant.id):
             tenant.refresh_from_db()
             kept = count_kept_messages()
-        most = read_quota(tenant.max_turns)
+        most = read_quota(tenant)
         self.stdout.write(f"{kept:,} messages of {f'{most:,}' if most else 'any number'}.")
 
     def _move(self, slug: str, cell: str, command: str) -> None:

@@ -24,7 +24,6 @@ from memoryhub.dialogues.models import Session, Turn
 from memoryhub.dialogues.services import AppendedTurns, append_turns
 from memoryhub.errors import NotFound, QueueFull
 from memoryhub.metrics.counters import TURNS
-from memoryhub.pipeline.ingest.quota import check_quota
 from memoryhub.pipeline.jobs import queue, runner
 from memoryhub.pipeline.jobs.runner import run_space
 from memoryhub.pipeline.models import Job
@@ -118,10 +117,8 @@ def ingest_messages(
             job = _find_earlier_job(space, appended.turns)
         else:
             _check_waiting_jobs()
-            engine, quota = _read_tenant(tenant_id)
-            check_quota(tenant_id, quota, len(appended.new))
             form_pages(appended.session, appended.new)
-            job = _plan_derivation(space, appended.new, now, engine)
+            job = _plan_derivation(space, appended.new, now)
             ring_on_commit(tenant_id, space.id, max(0.0, (job.run_after - now).total_seconds()))
         kept = windows.find_kept_window(appended.session) if appended.new else None
     if kept and request.follows_window:
@@ -149,17 +146,9 @@ def ring_on_commit(tenant_id: UUID, space_id: UUID, after: float = 0.0) -> None:
     transaction.on_commit(doorbell, robust=True)
 
 
-def _read_tenant(tenant_id: UUID) -> tuple[str, int | None]:
-    """Its engine, and how many messages it may keep."""
-    row: tuple[str, int | None] = (
-        Tenant.objects.filter(id=tenant_id).values_list("engine", "max_turns").get()
-    )
-    return row
-
-
-def _plan_derivation(space: Space, new: list[Turn], now: datetime, engine: str) -> Job:
+def _plan_derivation(space: Space, new: list[Turn], now: datetime) -> Job:
     """The job that reads the new turns, at once or when more has gathered."""
-    how = _find_debounce(space, engine)
+    how = _find_debounce(space)
     wait = how.debounce_seconds if how else 0.0
     job = queue.enqueue_derivation(space, new[0].seq, new[-1].seq, now, wait=wait)
     if how:
@@ -167,9 +156,9 @@ def _plan_derivation(space: Space, new: list[Turn], now: datetime, engine: str) 
     return job
 
 
-def _find_debounce(space: Space, engine: str) -> DerivePolicy | None:
+def _find_debounce(space: Space) -> DerivePolicy | None:
     """How the space's dialogue is gathered; None when it is read at once."""
-    if engine != Tenant.Engine.LLM:
+    if space.tenant.engine != Tenant.Engine.LLM:
         return None
     derive = load_effective_policy(space).policy.derive
     return derive if derive.debounce_seconds else None

@@ -196,15 +196,15 @@ def keep_lease(job: Job) -> Iterator[None]:
     Work whose job is no longer its own (cancelled, taken over, over its time) is broken off where
     it can be, by LeaseLost.
     """
-    done, lost = threading.Event(), threading.Event()
-    begun, ended = threading.Event(), threading.Event()
+    done, lost, idle = threading.Event(), threading.Event(), threading.Event()
+    idle.set()
 
     def extend() -> None:
-        begun.set()
+        idle.clear()
         try:
             _extend_lease_until(job, done, lost)
         finally:
-            ended.set()
+            idle.set()
 
     # `Thread.start` waits until the new thread says that it runs, which one that finds no memory
     # for its first steps never does: the job would be held for ever, and with it its space.
@@ -215,8 +215,7 @@ def keep_lease(job: Job) -> Iterator[None]:
             yield
     finally:
         done.set()
-        if begun.is_set():
-            ended.wait()
+        idle.wait()
 
 
 def _raise_if_lost(lost: threading.Event) -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from memoryhub.console.frame.access import ADMIN, page_at, tenant_page
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.growth.queries import load_hub_kinds, load_kinds
-from memoryhub.pipeline.ingest.quota import count_kept_messages, read_quota
+from memoryhub.dialogues.quota import count_kept_messages, read_quota
 from memoryhub.policies.services import load_tenant_policy
 
 
@@ -20,7 +20,7 @@ def growth_page(request: ConsoleRequest) -> HttpResponse:
     now = timezone.now()
     policy = load_tenant_policy(request.tenant.id).policy
     context = {"kinds": load_kinds(policy, now), "held": policy.erase.hold}
-    if quota := read_quota(request.tenant.max_turns):
+    if quota := read_quota(request.tenant):
         context |= {"quota": quota, "kept": count_kept_messages()}
     if request.user.is_superuser:
         hub, since, total = load_hub_kinds(now)
