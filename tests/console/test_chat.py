@@ -116,7 +116,7 @@ def test_what_was_recalled_is_shown_with_its_reasons(
     memory.append(make_turn_item(world.turn, "fact", id=world.fact.id, text=world.fact.text))
     page = show_chat_answer(browser, world, "Bees?")
     assert reverse("space-fact", args=[world.space.id, world.fact.id]) in page
-    assert "1.50 · dense 1.00" in page
+    assert "1.50 · meaning 1.00" in page
 
 
 def test_quoted_replies_are_not_quoted_again(

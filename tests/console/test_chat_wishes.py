@@ -139,7 +139,7 @@ def test_without_scripts_the_strip_is_there_too(
     memory.append(make_turn_item(world.turn, "fact", id=world.fact.id, text=world.fact.text))
     where = reverse("chat-say", args=[world.space.id])
     page = browser.post(where, {"text": "Bees?", "beside": "nothing"}).content.decode()
-    assert "1.50 · dense 1.00" in page
+    assert "1.50 · meaning 1.00" in page
     assert "Without memory" in page
     assert 'value="nothing" selected' in page
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -11,12 +12,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from memoryhub.console.pages.figures import plots, queries
-from memoryhub.golden.models import ReplayRun
+from memoryhub.golden.models import ReplayAnswer, ReplayRun
 from memoryhub.recall.models import RecallLog
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact
 from tests.console.conftest import ConsoleWorld
-from tests.support.factories import MAY, make_fact, make_proposal, make_space
+from tests.support.factories import MAY, make_fact, make_proposal, make_replay, make_space
 
 NOW = MAY + timedelta(days=30)
 
@@ -54,6 +55,39 @@ def test_facts_are_counted_by_the_week_they_were_said_or_ended_in(scoped: Any) -
     assert told["2026-05-18"] == (2, 1, 0)
     assert told["2026-05-25"] == (0, 0, 1)
     assert sum(made for made, *_ in told.values()) == 3
+
+
+def test_no_bar_reaches_the_edge_also_where_more_ended_than_began() -> None:
+    week = plots.WeekOfFacts(MAY.date(), made=3, replaced=1, ended=10)
+    figure = plots.plot_facts_by_week([week]).figure
+    assert figure is not None
+    assert figure["layout"]["yaxis"]["range"][1] > 10
+
+
+def test_tokens_and_money_of_a_day_have_a_scale_each() -> None:
+    days = [(MAY.date(), 100, Decimal("0.25")), (NOW.date(), 4000, Decimal("0.5"))]
+    plot = plots.plot_usage_by_day(days)
+    assert plot.figure is not None
+    drawn = [list(map(float, trace["y"])) for trace in plot.figure["data"]]
+    assert drawn == [[100, 4000], [0.25, 0.5]]
+    layout = plot.figure["layout"]
+    assert layout["yaxis"]["range"][1] > 4000
+    assert 0.5 < layout["yaxis2"]["range"][1] < 1
+    assert [row[1] for row in plot.rows] == [4000, 100]
+    assert plots.plot_usage_by_day([]).figure is None
+
+
+def test_of_each_replay_it_is_known_how_many_were_found(world: ConsoleWorld) -> None:
+    with tenant_scope(world.tenant.id):
+        ReplayRun.objects.all().delete()
+        old = make_replay(world.question, created_at=MAY)
+        new = make_replay(world.question, created_at=NOW)
+        ReplayAnswer.objects.filter(run=new, side="current").update(ranks=[3, None, 11])
+        told = queries.load_replay_qualities()
+    assert [(each.at, each.found, each.expected) for each in told] == [
+        (old.created_at, 1, 1),
+        (new.created_at, 1, 3),  # one is beyond the first ten
+    ]
 
 
 def test_of_few_questions_only_the_median_is_drawn(world: ConsoleWorld) -> None:

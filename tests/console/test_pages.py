@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -10,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from memoryhub.console.frame.space.tabs import SPACE_TABS
 from memoryhub.console.pages.segments.views import load_segment_pages
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
@@ -21,6 +24,7 @@ from memoryhub.tenants.scope import tenant_scope
 from notes.models import Chain, Derivation, Episode, Fact, Page, Revision, Segment
 from notes.quality.feedback import set_feedback
 from notes.topics.heat import annotate_heat
+from personas.models import ProfileAttribute
 from tests.console.conftest import ConsoleWorld
 from tests.support.factories import (
     MAY,
@@ -470,6 +474,57 @@ def test_what_was_chosen_in_a_list_is_counted_by_its_name(
     for ids, action, said in ((both, "pin", "Done: 2 facts."), (one, "unpin", "Done: 1 fact.")):
         answer = browser.post(where, {"ids": ids, "action": action}, follow=True)
         assert said in answer.content.decode()
+
+
+def test_what_was_chosen_in_a_list_is_done(browser: Client, world: ConsoleWorld) -> None:
+    with tenant_scope(world.tenant.id):
+        fact = make_fact(world.space, "Wax is sold in Lier")
+        note = make_note(world.space, "Wax in Lier")
+        failed = make_job(world.space, "dead", error="EngineError: gone")
+
+    def choose(name: str, *ids: Any, space: bool = True, **form: str) -> None:
+        where = reverse(name, args=[world.space.id] if space else [])
+        assert browser.post(where, {"ids": ids, **form}).status_code == 302
+        with tenant_scope(world.tenant.id):
+            for row in (fact, note, failed):
+                row.refresh_from_db()
+
+    choose("space-facts-chosen", fact.id, action="pin")
+    choose("space-notes-chosen", note.id, world.note.id, action="pin")
+    assert fact.pinned
+    assert note.pinned
+    choose("space-facts-chosen", fact.id, action="unpin")
+    choose("space-notes-chosen", note.id, action="unpin")
+    assert not fact.pinned
+    assert not note.pinned
+    choose("space-facts-chosen", fact.id, action="forget")
+    choose("space-notes-chosen", note.id, action="forget")
+    assert fact.retired_at
+    assert note.retired_at
+    choose("jobs-chosen", failed.id, world.job.id, space=False)
+    with tenant_scope(world.tenant.id):
+        states = {job.state for job in Job.objects.filter(id__in=[failed.id, world.job.id])}
+    assert states == {"queued"}
+
+
+def test_a_space_has_seven_tabs(browser: Client, world: ConsoleWorld) -> None:
+    names = ["Overview", "Timeline", "Memories", "Graph", "Persona", "History", "Settings"]
+    assert [str(tab.label) for tab in SPACE_TABS] == names
+
+
+def test_the_overview_of_a_space_answers_at_a_glance(browser: Client, world: ConsoleWorld) -> None:
+    with tenant_scope(world.tenant.id):
+        told = {"owner": world.space.display_name, "key": "home", "value": "Ghent"}
+        ProfileAttribute.objects.create(tenant=world.tenant, space=world.space, **told)
+    page = get_page(browser, world, "space-overview")
+    sections = dict(re.findall(r'aria-labelledby="([\w-]+)">(.*?)</section>', page, re.S))
+    assert list(sections) == ["who", "true-now", "changed-last", "in-doubt", "hottest"]
+    assert "Ghent" in sections["who"]
+    assert "I keep bees in Ghent" in sections["true-now"]
+    assert str(world.event.get_kind_display()) in sections["changed-last"]
+    assert str(world.proposal.get_kind_display()) in sections["in-doubt"]
+    assert "Decide 1 case" in sections["in-doubt"]
+    assert "Keeping bees" in sections["hottest"]
 
 
 def test_a_key_works_until_the_day_that_was_set(browser: Client, world: ConsoleWorld) -> None:

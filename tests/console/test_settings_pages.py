@@ -246,6 +246,17 @@ def test_budgets_and_the_age_of_memories_are_set_where_they_are_shown(
     assert elsewhere["Location"] == reverse("policy")
 
 
+def test_a_model_for_a_purpose_is_saved_where_it_is_shown(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    form = {"llm.model.answer": "large-model", "version": "1", "back": "models"}
+    assert browser.post(reverse("policy-change"), form)["Location"] == reverse("models")
+    with tenant_scope(world.tenant.id):
+        policy = load_tenant_policy(world.tenant.id).policy
+    assert policy.llm.model == {**policy.llm.model, "answer": "large-model"}
+    assert 'value="large-model"' in get_page(browser, "models")
+
+
 def test_viewers_see_budgets_and_change_none(client: Client, world: ConsoleWorld) -> None:
     client.force_login(make_member(world.tenant, Membership.Role.VIEWER))
     page = get_page(client, "models")

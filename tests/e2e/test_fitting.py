@@ -17,6 +17,9 @@ pytestmark = pytest.mark.e2e
 @pytest.fixture(scope="module")
 def world(hive: Tenant) -> ConsoleWorld:
     made = make_world("Hive", hive)
+    with tenant_scope(hive.id):
+        make_fact(made.space, "Calvin is an extraordinarily conscientious apiculturist in Ghent")
+        make_entity(made.space, "Calvin", type="person")
     make_member(hive, Membership.Role.VIEWER)
     return made
 
@@ -44,6 +47,33 @@ def test_what_asks_once_more_is_in_view(
     text = sheet.locator("p").evaluate("e => [e.scrollWidth, e.clientWidth]")
     assert text[0] <= text[1]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+SPLIT_WORDS = """() => {
+  const split = [];
+  for (const cell of document.querySelectorAll("main td, main th")) {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      for (const found of texts.currentNode.data.matchAll(/[A-Za-z]{2,24}/g)) {
+        const word = document.createRange();
+        word.setStart(texts.currentNode, found.index);
+        word.setEnd(texts.currentNode, found.index + found[0].length);
+        if (new Set([...word.getClientRects()].map((line) => Math.round(line.top))).size > 1)
+          split.push(found[0]);
+      }
+    }
+  }
+  return split }"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["space-facts", "space-notes", "space-entities", "space-segments", "spaces", "jobs", "people"],
+)
+def test_every_table_shows_whole_words(visitor: Visitor, world: ConsoleWorld, name: str) -> None:
+    page = visitor.open(name, *([world.space.id] if name.startswith("space-") else []))
+    assert page.locator("main td").count()
+    assert page.evaluate(SPLIT_WORDS) == []
 
 
 def test_every_filter_of_the_admin_opens_in_view(

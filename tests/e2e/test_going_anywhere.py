@@ -11,6 +11,8 @@ from tests.console.conftest import ConsoleWorld, make_world
 from tests.e2e.test_accessibility import list_findings
 from tests.support.browser import Visitor
 
+pytestmark = pytest.mark.e2e
+
 
 @pytest.fixture(scope="module")
 def world(hive: Tenant) -> ConsoleWorld:
@@ -65,13 +67,24 @@ def type_in_palette(page: Page, words: str) -> Locator:
 
 @pytest.mark.parametrize(
     ("words", "name"),
-    [("expiry", "API keys"), ("forgetting", "Policy"), ("retention", "Policy")],
+    [
+        ("expiry", "API keys"),
+        ("forgetting", "Policy"),
+        ("retention", "Policy"),
+    ],
 )
 def test_control_k_finds_a_page_by_what_is_set_there(
     visitor: Visitor, world: ConsoleWorld, words: str, name: str
 ) -> None:
     offered = type_in_palette(visitor.open("overview"), words)
     expect(offered.filter(has_text=name)).to_have_count(1)
+
+
+def test_control_k_finds_the_settings(visitor: Visitor, world: ConsoleWorld) -> None:
+    page = visitor.open("overview")
+    expect(type_in_palette(page, "settings").first).to_contain_text("Settings")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
 
 
 def test_control_k_turns_the_theme_and_signs_out(visitor: Visitor, world: ConsoleWorld) -> None:

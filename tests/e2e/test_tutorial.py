@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
 import httpx
@@ -23,6 +24,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.writes]
 
 TUTORIAL = (ROOT / "docs/tutorial/five-minutes.md").read_text("utf-8")
 SECTIONS = dict(re.findall(r"^## (\d)\. .*\n((?:(?!^## ).*\n)*)", TUTORIAL, re.M))
+TOUR_ZONE = timezone(timedelta(hours=2))  # of the message that the tutorial sends
 CURL = re.compile(r"curl -s http://127\.0\.0\.1:8000(\S+) .*?-d '(.*?)'$", re.M | re.S)
 
 
@@ -139,6 +141,13 @@ def change_her_mind(page: Page, ana: Space) -> None:
         read_words(3, asked)
         say(page, ana, asked)
         expect(page.locator(".bubble.by-assistant .words").last).to_contain_text(told)
+    read_words(3, "What do you know about me?")
+    say(page, ana, "What do you know about me?")
+    answer = page.locator(".bubble.by-assistant").last
+    for known in ("Lisbon", "ceramic"):
+        expect(answer).to_contain_text(known)
+    read_words(3, "with its day")
+    expect(page.locator("#strip time").first).to_be_visible()
     read_words(3, "Madrid has ended, Lisbon holds")
     page.get_by_role("link", name="All memories").click()
     open_view(page, "Memories")
@@ -170,6 +179,8 @@ def put_it_right_and_take_it_back(page: Page) -> None:
     page.get_by_role("button", name="Correct it").click()
     read_words(4, "that you put it right")
     expect(page.get_by_text("Corrected by")).to_be_visible()
+    read_words(4, "the hub asks before it changes this fact")
+    expect(page.get_by_text("The hub asks before changing it")).to_be_visible()
     read_words(4, "Open **History**. Near the top stands your change")
     open_view(page, "History")
     read_words(4, "*Manual*")
@@ -203,5 +214,12 @@ def remember_over_http(visitor: Visitor, key: str) -> None:
     read_words(6, "it becomes 10 October 2026")
     first, second = (call_api(visitor, 6, key) for _ in range(2))
     assert first["job"]["decisions"]
+    asked = {"Authorization": f"Bearer {key}"}
+    listed = httpx.get(f"{visitor.base}/api/v1/spaces/ana/facts?limit=200", headers=asked).json()
+    facts = [fact for fact in listed["items"] if "Coimbra" in fact["text"]]
+    days = {fact["event_from"] or fact["valid_from"] for fact in facts}
+    assert {datetime.fromisoformat(day).astimezone(TOUR_ZONE).date() for day in days} == {
+        date(2026, 10, 10)
+    }
     read_words(6, "nothing is stored twice")
     assert [turn["duplicate"] for turn in second["turns"]] == [True]

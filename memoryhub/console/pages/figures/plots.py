@@ -98,7 +98,7 @@ def plot_facts_by_week(weeks: Sequence[WeekOfFacts]) -> Plot:
         bars,
         barmode="group",
         xaxis=_DAYS_AXIS,
-        yaxis=_scale_from_zero([each.made for each in weeks], _("facts")),
+        yaxis=_scale_from_zero([n for _, values, _ in columns for n in values], _("facts")),
     )
     rows = [(each.week, each.made, each.replaced, each.ended) for each in reversed(weeks)]
     return Plot("facts", title, about, figure, heads, rows)
