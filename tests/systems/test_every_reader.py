@@ -129,7 +129,7 @@ ARRIVES: dict[str, dict[str, str]] = {
     "balanced": {"facts": "Ana said: I bake sourdough"},
     "memorybank": {
         "what was said": "I bake sourdough",
-        "digest of all days": "DIGEST global",
+        "digest of all days": "DIGEST global of Ana",
         "portrait": "DIGEST global_persona",
     },
     "memgpt": {"the window": "I bake sourdough|Rui likes my sourdough"},
