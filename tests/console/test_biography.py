@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import urlencode
 
@@ -97,6 +98,29 @@ def test_a_value_changed_alone_takes_the_place_of_the_old_one_in_the_sentence(
     with tenant_scope(world.tenant.id):
         held = Fact.objects.get(retired_at=None)
     assert (held.text, held.object) == ("Nora lives in Bergen.", "Bergen")
+
+
+def test_other_facts_that_name_the_old_value_change_only_where_they_are_ticked(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    with tenant_scope(world.tenant.id):
+        Fact.objects.filter(id=world.fact.id).update(text="Nora lives in Oslo.", object="Oslo")
+        garage, desk = (
+            make_fact(world.space, f"Nora rents a {what} in Oslo.", world.turn)
+            for what in ("garage", "desk")
+        )
+    form = {"action": "correct", "text": "Nora lives in Bergen.", "value": "Bergen"}
+    page = get_form(browser, world, urlencode(form))
+    ticks = re.findall(r'type="checkbox" name="also" value="([^"]+)"( checked)?', page)
+    assert sorted(ticks) == sorted([(str(garage.id), ""), (str(desk.id), "")])
+    browser.post(build_address(world), form | {"also": [str(garage.id)]})
+    with tenant_scope(world.tenant.id):
+        held = set(Fact.objects.filter(retired_at=None).values_list("text", flat=True))
+    assert held == {
+        "Nora lives in Bergen.",
+        "Nora rents a garage in Bergen.",
+        "Nora rents a desk in Oslo.",
+    }
 
 
 @pytest.mark.parametrize(

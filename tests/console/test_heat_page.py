@@ -191,6 +191,9 @@ def test_a_memory_has_its_whole_curve_with_every_recall(
     assert "72 %, at strength 3" in page  # a day at strength 3
     assert 'viewBox="0 -6 600 172"' in page  # from 0 to 160, whole and nothing, beside the edges
     assert "no longer in the log" not in page
+    assert "Heat over time" in page
+    (figure,) = re.findall(r'id="plot-heat"[^>]*>(.*?)</section>', page, re.S)
+    assert figure.count("<tr>") == 1 + 4  # each recall, how it began and how it stands now
 
 
 def test_recalls_that_the_log_has_lost_are_owned_up_to(
