@@ -28,17 +28,22 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import add_member, create_key, create_tenant
 from tests.conftest import copy_template
 
-CELL = "move_target"
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "owner"])
 
 
 @pytest.fixture
-def other_cell(postgres: EmbeddedPostgres, django_db_setup: None) -> Iterator[str]:
-    """A database of the same version, without tenants, whatever other tests left in theirs."""
-    copy_template(postgres, CELL)
-    yield postgres.dsn("owner", CELL)
+def other_cell(
+    postgres: EmbeddedPostgres, django_db_setup: None, worker_id: str
+) -> Iterator[str]:
+    """A database of the same version, without tenants, whatever other tests left in theirs.
+
+    Of this process alone: the others have the same server, and may be moving a tenant, too.
+    """
+    name = f"move_target_{worker_id}"
+    copy_template(postgres, name)
+    yield postgres.dsn("owner", name)
     with psycopg.connect(postgres.dsn("superuser", "postgres"), autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {CELL} WITH (FORCE)")
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def _make_tenant() -> Tenant:
