@@ -315,6 +315,9 @@ class RecallPolicy(_PolicyGroup):
     """Rounds of searching, the first included."""
     channels: tuple[Channel, ...] = CHANNELS
     """Channels in which memories are searched."""
+    words: bool = True
+    """Look for the question's words beside its meaning. Without it by meaning alone, as in
+    MemoryBank's and Mem0's papers; where there is no vector words are looked for in any case."""
     select: SelectMode = "fused"
     """How channels are combined: one by the question (routed), one after the other (fixed), or
     ranked together (fused)."""

@@ -97,6 +97,8 @@ def _run_all(given: argparse.Namespace) -> int:
             flush=True,
         )
         faults += bool(differs)
+        for each in found if given.show else ():
+            print(f"  {each}", flush=True)
         for each in differs:
             for sign, rows in (("-", each.lost), ("+", each.added)):
                 for line in sorted(rows)[: given.show]:

@@ -239,5 +239,6 @@ SCENARIOS = [
     Scenario("disk full", on_small_disk),
     Scenario("clock set", with_jumping_clock),
     Scenario("undisturbed model", with_model()),
+    Scenario("undisturbed model again", with_model(), like="undisturbed model"),
     Scenario("model unwell", with_model(*MOODS * 2), like="undisturbed model"),
 ]

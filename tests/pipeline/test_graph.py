@@ -160,6 +160,15 @@ def test_GR5_names_are_merged_asked_about_or_kept_apart(hub: ScriptedHub) -> Non
     assert len(hub.model.list_calls("merge_check")) == 1
 
 
+def test_GR5_above_one_threshold_names_are_one_and_nobody_is_asked(hub: ScriptedHub) -> None:
+    """The paper's own form (spec §6.2, 3)."""
+    hub.set_policy("mem0g", graph__merge_at=0.7, graph__ask_at=0.7, episodes__rolling=False)
+    speak_of(hub, "Robert Hall")
+    speak_of(hub, "Rob Hill")
+    assert get_entity(hub, "Rob Hill").merged_into == get_entity(hub, "Robert Hall")
+    assert hub.model.list_calls("merge_check") == []
+
+
 def test_GR5_what_nobody_can_tell_is_put_before_a_person(hub: ScriptedHub) -> None:
     speak_of(hub, "Robert Hall")
     hub.model.allow("merge_check")

@@ -11,6 +11,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from memoryhub.errors import EngineError
 from memoryhub.recall.candidates.channels import FINDERS, graph, pages
 from memoryhub.recall.candidates.channels.hits import (
     ChannelHit,
@@ -309,6 +310,36 @@ def test_facts_of_whom_the_question_names_come_first(scene: RecallScene) -> None
     found = run_channel(FINDERS["facts"], scene.prepare_ask("Does Ana play chess?"))
     assert list_ids(found)[0] == mine.id
     assert other.id in list_ids(found)
+
+
+def test_by_meaning_alone_no_word_or_name_of_the_question_counts(scene: RecallScene) -> None:
+    """As MemoryBank (spec §2.2, 4) and Mem0 (spec §5.2, 5) search."""
+    scene.hub.embedder.table |= {"kayak": [1, 0], "canoe": [0.9, 0.44], "tea in a kayak": [0, 1]}
+    likes_tea = scene.add_fact("Ben likes tea in a kayak", owner="Ben", speaker="Ben")
+    near = scene.add_fact("rows a canoe")
+    (said,) = scene.say("a canoe again")
+    by_words = run_channel(FINDERS["facts"], scene.prepare_ask("Does Ben like a kayak?"))
+    assert list_ids(by_words) == [likes_tea.id, near.id]
+    scene.hub.set_policy("mem0", recall__words=False)
+    alone = scene.prepare_ask("Does Ben like a kayak?")
+    found = run_channel(FINDERS["facts"], alone)
+    assert list_ids(found) == [near.id]
+    assert list_ids(run_channel(FINDERS["raw"], alone)) == [said.id]
+    assert set(found[0].arms) == {"dense"}
+
+
+def test_words_count_where_there_is_no_vector(
+    scene: RecallScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.hub.set_policy("mem0", recall__words=False)
+    plays = scene.add_fact("plays chess on Mondays")
+
+    def fail_to_embed(texts: Any) -> Any:
+        raise EngineError("it is away")
+
+    monkeypatch.setattr(scene.hub.embedder, "embed", fail_to_embed)
+    found = run_channel(FINDERS["facts"], scene.prepare_ask("Does Ana play chess?"))
+    assert list_ids(found) == [plays.id]
 
 
 def test_E32_channels_have_a_floor(scene: RecallScene) -> None:

@@ -139,6 +139,8 @@ def prepare_question(
     vector = next(iter(vectors), None)
     if vector is None and (readable or embedder is None):
         consultant.degraded.insert(0, "dense")
+    if vector is not None and not policy.recall.words:
+        way = replace(way, words="")
     if way.tense == "former" and visibility.as_of is None:
         visibility = replace(visibility, include_past=True)
     ask = PreparedQuestion(

@@ -136,9 +136,11 @@ def _list_all_turns(ask: PreparedQuestion) -> list[ChannelHit]:
 
 
 def find_facts(ask: PreparedQuestion) -> list[ChannelHit]:
-    """Current ones, those of an earlier time, or all (spec §12.2)."""
+    """Current ones, those of an earlier time, or all (spec §12.2); first those of whom the
+    question names, where its words count."""
     known = retrieve_similar(ask, "fact", most=max(CANDIDATES_PER_ARM, ask.k))
-    named = {c.id for c in known if c.owner in ask.parsed_question.named}
+    names = ask.parsed_question.named if ask.policy.recall.words else ()
+    named = {c.id for c in known if c.owner in names}
     scored = [
         replace(hit, score=clamp_score((hit.score + boost) / (1 + _NAMED_OWNER_BOOST)))
         for hit in _build_hits(ask, "fact", known)
