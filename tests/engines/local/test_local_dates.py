@@ -120,6 +120,13 @@ def test_a_clock_time_narrows_the_day() -> None:
     assert find_time("See you on Friday at 9 am.").granularity == "hour"
 
 
+def test_long_blanks_between_what_is_read_of_a_book_change_nothing() -> None:
+    text = f"I moved last year.{' ' * 5000}We met on 7 May 2023{' ' * 64}and left in June 2024."
+    found = find_times(text, AT)
+    assert [each.text for each in found] == ["last year", "7 May 2023", "June 2024"]
+    assert all(text[each.at :].startswith(each.text) for each in found)
+
+
 def test_several_expressions_in_order_without_overlap() -> None:
     spans = find_times("I left last year, came back in March 2024 and moved yesterday.", AT)
     assert [s.text for s in spans] == ["last year", "March 2024", "yesterday"]

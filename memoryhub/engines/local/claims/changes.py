@@ -18,7 +18,7 @@ from memoryhub.engines.local.wordlists import JOBS, split_words
 
 _LEAD = r"^\W*(?:(?:so|and|oh|well|also|anyway|btw|by the way|hey|ok|okay|plus),? )*"
 _HAVE = r"(?:(?:i|we)(?:['’]ve| have)?|ive|weve) (?:just |finally |also )?(?:have|got|found|hired)"
-_NAME = r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*){0,3}"
+_NAME = r"\b[A-Z][\w'’-]*(?: [A-Z][\w'’-]*){0,3}"
 _ROLES = split_words("""
     boss manager supervisor landlord landlady doctor gp dentist coach teacher tutor trainer
     therapist physio vet hairdresser accountant lawyer cleaner nanny babysitter childminder

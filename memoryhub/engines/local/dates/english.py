@@ -57,6 +57,7 @@ _CLOCK = re.compile(
 )
 
 _YEAR_BESIDE = re.compile(r",? (?:of )?(?P<which>this|next|last) year\b", re.I)
+_LONG_BLANK = re.compile(r" {64,}")
 _NAMES_MONTH = re.compile(rf"\b(?:{_build_alternation(MONTHS)})\b", re.I)
 
 
@@ -94,7 +95,12 @@ def find_times(text: str, at: datetime) -> tuple[TimeSpan, ...]:
 
 
 def _find_matches(text: str, at: datetime) -> Iterator[TimeSpan]:
-    scans = ((match, read) for pattern, read in _RULES for match in pattern.finditer(text))
+    scans = (
+        (match, read)
+        for start, end in _list_written_stretches(text)
+        for pattern, read in _RULES
+        for match in pattern.finditer(text, start, end)
+    )
     for match, read in scans:
         group = "x" if "x" in match.re.groupindex else 0
         if is_repeated(text, match.start(group)):
@@ -105,6 +111,16 @@ def _find_matches(text: str, at: datetime) -> Iterator[TimeSpan]:
             continue
         if span:
             yield TimeSpan(*span, text=match.group(group), at=match.start(group))
+
+
+def _list_written_stretches(text: str) -> Iterator[tuple[int, int]]:
+    """Between long blanks, such as stand for what is not read of a text as long as a book: every
+    rule would look at each of their spaces."""
+    start = 0
+    for blank in _LONG_BLANK.finditer(text):
+        yield start, blank.start()
+        start = blank.end()
+    yield start, len(text)
 
 
 def _extend_with_year(span: TimeSpan, text: str, at: datetime) -> TimeSpan:
