@@ -37,6 +37,9 @@ Vectors = NDArray[np.float32]
 # Turns before and after whose words stand beside a turn's own; for the vector, one each side.
 BEFORE, AFTER, BESIDE = 2, 1, 1
 MAX_CHUNK_TOKENS = 256
+# Chunks of a message that get their vectors when it is read, about 40,000 characters of English:
+# the rest of what is as long as a book would hold up its reading for a minute (`EmbedStep`).
+MAX_CHUNKS_AT_ONCE = 40
 MAX_NOTE_CHUNKS = 4
 MAX_EPISODE_CHUNKS = 4
 NEIGHBOUR_WEIGHT = 0.5
@@ -372,13 +375,15 @@ def write_entries(
 ) -> None:
     """Store or replace the entries in one statement. Call inside the tenant's scope.
 
-    Without vectors (the embedder is down) they are found by their words until they get one (E18).
+    `vectors` are those of the first entries. The others, and all where the embedder is down (None),
+    are found by their words until they get one (E18).
     Another model's vectors of texts that changed go; `beside` leaves them all, for what is but
     made again (E17).
     """
     if not entries:
         return
     _adopt_model(space, model_name)
+    known = [] if vectors is None else [serialize_vector(v) for v in vectors]
     columns: dict[str, Any] = {
         "tenant": space.tenant_id,
         "space": space.id,
@@ -388,9 +393,7 @@ def write_entries(
         "kind": [entry.kind for entry in entries],
         "owner": [entry.owner_id for entry in entries],
         "chunk": [entry.chunk for entry in entries],
-        "vector": [None] * len(entries)
-        if vectors is None
-        else [serialize_vector(v) for v in vectors],
+        "vector": [*known, *[None] * (len(entries) - len(known))],
         "words": [entry.words for entry in entries],
         "window": [entry.window_words for entry in entries],
         "hash": [entry.text_hash for entry in entries],

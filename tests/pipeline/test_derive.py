@@ -12,6 +12,7 @@ from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
 from memoryhub.inference import selection
+from memoryhub.pipeline.embeddings import fill
 from memoryhub.pipeline.ingest.services import (
     IngestRequest,
     ingest_messages,
@@ -24,6 +25,7 @@ from memoryhub.recall.services import search_memories
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
+from notes.index import indexer
 from notes.models import (
     Chain,
     Derivation,
@@ -267,6 +269,41 @@ def test_E18_without_an_embedder_rows_are_kept_and_embedded_later(
     with tenant_scope(tenant.id):
         assert not IndexEntry.objects.filter(embedding=None).exists()
         assert {len(entry.embedding) for entry in IndexEntry.objects.all()} == {384}
+
+
+def test_a_message_as_long_as_a_book_is_read_before_all_of_it_is_embedded(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexer, "MAX_CHUNKS_AT_ONCE", 3)
+    monkeypatch.setattr(fill, "MAX_BYTES_PER_JOB", 4_000)
+    book = [Message("user", "The tea is hot. " * 800 + "The key is green.", "Ana", AT)]
+    job = ingest_messages(tenant.id, IngestRequest("ana", book)).job
+    assert job is not None
+    assert runner.run_next_job(tenant.id, job.space_id)
+
+    def list_embedded_chunks() -> list[int]:
+        with tenant_scope(tenant.id):
+            rows = IndexEntry.objects.filter(kind="turn").exclude(embedding=None)
+            return sorted(rows.values_list("chunk", flat=True))
+
+    with tenant_scope(tenant.id):
+        count = IndexEntry.objects.filter(kind="turn").count()
+        space = Space.objects.get(id=job.space_id)
+    assert (list_embedded_chunks(), count > 9) == ([0, 1, 2], True)
+    (by_its_words, *_) = search_memories(space, "what is green", kinds=["turn"]).items
+    assert "The key is green" in by_its_words.text
+    while len(list_embedded_chunks()) == 3:
+        assert runner.run_next_job(tenant.id, job.space_id)
+    assert len(list_embedded_chunks()) < count
+    # What is said meanwhile is read before the rest.
+    said = ingest_messages(tenant.id, IngestRequest("ana", [Message("user", "Hi!", "Ana", AT)])).job
+    assert said is not None
+    assert runner.run_next_job(tenant.id, job.space_id)
+    with tenant_scope(tenant.id):
+        said.refresh_from_db()
+    assert (said.state, len(list_embedded_chunks()) < count + 1) == (Job.State.DONE, True)
+    run_space(tenant.id, job.space_id)
+    assert len(list_embedded_chunks()) == count + 1
 
 
 def test_deriving_takes_statements_by_the_batch_not_by_the_turn(

@@ -79,9 +79,10 @@ def _build_dedupe_key(step: Job.Step, key: str) -> str:
     return f"{step}:{key}"[:120]
 
 
-def enqueue_embedding(space: Space, after: Job, now: datetime) -> None:
-    """Give the index entries that a failed embedder left without vectors another try (E18)."""
-    key, due = f"{after.first_seq}-{after.last_seq}", now + compute_backoff(1)
+def enqueue_embedding(space: Space, after: Job, now: datetime, due: datetime) -> None:
+    """Give vectors to the index entries that have none: a failed embedder left them so (E18), or
+    the message was too long for all of them at once."""
+    key = f"{after.first_seq}-{after.last_seq}"
     plan_step(space, Job.Step.EMBED, key, due, seqs=after.seqs, created=now)
 
 

@@ -131,7 +131,10 @@ class DeriveStep(Step[DialogueBatch, PreparedDerivation]):
         made, claims = answer.draft, answer.claims
         unembedded = made.vectors is None or (claims.vectors is None and claims.entries)
         if unembedded or answer.notes.has_unembedded:
-            queue.enqueue_embedding(batch.space, self.job, self.now)
+            due = self.now + queue.compute_backoff(1)
+            queue.enqueue_embedding(batch.space, self.job, self.now, due)
+        elif made.vectors is not None and len(made.vectors) < len(made.entries):
+            queue.enqueue_embedding(batch.space, self.job, self.now, self.now)
         reembed.start_due_migration(batch.space, self.now)
         self.plan_steps_behind(batch, made)
 

@@ -85,6 +85,8 @@ class PageDraft:
 
 @dataclass
 class BatchDraft:
+    """`vectors` are those of the first `entries`, None where the embedder is down."""
+
     pages: list[PageDraft]
     entries: list[indexer.EntryDraft]
     vectors: NDArray[Any] | None
@@ -118,13 +120,15 @@ _MAX_EMBEDDED_CHARACTERS = 2000  # of a turn, to find what it may bear on
 
 
 def draft_batch(batch: DialogueBatch, now: datetime) -> BatchDraft:
-    """Read the batch with the engine, and embed its turns."""
+    """Read the batch with the engine, and embed its turns; of a very long one the beginning."""
     engine, model = select_engine(batch.tenant, batch.policy), select_embedder(batch.space)
     stamp = f"{engine.name}/{engine.version}"
     known = _load_known_claims(batch, engine, model)
     pages = _draft_pages(batch, engine, known, stamp, now)
     entries = _build_turn_entries(batch, pages)
-    vectors = indexer.embed_entries_or_none(entries, model)
+    at_once = [entry for entry in entries if entry.chunk < indexer.MAX_CHUNKS_AT_ONCE]
+    later = [entry for entry in entries if entry.chunk >= indexer.MAX_CHUNKS_AT_ONCE]
+    vectors, entries = indexer.embed_entries_or_none(at_once, model), [*at_once, *later]
     return BatchDraft(pages, entries, vectors, engine, model, stamp, known)
 
 
