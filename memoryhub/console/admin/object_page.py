@@ -19,6 +19,7 @@ from django.utils.translation import gettext
 
 from memoryhub.console.admin.actions import list_fitting_actions
 from memoryhub.console.admin.columns import say_value
+from memoryhub.console.admin.elsewhere import find_other_way
 from memoryhub.console.admin.names import is_named
 from memoryhub.console.admin.warmth import prepare_rows
 from memoryhub.console.frame import charts
@@ -91,6 +92,7 @@ def build_row_page(
         "stored": list_stored_values(row, hidden),
         "console_address": find_console_address(row),
         "row_actions": list_fitting_actions(row),
+        "other_way": find_other_way(row),
         "kind": kind,
         "space": space,
         "related": [t for each in related if (t := load_related_rows(request, row, *each)).total],
