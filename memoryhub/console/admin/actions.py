@@ -19,6 +19,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from memoryhub.console.admin.row_names import name_row
 from memoryhub.console.frame.forms import read_back_address, read_ids
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.corrections import actions as corrections
@@ -392,7 +393,7 @@ def answer_action(request: ConsoleRequest, model: type[Model], list_address: str
         alone = len(orders) == 1 and action.rehearse
         context = {
             "action": action,
-            "rows": rows,
+            "rows": [(row.pk, name_row(row)) for row in rows],
             "fitting": [row for row in rows if action.fits(row)],
             "outlook": alone(orders[0]) if alone else None,
             "back": back,

@@ -21,6 +21,7 @@ from memoryhub.console.admin.actions import list_fitting_actions
 from memoryhub.console.admin.columns import say_value
 from memoryhub.console.admin.elsewhere import find_other_way
 from memoryhub.console.admin.names import is_named
+from memoryhub.console.admin.row_names import name_row
 from memoryhub.console.admin.warmth import prepare_rows
 from memoryhub.console.frame import charts
 from memoryhub.console.frame.admin_addresses import find_console_address, find_row_address
@@ -116,11 +117,13 @@ def build_row_page(
 
 @dataclass(frozen=True, slots=True)
 class StoredValue:
-    """A column with what the row holds in it; `address` of the row that it names."""
+    """A column with what the row holds in it; `address` of the row that it names. `is_code`: as
+    programs write it."""
 
     label: str
     value: Any
     address: str = ""
+    is_code: bool = False
 
     @property
     def is_time(self) -> bool:
@@ -139,13 +142,12 @@ def list_stored_values(row: Any, hidden: Collection[str]) -> list[StoredValue]:
         if not is_named(type(row), field.name):
             continue
         if isinstance(value, Model):
-            found.append(StoredValue(label, value, find_row_address(value)))
+            found.append(StoredValue(label, name_row(value), find_row_address(value)))
         elif isinstance(value, list) and all(isinstance(each, str) for each in value):
             found.append(StoredValue(label, ", ".join(value)))
         elif isinstance(value, list | dict):
-            found.append(
-                StoredValue(label, json.dumps(value, ensure_ascii=False, indent=1, default=str))
-            )
+            text = json.dumps(value, ensure_ascii=False, indent=1, default=str)
+            found.append(StoredValue(label, text, is_code=True))
         elif isinstance(value, bool):
             found.append(StoredValue(label, gettext("yes") if value else gettext("no")))
         elif isinstance(value, date) and not isinstance(value, datetime):
@@ -166,7 +168,7 @@ def _describe(row: Any, columns: Sequence[Column]) -> str:
     name = columns[0].__name__
     said = getattr(row, name, "")
     if isinstance(said, int):
-        return str(row)
+        return name_row(row)
     is_text = isinstance(said, str) and not hasattr(row, f"get_{name}_display")
     return said if is_text and said else strip_tags(str(columns[0](row))) or gettext("no text yet")
 
