@@ -369,6 +369,7 @@ def test_undoing_says_what_it_changes_and_what_stands_in_its_way(
     ended = corrections.end_fact(world.space, world.fact.id, "ida", timezone.now()).event
     asked = send_action(browser, ended, "undo").content.decode()
     assert "reopens 1 fact" in asked
+    assert f"<li>{ended.get_kind_display()}: ended</li>" in asked
     corrections.set_pinned(world.space, "fact", world.fact.id, True, "ida", timezone.now())
     asked = send_action(browser, ended, "undo").content.decode()
     assert "1 later change built on this" in asked
@@ -376,6 +377,15 @@ def test_undoing_says_what_it_changes_and_what_stands_in_its_way(
     assert "Nothing was changed: 1 later change built on this" in done
     reread(world.fact)
     assert world.fact.valid_to is not None
+
+
+def test_a_trait_is_called_by_its_words(browser: Client, world: ConsoleWorld) -> None:
+    with tenant_scope(world.tenant.id):
+        trait = make_trait(world.space, "openness", "high", world.turn)
+    shown = browser.get(build_row_address(trait))
+    assert shown.context["headline"] == str(trait)
+    browser.cookies["django_language"] = "zh-hans"
+    assert browser.get(build_row_address(trait)).context["headline"] == "对新事物好奇"
 
 
 def test_what_follows_from_something_else_is_not_edited_here(

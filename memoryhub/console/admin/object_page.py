@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 MAX_RELATED = 10  # rows of a table on another row's page
 MAX_RELATED_COLUMNS = 4
 MAX_CHANGES = 50
+_FEW_CHARACTERS, _FEW_LINES = 240, 6  # that a stored value's place has room for, however narrow
 _GRAPH_MODELS = {
     Note: "note",
     Fact: "fact",
@@ -129,6 +130,12 @@ class StoredValue:
     def is_time(self) -> bool:
         return isinstance(self.value, datetime)
 
+    @property
+    def may_scroll(self) -> bool:
+        """Whether it may be higher than its place, where a keyboard has to reach it to scroll."""
+        text = str(self.value)
+        return not self.address and (len(text) > _FEW_CHARACTERS or text.count("\n") > _FEW_LINES)
+
 
 def list_stored_values(row: Any, hidden: Collection[str]) -> list[StoredValue]:
     """What the row holds, without what is empty and the hub's own book-keeping. Expects what
@@ -164,10 +171,11 @@ def _find_space(row: Any) -> Space | None:
 
 
 def _describe(row: Any, columns: Sequence[Column]) -> str:
-    """The whole of what the first column of its list cuts to a line; of a number, whose it is."""
+    """The whole of what the first column of its list cuts to a line; of a number or a key, what
+    the row is called."""
     name = columns[0].__name__
     said = getattr(row, name, "")
-    if isinstance(said, int):
+    if isinstance(said, int) or name == "key":
         return name_row(row)
     is_text = isinstance(said, str) and not hasattr(row, f"get_{name}_display")
     return said if is_text and said else strip_tags(str(columns[0](row))) or gettext("no text yet")

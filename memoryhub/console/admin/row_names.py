@@ -9,6 +9,7 @@ from django.db.models import Model
 from django.utils.text import capfirst
 
 from memoryhub.console.frame.text.nouns import counted
+from memoryhub.console.frame.text.reasons import translate_reason
 from memoryhub.console.frame.text.trait_levels import describe_key_level
 from memoryhub.console.frame.text.wording import format_erase_target, format_kind
 from memoryhub.golden.models import ReplayRun
@@ -19,6 +20,7 @@ from memoryhub.tenants.models import Membership, PersonLink
 from notes.models import (
     Chain,
     Derivation,
+    EvolutionEvent,
     Link,
     Proposal,
     Receipt,
@@ -35,6 +37,11 @@ def _name_kind(row: Any) -> str:
     return str(capfirst(row._meta.verbose_name))
 
 
+def _name_event(row: Any) -> str:
+    kind = row.get_kind_display()
+    return f"{kind}: {translate_reason(row.reason)}" if row.reason else kind
+
+
 def _name_signal(row: Any) -> str:
     signal = find_signal(row.signal)
     return str(signal.label) if signal else _name_kind(row)
@@ -45,6 +52,7 @@ _NAMES: Mapping[type[Model], Callable[[Any], str]] = {
     BlockVersion: lambda row: f"{_name_kind(row)} {row.version}",
     Chain: lambda row: row.summary or counted("exchange", row.page_count),
     Derivation: lambda row: format_kind(row.child_type),
+    EvolutionEvent: _name_event,
     ImportFile: _name_kind,
     Job: lambda row: row.get_step_display(),
     Link: lambda row: row.reason or _name_kind(row),
