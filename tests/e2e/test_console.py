@@ -256,7 +256,8 @@ def test_an_answer_and_what_it_is_compared_with_lie_beside_one_another(
     page = visitor.open("chat-with", space.id)
     page.get_by_label("Message as Nora").fill("I keep bees in Ghent.")
     page.keyboard.press("Enter")
-    expect(page.locator(".bubble.by-assistant .words")).to_be_visible()
+    # The first words of a process come when its embedder is loaded.
+    expect(page.locator(".bubble.by-assistant .words")).to_be_visible(timeout=20_000)
     run_space(tenant.id, space.id)
     page.get_by_label("Compare with").select_option(label="the same without memory")
     page.get_by_label("Message as Nora").fill("Where do I keep bees?")

@@ -31,6 +31,7 @@ from memoryhub.pipeline.corrections import (
     Correction,
     correct_profile,
     correct_trait,
+    is_standing,
     split_entity,
     undo_event,
 )
@@ -39,7 +40,6 @@ from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import ApiKey, Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import pause_space, resume_space, revoke_key
-from notes.history.unit_of_work import load_event_standing
 from notes.models import Entity, Episode, EvolutionEvent, Fact, Note, Page
 from personas.blocks import BlockWriter, delete_block, rethink_block
 from personas.models import BlockVersion, CoreBlock, ProfileAttribute, Trait
@@ -173,7 +173,7 @@ def _undo(order: Order) -> str:
 
 
 def _can_be_undone(row: Any) -> bool:
-    return not row.is_purged and load_event_standing(row.space).is_standing(row.id)
+    return not row.is_purged and is_standing(row)
 
 
 def _build_scoped(
