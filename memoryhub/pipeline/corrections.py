@@ -457,6 +457,11 @@ def undo_event(
     return _carry_out(event.tenant_id, build, now, reason=reason, dry_run=dry_run)
 
 
+def is_standing(event: EvolutionEvent) -> bool:
+    """Whether nothing has taken it back since. Call inside the tenant's scope."""
+    return load_event_standing(event.space).is_standing(event.id)
+
+
 def roll_back_space(
     space: Space,
     to: datetime,

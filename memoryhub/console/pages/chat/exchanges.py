@@ -417,8 +417,10 @@ class MessageExchange:
             erased = Receipt.objects.filter(created_at__gte=self.now).exists()
         if not side.text.strip() or erased:
             return
-        # By these an erasure finds the replies that repeat a memory.
-        cites = [str(cited.id) for cited in side.citations if cited.kind == "fact"]
+        # By the facts an erasure finds the replies that repeat a memory; by all of them the reply
+        # shows what it rests on when the conversation is opened again.
+        named = [cited.id for cited in side.citations if cited.kind in ("fact", "note", "turn")]
+        cites = [str(each) for each in dict.fromkeys(named)]
         metadata = {"quoted": side.quoted} | ({"cites": cites} if cites else {})
         once = f"{self.turn.external_id}:a"
         reply = Message("assistant", side.text, external_id=once, metadata=metadata)
