@@ -31,7 +31,7 @@ from memoryhub.pipeline.corrections import (
     Correction,
     correct_profile,
     correct_trait,
-    is_standing,
+    select_standing,
     split_entity,
     undo_event,
 )
@@ -64,7 +64,8 @@ class Order:
 class RowAction:
     """`carry_out` raises a MemoryHubError where it can't be done, and returns what offers to undo
     it, "" where nothing does. `rehearse`: what it would change. `fits`: whether a row asks for
-    it. `takes_reason`: whether its why stands in the history."""
+    it; `choose`: which of several do, where that is cheaper to tell of all at once. `takes_reason`:
+    whether its why stands in the history."""
 
     name: str
     label: StrOrPromise
@@ -75,6 +76,10 @@ class RowAction:
     danger: bool = False
     rehearse: Callable[[Order], Consequences] | None = None
     takes_reason: bool = False
+    choose: Callable[[Sequence[Any]], list[Any]] | None = None
+
+    def choose_fitting(self, rows: Sequence[Any]) -> list[Any]:
+        return self.choose(rows) if self.choose else [row for row in rows if self.fits(row)]
 
 
 def _build_correction(kind: str, name: str, fits: Callable[[Any], bool]) -> RowAction:
@@ -105,7 +110,7 @@ def _is_offered(kind: str, name: str) -> Callable[[Any], bool]:
     return lambda row: action in corrections.list_offered_actions(kind, row)
 
 
-def _build_own(
+def _build_correction_of_kind(
     name: str,
     words: tuple[StrOrPromise, StrOrPromise, StrOrPromise],
     work: Callable[[Order], Correction[Any]],
@@ -172,8 +177,8 @@ def _undo(order: Order) -> str:
     return build_event_undo_tags(made.event, gettext("Redo"))
 
 
-def _can_be_undone(row: Any) -> bool:
-    return not row.is_purged and is_standing(row)
+def _choose_undoable(rows: Sequence[Any]) -> list[Any]:
+    return [row for row in select_standing(rows) if not row.is_purged]
 
 
 def _build_scoped(
@@ -213,7 +218,7 @@ ACTIONS: Mapping[type[Model], Sequence[RowAction]] = {
     Episode: _build_pins("episode"),
     Page: _build_pins("page"),
     Entity: [
-        _build_own(
+        _build_correction_of_kind(
             "split",
             (
                 _("Split"),
@@ -227,7 +232,7 @@ ACTIONS: Mapping[type[Model], Sequence[RowAction]] = {
         )
     ],
     Trait: [
-        _build_own(
+        _build_correction_of_kind(
             "withdraw",
             (
                 _("Mark as wrong"),
@@ -249,7 +254,7 @@ ACTIONS: Mapping[type[Model], Sequence[RowAction]] = {
         )
     ],
     ProfileAttribute: [
-        _build_own(
+        _build_correction_of_kind(
             "remove",
             (
                 _("Remove"),
@@ -295,9 +300,10 @@ ACTIONS: Mapping[type[Model], Sequence[RowAction]] = {
             _("What it changed is as it was before. This can be undone in turn."),
             _("Undone."),
             _undo,
-            _can_be_undone,
+            lambda row: bool(_choose_undoable([row])),
             rehearse=_rehearse_undo,
             takes_reason=True,
+            choose=_choose_undoable,
         )
     ],
     Job: [
@@ -394,7 +400,7 @@ def answer_action(request: ConsoleRequest, model: type[Model], list_address: str
         context = {
             "action": action,
             "rows": [(row.pk, name_row(row)) for row in rows],
-            "fitting": [row for row in rows if action.fits(row)],
+            "fitting": action.choose_fitting(rows),
             "outlook": alone(orders[0]) if alone else None,
             "back": back,
             "opts": model._meta,
