@@ -234,7 +234,8 @@ def test_what_was_so_once_is_kept_as_over(hub: ScriptedHub) -> None:
         ("guarded", {}, False),
         ("confirm", {}, True),
         ("guarded", {"quote": "I drive a coach nowadays"}, True),
-        ("trusted", {"quote": "I drive a coach nowadays"}, False),
+        ("trusted", {}, False),
+        ("trusted", {"quote": "I drive a coach nowadays"}, True),
     ],
 )
 def test_what_is_not_carried_out_waits_beside_what_is_held(
