@@ -120,6 +120,18 @@ def test_claims_of_others_who_are_named_are_shown_however_far_they_are(hub: Scri
     assert BOOKKEEPER not in list_current_texts(hub)
 
 
+def test_relations_in_use_keep_their_order_whichever_comes_to_be_the_commonest(
+    hub: ScriptedHub,
+) -> None:
+    """Else the prompt of the next call would not begin as this one."""
+    for name in ("Rex", "tea", "Tom", "Ina"):
+        relation = "drinks" if name == "tea" else "has_pet"
+        told = f"Ana and {name} are one."
+        say_new(hub, f"It is {name} for me.", told, relation=relation, value=name)
+    asked = hub.model.list_calls("construct")[2:]
+    assert [data["relations"] for data in asked] == [["drinks", "has_pet"]] * 2
+
+
 @pytest.mark.parametrize("resolution", ["append_only", "off"])
 def test_nothing_is_shown_where_the_policy_has_nothing_judged(
     hub: ScriptedHub, resolution: str
