@@ -300,7 +300,8 @@ class ExtractionReader:
         until = _find_end(change, kind, event, source) if change else None
         lasts = polarity == "holds" and kind not in ("event", "plan") and not reply.first
         if change is None and lasts and event and event.start > source.at:
-            event, until = None, event.end
+            until = event.end
+            event = None
         if change and change.state == "now" and not change.first:
             event = None  # when it will end says nothing of when it began
         return FactCandidate(
