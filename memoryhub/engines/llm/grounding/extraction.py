@@ -142,6 +142,8 @@ class ExtractionReader:
         wishes = self._read_wishes(reply)
         if reply.changes is not None:
             acts = self._classify_acts(kept, wishes)
+        else:
+            acts = acts | self._notice_wishes()
         entities = self._read_entities(reply)
         relations = self._read_relations(reply, entities, kept)
         said = self._match_exchange_replies(reply)
@@ -175,6 +177,11 @@ class ExtractionReader:
         said = [fact for fact in kept.values() if not fact.withheld]
         acts |= {s.handle: "assertion" for fact in said for s in fact.sources}
         return acts | {wish.source.handle: "forget" for wish in wishes}
+
+    def _notice_wishes(self) -> dict[str, SpeechAct]:
+        """Messages of people that plainly wish something forgotten, whatever a model calls them."""
+        said = [u for u in self.offered.values() if u.role == "user"]
+        return {u.handle: "forget" for u in said if classify_plain_act(u.text) == "forget"}
 
     def _read_facts(self, reply: ReadReply) -> dict[int, FactCandidate]:
         """By their number in the reply; at most `MOST_FACTS` an exchange (E14)."""

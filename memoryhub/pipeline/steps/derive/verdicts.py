@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from memoryhub.engines.llm.grounding.attribution import split_sentences
+from memoryhub.engines.local.attribution.passed_on import mask_passed_on
+from memoryhub.engines.local.comparison.exchanges import tells_exchange
 from memoryhub.engines.types import (
     ClaimCandidate,
     ClaimComparison,
@@ -73,6 +76,7 @@ class ClaimQuestion:
     assisted: bool = False  # told to an assistant
     passed_on: bool = False
     withheld: str = ""
+    quotation: Sequence[str] = ()  # the speaker's own sentences that are quoted
 
 
 @dataclass
@@ -224,8 +228,18 @@ class ClaimDecider:
             speakers=self.speakers,
             tells_state=question.judged is not None,
             is_model=not self.engine.reads_by_rules,
+            tells_exchange=target is not None and self._tells_exchange(question, target),
             why=verdict.reason if self.engine.reads_by_rules else "",
         )
+
+    def _tells_exchange(self, question: ClaimQuestion, target: Fact) -> bool:
+        """Whether the speaker's own words bear out that one value took the place of the other.
+        Rules have weighed the words already."""
+        if self.engine.reads_by_rules or not question.quoted:
+            return False
+        around = split_sentences(mask_passed_on(question.said))
+        values = [fact.object or fact.complement for fact in (question.fact, target)]
+        return tells_exchange(question.quotation, around, *values)
 
     def _stand_beside(self, new: Fact, old: Fact) -> bool:
         """Whether a person has set that the relation of both has many values."""
