@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, get_args
 
 from memoryhub.engines.llm.grounding.attribution import (
@@ -27,6 +27,7 @@ from memoryhub.engines.llm.grounding.attribution import (
     select_bearing_sentences,
     speaks_of_oneself,
     split_sentences,
+    takes_what_was_offered,
     tells_of_somebody_of_theirs,
     tells_something,
 )
@@ -319,7 +320,9 @@ class ExtractionReader:
             kind=kind,
             polarity=polarity,
             event=event,
-            until=_find_end(change, kind, event, source) if change else None,
+            until=_find_end(change, kind, event, source)
+            if change
+            else _find_past_end(reply, kind, polarity, source),
             confidence=reply.confidence if found else min(reply.confidence, _UNQUOTED_CONFIDENCE),
             correction=reply.correction and source.role == "user",
             sources=(span,),
@@ -423,7 +426,10 @@ class ExtractionReader:
     ) -> bool:
         """Whether a claim rests on these words and no others, and they can be about its owner."""
         others = [u.text for u in self.offered.values() if u.speaker != source.speaker]
-        if is_from_other_speaker(text, basis, [*others, *self._before], self._speakers):
+        elsewhere = [*others, *self._before]
+        if not takes_what_was_offered(basis) and is_from_other_speaker(
+            text, basis, elsewhere, self._speakers
+        ):
             return False
         exchange = self.exchanges[self._place[source.handle]]
         people = [*exchange.participants, exchange.subject, *self._speakers]
@@ -567,6 +573,22 @@ def _find_end(
     if change.state != "past":
         return None
     return min(event.end, source.at) if event and change.last else source.at
+
+
+_LONGER_THAN_WHEN = timedelta(days=31)  # what "last week" or "in May" spans says when, no more
+
+
+def _find_past_end(
+    reply: FactReply, kind: FactKind, polarity: Polarity, source: Utterance
+) -> datetime | None:
+    """Until when a state was so of which a model says no more than its dates: "until about 2022",
+    "from 2012 to 2016". Two dates near one another may be all one knows of when it began."""
+    last = _parse_unit(reply.last, source.at)
+    if last is None or kind != "state" or polarity != "holds" or last.end > source.at:
+        return None
+    first = _parse_unit(reply.first, source.at)
+    spans = first is None or last.start - first.start > _LONGER_THAN_WHEN
+    return last.end if spans else None
 
 
 def _derive_pattern(reply: FactReply) -> ClausePattern:

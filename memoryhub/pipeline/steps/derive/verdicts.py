@@ -118,7 +118,8 @@ class ClaimDecider:
 
     def _list_open_places(self) -> list[int]:
         """Candidates that code leaves open, that nobody judged yet and that have something to be
-        compared with."""
+        compared with. A model is also asked about one that the table would have take the place of
+        another: it may say the same more exactly (Aberaeron, of Wales)."""
         if self.resolver.rules.resolution != "resolve":
             return []
         return [
@@ -127,8 +128,12 @@ class ClaimDecider:
             if not question.quarantine_reason
             and question.judged is None
             and (question.held or question.earlier)
-            and self._decide_by_rules(question).is_open
+            and self._may_judge(self._decide_by_rules(question))
         ]
+
+    def _may_judge(self, decision: ClaimDecision[Any]) -> bool:
+        replaced = decision.op is ResolutionOp.SUPERSEDE and not self.engine.reads_by_rules
+        return decision.is_open or replaced
 
     def _decide_by_rules(self, question: ClaimQuestion) -> ClaimDecision[Any]:
         return self.resolver.decide_by_rules(
@@ -152,7 +157,7 @@ class ClaimDecider:
             # Who read both in one breath has said what one does to the other.
             decision = ClaimDecision(ResolutionOp.ADD, "new")
         also: list[ClaimDecision[Any]] = []
-        if rulings and (decision.is_open or question.judged is not None):
+        if rulings and (self._may_judge(decision) or question.judged is not None):
             decision, *also = self._combine_decisions(
                 decision, [self._judge_verdict(place, ruling) for ruling in rulings]
             )
