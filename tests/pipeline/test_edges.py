@@ -43,8 +43,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def only_claims(hub: ScriptedHub) -> None:
-    """Nothing else is to be scripted."""
+    """Nothing else is to be scripted; what is compared is judged new, unless a test says more."""
     hub.set_policy("mem0", episodes__rolling=False)
+    hub.model.allow("resolve")
 
 
 def test_E13_one_unknown_word_costs_its_item_and_the_rest_is_applied(hub: ScriptedHub) -> None:
@@ -164,7 +165,6 @@ def test_E26_what_is_no_assertion_makes_no_fact_whatever_a_model_reads(
 ) -> None:
     say_and_derive(hub, "I live in Porto.", make_home_reply("Porto"))
     hub.pass_time(days=1)
-    hub.model.allow("resolve")  # a wish is compared with what it may mean
     say_and_derive(
         hub,
         text,
