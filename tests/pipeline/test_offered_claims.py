@@ -13,6 +13,7 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.inference.selection import select_embedder, select_engine
 from memoryhub.pipeline.steps.derive.forget_requests import prepare_requests
 from memoryhub.policies.services import load_effective_policy
+from memoryhub.subject_names import is_same_name, list_same_names
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.facts.neighbours import take_turns
@@ -214,3 +215,29 @@ def test_ways_take_turns_and_what_is_near_comes_first() -> None:
     assert take_turns(20, near, named) == [*near, "x1", "x2"]
     assert take_turns(4, near, named) == ["n0", "n1", "n3", "x1"]
     assert take_turns(3, near, []) == near[:3]
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "same"),
+    [
+        ("Ana", "ana", True),
+        ("Ana", "Ana Ferreira", True),
+        ("petra-novak", "Petra", True),
+        ("陈小雨", "小雨", True),
+        ("Ana Silva", "Ana Lopez", False),
+        ("Ana", "Ana's sister", False),
+        ("小雨", "小雨的妹妹", False),
+        ("陈雨", "雨", False),
+        ("user_1", "user_2", False),
+        ("Ana", "", False),
+    ],
+)
+def test_names_that_may_be_one_persons(name: str, other: str, same: bool) -> None:
+    assert is_same_name(name, other) is is_same_name(other, name) is same
+
+
+def test_what_stands_for_the_subject_stands_for_all_that_does() -> None:
+    known = ["Petra", "Petra Novak", "Petra's cat", "Rui"]
+    called = ["Petra", "user-42"]
+    assert list_same_names("user-42", known, called) == ["user-42", "Petra", "Petra Novak"]
+    assert list_same_names("Rui", known, called) == ["Rui"]

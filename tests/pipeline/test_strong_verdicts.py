@@ -51,13 +51,13 @@ class Careful:
 
     def say(self, said: str, do: str, text: str, targets: Sequence[str] = (), **parts: Any) -> None:
         """`parts`: of the claim, in the words of one call; two are not asked for all of them."""
-        given = {"quote": said, "owner": "Ana"} | parts
+        given: dict[str, Any] = {"quote": said, "owner": "Ana", "relation": ""} | parts
         if self.at_once:
             self.hub.model.script("construct", self._change(do, text, targets, given))
         else:
             fact = {
-                "predicate": given.get("relation", ""),
-                "verb": given.get("verb", given.get("relation", "")).replace("_", " "),
+                "predicate": given["relation"],
+                "verb": given.get("verb", given["relation"]).replace("_", " "),
                 "object": given.get("value", ""),
                 "polarity": "ended" if do == "end" else "holds",
             }
@@ -206,7 +206,7 @@ def test_what_is_said_more_exactly_refines_and_contradicts_nothing(careful: Care
 
 
 def test_a_move_replaces_a_home_also_where_the_model_says_nothing_of_it(careful: Careful) -> None:
-    home = {"relation": "lives_in", "one_at_a_time": True}
+    home: dict[str, Any] = {"relation": "lives_in", "one_at_a_time": True}
     careful.say("I live in Porto.", "add", "Ana lives in Porto.", value="Porto", **home)
     careful.say("I moved to Faro.", "add", "Ana lives in Faro.", value="Faro", **home)
     assert list_current_texts(careful.hub) == ["Ana lives in Faro."]
@@ -277,7 +277,7 @@ def test_a_choice_among_what_the_assistant_offered_is_the_users_fact(
 
 def test_a_choice_among_what_was_offered_replaces_what_is_held(careful: Careful) -> None:
     hub = careful.hub
-    rides = {"relation": "rides_to_work", "one_at_a_time": True}
+    rides: dict[str, Any] = {"relation": "rides_to_work", "one_at_a_time": True}
     old, new = "Ana rides a Merida to work.", "Ana rides the Canyon to work."
     careful.say("I ride a Merida to work.", "add", old, value="a Merida", **rides)
     empty = make_changes_reply() if careful.at_once else make_facts_reply()

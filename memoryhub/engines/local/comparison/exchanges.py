@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from memoryhub.engines.local.comparison.pairs import ClaimView, describe_meaning, find_cues
+from memoryhub.engines.local.comparison.pairs import ClaimView, describe_meaning
 from memoryhub.engines.local.language import detect_language
-from notes.facts.words import extract_stems
 
 _OLD = r"(?P<old>[^,.;:]{2,40}?)"
 _WHAT = r"(?:(?:their|the|his|her|my|our) [\w -]{2,30}? )?(?:over )?"
@@ -50,27 +49,6 @@ _ENDS_CLAIM = r"(?=[.,;!]|$| (?:to|on|in|at|every|each|now|for|with|and|when|fro
 _NAMED = re.compile(r"[A-Z]|\d")
 _LONGEST_HELD = 120  # characters: what is longer tells a story
 _LEADING = re.compile(r"^(?:(?:a|an|the|their|his|her|my|our|old)\s)+", re.I)
-
-_CUES_OF_EXCHANGE = frozenset({"over", "left", "switch", "wrong"})
-_CUES_OF_BOTH = frozenset({"also", "still"})
-_LEAST_STATED = 0.5  # of the words of a value
-
-
-def tells_exchange(quoted: Sequence[str], around: Sequence[str], new: str, old: str) -> bool:
-    """Whether sentences say that the value `new` took the place of `old`: those `quoted` state the
-    new one and that something changed, or a sentence `around` them says that the old one did.
-    ("I like soup now") says only the one, ("I also like soup", "I still like pizza") say both."""
-    said = " ".join(quoted)
-    if not _states_value(said, new) or find_cues(said) & _CUES_OF_BOTH:
-        return False
-    of_old = [sentence for sentence in around if _states_value(sentence, old)]
-    cues = [find_cues(sentence) for sentence in (said, *of_old)]
-    return any(each & _CUES_OF_EXCHANGE and not each & _CUES_OF_BOTH for each in cues)
-
-
-def _states_value(said: str, value: str) -> bool:
-    words = extract_stems(value)
-    return bool(words) and len(words & extract_stems(said)) >= _LEAST_STATED * len(words)
 
 
 def find_given_up(

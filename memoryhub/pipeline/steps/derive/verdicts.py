@@ -14,7 +14,6 @@ from uuid import UUID
 
 from memoryhub.engines.llm.grounding.attribution import split_sentences
 from memoryhub.engines.local.attribution.passed_on import mask_passed_on
-from memoryhub.engines.local.comparison.exchanges import tells_exchange
 from memoryhub.engines.types import (
     ClaimCandidate,
     ClaimComparison,
@@ -26,6 +25,7 @@ from memoryhub.engines.types import (
 )
 from memoryhub.policies.schema import FactsPolicy
 from notes.facts.decide import ClaimDecision, ResolutionOp
+from notes.facts.exchanges import tells_exchange
 from notes.facts.judge import JudgeTrust, decide_by_verdict
 from notes.facts.resolve import Resolver
 from notes.history.change_set import TurnEvidence
