@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -77,7 +78,9 @@ def search_memories(
     """The memories of `space` that bear on `query`, best first. Opens its own tenant scope.
 
     `limit` "policy": ten, or where the policy routes questions as many as the router thinks are
-    wanted; None: that many under any policy, and notes linked to them. `kinds` None: those whose
+    wanted, or all where it hands over the whole dialogue; notes that are linked to them come beside
+    those, unless it ranks all channels together. None: as many as the question wants, and linked
+    notes, under any policy. `kinds` None: those whose
     channels the policy has on. `as_of`: as things stood in the world then;
     `include_past`: also what no longer holds; `deep`: also what has faded, which revives it;
     `only`: of these facts, turns, notes and episodes, by id, where only those are asked for.
@@ -226,6 +229,8 @@ def _build_scope(
     # Linked notes have a budget of their own, however many there are that were found (A10); who
     # asks for so many gets no more.
     linked = limit is None or (limit == "policy" and select != "fused")
-    if limit == "policy":
+    if limit == "policy" and ask.policy.recall.whole:
+        limit = sys.maxsize
+    elif limit == "policy":
         limit = ask.k if select == "routed" else DEFAULT_LIMIT
     return RetrievalScope(chosen, limit or ask.k, kinds=only, linked=linked)
