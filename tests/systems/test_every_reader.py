@@ -33,8 +33,9 @@ pytestmark = pytest.mark.django_db
 
 QUESTION = "What does Ana bake?"
 IN_SHORT = "Which EPISODE is there of Ana, in short?"
-OF_A_DAY = "What is in the DIGEST of a day of Ana?"
+OF_A_DAY = "Summarise the DIGEST of a day of Ana."
 EXACTLY = "What exactly was said of the oven?"
+OF_LIFE = "What is a life with sourdough, evolved?"
 ONE_THING = "Name one thing that Ana bakes."
 # Two sessions on two days: what Ana says, and what she is answered.
 SAID = [
@@ -158,7 +159,11 @@ READERS: dict[str, Callable[[System, str], str]] = {
     "chat": System.chat,
     "proxy": System.talk_through_proxy,
 }
-RANKED_TOGETHER = "a list of what was found, all channels ranked together: what bears on a question"
+# Why a reader by its nature does not get a part.
+RANKED_TOGETHER = dict.fromkeys(
+    ("search", "mcp"),
+    "where all channels are ranked together, a search lists what bears on the question",
+)
 
 
 @dataclass(frozen=True)
@@ -179,14 +184,14 @@ def list_all_that_was_said() -> tuple[str, ...]:
 ARRIVES: dict[str, dict[str, Part]] = {
     "balanced": {
         "facts": Part(("Ana said: I bake",)),
-        "notes": Part(("Evolved: a life with sourdough.",)),
-        "the latest exchanges": Part(("Rui likes my sourdough.",)),
+        "notes": Part(("Evolved: a life with sourdough.",), OF_LIFE),
+        "the latest exchanges": Part(("Rui likes my sourdough.",), lacking=RANKED_TOGETHER),
         "pages of topics": Part(("A sturdy oven, no doubt.",), EXACTLY),
         "digests of days": Part(("DIGEST day of Ana",), OF_A_DAY),
-        "traits": Part(("curious about the new",)),
-        "the profile": Part(("Ana, lives in: Porto",)),
-        "the shelf": Part(("SHELVED secret",)),
-        "blocks": Part((BLOCK,)),
+        "traits": Part(("curious about the new",), lacking=RANKED_TOGETHER),
+        "the profile": Part(("Ana, lives in: Porto",), lacking=RANKED_TOGETHER),
+        "the shelf": Part(("SHELVED secret",), lacking=RANKED_TOGETHER),
+        "blocks": Part((BLOCK,), lacking=RANKED_TOGETHER),
     },
     "full_context": {"everything said": Part(list_all_that_was_said())},
     "rag": {"what was said": Part(("A sturdy oven, no doubt.",), EXACTLY)},
@@ -293,7 +298,9 @@ def test_what_a_system_keeps_reaches_every_reader(
         for name, part in parts.items():
             if not all(words in told[part.question] for words in part.words):
                 lost[name].add(reader)
-    assert lost == {name: set(part.lacking) for name, part in parts.items()}
+    lacking = {name: set(part.lacking) for name, part in parts.items()}
+    differ = {name: lost[name] for name in parts if lost[name] != lacking[name]}
+    assert differ == {}
 
 
 @pytest.mark.parametrize(("question", "wanted"), [(QUESTION, 14), (ONE_THING, 5)])

@@ -299,7 +299,7 @@ class MessageExchange:
                 limit=MAX_CANDIDATES if recall.select == "fused" else "policy",
                 session_id=self.turn.session_id,
                 asked_by=by,
-                unasked=True,
+                unasked="twice",
                 **options,  # type: ignore[arg-type]  # two of its own arguments
             )
             side.figures.add_calls(call for call, _ in ledger.calls[before:])
@@ -314,7 +314,13 @@ class MessageExchange:
             return [i for i in items if _is_informative(i, self.turn, self.session, known)]
 
         side.recalled = _cut_to_policy(select_informative(found.items), recall)
-        told = [ContextSection(each.name, select_informative(each.items)) for each in found.unasked]
+        shown = {item.id for item in side.recalled}
+        told = [
+            ContextSection(
+                each.name, [i for i in select_informative(each.items) if i.id not in shown]
+            )
+            for each in found.unasked
+        ]
         side.unasked = [section for section in told if section.items]
 
     def _stream_agent_answer(self, side: ChatSide) -> Iterator[ChatEvent]:
