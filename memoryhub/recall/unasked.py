@@ -101,11 +101,12 @@ def _find_window_before(ask: PreparedQuestion) -> dict[str, list[ChannelHit]]:
     kept = policy.window.mode == "on" and "window" in policy.recall.channels
     if not kept or ask.visibility.as_of is not None:
         return {}
-    windows = Window.objects.filter(space=ask.space)
-    if windows.filter(session_id=ask.session_id, head_seq__gt=0).exists():
-        return {}
-    others = windows.select_related("session").order_by("-session__ended_at", "-session__ordinal")
-    last = others.exclude(session_id=ask.session_id).first()
+    others = Window.objects.filter(space=ask.space).select_related("session")
+    if ask.session_id is not None:
+        if others.filter(session_id=ask.session_id, head_seq__gt=0).exists():
+            return {}
+        others = others.exclude(session_id=ask.session_id)
+    last = others.order_by("-session__ended_at", "-session__ordinal").first()
     if last is None:
         return {}
     # What another session's agent did, and was told, in its window is its own affair.

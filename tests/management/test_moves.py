@@ -32,9 +32,7 @@ pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "owne
 
 
 @pytest.fixture
-def other_cell(
-    postgres: EmbeddedPostgres, django_db_setup: None, worker_id: str
-) -> Iterator[str]:
+def other_cell(postgres: EmbeddedPostgres, django_db_setup: None, worker_id: str) -> Iterator[str]:
     """A database of the same version, without tenants, whatever other tests left in theirs.
 
     Of this process alone: the others have the same server, and may be moving a tenant, too.

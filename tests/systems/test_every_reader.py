@@ -292,9 +292,10 @@ def test_what_a_system_keeps_reaches_every_reader(
     live: Callable[[str], System], preset: str
 ) -> None:
     system, parts = live(preset), ARRIVES[preset]
+    questions = dict.fromkeys(part.question for part in parts.values())
     lost: dict[str, set[str]] = {part: set() for part in parts}
     for reader, read in READERS.items():
-        told = {question: read(system, question) for question in {p.question for p in parts.values()}}
+        told = {question: read(system, question) for question in questions}
         for name, part in parts.items():
             if not all(words in told[part.question] for words in part.words):
                 lost[name].add(reader)

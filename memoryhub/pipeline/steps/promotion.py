@@ -258,7 +258,8 @@ def _name_profile_relations(facts: Sequence[Fact]) -> None:
         for told in found.facts:
             known = told.predicate_key in profile.ATTRIBUTES_BY_PREDICATE
             if known and told.polarity == "holds" and told.owner == fact.owner:
-                fact.predicate_key, fact.cardinality = told.predicate_key, told.cardinality
+                fact.predicate_key = told.predicate_key
+                fact.cardinality = told.cardinality or "multi"
                 fact.object, fact.complement = told.object, told.complement
                 break
 
