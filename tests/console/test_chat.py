@@ -21,6 +21,7 @@ from memoryhub.inference import selection
 from memoryhub.pipeline.models import Job
 from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.render.results import MemoryItem, SearchResult, TurnSource
+from memoryhub.recall.services import SearchLimit
 from memoryhub.tenants.models import Membership, Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact
@@ -60,9 +61,10 @@ def memory(monkeypatch: pytest.MonkeyPatch, world: ConsoleWorld) -> list[MemoryI
     found: list[MemoryItem] = []
 
     def search(
-        space: Space, query: str, *, limit: int, asked_by: SearchCaller, **options: Any
+        space: Space, query: str, *, limit: SearchLimit, asked_by: SearchCaller, **options: Any
     ) -> SearchResult:
-        return SearchResult(found[:limit], insufficient=not found)
+        shown = found[:limit] if isinstance(limit, int) else found
+        return SearchResult(shown, insufficient=not found)
 
     monkeypatch.setattr(exchanges, "search_memories", search)
     monkeypatch.setattr(selection, "select_engine", lambda tenant, policy: Parrot())
