@@ -31,10 +31,10 @@ from memoryhub.policies.services import load_effective_policy
 from memoryhub.recall.question.caller import ANONYMOUS_CALLER, SearchCaller
 from memoryhub.recall.question.prepare import StageTimer
 from memoryhub.recall.render.citations import AnswerResult, AnswerTokens, build_citations
-from memoryhub.recall.render.pack import check_token_budget
+from memoryhub.recall.render.pack import check_token_budget, pack_context
 from memoryhub.recall.render.prompt import format_memory_line
 from memoryhub.recall.render.quotes import build_quote, load_quote_details, score_bearings
-from memoryhub.recall.render.results import MemoryItem, SearchResult
+from memoryhub.recall.render.results import ContextSection, MemoryItem, SearchResult
 from memoryhub.recall.services import SearchLimit, search_memories
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -102,7 +102,8 @@ def answer_question(
             made = compose_answer(
                 space,
                 question,
-                list_all_items(found),
+                found.items,
+                beside=found.unasked,
                 at=as_of or now,
                 include_past=include_past,
                 budget_tokens=budget_tokens,
@@ -119,9 +120,8 @@ def _is_floor_unsure(question: str) -> bool:
     return detect_language(question[:_MAX_QUESTION_CHARACTERS]) == "zh"
 
 
-def list_all_items(found: SearchResult) -> list[MemoryItem]:
-    """What was found, best first, and what the policy hands over whatever is asked."""
-    return [*found.items, *(item for section in found.unasked for item in section.items)]
+def _list_section_items(sections: Sequence[ContextSection]) -> list[MemoryItem]:
+    return [item for section in sections for item in section.items]
 
 
 def compose_answer(
@@ -129,6 +129,7 @@ def compose_answer(
     question: str,
     items: Sequence[MemoryItem],
     *,
+    beside: Sequence[ContextSection] = (),
     at: datetime,
     include_past: bool = False,
     budget_tokens: int = BUDGET,
@@ -138,19 +139,20 @@ def compose_answer(
 ) -> ComposedAnswer:
     """The answer that these memories, best first, give to the question as things stood at `at`.
 
-    `engine` is asked in place of the tenant's. Opens its own scopes; none may be open, since a
-    model may be asked.
+    `beside`: what the policy hands over whatever is asked, by section. `engine` is asked in place
+    of the tenant's. Opens its own scopes; none may be open, since a model may be asked.
     """
     with tenant_scope(space.tenant_id):
         policy = policy or load_effective_policy(space).policy
         tenant = Tenant.objects.get(id=space.tenant_id)
         tenant.engine = engine or tenant.engine
-        quoted = _build_quotes(space, question, items, at)
+        all_items = [*items, *_list_section_items(beside)]
+        quoted = _build_quotes(space, question, all_items, at)
     # Who asks what was once so is told so.
     wants_past = include_past or find_asked_tense(question[:_MAX_QUESTION_CHARACTERS]) == "former"
     holding = [(i, q) for i, q in quoted if wants_past or q.until is None or q.until > at]
     holding.sort(key=lambda pair: not pair[1].bears)
-    kept, tokens = _fit_token_budget(holding, budget_tokens, whole=policy.recall.whole)
+    kept, tokens = _fit_token_budget(holding, beside, budget_tokens, whole=policy.recall.whole)
     quotes, subject = [quote for _, quote in kept], space.display_name
     with open_ledger(space.tenant_id, space_id=space.id, at=now):
         made, failed = _ask_engine(tenant, policy, question, quotes, subject)
@@ -168,7 +170,8 @@ def load_quotes_for_question(space: Space, question: str, *, now: datetime) -> l
         nearest=_is_floor_unsure(question),
     )
     with tenant_scope(space.tenant_id):
-        quoted = _build_quotes(space, question, list_all_items(found), now)
+        all_items = [*found.items, *_list_section_items(found.unasked)]
+        quoted = _build_quotes(space, question, all_items, now)
     return [quote for _, quote in quoted]
 
 
@@ -190,20 +193,26 @@ def _name_people(space: Space, quote: Quote) -> Quote:
 
 
 def _fit_token_budget(
-    quoted: Sequence[tuple[MemoryItem, Quote]], budget: int, *, whole: bool
+    quoted: Sequence[tuple[MemoryItem, Quote]],
+    beside: Sequence[ContextSection],
+    budget: int,
+    *,
+    whole: bool,
 ) -> tuple[list[tuple[MemoryItem, Quote]], int]:
-    """(those that fit together, the first first; their tokens). Of a `whole` dialogue, which is in
-    the order of time, its newest run (BL1)."""
-    sizes = count_tokens([format_memory_line(item) for item, _ in quoted]) if quoted else []
-    sized = list(zip(quoted, sizes, strict=True))
-    kept, total = list[tuple[MemoryItem, Quote]](), 0
-    for pair, size in reversed(sized) if whole else sized:
-        if total + size <= budget:
-            kept.append(pair)
-            total += size
-        elif whole:
-            break
-    return kept[::-1] if whole else kept, total
+    """(those that fit together, in their order; their tokens). Where not all do, they are packed
+    as a context is: the latest exchanges have their share, of which the newest stay."""
+    items = [item for item, _ in quoted]
+    sizes = count_tokens([format_memory_line(item) for item in items]) if items else []
+    if sum(sizes) > budget:
+        there, handed = {i.id for i in items}, {i.id for i in _list_section_items(beside)}
+        always = {each.name: [i for i in each.items if i.id in there] for each in beside}
+        found = [item for item in items if item.id not in handed]
+        packed = pack_context(always, found, budget, count_tokens, heading=0, whole=whole)
+        there = {item.id for some in packed.parts.values() for item in some}
+        items = [item for item in items if item.id in there]
+    kept = {item.id for item in items}
+    total = sum(size for (item, _), size in zip(quoted, sizes, strict=True) if item.id in kept)
+    return [pair for pair in quoted if pair[0].id in kept], total
 
 
 def _ask_engine(

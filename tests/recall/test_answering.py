@@ -153,6 +153,18 @@ def test_a_model_answers_from_what_it_is_shown(scene: RecallScene) -> None:
     assert asked["memories"][0]["text"] == turn.text
 
 
+def test_of_the_latest_exchanges_the_newest_fit(scene: RecallScene) -> None:
+    """Where they are more than the budget holds, as in a context."""
+    scene.hub.set_policy("memoryos", stm__pages=30)
+    scene.say(*(f"topic{n} " + "word " * 150 for n in range(20)))
+    scene.hub.model.script("answer", {"answer": "", "used": [], "known": False})
+    answered = answer_question(scene.space, "Unrelated?", now=scene.hub.now)
+    (asked,) = scene.hub.model.list_calls("answer")
+    shown = [memory["text"].split()[0] for memory in asked["memories"]]
+    assert shown == [f"topic{n}" for n in range(20 - len(shown), 20)]
+    assert 1_500 < answered.tokens.memories <= 2_000
+
+
 def test_E13_invented_handles_are_dropped_and_counted(scene: RecallScene) -> None:
     scene.say("I live in Porto near the river.")
     scene.hub.model.script(

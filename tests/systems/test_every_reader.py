@@ -244,14 +244,16 @@ def model(settings: Any) -> Iterator[StrongModel]:
 
 
 @pytest.fixture
-def live(model: StrongModel, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], System]:
+def live(model: StrongModel, monkeypatch: pytest.MonkeyPatch) -> Callable[..., System]:
     """A preset's space after the dialogue: two sessions on two days, and a night behind each."""
     monkeypatch.setattr("memoryhub.pipeline.ingest.services.ring_worker", lambda *ids: None)
     monkeypatch.setattr(registry, "get_embedder", lambda settings: BagOfWords())
 
-    def build(preset: str) -> System:
+    def build(preset: str, filler: str = "", **overrides: Any) -> System:
         tenant = create_tenant("One", "one", engine=Tenant.Engine.LLM)
-        set_policy(tenant.id, actor="test", preset=preset, overrides=OVERRIDES.get(preset, {}))
+        own = {name.replace("__", "."): value for name, value in overrides.items()}
+        own = own or OVERRIDES.get(preset, {})
+        set_policy(tenant.id, actor="test", preset=preset, overrides=own)
         _, key = create_key(tenant, "reader", ["read", "write"])
         client = APIClient(headers={"Authorization": f"Bearer {key}"})
         start = timezone.now().replace(hour=9) - timedelta(days=5)
@@ -259,7 +261,9 @@ def live(model: StrongModel, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
             at = start + timedelta(days=number)
             for minute, exchange in enumerate(exchanges):
                 said = at + timedelta(minutes=10 * minute)
-                _add_exchange(client, f"s{number + 1}", exchange, said, FILLER.get(preset, ""))
+                _add_exchange(
+                    client, f"s{number + 1}", exchange, said, filler or FILLER.get(preset, "")
+                )
                 with tenant_scope(tenant.id):
                     space = Space.objects.get(subject="ana")
                 drain_space(tenant.id, space.id, said + timedelta(minutes=5))
@@ -288,9 +292,7 @@ def test_every_preset_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("preset", ARRIVES)
-def test_what_a_system_keeps_reaches_every_reader(
-    live: Callable[[str], System], preset: str
-) -> None:
+def test_what_a_system_keeps_reaches_every_reader(live: Callable[..., System], preset: str) -> None:
     system, parts = live(preset), ARRIVES[preset]
     questions = dict.fromkeys(part.question for part in parts.values())
     lost: dict[str, set[str]] = {part: set() for part in parts}
@@ -306,7 +308,7 @@ def test_what_a_system_keeps_reaches_every_reader(
 
 @pytest.mark.parametrize(("question", "wanted"), [(QUESTION, 14), (ONE_THING, 5)])
 def test_ama_s_router_says_how_many_for_every_reader(
-    live: Callable[[str], System], question: str, wanted: int
+    live: Callable[..., System], question: str, wanted: int
 ) -> None:
     """K is what the question wants, and at least K_m, where no limit is given."""
     system = live("ama")
@@ -316,8 +318,21 @@ def test_ama_s_router_says_how_many_for_every_reader(
     )
 
 
-def test_amem_finds_ten_notes_and_what_is_linked_to_them(live: Callable[[str], System]) -> None:
+def test_amem_finds_ten_notes_and_what_is_linked_to_them(live: Callable[..., System]) -> None:
     items = json.loads(live("amem").search(QUESTION))
     linked = [item["text"] for item in items if item["linked"]]
     assert len(items) - len(linked) == 10
     assert any("The ferry leaves at dawn." in text for text in linked)
+
+
+@pytest.mark.parametrize(
+    ("preset", "wide"),
+    [("memoryos", {"stm__pages": 30}), ("memgpt", {"window__context_limit": 6000})],
+)
+def test_where_not_everything_fits_the_newest_reaches_every_reader(
+    live: Callable[..., System], preset: str, wide: dict[str, Any]
+) -> None:
+    """What is at hand is more than the budget of an answer, and of what an agent is told."""
+    system = live(preset, " Well then." * 40, **wide)
+    told = {reader: read(system, "How is the weather?") for reader, read in READERS.items()}
+    assert [name for name, text in told.items() if "Rui likes my sourdough." not in text] == []

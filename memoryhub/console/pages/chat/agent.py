@@ -18,8 +18,16 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import AgentMessage
 from memoryhub.errors import EngineError
 from memoryhub.policies.services import load_effective_policy
-from memoryhub.recall.render.prompt import choose_prompt_words, format_block
-from memoryhub.recall.render.results import MemoryItem
+from memoryhub.recall.render.pack import pack_context
+from memoryhub.recall.render.prompt import (
+    SECTION_ORDER,
+    choose_prompt_words,
+    format_block,
+    format_frame,
+    format_heading,
+    format_memory_line,
+)
+from memoryhub.recall.render.results import ContextSection, MemoryItem
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from personas import blocks
@@ -42,17 +50,21 @@ def has_acting_agent(tenant: Tenant, space: Space) -> bool:
 
 
 def answer_with_agent(
-    space: Space, turn: Turn, memories: Sequence[tuple[str, Sequence[MemoryItem]]], now: datetime
+    space: Space,
+    turn: Turn,
+    recalled: Sequence[MemoryItem],
+    unasked: Sequence[ContextSection],
+    now: datetime,
 ) -> AgentAnswer:
-    """Let the agent answer the turn, with `memories` by section. Calls a model: no scope may be
-    open.
+    """Let the agent answer the turn from what was recalled, best first, and what the policy hands
+    over `unasked`, by section. Calls a model: no scope may be open.
 
     Raises EngineError when it failed before it said anything.
     """
     seat = open_agent_session(space, turn.session.external_id, AGENT_NAME, now)
     with tenant_scope(space.tenant_id):
         there = {block.id for block in blocks.load_visible_blocks(space, AGENT_NAME)}
-    told = _build_memory_messages(memories, there)
+    told = _build_memory_messages(recalled, unasked, there)
     answer = take_agent_turn(seat, now, asked=turn, told=told)
     if not answer.turned.messages:
         ending = answer.turned.ending
@@ -61,18 +73,28 @@ def answer_with_agent(
 
 
 def _build_memory_messages(
-    memories: Sequence[tuple[str, Sequence[MemoryItem]]], block_ids: Collection[UUID]
+    recalled: Sequence[MemoryItem],
+    unasked: Sequence[ContextSection],
+    block_ids: Collection[UUID],
 ) -> list[AgentMessage]:
     """What there is for the message, as a tool's result: data, and no instruction. Blocks and the
-    window stand before it already."""
-    told = [
-        (name, [item for item in items if item.id not in block_ids])
-        for name, items in memories
-        if name != "window"
-    ]
-    told = [(name, items) for name, items in told if items]
+    window stand before it already. As much as a tool may give, packed as a context is."""
+    always = {
+        section.name: [item for item in section.items if item.id not in block_ids]
+        for section in unasked
+        if section.name != "window"
+    }
+    shown = [*recalled, *(item for items in always.values() for item in items)]
+    words = choose_prompt_words(item.text for item in shown)
+    packed = pack_context(
+        always,
+        recalled,
+        tools.MAX_RESULT_CHARS - len("\n".join(format_frame(words))),
+        lambda lines: [len(line) for line in lines],
+        heading=max(len(format_heading(name, words)) for name in SECTION_ORDER) + len("\n\n"),
+        line=lambda item: format_memory_line(item, words=words),
+    )
+    told = [(name, packed.parts[name]) for name in SECTION_ORDER if packed.parts.get(name)]
     if not told:
         return []
-    words = choose_prompt_words(item.text for _, items in told for item in items)
-    text = format_block(told, {}, words)
-    return [AgentMessage("tool", tools.cap_text(text), tool="recall_search")]
+    return [AgentMessage("tool", format_block(told, {}, words), tool="recall_search")]

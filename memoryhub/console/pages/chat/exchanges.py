@@ -328,7 +328,9 @@ class MessageExchange:
         with open_ledger(self.tenant.id, space_id=self.space.id) as ledger:
             before = len(ledger.calls)
             try:
-                acted = answer_with_agent(self.space, self.turn, side.memories, self.now)
+                acted = answer_with_agent(
+                    self.space, self.turn, side.recalled, side.unasked, self.now
+                )
             finally:
                 side.figures.add_calls(call for call, _ in ledger.calls[before:])
                 side.figures.took["answer"] = _measure_milliseconds(began)
