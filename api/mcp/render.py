@@ -32,6 +32,7 @@ def _render_memory_line(memory: Mapping[str, Any]) -> str:
     day = str(memory.get("occurred_at") or "")[:10]
     said_by = f"{memory['speaker']}: " if memory["kind"] == "turn" and memory["speaker"] else ""
     until = memory.get("valid_to")
+    summed = f"({memory['summary']}) " if memory.get("summary") else ""
     held = f" (until {until[:10]})" if until else ""
     named = f"{memory['kind']} {memory['id']}"
     about = (memory.get("keywords") or (), memory.get("tags") or ())
@@ -39,7 +40,8 @@ def _render_memory_line(memory: Mapping[str, Any]) -> str:
     told = format_description(memory.get("context") or "", *about, relations)
     described = f" ({told})" if told else ""
     aside = "" if memory["relevant"] else " (hardly bears on it)"
-    return escape_as_data(f"- [{named}] {day} {said_by}{memory['text']}{described}{held}{aside}")
+    line = f"- [{named}] {day} {summed}{said_by}{memory['text']}{described}{held}{aside}"
+    return escape_as_data(line)
 
 
 def select_filled_fields(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -539,10 +539,10 @@ class Quote:
 
     `speaker` said it, word by word; a memory in the hub's own words has none, and `owner` is whom
     it is about. `predicate` and `object` are a fact's slots. `note`: how a note is described,
-    and what a fact relates. `until`: it holds no longer; `tells_end`: what it says is that
-    something is over. `replaced`: the words of what it took the place of. `outdated`: characters of
-    a message that told what holds no longer. `bears` False: only among the nearest, below a
-    search's floor.
+    what a fact relates, the summary of an exchange's chain, an episode's title: context, and never
+    quoted. `until`: it holds no longer; `tells_end`: what it says is that something is over.
+    `replaced`: the words of what it took the place of. `outdated`: characters of a message that
+    told what holds no longer. `bears` False: only among the nearest, below a search's floor.
     """
 
     text: str

@@ -15,6 +15,7 @@ from memoryhub.inference.selection import get_named_engine
 from memoryhub.lab.readers.base import ReaderInputs, ReaderResult
 from memoryhub.lab.readers.chunks import cut_chunks, embed_texts
 from memoryhub.lab.readers.thoughts import assign_buckets, draw_directions
+from memoryhub.lab.runs.ask import answer_from_items
 from memoryhub.lab.systems import SYSTEMS, System, get_system
 from memoryhub.policies.services import set_policy
 from memoryhub.recall.question.intents import compute_memory_count
@@ -162,17 +163,18 @@ def test_memgpt_searches_what_was_said_and_keeps_its_queue(hub: ScriptedHub) -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "handed_over", "unasked"),
+    ("name", "handed_over", "told", "unasked"),
     [
-        ("memoryos", {"turn", "page", "fact", "core"}, set()),
-        ("memoryos_no_mtm", {"turn", "fact", "core"}, set()),
-        ("memoryos_no_lpm", {"turn", "page"}, {"kb_extract", "trait_update"}),
-        ("memoryos_no_chain", {"turn", "page", "fact", "core"}, {"chain"}),
+        ("memoryos", {"turn", "page", "fact", "core"}, {"MTM", "LPM", "chain"}, set()),
+        ("memoryos_no_mtm", {"turn", "fact", "core"}, {"LPM"}, set()),
+        ("memoryos_no_lpm", {"turn", "page"}, {"MTM", "chain"}, {"kb_extract", "trait_update"}),
+        ("memoryos_no_chain", {"turn", "page", "fact", "core"}, {"MTM", "LPM"}, {"chain"}),
     ],
 )
 def test_an_ablation_of_memoryos_lacks_one_part_and_keeps_the_others(
-    hub: ScriptedHub, name: str, handed_over: set[str], unasked: set[str]
+    hub: ScriptedHub, name: str, handed_over: set[str], told: set[str], unasked: set[str]
 ) -> None:
+    """`told`: what of it whoever answers is shown."""
     hub.embedder.table = {"boat": (1, 0)}
     outdoors = {"key": "outdoors", "level": "high", "why": "Sails.", "evidence": ["p1"]}
     hub.model.allow(
@@ -182,10 +184,16 @@ def test_an_ablation_of_memoryos_lacks_one_part_and_keeps_the_others(
         segment_refresh={"text": "About the boat.", "keywords": ["boat"]},
         kb_extract={"user": [{"text": "Ana sails a boat.", "evidence": ["p1"]}], "agent": []},
         trait_update={"traits": [outdoors]},
+        answer={"answer": "It sails [m1].", "used": ["m1"], "known": True},
     )
     live_through_texts(hub, name, *(f"I took the boat out on day {n}." for n in range(13)))
-    handed = recall_with_system(hub, name, "What of the boat?")
+    place = make_inputs(hub, get_system(name))
+    handed = get_system(name).build_reader(place).recall("What of the boat?", hub.now)
     assert {item.kind for item in handed.items} == handed_over
+    answer_from_items(place, "What of the boat?", handed.items, hub.now)
+    shown = str(hub.model.list_calls("answer")[-1])
+    parts = {"MTM": "on day 0.", "LPM": "Ana sails a boat.", "chain": "So far."}
+    assert {part for part, words in parts.items() if words in shown} == told
     asked = {request.purpose for request in hub.model.requests}
     assert {"chain", "themes", "kb_extract", "trait_update"} - asked == unasked
 

@@ -122,7 +122,7 @@ def reply_strongly(purpose: str, data: dict[str, Any]) -> dict[str, Any]:
             shifts = _name_topic(json.dumps(data["newest"])) != before
             return {"open": shifts, "cause": "shift" if shifts else "none"}
         case "episode_write":
-            return {"title": "Episode", "text": "EPISODE of Ana."}
+            return {"title": "TITLE of it", "text": "EPISODE of Ana."}
         case "digest":
             return {"text": f"DIGEST {data['kind']} of Ana."}
         case "fold_summary":

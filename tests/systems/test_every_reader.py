@@ -221,11 +221,13 @@ ARRIVES: dict[str, dict[str, Part]] = {
     "ama": {
         "facts": Part(("Ana said: I bake sourdough",)),
         "episodes": Part(("EPISODE of Ana.",), IN_SHORT),
+        "titles of episodes": Part(("TITLE of it",), IN_SHORT),
         "what was said": Part(("A sturdy oven, no doubt.",), EXACTLY),
     },
     "memoryos": {
         "the latest exchanges": Part(("Rui likes my sourdough.",)),
         "pages of topics": Part(("A sturdy oven, no doubt.",), EXACTLY),
+        "the summary of the chain": Part(("CHAIN so far.",), EXACTLY),
         "traits": Part(("curious about the new",)),
         "the profile": Part(("Ana, lives in: Porto",)),
         "the shelf": Part(("SHELVED secret",)),

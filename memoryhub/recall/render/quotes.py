@@ -113,7 +113,7 @@ def build_quote(
             said_at=said_at,
             event=events[0] if events else None,
             speaker=item.speaker,
-            note=item.description,
+            note=item.summary or item.description,
             until=known.end_times.get(item.id),
             relevance=bearing,
             outdated=known.outdated.get(item.id, ()),
