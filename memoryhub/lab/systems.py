@@ -166,10 +166,14 @@ _MEMORYOS_ABLATIONS = (
 
 
 def _build_amem_system(k: int) -> System:
-    """One of A-Mem's sweep of k; its own is 10 (spec §4.3)."""
+    """One of A-Mem's sweep of k; its own is 10 (spec §4.3). It is k that bounds what is handed
+    over: a budget of tokens would make 50 notes of 30."""
     return replace(
         _build_preset_system(
-            "amem", f"amem-k{k}", overrides={"recall.k_min": k, "recall.k_max": max(k, 30)}
+            "amem",
+            f"amem-k{k}",
+            overrides={"recall.k_min": k, "recall.k_max": max(k, 30)},
+            options={"whole": True},
         ),
         title=f"A-Mem, k={k}",
     )

@@ -22,6 +22,7 @@ from memoryhub.recall.question.intents import compute_memory_count
 from memoryhub.recall.render.prompt import format_memory_line
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Episode, Link, Note
+from tests.recall.scene import RecallScene
 from tests.support.claims import make_fact_reply
 from tests.support.hub import ScriptedHub, TableEmbedder
 from tests.support.segments import reply_chain, reply_themes
@@ -254,11 +255,18 @@ def test_systems_that_write_alike_share_a_signature() -> None:
 
 
 @pytest.mark.parametrize("k", [20, 30, 40, 50])
-def test_amem_s_sweep_looks_for_so_many_notes(k: int) -> None:
-    recall = get_system(f"amem-k{k}").policy.recall
-    assert compute_memory_count(0, recall.k_min, recall.k_max) == k
+def test_amem_s_sweep_looks_for_so_many_notes(hub: ScriptedHub, k: int) -> None:
+    """And hands them over, though they are more than a run's budget of tokens holds."""
     own = get_system("amem").policy.recall
     assert compute_memory_count(0, own.k_min, own.k_max) == 10
+    hub.embedder.table = {"boat": (1, 0)}
+    hub.model.allow("query_terms")
+    scene = RecallScene(hub)
+    for n in range(60):
+        scene.add_note(f"The boat of day {n}" + " was out at sea" * 10)
+    handed = recall_with_system(hub, f"amem-k{k}", "Which boat?")
+    assert [item.kind for item in handed.items] == ["note"] * k
+    assert handed.tokens > 40 * k
 
 
 def test_a_chunk_size_can_be_named() -> None:

@@ -19,7 +19,7 @@ from notes.episodes.store import find_rolling_summary
 class HubReader:
     """What was found comes first, by score; then what is there whatever is asked.
 
-    With `whole` everything is handed over in its order, however much it is (BL1).
+    With `whole` all that the policy finds is handed over, however much it is (BL1).
     """
 
     def __init__(self, place: ReaderInputs) -> None:

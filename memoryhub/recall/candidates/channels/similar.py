@@ -107,9 +107,13 @@ def _build_hits(
     ]
 
 
+def _retrieve_known(ask: PreparedQuestion, kind: ItemKind) -> list[MemoryCandidate]:
+    """Enough to choose K of."""
+    return retrieve_similar(ask, kind, most=max(CANDIDATES_PER_ARM, ask.k))
+
+
 def _find_best(ask: PreparedQuestion, kind: ItemKind) -> list[ChannelHit]:
-    known = retrieve_similar(ask, kind, most=max(CANDIDATES_PER_ARM, ask.k))
-    return _build_hits(ask, kind, known)[: ask.k]
+    return _build_hits(ask, kind, _retrieve_known(ask, kind))[: ask.k]
 
 
 def format_reason(candidate: MemoryCandidate) -> str:
@@ -138,7 +142,7 @@ def _list_all_turns(ask: PreparedQuestion) -> list[ChannelHit]:
 def find_facts(ask: PreparedQuestion) -> list[ChannelHit]:
     """Current ones, those of an earlier time, or all (spec §12.2); first those of whom the
     question names, where its words count."""
-    known = retrieve_similar(ask, "fact", most=max(CANDIDATES_PER_ARM, ask.k))
+    known = _retrieve_known(ask, "fact")
     names = ask.parsed_question.named if ask.policy.recall.words else ()
     named = {c.id for c in known if c.owner in names}
     scored = [
@@ -156,7 +160,7 @@ def find_episodes(ask: PreparedQuestion) -> list[ChannelHit]:
 
 def find_notes(ask: PreparedQuestion) -> list[ChannelHit]:
     """The best k, then at most `link_budget` that are linked to them."""
-    known = retrieve_similar(ask, "note")
+    known = _retrieve_known(ask, "note")
     found = _build_hits(ask, "note", known)[: ask.k]
     return found + find_linked_hits(ask, known, [hit.id for hit in found])
 
