@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -10,13 +10,18 @@ from uuid import UUID
 
 from django.db.models import Q
 
+from memoryhub.dialogues.messages import normalise_text
+from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import NamePair
 from memoryhub.tenants.models import Space
 from notes.graph.identity import (
     MAX_NAME_LENGTH,
     decide_name_merge,
     find_survivor,
+    is_name_said,
     load_known_entities,
+    load_taken_names,
+    may_be_alias,
     may_be_same_entity,
     normalise_name,
 )
@@ -68,7 +73,8 @@ class EntityPair:
 
 @dataclass
 class GraphDraft:
-    """Entities and relations to be written. Of pairs with new entities, `merges` are one, `doubts`
+    """Entities and relations to be written. `aliases`: by entity, those it did not have. Of pairs
+    with new entities, `merges` are one, `doubts`
     are for a person to decide, and an engine found `distinct` ones to be two."""
 
     space: Space
@@ -77,6 +83,7 @@ class GraphDraft:
     relations: list[Relation] = field(default_factory=list)
     sources: dict[UUID, list[TurnEvidence]] = field(default_factory=dict)
     mentions: dict[str, int] = field(default_factory=dict)
+    aliases: dict[UUID, list[str]] = field(default_factory=dict)
     merges: list[EntityPair] = field(default_factory=list)
     doubts: list[EntityPair] = field(default_factory=list)
     distinct: list[EntityPair] = field(default_factory=list)
@@ -154,10 +161,15 @@ def apply_pair_answers(
 
 
 def build_graph(
-    space: Space, told: Sequence[FactTriples], types: Mapping[str, str], stamp: str
+    space: Space,
+    told: Sequence[FactTriples],
+    types: Mapping[str, str],
+    stamp: str,
+    aliases: Mapping[str, Sequence[str]] | None = None,
 ) -> GraphDraft:
     """The entities and relations that stored facts tell of; entities also where they stand in no
-    relation (spec §6.2). Call inside the tenant's scope."""
+    relation (spec §6.2). `aliases`: by key, what the messages also call an entity. Call inside the
+    tenant's scope."""
     names = {normalise_name(name): name for each in told for name in each.names}
     graph = GraphDraft(space, load_known_entities(space, names))
     for canonical, name in names.items():
@@ -173,7 +185,31 @@ def build_graph(
             )
     for each in told:
         _add_relations(graph, each, stamp)
+    called = {key: some for key, some in (aliases or {}).items() if key in names}
+    _add_aliases(graph, called, {source.turn_id for each in told for source in each.sources})
     return graph
+
+
+def _add_aliases(
+    graph: GraphDraft, called: Mapping[str, Sequence[str]], turns: Collection[UUID]
+) -> None:
+    """Names that the turns say, so that a question finds the entity by them too. One that another
+    entity has is not taken: nobody is found under the name of somebody else."""
+    wanted = {normalise_name(a) for some in called.values() for a in some if may_be_alias(a)}
+    if not wanted:
+        return
+    said = normalise_text(
+        "\n".join(Turn.objects.filter(id__in=turns).values_list("text", flat=True))
+    )
+    own = {*graph.known, *graph.new_entities, *map(normalise_name, graph.space.called_names)}
+    free = {name for name in wanted if is_name_said(name, said)} - own
+    free -= load_taken_names(graph.space, free)
+    for key, some in called.items():
+        entity = graph.get_entity(key)
+        for alias in some:
+            if normalise_name(alias) in free:
+                free.discard(normalise_name(alias))
+                graph.aliases.setdefault(entity.id, []).append(alias[:MAX_NAME_LENGTH])
 
 
 def _add_relations(graph: GraphDraft, told: FactTriples, stamp: str) -> None:
@@ -238,6 +274,7 @@ def save_graph(graph: GraphDraft, changes: ChangeSet) -> None:
     unit = UnitOfWork.from_change_set(changes)
     for name, entity in graph.new_entities.items():
         entity.mention_count = graph.mentions.get(name, 1)
+        entity.aliases = graph.aliases.get(entity.id, [])
         unit.add_row(changes, entity, graph.sources.get(entity.id, []))
     _count_mentions(graph, unit)
     for pair in graph.merges:
@@ -255,12 +292,17 @@ def save_graph(graph: GraphDraft, changes: ChangeSet) -> None:
 
 
 def _count_mentions(graph: GraphDraft, unit: UnitOfWork) -> None:
-    """Known entities that were spoken of again; one that was retired is back."""
+    """Known entities that were spoken of again, by other names perhaps; one that was retired is
+    back."""
     for entity in {entity.id: entity for entity in graph.known.values()}.values():
         names = [name for name, known in graph.known.items() if known is entity]
         mentions = sum(graph.mentions.get(name, 0) for name in names)
         unit.edit_row(
-            unit.changes, entity, mention_count=entity.mention_count + mentions, retired_at=None
+            unit.changes,
+            entity,
+            aliases=[*entity.aliases, *graph.aliases.get(entity.id, ())],
+            mention_count=entity.mention_count + mentions,
+            retired_at=None,
         )
         unit.changes.record_support(entity, graph.sources.get(entity.id, []))
 

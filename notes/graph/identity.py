@@ -12,11 +12,18 @@ from typing import Literal
 from uuid import UUID
 
 from memoryhub.dialogues.messages import normalise_text
+from memoryhub.subject_names import reads_like_name
 from memoryhub.tenants.models import Space
 from notes.models import Entity
 
 MergeVerdict = Literal["merge", "ask", "apart"]
 MAX_NAME_LENGTH = 200
+_PRONOUNS = frozenset(
+    {
+        *("he", "she", "it", "they", "we", "you", "him", "her", "them", "us", "his", "hers"),
+        *("他们", "她们", "它们", "我们", "你们"),
+    }
+)
 
 
 def normalise_name(name: str) -> str:
@@ -50,19 +57,36 @@ def _is_owned_by(name: str, owner: str) -> bool:
     return re.match(rf"{re.escape(owner)}(?:['’]s? |的)", name, re.I) is not None
 
 
+def may_be_alias(name: str) -> bool:
+    """Whether something may be found by it: no pronoun and no role, which mean another next time.
+    ("Bob"), ("NYC"), ("小王") → True; ("he"), ("my boss"), ("Ana's aunt") → False."""
+    owned = re.search(r"['’]|的", name)
+    short = len(name.strip()) < 2 or name[0].islower()
+    return reads_like_name(name) and not (short or owned or normalise_name(name) in _PRONOUNS)
+
+
+def is_name_said(name: str, said: str) -> bool:
+    """As a word, not within one; Chinese has no spaces to go by. Both are normalised."""
+    return re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", said) is not None
+
+
 def load_known_entities(space: Space, keys: Collection[str]) -> dict[str, Entity]:
-    """By key, the entities of that name or alias; a name of its own comes before an alias."""
-    if not keys:
-        return {}
-    rows = list(Entity.objects.filter(space=space, canonical_key__in=keys))
-    found = {entity.canonical_key: entity for entity in rows}
-    missing = [name for name in keys if name not in found]
-    aliased = Entity.objects.filter(space=space, aliases__overlap=missing) if missing else []
-    for entity in aliased:
-        for alias in entity.aliases:
-            if normalise_name(alias) in missing:
-                found.setdefault(normalise_name(alias), entity)
-    return found
+    """By key, the entities of that name. Not by alias: two people may be called Bob."""
+    rows = Entity.objects.filter(space=space, canonical_key__in=keys) if keys else []
+    return {entity.canonical_key: entity for entity in rows}
+
+
+def load_taken_names(space: Space, keys: Collection[str]) -> set[str]:
+    """Those of the keys that are an entity's name or alias. Call inside the tenant's scope."""
+    rows = Entity.objects.filter(space=space).extra(  # fixed text
+        where=[
+            "canonical_key = ANY(%s) OR EXISTS ("
+            "SELECT 1 FROM unnest(aliases) a WHERE lower(a) = ANY(%s))"
+        ],
+        params=[list(keys), list(keys)],
+    )
+    names = {n for key, more in rows.values_list("canonical_key", "aliases") for n in (key, *more)}
+    return {normalise_name(name) for name in names} & set(keys)
 
 
 def find_survivor(entity: Entity, others: Mapping[UUID, Entity]) -> Entity:

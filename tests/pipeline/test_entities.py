@@ -8,7 +8,10 @@ import pytest
 
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import Derivation, Entity, Relation
+from notes.graph.build import FactTriples, build_graph, save_graph
+from notes.graph.identity import load_known_entities
+from notes.history.change_set import ChangeSet, load_supports_of
+from notes.models import Derivation, Entity, EvolutionEvent, Relation
 from tests.support.claims import list_facts, make_fact_reply
 from tests.support.hub import ScriptedHub
 
@@ -58,6 +61,48 @@ def test_it_is_found_by_its_name_and_by_one_that_means_the_same(hub: ScriptedHub
     assert find_texts(hub, "anything of Oporto?") == ["Ana dreamt of Porto."]
     hub.model.script("query_entities", {"names": ["Oslo"]})
     assert find_texts(hub, "anything of Oslo?") == []
+
+
+def draw_with_aliases(hub: ScriptedHub, *aliases: str) -> None:
+    """Robert's fact once more, with what its message calls him besides."""
+    (fact,) = list_facts(hub)
+    with tenant_scope(hub.tenant.id):
+        told = [FactTriples(fact, (), load_supports_of(fact), ["Robert"])]
+        graph = build_graph(hub.space, told, {}, "test", {"robert": aliases})
+        changes = ChangeSet(hub.space, EvolutionEvent.Kind.RESOLVE, "test", hub.now)
+        save_graph(graph, changes)
+        changes.save()
+
+
+def list_aliases(hub: ScriptedHub, name: str) -> list[str]:
+    with tenant_scope(hub.tenant.id):
+        return list(Entity.objects.get(name=name).aliases)
+
+
+def test_it_is_found_by_what_it_is_also_called(hub: ScriptedHub) -> None:
+    hub.embedder.table = {"Robert": [1, 0], "Bob": [0, 1]}
+    said = "Ana works with Robert, whom all call Bob. He is my boss."
+    say_with_entities(hub, said, ("Ana", "person"), ("Robert", "person"))
+    assert find_texts(hub, "anything of Bob?") == []
+    draw_with_aliases(hub, "Bob", "Bob", "He", "my boss", "Robby", "Ana")
+    assert list_aliases(hub, "Robert") == ["Bob"]  # no role, nothing unsaid, and nobody else
+    assert find_texts(hub, "anything of Bob?") == [said]
+    draw_with_aliases(hub, "Bob")
+    assert list_aliases(hub, "Robert") == ["Bob"]
+
+
+def test_a_name_that_somebody_has_is_no_alias_and_an_alias_makes_nobody_one(
+    hub: ScriptedHub,
+) -> None:
+    said = "Ana works with Robert, whom all call Bob."
+    say_with_entities(hub, said, ("Ana", "person"), ("Robert", "person"))
+    with tenant_scope(hub.tenant.id):
+        places = {"tenant": hub.tenant, "space": hub.space}
+        Entity.objects.create(**places, name="Rob", canonical_key="rob", aliases=["Bob"])
+    draw_with_aliases(hub, "Bob")
+    assert list_aliases(hub, "Robert") == []
+    with tenant_scope(hub.tenant.id):
+        assert list(load_known_entities(hub.space, ["bob", "robert"])) == ["robert"]
 
 
 def find_texts(hub: ScriptedHub, question: str, **options: Any) -> list[str]:

@@ -41,7 +41,7 @@ Purpose = Literal[
 ]
 # A change of a prompt's text is a new file and a new number: calls and events name it.
 PROMPT_VERSIONS: dict[Purpose, int] = dict.fromkeys(get_args(Purpose), 1) | {
-    "construct": 5,
+    "construct": 6,
     "extract_facts": 4,
     "resolve": 2,
     "themes": 2,

@@ -442,7 +442,7 @@ def test_a_summary_has_no_more_sentences_than_asked(
 
 
 def test_prompts_are_versioned_and_recorded(engine: LLMEngine) -> None:
-    assert engine.version == "small/construct.v5"
+    assert engine.version == "small/construct.v6"
 
 
 @pytest.mark.parametrize(
