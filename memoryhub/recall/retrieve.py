@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
+from memoryhub.dialogues.messages import normalise_text
 from memoryhub.policies.schema import Channel
 from memoryhub.recall.candidates import channels as finding
 from memoryhub.recall.candidates.channels import graph, similar
@@ -157,8 +158,7 @@ def retrieve_memories(
         items = load_items(found, made.links)
         if far := made.irrelevant:
             items = [replace(i, relevant=False) if i.id in far else i for i in items]
-        if ask.policy.recall.select != "fused":
-            items = _add_relations(items)
+        items = _add_relations(items, whole=ask.policy.recall.select != "fused")
     if not wanted.limit_per_kind:
         margin = RULES_MARGIN if ask.is_read_by_rules else MODEL_MARGIN
         items, told = remove_duplicates(items, margin)
@@ -270,12 +270,23 @@ def load_items_of_hits(hits: Sequence[ChannelHit]) -> list[MemoryItem]:
     return load_items(found, {})
 
 
-def _add_relations(items: list[MemoryItem]) -> list[MemoryItem]:
+def _add_relations(items: list[MemoryItem], *, whole: bool) -> list[MemoryItem]:
     """With what the facts relate that the graph has found: Mem0g hands over both. Where all
-    channels are ranked together the fact's own words do. Call inside the tenant's scope."""
+    channels are ranked together (not `whole`) a fact's own words say what it relates, unless an end
+    is called by another name there. Call inside the tenant's scope."""
     by_graph = [item.id for item in items if any(each.channel == "graph" for each in item.found)]
-    told = graph.load_relation_texts(by_graph) if by_graph else {}
-    return [replace(i, relations=tuple(told[i.id])) if i.id in told else i for i in items]
+    triples = graph.load_triples(by_graph) if by_graph else {}
+    told = {
+        item.id: tuple(" ".join(t) for t in triples[item.id] if whole or not _names_both(item, t))
+        for item in items
+        if item.id in triples
+    }
+    return [replace(i, relations=told[i.id]) if i.id in told else i for i in items]
+
+
+def _names_both(fact: MemoryItem, triple: tuple[str, str, str]) -> bool:
+    said = normalise_text(fact.text)
+    return all(normalise_text(end) in said for end in (triple[0], triple[2]))
 
 
 def _add_successors(

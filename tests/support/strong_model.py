@@ -56,6 +56,26 @@ def _build_fact(message: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _list_entities() -> list[dict[str, Any]]:
+    names = [("Ana", "person"), ("sourdough", "object"), ("Porto", "place")]
+    names += [("Rui", "person"), ("harbour office", "organisation")]
+    return [{"name": name, "type": kind} for name, kind in names]
+
+
+def _relate(facts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What facts say of bread; and of an office, which is "there" in the fact's own words."""
+    triples = {
+        "sourdough": ("Ana", "bakes", "sourdough"),
+        "boss": ("Rui", "leads", "harbour office"),
+    }
+    return [
+        {"source": source, "label": label, "target": target, "fact": number}
+        for number, fact in enumerate(facts)
+        for word, (source, label, target) in triples.items()
+        if word in fact["text"]
+    ]
+
+
 def reply_strongly(purpose: str, data: dict[str, Any]) -> dict[str, Any]:
     said = [m for m in data.get("messages", []) if m.get("role") == "user"]
     pages = data.get("pages", [])
@@ -66,20 +86,15 @@ def reply_strongly(purpose: str, data: dict[str, Any]) -> dict[str, Any]:
                 _build_fact(m) | {"do": "add", "relation": "told", "value": m["text"].split()[-1]}
                 for m in said
             ]
-            return {"changes": changes} | {name: [] for name in data["wanted"]}
+            found = {"entities": _list_entities(), "relations": _relate(changes)}
+            return {"changes": changes} | {n: found.get(n, []) for n in data["wanted"]}
         case "extract_facts":
             acts = [{"handle": m["handle"], "act": "assertion"} for m in said]
             return {"facts": [_build_fact(m) for m in said], "speech_acts": acts}
         case "graph_entities":
-            names = [("Ana", "person"), ("sourdough", "object"), ("Porto", "place")]
-            return {"entities": [{"name": n, "type": t} for n, t in names]}
+            return {"entities": _list_entities()}
         case "graph_relations":
-            edges = [
-                {"source": "Ana", "label": "bakes", "target": "sourdough", "fact": fact["fact"]}
-                for fact in data["facts"]
-                if "sourdough" in fact["text"]
-            ]
-            return {"relations": edges}
+            return {"relations": _relate(data["facts"])}
         case "note_build":
             return {"notes": [_describe(n["handle"], n["text"]) for n in data["notes"]]}
         case "link_evolve":

@@ -37,6 +37,7 @@ OF_A_DAY = "Summarise the DIGEST of a day of Ana."
 EXACTLY = "What exactly was said of the oven?"
 OF_LIFE = "What is a life with sourdough, evolved?"
 ONE_THING = "Name one thing that Ana bakes."
+OF_RUI = "What does the boss there, called Rui, lead?"
 # Two sessions on two days: what Ana says, and what she is answered.
 SAID = [
     [
@@ -164,6 +165,13 @@ RANKED_TOGETHER = dict.fromkeys(
     ("search", "mcp"),
     "where all channels are ranked together, a search lists what bears on the question",
 )
+LISTED = RANKED_TOGETHER | dict.fromkeys(
+    ("answer", "chat"),
+    "an answer and the chat take what a search lists and what is at hand",
+)
+READ_WITH = dict.fromkeys(
+    READERS, "the summary so far is what messages are read with; episodes and digests tell who asks"
+)
 
 
 @dataclass(frozen=True)
@@ -191,7 +199,16 @@ ARRIVES: dict[str, dict[str, Part]] = {
         "traits": Part(("curious about the new",), lacking=RANKED_TOGETHER),
         "the profile": Part(("Ana, lives in: Porto",), lacking=RANKED_TOGETHER),
         "the shelf": Part(("SHELVED secret",), lacking=RANKED_TOGETHER),
+        "the shelf of the agent": Part(("PROMISED a starter",), lacking=RANKED_TOGETHER),
         "blocks": Part((BLOCK,), lacking=RANKED_TOGETHER),
+        "episodes of topics": Part(("EPISODE of Ana.",), IN_SHORT),
+        "titles of episodes": Part(("TITLE of it",), IN_SHORT),
+        "the summary of the chain": Part(("CHAIN so far.",), IN_SHORT),
+        "notes linked to those that were found": Part(("(linked)",), IN_SHORT, LISTED),
+        "relations that a fact's words do not say": Part(
+            ("Rui leads harbour office",), OF_RUI, LISTED
+        ),
+        "the summary so far": Part(("SUMMARY.",), IN_SHORT, READ_WITH),
     },
     "full_context": {"everything said": Part(list_all_that_was_said())},
     "rag": {"what was said": Part(("A sturdy oven, no doubt.",), EXACTLY)},

@@ -18,7 +18,7 @@ from memoryhub.recall.candidates.channels.statements import (
     load_rows,
 )
 from memoryhub.recall.question.prepare import PreparedQuestion
-from notes.graph.build import find_nearest_entities
+from notes.graph.build import Triple, find_nearest_entities
 from notes.models import Entity, Relation
 
 MAX_HOPS = 2
@@ -97,12 +97,12 @@ def _build_relation_hit(
     return ChannelHit("fact", fact, clamp_score(score), f"{relation}, {hop} from what is named")
 
 
-def load_relation_texts(facts: Collection[UUID]) -> dict[UUID, list[str]]:
-    """By fact, what it says of entities, in words. Call inside the tenant's scope."""
+def load_triples(facts: Collection[UUID]) -> dict[UUID, list[Triple]]:
+    """By fact, what it says of entities. Call inside the tenant's scope."""
     rows = Relation.objects.filter(fact_id__in=facts, retired_at=None).order_by("id")
-    told: dict[UUID, list[str]] = defaultdict(list)
-    for fact, *words in rows.values_list("fact_id", "src__name", "label", "dst__name"):
-        told[fact].append(" ".join(words))
+    told: dict[UUID, list[Triple]] = defaultdict(list)
+    for fact, *triple in rows.values_list("fact_id", "src__name", "label", "dst__name"):
+        told[fact].append((triple[0], triple[1], triple[2]))
     return dict(told)
 
 
