@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from memoryhub.engines.local.chinese.clauses import tag_words
+from memoryhub.engines.local.chinese.people import is_name
 from memoryhub.engines.types import NoteDraft, NoteEvolution
 from memoryhub.tenants.models import Space
 from notes.facts.trust import is_instruction
@@ -23,6 +25,7 @@ _WORD = re.compile(r"[^\W_\u4e00-\u9fff]+|[\u4e00-\u9fff]")
 # Written as a name inside a sentence, in capitals, or with a digit.
 _NAME = re.compile(r"(?<=[\w,;] )[A-Z][^\W_]+|\b[A-Z]{2,}\b|\b\w*\d\w*\b")
 MOST_WORDS, LONGEST_WORD, LONGEST_CONTEXT = 12, 120, 500  # spec §16
+MOST_THEMES, MOST_THEME_WORDS, LONGEST_THEME = 3, 3, 40  # a note, each time it evolves
 DESCRIPTOR_COLUMNS = ("keywords", "tags", "context")
 
 
@@ -60,18 +63,25 @@ def clean_words(found: Sequence[str]) -> list[str]:
 
 
 def compute_new_descriptors(
-    note: Note, evolution: NoteEvolution, teachers: Sequence[Note] = ()
-) -> dict[str, Any]:
-    """The descriptors that become something else; empty ones stay as they are (A15, AM5), and so
-    does what would be told by neither this note nor those it learns from."""
+    note: Note, evolution: NoteEvolution, teachers: Sequence[Note] = (), *, broadens: bool = False
+) -> tuple[dict[str, Any], int]:
+    """(the descriptors that become something else, how many words were dropped of them). Empty ones
+    stay as they are (A15, AM5), and so does what would be told by neither this note nor those it
+    learns from. `broadens`: tags may be themes that are in nobody's words."""
     said = _extract_words(" ".join(_list_words(each) for each in (note, *teachers)))
+    keywords, tags = clean_words(evolution.keywords or ()), clean_words(evolution.tags or ())
     context = (evolution.context or "").strip()[:LONGEST_CONTEXT]
+    themes = [t for t in tags if not _is_said(t, said) and _may_be_theme(t, said)]
+    broader = themes[:MOST_THEMES] if broadens else []
     given: dict[str, Any] = {
-        "keywords": [w for w in clean_words(evolution.keywords or ()) if _is_said(w, said)],
-        "tags": [w for w in clean_words(evolution.tags or ()) if _is_said(w, said)],
+        "keywords": [w for w in keywords if _is_said(w, said)],
+        "tags": [w for w in tags if w in broader or _is_said(w, said)],
         "context": context if _rests_on(context, said) else "",
     }
-    return {name: value for name, value in given.items() if value and value != getattr(note, name)}
+    dropped = len(keywords) + len(tags) - len(given["keywords"]) - len(given["tags"])
+    dropped += context != given["context"]
+    new = {name: value for name, value in given.items() if value and value != getattr(note, name)}
+    return new, dropped
 
 
 def _list_words(note: Note) -> str:
@@ -86,6 +96,15 @@ def _extract_words(text: str, least: int = 1) -> frozenset[str]:
 
 def _is_said(word: str, said: Collection[str]) -> bool:
     return _extract_words(word) <= set(said)
+
+
+def _may_be_theme(tag: str, said: Collection[str]) -> bool:
+    """Whether it may be what notes come to ("family life"), though neither says so: short, no
+    order, and it names nobody, and no number, that they don't."""
+    named = [word for word in tag.split() if word != word.casefold() or re.search(r"\d", word)]
+    named += [word for word, kind in tag_words(tag) if is_name(word, kind)]
+    short = len(tag) <= LONGEST_THEME and len(tag.split()) <= MOST_THEME_WORDS
+    return short and _extract_words(" ".join(named)) <= set(said) and not is_instruction(tag)
 
 
 def _rests_on(context: str, said: Collection[str]) -> bool:

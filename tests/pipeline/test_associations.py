@@ -8,6 +8,7 @@ import pytest
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
+from memoryhub.engines.types import NoteEvolution
 from memoryhub.errors import EngineError
 from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.corrections import forget_note, undo_event
@@ -20,7 +21,7 @@ from memoryhub.tenants.scope import tenant_scope
 from notes import archive
 from notes.history.change_set import ChangeSet
 from notes.index import indexer
-from notes.links.evolve import DescriptorChange, evolve_notes
+from notes.links.evolve import DescriptorChange, compute_new_descriptors, evolve_notes
 from notes.links.link import NotePair, filter_links_of_notes
 from notes.links.link import link_notes as link_up
 from notes.links.nearest import NearNote
@@ -288,6 +289,39 @@ def test_AM5_nothing_but_empty_values_is_no_change(hub: ScriptedHub) -> None:
     old, _ = make_two_near_notes(hub, reply_growth("every day", tags=[], context="", keywords=[]))
     assert get_note(hub, "every day").version == old.version
     assert list_events(hub, "linked with what it belongs to") == []
+
+
+@pytest.mark.parametrize(
+    ("said", "tags", "kept"),
+    [
+        ("The sea was rough this morning", ["outdoor life", "sport"], ["outdoor life", "sport"]),
+        ("The sea was rough this morning", ["Zanzibar cup", "2031", "for Rui"], []),
+        ("The sea was rough this morning", ["what the sea is to us all"], []),
+        ("The sea was rough this morning", ["art", "food", "law", "tax"], ["art", "food", "law"]),
+        ("今天早上的 sea 上浪很大，风也大", ["户外生活", "王小明"], ["户外生活"]),
+    ],
+)
+def test_a_model_s_tag_may_be_a_broader_theme_and_no_news(
+    hub: ScriptedHub, said: str, tags: list[str], kept: list[str]
+) -> None:
+    """What is in neither note is let through where it names nobody, is short and one of few; what
+    is dropped is counted."""
+    old = say_with_note(hub, "Rowing on the sea every day", keywords=["rowing"], tags=["sport"])
+    hub.model.script("link_evolve", reply_growth("every day", tags=tags))
+    say_with_note(hub, said, keywords=["rough"])
+    assert get_note(hub, "every day").tags == (kept or old.tags)
+    with tenant_scope(hub.tenant.id):
+        assert ModelCall.objects.get(purpose="link_evolve").rejected == len(tags) - len(kept)
+
+
+def test_the_rules_add_no_theme_that_no_note_has() -> None:
+    note, near = Note(content="Rowing on the sea"), Note(content="The sea was rough")
+    grown = NoteEvolution("m1", tags=("outdoor life", "rough sea"))
+    assert compute_new_descriptors(note, grown, [near]) == ({"tags": ["rough sea"]}, 1)
+    assert compute_new_descriptors(note, grown, [near], broadens=True) == (
+        {"tags": ["outdoor life", "rough sea"]},
+        0,
+    )
 
 
 def test_AM6_an_evolved_note_is_embedded_anew_in_the_same_unit_of_work(hub: ScriptedHub) -> None:

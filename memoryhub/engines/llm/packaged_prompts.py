@@ -46,7 +46,7 @@ PROMPT_VERSIONS: dict[Purpose, int] = dict.fromkeys(get_args(Purpose), 1) | {
     "resolve": 2,
     "themes": 2,
     "trait_update": 2,
-    "link_evolve": 2,
+    "link_evolve": 3,
     "answer": 2,
     "fold_summary": 2,
     "agent_step": 2,

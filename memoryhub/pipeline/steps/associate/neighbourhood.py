@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID
 
 import numpy as np
 
+from memoryhub.engines.ledger import get_current_ledger
 from memoryhub.engines.local.language import can_embed_language, detect_language
 from memoryhub.engines.types import Association, Engine, Neighbourhood, NoteEvolution, NoteState
 from memoryhub.pipeline.steps.context import StepContext
@@ -134,11 +134,11 @@ def ask_associations(circle: NoteNeighbourhood, policy: Policy, engine: Engine) 
         engine.link_and_evolve(offered, links=linking, evolve=evolving)
         for linking, evolving in calls
     ]
-    return _build_associations(circle, answers, policy)
+    return _build_associations(circle, answers, policy, engine)
 
 
 def _build_associations(
-    circle: NoteNeighbourhood, answers: Sequence[Association], policy: Policy
+    circle: NoteNeighbourhood, answers: Sequence[Association], policy: Policy, engine: Engine
 ) -> NoteAssociations:
     """The answers by rows. An agent's own notes stay as they are (C20)."""
     notes = circle.notes
@@ -147,12 +147,15 @@ def _build_associations(
         for answer in answers
         for d in answer.links
     ]
+    evolutions = [evolution for answer in answers for evolution in answer.evolutions]
+    built = [_build_change(circle, notes[each.handle], each, pairs, engine) for each in evolutions]
+    if dropped := sum(count for _, count in built):
+        get_current_ledger().count_rejected_items("link_evolve", dropped)
+    evolves_all = policy.notes.evolve_agent_notes
     changes = [
         change
-        for answer in answers
-        for evolution in answer.evolutions
-        if (change := _build_change(circle, notes, evolution, pairs))
-        and (policy.notes.evolve_agent_notes or not is_owned_by_author(change.note))
+        for change, _ in built
+        if change.values and (evolves_all or not is_owned_by_author(change.note))
     ]
     return NoteAssociations(
         pairs=tuple(pairs),
@@ -163,17 +166,19 @@ def _build_associations(
 
 def _build_change(
     circle: NoteNeighbourhood,
-    notes: dict[str, Note],
+    note: Note,
     evolution: NoteEvolution,
     pairs: Sequence[NotePair],
-) -> DescriptorChange | None:
-    note = notes[evolution.handle]
+    engine: Engine,
+) -> tuple[DescriptorChange, int]:
+    """(what becomes of the note, how many words were dropped). Rules add no theme of their own:
+    theirs would be false too often."""
     teachers = _find_teachers(circle, note, pairs)
-    rows = [each for each in notes.values() if each.id in teachers]
-    values: dict[str, Any] = compute_new_descriptors(note, evolution, rows)
-    if not values:
-        return None
-    return DescriptorChange(note, values, note.version, evolution.why, teachers)
+    rows = [each for each in circle.notes.values() if each.id in teachers]
+    values, dropped = compute_new_descriptors(
+        note, evolution, rows, broadens=not engine.reads_by_rules
+    )
+    return DescriptorChange(note, values, note.version, evolution.why, teachers), dropped
 
 
 def _find_teachers(
