@@ -16,6 +16,7 @@ from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from personas.models import CoreBlock
+from personas.window import WARNING_TEXT
 from tests.console.test_chat import STREAM, read_stream_events
 from tests.support.factories import make_member
 from tests.support.hub import ScriptedHub
@@ -142,3 +143,18 @@ def test_what_the_answer_flushes_no_worker_is_to_flush(client: Client, chat: Scr
     assert "I was told a long story." in str(chat.model.list_calls("agent_step")[-1]["messages"])
     with tenant_scope(chat.tenant.id):
         assert not Job.objects.filter(step=Job.Step.FOLD).exists()
+
+
+def test_MG1_at_seven_tenths_of_its_window_the_chat_s_agent_is_warned_once(
+    client: Client, chat: ScriptedHub
+) -> None:
+    chat.set_policy("memgpt", window__context_limit=1000)
+    chat.model.allow(agent_step=make_tool_call("send_message", text="I see."))
+    for number in range(9):
+        say_in_chat(client, chat, f"topic{number} " + "word " * 80)
+    calls = chat.model.list_calls("agent_step")
+    warned = [[m["content"] for m in call["messages"]].count(WARNING_TEXT) for call in calls]
+    assert (warned[0], warned[-1]) == (0, 1)
+    assert warned == sorted(warned)
+    with tenant_scope(chat.tenant.id):
+        assert Turn.objects.filter(role="system", text=WARNING_TEXT).count() == 1
