@@ -132,6 +132,16 @@ def test_AA3_what_was_relevant_in_the_first_round_is_kept(scene: RecallScene) ->
     assert len(ids) == 2
 
 
+def test_AA3_what_is_relevant_comes_in_the_judge_s_order(scene: RecallScene) -> None:
+    scene.hub.set_policy("ama", recall__rounds=1)
+    scene.set_vectors(kayak=[1, 0], boat=[0.9, 0.4])
+    near, far = scene.add_fact("Ana has a kayak"), scene.add_fact("Ana has a boat")
+    scene.hub.model.allow(route={"query": "kayak", "want": 2}, judge=RELEVANT)
+    scene.hub.model.script("judge", {"relevant": ["m2", "m1"], "conflicts": [], "enough": True})
+    found = search_memories(scene.space, "kayak", now=scene.hub.now)
+    assert [item.id for item in found.items] == [far.id, near.id]
+
+
 def test_AA4_one_round_is_no_retry(scene: RecallScene) -> None:
     scene.hub.set_policy("ama", recall__rounds=1)
     scene.set_vectors(kayak=[1, 0])

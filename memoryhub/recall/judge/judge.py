@@ -93,10 +93,10 @@ def _format_verdict(relevant: int, offered: int, enough: bool, rounds: int) -> s
 def _apply_judgement(
     judgement: Judgement, offered: Sequence[MemoryItem]
 ) -> tuple[list[MemoryItem], list[ConflictingMemories]]:
-    """(the relevant items in their present order, conflicts by id)."""
+    """(the relevant items, best first as the judge has it, conflicts by id)."""
     by_handle = {f"m{at}": item for at, item in enumerate(offered, 1)}
-    relevant = set(judgement.relevant)
-    kept = [item for handle, item in by_handle.items() if handle in relevant]
+    relevant = dict.fromkeys(judgement.relevant)
+    kept = [by_handle[handle] for handle in relevant if handle in by_handle]
     conflicts = [
         ConflictingMemories(tuple(by_handle[h].id for h in c.handles if h in by_handle), c.why)
         for c in judgement.conflicts
