@@ -72,9 +72,12 @@ class FactsPolicy(_PolicyGroup):
     """Take facts apart by five sentence patterns and note the earlier messages they bear on, as
     AMA, where facts are read by a call of their own."""
     neighbours: Annotated[int, Field(ge=1, le=50)] = 10
-    """Existing facts that a new one is compared with."""
+    """Existing facts that a new one is compared with in a call of its own (calls not combined, or
+    a second opinion). No effect on the one call that reads and judges, the default, nor on rules:
+    they have limits of their own."""
     floor: Share = 0.25
-    """Similarity (cosine) below which an existing fact is not compared."""
+    """Similarity (cosine) below which an existing fact is not compared in a call of its own. No
+    effect on the one call that reads and judges, the default, nor on rules."""
     most_per_exchange: Annotated[int, Field(ge=1, le=100)] = 20
     """Facts of one exchange that are kept, most important first."""
     most_closures: Annotated[int, Field(ge=0, le=100)] = 5
