@@ -516,8 +516,12 @@ class AgentMessage:
 
 @dataclass(frozen=True, slots=True)
 class AgentContext:
+    """What an agent sees before a step. `purpose`: by whose instructions, those of an agent that
+    talks and has a window, or those of one that only looks after memories (the lab's)."""
+
     messages: Sequence[AgentMessage]
     tools: Sequence[AgentTool] = field(default_factory=tuple)
+    purpose: Literal["agent_step", "keep_memories"] = "agent_step"
 
 
 @dataclass(frozen=True, slots=True)
@@ -621,7 +625,7 @@ class MemoryConflict:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """`relevant` are offered handles. Code, not the model, derives what follows."""
+    """`relevant` are offered handles, best first. Code, not the model, derives what follows."""
 
     relevant: tuple[str, ...]
     conflicts: Sequence[MemoryConflict] = ()

@@ -158,22 +158,35 @@ class OldestFirst:
 
 def test_langmem_saves_and_searches_by_its_own_tools_within_the_turn(hub: ScriptedHub) -> None:
     hub.model.script(
-        "agent_step",
+        "keep_memories",
         call_tool("search_memory", query="boat"),
         call_tool("manage_memory", action="create", content="Ana owns a red boat."),
         DONE,
     )
     live_session(hub, "langmem", "I bought a red boat.")
-    first, second, last = hub.model.list_calls("agent_step")
+    first, second, last = hub.model.list_calls("keep_memories")
     assert {tool["name"] for tool in first["tools"]} == {"manage_memory", "search_memory"}
     assert "Ana: I bought a red boat." in first["messages"][-1]["content"]
     assert second["messages"][-1]["content"] == "nothing found"
     assert last["messages"][-1]["content"] == "created m1"
 
-    hub.model.script("agent_step", call_tool("search_memory", query="red boat"), DONE)
+    hub.model.script("keep_memories", call_tool("search_memory", query="red boat"), DONE)
     handed = recall_with_system(hub, "langmem", "What does Ana own?")
     assert [item.text for item in handed.items] == ["Ana owns a red boat."]
     assert list_refs(handed) == [["s1:1"]]
+
+
+def test_agents_of_the_lab_are_told_of_the_tools_they_have(hub: ScriptedHub) -> None:
+    hub.model.allow(keep_memories=DONE)
+    live_session(hub, "langmem", "I bought a red boat.")
+    live_session(hub, "openai_memory", "I sold it.", session="s2")
+    asked = [r for r in hub.model.requests if r.purpose == "keep_memories"]
+    assert len(asked) == 2
+    for request in asked:
+        told = request.messages[0]["content"]
+        assert [t["name"] for t in request.data["tools"] if f"`{t['name']}`" not in told] == []
+        assert "send_message" not in told
+        assert "core_append" not in told
 
 
 def test_langmem_updates_and_deletes_by_the_id_that_a_search_showed(hub: ScriptedHub) -> None:
@@ -182,14 +195,14 @@ def test_langmem_updates_and_deletes_by_the_id_that_a_search_showed(hub: Scripte
         return next(line.split()[0] for line in shown if text in line)
 
     hub.model.script(
-        "agent_step",
+        "keep_memories",
         call_tool("manage_memory", action="create", content="Ana owns a red boat."),
         call_tool("manage_memory", action="create", content="Ana has a red cat."),
         DONE,
     )
     live_session(hub, "langmem", "I have a red boat and a red cat.")
     hub.model.script(
-        "agent_step",
+        "keep_memories",
         call_tool("search_memory", query="red"),
         lambda data: call_tool(
             "manage_memory",
@@ -204,40 +217,40 @@ def test_langmem_updates_and_deletes_by_the_id_that_a_search_showed(hub: Scripte
     )
     live_session(hub, "langmem", "I painted it blue, and the cat is gone.", session="s2")
     assert list_current_texts(hub) == ["Ana owns a blue boat."]
-    told = hub.model.list_calls("agent_step")[-1]["messages"]
+    told = hub.model.list_calls("keep_memories")[-1]["messages"]
     assert "no memory" in told[-1]["content"]
     with tenant_scope(hub.tenant.id):
         boats = Fact.objects.filter(text__contains="boat")
         assert len({fact.lineage for fact in boats}) == 1
 
-    hub.model.script("agent_step", call_tool("search_memory", query="boat"), DONE)
+    hub.model.script("keep_memories", call_tool("search_memory", query="boat"), DONE)
     assert list_refs(recall_with_system(hub, "langmem", "Which boat?")) == [["s1:1", "s2:1"]]
 
 
 def test_langmem_goes_on_after_the_exchanges_it_has_saved_from(hub: ScriptedHub) -> None:
     keep = call_tool("manage_memory", action="create", content="Ana owns a red boat.")
-    hub.model.script("agent_step", keep, DONE)
+    hub.model.script("keep_memories", keep, DONE)
     live_session(hub, "langmem", "I bought a red boat.")
     write_session(hub, "langmem")
-    assert len(hub.model.list_calls("agent_step")) == 2
+    assert len(hub.model.list_calls("keep_memories")) == 2
 
 
 def test_langmem_s_manager_reads_a_conversation_that_is_over(hub: ScriptedHub) -> None:
     keep = call_tool("manage_memory", action="create", content="Ana owns a red boat.")
-    hub.model.script("agent_step", keep, DONE)
+    hub.model.script("keep_memories", keep, DONE)
     live_session(hub, "langmem_background", "I like the sea.", "I bought a red boat.")
-    first, _ = hub.model.list_calls("agent_step")
+    first, _ = hub.model.list_calls("keep_memories")
     assert [tool["name"] for tool in first["tools"]] == ["manage_memory"]
     asked = first["messages"][-1]["content"]
     assert "Ana: I like the sea." in asked
     assert "Ana: I bought a red boat." in asked
     write_session(hub, "langmem_background")  # it was read
-    assert len(hub.model.list_calls("agent_step")) == 2
+    assert len(hub.model.list_calls("keep_memories")) == 2
 
     change = {"action": "update", "id": "m1", "content": "Ana owns a blue boat."}
-    hub.model.script("agent_step", call_tool("manage_memory", **change), DONE)
+    hub.model.script("keep_memories", call_tool("manage_memory", **change), DONE)
     live_session(hub, "langmem_background", "I painted the boat blue.", session="s2")
-    shown = hub.model.list_calls("agent_step")[-2]["messages"][0]["content"]
+    shown = hub.model.list_calls("keep_memories")[-2]["messages"][0]["content"]
     assert re.search(r"m1 \S+ Ana owns a red boat\.", shown)
     handed = recall_with_system(hub, "langmem_background", "Which boat?")
     assert [item.text for item in handed.items] == ["Ana owns a blue boat."]
@@ -248,16 +261,16 @@ def test_langmem_s_manager_reads_a_conversation_that_is_over(hub: ScriptedHub) -
 
 def test_openai_memory_holds_what_is_saved_and_hands_over_all_of_it(hub: ScriptedHub) -> None:
     hub.model.script(
-        "agent_step",
+        "keep_memories",
         call_tool("save_memory", text="Ana is allergic to nuts."),
         DONE,
         DONE,
     )
     live_session(hub, "openai_memory", "Remember that nuts make me ill.", "I baked a cake.")
-    asked = [each["messages"][0]["content"] for each in hub.model.list_calls("agent_step")]
+    asked = [each["messages"][0]["content"] for each in hub.model.list_calls("keep_memories")]
     assert "Saved memories:\nnone" in asked[0]
     assert "m1 2026-05-12 Ana is allergic to nuts." in asked[-1]
-    hub.model.script("agent_step", call_tool("save_memory", text="Ana's boat is red."), DONE)
+    hub.model.script("keep_memories", call_tool("save_memory", text="Ana's boat is red."), DONE)
     live_session(hub, "openai_memory", "Remember my red boat.", session="s2")
     handed = recall_with_system(hub, "openai_memory", "What is the capital of Peru?")
     assert [item.text for item in handed.items] == [
@@ -267,9 +280,9 @@ def test_openai_memory_holds_what_is_saved_and_hands_over_all_of_it(hub: Scripte
 
 
 def test_openai_memory_is_forgotten_by_its_id(hub: ScriptedHub) -> None:
-    hub.model.script("agent_step", call_tool("save_memory", text="Ana's boat is red."), DONE)
+    hub.model.script("keep_memories", call_tool("save_memory", text="Ana's boat is red."), DONE)
     live_session(hub, "openai_memory", "Remember my red boat.")
-    hub.model.script("agent_step", call_tool("forget_memory", id="m1"), DONE)
+    hub.model.script("keep_memories", call_tool("forget_memory", id="m1"), DONE)
     live_session(hub, "openai_memory", "Forget the boat.", session="s2")
     assert recall_with_system(hub, "openai_memory", "Which boat?").items == []
 

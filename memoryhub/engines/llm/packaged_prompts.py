@@ -29,6 +29,7 @@ Purpose = Literal[
     "kb_extract",
     "trait_update",
     "agent_step",
+    "keep_memories",
     "route",
     "judge",
     "rerank",

@@ -183,7 +183,8 @@ def run_turn(engine: Engine, tools: MemoryTools, instructions: str, said: str) -
     """Let the agent use its tools until it uses none. Raises EngineError."""
     messages = [AgentMessage("system", instructions), AgentMessage("user", said)]
     for number in range(MAX_STEPS):
-        step = engine.choose_agent_step(AgentContext(messages, tools.list_offered()))
+        seen = AgentContext(messages, tools.list_offered(), "keep_memories")
+        step = engine.choose_agent_step(seen)
         if not step.tool:
             return
         call, told = f"call-{number}", tools.run_tool(step.tool, step.arguments)

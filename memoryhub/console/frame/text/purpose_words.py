@@ -32,6 +32,7 @@ PURPOSE_TITLES: Mapping[str, StrOrPromise] = {
     "fold_summary": gettext_lazy("Maintain the running summary"),
     "digest": gettext_lazy("Summarise sessions and days"),
     "agent_step": gettext_lazy("Act as an agent"),
+    "keep_memories": gettext_lazy("Keep memories by tools in the lab"),
     "answer": gettext_lazy("Answer questions"),
     "route": gettext_lazy("Understand a question"),
     "judge": gettext_lazy("Judge what was found"),

@@ -128,7 +128,7 @@ class PersonaPurposes(ModelPurposes):
         Elsewhere, and where it refuses them after all, tools travel as data and come back as
         `tool` and `arguments`. Arguments are not judged here.
         """
-        chat = self._chats.get("agent_step", self._chat)
+        chat = self._chats.get(context.purpose, self._chat)
         if isinstance(chat, ChatClient) and chat.calls_tools:
             try:
                 return self._call_agent_tool(chat, context)
@@ -143,7 +143,7 @@ class PersonaPurposes(ModelPurposes):
             ],
             "messages": [_render_message(each) for each in context.messages],
         }
-        reply = self.ask_purpose("agent_step", data, build_step_reply(list(context.tools)))
+        reply = self.ask_purpose(context.purpose, data, build_step_reply(list(context.tools)))
         tool = reply.tool.strip()
         return AgentStep(
             tool="" if tool.casefold() in ("none", "null") else tool,
@@ -152,16 +152,17 @@ class PersonaPurposes(ModelPurposes):
         )
 
     def _call_agent_tool(self, chat: ChatClient, context: AgentContext) -> AgentStep:
-        instructions = {"role": "system", "content": self.prompts.get_text("agent_step")}
+        purpose = context.purpose
+        instructions = {"role": "system", "content": self.prompts.get_text(purpose)}
         sent = [instructions, *render_protocol_messages(context.messages)]
-        version = self.prompts.get_version("agent_step")
-        record = CallRecord("agent_step", version, chat.model, flatten_messages(sent))
+        version = self.prompts.get_version(purpose)
+        record = CallRecord(purpose, version, chat.model, flatten_messages(sent))
         with account_for_call(record) as call:
             call.attempts += 1
             made = chat.choose_tool(sent, [render_protocol_tool(tool) for tool in context.tools])
             record_usage(call, made.completion)
             call.output += f"{made.tool}({made.arguments})" if made.tool else ""
-        self.count_rejected_items("agent_step", made.dropped)
+        self.count_rejected_items(purpose, made.dropped)
         text = strip_thinking(made.completion.text).strip()
         return AgentStep(tool=made.tool, arguments=made.arguments, text=text)
 
