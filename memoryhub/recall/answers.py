@@ -203,14 +203,13 @@ def _fit_token_budget(
     as a context is: the latest exchanges have their share, of which the newest stay."""
     items = [item for item, _ in quoted]
     sizes = count_tokens([format_memory_line(item) for item in items]) if items else []
+    kept = {item.id for item in items}
     if sum(sizes) > budget:
-        there, handed = {i.id for i in items}, {i.id for i in _list_section_items(beside)}
-        always = {each.name: [i for i in each.items if i.id in there] for each in beside}
+        always = {each.name: [i for i in each.items if i.id in kept] for each in beside}
+        handed = {item.id for some in always.values() for item in some}
         found = [item for item in items if item.id not in handed]
         packed = pack_context(always, found, budget, count_tokens, heading=0, whole=whole)
-        there = {item.id for some in packed.parts.values() for item in some}
-        items = [item for item in items if item.id in there]
-    kept = {item.id for item in items}
+        kept = {item.id for some in packed.parts.values() for item in some}
     total = sum(size for (item, _), size in zip(quoted, sizes, strict=True) if item.id in kept)
     return [pair for pair in quoted if pair[0].id in kept], total
 

@@ -158,7 +158,7 @@ def retrieve_memories(
         items = load_items(found, made.links)
         if far := made.irrelevant:
             items = [replace(i, relevant=False) if i.id in far else i for i in items]
-        items = _add_relations(items, whole=ask.policy.recall.select != "fused")
+        items = _add_relations(items, every=ask.policy.recall.select != "fused")
     if not wanted.limit_per_kind:
         margin = RULES_MARGIN if ask.is_read_by_rules else MODEL_MARGIN
         items, told = remove_duplicates(items, margin)
@@ -270,14 +270,14 @@ def load_items_of_hits(hits: Sequence[ChannelHit]) -> list[MemoryItem]:
     return load_items(found, {})
 
 
-def _add_relations(items: list[MemoryItem], *, whole: bool) -> list[MemoryItem]:
+def _add_relations(items: list[MemoryItem], *, every: bool) -> list[MemoryItem]:
     """With what the facts relate that the graph has found: Mem0g hands over both. Where all
-    channels are ranked together (not `whole`) a fact's own words say what it relates, unless an end
+    channels are ranked together (not `every`) a fact's own words say what it relates, unless an end
     is called by another name there. Call inside the tenant's scope."""
     by_graph = [item.id for item in items if any(each.channel == "graph" for each in item.found)]
     triples = graph.load_triples(by_graph) if by_graph else {}
     told = {
-        item.id: tuple(" ".join(t) for t in triples[item.id] if whole or not _names_both(item, t))
+        item.id: tuple(" ".join(t) for t in triples[item.id] if every or not _names_both(item, t))
         for item in items
         if item.id in triples
     }

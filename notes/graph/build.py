@@ -74,8 +74,8 @@ class EntityPair:
 @dataclass
 class GraphDraft:
     """Entities and relations to be written. `aliases`: by entity, those it did not have. Of pairs
-    with new entities, `merges` are one, `doubts`
-    are for a person to decide, and an engine found `distinct` ones to be two."""
+    with new entities, `merges` are one, `doubts` are for a person to decide, and an engine found
+    `distinct` ones to be two."""
 
     space: Space
     known: dict[str, Entity]

@@ -19,6 +19,7 @@ from memoryhub.recall.candidates.channels.statements import (
 )
 from memoryhub.recall.question.prepare import PreparedQuestion
 from notes.graph.build import Triple, find_nearest_entities
+from notes.graph.identity import is_name_said
 from notes.models import Entity, Relation
 
 MAX_HOPS = 2
@@ -154,6 +155,4 @@ def _load_entity_names(
 
 
 def _mentions_any_name(question: str, names: list[str]) -> bool:
-    """As a word, not within one; Chinese has no spaces to go by."""
-    found = (rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])" for name in names if name)
-    return any(re.search(pattern, question) for pattern in found)
+    return any(is_name_said(name, question) for name in names if name)
