@@ -313,15 +313,15 @@ def test_a_model_answers_and_judges_and_its_calls_are_counted_apart(
 def test_what_a_system_writes_by_itself_is_counted_with_what_writing_cost(
     hub: ScriptedHub, owner: Tenant, data: Dataset
 ) -> None:
-    hub.model.allow(**MODEL, agent_step={"tool": "", "arguments": None, "text": "done"})
+    hub.model.allow(**MODEL, keep_memories={"tool": "", "arguments": None, "text": "done"})
     saved = {"tool": "save_memory", "arguments": {"text": "Ben bought a boat."}, "text": ""}
-    hub.model.script("agent_step", saved)
+    hub.model.script("keep_memories", saved)
     options = RunOptions(("openai_memory",), engine="llm", categories=(4,))
     run = start_run(owner, options, data, ignore_progress)
     assert run.report is not None
     (system,) = run.report["systems"]
-    steps = len(hub.model.list_calls("agent_step"))
-    assert system["writing"]["calls"]["agent_step"]["calls"] == steps
+    steps = len(hub.model.list_calls("keep_memories"))
+    assert system["writing"]["calls"]["keep_memories"]["calls"] == steps
     assert set(system["calls"]) == {"answer"}
     (outcome,) = list_outcomes(owner)
     assert [item["text"] for item in outcome.shown] == ["Ben bought a boat."]
