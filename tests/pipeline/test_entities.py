@@ -91,6 +91,16 @@ def test_it_is_found_by_what_it_is_also_called(hub: ScriptedHub) -> None:
     assert list_aliases(hub, "Robert") == ["Bob"]
 
 
+def test_what_a_model_says_that_an_entity_is_also_called_is_kept(hub: ScriptedHub) -> None:
+    said = "Ana works with Robert, whom all call Bob."
+    robert = {"name": "Robert", "type": "person", "aliases": ["Bob"]}
+    hub.model.script("extract_facts", {"facts": [make_fact_reply(said)]})
+    hub.model.script("graph_entities", {"entities": [robert]})
+    hub.say(said)
+    hub.run_due_jobs()
+    assert list_aliases(hub, "Robert") == ["Bob"]
+
+
 def test_a_name_that_somebody_has_is_no_alias_and_an_alias_makes_nobody_one(
     hub: ScriptedHub,
 ) -> None:

@@ -323,6 +323,7 @@ def _draft_facts(
                 else [known.find_change(change) for change in candidate.changes],
                 relations=[(r.src, r.label, r.dst) for r in built.relations if r.fact == at],
                 types={normalise_name(entity.name): entity.type[:20] for entity in built.entities},
+                aliases={normalise_name(entity.name): entity.aliases for entity in built.entities},
                 named=_find_named_entities(built, candidate.text),
             )
         )

@@ -55,7 +55,7 @@ class FactDraft:
 
     `trusted`: said by a person, not by an assistant or a tool. `correction`: the speaker takes
     back what was said. `types` are the types of entities by their keys
-    (`notes.graph.identity.normalise_name`).
+    (`notes.graph.identity.normalise_name`), `aliases` their other names.
     """
 
     fact: Fact
@@ -64,6 +64,7 @@ class FactDraft:
     correction: bool = False
     relations: list[Triple] = field(default_factory=list)
     types: Mapping[str, str] = field(default_factory=dict)
+    aliases: Mapping[str, Sequence[str]] = field(default_factory=dict)
     named: Sequence[str] = ()  # entities that its text names
     role: str = "user"  # in which the first source was said
     handle: str = ""  # of the claim among those read with it
@@ -404,8 +405,10 @@ def _draw_graph(
     stored = {fact.id for fact in resolver.inserted}
     drafts = [each.draft for each in decided if each.draft.fact.id in stored]
     types = {name: kind for draft in drafts for name, kind in draft.types.items()}
+    aliases = {name: more for draft in drafts for name, more in draft.aliases.items()}
     told = [FactTriples(d.fact, d.relations, d.sources, d.named) for d in drafts]
-    return graphs.build_graph(space, told, types, f"{engine.name}/{engine.version}"[:60])
+    stamp = f"{engine.name}/{engine.version}"[:60]
+    return graphs.build_graph(space, told, types, stamp, aliases)
 
 
 def _settle_entity_merges(
