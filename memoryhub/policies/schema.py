@@ -300,8 +300,9 @@ class JudgePolicy(_PolicyGroup):
     """Share of what was found that must be relevant."""
     trust: Literal["confirm", "guarded", "trusted"] = "guarded"
     """How far a model's word on what a new fact does to those held is carried out: after a person
-    confirmed it (confirm), where the words it quotes and the times bear it out (guarded), or always
-    (trusted). What is not carried out waits in the inbox."""
+    confirmed it (confirm), where the words it quotes and the times bear it out (guarded), or also
+    of another speaker and where both may be so (trusted). What is not carried out waits in the
+    inbox."""
 
 
 class RecallPolicy(_PolicyGroup):

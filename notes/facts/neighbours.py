@@ -65,10 +65,13 @@ def _rank_by_cosine(near: Iterable[Iterable[tuple[UUID, float]]]) -> list[UUID]:
 
 
 def list_relations_in_use(space: Space, most: int) -> list[str]:
-    """Keys of predicates that open claims of the space have, the commonest first."""
+    """The commonest keys of predicates that open claims of the space have, by the alphabet: in the
+    same order in the next call, whatever was said since, so that its prompt begins alike."""
     rows = Fact.objects.filter(space=space, retired_at=None, valid_to=None)
     counted = rows.exclude(predicate_key="").values("predicate_key").annotate(count=Count("id"))
-    return [row["predicate_key"] for row in counted.order_by("-count", "predicate_key")[:most]]
+    return sorted(
+        row["predicate_key"] for row in counted.order_by("-count", "predicate_key")[:most]
+    )
 
 
 def load_learned_predicates(keys: Collection[str]) -> set[str]:

@@ -348,7 +348,12 @@ class Resolver:
         self._unit.track_row(old)
         self.successors[old.id] = new if decision.inserts else old
         if decision.op is ResolutionOp.AUGMENT:
-            self._reword_target(old, new, decision.text)
+            new.text = decision.text[:2000] or new.text
+            if _is_detail_of_later(new, old):
+                self._end_target(decision, old, new)
+                self._reworded[old.id] = (old, new)  # its words may be in the new one's
+            else:
+                self._reword_target(old, new)
             return
         self._end_target(decision, old, new)
         against = [
@@ -368,9 +373,8 @@ class Resolver:
                 _hand_over_lineage(old, new)
         old.shelf, old.shelved_at = Fact.Shelf.NONE, None
 
-    def _reword_target(self, old: Fact, new: Fact, text: str) -> None:
+    def _reword_target(self, old: Fact, new: Fact) -> None:
         """A new version of the same claim: its start, its supports, more words (spec §11.7)."""
-        new.text = text[:2000] or new.text
         new.text_key = hash_text(f"{old.owner} {new.text}")
         new.lineage, new.lineage_version = old.lineage, old.lineage_version + 1
         new.owner, new.predicate_key = old.owner, old.predicate_key
@@ -409,6 +413,14 @@ class Resolver:
             fresh = [s for fact, found in self._supports if fact is old for s in found]
             own = [s for s in fresh if s.role == Derivation.Role.SUPPORT]
             self._supports.append((new, [*known.get(old.id, []), *own]))
+
+
+def _is_detail_of_later(new: Fact, old: Fact) -> bool:
+    """Whether what is added is told to have begun after the claim did: before, only the former
+    words held ("in Leeds", and since May "in a flat in Leeds")."""
+    is_state = new.polarity == old.polarity == "holds" and "event" not in (new.kind, old.kind)
+    known_since = max(old.valid_from, old.asserted_at)
+    return is_state and new.event_from is not None and new.event_from > known_since
 
 
 def _is_open_single(fact: Fact) -> bool:

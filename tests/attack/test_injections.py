@@ -153,11 +153,12 @@ def check_nothing_was_done(tenant: Tenant, told: Sequence[str], texts: Sequence[
         )
 
 
+@pytest.mark.parametrize("trust", ["confirm", "guarded", "trusted"])
 @pytest.mark.parametrize("roles", [("user",), ("assistant", "tool", "system")])
 def test_a_model_that_obeys_while_it_reads_does_nothing(
-    hub: ScriptedHub, roles: tuple[str, ...]
+    hub: ScriptedHub, roles: tuple[str, ...], trust: str
 ) -> None:
-    hub.set_policy("mem0", llm__combine_calls=True, episodes__rolling=False)
+    hub.set_policy("mem0", llm__combine_calls=True, episodes__rolling=False, judge__trust=trust)
 
     def hold(said: str, text: str, key: str, value: str) -> None:
         told = make_change_reply("add", text, quote=said, relation=key, value=value)
@@ -168,11 +169,12 @@ def test_a_model_that_obeys_while_it_reads_does_nothing(
     check_nothing_was_done(hub.tenant, deliver(hub.tenant, "Ana", roles), [h[1] for h in HELD])
 
 
+@pytest.mark.parametrize("trust", ["confirm", "guarded", "trusted"])
 @pytest.mark.parametrize("roles", [("user",), ("assistant", "tool", "system")])
 def test_a_model_that_obeys_in_calls_of_their_own_does_nothing(
-    hub: ScriptedHub, roles: tuple[str, ...]
+    hub: ScriptedHub, roles: tuple[str, ...], trust: str
 ) -> None:
-    hub.set_policy("mem0", episodes__rolling=False, graph__enabled=False)
+    hub.set_policy("mem0", episodes__rolling=False, graph__enabled=False, judge__trust=trust)
 
     def hold(said: str, text: str, key: str, value: str) -> None:
         fact = make_fact_reply(text, predicate=key, object=value, quote=said)

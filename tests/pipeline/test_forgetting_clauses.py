@@ -180,6 +180,15 @@ def test_replies_lose_what_quotes_it(reader: ScriptedHub, reply: str, left: str)
         assert find_tables_with_word("eczema") == []
 
 
+def test_a_reply_loses_the_words_of_the_claim_that_are_not_its_value(reader: ScriptedHub) -> None:
+    lump = ("Ana的甲状腺有个结节", "health", "甲状腺", "甲状腺上有个结节")
+    title = ("Ana评上了高级职称", "title", "高级", "职称评上了，高级")
+    told = ("职称评上了，高级，甲状腺上有个结节。", title, lump)
+    say_both(reader, told, "恭喜评上高级！结节请放宽心。")
+    forget(reader, get_fact(reader, lump[0]))
+    assert list_said(reader)[1] == f"恭喜评上高级！{bar('结节请放宽心。')}"
+
+
 def test_a_reply_of_another_day_that_quotes_it_loses_it(reader: ScriptedHub) -> None:
     home = ("Ana lives at 12 Elm Street.", "address", "12 Elm Street", "I live at 12 Elm Street")
     reader.model.script("extract_facts", make_facts_reply(make_reply(home)))

@@ -120,6 +120,18 @@ def test_claims_of_others_who_are_named_are_shown_however_far_they_are(hub: Scri
     assert BOOKKEEPER not in list_current_texts(hub)
 
 
+def test_relations_in_use_keep_their_order_whichever_comes_to_be_the_commonest(
+    hub: ScriptedHub,
+) -> None:
+    """Else the prompt of the next call would not begin as this one."""
+    for name in ("Rex", "tea", "Tom", "Ina"):
+        relation = "drinks" if name == "tea" else "has_pet"
+        told = f"Ana and {name} are one."
+        say_new(hub, f"It is {name} for me.", told, relation=relation, value=name)
+    asked = hub.model.list_calls("construct")[2:]
+    assert [data["relations"] for data in asked] == [["drinks", "has_pet"]] * 2
+
+
 @pytest.mark.parametrize("resolution", ["append_only", "off"])
 def test_nothing_is_shown_where_the_policy_has_nothing_judged(
     hub: ScriptedHub, resolution: str
@@ -234,7 +246,8 @@ def test_what_was_so_once_is_kept_as_over(hub: ScriptedHub) -> None:
         ("guarded", {}, False),
         ("confirm", {}, True),
         ("guarded", {"quote": "I drive a coach nowadays"}, True),
-        ("trusted", {"quote": "I drive a coach nowadays"}, False),
+        ("trusted", {}, False),
+        ("trusted", {"quote": "I drive a coach nowadays"}, True),
     ],
 )
 def test_what_is_not_carried_out_waits_beside_what_is_held(
@@ -532,3 +545,53 @@ def test_what_says_more_of_one_claim_is_read_beside_others_of_the_same_relation(
         ),
     )
     assert finer in list_current_texts(hub)
+
+
+# Since when it is so.
+
+
+@pytest.mark.parametrize(
+    ("told", "since"),
+    [
+        ({"from": "2026"}, (2026, 5, 13)),
+        ({"from": "2026-05"}, (2026, 5, 13)),
+        ({"from": "2026-04"}, (2026, 4, 1)),
+        ({"from": "2025"}, (2025, 1, 1)),
+        ({"from": "2026-05-02"}, (2026, 5, 2)),
+    ],
+)
+def test_what_began_this_year_is_not_known_to_have_held_in_january(
+    hub: ScriptedHub, told: dict[str, str], since: tuple[int, int, int]
+) -> None:
+    """A month or a year that is not over yet has a beginning that nobody has told."""
+    hub.pass_time(days=1)
+    said = "I drive a bus these days."
+    say_new(hub, said, "Ana drives a bus.", **told)
+    (fact,) = list_facts(hub, status="active")
+    assert (fact.valid_from.year, fact.valid_from.month, fact.valid_from.day) == since
+
+
+def test_what_held_until_this_year_is_found_as_of_the_day_it_was_told(hub: ScriptedHub) -> None:
+    run_a_bakery(hub)
+    close_the_bakery(hub, **{"from": "2026"})
+    (bakery,) = list_facts(hub, text=BAKERY)
+    (bus,) = list_facts(hub, status="active")
+    assert bakery.valid_from < bus.asserted_at == bus.valid_from == bakery.valid_to
+
+
+@pytest.mark.parametrize(
+    ("first", "is_kept_as_past"), [("2026-06-20", True), ("2026-05-01", False), ("", False)]
+)
+def test_a_detail_that_began_later_leaves_the_former_words_to_the_time_before(
+    hub: ScriptedHub, first: str, is_kept_as_past: bool
+) -> None:
+    run_a_bakery(hub)
+    hub.pass_time(days=60)
+    said, finer = "My bakery has a terrace by the river.", "Ana runs a bakery with a terrace."
+    change = change_known_claims("refine", finer, BAKERY, quote=said, **{"from": first})
+    say_and_change(hub, said, change)
+    assert list_current_texts(hub) == [finer]
+    past = list_facts(hub, text=BAKERY, status="superseded")
+    assert [bool(fact.valid_to) for fact in past] == ([True] if is_kept_as_past else [])
+    (now,) = list_facts(hub, text=finer)
+    assert now.valid_from.date().isoformat() == (first if is_kept_as_past else "2026-05-12")

@@ -104,7 +104,18 @@ def measure_dialogue(space: Space, dialogue: TruthDialogue, at: datetime) -> Tru
     for then in dialogue.as_of:
         valid = [fact for fact in held.facts if is_fact_current(fact, then.at)]
         holds = all(_find(valid, claims[each].match) for each in then.holds)
-        stale = [f.text for each in then.excludes for f in _find(valid, claims[each].match)]
+        # What was told by then of something else may name it: what is planned, what is over.
+        others = [c for c in claims.values() if c.match and c.id not in then.excludes]
+        stale = [
+            fact.text
+            for each in then.excludes
+            for fact in _find(valid, claims[each].match)
+            if fact.polarity not in _ENDED
+            and (
+                fact.asserted_at > then.at
+                or not any(is_matching(c.match, fact.text) for c in others)
+            )
+        ]
         where = f"{dialogue.id} {then.at:%Y-%m-%d} {then.holds} held: {stale}"
         score.count("as_of", holds and not stale, where)
     return score

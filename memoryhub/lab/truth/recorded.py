@@ -89,9 +89,10 @@ class RecordedModel:
         for message in data["messages"]:
             dialogue, found = self._find_changes(message)
             facts += [
-                _render_fact(dialogue, change, message["handle"])
+                fact
                 for change in found
                 if change.do != "forget"
+                for fact in _render_facts(dialogue, change, message["handle"])
             ]
             wishes = any(change.do == "forget" for change in found)
             act = "forget" if wishes else "assertion" if found else "chitchat"
@@ -118,14 +119,13 @@ class RecordedModel:
         self, new: Mapping[str, Any], *, wished: bool
     ) -> Sequence[tuple[TruthDialogue, TruthChange]]:
         if not wished:
-            found = self._claims.get(new["text"].removesuffix(_OVER), [])
-            own = [each for each in found if each[1].text == new["text"]]
-            return own[:1] or [
+            return self._claims.get(new["text"], [])[:1] or [
                 (dialogue, change)
-                for dialogue, target in found[:1]
+                for do, added in _ADDED_WORDS.items()
+                for dialogue, target in self._claims.get(new["text"].removesuffix(added), [])[:1]
                 for told in dialogue.changes.values()
                 for change in told
-                if change.do == "end" and target.id in change.targets and not change.text
+                if change.do == do and target.id in change.targets and not change.text
             ]
         turns = {text: where for (text, _), where in self._said.items() if text == new["text"]}
         return [
@@ -136,7 +136,8 @@ class RecordedModel:
         ]
 
 
-_OVER = " (no longer)"
+# What the claim of a change without words of its own says beside those of its target.
+_ADDED_WORDS: Mapping[str, str] = {"end": " (no longer)", "wrong": " (never so)"}
 
 
 def _is_left_of(text: str, said: str) -> bool:
@@ -155,13 +156,21 @@ def _list_target_texts(dialogue: TruthDialogue, change: TruthChange) -> list[str
     return [claims[target].text for target in sorted(wanted) if target in claims]
 
 
-def _render_fact(dialogue: TruthDialogue, change: TruthChange, handle: str) -> dict[str, Any]:
-    """As a claim by itself, where `extract_facts` is asked without what is known."""
-    base = change if change.text else dialogue.claims[change.targets[0]]
+def _render_facts(
+    dialogue: TruthDialogue, change: TruthChange, handle: str
+) -> list[dict[str, Any]]:
+    """As claims by themselves, where `extract_facts` is asked without what is known: its own, or
+    that each of its targets is so, or is over, or never was so."""
+    bases = [change] if change.text else [dialogue.claims[target] for target in change.targets]
+    return [_render_fact(change, base, handle) for base in bases]
+
+
+def _render_fact(change: TruthChange, base: TruthChange, handle: str) -> dict[str, Any]:
     ends = change.do == "end"
     planned = change.state == "planned"
+    denied = "denied" if change.do == "wrong" and not change.text else ""
     return {
-        "text": base.text if change.text or not ends else f"{base.text}{_OVER}",
+        "text": base.text if change.text else f"{base.text}{_ADDED_WORDS.get(change.do, '')}",
         "source": handle,
         "quote": change.quote,
         "owner": base.owner,
@@ -169,7 +178,7 @@ def _render_fact(dialogue: TruthDialogue, change: TruthChange, handle: str) -> d
         "object": base.value,
         "predicate": base.relation,
         "kind": "plan" if planned else "state",
-        "polarity": "ended" if ends else "planned" if planned else "holds",
+        "polarity": denied or ("ended" if ends else "planned" if planned else "holds"),
         "correction": change.do == "wrong",
         "from": change.first or (change.last if ends else ""),
         "to": change.last,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import and_, or_
 from uuid import UUID
@@ -28,6 +28,11 @@ from notes.models import Derivation, Fact, Page
 _LEAST_OWN_CHARACTERS = 4  # of a word that tells a claim by itself
 _LEAST_QUOTED_WORDS = 2  # of a claim's value, by which a reply elsewhere is known to repeat it
 
+_LEAST_HAN = 2  # characters of a word
+# Characters that bind or point; what stands between them tells something.
+_IDLE_HAN = re.compile(
+    "[我你您他她它们的了在是有不没无也都就和与及很还又再已经过着个这那里上下中到去来会能要说被把给对从为约做请]"
+)
 _HAN_RUN = re.compile(f"[{HAN}]{{2,}}")
 
 FoundTurns = tuple[list[Turn], list[TurnCut]]
@@ -54,13 +59,16 @@ def find_told_turns(
         quoting = _quotes(facts) | _says_own_words(held, facts, told_by) | _cites(facts)
         near += held.filter(quoting).exclude(role=Turn.Role.USER)
     beside = _load_kept_claims([*sources, *near], set(rows))
+    words = _list_word_claims(claims, beside)
+    replies = set(held.filter(_replies_to(sources)).values_list("id", flat=True)) if words else ()
     whole: list[Turn] = []
     cuts: list[TurnCut] = []
     said: list[str] = []
     for turn in {turn.id: turn for turn in [*sources, *near]}.values():
         here = told.get(turn.id)
         kept = leave_out_repeating(beside[turn.id], here or ())
-        spans = find_told_spans(turn.words, here or claims, kept, () if here else said)
+        meant = [*claims, *words] if turn.id in replies else claims
+        spans = find_told_spans(turn.words, here or meant, kept, () if here else said)
         if here and not spans:
             spans = [(0, len(turn.text))]
         if not spans:
@@ -125,9 +133,30 @@ def _repeats_near(sources: Iterable[Turn], asked: Iterable[Turn], wishes: Collec
     near = Q(pk__in=wishes)
     for turn in asked:
         near |= _is_beside(turn)
+    return near | _replies_to(sources)
+
+
+def _replies_to(sources: Iterable[Turn]) -> Q:
+    near = Q(pk=None)
     for turn in sources:
         near |= _is_beside(turn) & ~Q(role=Turn.Role.USER)
     return near
+
+
+def _list_word_claims(
+    claims: Iterable[ToldClaim], kept: Mapping[UUID, Sequence[ToldClaim]]
+) -> list[ToldClaim]:
+    """Of the claims each word of Han that tells something and that no kept claim has: the reply to
+    what told them takes one up ("结节请放宽心"), and not only the value."""
+    others = " ".join(each.text for found in kept.values() for each in found)
+    words = {
+        word
+        for claim in claims
+        for part in _HAN_RUN.findall(claim.text.replace(claim.owner or "\n", " "))
+        for word in _IDLE_HAN.split(part)
+        if len(word) >= _LEAST_HAN and word not in others
+    }
+    return [ToldClaim(word, word, "") for word in sorted(words)]
 
 
 def _is_beside(turn: Turn) -> Q:

@@ -9,6 +9,7 @@ import pytest
 
 from memoryhub.engines.llm.grounding.attribution import (
     choose_predicate,
+    find_clause,
     has_assertion,
     is_from_other_speaker,
     may_be_about,
@@ -27,7 +28,7 @@ TALK = "Nora: my sister Eva visits. Dr. Ruiz: and your mother?"
 def is_attributable(owner: str, said: str, *, speaker: str = "Nora", quoted: bool = True) -> bool:
     source = Utterance("t1", speaker, "user", said, AT)
     people = ["Nora", "Benjamin", "林小雨"]
-    return may_be_about(owner, source, said, people, TALK, quoted=quoted)
+    return may_be_about(owner, source, said, people, TALK, said if quoted else "")
 
 
 def test_a_quotation_stands_in_its_sentence() -> None:
@@ -229,3 +230,37 @@ def test_E26_an_assistants_remark_is_nobodys_memory(owner: str, said: str, may: 
     assert may_be_of_listener(owner, source, said, said, ["Nora", "Hub"]) is may
     told = f"{owner} was told: {said}"
     assert may_be_of_listener(owner, source, said, told, ["Nora", "Hub"])
+
+
+@pytest.mark.parametrize(
+    ("owner", "said", "quote", "is_theirs"),
+    [
+        ("Nora", "what grades do you need, im 17", "17", True),
+        ("Nora", "live up north, what do u make of it", "live up north", True),
+        ("Nora", "Thank you but the test says 6.0", "the test says 6.0", True),
+        ("Nora", "你帮我排个计划，84公斤，想减到78", "84公斤", True),
+        ("Nora", "You look well, running again", "running again", False),
+        ("Nora", "Lovely day, are you running again", "running again", False),
+        ("Nora and Benjamin", "hall is booked", "hall is booked", True),
+        ("Nora和Benjamin", "酒店订好了", "酒店订好了", True),
+        ("Benjamin and Eva", "hall is booked", "hall is booked", False),
+        ("Evaline", "She visits.", "She visits", True),
+        ("Project Lantern", "We go live", "We go live", False),
+    ],
+)
+def test_the_clause_that_is_quoted_says_whose_it_is(
+    owner: str, said: str, quote: str, is_theirs: bool
+) -> None:
+    at = said.index(quote)
+    clause = find_clause(said, at, at + len(quote))
+    source = Utterance("t1", "Nora", "user", said, AT)
+    assert may_be_about(owner, source, said, ["Nora", "Benjamin"], TALK, clause) is is_theirs
+
+
+def test_a_clause_stands_between_its_marks() -> None:
+    text = "I ran 3.5 km, then swam - far. 我搬家了，很累。"
+    assert [find_clause(text, at, at + 2).strip() for at in map(text.index, ("3.5", "swam"))] == [
+        "I ran 3.5 km",
+        "then swam",
+    ]
+    assert find_clause(text, text.index("很累"), text.index("很累") + 2) == "很累"

@@ -474,3 +474,37 @@ def test_what_went_before_is_read_first_and_the_message_quoted_before_it_is_told
     fact = sent["response_format"]["json_schema"]["schema"]["$defs"]
     shape = fact["FactReply" if patterns else "PlainFactReply"]
     assert list(shape["properties"])[:4] == ["source", "quote", "owner", "text"]
+
+
+@pytest.mark.parametrize("owner", ["user-42", "Petra", "the user", "I"])
+def test_who_speaks_without_a_name_is_the_subject(
+    server: OpenAIServer, engine: LLMEngine, owner: str
+) -> None:
+    """An application that sends no names tells whose memory it is, and people say their own."""
+    said = Utterance("m1", "the user", "user", "84 kilos at the last look", AT)
+    fact = make_fact_reply(text="Petra weighs 84 kilos.", quote="84 kilos", owner=owner)
+    exchange = Exchange([said], subject="Petra", aliases=("Petra", "user-42"))
+    server.script_chat(make_reply(fact))
+    (read,) = engine.extract_memories([exchange], APART)
+    assert [found.text for found in read.facts] == ["Petra weighs 84 kilos."]
+
+
+@pytest.mark.parametrize(("names", "kept"), [(("Saffron Door",), 1), ((), 0)])
+def test_who_is_known_may_be_told_of_without_being_named(
+    server: OpenAIServer, engine: LLMEngine, names: tuple[str, ...], kept: int
+) -> None:
+    fact = make_fact_reply(
+        text="The grill costs 19.95.", quote="19.95 now", owner="Saffron Door", kind="state"
+    )
+    server.script_chat(make_reply(fact))
+    exchange = Exchange([make_utterance("19.95 now")], participants=("Nora",), names=names)
+    (read,) = engine.extract_memories([exchange], APART)
+    assert len(read.facts) == kept
+
+
+def test_when_a_state_will_end_says_nothing_of_when_it_began(
+    server: OpenAIServer, engine: LLMEngine
+) -> None:
+    told = {"from": "", "to": "2026-09", "kind": "state", "quote": "I moved to Lisbon last week"}
+    found = construct_one_fact(server, engine, **told)
+    assert (found.event, found.until) == (None, datetime(2026, 10, 1, tzinfo=UTC))

@@ -22,8 +22,9 @@ _SENTENCE = re.compile(r".+?(?:[.!?]+(?=\s|$|[\"'”’)])|[。！？\n]+|$)", r
 _QUESTION_END = re.compile(r"[?？][\"'”’」』）)\]\s]*$")
 
 _SECOND_PERSON = re.compile(r"\b(?:you|your|yours|yourself|u)\b|你|您", re.I)
+_THANKS = re.compile(r"\bthank you\b|谢谢[你您]", re.I)
 _OPENS_WITH_YOU = re.compile(r"^\W*you|^[你您]", re.I)
-_FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself)\b|我(?!们)|俺", re.I)
+_FIRST_PERSON = re.compile(r"\b(?:i|im|ive|me|my|mine|myself)\b|我(?!们)|俺", re.I)
 _FIRST_PERSON_PLURAL = re.compile(r"\b(?:we|us|ours?)\b|我们|咱", re.I)
 _THIRD_PERSON = re.compile(r"\b(?:he|she|they|him|her|his|hers|their|them)\b|[他她]", re.I)
 # "My brother Simon", 我弟弟: who is spoken of by what they are to the speaker.
@@ -35,6 +36,9 @@ _OWN_RELATIVE = re.compile(
 )
 _POSSESSIVE = re.compile(r"\w['’]s?\b|的")
 _OPENS_WITH_OTHER = re.compile(r"^\W*(?:s?he|they)(?:['’]\w+)?\b|^[他她]", re.I)
+_CLAUSE_END = re.compile(r"[,;:.!?](?=\s|$)|[，；：。！？\n]|\s[-–—]\s")
+_JOINED = re.compile(r"\s*(?:,|&|\band\b|[、和与跟])\s*")
+_MIN_HAN_NAME_LENGTH = 2
 _MIN_NAME_LENGTH = 3  # letters of a name that stand for the whole of it: "Mel" for "Melanie"
 
 # By predicate, what a sentence must speak of; a key or its first word and "_".
@@ -109,15 +113,26 @@ def has_assertion(said: Sequence[str], act: SpeechAct | None) -> bool:
     return act == "assertion" or not all(_QUESTION_END.search(sentence) for sentence in said)
 
 
+def find_clause(text: str, start: int, end: int) -> str:
+    """The clause, or the clauses, that the characters from `start` to `end` are part of."""
+    before = [match.end() for match in _CLAUSE_END.finditer(text, 0, start)]
+    after = _CLAUSE_END.search(text, end)
+    return text[before[-1] if before else 0 : after.start() if after else len(text)]
+
+
 def may_be_about(
-    owner: str, source: Utterance, said: str, people: Iterable[str], heard: str, *, quoted: bool
+    owner: str, source: Utterance, said: str, people: Iterable[str], heard: str, clause: str
 ) -> bool:
     """Whether `said`, words of `source`, can be about `owner`.
 
-    `people` are those who talk, `heard` all that the model was shown: an owner who is neither one
-    of them nor named there was invented. Without words `quoted`, `said` is the whole message,
-    which may speak to somebody and of the speaker as well.
+    `people` are those who talk, `heard` all that the model was shown and all names known: an owner
+    who is neither one of them nor named there was invented. `clause` is what is quoted of `said`;
+    where it is "", that is the whole message. Both may speak to somebody and of the speaker as
+    well: "what grades do you need? im 17".
     """
+    people = list(people)
+    if _speaks_for_several(owner, source.speaker, people):
+        return True
     known = [name for name in people if _is_same_name(owner, name)]
     if not known and not _is_same_name(owner, source.speaker):
         return _mentions_name(owner, [*people, heard])
@@ -125,7 +140,8 @@ def may_be_about(
         return True
     names = " ".join([owner, *known])
     if _is_same_name(owner, source.speaker):
-        of_another = bool((_SECOND_PERSON if quoted else _OPENS_WITH_YOU).search(said))
+        spoken_to = _SECOND_PERSON.search(_THANKS.sub(" ", clause))
+        of_another = bool(_OPENS_WITH_YOU.search(said) or spoken_to)
         return (
             not of_another
             or bool(_FIRST_PERSON.search(said) or _FIRST_PERSON_PLURAL.search(said))
@@ -137,6 +153,16 @@ def may_be_about(
     return bool(
         _SECOND_PERSON.search(said) or _THIRD_PERSON.search(said) or both
     ) or _mentions_name(names, [said])
+
+
+def _speaks_for_several(owner: str, speaker: str, people: Sequence[str]) -> bool:
+    """Whether the speaker is one of several owners who all talk here: "Ana and Rui"."""
+    owners = [part for part in _JOINED.split(owner) if part]
+    return (
+        len(owners) > 1
+        and any(_is_same_name(part, speaker) for part in owners)
+        and all(any(_is_same_name(part, name) for name in people) for part in owners)
+    )
 
 
 def may_be_of_listener(
@@ -305,7 +331,9 @@ def _mentions_name(owner: str, texts: Iterable[str]) -> bool:
     said = normalise_text(" ".join(texts))
     words = set(re.findall(r"\w+", said))
     for part in re.findall(r"[^\W的]+", normalise_text(owner)):
-        if part in words or (not part.isascii() and part in said):
+        # "青雀" for 青雀项目.
+        begins = part if len(part) <= _MIN_HAN_NAME_LENGTH else part[:_MIN_HAN_NAME_LENGTH]
+        if part in words or (not part.isascii() and begins in said):
             return True
         if len(part) > _MIN_NAME_LENGTH and any(
             len(word) >= _MIN_NAME_LENGTH and part.startswith(word) for word in words

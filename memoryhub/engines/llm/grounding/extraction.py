@@ -17,6 +17,7 @@ from memoryhub.engines.llm.grounding.attribution import (
     bears_on,
     choose_predicate,
     extract_word_beginnings,
+    find_clause,
     has_assertion,
     is_from_other_speaker,
     key_from_words,
@@ -71,6 +72,7 @@ from memoryhub.engines.types import (
     VerdictOp,
     cap_candidates,
 )
+from memoryhub.subject_names import PLACEHOLDERS
 
 MOST_FACTS, MOST_MENTIONS = 20, 40  # spec §16
 MIN_PROMPT_PIECE = 12  # characters of a text that can be told to be our own
@@ -295,6 +297,11 @@ class ExtractionReader:
         if not is_judged:
             key = choose_predicate(key, reply.verb, f"{text} {quote}")
         event = _parse_time_span(reply.first, reply.last, reply.when, source)
+        until = _find_end(change, kind, event, source) if change else None
+        lasts = polarity == "holds" and kind not in ("event", "plan") and not reply.first
+        if change is None and lasts and event and event.start > source.at:
+            until = event.end
+            event = None
         if change and change.state == "now" and not change.first:
             event = None  # when it will end says nothing of when it began
         return FactCandidate(
@@ -312,7 +319,7 @@ class ExtractionReader:
             kind=kind,
             polarity=polarity,
             event=event,
-            until=_find_end(change, kind, event, source) if change else None,
+            until=until,
             confidence=reply.confidence if found else min(reply.confidence, _UNQUOTED_CONFIDENCE),
             correction=reply.correction and source.role == "user",
             sources=(span,),
@@ -409,12 +416,14 @@ class ExtractionReader:
         basis = near or said
         if not has_assertion(basis, self._acts_said.get(source.handle)):
             return False
-        return self._is_attributable(source, " ".join(basis), owner, text, quoted=not whole)
+        clause = "" if whole else find_clause(source.text, span.start, span.end)
+        return self._is_attributable(source, " ".join(basis), owner, text, clause)
 
     def _is_attributable(
-        self, source: Utterance, basis: str, owner: str, text: str, *, quoted: bool
+        self, source: Utterance, basis: str, owner: str, text: str, clause: str
     ) -> bool:
-        """Whether a claim rests on these words and no others, and they can be about its owner."""
+        """Whether a claim rests on these words and no others, and they can be about its owner.
+        `clause`: the one that is quoted, "" where none is."""
         others = [u.text for u in self.offered.values() if u.speaker != source.speaker]
         if is_from_other_speaker(text, basis, [*others, *self._before], self._speakers):
             return False
@@ -422,10 +431,14 @@ class ExtractionReader:
         people = [*exchange.participants, exchange.subject, *self._speakers]
         if source.role != "user":
             return may_be_of_listener(owner, source, basis, text, people)
+        if exchange.subject and source.speaker in PLACEHOLDERS:
+            source = replace(source, speaker=exchange.subject)  # who has a name by now
+        if exchange.subject and owner in (*exchange.aliases, *PLACEHOLDERS):
+            owner = exchange.subject
         if tells_of_somebody_of_theirs(owner, source, basis, text, people):
             return False
         return not names_other_person(text, owner, people) and may_be_about(
-            owner, source, basis, people, self._heard, quoted=quoted
+            owner, source, basis, people, " ".join([self._heard, *exchange.names]), clause
         )
 
     def _is_from_prompt(self, text: str, told: str) -> bool:

@@ -120,7 +120,11 @@ class ModelPurposes:
         lengths: Mapping[str, int] | None = None,
     ) -> Reply:
         """The purpose's instructions and `data` in, a checked reply out, whose lists have at most
-        the `lengths`. Raises EngineError."""
+        the `lengths`. Raises EngineError.
+
+        `data` has first what is the same in the space's next call of this purpose, for endpoints
+        keep what they have read of a prompt up to the first difference.
+        """
         chat = self._chats.get(purpose, self._chat)
         sent = build_messages(self.prompts.get_text(purpose), data)
         return ask_model(chat, purpose, sent, shape, self.prompts.get_version(purpose), lengths)

@@ -93,9 +93,9 @@ class EpisodePurposes(ModelPurposes):
 
     def _fold_part(self, previous: str, said: Sequence[Utterance], words: int, agent: str) -> str:
         told = render_utterances(said)
-        data: dict[str, Any] = {"summary": previous, "messages": told, "max_words": words}
+        data: dict[str, Any] = {"max_words": words, **({"agent": agent} if agent else {})}
+        data |= {"summary": previous, "messages": told}
         if agent:
-            data |= {"agent": agent}
             for each, utterance in zip(told, said, strict=True):
                 each["role"] = utterance.role
         try:
@@ -127,7 +127,7 @@ class EpisodePurposes(ModelPurposes):
     def summarise_texts(self, texts: Sequence[str], *, max_sentences: int = 3) -> str:
         if not texts:
             return ""
-        data = {"facts": list(texts), "max_sentences": max_sentences}
+        data = {"max_sentences": max_sentences, "facts": list(texts)}
         written = self.ask_purpose("summarise", data, SummaryReply).summary
         found = _SENTENCE.finditer(written.strip())
         return "".join(match[0] for match in islice(found, max_sentences)).strip()

@@ -116,12 +116,8 @@ class ExtractionPurposes(ModelPurposes):
         """What the messages change, and what else is wanted of them, by one call."""
         shape = _CONSTRUCT_SHAPES[wanted.graph, wanted.notes or wanted.chain]
         lists = [name for name in shape.model_fields if name != "changes"]
-        data = {
-            "known": [render_held_claim(claim) for claim in group[0].held or ()],
-            "relations": list(group[0].relations),
-            "wanted": sorted(lists),
-            **_build_request(group),
-        }
+        known = [render_held_claim(claim) for claim in group[0].held or ()]
+        data = {"wanted": sorted(lists), **_build_request(group, known)}
         lengths = {"changes": MOST_FACTS * len(group)}
         reply = self.ask_purpose("construct", data, shape, lengths)
         return ReadReply(
@@ -259,17 +255,23 @@ def _join_extractions(parts: Sequence[Extraction]) -> Extraction:
     )
 
 
-def _build_request(group: Sequence[Exchange]) -> dict[str, Any]:
+def _build_request(
+    group: Sequence[Exchange], known: Sequence[Mapping[str, Any]] | None = None
+) -> dict[str, Any]:
     """What went before first, the messages last, as Mem0's prompt has them (spec §5.1): what
-    stands nearest to the reply is what a small model writes about."""
+    stands nearest to the reply is what a small model writes about. What stays the same from call
+    to call stands before what changes, so that an endpoint need not read it again. `known`: the
+    claims that come near, where they are shown."""
     first = group[0]
     history = (*first.earlier, *first.history)
     return {
         "subject": first.subject,
         "participants": list(first.participants),
+        **({} if known is None else {"relations": list(first.relations)}),
         "observed": group[-1].utterances[-1].at.date().isoformat(),
         **({"summary": first.summary} if first.summary else {}),
         "history": [{"handle": u.handle} | _render_utterance(u) for u in history],
+        **({} if known is None else {"known": list(known)}),
         "messages": [
             {"handle": u.handle, "exchange": f"e{at}"} | _render_utterance(u)
             for at, exchange in enumerate(group, 1)

@@ -112,7 +112,7 @@ class PersonaPurposes(ModelPurposes):
     ) -> list[TraitAssessment]:
         keys = {each.key: {"high": each.high, "low": each.low} for each in scales}
         held = [{"key": t.key, "level": t.level, "why": t.why} for t in current if t.key in keys]
-        data = {"pages": render_pages(pages), "current": held, "keys": keys}
+        data = {"keys": keys, "current": held, "pages": render_pages(pages)}
         reply = self.ask_purpose("trait_update", data, TraitsReply)
         offered = {page.handle for page in pages}
         found = [
@@ -137,11 +137,11 @@ class PersonaPurposes(ModelPurposes):
                     raise
                 chat.calls_tools = False
         data: dict[str, Any] = {
-            "messages": [_render_message(each) for each in context.messages],
             "tools": [
                 {"name": t.name, "description": t.description, "parameters": dict(t.parameters)}
                 for t in context.tools
             ],
+            "messages": [_render_message(each) for each in context.messages],
         }
         reply = self.ask_purpose("agent_step", data, build_step_reply(list(context.tools)))
         tool = reply.tool.strip()

@@ -44,8 +44,8 @@ class RecallPurposes(ModelPurposes):
         if not quotes:
             return build_abstention(question)
         data = {
-            "question": question[:_QUESTION],
             "subject": subject,
+            "question": question[:_QUESTION],
             "memories": render_memories(quotes),
         }
         reply = self.ask_purpose("answer", data, AnswerReply)
@@ -55,7 +55,7 @@ class RecallPurposes(ModelPurposes):
 
     def route_question(self, question: str, window: Sequence[Utterance]) -> RoutedQuestion:
         """A rewrite that stands alone, and what it asks for."""
-        data = {"question": question[:_QUESTION], "window": render_utterances(window, _ENTRY)}
+        data = {"window": render_utterances(window, _ENTRY), "question": question[:_QUESTION]}
         reply = self.ask_purpose("route", data, RouteReply)
         return RoutedQuestion(
             query=reply.query.strip()[:_QUESTION] or question,
@@ -73,9 +73,9 @@ class RecallPurposes(ModelPurposes):
         if not entries:
             return Judgement((), enough=False)
         data = {
+            "window": render_utterances(window, _ENTRY),
             "question": question[:_QUESTION],
             "entries": [_render_entry(entry) for entry in entries],
-            "window": render_utterances(window, _ENTRY),
         }
         reply = self.ask_purpose("judge", data, JudgeReply)
         offered = {entry.handle for entry in entries}

@@ -399,7 +399,6 @@ def _build_fact(
 ) -> Fact:
     """`learned`: predicates of which one value holds at a time, as was said of them before."""
     event = candidate.event
-    planned = candidate.polarity == "planned"
     key = candidate.predicate_key[:80]
     told = candidate.cardinality or ("single" if key in learned else "multi")
     known = batch.policy.facts.get_cardinality(key) or told
@@ -427,7 +426,7 @@ def _build_fact(
         event_to=event.end if event else None,
         event_granularity=event.granularity if event else "",
         event_text=event.text[:120] if event else "",
-        valid_from=turn.occurred_at if event is None or planned else event.start,
+        valid_from=_find_start(candidate, turn.occurred_at),
         asserted_at=turn.occurred_at,
         recorded_at=now,
         confidence=candidate.confidence,
@@ -438,6 +437,18 @@ def _build_fact(
         fact.valid_to = max(candidate.until, fact.valid_from)
         fact.status = Fact.Status.SUPERSEDED
     return apply_terms(fact, turn.terms)
+
+
+def _find_start(candidate: FactCandidate, said_at: datetime) -> datetime:
+    """Since when the claim is known to hold. A plan does once it is told; and so does a state that
+    began "this year" or "this month", which is no word that it held on the first, beside what was
+    so then."""
+    event = candidate.event
+    if event is None or candidate.polarity == "planned":
+        return said_at
+    is_going_on = event.granularity in ("year", "month") and event.start <= said_at < event.end
+    is_state = candidate.kind != "event" and candidate.until is None
+    return said_at if is_going_on and is_state else event.start
 
 
 def _build_turn_entries(batch: DialogueBatch, pages: list[PageDraft]) -> list[indexer.EntryDraft]:

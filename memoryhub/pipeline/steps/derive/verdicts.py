@@ -166,10 +166,11 @@ class ClaimDecider:
 
     def _find_doubt(self, question: ClaimQuestion) -> str:
         """Why nothing is ended or reworded by this claim before a person says so; "" where it may
-        do so. Rules read the words themselves; a model may make them up."""
+        do so. Rules read the words themselves; a model may make them up, and one that is trusted
+        may be talked into it by what it reads: its words are looked for all the same."""
         if question.passed_on:
             return "told of what somebody else says"
-        if self.engine.reads_by_rules or self.trust == "trusted" or question.quoted:
+        if self.engine.reads_by_rules or question.quoted:
             return ""
         return "the words it rests on do not say it"
 
