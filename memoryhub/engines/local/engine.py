@@ -242,13 +242,18 @@ def _read_facts(reading: _ExchangeReading) -> None:
     stated = _extract_from_statements(reading)
     completed = {(fact.sources[0].handle, fact.sources[0].start) for fact in stated}
     read = [extract_facts(turn, completed) for turn in reading.turns]
-    told = [*stated, *(fact for found, _ in read for fact in found)]
+    once = {_identify(fact) for fact in stated}
+    told = [*stated, *(f for found, _ in read for f in found if _identify(f) not in once)]
     told += [fact for turn in reading.turns for fact in _quote_told(reading, turn, told)]
     told = [fact for fact in told if reading.is_claimed(fact)]
     told = [end_left_home(fact) for fact in add_employer_facts(told)]
     reading.facts = _sort_facts(told, reading.exchange)
     turns = zip(reading.turns, read, strict=True)
     reading.acts = {turn.utterance.handle: choose_overall_act(found) for turn, (_, found) in turns}
+
+
+def _identify(fact: FactCandidate) -> tuple[str, str]:
+    return fact.sources[0].handle, fact.text
 
 
 def _quote_told(

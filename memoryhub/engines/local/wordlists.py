@@ -41,7 +41,8 @@ JOBS = split_words("""
     stewardess stonemason student stylist supervisor surgeon surveyor sysadmin tailor tattooist
     teacher technician teller tester therapist tiler toolmaker trainer translator trucker tutor
     typist undertaker upholsterer vet veterinarian videographer waiter waitress warden watchmaker
-    weaver welder winemaker woodworker writer zookeeper zoologist
+    weaver welder winemaker woodworker writer zookeeper zoologist anaesthetist anesthesiologist
+    bookseller cabbie cardiologist carer hygienist obstetrician postie radiotherapist sparky tech
 """)
 PEOPLE = split_words("""
     mother mom mum father dad parent sister brother sibling son daughter child kid wife husband

@@ -247,7 +247,9 @@ class _TurnReader:
                 woman = low in ("she", "her")
                 besides = {name for name, she in self.called.items() if she != woman}
                 if low in ("him", "her") and token.dep_ != "poss" and clause.subject is not None:
-                    besides.add(found.get(clause.subject.i, clause.subject.text))
+                    # Whoever sees "him" sees somebody else.
+                    seer = find_subject(clause, scene, found)
+                    besides |= {clause.subject.text, *([seer.owner] if seer else [])}
                 known = find_antecedent(here, owners, before, scene, low, besides)
                 if known:
                     self.called[known] = woman
@@ -258,6 +260,10 @@ class _TurnReader:
                 known = find_thing(near, scene, many=many)
                 if clause.subject not in (None, token) and known == clause.subject.text:
                     continue  # who sends "it" is not what is sent
+            elif low in ("mine", "ours") and token == clause.subject:
+                thing = find_thing([token.doc[: token.sent.start], *self.earlier[:1]], scene)
+                _, _, bare = thing.rpartition("the ") if thing.startswith("the ") else ("", "", "")
+                known = f"{format_possessive(scene.speaker)} {bare}" if bare else ""
             elif low == "there":
                 known = find_place_meant(token, clause) or ""
             else:

@@ -141,7 +141,8 @@ def list_things_said(docs: Iterable[Doc]) -> Iterator[Span]:
 
 
 def _find_name(token: Token, scene: Scene) -> str:
-    if token.lower_ in scene.list_first_names() or token.dep_ == "compound":
+    nobody = token.dep_ == "compound" or token.lower_ in ("mine", "ours", "yours", "theirs")
+    if nobody or token.lower_ in scene.list_first_names():
         return ""
     if token.pos_ == "PROPN":
         return _join_name(token) if _is_somebody(token) else ""

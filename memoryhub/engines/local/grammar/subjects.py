@@ -57,6 +57,8 @@ def find_subject(clause: Clause, scene: Scene, known: Mapping[int, str]) -> Subj
         return Subject("we", scene.speaker, token=token)
     if low == "they" and token.i not in known and (scene.assisted or _is_done_to_speaker(clause)):
         return Subject("thing", scene.speaker, token=token)
+    if low in ("mine", "ours", "yours", "theirs") and token.i not in known:
+        return None  # what of theirs is meant was said before, or nobody can tell
     if token.i in known:
         person = low in ("he", "she")
         return Subject(
