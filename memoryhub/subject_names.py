@@ -24,6 +24,8 @@ _NO_NAMES = frozenset(
 )
 _PART = r"(?:[^\W\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|-)"  # of a word in letters
 _CHANGES_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_OWNED = re.compile(r"['’]s?(?:\s|$)|的")  # "Ana's sister" is somebody else than Ana
+_MIN_HAN = 2  # characters of a Chinese name that stand for the whole of it: 小雨 for 陈小雨
 
 
 def reads_like_name(subject: str) -> bool:
@@ -43,6 +45,25 @@ def may_name_one_person(known: str, other: str) -> bool:
         return known in other or other in known
     words, others = ({*re.findall(r"[^\W\d_]+", name.casefold())} for name in (known, other))
     return bool(words and others) and (words <= others or others <= words)
+
+
+def is_same_name(name: str, other: str) -> bool:
+    """Whether two names that something is told of may be one person's: ("Ana", "ana"),
+    ("Ana", "Ana Ferreira") → True; ("Ana", "Ana's sister"), ("user_1", "user_2") → False."""
+    short, long = sorted((name.casefold().strip(), other.casefold().strip()), key=len)
+    if short == long:
+        return bool(short)
+    if any(_OWNED.search(each) or not reads_like_name(each) for each in (short, long)):
+        return False
+    return (short.isascii() or len(short) >= _MIN_HAN) and may_name_one_person(short, long)
+
+
+def list_same_names(name: str, known: Iterable[str], called: Collection[str] = ()) -> list[str]:
+    """`name`, and those of the `known` that may be the same person's. `called`: what stands for
+    the subject, of which each stands for all."""
+    own = [name, *(called if any(is_same_name(name, each) for each in called) else ())]
+    also = [each for each in known if any(is_same_name(each, mine) for mine in own)]
+    return list(dict.fromkeys([*own, *also]))
 
 
 def get_first_name(name: str) -> str:

@@ -35,7 +35,8 @@ def _render_memory_line(memory: Mapping[str, Any]) -> str:
     held = f" (until {until[:10]})" if until else ""
     named = f"{memory['kind']} {memory['id']}"
     about = (memory.get("keywords") or (), memory.get("tags") or ())
-    told = format_description(memory.get("context") or "", *about)
+    relations = memory.get("relations") or ()
+    told = format_description(memory.get("context") or "", *about, relations)
     described = f" ({told})" if told else ""
     aside = "" if memory["relevant"] else " (hardly bears on it)"
     return escape_as_data(f"- [{named}] {day} {said_by}{memory['text']}{described}{held}{aside}")

@@ -44,10 +44,9 @@ def recall_context(
     return build_context(
         space,
         question,
+        session_id=_find_session_id(space, wishes.session),
         # What the request carries itself need not be repeated by a window.
-        session_id=None
-        if has_earlier_answer(messages)
-        else _find_session_id(space, wishes.session),
+        seen=[extract_text(each) for each in messages] if has_earlier_answer(messages) else (),
         budget_tokens=wishes.budget,
         agent=wishes.agent,
         asked_by=SearchCaller("openai", str(key_id)),

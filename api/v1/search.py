@@ -88,7 +88,7 @@ class AnswerSerializer(StrictSerializer):
     as_of = TimestampField(**NULL)
     include_past = StrictBooleanField(default=False)
     deep = StrictBooleanField(default=False)
-    limit = IntegerField(allow_null=True, default=10, min_value=1, max_value=100)
+    limit = IntegerField(allow_null=True, required=False, min_value=1, max_value=100)
     budget_tokens = IntegerField(default=2000, min_value=100, max_value=1_000_000)
     explain = StrictBooleanField(default=False)
 

@@ -60,6 +60,11 @@ class HubAdminSite(AdminSite):
     ) -> HttpResponse:
         return redirect("account")
 
+    def password_change_done(  # type: ignore[override]  # another page does it
+        self, request: HttpRequest, extra_context: Any = None
+    ) -> HttpResponse:
+        return redirect("account")
+
 
 def administers(request: HttpRequest) -> bool:
     """Whether they are an admin of the tenant that they work for."""

@@ -538,10 +538,11 @@ class Quote:
     """A recalled memory handed to `answer`: text, when it was said, what it is about.
 
     `speaker` said it, word by word; a memory in the hub's own words has none, and `owner` is whom
-    it is about. `predicate` and `object` are a fact's slots. `note`: how a note is described.
-    `until`: it holds no longer; `tells_end`: what it says is that something is over. `replaced`:
-    the words of what it took the place of. `outdated`: characters of a message that told what
-    holds no longer. `bears` False: only among the nearest, below a search's floor.
+    it is about. `predicate` and `object` are a fact's slots. `note`: how a note is described,
+    and what a fact relates. `until`: it holds no longer; `tells_end`: what it says is that
+    something is over. `replaced`: the words of what it took the place of. `outdated`: characters of
+    a message that told what holds no longer. `bears` False: only among the nearest, below a
+    search's floor.
     """
 
     text: str

@@ -457,6 +457,14 @@ def undo_event(
     return _carry_out(event.tenant_id, build, now, reason=reason, dry_run=dry_run)
 
 
+def select_standing(events: Sequence[EvolutionEvent]) -> list[EvolutionEvent]:
+    """Those that nothing has taken back since. Call inside the tenant's scope; a statement a
+    space."""
+    spaces = {event.space_id: event.space for event in events}
+    standing = {place: load_event_standing(space) for place, space in spaces.items()}
+    return [event for event in events if standing[event.space_id].is_standing(event.id)]
+
+
 def roll_back_space(
     space: Space,
     to: datetime,

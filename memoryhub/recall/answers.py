@@ -35,12 +35,12 @@ from memoryhub.recall.render.pack import check_token_budget
 from memoryhub.recall.render.prompt import format_memory_line
 from memoryhub.recall.render.quotes import build_quote, load_quote_details, score_bearings
 from memoryhub.recall.render.results import MemoryItem, SearchResult
-from memoryhub.recall.services import search_memories
+from memoryhub.recall.services import SearchLimit, search_memories
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 
 log = structlog.get_logger()
-LIMIT, BUDGET = 10, 2000
+BUDGET = 2000
 # Of a question this much is read by the rules and shown to a model.
 _MAX_QUESTION_CHARACTERS = 4_000
 
@@ -63,7 +63,7 @@ def answer_question(
     as_of: datetime | None = None,
     include_past: bool = False,
     deep: bool = False,
-    limit: int | None = LIMIT,
+    limit: SearchLimit = "policy",
     budget_tokens: int = BUDGET,
     explain: bool = False,
     policy: Policy | None = None,
@@ -71,7 +71,7 @@ def answer_question(
     now: datetime | None = None,
     reinforce: bool = True,
 ) -> AnswerResult:
-    """Answer `question` from at most `limit` memories (None: as many as it asks for) of together
+    """Answer `question` from at most `limit` memories, as `search_memories` has it, of together
     `budget_tokens`.
 
     `as_of`: as things stood then; `include_past`: also from what no longer holds. The other
@@ -150,7 +150,7 @@ def compose_answer(
     wants_past = include_past or find_asked_tense(question[:_MAX_QUESTION_CHARACTERS]) == "former"
     holding = [(i, q) for i, q in quoted if wants_past or q.until is None or q.until > at]
     holding.sort(key=lambda pair: not pair[1].bears)
-    kept, tokens = _fit_token_budget(holding, budget_tokens)
+    kept, tokens = _fit_token_budget(holding, budget_tokens, whole=policy.recall.whole)
     quotes, subject = [quote for _, quote in kept], space.display_name
     with open_ledger(space.tenant_id, space_id=space.id, at=now):
         made, failed = _ask_engine(tenant, policy, question, quotes, subject)
@@ -162,7 +162,6 @@ def load_quotes_for_question(space: Space, question: str, *, now: datetime) -> l
     found = search_memories(
         space,
         question,
-        limit=LIMIT,
         now=now,
         reinforce=False,
         unasked="model",
@@ -191,16 +190,20 @@ def _name_people(space: Space, quote: Quote) -> Quote:
 
 
 def _fit_token_budget(
-    quoted: Sequence[tuple[MemoryItem, Quote]], budget: int
+    quoted: Sequence[tuple[MemoryItem, Quote]], budget: int, *, whole: bool
 ) -> tuple[list[tuple[MemoryItem, Quote]], int]:
-    """(those that fit together, the first first; their tokens)."""
+    """(those that fit together, the first first; their tokens). Of a `whole` dialogue, which is in
+    the order of time, its newest run (BL1)."""
     sizes = count_tokens([format_memory_line(item) for item, _ in quoted]) if quoted else []
+    sized = list(zip(quoted, sizes, strict=True))
     kept, total = list[tuple[MemoryItem, Quote]](), 0
-    for pair, size in zip(quoted, sizes, strict=True):
+    for pair, size in reversed(sized) if whole else sized:
         if total + size <= budget:
             kept.append(pair)
             total += size
-    return kept, total
+        elif whole:
+            break
+    return kept[::-1] if whole else kept, total
 
 
 def _ask_engine(

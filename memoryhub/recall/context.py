@@ -6,7 +6,7 @@ chain, what was said, the latest exchanges. Every item carries its id, times and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -104,14 +104,16 @@ def build_context(
     reinforce: bool = True,
     inspect: bool = False,
     standing: SpaceSearchState | None = None,
+    seen: Collection[str] = (),
 ) -> MemoryContext:
     """What of the space's memory to hand to a model that is to answer `query`.
 
     `policy`, or `channels` and `select` of it, answer this one question in place of the space's
     own. What made it into the text is remembered better for it, unless not to `reinforce`: then
     nothing is left of the question. `inspect`: a person only looks; that is logged at once, and
-    reinforces nothing. `standing`: read together with the space, just now. Raises InvalidInput for
-    an empty query or a budget out of bounds. Opens its own scopes.
+    reinforces nothing. `standing`: read together with the space, just now. `seen`: texts that the
+    model has in front of it already, which no turn of the window need repeat. Raises InvalidInput
+    for an empty query or a budget out of bounds. Opens its own scopes.
     """
     pack.check_token_budget(budget_tokens)
     clock, now = StageTimer(), now or timezone.now()
@@ -130,7 +132,7 @@ def build_context(
     chosen = retrieve.select_channels(ask)
     with reading_scope(space.tenant_id):
         with clock.measure_stage("always"):
-            parts = load_unasked_items(ask, agent)
+            parts = load_unasked_items(ask, agent, seen)
         there = frozenset(item.id for items in parts.values() for item in items)
         most = _compute_limit_per_kind(ask)
         wanted = RetrievalScope(chosen, _MAX_FINDINGS, most, seen=there, explain=explain)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from memoryhub.policies.schema import Channel
 from memoryhub.recall.candidates import channels as finding
-from memoryhub.recall.candidates.channels import similar
+from memoryhub.recall.candidates.channels import graph, similar
 from memoryhub.recall.candidates.channels.hits import ChannelHit
 from memoryhub.recall.candidates.successors import Succession, find_successions
 from memoryhub.recall.judge import judge
@@ -157,6 +157,8 @@ def retrieve_memories(
         items = load_items(found, made.links)
         if far := made.irrelevant:
             items = [replace(i, relevant=False) if i.id in far else i for i in items]
+        if ask.policy.recall.select != "fused":
+            items = _add_relations(items)
     if not wanted.limit_per_kind:
         margin = RULES_MARGIN if ask.is_read_by_rules else MODEL_MARGIN
         items, told = remove_duplicates(items, margin)
@@ -266,6 +268,14 @@ def load_items_of_hits(hits: Sequence[ChannelHit]) -> list[MemoryItem]:
     """What a channel holds out, read. Call inside the tenant's scope."""
     found = [FoundMemory(h.kind, h.id, h.score, {}, h.linked, h.reason) for h in hits]
     return load_items(found, {})
+
+
+def _add_relations(items: list[MemoryItem]) -> list[MemoryItem]:
+    """With what the facts relate that the graph has found: Mem0g hands over both. Where all
+    channels are ranked together the fact's own words do. Call inside the tenant's scope."""
+    by_graph = [item.id for item in items if any(each.channel == "graph" for each in item.found)]
+    told = graph.load_relation_texts(by_graph) if by_graph else {}
+    return [replace(i, relations=tuple(told[i.id])) if i.id in told else i for i in items]
 
 
 def _add_successors(

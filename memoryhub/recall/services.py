@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -44,6 +45,7 @@ ALL_KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
 DEFAULT_KINDS: tuple[MemoryKind, ...] = ("fact", "turn", "note")
 DEFAULT_LIMIT, MAX_LIMIT = 10, 100
 SearchLimit = int | None | Literal["policy"]
+UnaskedWish = bool | Literal["model", "twice"] | None
 
 
 @RECALL_SECONDS.time()
@@ -70,14 +72,16 @@ def search_memories(
     reinforce: bool = True,
     inspect: bool = False,
     standing: SpaceSearchState | None = None,
-    unasked: bool | Literal["model"] | None = None,
+    unasked: UnaskedWish = None,
     nearest: bool = False,
     min_relevance: float | None = None,
 ) -> SearchResult:
     """The memories of `space` that bear on `query`, best first. Opens its own tenant scope.
 
     `limit` "policy": ten, or where the policy routes questions as many as the router thinks are
-    wanted; None: that many under any policy, and notes linked to them. `kinds` None: those whose
+    wanted, or all where it hands over the whole dialogue; notes that are linked to them come beside
+    those, unless it ranks all channels together. None: as many as the question wants, and linked
+    notes, under any policy. `kinds` None: those whose
     channels the policy has on. `as_of`: as things stood in the world then;
     `include_past`: also what no longer holds; `deep`: also what has faded, which revives it;
     `only`: of these facts, turns, notes and episodes, by id, where only those are asked for.
@@ -88,8 +92,9 @@ def search_memories(
     `inspect`: a person only looks; that is logged at once, and reinforces nothing. `standing`: read
     together with the space, just now. `unasked`: also what the policy hands over whatever is asked;
     None: where the policy does not rank all channels together; "model": also where a model is to
-    answer, since rules quote what was found and can not weigh what was not. `nearest`: as many as
-    were asked for, nearest first, and each says whether it bears on the query. `min_relevance`:
+    answer, since rules quote what was found and can not weigh what was not; "twice": in any case,
+    what was found as well among it, for who shows fewer than are found. `nearest`: as many as were
+    asked for, nearest first, and each says whether it bears on the query. `min_relevance`:
     only what is like the query by so much, 0 to 1 (`ranking.select.measure_likeness`).
     What fails degrades the search; raises InvalidInput for an empty query.
     """
@@ -132,7 +137,7 @@ def search_memories(
         took_ms=clock.took_ms,
         explain=told.build_explanation() if explain else None,
         recall_id=journal.generate_recall_id() if reinforce or inspect else None,
-        unasked=_exclude_found(beside, shown),
+        unasked=_exclude_found(beside, () if unasked == "twice" else shown),
     )
     if reinforce or inspect:
         options = {
@@ -167,10 +172,10 @@ def _load_named_items(ask: PreparedQuestion) -> list[MemoryItem]:
     return items
 
 
-def _is_unasked_wanted(ask: PreparedQuestion, unasked: bool | Literal["model"] | None) -> bool:
+def _is_unasked_wanted(ask: PreparedQuestion, unasked: UnaskedWish) -> bool:
     if isinstance(unasked, bool):
         return unasked
-    if ask.policy.recall.select != "fused":
+    if unasked == "twice" or ask.policy.recall.select != "fused":
         return True
     return unasked == "model" and not ask.is_read_by_rules
 
@@ -226,6 +231,8 @@ def _build_scope(
     # Linked notes have a budget of their own, however many there are that were found (A10); who
     # asks for so many gets no more.
     linked = limit is None or (limit == "policy" and select != "fused")
-    if limit == "policy":
+    if limit == "policy" and ask.policy.recall.whole:
+        limit = sys.maxsize
+    elif limit == "policy":
         limit = ask.k if select == "routed" else DEFAULT_LIMIT
     return RetrievalScope(chosen, limit or ask.k, kinds=only, linked=linked)

@@ -42,6 +42,7 @@ def decide_by_verdict(
     speakers: Collection[str] = (),
     tells_state: bool = False,
     is_model: bool = False,
+    tells_exchange: bool = False,
     why: str = "",
 ) -> ClaimDecision[ClaimT]:
     """The decision that follows from `op` on `old`, which is held and open or was until now.
@@ -50,8 +51,9 @@ def decide_by_verdict(
     `trust`: how far the engine's word goes (policy `judge.trust`). `quoted`: the words that the new
     claim rests on were found. `speakers`: who talks here, by name, folded. `tells_state`: the
     engine said whether the new claim holds now, so that one which does is no late news. `is_model`:
-    what it says is put before a person where it is not carried out. `why`: what the engine goes by,
-    told with the reason where a claim is touched.
+    what it says is put before a person where it is not carried out. `tells_exchange`: the words say
+    that one value took the place of the other, so that both are not so side by side. `why`: what
+    the engine goes by, told with the reason where a claim is touched.
     """
     decision = _decide_by_verdict(
         op,
@@ -66,6 +68,7 @@ def decide_by_verdict(
         speakers,
         tells_state,
         is_model,
+        tells_exchange,
     )
     told = why and decision.target is not None
     return replace(decision, reason=f"{decision.reason} ({why})") if told else decision
@@ -84,6 +87,7 @@ def _decide_by_verdict(
     speakers: Collection[str],
     tells_state: bool,
     is_model: bool,
+    tells_exchange: bool,
 ) -> ClaimDecision[ClaimT]:
     if old is None or op in ("add", "forget") or _is_over(new, old):
         return ClaimDecision(ResolutionOp.ADD, "new")
@@ -102,7 +106,7 @@ def _decide_by_verdict(
         decision = _decide_contradiction(
             new, old, trusted, correction, denies=op == "deny", is_late=is_late
         )
-    doubt = _find_doubt(decision, new, old, trust, quoted, speakers)
+    doubt = _find_doubt(decision, new, old, trust, quoted, speakers, tells_exchange)
     return ClaimDecision(ResolutionOp.REVIEW, doubt, old) if doubt else decision
 
 
@@ -113,6 +117,7 @@ def _find_doubt(
     trust: JudgeTrust,
     quoted: bool,
     speakers: Collection[str],
+    tells_exchange: bool,
 ) -> str:
     """Why a person is asked before the decision is carried out; "" where none has to be."""
     if not decision.mutates or trust == "trusted":
@@ -124,7 +129,8 @@ def _find_doubt(
     owners = {new.owner.casefold(), old.owner.casefold()}
     if len(owners) == 2 and owners <= set(speakers):
         return f"said of somebody else: {decision.reason}"
-    if decision.op is ResolutionOp.SUPERSEDE and _are_kept_side_by_side(new, old):
+    replaced = decision.op is ResolutionOp.SUPERSEDE and not tells_exchange
+    if replaced and _are_kept_side_by_side(new, old):
         return f"both may be so: {decision.reason}"
     return ""
 
@@ -213,7 +219,8 @@ def _decide_denial(
 
 
 def _are_kept_side_by_side(new: Claim, old: Claim) -> bool:
-    """Other values of a predicate that is known to have many: pizza and burgers (spec R9)."""
+    """Other values of a predicate that is known to have many, pizza and burgers (spec R9): that
+    one is so speaks against the other only where the words say it."""
     return (
         new.predicate_key == old.predicate_key
         and is_many_valued(new.predicate_key)

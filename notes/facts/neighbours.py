@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+import re
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from itertools import chain, islice, zip_longest
+from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from memoryhub.tenants.models import Space
 from notes.graph.identity import normalise_name
 from notes.index.nearest import find_nearest_owners
-from notes.models import Fact, Relation
+from notes.models import Entity, Fact, Relation
 
-# Open claims of the owner asked for, or of anybody; whatever their predicate.
+# Open claims of the owners asked for, of all but them, or of anybody; whatever their predicate.
 _OPEN_CLAIMS = """JOIN notes_fact f ON f.id = e.owner_id AND f.status = 'active'
   AND f.retired_at IS NULL AND f.valid_to IS NULL
-  AND (asked.key = '' OR lower(f.owner) = ANY(string_to_array(lower(asked.key), E'\n')))"""
+  AND (asked.key = '' OR starts_with(asked.key, E'\n')
+    <> (lower(f.owner) = ANY(string_to_array(lower(ltrim(asked.key, E'\n')), E'\n'))))"""
 _PAST_CLAIMS = """JOIN notes_fact f ON f.id = e.owner_id AND f.status <> 'retracted'
   AND f.retired_at IS NULL AND f.valid_to IS NOT NULL"""
 _MAX_OWNERS = 500  # names looked for in a text
+_MAX_ROWS = 500  # the newest claims among which each of a batch finds its own
+OF_ANYBODY = ""
+ItemT = TypeVar("ItemT", bound=Hashable)
+
+
+def name_owners(names: Iterable[str]) -> str:
+    """Whose claims are looked for: those of one who goes by these names."""
+    return "\n".join(names)
+
+
+def name_others(names: Iterable[str]) -> str:
+    """Whose claims are looked for: those of everybody who goes by none of these names."""
+    return f"\n{name_owners(names)}"
 
 
 def find_known_claims(
@@ -42,16 +58,12 @@ def find_known_claims(
     near = find_nearest_owners(space, "fact", model, asked, most, _OPEN_CLAIMS)
     over = find_nearest_owners(space, "fact", model, asked, most_past, _PAST_CLAIMS)
     past = _rank_by_cosine(over)[:most_past]
-    open_claims = Fact.objects.filter(
-        space=space, status=Fact.Status.ACTIVE, retired_at=None, valid_to=None
-    )
-    owners = open_claims.order_by().values_list("owner", flat=True).distinct()[:_MAX_OWNERS]
-    told = normalise_name(text)
+    owners = list_open_owners(space)
     own = {normalise_name(speaker) for speaker in speakers}
-    named = [o for o in owners if o and (normalise_name(o) in told or normalise_name(o) in own)]
+    named = [*list_named_owners(owners, text), *(o for o in owners if normalise_name(o) in own)]
     ranked = _rank_by_cosine(near)[:most]
     found = Fact.objects.in_bulk([*ranked, *past])
-    newest = open_claims.filter(owner__in=named).order_by("-asserted_at")[:most]
+    newest = _select_open_claims(space).filter(owner__in=named).order_by("-asserted_at")[:most]
     rows = {at: found[at] for at in ranked if at in found} | {fact.id: fact for fact in newest}
     return [*list(rows.values())[:most], *(found[at] for at in past if at in found)]
 
@@ -81,35 +93,68 @@ def load_learned_predicates(keys: Collection[str]) -> set[str]:
     return set(rows.values_list("predicate_key", flat=True).distinct().order_by())
 
 
-def find_nearest_facts(
-    space: Space, model: str, asked: Sequence[tuple[str, Any]], *, floor: float, most: int
-) -> list[list[UUID]]:
-    """For each (owner, vector), open claims of the owner, "" for anybody's, at or above the cosine
-    `floor`, nearest first.
+def list_open_owners(space: Space) -> list[str]:
+    """Whom open claims are about. One statement."""
+    owners = _select_open_claims(space).order_by().values_list("owner", flat=True).distinct()
+    return list(owners[:_MAX_OWNERS])
 
-    Call inside the tenant's scope. One statement.
-    """
-    found = find_open_facts(space, model, [([owner], vector) for owner, vector in asked], most=most)
-    return [[fact for fact, cosine in near if cosine >= floor] for near in found]
+
+def list_named_owners(owners: Iterable[str], text: str) -> list[str]:
+    """Those whose name the text holds, as words of their own where they are written in letters."""
+    told = normalise_name(text)
+    return [owner for owner in owners if owner and _holds_name(told, normalise_name(owner))]
+
+
+def _holds_name(told: str, name: str) -> bool:
+    if not name.isascii():
+        return name in told
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", told, re.ASCII) is not None
+
+
+def list_named_things(space: Space, texts: Sequence[str]) -> list[list[str]]:
+    """By text, the keys of entities that it names. One statement: the database looks for them."""
+    told = [normalise_name(text) for text in texts]
+    rows = Entity.objects.filter(space=space, retired_at=None).extra(  # fixed text
+        where=["strpos(%s, canonical_key) > 0"], params=["\n".join(told)]
+    )
+    keys = list(rows.order_by().values_list("canonical_key", flat=True)[:_MAX_ROWS])
+    return [[key for key in keys if _holds_name(text, key)] for text in told]
+
+
+def _select_open_claims(space: Space) -> QuerySet[Fact]:
+    return Fact.objects.filter(
+        space=space, status=Fact.Status.ACTIVE, retired_at=None, valid_to=None
+    )
 
 
 def find_open_facts(
-    space: Space, model: str, asked: Sequence[tuple[Collection[str], Any]], *, most: int
+    space: Space, model: str, asked: Sequence[tuple[str, Any]], *, most: int
 ) -> list[list[tuple[UUID, float]]]:
-    """For each (names of an owner, vector), open claims of that owner, [""] for anybody's, with
-    their cosines, nearest first, however far.
+    """For each (whose, vector), open claims of these owners with their cosines, nearest first,
+    however far. Whose is said by `name_owners`, `name_others` or `OF_ANYBODY`.
 
     Call inside the tenant's scope. One statement.
     """
-    keyed = [("\n".join(names), vector) for names, vector in asked]
-    return find_nearest_owners(space, "fact", model, keyed, most, _OPEN_CLAIMS)
+    return find_nearest_owners(space, "fact", model, asked, most, _OPEN_CLAIMS)
+
+
+def find_facts_of(space: Space, named: Sequence[Collection[str]]) -> list[list[UUID]]:
+    """For each group of owners, open claims about them, the newest first. One statement, and none
+    where nobody is named."""
+    wanted = {owner for owners in named for owner in owners}
+    if not wanted:
+        return [[] for _ in named]
+    newest = _select_open_claims(space).filter(owner__in=wanted).order_by("-asserted_at")
+    rows = list(newest.values_list("id", "owner")[:_MAX_ROWS])
+    return [[row for row, owner in rows if owner in owners] for owners in named]
 
 
 def find_facts_about(
-    space: Space, names: Iterable[tuple[str, Iterable[str]]]
+    space: Space, names: Iterable[tuple[Collection[str] | None, Iterable[str]]]
 ) -> dict[int, list[UUID]]:
-    """For each (owner, names of things), open claims of the owner with an edge to one of them."""
-    wanted = [(owner, {normalise_name(name) for name in found}) for owner, found in names]
+    """For each (owners, names of things), open claims of these owners with an edge to one of the
+    things, the newest first; None: of whomever."""
+    wanted = [(owners, {normalise_name(name) for name in found}) for owners, found in names]
     keys = {name for _, found in wanted for name in found}
     if not keys:
         return {}
@@ -122,28 +167,37 @@ def find_facts_about(
         fact__status=Fact.Status.ACTIVE,
     ).order_by("-fact__asserted_at")
     rows = edges.values_list("fact_id", "fact__owner", "src__canonical_key", "dst__canonical_key")[
-        :500
+        :_MAX_ROWS
     ]
     near: dict[int, list[UUID]] = {}
-    for place, (owner, found) in enumerate(wanted):
-        near[place] = [f for f, whose, s, d in rows if whose == owner and found & {s, d}]
+    for place, (owners, found) in enumerate(wanted):
+        near[place] = [
+            fact
+            for fact, whose, src, dst in rows
+            if (owners is None or whose in owners) and found & {src, dst}
+        ]
     return near
 
 
-def select_neighbours(
-    most: int, vector: Sequence[UUID], predicate: Sequence[UUID], edges: Sequence[UUID]
+def take_turns(most: int, *ways: Sequence[ItemT]) -> list[ItemT]:
+    """At most `most` of what each way found, once each, in the order of the ways: what is near
+    comes first (M8). Where there is more, the ways take turns: ten that are all but the same leave
+    room for what another way finds."""
+    found = dict.fromkeys(chain(*ways))
+    turns = (one for rank in zip_longest(*ways) for one in rank if one is not None)
+    chosen = set(islice(dict.fromkeys(turns), most))
+    return [one for one in found if one in chosen]
+
+
+def find_same_predicate(
+    held: Iterable[Fact], candidate: Fact, names: Collection[str]
 ) -> list[UUID]:
-    """At most `most` of them, once each: what is near comes first (M8)."""
-    return list(dict.fromkeys([*vector, *predicate, *edges]))[:most]
-
-
-def find_same_predicate(held: Iterable[Fact], candidate: Fact) -> list[UUID]:
-    """Open claims with the candidate's owner and predicate, newest first."""
+    """Open claims with the candidate's predicate of its owner, under all `names`, newest first."""
     rows = [
         fact
         for fact in held
         if fact.predicate_key == candidate.predicate_key != ""
-        and fact.owner == candidate.owner
+        and fact.owner in names
         and fact.valid_to is None
     ]
     return [fact.id for fact in sorted(rows, key=lambda f: f.asserted_at, reverse=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -41,8 +41,10 @@ def load_held_claims(
     *,
     corrections: Collection[Fact] = (),
     near: Collection[UUID] = (),
+    names: Mapping[str, Collection[str]] | None = None,
 ) -> list[Fact]:
     """The claims that candidates could touch: the same words, the same owner and predicate.
+    `names`: under which an owner is known besides.
 
     Endings without a predicate reach what their words speak of, `corrections` what was said with
     the same verb. `near` are further rows wanted, by id.
@@ -51,9 +53,8 @@ def load_held_claims(
     claims: list[tuple[str, Any]] = [(fact.owner, fact) for fact in candidates]
     keys = {(owner, key) for owner, claim in claims for key in list_reachable_predicates(claim)}
     if keys:
-        wanted |= Q(
-            owner__in={owner for owner, _ in keys}, predicate_key__in={key for _, key in keys}
-        )
+        owners = {each for owner, _ in keys for each in (owner, *(names or {}).get(owner, ()))}
+        wanted |= Q(owner__in=owners, predicate_key__in={key for _, key in keys})
     for fact in corrections:
         wanted |= Q(owner=fact.owner, verb=fact.verb)
     for fact in candidates:

@@ -13,19 +13,39 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 
-from memoryhub.console.admin.actions import ACTIONS
+from memoryhub.console.admin.actions import ACTIONS, list_actions
 from memoryhub.console.admin.base import HubAdmin
+from memoryhub.console.admin.elsewhere import WAYS
 from memoryhub.console.admin.names import list_unnamed_columns, list_unnamed_tables
 from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline import corrections
 from memoryhub.pipeline.jobs.queue import plan_step
 from memoryhub.pipeline.models import Job, SealedErasure
 from memoryhub.tenants.models import ApiKey, AuditEntry, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import EvolutionEvent, Fact, Link, Note, Page, Receipt, Revision, Segment
+from notes.history.row_kinds import list_row_kinds
+from notes.models import (
+    EvolutionEvent,
+    Fact,
+    Link,
+    Note,
+    Page,
+    Receipt,
+    Revision,
+    Segment,
+    SegmentPage,
+)
+from personas import profile
+from personas.blocks import BlockWriter, rethink_block
+from personas.models import BlockVersion, ProfileAttribute
+from personas.traits import get_owner_name
 from tests.console.conftest import ConsoleWorld, make_world
 from tests.support.attack import take_fingerprints
 from tests.support.factories import (
+    make_block,
+    make_entity,
     make_episode,
     make_event,
     make_fact,
@@ -34,6 +54,7 @@ from tests.support.factories import (
     make_member,
     make_note,
     make_segment,
+    make_trait,
     make_turns,
 )
 
@@ -278,6 +299,144 @@ def test_jobs_keys_and_spaces_have_their_actions(browser: Client, world: Console
     assert world.space.paused_by == world.admin.username
 
 
+def make_amendable(world: ConsoleWorld) -> dict[str, Any]:
+    """A row of each kind that has an action of its own, by the action's name and the kind's."""
+    with tenant_scope(world.tenant.id):
+        page = Page.objects.filter(space=world.space).earliest("id")
+        merged = make_entity(world.space, "Gent")
+        trait = make_trait(world.space, "openness", "high", world.turn)
+    with tenant_scope(world.tenant.id):
+        _, entry = profile.write_attribute(world.space, "town", "Ghent", "ida", timezone.now())
+        first = BlockVersion.objects.get(block=world.block)
+        writer = BlockWriter("ida", "person", timezone.now(), world.space)
+        rethink_block(writer, world.block.id, "Keeps wasps.")
+    # What is told of an entity that stands for itself is nothing to be taken back.
+    corrections.merge_memories(
+        world.space, "entity", merged.id, world.entity.id, "ida", timezone.now()
+    )
+    made = corrections.end_fact(world.space, world.fact.id, "ida", timezone.now())
+    rows = {"pin": page, "split": merged, "withdraw": trait, "remove": entry, "restore": first}
+    found = rows | {"undo": made.event, "remove block": world.block}
+    for row in found.values():
+        reread(row)
+    return found
+
+
+def read_state(name: str, row: Any) -> Any:
+    """What the action of this name is to change about the row, as it is now."""
+    with tenant_scope(row.tenant_id):
+        row = type(row).objects.get(pk=row.pk)
+        if name == "restore":
+            return row.block.value
+        if name == "undo":
+            return Fact.objects.get(space=row.space, text="I keep bees in Ghent").status
+        columns = {"pin": "pinned", "split": "merged_into_id", "withdraw": "valid_to"}
+        return getattr(row, columns.get(name, "retired_at"))
+
+
+AMENDED = ("pin", "split", "withdraw", "remove", "restore", "undo", "remove block")
+
+
+@pytest.mark.parametrize("name", AMENDED)
+def test_each_kind_is_put_right_by_its_service_and_that_is_undone(
+    browser: Client, world: ConsoleWorld, name: str
+) -> None:
+    """Asked for first, with its reason in the history; the undo that is offered takes it back."""
+    row = make_amendable(world)[name]
+    action = next(a for a in list_actions(type(row)) if a.name == name.split()[0])
+    assert f'value="{action.name}"' in browser.get(build_row_address(row)).content.decode()
+    before = read_state(name, row)
+    asked = send_action(browser, row, action.name).content.decode()
+    assert escape(str(action.help)) in asked
+    assert 'name="reason"' in asked
+    assert read_state(name, row) == before
+    done = send_action(browser, row, action.name, confirmed="1", reason="a mix-up")
+    assert escape(str(action.done)) in done.content.decode()
+    assert read_state(name, row) != before
+    with tenant_scope(world.tenant.id):
+        event = EvolutionEvent.objects.get(space=world.space, reason__contains="a mix-up")
+    assert event.actor == world.admin.username
+    undo = reverse("space-event", args=[world.space.id, event.id])
+    assert undo in done.content.decode()
+    assert f'value="{action.name}"' not in browser.get(build_row_address(row)).content.decode()
+    browser.post(undo)
+    assert read_state(name, row) == before
+
+
+def test_undoing_says_what_it_changes_and_what_stands_in_its_way(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    ended = corrections.end_fact(world.space, world.fact.id, "ida", timezone.now()).event
+    asked = send_action(browser, ended, "undo").content.decode()
+    assert "reopens 1 fact" in asked
+    assert f"<li>{ended.get_kind_display()}: ended</li>" in asked
+    corrections.set_pinned(world.space, "fact", world.fact.id, True, "ida", timezone.now())
+    asked = send_action(browser, ended, "undo").content.decode()
+    assert "1 later change built on this" in asked
+    done = send_action(browser, ended, "undo", confirmed="1").content.decode()
+    assert "Nothing was changed: 1 later change built on this" in done
+    reread(world.fact)
+    assert world.fact.valid_to is not None
+
+
+def test_a_trait_is_called_by_its_words(browser: Client, world: ConsoleWorld) -> None:
+    with tenant_scope(world.tenant.id):
+        trait = make_trait(world.space, "openness", "high", world.turn)
+    shown = browser.get(build_row_address(trait))
+    assert shown.context["headline"] == str(trait)
+    browser.cookies["django_language"] = "zh-hans"
+    assert browser.get(build_row_address(trait)).context["headline"] == "对新事物好奇"
+
+
+def test_what_follows_from_something_else_is_not_edited_here(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    """No action is offered, and one that is sent all the same changes nothing."""
+    with tenant_scope(world.tenant.id):
+        generated = make_block(world.space, "portrait", "Keeps bees.", generated=True)
+        shared = make_block(world.space, "rules", "Be kind.", shared=True)
+        mirrored = ProfileAttribute.objects.create(
+            tenant=world.tenant, space=world.space, owner=get_owner_name(world.space),
+            key="town", value="Ghent", fact=world.fact,
+        )  # fmt: skip
+        theirs = make_trait(world.space, "openness", "high", world.turn, owner="an agent")
+    for row in (generated, shared, mirrored, theirs):
+        assert 'name="action"' not in browser.get(build_row_address(row)).content.decode()
+    for row, name in ((generated, "remove"), (mirrored, "remove")):
+        send_action(browser, row, name, confirmed="1")
+        reread(row)
+        assert row.retired_at is None
+
+
+def test_a_kind_without_an_action_says_what_can_be_done_instead(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    """Every kind of memory has the one or the other, and so has what was said."""
+    for model in (Turn, BlockVersion, *(kind.model for kind in list_row_kinds())):
+        assert model in ACTIONS or model in WAYS, model
+    with tenant_scope(world.tenant.id):
+        link = make_link(world.note, make_note(world.space, "Honey from the roof"))
+        page = Page.objects.filter(space=world.space).earliest("id")
+        place = SegmentPage.objects.get(page=page)
+    space, note, topic = world.space.id, world.note, world.segment.id
+    erase = f"{reverse('space-erase', args=[space])}?turns={world.turn.id}"
+    to_topic = reverse("space-segment", args=[space, topic])
+    describe = f"{reverse('space-note', args=[space, note.id])}?action=describe"
+    for row, told, address in (
+        (link, "one of its notes is hidden", reverse("space-note", args=[space, link.a_id])),
+        (world.segment, "forms topics by itself", to_topic),
+        (place, "places exchanges by itself", to_topic),
+        (page, "until it is erased", erase),
+        (world.turn, "until it is erased", erase),
+        (note, "Its description is edited", describe),
+        (world.entity, "chosen in their list", reverse("space-entities", args=[space])),
+    ):
+        page_text = browser.get(build_row_address(row)).content.decode()
+        (line,) = [each for each in page_text.splitlines() if told in each]
+        assert f'<a href="{address}">' in line
+        assert browser.get(address).status_code == 200
+
+
 @pytest.mark.parametrize("role", ["viewer", "editor"])
 def test_actions_take_an_admin(client: Client, world: ConsoleWorld, role: str) -> None:
     client.force_login(make_member(world.tenant, role))
@@ -288,7 +447,9 @@ def test_actions_take_an_admin(client: Client, world: ConsoleWorld, role: str) -
 
 def test_actions_reach_no_other_tenant(browser: Client, world: ConsoleWorld) -> None:
     other = make_world("Orchard")
-    rows = (other.fact, other.note, other.episode, other.job, other.key, other.space)
+    rows = [other.fact, other.note, other.episode, other.job, other.key, other.space]
+    rows += make_amendable(other).values()
+    assert {type(row) for row in rows} == set(ACTIONS)
     before = take_fingerprints(other.tenant.id)
     for row in rows:
         for action in ACTIONS[type(row)]:

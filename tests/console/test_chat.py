@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from memoryhub.console.pages.chat import exchanges
+from memoryhub.console.templatetags.console import on_day
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import GroundedAnswer, Quote
 from memoryhub.errors import EngineError
@@ -19,6 +21,7 @@ from memoryhub.inference import selection
 from memoryhub.pipeline.models import Job
 from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.render.results import MemoryItem, SearchResult, TurnSource
+from memoryhub.recall.services import SearchLimit
 from memoryhub.tenants.models import Membership, Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact
@@ -28,6 +31,7 @@ from tests.support.factories import (
     make_fact,
     make_job,
     make_member,
+    make_note,
     make_proposal,
     make_receipt,
     make_turns,
@@ -57,9 +61,10 @@ def memory(monkeypatch: pytest.MonkeyPatch, world: ConsoleWorld) -> list[MemoryI
     found: list[MemoryItem] = []
 
     def search(
-        space: Space, query: str, *, limit: int, asked_by: SearchCaller, **options: Any
+        space: Space, query: str, *, limit: SearchLimit, asked_by: SearchCaller, **options: Any
     ) -> SearchResult:
-        return SearchResult(found[:limit], insufficient=not found)
+        shown = found[:limit] if isinstance(limit, int) else found
+        return SearchResult(shown, insufficient=not found)
 
     monkeypatch.setattr(exchanges, "search_memories", search)
     monkeypatch.setattr(selection, "select_engine", lambda tenant, policy: Parrot())
@@ -106,7 +111,8 @@ def test_both_sides_are_stored_and_read_later(
     with tenant_scope(world.tenant.id):
         mine, reply = Turn.objects.filter(session__channel="console").order_by("seq")
         assert (mine.role, mine.text) == ("user", "Where are my bees?")
-        assert (reply.role, reply.metadata) == ("assistant", {"quoted": True})
+        rests_on = {"quoted": True, "cites": [str(world.turn.id)]}
+        assert (reply.role, reply.metadata) == ("assistant", rests_on)
         assert Job.objects.filter(first_seq=mine.seq, state="queued").exists()
 
 
@@ -373,6 +379,34 @@ def test_a_reply_names_what_it_rests_on(
     answered = page.partition("Answered from")[2].partition("Recalled")[0]
     assert reverse("space-fact", args=[world.space.id, world.fact.id]) in answered
     assert "D1:1" in answered
+
+
+def test_each_answer_shows_its_memories_with_their_days(
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once, and whenever the conversation is opened again."""
+    every = GroundedAnswer("You keep bees.", True, (0, 1, 2))
+    monkeypatch.setattr(Parrot, "answer_question", lambda *given, **more: every)
+    days = [MAY + timedelta(days=40 * at) for at in range(3)]
+    with tenant_scope(world.tenant.id):
+        fact = make_fact(world.space, "I sold a hive", world.turn, asserted_at=days[0])
+        note = make_note(world.space, "A hive for sale", occurred_at=days[1])
+        (said,) = make_turns(world.space, "The hive is gone.")
+        Turn.objects.filter(id=said.id).update(occurred_at=days[2])
+        said.refresh_from_db()
+    for row, kind, text in ((fact, "fact", fact.text), (note, "note", note.content)):
+        item = make_turn_item(world.turn, kind, id=row.id, text=text)
+        memory.append(replace(item, occurred_at=days[len(memory)]))
+    memory.append(replace(make_turn_item(said), occurred_at=days[2]))
+    answered = show_chat_answer(browser, world, "Bees?")
+    shown = browser.get(reverse("chat-with", args=[world.space.id])).content.decode()
+    for page in (answered, shown):
+        _, _, list_of = page.rpartition('class="rests-on"')
+        lines = list_of.partition("</ul>")[0].split("<li>")[1:]
+        assert len(lines) == 3
+        for line, item in zip(lines, memory, strict=True):
+            assert item.text[:20] in line
+            assert on_day(item.occurred_at, world.space.timezone) in line
 
 
 def test_E16_a_model_that_fails_leaves_the_answer_to_the_rules(

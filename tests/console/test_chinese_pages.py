@@ -11,11 +11,14 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib import admin
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from memoryhub.console.admin.actions import ACTIONS
+from memoryhub.console.frame.admin_addresses import find_row_address
 from memoryhub.console.pages.chat.samples import SAMPLES
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants import person_links
@@ -34,6 +37,7 @@ CHINESE: dict[str, Any] = {"HTTP_ACCEPT_LANGUAGE": "zh-CN,zh;q=0.9"}
 DATA = [sample.person for sample in SAMPLES]
 DATA += ["by name", "was said", "it seems", "What of", "A paper", "printed", "no such thing"]
 DATA += ["as admin", "one space", "nothing above the floor at first; 2 rounds"]
+DATA += ["Token"]  # a word of Chinese by now
 # Two words of a sentence, or one that begins it; a setting's or a stage's name is neither.
 PROSE = re.compile(r"\b[A-Za-z]{2,} [a-z]{2,}\b|\b[A-Z][a-z]{2,}\b")
 
@@ -76,6 +80,51 @@ def test_no_page_of_a_person_says_anything_in_english(
     assert dict(find_untranslated(client, asked)) == {}
 
 
+def list_admin_lists() -> list[str]:
+    names = [f"{m._meta.app_label}_{m._meta.model_name}" for m in admin.site._registry]
+    return [reverse(f"admin:{name}_changelist") for name in names]
+
+
+def test_no_list_of_the_administration_says_anything_in_english(
+    client: Client, hostile: ConsoleWorld
+) -> None:
+    client.force_login(hostile.admin)
+    asked = [reverse("admin:index")]
+    asked += [where + query for where in list_admin_lists() for query in ("", "?q=no+such+thing")]
+    assert dict(find_untranslated(client, asked)) == {}
+
+
+def test_no_row_of_the_administration_says_anything_in_english(
+    client: Client, hostile: ConsoleWorld
+) -> None:
+    """One of each table that has any."""
+    client.force_login(hostile.admin)
+    asked = []
+    for where in list_admin_lists():
+        rows = client.get(where).context["cl"].result_list
+        asked += [find_row_address(row) for row in rows[:1]]
+    assert len(asked) > 30
+    assert dict(find_untranslated(client, asked)) == {}
+
+
+def test_nothing_is_asked_in_english_before_it_is_done(
+    client: Client, hostile: ConsoleWorld
+) -> None:
+    """Each action of each table, on a row as it is: whether it fits or is refused."""
+    client.force_login(hostile.admin)
+    found = {}
+    for model, actions in ACTIONS.items():
+        where = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+        row = client.get(where).context["cl"].result_list[0]
+        for action in actions:
+            form = {"action": action.name, "_selected_action": str(row.pk)}
+            page = client.post(where, form, **CHINESE).content.decode()
+            assert f'value="{action.name}"' in page
+            if left := list_prose(page):
+                found[where, action.name] = left
+    assert found == {}
+
+
 def test_what_the_hub_decided_and_why_is_said_in_chinese(
     client: Client, hostile: ConsoleWorld
 ) -> None:
@@ -106,9 +155,14 @@ def find_untranslated(client: Client, addresses: list[str]) -> Iterator[tuple[st
     for each in addresses:
         answer = client.get(each, follow=True, **CHINESE)
         assert answer.status_code == 200, each
-        said = {remove_data(words) for words in find_english_in_page(answer.content.decode())}
-        if left := sorted(words for words in said if PROSE.search(words)):
+        if left := list_prose(answer.content.decode()):
             yield each, left
+
+
+def list_prose(page: str) -> list[str]:
+    """What a page says in English besides what its rows hold."""
+    said = {remove_data(words) for words in find_english_in_page(page)}
+    return sorted(words for words in said if PROSE.search(words))
 
 
 def remove_data(words: str) -> str:

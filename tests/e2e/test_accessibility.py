@@ -1,7 +1,7 @@
 """Every page of the console by the rules of axe-core, in light and in dark.
 
-A page that is added is looked at by itself: its address is in the console's, and its method in
-`DECIDED`. One line in `STATES` looks at the same page in another state.
+Pages are those of the URL resolver without the exceptions of `tests/support/addresses.py`: a page
+that is added is looked at by itself. One line in `STATES` looks at the same page in another state.
 """
 
 from __future__ import annotations
@@ -10,21 +10,28 @@ import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from django.contrib import admin
+from django.contrib.auth.tokens import default_token_generator
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from playwright.sync_api import Page
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+from playwright.sync_api import Page, expect
 
-from memoryhub.console.urls import urlpatterns
+from memoryhub.console.admin.actions import ACTIONS
+from memoryhub.console.frame.admin_addresses import find_row_address
+from memoryhub.policies.services import set_policy
 from memoryhub.tenants import person_links
-from memoryhub.tenants.models import Membership, Tenant, User
+from memoryhub.tenants.models import Membership, SecondFactor, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import ConsoleWorld, make_world
-from tests.console.test_access import DECIDED, build_address
+from tests.console.test_admin import make_amendable
 from tests.e2e.test_console import LABELLED
+from tests.support.addresses import build_address_of, list_addresses, list_exceptions, list_pages
 from tests.support.browser import Visitor
 from tests.support.factories import make_trait
 
@@ -42,18 +49,11 @@ SCHEMES: tuple[tuple[Literal["light", "dark"], list[str] | None], ...] = (
     ("light", None),
     ("dark", COLOURS),
 )
-# Answers to a script, and files: no pages.
-PARTS = {
-    "find",
-    "space-graph-data",
-    "space-map-data",
-    "space-graph-about",
-    "chat-decisions",
-    "chat-reading",
-    "lab-report",
-    "space-export",
-    "spaces-export",
-}
+# Looked at by a test of their own, since it takes more than to open them.
+TO_STRANGERS = {"sign-in", "sign-in-second", "password-reset", "password-new"}
+AFTER_THE_PASSWORD = {"account-second-app", "account-second-passkey"}
+OWN = {name for name in list_pages() if name == "me" or name.startswith("me-")}
+BEHIND = {name for name in list_pages() if name.startswith("admin:")}
 STATES = (
     ("space-search", "?q=bees"),
     ("space-search", "?q=bees&beside=rag&beside=balanced"),
@@ -65,17 +65,20 @@ STATES = (
     ("space-graph", "?as_of=2026-06-01"),
     ("space-heat", "?by=staying"),
     ("space-heat", "?view=fading"),
+    ("space-fact", "?action=correct"),
+    ("space-note", "?action=describe"),
 )
 
 
-def list_addresses(world: ConsoleWorld) -> Iterator[str]:
-    shown = {str(pattern.name): pattern for pattern in urlpatterns}
+def list_console_addresses(world: ConsoleWorld) -> Iterator[str]:
+    ids = world.collect_ids()
+    apart = TO_STRANGERS | AFTER_THE_PASSWORD | OWN | BEHIND
     pages = {
-        name: build_address(shown[name], world.collect_ids())
-        for name, (_, m) in DECIDED.items()
-        if m == "get"
+        name: build_address_of(name, pattern, ids)
+        for name, pattern in list_pages().items()
+        if name not in apart
     }
-    yield from (where for name, where in pages.items() if name not in PARTS)
+    yield from pages.values()
     yield from (pages[name] + query for name, query in STATES)
 
 
@@ -90,6 +93,20 @@ def list_findings(page: Page) -> list[str]:
     return found
 
 
+def expect_no_findings(page: Page) -> None:
+    found = list_findings(page)
+    assert not found, "\n".join(found)
+
+
+def expect_page_without_findings(visitor: Visitor, where: str) -> None:
+    """The page itself, and not another that it leads to."""
+    answer = visitor.page.goto(visitor.base + where)
+    assert answer is not None
+    assert answer.ok
+    assert answer.request.redirected_from is None
+    expect_no_findings(visitor.page)
+
+
 @pytest.fixture
 def world(tenant: Tenant, visitor: Visitor) -> ConsoleWorld:
     """In the visitor's own tenant; as an operator, to whom nothing is closed."""
@@ -99,28 +116,29 @@ def world(tenant: Tenant, visitor: Visitor) -> ConsoleWorld:
     return make_world("Hive", tenant)
 
 
+@pytest.mark.writes
+@pytest.mark.parametrize("width", [1280], indirect=True)
+def test_what_is_left_out_is_no_page(visitor: Visitor, world: ConsoleWorld) -> None:
+    """Of every exception: a browser that opens it gets no page, or another one than asked for."""
+    known, ids = list_addresses(), world.collect_ids() | {"receipt_id": str(world.receipt.id)}
+    assert list_exceptions() <= set(known)
+    client = Client(raise_request_exception=False)
+    client.force_login(world.admin)
+    for name in list_exceptions() - {"admin:None"}:
+        answer = client.get(build_address_of(name, known[name], ids))
+        whole = not answer.streaming and b"<html" in answer.content
+        assert not (answer.status_code == 200 and whole), name
+    for where in (f"{reverse('admin:index')}nowhere", f"{find_row_address(world.fact)}"[:-7]):
+        assert client.get(where).status_code in (302, 404)
+
+
 @pytest.mark.parametrize("width", [1280], indirect=True)
 def test_every_page_can_be_used_by_everybody(
     visitor: Visitor, world: ConsoleWorld, subtests: pytest.Subtests
 ) -> None:
-    page = visitor.page
-    for where in list_addresses(world):
+    for where in list_console_addresses(world):
         with subtests.test(where):
-            answer = page.goto(visitor.base + where)
-            assert answer is not None
-            assert answer.ok
-            found = list_findings(page)
-            assert not found, "\n".join(found)
-
-
-def list_admin_addresses(world: ConsoleWorld) -> Iterator[str]:
-    """The dashboard, all its lists, and a row's page of each kind that has a life."""
-    yield reverse("admin:index")
-    for model in sorted(admin.site._registry, key=lambda model: model._meta.label):
-        yield reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
-    for row in (world.fact, world.turn, world.space):
-        where = f"admin:{row._meta.app_label}_{row._meta.model_name}_change"
-        yield reverse(where, args=[row.pk])
+            expect_page_without_findings(visitor, where)
 
 
 @pytest.mark.writes
@@ -128,13 +146,114 @@ def list_admin_addresses(world: ConsoleWorld) -> Iterator[str]:
 def test_what_is_behind_the_pages_can_be_used_by_everybody(
     visitor: Visitor, world: ConsoleWorld, subtests: pytest.Subtests
 ) -> None:
-    for where in list_admin_addresses(world):
+    """The dashboard, all lists, and a row's page of each table that has any."""
+    make_amendable(world)
+    client = Client()
+    client.force_login(world.admin)
+    looked_at = set()
+    lists = {name for name in BEHIND if name.endswith("_changelist")}
+    rest = BEHIND - lists - {name.replace("_changelist", "_change") for name in lists}
+    assert rest == {"admin:index"}
+    for name in sorted(lists | rest):
+        where = reverse(name)
         with subtests.test(where):
-            answer = visitor.page.goto(visitor.base + where)
-            assert answer is not None
-            assert answer.ok
-            found = list_findings(visitor.page)
-            assert not found, "\n".join(found)
+            expect_page_without_findings(visitor, where)
+        rows = client.get(where).context["cl"].result_list if "changelist" in name else []
+        for row in rows[:1]:
+            looked_at.add(type(row))
+            with subtests.test(name.replace("changelist", "change")):
+                expect_page_without_findings(visitor, find_row_address(row))
+    assert set(ACTIONS) <= looked_at
+    assert len(looked_at) > len(admin.site._registry) / 2
+
+
+@pytest.mark.writes
+@pytest.mark.parametrize("width", [1280], indirect=True)
+def test_every_question_of_the_administration_can_be_used_by_everybody(
+    visitor: Visitor, world: ConsoleWorld, subtests: pytest.Subtests
+) -> None:
+    """What is shown before an action on chosen rows is done, and what is said afterwards."""
+    page = visitor.page
+    make_amendable(world)
+    for model, actions in ACTIONS.items():
+        lists = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+        for action in actions:
+            with subtests.test(f"{model.__name__} {action.name}"):
+                page.goto(visitor.base + lists)
+                page.locator("input[name=_selected_action]").first.check()
+                page.locator(f"#rows button[name=action][value={action.name}]").click()
+                expect(page.get_by_role("link", name="Cancel")).to_be_visible()
+                expect_no_findings(page)
+    # The last one is done: what it says is looked at too.
+    page.locator("form button.button:not([name=action])").last.click()
+    expect(page.get_by_role("status").or_(page.locator(".messages")).first).to_be_visible()
+    expect_no_findings(page)
+
+
+@pytest.mark.writes
+@pytest.mark.parametrize("width", [1280], indirect=True)
+def test_forgetting_curves_can_be_used_by_everybody(
+    visitor: Visitor, world: ConsoleWorld, subtests: pytest.Subtests
+) -> None:
+    """Drawn only where memories fade."""
+    page, space = visitor.page, world.space
+    set_policy(world.tenant.id, actor="ida", preset="memorybank", space=space)
+    for where, curve in (
+        (f"{reverse('space-heat', args=[space.id])}?view=fading", "svg.falling"),
+        (f"{reverse('space-heat', args=[space.id])}?view=fading&kind=fact", "a.curve svg"),
+        (reverse("space-fact-curve", args=[space.id, world.fact.id]), "main svg polyline"),
+        (reverse("space-note-curve", args=[space.id, world.note.id]), "main svg polyline"),
+        (reverse("space-episode-curve", args=[space.id, world.episode.id]), "main svg polyline"),
+        (reverse("space-fact", args=[space.id, world.fact.id]), "main"),
+        (find_row_address(world.fact), "main svg polyline"),
+    ):
+        with subtests.test(where):
+            page.goto(visitor.base + where)
+            expect(page.locator(curve).first).to_be_attached()
+            expect_no_findings(page)
+
+
+def become(world: ConsoleWorld, role: str | None) -> None:
+    """What the visitor may; None: of no tenant."""
+    with tenant_scope(world.tenant.id):
+        held = Membership.objects.all()
+        if role is None:
+            held.delete()
+        else:
+            held.update(role=role)
+
+
+@pytest.mark.writes
+@pytest.mark.parametrize("width", [1280], indirect=True)
+def test_refusals_and_failures_can_be_used_by_everybody(
+    visitor: Visitor, world: ConsoleWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = visitor.page
+    visitor.known = ("Failed to load resource",)
+
+    def expect_refusal(where: str, status: int, heading: str) -> None:
+        answer = page.goto(visitor.base + where)
+        assert answer is not None
+        assert answer.status == status
+        expect(page.get_by_role("heading", level=1)).to_have_text(heading)
+        expect_no_findings(page)
+
+    expect_refusal("/nowhere", 404, "Page not found")
+    page.goto(visitor.base + reverse("keys"))
+    page.context.clear_cookies(name="csrftoken")
+    page.locator("main form").first.evaluate("form => form.submit()")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Not sent")
+    expect_no_findings(page)
+    with monkeypatch.context() as broken:
+        broken.setattr("memoryhub.console.pages.spaces.views.render", None)
+        expect_refusal(reverse("spaces"), 500, "Something went wrong")
+    become(world, Membership.Role.VIEWER)
+    expect_refusal(reverse("keys"), 403, "Not available for your role")
+    become(world, None)
+    answer = page.goto(visitor.base + reverse("overview"))
+    assert answer is not None
+    assert answer.status == 403
+    expect_no_findings(page)
 
 
 # Where content begins on a screen of this height, whatever the width.
@@ -200,10 +319,55 @@ def test_eight_tabs_lead_to_the_first_fact(visitor: Visitor, world: ConsoleWorld
 
 @pytest.mark.parametrize("width", [1280], indirect=True)
 def test_signing_in_can_be_done_by_everybody(visitor: Visitor) -> None:
-    visitor.page.context.clear_cookies()
-    visitor.open("sign-in")
-    found = list_findings(visitor.page)
-    assert not found, "\n".join(found)
+    page = visitor.page
+    page.context.clear_cookies()
+    expect_page_without_findings(visitor, reverse("sign-in"))
+    visitor.sign_in("nobody")
+    expect(page.get_by_role("alert").or_(page.locator(".error-text")).first).to_be_visible()
+    expect_no_findings(page)
+
+
+@pytest.mark.writes
+@pytest.mark.parametrize("width", [1280], indirect=True)
+def test_a_second_factor_can_be_given_by_everybody(
+    visitor: Visitor, tenant: Tenant, world: ConsoleWorld
+) -> None:
+    """With an app; test_passkeys.py has the pages of a passkey, and those that add either."""
+    page = visitor.page
+    SecondFactor.objects.create(account=world.admin, kind="app", name="App")
+    page.context.clear_cookies()
+    visitor.sign_in(world.admin.username)
+    page.wait_for_url(visitor.base + reverse("sign-in-second"))
+    expect_no_findings(page)
+
+
+@pytest.mark.writes
+@pytest.mark.parametrize("width", [1280], indirect=True)
+def test_a_password_can_be_set_anew_by_everybody(
+    visitor: Visitor, world: ConsoleWorld, settings: Any
+) -> None:
+    """Asked for, sent, given with a mistake, given; and a link that is no longer valid."""
+    page = visitor.page
+    settings.EMAIL_HOST = "localhost"
+    page.context.clear_cookies()
+    expect_page_without_findings(visitor, reverse("password-reset"))
+    page.get_by_role("textbox").fill("nobody@example.org")
+    page.get_by_role("button").last.click()
+    expect(page.get_by_role("textbox")).to_have_count(0)
+    expect_no_findings(page)
+    person = [urlsafe_base64_encode(force_bytes(world.admin.pk))]
+    token = default_token_generator.make_token(world.admin)
+    page.goto(visitor.base + reverse("password-new", args=[*person, token]))
+    first, second = page.locator("input[type=password]").all()
+    expect_no_findings(page)
+    first.fill("three green boats")
+    second.fill("three grey boats")
+    page.locator("main button").click()
+    expect(page.locator("input[type=password]")).to_have_count(2)
+    expect_no_findings(page)
+    page.goto(visitor.base + reverse("password-new", args=[*person, "no-token"]))
+    expect(page.locator("input[type=password]")).to_have_count(0)
+    expect_no_findings(page)
 
 
 @pytest.mark.writes
@@ -215,17 +379,12 @@ def test_a_persons_own_page_can_be_used_by_everybody(
     with tenant_scope(world.tenant.id):
         make_trait(world.space, "openness", "high", world.turn)
     page.context.clear_cookies()
-    visitor.open("me-open")
-    found = list_findings(page)
-    assert not found, "\n".join(found)
+    expect_page_without_findings(visitor, reverse("me-open"))
     _, token = person_links.create_person_link(world.space, "ida", now, now + timedelta(days=1))
     page.goto(f"{visitor.base}{reverse('me-open')}#{token}")
     page.wait_for_url(f"{visitor.base}{reverse('me')}")
-    memory = [reverse(name, args=[world.fact.id]) for name in ("me-memory", "me-memory-erase")]
-    rest = [reverse(name) for name in ("me", "me-about", "me-notes", "me-data", "me-erase")]
-    for where in (*rest, *memory):
-        with subtests.test(where):
-            page.goto(visitor.base + where)
-            found = list_findings(page)
-            assert not found, "\n".join(found)
+    pages, ids = list_pages(), world.collect_ids()
+    for name in OWN - {"me-open"}:
+        with subtests.test(name):
+            expect_page_without_findings(visitor, build_address_of(name, pages[name], ids))
             assert page.evaluate(LABELLED) == []

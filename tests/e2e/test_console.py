@@ -247,6 +247,42 @@ def test_a_chinese_plot_says_its_dates_in_chinese(visitor: Visitor, world: Conso
 
 
 @pytest.mark.writes
+def test_an_answer_and_what_it_is_compared_with_lie_beside_one_another(
+    visitor: Visitor, tenant: Tenant, width: int
+) -> None:
+    """Both within the conversation, neither over the other, and each over half of it."""
+    with tenant_scope(tenant.id):
+        space = make_space(tenant, "Nora")
+    page = visitor.open("chat-with", space.id)
+    page.get_by_label("Message as Nora").fill("I keep bees in Ghent.")
+    page.keyboard.press("Enter")
+    # The first words of a process come when its embedder is loaded.
+    expect(page.locator(".bubble.by-assistant .words")).to_be_visible(timeout=20_000)
+    run_space(tenant.id, space.id)
+    page.get_by_label("Compare with").select_option(label="the same without memory")
+    page.get_by_label("Message as Nora").fill("Where do I keep bees?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".bubble.beside .words")).to_be_visible()
+    expect(page.locator(".bubble.live")).to_have_count(0)
+    replies = page.locator(".replies.two")
+    expect(replies.locator(".rests-on").first).to_be_visible()
+    around, answer, beside = (
+        each.bounding_box()
+        for each in (replies, replies.locator(".bubble").first, replies.locator(".bubble.beside"))
+    )
+    assert around
+    assert answer
+    assert beside
+    assert beside["x"] >= answer["x"] + answer["width"]
+    assert beside["x"] + beside["width"] <= around["x"] + around["width"] + 1
+    assert beside["y"] == pytest.approx(answer["y"], abs=1)
+    assert beside["width"] == pytest.approx(answer["width"], abs=1)
+    assert 2 * beside["width"] <= around["width"] <= width
+    for bubble in replies.locator(".bubble").all():
+        assert bubble.evaluate("e => e.scrollWidth <= e.clientWidth")
+
+
+@pytest.mark.writes
 def test_a_chat_learns_replaces_and_recalls(visitor: Visitor, tenant: Tenant) -> None:
     page = visitor.open("chat")
     page.get_by_role("button", name="messages: A move and a new job").click()

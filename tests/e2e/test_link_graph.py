@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from benchmarks.graph import fill_graph_space
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import Relation
+from notes.models import Fact, Relation
 from tests.console.conftest import ConsoleWorld, make_world
 from tests.support.browser import Visitor
 from tests.support.factories import make_entity, make_fact, make_link, make_note, make_space
@@ -312,6 +312,51 @@ def test_five_thousand_memories_are_drawn_with_their_links(visitor: Visitor, lar
     # The page asks for the data before its script runs, and it is asked for once.
     data = "performance.getEntriesByType('resource').filter((e) => e.name.includes('data.json'))"
     assert page.evaluate(f"{data}.map((each) => each.initiatorType)") == ["link"]
+
+
+WORDS = ("bees", "hives", "frost", "honey", "wasps", "clover", "meadow", "swarm", "queen", "drone")
+
+
+@pytest.fixture(scope="module")
+def spaces(hive: Tenant) -> dict[int, Space]:
+    """By size: memories whose texts are a word or a sentence, in English or in Chinese."""
+    found = {}
+    with tenant_scope(hive.id):
+        for size in (130, 650, 5000):
+            space = found[size] = make_space(hive, f"of {size}")
+            fill_graph_space(space, memories=size, links=2 * size)
+            rows = list(Fact.objects.filter(space=space))
+            for at, row in enumerate(rows):
+                told = " ".join(WORDS[: 1 + at % len(WORDS)]) if at % 3 else "我在根特的屋顶上养蜂"
+                row.text = f"{told} {at}"
+            Fact.objects.bulk_update(rows, ["text"], batch_size=500)
+    return found
+
+
+@pytest.mark.parametrize("size", [130, 650, 5000])
+def test_names_never_lie_over_each_other_however_many_memories(
+    visitor: Visitor, spaces: dict[int, Space], size: int
+) -> None:
+    """Of everything: as it opens, from near, and moved."""
+    page = visitor.open("space-graph", spaces[size].id)
+    page.goto(f"{page.url.partition('?')[0]}?most=all")
+    graph = page.locator("#graph")
+    expect(graph).to_have_attribute("data-drawn", "yes", timeout=60_000)
+    expect(graph).to_have_attribute("data-nodes", str(size))
+    expect(graph).to_have_attribute("data-settled", "yes", timeout=60_000)
+    expect(page.locator(".graph-labels > *").first).to_be_visible()
+    for zoom in ("all", "in", "in", "in", "out", "all"):
+        page.locator(f"[data-zoom={zoom}]").click()
+        page.wait_for_timeout(500)  # of its motion
+        found = page.evaluate(NAMES)
+        names, picture = found["names"], found["picture"]
+        assert len(names) >= 3
+        assert find_overlaps(names) == []
+        for each in names:
+            assert picture["left"] <= each["left"]
+            assert each["right"] <= picture["right"]
+            assert picture["top"] <= each["top"]
+            assert each["bottom"] <= picture["bottom"]
 
 
 def test_the_map_is_drawn_and_a_point_opens_beside_it(

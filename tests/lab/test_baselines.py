@@ -65,7 +65,7 @@ def call_tool(tool: str, **arguments: Any) -> dict[str, Any]:
 
 def move_to_porto(hub: ScriptedHub) -> None:
     use_system(hub, "zep")
-    hub.model.allow(query_entities={"names": []})
+    hub.model.allow("resolve", query_entities={"names": []})
     hub.model.allow(summarise=lambda data: {"summary": " ".join(data["facts"])})
     for city, at in (("Lisbon", START_TIME), ("Porto", JUNE)):
         ends = [{"name": "Ana", "type": "person"}, {"name": city, "type": "place"}]

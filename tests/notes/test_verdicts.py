@@ -54,6 +54,11 @@ def test_where_a_person_confirms_what_changes_nothing_does_not_wait() -> None:
     assert judge("contradict", NEW, None, trust="confirm").op is ResolutionOp.ADD
 
 
+def test_where_a_person_confirms_words_that_say_it_wait_too() -> None:
+    decision = judge("contradict", NEW, OLD, trust="confirm", tells_exchange=True)
+    assert decision.op is ResolutionOp.REVIEW
+
+
 @pytest.mark.parametrize(
     ("trust", "done"),
     [("guarded", ResolutionOp.REVIEW), ("trusted", ResolutionOp.SUPERSEDE)],
@@ -88,6 +93,8 @@ def test_R9_other_values_of_what_has_many_are_put_before_a_person(
     pizza = make_claim("Ana likes pizza.", value="pizza", **likes)
     burgers = make_claim("Ana likes burgers.", 30, value="burgers", **likes)
     assert judge("contradict", burgers, pizza, trust=trust).op is done
+    told = judge("contradict", burgers, pizza, trust=trust, tells_exchange=True)
+    assert told.op is ResolutionOp.SUPERSEDE
     same = replace(burgers, text="Ana loathes pizza.", object="pizza")
     assert judge("contradict", same, pizza, trust=trust).op is ResolutionOp.SUPERSEDE
     other = replace(burgers, predicate_key="drives")

@@ -435,3 +435,28 @@ def test_what_a_person_took_back_on_their_page_is_not_written_again(
     assert (row.valid_to, row.corrected_by) == (hub.now - timedelta(seconds=1), corrections.ACTOR)
     with tenant_scope(hub.tenant.id):
         assert "openness may be “curious about the new” now" in Proposal.objects.get().reason
+
+
+def test_knowledge_that_says_what_the_profile_holds_fills_it(
+    hub: ScriptedHub, warm: WarmMemory
+) -> None:
+    warm.add_segment("I moved to Porto.")
+    hub.model.script(
+        "kb_extract",
+        {
+            "user": [
+                make_knowledge_reply("Ana lives in Porto.", "p1"),
+                make_knowledge_reply("Ana's sister works as a nurse.", "p1"),
+                make_knowledge_reply("Ana used to be a pilot.", "p1"),
+            ],
+            "agent": [],
+        },
+    )
+    hub.model.script("trait_update", NO_TRAITS)
+    hub.model.allow("resolve")
+    assert warm.run_promotion()["state"] == "done"
+    with tenant_scope(hub.tenant.id):
+        (home,) = profile.load_profile(hub.space, hub.now)
+        assert (home.key, home.value) == ("lives_in", "Porto")
+        assert home.fact is not None
+        assert (home.fact.shelf, home.fact.cardinality) == (Fact.Shelf.USER, "single")

@@ -10,9 +10,9 @@ from tests.support.segments import reply_chain
 
 @pytest.fixture
 def only_claims(hub: ScriptedHub) -> None:
-    """Nothing else is to be scripted."""
+    """Nothing else is to be scripted; what is compared is judged new, unless a test says more."""
     hub.set_policy("mem0", episodes__rolling=False, graph__enabled=True)
-    hub.model.allow(graph_entities={"entities": []})
+    hub.model.allow("resolve", graph_entities={"entities": []})
 
 
 @pytest.fixture

@@ -115,6 +115,21 @@ def test_AA7_E20_an_address_to_be_forgotten_is_found_by_its_predicate(tenant: Te
     assert (asked.kind, asked.row_id) == ("erase", address.id)
 
 
+def test_AA7_E20_a_wish_finds_a_memory_by_its_meaning_alone(tenant: Tenant) -> None:
+    """No word of the wish is in what it means, nor in what was said of it."""
+    set_policy(tenant.id, actor="test", overrides={"erase.on_request": "confirm"})
+    told = "I take insulin for diabetes."
+    wish = "Please delete what you know about my sugar illness."
+    derive_daily_lines(tenant, told, "I rent a flat in Leeds.", "I have two sons.", wish)
+    (asked,) = list_open_proposals(tenant)
+    with tenant_scope(tenant.id):
+        meant = Fact.objects.get(text__icontains="insulin")
+    assert (asked.kind, asked.row_id) == ("erase", meant.id)
+    assert not set(wish.lower().strip(".").split()) & set(
+        f"{meant.text} {told}".lower().replace(".", "").split()
+    )
+
+
 # Chinese
 
 

@@ -33,6 +33,7 @@ from tests.support.hub import ScriptedHub
 def moved(hub: ScriptedHub) -> ScriptedHub:
     """Ana lived in Lisbon and moved to Porto; her profile says so."""
     hub.set_policy("mem0", episodes__rolling=False)
+    hub.model.allow("resolve")
     say_and_derive(hub, "I live in Lisbon.", make_home_reply("Lisbon"))
     hub.pass_time(days=30)
     say_and_derive(hub, "I moved to Porto.", make_home_reply("Porto"))

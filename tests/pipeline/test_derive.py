@@ -314,8 +314,9 @@ def test_deriving_takes_statements_by_the_batch_not_by_the_turn(
     job = ingest_messages(tenant.id, IngestRequest("ana", messages)).job
     assert job is not None
     # Fixed by what there is to do: no statement a turn, a fact or an entity.
-    # Four ask whether somebody wants to be told, five which embedder a new space is to use.
-    with django_assert_max_num_queries(109):
+    # Four ask whether somebody wants to be told, five which embedder a new space is to use,
+    # one whom claims are about.
+    with django_assert_max_num_queries(110):
         assert runner.run_next_job(tenant.id, job.space_id)
     with tenant_scope(tenant.id):
         job.refresh_from_db()

@@ -43,8 +43,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def only_claims(hub: ScriptedHub) -> None:
-    """Nothing else is to be scripted."""
+    """Nothing else is to be scripted; what is compared is judged new, unless a test says more."""
     hub.set_policy("mem0", episodes__rolling=False)
+    hub.model.allow("resolve")
 
 
 def test_E13_one_unknown_word_costs_its_item_and_the_rest_is_applied(hub: ScriptedHub) -> None:

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def only_claims(hub: ScriptedHub) -> None:
     hub.set_policy("mem0g", episodes__rolling=False)
-    hub.model.allow(graph_entities={"entities": []})
+    hub.model.allow("resolve", graph_entities={"entities": []})
 
 
 def make_entity_replies(*found: str, kind: str = "person") -> list[dict[str, str]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.errors import EngineError
 from memoryhub.pipeline.corrections import undo_event
 from memoryhub.pipeline.review import answer_proposals
@@ -104,6 +105,34 @@ def test_GR5_a_doubt_that_a_model_dispels_is_a_merge(hub: ScriptedHub) -> None:
     hub.model.script("merge_check", {"decisions": [{"pair": "p1", "same": True}]})
     sweep_entities(hub)
     assert reload_entity(hub, other).merged_into_id == long.id
+
+
+@pytest.mark.parametrize(
+    ("names", "state", "decided_by"),
+    [
+        (("artists", "favorite artists art"), "rejected", "local/"),
+        (("Erik Lund", "Lund"), "open", ""),
+    ],
+)
+def test_GR5_plain_words_are_told_apart_by_rule_and_nobody_is_asked(
+    hub: ScriptedHub,
+    monkeypatch: pytest.MonkeyPatch,
+    names: tuple[str, str],
+    state: str,
+    decided_by: str,
+) -> None:
+    """However near their vectors are; of two names the rules can't tell, and a person is asked."""
+    monkeypatch.setattr(merge_entities, "select_engine", lambda tenant, policy: LocalEngine())
+    hub.embedder.table |= dict(zip(names, ([1.0], [0.8, 0.6]), strict=True))
+    one, other = make_entities(hub, *names)
+    sweep_entities(hub)
+    assert reload_entity(hub, other).merged_into_id is None
+    assert reload_entity(hub, one).merged_into_id is None
+    with tenant_scope(hub.tenant.id):
+        settled = Proposal.objects.get()
+        assert settled.state == state
+        assert settled.decided_by.startswith(decided_by)
+        assert bool(settled.decided_by) == bool(decided_by)
 
 
 def test_GR5_what_a_person_declined_is_not_asked_again(hub: ScriptedHub) -> None:

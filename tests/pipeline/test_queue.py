@@ -248,7 +248,7 @@ def test_a_running_job_comes_before_a_new_one_of_a_higher_lane(tenant: Tenant) -
     run_space(tenant.id, first.space_id)
     now = timezone.now()
     with tenant_scope(tenant.id):
-        queue.enqueue_embedding(first.space, first, now)
+        queue.enqueue_embedding(first.space, first, now, now)
         held = queue.claim_job(first.space_id, now + timedelta(minutes=1))
         assert held is not None
         assert held.step == Job.Step.EMBED

@@ -17,13 +17,26 @@ def _name_topic(text: str) -> str:
     return "cooking" if any(word in text for word in ("bake", "sourdough", "oven")) else "work"
 
 
-def _describe(handle: str, text: str, words: str = "") -> dict[str, Any]:
+def _describe(handle: str, text: str) -> dict[str, Any]:
+    """How a note is described when it is written."""
     topic = _name_topic(text)
     return {
         "handle": handle,
         "keywords": [topic],
         "tags": [f"about {topic}", "life"],
-        "context": words or f"Ana's {topic}.",
+        "context": f"Ana's {topic}.",
+    }
+
+
+def _describe_anew(handle: str) -> dict[str, Any]:
+    """How it is described once another note was linked to it: in words that both have, and that
+    stand together nowhere else."""
+    return {
+        "handle": handle,
+        "keywords": ["ana about life"],
+        "tags": ["life about ana"],
+        "context": "Evolved: a life with sourdough.",
+        "why": "seen again",
     }
 
 
@@ -92,8 +105,11 @@ def reply_strongly(purpose: str, data: dict[str, Any]) -> dict[str, Any]:
             return {"text": "SEGMENT refreshed.", "keywords": ["work"]}
         case "kb_extract":
             return {
-                "user": [{"text": "Ana guards a SHELVED secret recipe.", "evidence": handles[:1]}],
-                "agent": [],
+                "user": [
+                    {"text": "Ana guards a SHELVED secret recipe.", "evidence": handles[:1]},
+                    {"text": "Ana lives in Porto.", "evidence": handles[:1]},
+                ],
+                "agent": [{"text": "The hub PROMISED a starter.", "evidence": handles[:1]}],
             }
         case "trait_update":
             key = "openness" if "openness" in data["keys"] else data["keys"][0]
@@ -102,18 +118,23 @@ def reply_strongly(purpose: str, data: dict[str, Any]) -> dict[str, Any]:
         case "resolve" | "merge_check":
             return {"decisions": []}
         case "episode_gate":
-            return {"open": True, "cause": "shift"}
+            before = _name_topic(json.dumps(data["window"]))
+            shifts = _name_topic(json.dumps(data["newest"])) != before
+            return {"open": shifts, "cause": "shift" if shifts else "none"}
         case "episode_write":
             return {"title": "Episode", "text": "EPISODE of Ana."}
         case "digest":
             return {"text": f"DIGEST {data['kind']} of Ana."}
         case "fold_summary":
-            return {"text": "SUMMARY so far."}
+            # Of a window in its agent's own person; else the space's.
+            return {"text": f"I am {data['agent']}: FOLDED." if "agent" in data else "SUMMARY."}
         case "summarise":
             return {"summary": "SUMMARISED."}
         case "route":
-            flags = {"fine": False, "abstract": False, "event": False, "atomic": True}
-            return {"query": data["question"], "want": 14} | flags
+            asked = data["question"]
+            flags = {"fine": "exactly" in asked, "abstract": "in short" in asked}
+            want = 1 if "one thing" in asked else 14
+            return {"query": asked, "want": want, "event": False, "atomic": True} | flags
         case "judge":
             entries = [each["handle"] for each in data["entries"]]
             return {"relevant": entries, "enough": True, "conflicts": []}
@@ -124,19 +145,14 @@ def reply_strongly(purpose: str, data: dict[str, Any]) -> dict[str, Any]:
         case "answer":
             return {"answer": "So it is [m1].", "used": ["m1"], "known": True}
         case "agent_step":
-            return {"tool": "send_message", "text": "", "arguments": {"message": "Understood."}}
+            return {"tool": "send_message", "text": "", "arguments": {"text": "Understood."}}
     raise AssertionError(f"nobody scripted a call of {purpose!r}")
 
 
 def _link_all(data: dict[str, Any]) -> dict[str, Any]:
-    known = {note["handle"]: note for note in [*data["known"], *data["notes"]]}
     pairs = [(note["handle"], near) for note in data["notes"] for near in note["near"]]
     links = [{"from": new, "to": near, "reason": "LINKED by life"} for new, near in pairs]
-    neighbours = [
-        _describe(near, json.dumps(known[near]), "evolved: a life with sourdough.")
-        | {"why": "seen again"}
-        for near in dict.fromkeys(near for _, near in pairs)
-    ]
+    neighbours = [_describe_anew(near) for near in dict.fromkeys(near for _, near in pairs)]
     found = {"links": links, "neighbours": neighbours}
     return {name: found[name] for name in data["wanted"]}
 

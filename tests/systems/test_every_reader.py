@@ -8,8 +8,8 @@ calls a tool.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, cast
@@ -21,6 +21,7 @@ from rest_framework.test import APIClient
 from memoryhub.console.pages.chat.exchanges import ChatInput, start_exchange
 from memoryhub.engines import registry
 from memoryhub.pipeline.jobs.runner import drain_space
+from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -31,21 +32,48 @@ from tests.support.strong_model import StrongModel
 pytestmark = pytest.mark.django_db
 
 QUESTION = "What does Ana bake?"
+IN_SHORT = "Which EPISODE is there of Ana, in short?"
+OF_A_DAY = "Summarise the DIGEST of a day of Ana."
+EXACTLY = "What exactly was said of the oven?"
+OF_LIFE = "What is a life with sourdough, evolved?"
+ONE_THING = "Name one thing that Ana bakes."
+# Two sessions on two days: what Ana says, and what she is answered.
 SAID = [
-    "I bake sourdough every Sunday.",
-    "The oven is a gift of my aunt.",
-    "I work at the harbour office.",
-    "My boss there is called Rui.",
-    "I bake sourdough with rye flour now.",
-    "The office moves to Porto in May.",
-    "I bake for the neighbours too.",
-    "The oven broke, so I bake in a pan.",
-    "My desk looks at the river.",
-    "Rui likes my sourdough.",
+    [
+        ("I bake sourdough every Sunday.", "Lovely."),
+        ("The oven is a gift of my aunt.", "A sturdy oven, no doubt."),
+        ("I bake sourdough with rye flour now.", "I see."),
+        ("I bake for the neighbours too.", "I see."),
+        ("I bake crackers in winter.", "I see."),
+        ("I bake rusks of what is left.", "I see."),
+        ("I bake pizza when Rui comes.", "I see."),
+        ("I bake malt loaves for the ferry.", "I see."),
+        ("I work at the harbour office.", "I see."),
+        ("My boss there is called Rui.", "I see."),
+        ("The ferry leaves at dawn.", "I see."),
+        ("The office moves to Porto in May.", "I see."),
+    ],
+    [
+        ("I bake buns for the harbour feast.", "I see."),
+        ("The oven broke, so I bake in a pan.", "I see."),
+        ("I bake flat bread on Mondays.", "I see."),
+        ("I bake the sourdough of Rui, too.", "I see."),
+        ("I bake with my aunt on Fridays.", "I see."),
+        ("I bake no cakes, ever.", "I see."),
+        ("I bake rolls for the office.", "I see."),
+        ("Rui likes my sourdough.", "No wonder."),
+    ],
 ]
 # Small enough that a short dialogue fills what holds the latest, and warms a topic.
 SMALL = {"stm.pages": 3, "heat.tau": 0.5}
-OVERRIDES: dict[str, dict[str, Any]] = {"memoryos": SMALL, "memgpt": {"window.context_limit": 400}}
+OVERRIDES: dict[str, dict[str, Any]] = {
+    "balanced": SMALL,
+    "memoryos": SMALL,
+    "memgpt": {"window.context_limit": 200},
+}
+# Under these an answer is this much longer, so that a window of 200 words fills in either session.
+FILLER = {"memgpt": " Well then." * 12}
+BLOCK = "No raisins, ever."
 
 
 @dataclass
@@ -56,34 +84,35 @@ class System:
     space: Space
     model: StrongModel
     client: APIClient
-    now: datetime
 
-    def search(self) -> str:
-        return self._post("/api/v1/search", query=QUESTION)
+    def search(self, question: str) -> str:
+        found = self._post("/api/v1/search", query=question)
+        items = [*found["items"], *(i for part in found["unasked"] for i in part["items"])]
+        # A memory is told by itself, and not by the turns that it rests on.
+        return json.dumps([item | {"sources": []} for item in items], ensure_ascii=False)
 
-    def take_context(self) -> str:
-        return self._post("/api/v1/context", query=QUESTION, session="s2")
+    def take_context(self, question: str) -> str:
+        return str(self._post("/api/v1/context", query=question, session="s2")["text"])
 
-    def ask_question(self) -> str:
+    def ask_question(self, question: str) -> str:
         """What the model is given to answer from."""
-        self._post("/api/v1/answer", question=QUESTION, session="s2")
+        self._post("/api/v1/answer", question=question, session="s2")
         return json.dumps(self.model.list_calls("answer")[-1])
 
-    def chat(self) -> str:
-        """What the model is sent before it speaks."""
-        before = len(self.model.requests)
+    def chat(self, question: str) -> str:
+        """What the model is sent when it is asked to speak, and nothing that it was sent before."""
         operator = SimpleNamespace(id=1, get_username=lambda: "operator")
         request = cast("Any", SimpleNamespace(tenant=self.tenant, user=operator))
-        asked = start_exchange(request, self.space, ChatInput(QUESTION), timezone.now())
+        asked = start_exchange(request, self.space, ChatInput(question), timezone.now())
         list(asked.stream_events())
-        sent = self.model.requests[before:]
-        return "\n".join(request.text for request in sent)
+        assert [side.text for side in asked.sides] == ["Understood."]
+        return self._read_last_request()
 
-    def talk_through_proxy(self) -> str:
+    def talk_through_proxy(self, question: str) -> str:
         body = {
             "model": "strong",
             "user": "ana",
-            "messages": [{"role": "user", "content": QUESTION}],
+            "messages": [{"role": "user", "content": question}],
         }
         answer = self.client.post(
             "/openai/v1/chat/completions",
@@ -92,14 +121,14 @@ class System:
             headers={"X-MemoryHub-Session": "s2"},
         )
         assert answer.status_code == 200, answer.content
-        return self.model.requests[-1].text
+        return self._read_last_request()
 
-    def call_tool(self) -> str:
+    def call_tool(self, question: str) -> str:
         message = {
             "jsonrpc": "2.0",
             "id": 1,
             "method": "tools/call",
-            "params": {"name": "search", "arguments": {"subject": "ana", "query": QUESTION}},
+            "params": {"name": "search", "arguments": {"subject": "ana", "query": question}},
         }
         answer = self.client.post(
             "/mcp",
@@ -109,43 +138,98 @@ class System:
         )
         return str(answer.json()["result"]["content"][0]["text"])
 
-    def _post(self, path: str, **body: Any) -> str:
+    def _read_last_request(self) -> str:
+        last = self.model.requests[-1]
+        shape = last.body.get("response_format", {}).get("json_schema", {})
+        assert shape.get("name", "agent_step") == "agent_step"
+        return last.text
+
+    def _post(self, path: str, **body: Any) -> dict[str, Any]:
         answer = self.client.post(path, {"subject": "ana"} | body, format="json")
         assert answer.status_code == 200, answer.content
-        return json.dumps(answer.json(), ensure_ascii=False)
+        return dict(answer.json())
 
 
-READERS: dict[str, Callable[[System], str]] = {
+READERS: dict[str, Callable[[System, str], str]] = {
     "search": System.search,
     "context": System.take_context,
     "answer": System.ask_question,
+    "mcp": System.call_tool,
+    # These two add what is asked to the dialogue.
     "chat": System.chat,
     "proxy": System.talk_through_proxy,
-    "mcp": System.call_tool,
 }
-# What of each system has to arrive, whoever reads, in words that are part of it; of what "|" parts,
-# either. `docs/reference/papers.md` shows it as a table.
-ARRIVES: dict[str, dict[str, str]] = {
-    "balanced": {"facts": "Ana said: I bake sourdough"},
+# Why a reader by its nature does not get a part.
+RANKED_TOGETHER = dict.fromkeys(
+    ("search", "mcp"),
+    "where all channels are ranked together, a search lists what bears on the question",
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something of a system: `words` that are of it and of nothing else, all of which have to
+    arrive. `lacking`: readers that do not get it, and why."""
+
+    words: tuple[str, ...]
+    question: str = QUESTION
+    lacking: Mapping[str, str] = field(default_factory=dict)
+
+
+def list_all_that_was_said() -> tuple[str, ...]:
+    return tuple(text for session in SAID for exchange in session for text in exchange)
+
+
+# What of each system has to arrive, whoever reads. `docs/reference/papers.md` shows it as a table.
+ARRIVES: dict[str, dict[str, Part]] = {
+    "balanced": {
+        "facts": Part(("Ana said: I bake",)),
+        "notes": Part(("Evolved: a life with sourdough.",), OF_LIFE),
+        "the latest exchanges": Part(("Rui likes my sourdough.",), lacking=RANKED_TOGETHER),
+        "pages of topics": Part(("A sturdy oven, no doubt.",), EXACTLY),
+        "digests of days": Part(("DIGEST day of Ana",), OF_A_DAY),
+        "traits": Part(("curious about the new",), lacking=RANKED_TOGETHER),
+        "the profile": Part(("Ana, lives in: Porto",), lacking=RANKED_TOGETHER),
+        "the shelf": Part(("SHELVED secret",), lacking=RANKED_TOGETHER),
+        "blocks": Part((BLOCK,), lacking=RANKED_TOGETHER),
+    },
+    "full_context": {"everything said": Part(list_all_that_was_said())},
+    "rag": {"what was said": Part(("A sturdy oven, no doubt.",), EXACTLY)},
     "memorybank": {
-        "what was said": "I bake sourdough",
-        "digest of all days": "DIGEST global of Ana",
-        "portrait": "DIGEST global_persona",
+        "what was said": Part(("A sturdy oven, no doubt.",), EXACTLY),
+        "digests of days": Part(("DIGEST day of Ana",), OF_A_DAY),
+        "digest of all days": Part(("DIGEST global of Ana",)),
+        "portrait": Part(("DIGEST global_persona",)),
     },
-    "memgpt": {"the window": "I bake sourdough|Rui likes my sourdough"},
+    "memgpt": {
+        "the summary in the agent's person": Part(("I am MemoryHub: FOLDED.",)),
+        "the queue's newest turns": Part(("Rui likes my sourdough.", "No wonder.")),
+        "blocks": Part((BLOCK,)),
+    },
     "amem": {
-        "notes": "I bake sourdough",
-        "context as evolved": "evolved: a life with sourdough",
-        "tags as evolved": "about cooking",
+        "notes": Part(("I bake sourdough",)),
+        "notes linked to the ten that were found": Part(("The ferry leaves at dawn.",)),
+        "context as evolved": Part(("Evolved: a life with sourdough.",)),
+        "keywords as evolved": Part(("ana about life",)),
+        "tags as evolved": Part(("life about ana",)),
     },
-    "mem0": {"facts": "Ana said: I bake sourdough"},
-    "mem0g": {"facts": "Ana said: I bake sourdough"},
-    "ama": {"facts": "Ana said: I bake sourdough"},
+    "mem0": {"facts": Part(("Ana said: I bake sourdough",))},
+    "mem0g": {
+        "facts": Part(("Ana said: I bake sourdough",)),
+        "relations of entities": Part(("Ana bakes sourdough",)),
+    },
+    "ama": {
+        "facts": Part(("Ana said: I bake sourdough",)),
+        "episodes": Part(("EPISODE of Ana.",), IN_SHORT),
+        "what was said": Part(("A sturdy oven, no doubt.",), EXACTLY),
+    },
     "memoryos": {
-        "the latest exchanges": "Rui likes my sourdough",
-        "pages of topics": "I bake sourdough every Sunday",
-        "traits": "curious about the new",
-        "the shelf": "SHELVED secret",
+        "the latest exchanges": Part(("Rui likes my sourdough.",)),
+        "pages of topics": Part(("A sturdy oven, no doubt.",), EXACTLY),
+        "traits": Part(("curious about the new",)),
+        "the profile": Part(("Ana, lives in: Porto",)),
+        "the shelf": Part(("SHELVED secret",)),
+        "the shelf of the agent": Part(("PROMISED a starter",)),
     },
 }
 
@@ -171,45 +255,69 @@ def live(model: StrongModel, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
         _, key = create_key(tenant, "reader", ["read", "write"])
         client = APIClient(headers={"Authorization": f"Bearer {key}"})
         start = timezone.now().replace(hour=9) - timedelta(days=5)
-        for number, texts in enumerate((SAID[:5], SAID[5:])):
+        for number, exchanges in enumerate(SAID):
             at = start + timedelta(days=number)
-            for minute, text in enumerate(texts):
+            for minute, exchange in enumerate(exchanges):
                 said = at + timedelta(minutes=10 * minute)
-                messages = [
-                    {
-                        "role": "user",
-                        "content": text,
-                        "speaker": "Ana",
-                        "timestamp": said.isoformat(),
-                    },
-                    {"role": "assistant", "content": "I see.", "timestamp": said.isoformat()},
-                ]
-                body = {"subject": "ana", "session": f"s{number + 1}", "messages": messages}
-                answer = client.post("/api/v1/memories", body, format="json")
-                assert answer.status_code == 202, answer.content
+                _add_exchange(client, f"s{number + 1}", exchange, said, FILLER.get(preset, ""))
                 with tenant_scope(tenant.id):
                     space = Space.objects.get(subject="ana")
                 drain_space(tenant.id, space.id, said + timedelta(minutes=5))
             drain_space(tenant.id, space.id, at + timedelta(hours=20))
+        block = {"label": "kitchen", "value": BLOCK}
+        made = client.post("/api/v1/spaces/ana/blocks/new", block, format="json")
+        assert made.status_code == 200, made.content
         drain_space(tenant.id, space.id, datetime.now(UTC) + timedelta(hours=1))
-        return System(tenant, space, model, client, datetime.now(UTC))
+        return System(tenant, space, model, client)
 
     return build
+
+
+def _add_exchange(
+    client: APIClient, session: str, exchange: tuple[str, str], at: datetime, filler: str
+) -> None:
+    said = {"role": "user", "content": exchange[0], "speaker": "Ana", "timestamp": at.isoformat()}
+    answered = {"role": "assistant", "content": exchange[1] + filler, "timestamp": at.isoformat()}
+    body = {"subject": "ana", "session": session, "messages": [said, answered]}
+    answer = client.post("/api/v1/memories", body, format="json")
+    assert answer.status_code == 202, answer.content
+
+
+def test_every_preset_is_in_the_table() -> None:
+    assert set(ARRIVES) == set(PRESETS)
 
 
 @pytest.mark.parametrize("preset", ARRIVES)
 def test_what_a_system_keeps_reaches_every_reader(
     live: Callable[[str], System], preset: str
 ) -> None:
-    system = live(preset)
-    missing = {}
+    system, parts = live(preset), ARRIVES[preset]
+    questions = dict.fromkeys(part.question for part in parts.values())
+    lost: dict[str, set[str]] = {part: set() for part in parts}
     for reader, read in READERS.items():
-        told = read(system)
-        lost = [
-            part
-            for part, words in ARRIVES[preset].items()
-            if not any(w in told for w in words.split("|"))
-        ]
-        if lost:
-            missing[reader] = lost
-    assert missing == {}
+        told = {question: read(system, question) for question in questions}
+        for name, part in parts.items():
+            if not all(words in told[part.question] for words in part.words):
+                lost[name].add(reader)
+    lacking = {name: set(part.lacking) for name, part in parts.items()}
+    differ = {name: lost[name] for name in parts if lost[name] != lacking[name]}
+    assert differ == {}
+
+
+@pytest.mark.parametrize(("question", "wanted"), [(QUESTION, 14), (ONE_THING, 5)])
+def test_ama_s_router_says_how_many_for_every_reader(
+    live: Callable[[str], System], question: str, wanted: int
+) -> None:
+    """K is what the question wants, and at least K_m, where no limit is given."""
+    system = live("ama")
+    told = {reader: read(system, question) for reader, read in READERS.items()}
+    assert {reader: text.count("Ana said: ") for reader, text in told.items()} == dict.fromkeys(
+        READERS, wanted
+    )
+
+
+def test_amem_finds_ten_notes_and_what_is_linked_to_them(live: Callable[[str], System]) -> None:
+    items = json.loads(live("amem").search(QUESTION))
+    linked = [item["text"] for item in items if item["linked"]]
+    assert len(items) - len(linked) == 10
+    assert any("The ferry leaves at dawn." in text for text in linked)

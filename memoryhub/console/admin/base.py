@@ -22,6 +22,7 @@ from django.utils.translation import gettext_lazy as _
 from memoryhub.console.admin.actions import answer_action, list_actions
 from memoryhub.console.admin.columns import Column, ColumnOf, badge, plain, when, words
 from memoryhub.console.admin.object_page import build_row_page
+from memoryhub.console.admin.row_names import name_row
 from memoryhub.console.admin.warmth import prepare_rows
 from memoryhub.console.admin_site import administers
 from memoryhub.console.frame.forms import read_id
@@ -147,8 +148,9 @@ class HubAdmin(Admin):
         return [*first, *(self.list_filter or _list_usual_filters(self.model)), *held]
 
     def get_search_fields(self, request: HttpRequest) -> list[str]:
-        names = {field.name for field in self.model._meta.fields}
-        own = self.search_fields or [name for name in _TEXT_COLUMNS if name in names]
+        names = {field.name: field for field in self.model._meta.fields}
+        texts = [n for n in _TEXT_COLUMNS if n in names and not names[n].is_relation]
+        own = self.search_fields or texts
         return [*own, *(["space__subject", "space__name"] if "space" in names else ())]
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
@@ -206,4 +208,4 @@ def _list_usual_filters(model: type[Model]) -> list[str]:
 
 @admin.display(description=_("row"))
 def _show_name(row: Any) -> str:
-    return str(row)
+    return name_row(row)

@@ -15,6 +15,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.admin.names import find_field_name
+from memoryhub.console.admin.row_names import name_row
 from memoryhub.console.frame.text.audit_words import format_trigger
 from memoryhub.console.frame.text.reasons import translate_reason
 from memoryhub.console.frame.text.wording import format_actor, format_code, format_kind
@@ -114,6 +115,8 @@ def plain(name: str) -> ColumnOf:
         value = say_value(row, name)
         if isinstance(value, list):
             return ", ".join(map(str, value))
+        if isinstance(value, Model):
+            return name_row(value)
         return "" if value is None else value
 
     return _place(show, name, order=name)

@@ -19,7 +19,9 @@ from django.utils.translation import gettext
 
 from memoryhub.console.admin.actions import list_fitting_actions
 from memoryhub.console.admin.columns import say_value
+from memoryhub.console.admin.elsewhere import find_other_way
 from memoryhub.console.admin.names import is_named
+from memoryhub.console.admin.row_names import name_row
 from memoryhub.console.admin.warmth import prepare_rows
 from memoryhub.console.frame import charts
 from memoryhub.console.frame.admin_addresses import find_console_address, find_row_address
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 MAX_RELATED = 10  # rows of a table on another row's page
 MAX_RELATED_COLUMNS = 4
 MAX_CHANGES = 50
+_FEW_CHARACTERS, _FEW_LINES = 240, 6  # that a stored value's place has room for, however narrow
 _GRAPH_MODELS = {
     Note: "note",
     Fact: "fact",
@@ -91,6 +94,7 @@ def build_row_page(
         "stored": list_stored_values(row, hidden),
         "console_address": find_console_address(row),
         "row_actions": list_fitting_actions(row),
+        "other_way": find_other_way(row),
         "kind": kind,
         "space": space,
         "related": [t for each in related if (t := load_related_rows(request, row, *each)).total],
@@ -114,15 +118,23 @@ def build_row_page(
 
 @dataclass(frozen=True, slots=True)
 class StoredValue:
-    """A column with what the row holds in it; `address` of the row that it names."""
+    """A column with what the row holds in it; `address` of the row that it names. `is_code`: as
+    programs write it."""
 
     label: str
     value: Any
     address: str = ""
+    is_code: bool = False
 
     @property
     def is_time(self) -> bool:
         return isinstance(self.value, datetime)
+
+    @property
+    def may_scroll(self) -> bool:
+        """Whether it may be higher than its place, where a keyboard has to reach it to scroll."""
+        text = str(self.value)
+        return not self.address and (len(text) > _FEW_CHARACTERS or text.count("\n") > _FEW_LINES)
 
 
 def list_stored_values(row: Any, hidden: Collection[str]) -> list[StoredValue]:
@@ -137,13 +149,12 @@ def list_stored_values(row: Any, hidden: Collection[str]) -> list[StoredValue]:
         if not is_named(type(row), field.name):
             continue
         if isinstance(value, Model):
-            found.append(StoredValue(label, value, find_row_address(value)))
+            found.append(StoredValue(label, name_row(value), find_row_address(value)))
         elif isinstance(value, list) and all(isinstance(each, str) for each in value):
             found.append(StoredValue(label, ", ".join(value)))
         elif isinstance(value, list | dict):
-            found.append(
-                StoredValue(label, json.dumps(value, ensure_ascii=False, indent=1, default=str))
-            )
+            text = json.dumps(value, ensure_ascii=False, indent=1, default=str)
+            found.append(StoredValue(label, text, is_code=True))
         elif isinstance(value, bool):
             found.append(StoredValue(label, gettext("yes") if value else gettext("no")))
         elif isinstance(value, date) and not isinstance(value, datetime):
@@ -160,11 +171,12 @@ def _find_space(row: Any) -> Space | None:
 
 
 def _describe(row: Any, columns: Sequence[Column]) -> str:
-    """The whole of what the first column of its list cuts to a line; of a number, whose it is."""
+    """The whole of what the first column of its list cuts to a line; of a number or a key, what
+    the row is called."""
     name = columns[0].__name__
     said = getattr(row, name, "")
-    if isinstance(said, int):
-        return str(row)
+    if isinstance(said, int) or name == "key":
+        return name_row(row)
     is_text = isinstance(said, str) and not hasattr(row, f"get_{name}_display")
     return said if is_text and said else strip_tags(str(columns[0](row))) or gettext("no text yet")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.admin.views.main import PAGE_VAR
 from django.template import Library
+from django.utils.html import strip_tags
 from django.utils.translation import gettext
 
 from memoryhub.console.admin.columns import say_code
@@ -20,7 +21,7 @@ class ListedRow:
     """`cells`: (label, what it says) in the order of the columns."""
 
     id: Any
-    name: Any
+    name: str
     address: str
     cells: list[tuple[str, Any]]
 
@@ -31,7 +32,8 @@ def admin_rows(cl: Any) -> list[ListedRow]:
     found = []
     for row in cl.result_list:
         cells = [(str(column.short_description), column(row)) for column in columns]
-        found.append(ListedRow(row.pk, cells[0][1], find_row_address(row), cells))
+        name = strip_tags(str(cells[0][1]))  # a badge is markup
+        found.append(ListedRow(row.pk, name, find_row_address(row), cells))
     return found
 
 

@@ -22,7 +22,8 @@ from memoryhub.lab.throwaway.tenants import open_throwaway_tenant
 from memoryhub.lab.truth.dialogues import EverydayQuestion, TruthDialogue
 from memoryhub.lab.truth.everyday import is_right
 from memoryhub.lab.truth.run import tell_dialogue
-from memoryhub.recall.answers import LIMIT, load_quotes_for_question
+from memoryhub.recall.answers import load_quotes_for_question
+from memoryhub.recall.services import DEFAULT_LIMIT
 
 FloatArray = NDArray[np.float64]
 _PARTS, _STRENGTH = 4, 0.3
@@ -46,7 +47,7 @@ def describe_question(
     dialogue: str, question: EverydayQuestion, quotes: Sequence[Quote], subject: str
 ) -> AskedPieces:
     """As the rules read it before they answer."""
-    quotes = quotes[:LIMIT]
+    quotes = quotes[:DEFAULT_LIMIT]
     asked = parse_question(question.text, quotes, subject)
     pieces = list(describe_pieces(asked, quotes, rank_sentences(asked, quotes)))
     known = question.kind != "unknown"

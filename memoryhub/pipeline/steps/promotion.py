@@ -15,7 +15,15 @@ from uuid import UUID
 
 from memoryhub.dialogues.messages import hash_text
 from memoryhub.dialogues.models import Turn
-from memoryhub.engines.types import Knowledge, KnowledgeItem, Passage, TraitAssessment
+from memoryhub.engines.local.engine import LocalEngine
+from memoryhub.engines.types import (
+    Exchange,
+    Knowledge,
+    KnowledgeItem,
+    Passage,
+    TraitAssessment,
+    Utterance,
+)
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import JobResult, NothingToDo, StaleRead, Step
 from memoryhub.pipeline.models import Job, Lane
@@ -198,6 +206,7 @@ def _build_knowledge_claims(reading: PromotionBatch, known: Knowledge) -> list[K
     one that was held in these words and is over is left out: it is older than what ended it."""
     said = [("user", item) for item in known.user] + [("agent", item) for item in known.agent]
     drafts = [(side, made) for side, item in said if (made := _draft_claim(reading, side, item))]
+    _name_profile_relations([draft.fact for side, draft in drafts if side == "user"])
     keys = [draft.fact.text_key for _, draft in drafts]
     space, now = reading.at.space, reading.at.now
     with tenant_scope(space.tenant_id):
@@ -235,6 +244,24 @@ def _draft_claim(reading: PromotionBatch, side: str, item: KnowledgeItem) -> Fac
     sources = [TurnEvidence(turn.id) for turn in turns]
     said_by = turns[0].role
     return FactDraft(fact, sources, trusted=said_by == Turn.Role.USER, role=said_by)
+
+
+def _name_profile_relations(facts: Sequence[Fact]) -> None:
+    """Knowledge comes as sentences. One that says what the profile holds is given its relation and
+    value, by the rules: so the profile follows it, and a new value takes the place of the old."""
+    said = [
+        Exchange((Utterance("k1", fact.owner, "user", fact.text, fact.valid_from),))
+        for fact in facts
+    ]
+    read = LocalEngine(judges=False).extract_memories(said) if said else []
+    for fact, found in zip(facts, read, strict=True):
+        for told in found.facts:
+            known = told.predicate_key in profile.ATTRIBUTES_BY_PREDICATE
+            if known and told.polarity == "holds" and told.owner == fact.owner:
+                fact.predicate_key = told.predicate_key
+                fact.cardinality = told.cardinality or "multi"
+                fact.object, fact.complement = told.object, told.complement
+                break
 
 
 def _check_not_stale(reading: PromotionBatch) -> None:

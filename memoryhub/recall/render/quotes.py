@@ -125,6 +125,7 @@ def build_quote(
         said_at=said_at,
         event=_build_event_span(item, fact, zone),
         owner=item.owner,
+        note=item.description,
         predicate=fact.predicate_key if fact else "",
         tells_end=fact is not None and fact.polarity == "ended",
         object=(fact.object or fact.complement) if fact else "",

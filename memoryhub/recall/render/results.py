@@ -63,7 +63,8 @@ class MemoryItem:
     `matter`: what a fact that is held is about, where only one such can hold at a time.
     `metadata`: of a fact, the sender's own. `relevant` False: among the nearest to the
     question, on which it hardly bears. `keywords`, `tags` and `context` describe a note, as it has
-    evolved.
+    evolved. `relations`: what a fact that the graph has found says of entities, where the policy
+    hands over the graph.
     """
 
     kind: ItemKind
@@ -92,17 +93,21 @@ class MemoryItem:
     keywords: Sequence[str] = ()
     tags: Sequence[str] = ()
     context: str = ""
+    relations: Sequence[str] = ()
 
     @property
     def description(self) -> str:
-        """What is known of a note beside its words, in one line; "" of anything else."""
-        return format_description(self.context, self.keywords, self.tags)
+        """What is known of a note or a fact beside its words, in one line."""
+        return format_description(self.context, self.keywords, self.tags, self.relations)
 
 
-def format_description(context: str, keywords: Sequence[str], tags: Sequence[str]) -> str:
-    """How a note is described: its context, then each keyword and tag once."""
+def format_description(
+    context: str, keywords: Sequence[str], tags: Sequence[str], relations: Sequence[str]
+) -> str:
+    """How a note is described: its context, then each keyword and tag once; and what a fact
+    relates."""
     words = ", ".join(dict.fromkeys([*keywords, *tags]))
-    return "; ".join(part for part in (context, words) if part)
+    return "; ".join(part for part in (context, words, *relations) if part)
 
 
 @dataclass(frozen=True, slots=True)

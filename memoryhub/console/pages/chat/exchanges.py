@@ -57,7 +57,7 @@ from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
 from memoryhub.pipeline.ingest.verbatim import keep_verbatim
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.presets import PRESETS
-from memoryhub.policies.schema import Policy
+from memoryhub.policies.schema import Policy, RecallPolicy
 from memoryhub.policies.services import load_effective_policy, load_layers
 from memoryhub.recall.answers import compose_answer
 from memoryhub.recall.question.caller import SearchCaller
@@ -102,9 +102,12 @@ class AnswerFigures:
 
 
 CHAT_CHANNEL = "console"
+# Where all channels are ranked together; else it is the policy that says how many.
 MAX_RECALLED = 6
 # Asked for in excess, because some of it is left out.
 MAX_CANDIDATES = 4 * MAX_RECALLED
+# Of a dialogue that is handed over whole, the newest.
+MAX_RECALLED_OF_WHOLE = 100
 WITHOUT_MEMORY = "nothing"
 # Turns of the conversation that a model is shown.
 _CONTEXT_TURNS = 12
@@ -286,15 +289,17 @@ class MessageExchange:
         """What is remembered. This conversation stands on the page already, so of it only facts."""
         by = SearchCaller("chat", self.who)
         options = {"policy": policy, "inspect": True} if policy else {}
+        with tenant_scope(self.tenant.id):
+            recall = (policy or load_effective_policy(self.space).policy).recall
         with open_ledger(self.tenant.id, space_id=self.space.id) as ledger:
             before = len(ledger.calls)
             found = search_memories(
                 self.space,
                 self.turn.text,
-                limit=MAX_CANDIDATES,
+                limit=MAX_CANDIDATES if recall.select == "fused" else "policy",
                 session_id=self.turn.session_id,
                 asked_by=by,
-                unasked=True,
+                unasked="twice",
                 **options,  # type: ignore[arg-type]  # two of its own arguments
             )
             side.figures.add_calls(call for call, _ in ledger.calls[before:])
@@ -308,8 +313,14 @@ class MessageExchange:
         def select_informative(items: Sequence[MemoryItem]) -> list[MemoryItem]:
             return [i for i in items if _is_informative(i, self.turn, self.session, known)]
 
-        side.recalled = select_informative(found.items)[:MAX_RECALLED]
-        told = [ContextSection(each.name, select_informative(each.items)) for each in found.unasked]
+        side.recalled = _cut_to_policy(select_informative(found.items), recall)
+        shown = {item.id for item in side.recalled}
+        told = [
+            ContextSection(
+                each.name, [i for i in select_informative(each.items) if i.id not in shown]
+            )
+            for each in found.unasked
+        ]
         side.unasked = [section for section in told if section.items]
 
     def _stream_agent_answer(self, side: ChatSide) -> Iterator[ChatEvent]:
@@ -417,8 +428,10 @@ class MessageExchange:
             erased = Receipt.objects.filter(created_at__gte=self.now).exists()
         if not side.text.strip() or erased:
             return
-        # By these an erasure finds the replies that repeat a memory.
-        cites = [str(cited.id) for cited in side.citations if cited.kind == "fact"]
+        # By the facts an erasure finds the replies that repeat a memory; by all of them the reply
+        # shows what it rests on when the conversation is opened again.
+        named = [cited.id for cited in side.citations if cited.kind in ("fact", "note", "turn")]
+        cites = [str(each) for each in dict.fromkeys(named)]
         metadata = {"quoted": side.quoted} | ({"cites": cites} if cites else {})
         once = f"{self.turn.external_id}:a"
         reply = Message("assistant", side.text, external_id=once, metadata=metadata)
@@ -487,6 +500,12 @@ def _format_engine_error(error: EngineError) -> str:
 def _list_source_turn_ids(item: MemoryItem) -> set[UUID]:
     own = {item.id} if item.kind == "turn" else set()
     return own | {source.turn_id for source in item.sources}
+
+
+def _cut_to_policy(items: Sequence[MemoryItem], recall: RecallPolicy) -> Sequence[MemoryItem]:
+    if recall.whole:
+        return items[-MAX_RECALLED_OF_WHOLE:]
+    return items[:MAX_RECALLED] if recall.select == "fused" else items
 
 
 def _is_informative(

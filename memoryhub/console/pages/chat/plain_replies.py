@@ -21,7 +21,7 @@ from memoryhub.recall.render.results import MemoryItem
 from memoryhub.subject_names import get_first_name
 from memoryhub.tenants.models import Space
 from notes.facts.validity import filter_current
-from notes.models import Fact
+from notes.models import Fact, Note
 
 _MOST_NOTED, _MOST_LISTED = 4, 12
 _ASKS = re.compile(r"[?？]")
@@ -221,6 +221,16 @@ def _is_bare(fact: Fact) -> bool:
 def cite_fact(fact: Fact) -> Citation:
     span = (0, len(fact.text))
     return Citation("fact", fact.id, fact.text, fact.text, span, span, (), fact.asserted_at)
+
+
+def cite_note(note: Note) -> Citation:
+    span = (0, len(note.content))
+    return Citation("note", note.id, note.content, note.content, span, span, (), note.occurred_at)
+
+
+def cite_turn(turn: Turn) -> Citation:
+    span = (0, len(turn.text))
+    return Citation("turn", turn.id, turn.text, turn.text, span, span, (), turn.occurred_at)
 
 
 def _is_chinese(turn: Turn) -> bool:

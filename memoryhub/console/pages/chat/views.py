@@ -23,7 +23,7 @@ from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_plain_space_or_404, get_space_or_404
 from memoryhub.console.pages.chat import exchanges, samples, stream
-from memoryhub.console.pages.chat.plain_replies import cite_fact
+from memoryhub.console.pages.chat.plain_replies import cite_fact, cite_note, cite_turn
 from memoryhub.console.pages.chat.reply import select_chat_model
 from memoryhub.console.pages.facts.views import get_fact_or_404
 from memoryhub.console.pages.jobs.views import get_job_or_404
@@ -40,7 +40,7 @@ from memoryhub.recall.render.citations import Citation
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
-from notes.models import Fact, Proposal, Receipt
+from notes.models import Fact, Note, Proposal, Receipt
 from personas.models import BlockVersion
 
 MAX_CONVERSATION_TURNS = 100
@@ -58,12 +58,19 @@ def load_conversation(space: Space, name: str) -> list[Turn]:
     return list(reversed(said[:MAX_CONVERSATION_TURNS]))
 
 
-def load_cited_facts(space: Space, turns: Sequence[Turn]) -> list[tuple[Turn, list[Citation]]]:
-    """The turns, each with the facts that it named as what it rests on. At most one statement."""
+def load_cited_memories(space: Space, turns: Sequence[Turn]) -> list[tuple[Turn, list[Citation]]]:
+    """The turns, each with the facts, notes and messages that it named as what it rests on. At most
+    three statements."""
     named = {turn.id: _read_cited_ids(turn) for turn in turns}
-    wanted = {fact for facts in named.values() for fact in facts}
-    rows = Fact.objects.filter(space=space, id__in=wanted) if wanted else ()
-    known = {fact.id: cite_fact(fact) for fact in rows}
+    wanted = {each for ids in named.values() for each in ids}
+    known: dict[UUID, Citation] = {}
+    if wanted:
+        of_these = {"space": space, "id__in": wanted}
+        known |= {each.id: cite_fact(each) for each in Fact.objects.filter(**of_these)}
+        notes = Note.objects.filter(**of_these, retired_at=None)
+        known |= {each.id: cite_note(each) for each in notes}
+        said = Turn.objects.filter(**of_these).exclude(state=Turn.State.REDACTED)
+        known |= {each.id: cite_turn(each) for each in said}
     return [(turn, [known[at] for at in named[turn.id] if at in known]) for turn in turns]
 
 
@@ -212,7 +219,7 @@ def _render_chat(
     fresh = exchange.turn.id if exchange else None
     shown: dict[str, Any] = {
         "space": space,
-        "turns": load_cited_facts(space, turns),
+        "turns": load_cited_memories(space, turns),
         "exchange": exchange,
         "earlier": [each for each in load_reading_jobs(space, turns) if each[0].id != fresh],
         "beside": beside,

@@ -85,6 +85,12 @@ _ANSWER = re.compile(
     re.I,
 )
 _POINTING = re.compile(r"\b(?:it|he|him|his|she|her|they|them|both)\b|[他她它]", re.I)
+# What takes one of the things that were offered: "that one, yes", 第二个.
+_CHOICE = re.compile(
+    r"\b(?:that|this|the (?:first|second|third|last|former|latter|other)) ones?\b"
+    r"|\bthe (?:first|second|third|former|latter|other)\b|[这那]个|第[一二三]个|前者|后者",
+    re.I,
+)
 
 
 def split_sentences(text: str, start: int = 0, end: int | None = None) -> list[str]:
@@ -289,16 +295,25 @@ def names_something(said: str) -> bool:
 
 def leans_on_context(said: str) -> bool:
     """Whether words point at what was said before them: "yes", "he died", "不再了"."""
-    return bool(_ANSWER.match(said) or _POINTING.search(said))
+    return bool(_ANSWER.match(said) or _POINTING.search(said) or _CHOICE.search(said))
+
+
+def takes_what_was_offered(said: str) -> bool:
+    """Whether words do nothing but answer, or choose: what they say is in what was said before."""
+    return bool(_ANSWER.match(said) or _CHOICE.search(said)) and not names_something(
+        _CHOICE.sub(" ", said)
+    )
 
 
 def choose_predicate(key: str, verb: str, said: str) -> str:
     """`key` where `said` speaks of what it means, else the verb as a key of its own, where that
-    is none of the table's in its turn ("works_as" for a run); else "".
+    is none of the table's in its turn ("works_as" for a run); else "". A verb that is not English
+    makes no key: 在马戏团管账 would be a relation that nothing else has.
 
     `said` is the claim with the words it rests on. Free predicates are left as they are.
     """
-    keys = (key, key_from_words(verb))
+    of_verb = key_from_words(verb)
+    keys = (key, of_verb if of_verb.isascii() else "")
     return next((each for each in keys if _speaks_of(each, said)), "")
 
 

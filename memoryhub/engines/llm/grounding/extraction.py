@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, get_args
 
 from memoryhub.engines.llm.grounding.attribution import (
@@ -28,6 +28,7 @@ from memoryhub.engines.llm.grounding.attribution import (
     select_bearing_sentences,
     speaks_of_oneself,
     split_sentences,
+    takes_what_was_offered,
     tells_of_somebody_of_theirs,
     tells_something,
 )
@@ -144,6 +145,8 @@ class ExtractionReader:
         wishes = self._read_wishes(reply)
         if reply.changes is not None:
             acts = self._classify_acts(kept, wishes)
+        else:
+            acts = acts | self._notice_wishes()
         entities = self._read_entities(reply)
         relations = self._read_relations(reply, entities, kept)
         said = self._match_exchange_replies(reply)
@@ -177,6 +180,11 @@ class ExtractionReader:
         said = [fact for fact in kept.values() if not fact.withheld]
         acts |= {s.handle: "assertion" for fact in said for s in fact.sources}
         return acts | {wish.source.handle: "forget" for wish in wishes}
+
+    def _notice_wishes(self) -> dict[str, SpeechAct]:
+        """Messages of people that plainly wish something forgotten, whatever a model calls them."""
+        said = [u for u in self.offered.values() if u.role == "user"]
+        return {u.handle: "forget" for u in said if classify_plain_act(u.text) == "forget"}
 
     def _read_facts(self, reply: ReadReply) -> dict[int, FactCandidate]:
         """By their number in the reply; at most `MOST_FACTS` an exchange (E14)."""
@@ -297,7 +305,10 @@ class ExtractionReader:
         if not is_judged:
             key = choose_predicate(key, reply.verb, f"{text} {quote}")
         event = _parse_time_span(reply.first, reply.last, reply.when, source)
-        until = _find_end(change, kind, event, source) if change else None
+        if change is not None:
+            until = _find_end(change, kind, event, source)
+        else:
+            until = _find_past_end(reply, kind, polarity, source)
         lasts = polarity == "holds" and kind not in ("event", "plan") and not reply.first
         if change is None and lasts and event and event.start > source.at:
             until = event.end
@@ -425,7 +436,10 @@ class ExtractionReader:
         """Whether a claim rests on these words and no others, and they can be about its owner.
         `clause`: the one that is quoted, "" where none is."""
         others = [u.text for u in self.offered.values() if u.speaker != source.speaker]
-        if is_from_other_speaker(text, basis, [*others, *self._before], self._speakers):
+        elsewhere = [*others, *self._before]
+        if not takes_what_was_offered(basis) and is_from_other_speaker(
+            text, basis, elsewhere, self._speakers
+        ):
             return False
         exchange = self.exchanges[self._place[source.handle]]
         people = [*exchange.participants, exchange.subject, *self._speakers]
@@ -573,6 +587,22 @@ def _find_end(
     if change.state != "past":
         return None
     return min(event.end, source.at) if event and change.last else source.at
+
+
+_LONGER_THAN_WHEN = timedelta(days=31)  # what "last week" or "in May" spans says when, no more
+
+
+def _find_past_end(
+    reply: FactReply, kind: FactKind, polarity: Polarity, source: Utterance
+) -> datetime | None:
+    """Until when a state was so of which a model says no more than its dates: "until about 2022",
+    "from 2012 to 2016". Two dates near one another may be all one knows of when it began."""
+    last = _parse_unit(reply.last, source.at)
+    if last is None or kind != "state" or polarity != "holds" or last.end > source.at:
+        return None
+    first = _parse_unit(reply.first, source.at)
+    spans = first is None or last.start - first.start > _LONGER_THAN_WHEN
+    return last.end if spans else None
 
 
 def _derive_pattern(reply: FactReply) -> ClausePattern:

@@ -17,8 +17,9 @@ from memoryhub.background.stopping import stop_if_unwanted
 from memoryhub.dialogues.messages import hash_text, normalise_text
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.redaction import reads_over_bars
+from memoryhub.engines.llm.grounding.attribution import split_sentences
 from memoryhub.engines.local.attribution.made_texts import Span, find_made_spans
-from memoryhub.engines.local.attribution.passed_on import is_passed_on
+from memoryhub.engines.local.attribution.passed_on import is_passed_on, mask_passed_on
 from memoryhub.engines.local.grammar.speech import classify_plain_act
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import (
@@ -315,6 +316,7 @@ def _draft_facts(
                 withheld=candidate.withheld,
                 passed_on=_is_passed_on(candidate, handles),
                 said=_cut_said(candidate, handles),
+                quotation=_quote_own_sentences(candidate, handles),
                 assisted=assisted,
                 changes=None
                 if candidate.changes is None
@@ -350,6 +352,12 @@ def _is_passed_on(candidate: FactCandidate, handles: Mapping[str, TextWindow]) -
 
 
 _SAID_AROUND = 150  # characters before and after the words that a claim rests on
+
+
+def _quote_own_sentences(candidate: FactCandidate, handles: Mapping[str, TextWindow]) -> list[str]:
+    """The sentences that it rests on, without what they pass on of others' words."""
+    span = next(span for span in candidate.sources if span.handle in handles)
+    return split_sentences(mask_passed_on(handles[span.handle].text), span.start, span.end)
 
 
 def _cut_said(candidate: FactCandidate, handles: Mapping[str, TextWindow]) -> str:

@@ -6,13 +6,13 @@ erasure. Nothing is erased here: `reviewing` grants what is certain, a person an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import QuerySet
 
 from memoryhub.dialogues.messages import normalise_text
 from memoryhub.dialogues.models import Turn
@@ -25,15 +25,28 @@ from memoryhub.inference.selection import embed_or_none
 from memoryhub.pipeline.steps.derive.offers import OfferLimits
 from memoryhub.pipeline.steps.derive.verdicts import build_held_claim
 from memoryhub.policies.schema import Policy
+from memoryhub.subject_names import list_same_names
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.facts.decide import ResolutionOp
-from notes.facts.neighbours import find_open_facts
+from notes.facts.neighbours import (
+    find_facts_about,
+    find_facts_of,
+    find_open_facts,
+    list_named_owners,
+    list_named_things,
+    list_open_owners,
+    name_others,
+    name_owners,
+    take_turns,
+)
 from notes.facts.trust import TRUSTED_ROLES
+from notes.graph.identity import normalise_name
 from notes.models import Derivation, Fact
 from notes.review.proposals import propose_change
 
 MAX_REQUEST_CHARACTERS = 500  # characters of a wish that are compared
+_MAX_ROWS = 500  # the newest claims of a predicate among which each wish finds its own
 _JUST_BEFORE = 6  # messages, those of the assistant among them
 
 
@@ -106,40 +119,98 @@ def _ask_about_requests(
     texts = [turn.words[:MAX_REQUEST_CHARACTERS] for turn in asked]
     told = [extract_wish_words(text) or text for text in texts] if engine.reads_by_rules else texts
     vectors = embed_or_none(lambda: embedder.embed(told))
-    near = vectors if vectors is not None else [None] * len(asked)
-    limits = OfferLimits.of(engine, policy)
     with tenant_scope(space.tenant_id):
-        offered = [
-            _load_offered_facts(space, turn, vector, embedder.name, limits)
-            for turn, vector in zip(asked, near, strict=True)
-        ]
+        most = OfferLimits.of(engine, policy).claims
+        offered = _load_offered_facts(space, asked, vectors, embedder.name, most)
     meant = _ask_meant_facts(space, asked, offered, engine, embedder.name)
     return [ForgetRequest(turn, *meant.get(at, ([], True))) for at, turn in enumerate(asked)]
 
 
 def _load_offered_facts(
-    space: Space, turn: Turn, vector: Any, model: str, limits: OfferLimits
-) -> dict[Fact, float | None]:
-    """Claims about the speaker, with the cosines known: of the predicate asked for, then those near
-    in meaning. Rules look at the speaker's and other people's, for a wish may be about a sister's
-    illness; a model is shown a few of the speaker's."""
-    most, wide = limits.claims, limits.beyond_owner
-    keys = find_question_predicates(turn.text)
-    open_ones = Fact.objects.filter(space=space, retired_at=None, valid_to=None).exclude(
-        status=Fact.Status.RETRACTED
+    space: Space, wishes: Sequence[Turn], vectors: Any, model: str, most: int
+) -> list[dict[Fact, float | None]]:
+    """By wish at most `most` claims that it may mean, with the cosines known: those of the
+    predicate asked for, those near in meaning, those about what and whom it names, and those told
+    last; of the speaker under all names, and of other people. Each way has its share, and nothing
+    is too far: "forget my address" is like no street.
+
+    As many statements for many wishes as for one.
+    """
+    texts = [turn.words[:MAX_REQUEST_CHARACTERS] for turn in wishes]
+    owners = list_open_owners(space)
+    names = [list_same_names(turn.speaker, owners, space.called_names) for turn in wishes]
+    near = _find_near_facts(space, names, vectors, model, most)
+    ways = zip(
+        *_find_facts_asked_for(space, wishes, names),
+        [list(own) for own, _ in near],
+        [list(others) for _, others in near],
+        _find_named_facts(space, texts, names, owners),
+        find_facts_of(space, names),  # told last: "forget that" has no word in common with it
+        strict=True,
     )
-    own = open_ones.filter(owner=turn.speaker)
-    found = list(own.filter(Q(predicate_key__in=keys)).order_by("-asserted_at")[:most])
-    near: dict[UUID, float] = {}
-    if vector is not None:
-        owner = "" if wide else turn.speaker
-        (near_ones,) = find_open_facts(space, model, [([owner], vector)], most=most)
-        near = {fact: cosine for fact, cosine in near_ones if cosine >= limits.floor}
-    rows = (open_ones if wide else own).in_bulk(near)
-    offered = list(dict.fromkeys([*found, *(rows[row] for row in near if row in rows)]))
-    if wide and vector is None:
-        offered = list(dict.fromkeys([*found, *open_ones.order_by("-asserted_at")[:most]]))
-    return {fact: near.get(fact.id) for fact in offered[:most]}
+    chosen = [take_turns(most, *found) for found in ways]
+    rows = _select_open_facts(space).in_bulk({row for found in chosen for row in found})
+    return [
+        {rows[row]: {**own, **others}.get(row) for row in found if row in rows}
+        for found, (own, others) in zip(chosen, near, strict=True)
+    ]
+
+
+def _select_open_facts(space: Space) -> QuerySet[Fact]:
+    open_ones = Fact.objects.filter(space=space, retired_at=None, valid_to=None)
+    return open_ones.exclude(status=Fact.Status.RETRACTED)
+
+
+def _find_facts_asked_for(
+    space: Space, wishes: Sequence[Turn], names: Sequence[Collection[str]]
+) -> tuple[list[list[UUID]], list[list[UUID]]]:
+    """By wish, claims of a predicate that it asks for, the newest first: about the speaker, and
+    about others. One statement."""
+    keys = [find_question_predicates(turn.text) for turn in wishes]
+    asked_for = _select_open_facts(space).filter(
+        predicate_key__in={k for each in keys for k in each}
+    )
+    rows = list(
+        asked_for.order_by("-asserted_at").values_list("id", "owner", "predicate_key")[:_MAX_ROWS]
+    )
+    found = [[row for row in rows if row[2] in wanted] for wanted in keys]
+    own = [
+        [row for row, owner, _ in mine if owner in called]
+        for mine, called in zip(found, names, strict=True)
+    ]
+    others = [
+        [row for row, owner, _ in mine if owner not in called]
+        for mine, called in zip(found, names, strict=True)
+    ]
+    return own, others
+
+
+def _find_named_facts(
+    space: Space, texts: Sequence[str], names: Sequence[Collection[str]], owners: Sequence[str]
+) -> list[list[UUID]]:
+    """By wish, claims about whom it names, and those with an edge to what it names; the speaker is
+    in every wish. Three statements at most."""
+    things = list_named_things(space, texts)
+    told = [{*list_named_owners(owners, text)} for text in texts]
+    mine = [{normalise_name(name) for name in called} for called in names]
+    edges = find_facts_about(space, [(None, {*t} - m) for t, m in zip(things, mine, strict=True)])
+    about = find_facts_of(space, [t - {*called} for t, called in zip(told, names, strict=True)])
+    return [[*about[at], *edges.get(at, ())] for at in range(len(texts))]
+
+
+def _find_near_facts(
+    space: Space, names: Sequence[Collection[str]], vectors: Any, model: str, most: int
+) -> list[tuple[dict[UUID, float], dict[UUID, float]]]:
+    """By wish, the claims nearest in meaning with their cosines: the speaker's own, and those of
+    other people, for a wish may be about a sister's illness. One statement."""
+    if vectors is None:
+        return [({}, {}) for _ in names]
+    whose = [*map(name_owners, names), *map(name_others, names)]
+    found = find_open_facts(
+        space, model, list(zip(whose, [*vectors, *vectors], strict=True)), most=most
+    )
+    own, others = found[: len(names)], found[len(names) :]
+    return [(dict(mine), dict(rest)) for mine, rest in zip(own, others, strict=True)]
 
 
 def _ask_meant_facts(

@@ -7,26 +7,32 @@ from dataclasses import dataclass
 from memoryhub.engines.types import Engine
 from memoryhub.policies.schema import Policy
 
+_MAX_OF_OTHERS = 5  # claims near a new one that rules are offered whoever they are about
+
 
 @dataclass(frozen=True, slots=True)
 class OfferLimits:
     """Of one new claim or wish: `claims` held, candidates read `earlier` with it, and as many as
-    `compared` of both together, each of a cosine from `floor` on.
+    `compared` of both together; a claim is compared with those of a cosine from `floor` on.
 
-    `beyond_owner`: also what is held under the owner's other names, and of other people where a
-    wish may mean it.
+    `others`: at most so many found by meaning alone that are not looked for by owner. `of_others`:
+    what other people have is looked for apart from the owner's own, and by whom and what a claim
+    names.
     """
 
     claims: int
     earlier: int
+    others: int
     compared: int
     floor: float
-    beyond_owner: bool
+    of_others: bool
 
     @classmethod
     def of(cls, engine: Engine, policy: Policy) -> OfferLimits:
-        """A model is shown a few. Rules cost nothing: they look at all, whatever it resembles."""
+        """A model is shown a few, and understands whom each is about. Rules cost nothing: they look
+        at all that the owner has, whatever it resembles, and at little of others, for they might
+        take what is told of one for another's."""
         if engine.reads_by_rules:
-            return cls(claims=60, earlier=10, compared=70, floor=-1.0, beyond_owner=True)
+            return cls(60, 10, _MAX_OF_OTHERS, compared=70, floor=-1.0, of_others=False)
         most = policy.facts.neighbours
-        return cls(most, earlier=3, compared=most, floor=policy.facts.floor, beyond_owner=False)
+        return cls(most, 3, most, compared=most, floor=policy.facts.floor, of_others=True)

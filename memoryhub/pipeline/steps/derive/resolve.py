@@ -20,14 +20,21 @@ from memoryhub.pipeline.jobs.step import StaleRead
 from memoryhub.pipeline.steps.derive.offers import OfferLimits
 from memoryhub.pipeline.steps.derive.verdicts import ClaimDecider, ClaimQuestion, JudgedChange
 from memoryhub.policies.schema import Policy
+from memoryhub.subject_names import is_same_name, list_same_names
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.facts.decide import ClaimDecision
 from notes.facts.neighbours import (
+    OF_ANYBODY,
     find_facts_about,
+    find_facts_of,
     find_open_facts,
     find_same_predicate,
-    select_neighbours,
+    list_named_owners,
+    list_open_owners,
+    name_others,
+    name_owners,
+    take_turns,
 )
 from notes.facts.resolve import ResolutionRules, Resolver, find_refuted_candidates, load_held_claims
 from notes.facts.trust import find_distrust_reason
@@ -39,7 +46,6 @@ from notes.index import indexer
 from notes.models import Derivation, Fact
 from notes.review.proposals import propose_candidate
 
-_MAX_OF_ANYBODY = 5  # claims near a new one that are offered whoever they are about
 REFUTED_REASON = "a person has said that this was never so"
 
 
@@ -66,6 +72,7 @@ class FactDraft:
     passed_on: bool = False  # told of what somebody else says, or in words that are quoted
     changes: Sequence[JudgedChange] | None = None  # what the engine said while it read, if it did
     said: str = ""  # the words of its message around those it rests on
+    quotation: Sequence[str] = ()  # the speaker's own sentences that it rests on
     assisted: bool = False  # told to an assistant, and not among people
 
     @property
@@ -142,14 +149,16 @@ def prepare_claims(
     )
     limits = OfferLimits.of(engine, policy)
     read_drafts = copy_drafts(drafts)
-    near, held, refuted = _load_comparison(space, drafts, asked, embedder.name, limits)
+    earlier = [_find_earlier_drafts(drafts, at, asked, limits) for at in range(len(drafts))]
+    room = [min(limits.claims, limits.compared - len(places)) for places in earlier]
+    near, held, refuted = _load_comparison(space, drafts, asked, embedder.name, limits, room)
     read = {fact.id: fact.version for fact in held}
     resolver = Resolver(space, held, now, _build_rules(policy))
     rows = {fact.id: fact for fact in held}
     deciding = ClaimDecider(
         resolver,
         engine,
-        _build_questions(drafts, near, asked, policy, refuted, limits),
+        _build_questions(drafts, near, earlier, policy, refuted),
         rows,
         space.display_name,
         policy.facts,
@@ -200,25 +209,40 @@ def _load_comparison(
     vectors: indexer.Vectors | None,
     model: str,
     limits: OfferLimits,
+    room: Sequence[int],
 ) -> tuple[list[_NearClaims], list[Fact], set[int]]:
-    """By draft, what may be offered for it; every row that decisions may rest on; the places of
-    drafts that say what a person has said was never so."""
+    """By draft, what may be offered for it, as many as there is `room` for; every row that
+    decisions may rest on; the places of drafts that say what a person has said was never so.
+
+    Claims are found by meaning, by predicate, and by what and whom the draft names, under all names
+    of its owner.
+    """
     if not drafts:
         return [], [], set()
     facts = [draft.fact for draft in drafts]
     with tenant_scope(space.tenant_id):
-        near = _find_near_claims(space, facts, vectors, model, limits)
-        edges = find_facts_about(space, [(d.fact.owner, _list_related_names(d)) for d in drafts])
-        wanted = {row for rows in [*(n.rows for n in near), *edges.values()] for row in rows}
+        owners = list_open_owners(space)
+        names = {
+            owner: list_same_names(owner, owners, space.called_names)
+            for owner in {fact.owner for fact in facts}
+        }
+        own, others = _find_near_claims(space, facts, names, vectors, model, limits)
+        named = _find_named_claims(space, drafts, names, owners, limits)
+        ways = [*own, *others]
+        wanted = {row for rows in [*(near.rows for near in ways), *named] for row in rows}
         wanted |= {change.row for d in drafts for change in d.changes or () if change.row}
-        held = _load_held_claims(space, drafts, wanted)
+        held = _load_held_claims(space, drafts, wanted, names)
         refuted = find_refuted_candidates(space, facts, held)
     offered = [
-        replace(
-            near[at],
-            rows=select_neighbours(
-                limits.claims, near[at].rows, find_same_predicate(held, fact), edges.get(at, [])
+        _NearClaims(
+            take_turns(
+                room[at],
+                own[at].rows,
+                others[at].rows,
+                find_same_predicate(held, fact, names[fact.owner]),
+                named[at],
             ),
+            {**own[at].similar, **others[at].similar},
         )
         for at, fact in enumerate(facts)
     ]
@@ -228,62 +252,92 @@ def _load_comparison(
 def _find_near_claims(
     space: Space,
     facts: Sequence[Fact],
+    names: Mapping[str, Collection[str]],
     vectors: indexer.Vectors | None,
     model: str,
     limits: OfferLimits,
-) -> list[_NearClaims]:
-    """Claims of the owner that are like a new one, then the likest of anybody, who may be the same
-    person by another name."""
+) -> tuple[list[_NearClaims], list[_NearClaims]]:
+    """Claims of the owner that are like a new one, then the likest of other people, who may be the
+    same person by a name that nobody would guess. One statement."""
     if vectors is None:
-        return [_NearClaims(()) for _ in facts]
-    wide = limits.beyond_owner
-    names = [_list_owner_names(space, fact.owner) if wide else [fact.owner] for fact in facts]
-    asked = [*zip(names, vectors, strict=True), *(([""], vector) for vector in vectors)]
-    found = find_open_facts(space, model, asked, most=max(limits.claims, _MAX_OF_ANYBODY))
-    near = []
-    for own, anybody in zip(found[: len(facts)], found[len(facts) :], strict=True):
-        known = dict([*own[: limits.claims], *anybody[:_MAX_OF_ANYBODY]])
-        rows = [fact for fact, cosine in known.items() if cosine >= limits.floor]
-        near.append(_NearClaims(rows, known))
-    return near
+        nothing = [_NearClaims(()) for _ in facts]
+        return nothing, nothing
+    whose = [names[fact.owner] for fact in facts]
+    rest = [name_others(each) if limits.of_others else OF_ANYBODY for each in whose]
+    asked = [
+        *zip(map(name_owners, whose), vectors, strict=True),
+        *zip(rest, vectors, strict=True),
+    ]
+    found = find_open_facts(space, model, asked, most=max(limits.claims, limits.others))
+    own, others = found[: len(facts)], found[len(facts) :]
+    return (
+        [_keep_near_claims(rows[: limits.claims], limits.floor) for rows in own],
+        [_keep_near_claims(rows[: limits.others], limits.floor) for rows in others],
+    )
 
 
-def _list_owner_names(space: Space, owner: str) -> list[str]:
-    names = space.called_names
-    same = any(normalise_name(owner) == normalise_name(name) for name in names)
-    return list(dict.fromkeys([owner, *names])) if same else [owner]
+def _keep_near_claims(found: Sequence[tuple[UUID, float]], floor: float) -> _NearClaims:
+    return _NearClaims([fact for fact, cosine in found if cosine >= floor], dict(found))
 
 
-def _list_related_names(draft: FactDraft) -> set[str]:
+def _find_named_claims(
+    space: Space,
+    drafts: Sequence[FactDraft],
+    names: Mapping[str, Collection[str]],
+    owners: Sequence[str],
+    limits: OfferLimits,
+) -> list[list[UUID]]:
+    """By draft, claims with an edge to what it names, and those about whom it names. Two
+    statements at most."""
+    whose = [names[draft.fact.owner] for draft in drafts]
+    edges = find_facts_about(
+        space,
+        [
+            (None if limits.of_others else mine, _list_related_names(draft, mine))
+            for draft, mine in zip(drafts, whose, strict=True)
+        ],
+    )
+    about: list[list[UUID]] = [[] for _ in drafts]
+    if limits.of_others:
+        told = [list_named_owners(owners, draft.fact.text) for draft in drafts]
+        others = [{*t} - {*mine} for t, mine in zip(told, whose, strict=True)]
+        about = find_facts_of(space, others)
+    return [[*edges.get(at, []), *about[at]] for at in range(len(drafts))]
+
+
+def _list_related_names(draft: FactDraft, own: Collection[str]) -> set[str]:
     """What a draft's relations lead to; everything of an owner's leads from the owner."""
     names = {name for src, _, dst in draft.relations for name in (src, dst)}
-    return {name for name in names if normalise_name(name) != normalise_name(draft.fact.owner)}
+    mine = {normalise_name(name) for name in own}
+    return {name for name in names if normalise_name(name) not in mine}
 
 
 def _load_held_claims(
-    space: Space, drafts: Sequence[FactDraft], near: Collection[UUID]
+    space: Space,
+    drafts: Sequence[FactDraft],
+    near: Collection[UUID],
+    names: Mapping[str, Collection[str]] | None = None,
 ) -> list[Fact]:
     return load_held_claims(
         space,
         [draft.fact for draft in drafts],
         corrections=[draft.fact for draft in drafts if draft.correction],
         near=near,
+        names=names,
     )
 
 
 def _build_questions(
     drafts: Sequence[FactDraft],
     near: Sequence[_NearClaims],
-    vectors: indexer.Vectors | None,
+    earlier: Sequence[Mapping[int, float]],
     policy: Policy,
     refuted: Collection[int],
-    limits: OfferLimits,
 ) -> list[ClaimQuestion]:
     places = {draft.handle: at for at, draft in enumerate(drafts) if draft.handle}
     questions = []
     for at, draft in enumerate(drafts):
-        earlier = _find_earlier_drafts(drafts, at, vectors, of_anybody=limits.beyond_owner)
-        shown = [place for place, cosine in earlier.items() if cosine >= limits.floor]
+        before = {drafts[place].fact.id: cosine for place, cosine in earlier[at].items()}
         questions.append(
             ClaimQuestion(
                 draft.fact,
@@ -291,18 +345,19 @@ def _build_questions(
                 draft.trusted,
                 draft.correction,
                 near[at].rows,
-                shown[: limits.earlier],
+                list(earlier[at]),
                 find_distrust_reason(draft.role, draft.fact.text)
                 or (REFUTED_REASON if at in refuted else ""),
                 None
                 if draft.changes is None or (policy.facts.second_opinion and not draft.withheld)
                 else [change.place_among(places) for change in draft.changes],
                 draft.quoted,
-                {**near[at].similar, **{drafts[p].fact.id: c for p, c in earlier.items()}},
+                {**near[at].similar, **before},
                 draft.said,
                 draft.assisted,
                 draft.passed_on,
                 draft.withheld,
+                draft.quotation,
             )
         )
     return questions
@@ -312,26 +367,29 @@ def _find_earlier_drafts(
     drafts: Sequence[FactDraft],
     at: int,
     vectors: indexer.Vectors | None,
-    *,
-    of_anybody: bool,
+    limits: OfferLimits,
 ) -> dict[int, float]:
-    """Earlier candidates of the batch in other turns, with their cosines, the same owner's first,
-    then the nearest: what one turn says at once is meant side by side. `of_anybody`: also of other
-    owners ("Lucy and I broke up", "Lucy is Ana's girlfriend")."""
+    """Earlier candidates of the batch in other turns that are offered, with their cosines, the same
+    owner's first, then the nearest of others ("Lucy and I broke up", "Lucy is Ana's girlfriend"):
+    what one turn says at once is meant side by side."""
     if vectors is None:
         return {}
     new, turn = drafts[at].fact, drafts[at].sources[0].turn_id
-    found = [
-        (
-            drafts[place].fact.owner == new.owner,
-            round(float(vectors[at] @ vectors[place]) / 4, 6),
-            place,
-        )
+    near = {
+        place: round(float(vectors[at] @ vectors[place]) / 4, 6)
         for place in range(at)
-        if (of_anybody or drafts[place].fact.owner == new.owner)
-        and all(source.turn_id != turn for source in drafts[place].sources)
-    ]
-    return {place: cosine for _, cosine, place in sorted(found, reverse=True)}
+        if all(source.turn_id != turn for source in drafts[place].sources)
+    }
+    ranked = sorted(
+        (place for place, cosine in near.items() if cosine >= limits.floor),
+        key=lambda place: (near[place], place),
+        reverse=True,
+    )
+    owners = {drafts[place].fact.owner for place in ranked}
+    alike = {owner for owner in owners if is_same_name(owner, new.owner)}
+    own = [place for place in ranked if drafts[place].fact.owner in alike]
+    chosen = take_turns(limits.earlier, own, [place for place in ranked if place not in own])
+    return {place: near[place] for place in chosen}
 
 
 def _draw_graph(

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from memoryhub.engines.llm.grounding.attribution import split_sentences
+from memoryhub.engines.local.attribution.passed_on import mask_passed_on
 from memoryhub.engines.types import (
     ClaimCandidate,
     ClaimComparison,
@@ -23,6 +25,7 @@ from memoryhub.engines.types import (
 )
 from memoryhub.policies.schema import FactsPolicy
 from notes.facts.decide import ClaimDecision, ResolutionOp
+from notes.facts.exchanges import tells_exchange
 from notes.facts.judge import JudgeTrust, decide_by_verdict
 from notes.facts.resolve import Resolver
 from notes.history.change_set import TurnEvidence
@@ -73,6 +76,7 @@ class ClaimQuestion:
     assisted: bool = False  # told to an assistant
     passed_on: bool = False
     withheld: str = ""
+    quotation: Sequence[str] = ()  # the speaker's own sentences that are quoted
 
 
 @dataclass
@@ -114,7 +118,8 @@ class ClaimDecider:
 
     def _list_open_places(self) -> list[int]:
         """Candidates that code leaves open, that nobody judged yet and that have something to be
-        compared with."""
+        compared with. A model is also asked about one that the table would have take the place of
+        another: it may say the same more exactly (Aberaeron, of Wales)."""
         if self.resolver.rules.resolution != "resolve":
             return []
         return [
@@ -123,8 +128,12 @@ class ClaimDecider:
             if not question.quarantine_reason
             and question.judged is None
             and (question.held or question.earlier)
-            and self._decide_by_rules(question).is_open
+            and self._may_judge(self._decide_by_rules(question))
         ]
+
+    def _may_judge(self, decision: ClaimDecision[Any]) -> bool:
+        replaced = decision.op is ResolutionOp.SUPERSEDE and not self.engine.reads_by_rules
+        return decision.is_open or replaced
 
     def _decide_by_rules(self, question: ClaimQuestion) -> ClaimDecision[Any]:
         return self.resolver.decide_by_rules(
@@ -148,7 +157,7 @@ class ClaimDecider:
             # Who read both in one breath has said what one does to the other.
             decision = ClaimDecision(ResolutionOp.ADD, "new")
         also: list[ClaimDecision[Any]] = []
-        if rulings and (decision.is_open or question.judged is not None):
+        if rulings and (self._may_judge(decision) or question.judged is not None):
             decision, *also = self._combine_decisions(
                 decision, [self._judge_verdict(place, ruling) for ruling in rulings]
             )
@@ -225,8 +234,18 @@ class ClaimDecider:
             speakers=self.speakers,
             tells_state=question.judged is not None,
             is_model=not self.engine.reads_by_rules,
+            tells_exchange=target is not None and self._tells_exchange(question, target),
             why=verdict.reason if self.engine.reads_by_rules else "",
         )
+
+    def _tells_exchange(self, question: ClaimQuestion, target: Fact) -> bool:
+        """Whether the speaker's own words bear out that one value took the place of the other.
+        Rules have weighed the words already."""
+        if self.engine.reads_by_rules or not question.quoted:
+            return False
+        around = split_sentences(mask_passed_on(question.said))
+        values = [fact.object or fact.complement for fact in (question.fact, target)]
+        return tells_exchange(question.quotation, around, *values)
 
     def _stand_beside(self, new: Fact, old: Fact) -> bool:
         """Whether a person has set that the relation of both has many values."""

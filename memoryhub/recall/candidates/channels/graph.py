@@ -5,7 +5,8 @@ like the question (Mem0g, spec §6.2). A relation holds as long as its fact does
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections import defaultdict
+from collections.abc import Collection, Container
 from uuid import UUID
 
 from memoryhub.dialogues.messages import normalise_text
@@ -18,7 +19,7 @@ from memoryhub.recall.candidates.channels.statements import (
 )
 from memoryhub.recall.question.prepare import PreparedQuestion
 from notes.graph.build import find_nearest_entities
-from notes.models import Entity
+from notes.models import Entity, Relation
 
 MAX_HOPS = 2
 # What a relation counts that has no vector to compare.
@@ -94,6 +95,15 @@ def _build_relation_hit(
     weight = ask.policy.recall.hop_weight**hop
     score = weight * (_SIMILARITY_WITHOUT_VECTOR if near is None else max(near, 0.0))
     return ChannelHit("fact", fact, clamp_score(score), f"{relation}, {hop} from what is named")
+
+
+def load_relation_texts(facts: Collection[UUID]) -> dict[UUID, list[str]]:
+    """By fact, what it says of entities, in words. Call inside the tenant's scope."""
+    rows = Relation.objects.filter(fact_id__in=facts, retired_at=None).order_by("id")
+    told: dict[UUID, list[str]] = defaultdict(list)
+    for fact, *words in rows.values_list("fact_id", "src__name", "label", "dst__name"):
+        told[fact].append(" ".join(words))
+    return dict(told)
 
 
 def find_named_entities(ask: PreparedQuestion) -> list[UUID]:

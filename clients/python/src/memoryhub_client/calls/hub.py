@@ -54,8 +54,16 @@ from memoryhub_client.rows.models import (
 
 Messages = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 Select = Literal["fused", "fixed", "routed"]
+Limit = int | Literal["policy"] | None
 # As long as the hub itself waits for a job.
 _HUB_WAIT_SECONDS = 30.0
+
+
+def _name_limit(limit: Limit) -> Any:
+    """As the hub reads it: left out, it is the policy that says how many."""
+    if limit == "policy":
+        return None
+    return SEND_NULL if limit is None else limit
 
 
 class Jobs(RowCalls[M, Job]):
@@ -289,7 +297,7 @@ class HubCalls(SharedCalls[M]):
         subject: str,
         query: str,
         *,
-        limit: int | None = 10,
+        limit: Limit = "policy",
         kinds: Sequence[str] | None = None,
         channels: Sequence[str] | None = None,
         select: Select | None = None,
@@ -303,13 +311,13 @@ class HubCalls(SharedCalls[M]):
     ) -> Flow[SearchResult]:
         """The memories nearest to a question, best first; each says whether it is `relevant`.
 
-        `limit` None: as many as the question asks for. `min_relevance`, 0 to 1: none that is less
-        like it.
+        `limit` "policy": as many as the policy has it, ten for most; None: as many as the question
+        asks for. `min_relevance`, 0 to 1: none that is less like it.
         """
         body = {
             "subject": subject,
             "query": query,
-            "limit": SEND_NULL if limit is None else limit,
+            "limit": _name_limit(limit),
             "kinds": kinds,
             "channels": channels,
             "select": select,
@@ -361,7 +369,7 @@ class HubCalls(SharedCalls[M]):
         subject: str,
         question: str,
         *,
-        limit: int | None = 10,
+        limit: Limit = "policy",
         budget_tokens: int = 2000,
         session: str = "",
         as_of: Time | None = None,
@@ -369,11 +377,11 @@ class HubCalls(SharedCalls[M]):
         deep: bool = False,
         explain: bool = False,
     ) -> Flow[Answer]:
-        """An answer from a subject's memories, with what it rests on."""
+        """An answer from a subject's memories, with what it rests on; `limit` as for a search."""
         body = {
             "subject": subject,
             "question": question,
-            "limit": SEND_NULL if limit is None else limit,
+            "limit": _name_limit(limit),
             "budget_tokens": budget_tokens,
             "session": session,
             "as_of": as_of,

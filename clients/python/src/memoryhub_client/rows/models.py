@@ -748,7 +748,9 @@ class MemoryItem(Row):
     not read yet, so that nothing is derived from it. `found`: by which channels. `matter`: what
     a fact that is held is about, where only one such can hold at a time. `metadata`: of a fact,
     the sender's own. `relevant` False: among the nearest to the question, on which it hardly
-    bears. `keywords`, `tags` and `context` describe a note, as it has evolved."""
+    bears. `keywords`, `tags` and `context` describe a note, as it has evolved. `relations`:
+    what a fact that the graph has found says of entities, where the policy hands over the
+    graph."""
 
     context: str
     event_from: datetime | None
@@ -765,6 +767,7 @@ class MemoryItem(Row):
     owner: str
     parts: dict[str, float]
     reason: str
+    relations: list[str]
     relevant: bool
     score: float
     sources: list[TurnSource]

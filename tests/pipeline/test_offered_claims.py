@@ -1,0 +1,243 @@
+"""What a new claim, and a wish to forget, are compared with under presets that ask by a call of its
+own: claims found by meaning, by predicate, by entity and under all names, of any owner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.inference.selection import select_embedder, select_engine
+from memoryhub.pipeline.steps.derive.forget_requests import prepare_requests
+from memoryhub.policies.services import load_effective_policy
+from memoryhub.subject_names import is_same_name, list_same_names
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
+from notes.facts.neighbours import take_turns
+from tests.support.claims import (
+    decide_on_claim,
+    list_current_texts,
+    list_facts,
+    make_fact_reply,
+    make_facts_reply,
+    make_resolve_reply,
+    say_and_derive,
+)
+from tests.support.hub import ScriptedHub
+
+pytestmark = pytest.mark.django_db
+
+GIRLFRIEND = "Lucy is Ana's girlfriend."
+
+
+@pytest.fixture(params=["mem0", "mem0g", "ama"])
+def apart(hub: ScriptedHub, request: pytest.FixtureRequest) -> ScriptedHub:
+    """Facts read by one call and compared by another, and nothing else to be scripted."""
+    hub.set_policy(request.param, episodes__rolling=False, episodes__topic=False)
+    hub.model.allow("resolve", graph_entities={"entities": []})
+    hub.embedder.table = {"tea": [1.0, 0, 0], "forget": [0, 1.0, 0], "girlfriend": [0, 0, 1.0]}
+    return hub
+
+
+def drink_many_teas(hub: ScriptedHub, owner: str = "Ana") -> None:
+    likes: dict[str, Any] = {"kind": "preference", "verb": "likes", "owner": owner}
+    many = [make_fact_reply(f"{owner} likes tea of kind {n}.", **likes) for n in range(12)]
+    say_and_derive(hub, f"I like many teas, and {owner} does.", *many)
+    hub.pass_time(days=1)
+
+
+def tell_of_lucy(hub: ScriptedHub) -> None:
+    lucy = make_fact_reply(GIRLFRIEND, owner="Lucy", verb="is", object="girlfriend")
+    say_and_derive(hub, "Lucy is my girlfriend.", lucy)
+    hub.pass_time(days=1)
+
+
+def list_compared_texts(hub: ScriptedHub) -> list[str]:
+    asked = hub.model.list_calls("resolve")[-1]
+    shown = {claim["handle"]: claim["text"] for claim in [*asked["kept"], *asked["new"]]}
+    return [shown[handle] for handle in asked["new"][-1]["compare"]]
+
+
+def test_what_is_told_of_whom_a_claim_names_is_not_crowded_out(apart: ScriptedHub) -> None:
+    tell_of_lucy(apart)
+    drink_many_teas(apart)
+    apart.model.script("resolve", decide_on_claim(GIRLFRIEND, "contradict"))
+    said = "Lucy and I broke up over tea."
+    say_and_derive(apart, said, make_fact_reply("Ana broke up with Lucy over tea."))
+    compared = list_compared_texts(apart)
+    assert GIRLFRIEND in compared
+    assert len(compared) == 10
+    assert GIRLFRIEND not in list_current_texts(apart)
+
+
+def test_what_is_alike_of_somebody_else_is_not_crowded_out(apart: ScriptedHub) -> None:
+    other = make_fact_reply("Maria gave up tea.", owner="Maria", verb="gave up", object="tea")
+    say_and_derive(apart, "Maria gave up tea.", other)
+    drink_many_teas(apart)
+    apart.model.script("resolve", make_resolve_reply())
+    say_and_derive(apart, "I gave up tea.", make_fact_reply("Ana gave up tea for good."))
+    assert "Maria gave up tea." in list_compared_texts(apart)
+
+
+@pytest.mark.parametrize("name", ["Ana Ferreira", "ana"])
+def test_what_is_held_under_another_name_of_the_owner_is_found(
+    apart: ScriptedHub, name: str
+) -> None:
+    """By its predicate, and though nothing of it is near in meaning."""
+    swims = {"verb": "swims at", "predicate": "swims_at"}
+    before = make_fact_reply(f"{name} swims at Leca.", owner=name, object="Leca", **swims)
+    say_and_derive(apart, f"I, {name}, swim at Leca.", before)
+    drink_many_teas(apart)
+    apart.model.script("resolve", decide_on_claim(f"{name} swims at Leca.", "contradict"))
+    said = "I swim at Foz now, after tea."
+    now = make_fact_reply("Ana swims at Foz after tea.", object="Foz", **swims)
+    say_and_derive(apart, said, now)
+    assert [f.object for f in list_facts(apart, predicate_key="swims_at", valid_to=None)] == ["Foz"]
+
+
+def test_what_has_an_edge_to_what_is_named_is_found_whoever_has_it(hub: ScriptedHub) -> None:
+    hub.set_policy("mem0g", episodes__rolling=False)
+    hub.model.allow("resolve", "merge_check")
+    hub.embedder.table = {"runs": [1.0, 0], "bought": [0, 1.0]}
+    things = [{"name": "Maria", "type": "person"}, {"name": "Blue Oven", "type": "organisation"}]
+    edge = {"source": "Maria", "label": "runs", "target": "Blue Oven", "fact": 0}
+    runs = make_fact_reply("Maria runs the Blue Oven.", owner="Maria", object="Blue Oven")
+    say_and_derive(
+        hub,
+        "Maria runs the Blue Oven.",
+        runs,
+        parts={"entities": things, "relations": [edge]},
+    )
+    hub.pass_time(days=1)
+    hub.model.script("resolve", make_resolve_reply())
+    bought = make_fact_reply("Tiago bought the Blue Oven.", owner="Tiago", object="Blue Oven")
+    buyer = [{"name": "Tiago", "type": "person"}, things[1]]
+    say_and_derive(
+        hub,
+        "Tiago bought the Blue Oven.",
+        bought,
+        parts={"entities": buyer, "relations": [edge | {"source": "Tiago", "label": "bought"}]},
+    )
+    assert list_compared_texts(hub) == ["Maria runs the Blue Oven."]
+
+
+def test_what_was_told_before_in_the_same_batch_is_compared_whoever_it_is_of(
+    apart: ScriptedHub,
+) -> None:
+    drink_many_teas(apart)
+    apart.set_policy("mem0", episodes__rolling=False, derive__batch_exchanges=2)
+    apart.model.script(
+        "extract_facts",
+        make_facts_reply(
+            make_fact_reply(GIRLFRIEND, owner="Lucy", quote="Lucy is my girlfriend."),
+            make_fact_reply("Ana left Lucy over tea.", "t2", quote="I left Lucy over tea."),
+        ),
+    )
+    apart.embedder.table["left Lucy over tea"] = [1.0, 0, 1.0]
+    apart.model.script("resolve", make_resolve_reply())
+    apart.say("Lucy is my girlfriend.", "I left Lucy over tea.")
+    apart.run_due_jobs()
+    compared = list_compared_texts(apart)
+    assert GIRLFRIEND in compared
+    assert len(compared) == 10
+
+
+# Wishes.
+
+
+def say_wish(hub: ScriptedHub, *texts: str) -> None:
+    acts = [{"handle": f"t{at}", "act": "forget"} for at in range(1, len(texts) + 1)]
+    hub.model.script("extract_facts", make_facts_reply(speech_acts=acts))
+    hub.say(*texts)
+    hub.run_due_jobs()
+
+
+def test_AA7_a_wish_finds_what_it_names_of_somebody_else_however_far(apart: ScriptedHub) -> None:
+    tell_of_lucy(apart)
+    drink_many_teas(apart)
+    apart.model.script("resolve", decide_on_claim(GIRLFRIEND, "forget"))
+    say_wish(apart, "Please forget what I told you of Lucy.")
+    assert GIRLFRIEND not in list_current_texts(apart)
+
+
+@pytest.mark.parametrize("name", ["Ana Ferreira", "ana"])
+def test_AA7_a_wish_finds_what_is_held_under_another_name(apart: ScriptedHub, name: str) -> None:
+    home = {"verb": "lives at", "predicate": "address", "object": "12 Elm Street", "owner": name}
+    text = f"{name} lives at 12 Elm Street."
+    say_and_derive(apart, f"I, {name}, live at 12 Elm Street.", make_fact_reply(text, **home))
+    drink_many_teas(apart)
+    drink_many_teas(apart, owner="Maria")
+    apart.model.script("resolve", decide_on_claim(text, "forget"))
+    say_wish(apart, "Please forget my address.")
+    assert text not in list_current_texts(apart)
+
+
+def test_AA7_what_was_told_last_is_offered_to_a_wish_that_names_nothing(
+    apart: ScriptedHub,
+) -> None:
+    drink_many_teas(apart, owner="Maria")
+    say_and_derive(apart, "I sing in a choir.", make_fact_reply("Ana sings in a choir."))
+    apart.model.script("resolve", decide_on_claim("Ana sings in a choir.", "forget"))
+    say_wish(apart, "Please forget that.")
+    assert "Ana sings in a choir." not in list_current_texts(apart)
+
+
+def test_AA7_many_wishes_take_as_many_statements_as_one(hub: ScriptedHub) -> None:
+    hub.set_policy("mem0", episodes__rolling=False)
+    hub.model.allow("resolve")
+    tell_of_lucy(hub)
+    drink_many_teas(hub)
+    for asked in ("address", "age", "job"):
+        say_wish(hub, f"Please forget Lucy and my {asked}.")
+    with tenant_scope(hub.tenant.id):
+        tenant, space = Tenant.objects.get(), hub.space
+        policy = load_effective_policy(space).policy
+        wishes = list(Turn.objects.filter(speech_act="forget"))
+        engine, embedder = select_engine(tenant, policy), select_embedder(space)
+    assert len(wishes) == 3
+
+    def count_statements(turns: list[Turn]) -> int:
+        with CaptureQueriesContext(connection) as caught:
+            assert all(prepare_requests(space, policy, turns, engine, embedder))
+        return len(caught)
+
+    assert count_statements(wishes) == count_statements(wishes[:1])
+
+
+# What is left where there is more than is offered.
+
+
+def test_ways_take_turns_and_what_is_near_comes_first() -> None:
+    near, named = [f"n{at}" for at in range(10)], ["n3", "x1", "x2"]
+    assert take_turns(20, near, named) == [*near, "x1", "x2"]
+    assert take_turns(4, near, named) == ["n0", "n1", "n3", "x1"]
+    assert take_turns(3, near, []) == near[:3]
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "same"),
+    [
+        ("Ana", "ana", True),
+        ("Ana", "Ana Ferreira", True),
+        ("petra-novak", "Petra", True),
+        ("陈小雨", "小雨", True),
+        ("Ana Silva", "Ana Lopez", False),
+        ("Ana", "Ana's sister", False),
+        ("小雨", "小雨的妹妹", False),
+        ("陈雨", "雨", False),
+        ("user_1", "user_2", False),
+        ("Ana", "", False),
+    ],
+)
+def test_names_that_may_be_one_persons(name: str, other: str, same: bool) -> None:
+    assert is_same_name(name, other) is is_same_name(other, name) is same
+
+
+def test_what_stands_for_the_subject_stands_for_all_that_does() -> None:
+    known = ["Petra", "Petra Novak", "Petra's cat", "Rui"]
+    called = ["Petra", "user-42"]
+    assert list_same_names("user-42", known, called) == ["user-42", "Petra", "Petra Novak"]
+    assert list_same_names("Rui", known, called) == ["Rui"]
