@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -55,6 +56,8 @@ from memoryhub.engines.types import (
 )
 
 _MAX_FACTS = 20  # facts of an exchange (spec §16)
+# What says so is not over: "still has it", "have had it since March", "closed until August".
+_LASTS = re.compile(r"\b(?:still|ha(?:s|ve) had|until|til|till)\b|['’]ve had\b| now\.$", re.I)
 _MAX_CONTEXT = 300  # characters of the turn before
 _READ_ROLES = frozenset({"user", "assistant"})  # documents and tool output are data (spec E24)
 ChineseExtractor = Callable[[Exchange, Mapping[str, RestatedText]], Extraction]
@@ -280,8 +283,8 @@ def _judge_facts(readings: Sequence[_ExchangeReading]) -> None:
     worth, ended = load_decider("worth").bar, load_decider("ended").bar
     dropped = set[tuple[int, int]]()
     judged = judge_statements([statement for _, _, statement in asked]) if asked else []
-    for (reading, at, (fact, _)), chances in zip(asked, judged, strict=True):
-        if chances.ended >= ended and not fact.text.endswith(" now."):
+    for (reading, at, (fact, words)), chances in zip(asked, judged, strict=True):
+        if chances.ended >= ended and not _LASTS.search(f"{words} {fact.text}"):
             reading.facts[at] = mark_ended(fact)
         if not fact.predicate_key and chances.worth < worth and not reading.is_told(fact):
             dropped.add((id(reading), at))

@@ -52,7 +52,9 @@ PEOPLE = split_words("""
     therapist twin baby toddler landlord assistant team family in-law stepmother stepfather
     grandson granddaughter buddy mate nan nana gran grandad granddad ex missus hubby sis bro lad
     stepmum stepdad stepson stepdaughter stepbrother stepsister lodger tenant housemate gf bf
-    fiance carer supervisor tutor broker solicitor accountant apprentice dispatcher
+    fiance carer supervisor tutor broker solicitor accountant apprentice dispatcher lass bff bestie
+    granddaughter great-grandchild great-grandson great-granddaughter goddaughter godson abuela
+    abuelo nonna nonno
 """)
 ANIMALS = split_words("""
     dog cat puppy kitten pet horse hamster rabbit parrot bird turtle tortoise snake fish guinea

@@ -37,6 +37,7 @@ from memoryhub.engines.local.dates.calendar import WEEKDAYS
 from memoryhub.engines.local.dates.past import find_stated_end, widen_range
 from memoryhub.engines.local.grammar.antecedents import (
     find_antecedent,
+    find_place_spoken_of,
     find_thing,
     list_things_said,
 )
@@ -154,6 +155,7 @@ class _TurnReader:
         self.introduced = set[str]()  # texts that say who somebody is and nothing more
         self.called = dict[str, bool]()  # whether somebody was told of as "she", by their names
         self.first = True  # the sentence that may answer a question
+        self.apart = False  # whether something else was spoken of since the last fact
 
     def read_sentence(self, offset: int, span: Span, act: SpeechAct) -> None:
         clauses = extract_clauses(span)
@@ -165,6 +167,7 @@ class _TurnReader:
             own = collect_tokens(clause, heads - {clause.head.i}, frozenset())
             spent = {t.i for t in [*own, *(clause.subject.subtree if clause.subject else [])]}
             known = self._find_referents(clause, own)
+            last = self.facts[-1] if self.facts else None
             first = min(clause.head.idx, (clause.subject or clause.head).idx)
             chat = first < sober and not set(known) & spent
             if is_order(clause) or salience.is_report(clause):
@@ -184,6 +187,9 @@ class _TurnReader:
                 if not made and (self.first or salience.is_specific(beside, frozenset())):
                     continue  # its words are told as they are
             left -= spent
+            named = clause.subject is not None and clause.subject.pos_ in ("NOUN", "PROPN")
+            attached = last is not None and self.facts[-1] is not last
+            self.apart = named and not made and not attached
             for each in made:
                 self.keep(each)
         if act in ("assertion", "chitchat"):
@@ -202,7 +208,7 @@ class _TurnReader:
         known: Mapping[int, str],
     ) -> bool:
         """Whether a clause that can't be told alone goes with what was told last."""
-        if not self.facts or not _points_back(clause, known):
+        if not self.facts or self.apart or not _points_back(clause, known):
             return False
         if self.facts[-1].text in self.introduced:
             return False
@@ -238,7 +244,8 @@ class _TurnReader:
         scene = self.turn.scene
         for token in own:
             low = token.lower_
-            if token.head not in clause.chain and token.head != clause.subject:
+            within = token.head in clause.chain or token.head == clause.subject
+            if not within and not _is_owner_of_role(token, clause):
                 continue
             if low in ("he", "she", "his", "her", "him"):
                 owners = (fact.owner for fact in self.facts)
@@ -254,10 +261,16 @@ class _TurnReader:
                 if known:
                     self.called[known] = woman
             elif low in _THINGS_POINTED_AT and _may_be_thing(token, clause):
-                here = token.doc[clause.head.sent.start : clause.head.left_edge.i]
+                leads = token == clause.subject
+                end = token.i if leads else clause.head.left_edge.i
+                here = token.doc[clause.head.sent.start : end]
                 many = _THINGS_POINTED_AT[low]
-                near = [here, *self.earlier[: 2 if token == clause.subject else 1]]
-                known = find_thing(near, scene, many=many)
+                past = 2 if leads else 1
+                if leads and low == "it" and _tells_of_else(here):
+                    past = 0
+                known = find_thing([here, *self.earlier[:past]], scene, many=many)
+                if not known and past == 0 and clause.head.lemma_ == "be":
+                    known = find_place_spoken_of(here, scene)  # "in the truck, it's an old one"
                 if clause.subject not in (None, token) and known == clause.subject.text:
                     continue  # who sends "it" is not what is sent
             elif low in ("mine", "ours") and token == clause.subject:
@@ -287,6 +300,19 @@ class _TurnReader:
             return None
         found = _finish_fact(draft)
         return found if turn.utterance.role == "user" or _is_own_state(found, clause) else None
+
+
+def _tells_of_else(before: Span) -> bool:
+    """Whether what stands before "it" in its sentence is told of something else, so that what was
+    said earlier is not meant: "My hands are not what they were, it's the arthritis"."""
+    told = any(t.tag_ in ("VBD", "VBZ", "VBP", "MD") for t in before)
+    return told and not any(t.lower_ in ("it", "its", "this", "that") for t in before)
+
+
+def _is_owner_of_role(token: Token, clause: Clause) -> bool:
+    """ "his" in "Mrs Solheim is his teacher"."""
+    role = token.head
+    return token.dep_ == "poss" and role.dep_ == "attr" and role.head in clause.chain
 
 
 def _may_be_thing(token: Token, clause: Clause) -> bool:

@@ -63,7 +63,9 @@ def quote_answer(
 
     `rest`: the words of the answer `span` that may be told.
     """
-    asked = [s for s in list_things_said(p.doc for p in turn.before) if is_question(s.text)]
+    # What the other said last; nobody answers what they asked themselves.
+    before = list_things_said(p.doc for p in turn.before[-1:])
+    asked = [s for s in before if is_question(s.text)]
     words = trim_tokens(list(rest))
     if turn.utterance.role != "user" or not (turn.scene.assisted and asked and words):
         return []
@@ -118,6 +120,11 @@ def _drop_address(run: list[Token]) -> list[Token]:
     return run if named or called else trim_tokens(before)
 
 
+def _is_unknown_owner(words: Sequence[Token]) -> bool:
+    """ "His mother has had enough": nobody can tell whose she is."""
+    return words[0].lower_ in ("his", "her", "their", "its")
+
+
 def _says_something(run: Sequence[Token]) -> bool:
     words = [t for t in run if not t.is_punct]
     if not 1 < len(words) <= _MAX_TOKENS or {t.lower_ for t in words} & _UNTELLING:
@@ -127,6 +134,8 @@ def _says_something(run: Sequence[Token]) -> bool:
     if words[0].dep_ == "conj" and words[0].pos_ == "VERB":
         return False  # who did it stands before
     bare = words[0].tag_ in ("VB", "VBP", "MD")  # an order, or half a question
+    if _is_unknown_owner(words):
+        return False
     subjects = [t for t in words if t.dep_ in SUBJECT_DEPENDENCIES]
     places = (*SUBJECT_DEPENDENCIES, "dobj", "pobj")
     pointing = subjects and any(t.dep_ in places and t.lower_ in _POINTING for t in words)

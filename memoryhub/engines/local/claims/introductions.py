@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MINE = frozenset({"my", "our"})
 # What stays beside the noun: it tells one brother from another.
 TELLING_WORDS = split_words("""
-    best old older eldest oldest young younger youngest little big half step twin late ex former
+    best old older oldest elder eldest young younger youngest little big half step twin late ex former
     new next-door great
 """)
 _TITLES = split_words("mr mrs ms miss dr prof doctor professor aunt uncle mr. mrs. ms. dr. prof.")
@@ -31,6 +31,7 @@ POST_HOLDERS = split_words("""
 """)
 _LEAVING_VERBS = split_words("leave quit resign retire")
 _POSTS = split_words("company job firm team post office school place")
+_GROUPS = split_words("team family child baby friend")
 _COMMAS = (",", "-", "–", "—")
 # What the parser takes for something else than a person; names are often taken for a people.
 _TIMES, _PEOPLES, _PLACES = ("DATE", "TIME", "LANGUAGE"), ("NORP",), ("GPE", "LOC")
@@ -43,12 +44,13 @@ _CONFIDENCE = 0.8
 def read_introductions(turn: ParsedTurn, offset: int, span: Span) -> Iterator[FactCandidate]:
     """A claim for each name beside what its bearer is to the speaker."""
     for token in span:
-        if token.lower_ not in _MINE:
+        bare = turn.scene.assisted and _is_bare_role(token)
+        if not bare and token.lower_ not in _MINE:
             continue
-        noun = _find_person_noun(token, span)
+        noun = token if bare else _find_person_noun(token, span)
         if noun is None:
             continue
-        name = _read_name(noun, span) or _read_name_before(token, noun, span)
+        name = _read_name(noun, span) or ([] if bare else _read_name_before(token, noun, span))
         if not name:
             continue
         relation = " ".join([*(t.lower_ for t in span.doc[token.i + 1 : noun.i]), noun.lower_])
@@ -62,9 +64,7 @@ def read_introductions(turn: ParsedTurn, offset: int, span: Span) -> Iterator[Fa
             speaker=turn.utterance.speaker,
             text=f"{called} {'was' if over else 'is'} {whose} {relation}.",
             pattern="SVC",
-            sources=(
-                SourceSpan(turn.utterance.handle, offset + start, offset + end),
-            ),
+            sources=(SourceSpan(turn.utterance.handle, offset + start, offset + end),),
             confidence=_CONFIDENCE,
             verb="was" if over else "is",
             complement=f"{whose} {relation}",
@@ -81,6 +81,17 @@ def _find_person_noun(possessor: Token, span: Span) -> Token | None:
         if token.lower_ not in TELLING_WORDS:
             return None
     return None
+
+
+def _is_bare_role(token: Token) -> bool:
+    """ "Housemate Tegan", told to an assistant, is the speaker's; "aunt Edda" is a name."""
+    if not is_person_noun(token) or token.lower_ in _TITLES | _GROUPS or token.tag_ == "NNS":
+        return False
+    behind = token.nbor() if token.i + 1 < len(token.doc) else None
+    named = behind is not None and behind.pos_ == "PROPN" and behind.text.istitle()
+    before = token.nbor(-1) if token.i > token.sent.start else None
+    free = before is None or before.is_punct or before.pos_ in ("VERB", "ADP", "CCONJ", "SCONJ")
+    return named and free and (token.text.islower() or token.i == token.sent.start)
 
 
 def _is_over(noun: Token, name: Token) -> bool:
@@ -107,7 +118,9 @@ def _read_name(noun: Token, span: Span) -> list[Token]:
     for token in rest[comma:]:
         tied = bool(name) and not name[-1].whitespace_ and token.text in ("-", "–")
         # A capital right behind "my girlfriend" is a name, also one that the parser does not know.
-        right_behind = not comma and not name and _is_capitalised(token, unless=(*_TIMES, *_PEOPLES))
+        right_behind = (
+            not comma and not name and _is_capitalised(token, unless=(*_TIMES, *_PEOPLES))
+        )
         if not (tied or right_behind or _is_name_word(token)) or len(name) == _MOST_NAMES:
             break
         name.append(token)

@@ -56,7 +56,9 @@ def is_empty_clause(clause: Clause) -> bool:
     cannot = any(c.lower_ in ("ca", "can", "could") for c in clause.head.children)
     cannot = cannot and lemma in EMPTY_VERBS | EMPTY_PRESENT_VERBS
     empty = lemma in EMPTY_VERBS or (now and lemma in EMPTY_PRESENT_VERBS)
-    empty = (empty and not _shares_place(clause)) or _only_says_since(clause)
+    empty = (empty and not (_shares_place(clause) or _stays_somewhere(clause))) or _only_says_since(
+        clause
+    )
     return empty or cannot or (doubtful and not wishes) or _has_if(clause)
 
 
@@ -64,6 +66,12 @@ def _shares_place(clause: Clause) -> bool:
     """ "I share a flat with Jo" is no news that is shared."""
     shared = (t.lemma_.lower() for t in clause.children("dobj"))
     return clause.main.lemma_.lower() == "share" and not _SHARED_PLACES.isdisjoint(shared)
+
+
+def _stays_somewhere(clause: Clause) -> bool:
+    """ "My mum stays in Amravati", "I stay with my aunt" is no stay at what is said."""
+    where = {c.lower_ for c in clause.main.children if c.dep_ == "prep"}
+    return clause.main.lemma_.lower() == "stay" and not where.isdisjoint({"in", "at", "with"})
 
 
 def _only_says_since(clause: Clause) -> bool:

@@ -93,6 +93,12 @@ def find_thing(spans: Iterable[Span], scene: Scene, *, many: bool = False) -> st
     return ""
 
 
+def find_place_spoken_of(before: Span, scene: Scene) -> str:
+    """What a sentence named last behind a preposition: the truck of "I came in the truck"."""
+    things = [t for t in before if _is_thing(t) and t.dep_ == "pobj" and t.tag_ in ("NN", "NNP")]
+    return name_thing(things[-1], scene) if things else ""
+
+
 def name_thing(noun: Token, scene: Scene) -> str:
     """ "Ana's canoe" of "I bought a canoe", "the offer" of "we got the offer"."""
     if noun.pos_ == "PROPN":
@@ -117,8 +123,14 @@ def name_thing(noun: Token, scene: Scene) -> str:
 def _is_thing(token: Token) -> bool:
     if token.pos_ not in ("NOUN", "PROPN") or token.ent_type_ in _TIME_TYPES:
         return False
+    if _is_alone(token):
+        return False  # "Grand." names nothing
     lemma = token.lemma_.lower()
     return not (token.ent_type_ == "PERSON" or lemma in _NO_THINGS)
+
+
+def _is_alone(token: Token) -> bool:
+    return all(t == token or t.is_punct for t in token.sent)
 
 
 def _find_people(span: Span, scene: Scene, pronoun: str) -> set[str]:
@@ -145,6 +157,12 @@ def _find_name(token: Token, scene: Scene) -> str:
     if nobody or token.lower_ in scene.list_first_names():
         return ""
     if token.pos_ == "PROPN":
+        if (
+            _is_alone(token)
+            and token.ent_type_ != "PERSON"
+            and not scene.find_full_name(token.text)
+        ):
+            return ""  # "Navy."
         return _join_name(token) if _is_somebody(token) else ""
     if token.dep_ == "attr":  # "Rex is my dog"
         return ""

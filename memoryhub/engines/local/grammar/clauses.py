@@ -338,6 +338,8 @@ def _gather_tokens(token: Token, others: set[int], names: frozenset[str]) -> Ite
 def _is_left_out(child: Token, others: set[int], names: frozenset[str]) -> bool:
     if child.i in others or child.dep_ in _CUT_DEPENDENCIES or _starts_new_clause(child):
         return True
+    if _opens_otherwise(child):
+        return True
     return _is_address(child, names) or _joins_clauses(child, others)
 
 
@@ -346,6 +348,16 @@ def _starts_new_clause(child: Token) -> bool:
     finite = child.head.tag_ in ("VBP", "VBZ", "VBD")
     after = child.doc[max(0, child.left_edge.i - 2) : child.left_edge.i].text
     return child.dep_ == "conj" and child.tag_ == "VBG" and finite and after.startswith(",")
+
+
+def _opens_otherwise(child: Token) -> bool:
+    """What stands before the clause and is none of its own: "Draft a text to my flatmate, he has
+    not paid", "Polite but firm, he is my friend"."""
+    subject = next((c for c in child.head.children if c.dep_ in SUBJECT_DEPENDENCIES), None)
+    if child.dep_ != "advcl" or subject is None or child.right_edge.i > subject.i:
+        return False
+    bare = child.tag_ in ("VB", "VBP", "NN", "NNS", "NNP", "JJ")
+    return bare and not any(c.dep_ in ("mark", "aux", *SUBJECT_DEPENDENCIES) for c in child.lefts)
 
 
 def _is_address(token: Token, names: frozenset[str]) -> bool:
@@ -364,11 +376,12 @@ _FILLERS = split_words("""
     so nah yep yup nope well oh actually anyway also just finally unfortunately luckily
     honestly really yeah yes no hey hi wow basically guess then btw anyways plus maybe
     absolutely definitely totally sure but and or fortunately thankfully hopefully though n o
-    aye ok okay right lol
+    aye ok okay right lol besides
 """)
 # These are never anything else, whatever the parser takes them for.
 INTERJECTIONS = split_words("""
-    nah yep yup nope hey wow lol haha hah ugh phew yay omg btw fyi tbh ngl ooh aww whoa
+    nah yep yup nope hey wow lol lols haha hahaha hehe hah ugh phew yay omg btw fyi tbh ngl ooh aww
+    whoa smh lmao ty tysm thx cheers xx
 """)
 _ASIDE = " "  # several words that are one to the parser ("by the way")
 _FILLER_DEPENDENCIES = split_words("advmod intj cc mark discourse dep")
@@ -380,7 +393,9 @@ def trim_tokens(tokens: list[Token]) -> list[Token]:
     while start < end and (_is_sign(tokens[start]) or _is_filler(tokens[start])):
         start += 1
     while end > start and (
-        _is_sign(tokens[end - 1]) or tokens[end - 1].dep_ in _LINKING_DEPENDENCIES
+        _is_sign(tokens[end - 1])
+        or tokens[end - 1].dep_ in _LINKING_DEPENDENCIES
+        or tokens[end - 1].lower_ in INTERJECTIONS
     ):
         end -= 1
     return tokens[start:end]

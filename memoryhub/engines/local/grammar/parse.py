@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memoryhub.background.stopping import stop_if_unwanted
 from memoryhub.engines.local.bounds import find_endless_cuts
-from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.local.wordlists import PEOPLE, split_words
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -56,17 +56,19 @@ _CAPITALISED = split_words("""
 _MONTH_VERBS = split_words("may march mar")  # months only beside a day or after "in"
 _BEFORE_MONTHS = split_words("in since until till til by last next of from during")
 _PRONOUNS = split_words("it he she that this there here what who how where when let")
-_TO_SOMEBODYS = split_words("at to from in near outside round")  # "at Golding's now"
+_TO_SOMEBODYS = split_words("at to from in near outside round")
 # Asides that the parser would take for part of the sentence where no comma follows them: each is
 # one word to it, and is known as "anyway".
 _ASIDES = re.compile(
     r"\b(?:by the way|to be honest|as it happens|for the record|in case i forgot"
-    r"|in other news)(?![\w'’])",
+    r"|in other news|(?:just )?out of (?:interest|curiosity)|if i may ask|may i ask"
+    r"|(?:soz|sorry|sry|apologies) (?:for|about) (?:the |my |any |all the )?(?:typos?|spelling)"
+    r"|if you do(?:n['’]t| not) mind (?:me |my )?asking)(?![\w'’])",
     re.I,
 )
 _CHAT_WORD = re.compile(
     rf"(?<![\w'’])(?:{'|'.join(map(re.escape, _CHAT_SPELLINGS))})(?![\w'’])|\w['’]s\b"
-    rf"|\b(?:{'|'.join([*_CAPITALISED, *_MONTH_VERBS])})\b"
+    rf"|\b(?:{'|'.join([*_CAPITALISED, *_MONTH_VERBS])})\b|\b(?:me|mrs?|ms|dr|(?i:omg|lol|smh))\b"
 )
 
 
@@ -127,9 +129,18 @@ def _write_out(words: Sequence[str], at: int) -> str:
     before = words[at - 1].lower() if at else ""
     after = words[at + 1] if at + 1 < len(words) else ""
     if word in ("'s", "’s"):
-        place = at > 1 and words[at - 2].lower() in _TO_SOMEBODYS
+        begin = at - 2  # before the name: "at Golding's now", "to St Brigid's now"
+        while begin > 0 and words[begin][:1].isupper():
+            begin -= 1
+        place = begin >= 0 and words[begin].lower() in _TO_SOMEBODYS
         own = before in _PRONOUNS or not before.isalpha() or place
         return word if own or not _NOT_OWNED.fullmatch(after) else "is"
+    if word.lower() in ("omg", "lol", "smh"):
+        return "wow"  # nothing that anybody has
+    if word == "me" and after.lower() in PEOPLE | {"mam"}:
+        return "my"  # "me brother Lee"
+    if word in ("mr", "mrs", "ms", "dr", "mr.", "mrs.", "ms.", "dr."):
+        return word.capitalize()
     dated = word in _MONTH_VERBS and (before[:1].isdigit() or before in _BEFORE_MONTHS)
     return word.capitalize() if word in _CAPITALISED or dated else word
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from memoryhub.engines.local.grammar.verbs import (
     is_subjectless_liking,
     is_told_bare,
 )
+from memoryhub.engines.local.wordlists import split_words
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -107,7 +108,7 @@ def _rewrite_verb(low: str, token: Token) -> str:
         return "wants to" if _agrees_with_speaker(token) else "want to"
     clipped = low == "is" and token.i and not token.nbor(-1).whitespace_  # as the parser got it
     if (clipped or low in ("'s", "s")) and token.pos_ in ("AUX", "VERB"):
-        follows = _get_next_word(token)
+        follows = _get_next_word(token, past=_BETWEEN)
         perfect = token.head.tag_ == "VBN" and token.dep_ == "aux"
         return "has" if perfect or follows in ("been", "got", "had") else "is"
     return _rewrite_finite_verb(low, token)
@@ -119,8 +120,14 @@ def _is_clipped(token: Token) -> bool:
     )
 
 
-def _get_next_word(token: Token) -> str:
-    return token.nbor().lower_ if token.i + 1 < len(token.doc) else ""
+def _get_next_word(token: Token, past: Collection[str] = ()) -> str:
+    """The word behind it, and behind those of `past`."""
+    words = (t.lower_ for t in token.doc[token.i + 1 :])
+    return next((word for word in words if word not in past), "")
+
+
+# "Becky's finally got room" has it.
+_BETWEEN = split_words("finally just already only always never now also")
 
 
 def _rewrite_finite_verb(low: str, token: Token) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 SubjectRole = Literal["speaker", "we", "person", "thing", "pronoun"]
+_POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])$")
 _OTHERS = frozenset({"your", "its"})
+_NAME_PARTS = frozenset({"compound", "cc", "conj"})
 _TIES = frozenset({"prep", "relcl", "acl"})  # what says which thing it is
 
 
@@ -47,6 +50,8 @@ def find_subject(clause: Clause, scene: Scene, known: Mapping[int, str]) -> Subj
         return Subject("speaker", scene.speaker) if _has_implied_speaker(clause) else None
     low = token.lower_
     if low in ("i", "me"):
+        if clause.head.tag_ == "VBZ" and clause.head != token.head:
+            return None  # "I'm vegetarian and no eggs please, gives me itching"
         together = any(token.conjuncts)
         return Subject("we" if together else "speaker", scene.speaker, token=token)
     if low in ("you", "u", "y'all"):
@@ -83,6 +88,8 @@ def _split_owner(phrase: str, person: bool, scene: Scene) -> tuple[str, str]:
 
 def _find_other_subject(token: Token, scene: Scene, known: Mapping[int, str]) -> Subject | None:
     if token.pos_ not in ("NOUN", "PROPN"):
+        if token.pos_ in ("ADJ", "X") and token.text.istitle() and not token.is_sent_start:
+            return Subject("person", _find_full_name(token, scene), token=token)  # "Bramble"
         return Subject("pronoun", token=token)
     if any(c.lower_ in ("this", "that", "these", "those") for c in token.children):
         return None
@@ -90,7 +97,8 @@ def _find_other_subject(token: Token, scene: Scene, known: Mapping[int, str]) ->
     if possessor is not None and possessor.lower_ in ("your", "its"):
         return None
     if possessor is not None and possessor.lower_ in ("her", "his", "their"):
-        return _build_relation(token, known[possessor.i]) if possessor.i in known else None
+        owner = _POSSESSIVE.sub("", known.get(possessor.i, ""))
+        return _build_relation(token, owner) if owner else None
     if token.lower_ in LIKING_VERBS:  # "Love hiking!" read as a name
         return None
     if scene.listener and token.lower_ == get_first_name(scene.listener).lower():
@@ -98,7 +106,7 @@ def _find_other_subject(token: Token, scene: Scene, known: Mapping[int, str]) ->
     if possessor is not None and possessor.pos_ in ("NOUN", "PROPN"):
         return _build_relation(token, _name_possessor(possessor, scene))
     named = token.pos_ == "PROPN" and not is_common_noun(token)
-    named = named or _is_called(token, scene)
+    named = named or _is_called(token, scene) or is_introduced(token)
     if named and not any(c.dep_ in ("det", "poss") for c in token.children):
         return Subject("person", _find_full_name(token, scene), token=token)
     return _build_possessed_subject(token, possessor, scene)
@@ -139,21 +147,42 @@ def _build_possessed_subject(token: Token, possessor: Token | None, scene: Scene
     the = any(c.lower_ == "the" for c in token.children)
     the = the and token.lemma_.lower() in EVENTS | {"divorce"}
     topic = format_noun_phrase(token) if mine or the else ""
+    if mine and token.pos_ == "PROPN" and any(is_person_noun(c) for c in _list_compounds(token)):
+        return Subject("person", token.text, "", token)  # "our neighbour Keith"
     if mine and token.lemma_.lower() in PEOPLE | ANIMALS:
         owner = find_name_after(token) or f"{format_possessive(scene.speaker)} {topic}"
         return Subject("person", owner, topic, token)
     return Subject("thing", scene.speaker, topic, token)
 
 
+def _list_compounds(token: Token) -> list[Token]:
+    return [c for c in token.lefts if c.dep_ == "compound" and c.text.islower()]
+
+
+def is_introduced(token: Token) -> bool:
+    """ "tegan is my housemate", "Biscuit is our dog": whoever is that to the speaker has a name,
+    whatever the parser takes it for."""
+    somebody = PEOPLE | ANIMALS
+    role = next((c for c in token.head.children if c.dep_ == "attr"), None)
+    if token.head.lemma_ != "be" or role is None or role.lemma_.lower() not in somebody:
+        return False
+    bare = token.tag_ in ("NN", "NNP") and all(c.dep_ in _NAME_PARTS for c in token.children)
+    mine = any(c.lower_ in ("my", "our") for c in role.children)
+    return bare and mine and token.lemma_.lower() not in somebody | JOBS
+
+
 def is_own(token: Token, scene: Scene) -> bool:
     """ "The boiler" and "landlord", told to an assistant by the only person, are theirs."""
+    if is_introduced(token):
+        return False
     if not scene.assisted or not is_common_noun(token) or token.ent_type_ in ("DATE", "TIME"):
         return False
     if _is_called(token, scene):
         return False
     lefts = [c for c in token.children if c.dep_ in ("det", "poss", "nummod", "predet")]
     bare = not lefts and token.tag_ in ("NN", "NNP")
-    the = [c.lower_ for c in lefts] == ["the"]
+    # "He's big, a shepherd, the name is Bary": whose it is was said before.
+    the = [c.lower_ for c in lefts] == ["the"] and token.lower_ not in ("name", "names")
     return (bare or the) and not any(c.dep_ in _TIES for c in token.children)
 
 
@@ -180,7 +209,12 @@ def format_noun_phrase(token: Token) -> str:
 def _find_full_name(token: Token, scene: Scene) -> str:
     known = next((n for n in scene.people if get_first_name(n).lower() == token.lower_), "")
     known = known or scene.find_full_name(token.text) or scene.find_full_name(token.text.title())
-    return known or " ".join(t.text for t in [*token.lefts, token] if t.pos_ == "PROPN")
+    named = " ".join(
+        t.text
+        for t in [*token.lefts, token]
+        if t.pos_ == "PROPN" and not (t.text.islower() and is_person_noun(t))
+    )
+    return known or named or token.text.capitalize()
 
 
 _PERCEIVING_VERBS = frozenset({"see", "hear", "watch", "feel", "know", "think", "look"})
