@@ -57,7 +57,11 @@ from memoryhub.engines.types import (
 
 _MAX_FACTS = 20  # facts of an exchange (spec §16)
 # What says so is not over: "still has it", "have had it since March", "closed until August".
-_LASTS = re.compile(r"\b(?:still|ha(?:s|ve) had|until|til|till)\b|['’]ve had\b| now\.$", re.I)
+_LASTS = re.compile(
+    r"\b(?:still|ha(?:s|ve) had|until|til|till)\b|['’]ve had\b| now\.$"
+    r"|\b(?:is|are|am|been)(?: \w+){0,2} since\b|['’](?:m|s|re)(?: \w+){0,2} since\b",
+    re.I,
+)
 _MAX_CONTEXT = 300  # characters of the turn before
 _READ_ROLES = frozenset({"user", "assistant"})  # documents and tool output are data (spec E24)
 ChineseExtractor = Callable[[Exchange, Mapping[str, RestatedText]], Extraction]
@@ -168,8 +172,11 @@ def _prepare_readings(sent: Sequence[Exchange]) -> list[_ExchangeReading]:
 
 
 def _link_turns(turns: Sequence[ParsedTurn]) -> list[ParsedTurn]:
-    earlier: list[tuple[ParsedPiece, ...]] = [(), *(turn.pieces for turn in turns)]
-    return [replace(turn, before=b) for turn, b in zip(turns, earlier, strict=False)]
+    linked = list(turns)
+    for at, (turn, last) in enumerate(zip(turns[1:], turns, strict=False), 1):
+        answers = last.utterance.role == "assistant"
+        linked[at] = replace(turn, before=last.pieces, answers=answers)
+    return linked
 
 
 def _prepare_turn(

@@ -54,7 +54,7 @@ PEOPLE = split_words("""
     stepmum stepdad stepson stepdaughter stepbrother stepsister lodger tenant housemate gf bf
     fiance carer supervisor tutor broker solicitor accountant apprentice dispatcher lass bff bestie
     granddaughter great-grandchild great-grandson great-granddaughter goddaughter godson abuela
-    abuelo nonna nonno
+    abuelo nonna nonno da mam mammy
 """)
 ANIMALS = split_words("""
     dog cat puppy kitten pet horse hamster rabbit parrot bird turtle tortoise snake fish guinea

@@ -170,7 +170,8 @@ class _TurnReader:
             last = self.facts[-1] if self.facts else None
             first = min(clause.head.idx, (clause.subject or clause.head).idx)
             chat = first < sober and not set(known) & spent
-            if is_order(clause) or salience.is_report(clause):
+            wants_help = self.turn.scene.assisted and salience.asks_for_help(clause)
+            if is_order(clause) or salience.is_report(clause) or wants_help:
                 made = []
             elif chat or _is_refused(clause, own, act, alone=len(clauses) == 1):
                 made = self._read_inner(offset, clause, heads)
@@ -249,7 +250,8 @@ class _TurnReader:
                 continue
             if low in ("he", "she", "his", "her", "him"):
                 owners = (fact.owner for fact in self.facts)
-                before = (piece.doc for piece in self.turn.before)
+                before = [piece.doc for piece in self.turn.before]
+                heard = before[-1] if before and self.turn.answers else None
                 here = token.doc[: token.left_edge.i]
                 woman = low in ("she", "her")
                 besides = {name for name, she in self.called.items() if she != woman}
@@ -257,7 +259,7 @@ class _TurnReader:
                     # Whoever sees "him" sees somebody else.
                     seer = find_subject(clause, scene, found)
                     besides |= {clause.subject.text, *([seer.owner] if seer else [])}
-                known = find_antecedent(here, owners, before, scene, low, besides)
+                known = find_antecedent(here, owners, before, scene, low, besides, heard)
                 if known:
                     self.called[known] = woman
             elif low in _THINGS_POINTED_AT and _may_be_thing(token, clause):
@@ -319,7 +321,12 @@ def _may_be_thing(token: Token, clause: Clause) -> bool:
     """ "That" is what was said, unless somebody or something is named: "that's Farrah"."""
     if token.dep_ not in _PLACES or (token.dep_ == "dobj" and token.head.lemma_ == "do"):
         return False  # what is done is no thing that was told of
+    if token.lower_ == "one" and any(c.dep_ in ("prep", "poss") for c in token.children):
+        return False  # "one of the dogs", "my next one"
     named = [t for t in clause.children("attr") if t.pos_ in ("PROPN", "NUM")]
+    somebody = any(t.lower_ in ("me", "us", "him", "her", "them") for t in clause.children("attr"))
+    if somebody and token.lower_ == "it":
+        return False  # "it's just me now"
     return token.lower_ not in ("that", "this") or bool(named)
 
 

@@ -73,6 +73,8 @@ def quote_answer(
     whole = sum(t.is_alpha for t in rest) * 2 >= sum(t.is_alpha for t in span)
     if not (short and whole) or {t.lower_ for t in words} & _UNTELLING or is_small_talk(span.text):
         return []
+    if words[0].lower_ in ("that", "thats") and len(words) < 5:
+        return []  # "that's class"
     if salience.quotes_words(words) or _reports(words) or not any(map(_is_telling, words)):
         return []
     question = " ".join(asked[0].text.split())

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Span, Token
 
 _MINE = frozenset({"my", "our"})
+_ONE_OF_MINE = frozenset({"a", "an", "one"})  # "I have a son, Matthis"
 # What stays beside the noun: it tells one brother from another.
 TELLING_WORDS = split_words("""
     best old older oldest elder eldest young younger youngest little big half step twin late ex former
@@ -45,7 +46,8 @@ def read_introductions(turn: ParsedTurn, offset: int, span: Span) -> Iterator[Fa
     """A claim for each name beside what its bearer is to the speaker."""
     for token in span:
         bare = turn.scene.assisted and _is_bare_role(token)
-        if not bare and token.lower_ not in _MINE:
+        mine = token.lower_ in _MINE or (turn.scene.assisted and _is_one_had(token))
+        if not (bare or mine):
             continue
         noun = token if bare else _find_person_noun(token, span)
         if noun is None:
@@ -83,6 +85,15 @@ def _find_person_noun(possessor: Token, span: Span) -> Token | None:
     return None
 
 
+def _is_one_had(token: Token) -> bool:
+    """ "I have a son", and "One son" where that is all of an answer."""
+    if token.lower_ not in _ONE_OF_MINE:
+        return False
+    had = token.head.dep_ == "dobj" and token.head.head.lemma_ in ("have", "get")
+    own = had and any(c.lower_ in ("i", "we") for c in token.head.head.children)
+    return own or (token.lower_ == "one" and token.i == token.sent.start)
+
+
 def _is_bare_role(token: Token) -> bool:
     """ "Housemate Tegan", told to an assistant, is the speaker's; "aunt Edda" is a name."""
     if not is_person_noun(token) or token.lower_ in _TITLES | _GROUPS or token.tag_ == "NNS":
@@ -113,6 +124,8 @@ def _is_over(noun: Token, name: Token) -> bool:
 def _read_name(noun: Token, span: Span) -> list[Token]:
     """The capitals right behind the noun, or behind a comma where another closes the name."""
     rest = list(span.doc[noun.i + 1 : span.end])
+    if rest and rest[0].lower_ in ("called", "named"):
+        rest = rest[1:]
     comma = bool(rest) and rest[0].text == ","
     name: list[Token] = []
     for token in rest[comma:]:

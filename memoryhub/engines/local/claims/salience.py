@@ -125,6 +125,27 @@ def addresses_listener(tokens: Iterable[Token], clause: Clause) -> bool:
     return "your" in found or "yours" in found or ("you" in found and not happened)
 
 
+# What people ask an assistant to make, write or find.
+_ASKED_FOR = split_words("""
+    hand help list idea recipe bio email mail text message letter note draft sequence tip suggestion
+    advice caption pattern speech itinerary template summary poem quote reply response title excuse
+    line word wording name checklist outline script toast blurb subject sign thing
+""")
+_ASKED_TO = split_words("write send tell explain ask say word draft message text email reply know")
+
+
+def asks_for_help(clause: Clause) -> bool:
+    """ "I need a packing list", "I want to write my teacher": what an assistant is to do."""
+    head, subject = clause.head, clause.subject
+    own = subject is None or subject.lower_ in ("i", "we")
+    now = head.tag_ in ("VBP", "VB", "VBZ") or (subject is None and head.lower_ == "need")
+    if not own or not now or head.lemma_.lower() not in ("need", "want"):
+        return False
+    asked = {t.lemma_.lower() for t in head.children if t.dep_ == "dobj"}
+    done = {t.lemma_.lower() for t in head.children if t.dep_ in ("xcomp", "ccomp")}
+    return bool(asked & _ASKED_FOR or done & _ASKED_TO)
+
+
 def is_in_quotes(token: Token) -> bool:
     before = token.doc[: token.i].text
     return before.count('"') % 2 == 1 or before.count("“") > before.count("”")

@@ -246,7 +246,8 @@ def _complete_open_question(asked: Span, wh: Token, fragment: str) -> str:
             return told
     topic = next((t for t in root.children if t.dep_ in ("nsubj", "attr") and _is_yours(t)), None)
     if root.lemma_ == "be" and topic is not None:
-        return f"My {_format_noun_phrase(topic)} is {_add_preposition(wh, root, fragment)}."
+        being = "are" if topic.tag_ == "NNS" else "is"
+        return f"My {_format_noun_phrase(topic)} {being} {_add_preposition(wh, root, fragment)}."
     if subject is None or yours:
         return _complete_with_verb(root, wh, fragment)
     return _complete_about_other(root, subject, wh, fragment)
@@ -313,6 +314,8 @@ def _complete_closed_question(root: Token, fragment: str, yes: bool | None) -> s
     subject = next((t for t in root.children if t.dep_ in _SUBJECTS), None)
     if subject is None or yes is None or root.lemma_ in ("know", "mean"):
         return ""
+    if subject.lower_ == "you" and root.lemma_ == "want":
+        return ""  # what is offered: "Do you want the lyrics too?"
     if subject.lower_ != "you":
         return _confirm_about_other(root, subject) if yes else ""
     thing = next((t for t in root.children if t.dep_ in ("dobj", "attr")), None)

@@ -7,13 +7,16 @@ what was brought in ("I bought a canoe"), then what was spoken about.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.scene import Scene, format_possessive
+from memoryhub.engines.local.grammar.speech import is_question
 from memoryhub.engines.local.grammar.subjects import find_name_after, format_noun_phrase
 from memoryhub.engines.local.grammar.verbs import is_dictionary_noun
 from memoryhub.engines.local.wordlists import ANIMALS, JOBS, PEOPLE, VAGUE_NOUNS, split_words
+
+from memoryhub.subject_names import get_first_name
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
@@ -41,13 +44,16 @@ def may_point_back(text: str) -> bool:
 def find_antecedent(
     here: Span,
     owners: Iterable[str],
-    before: Iterable[Doc],
+    before: Sequence[Doc],
     scene: Scene,
     pronoun: str = "",
     besides: Collection[str] = (),
+    heard: Doc | None = None,
 ) -> str:
     """The only person that facts of `here` are about, else named in it, else in `before`; or
-    nobody (""). Who is no woman is not `pronoun` "she"; and none of those `besides`.
+    nobody (""). Who is no woman is not `pronoun` "she"; and none of those `besides`. Of `heard`,
+    an assistant's words among `before`, only names that it asks about or a person said: not
+    "Pearl is traditional."
 
     Two candidates are none: nothing is guessed.
     """
@@ -56,9 +62,19 @@ def find_antecedent(
     named = told
     if len(told) != 1 or not scene.assisted:
         named = (_find_people(here, scene, pronoun) | told) - {*besides}
-    for doc in reversed([*before]):
-        named = named or _find_people(doc[:], scene, pronoun) - {*besides}
+    for doc in reversed(before):
+        found = _find_people(doc[:], scene, pronoun) - {*besides} if not named else set[str]()
+        if doc is heard:
+            asked = (s.text for s in doc.sents if is_question(s.text) and '"' not in s.text)
+            known = " ".join([*(d.text for d in before if d is not doc), *asked])
+            found = {n for n in found if _is_known(n, known, scene)}
+        named = named or found
     return named.pop() if len(named) == 1 else ""
+
+
+def _is_known(name: str, told: str, scene: Scene) -> bool:
+    """Somebody by what they are ("Ana's aunt"), or by a name that was told before."""
+    return "'" in name or name in told or bool(scene.find_full_name(get_first_name(name)))
 
 
 _MEN = split_words("""
@@ -95,7 +111,8 @@ def find_thing(spans: Iterable[Span], scene: Scene, *, many: bool = False) -> st
 
 def find_place_spoken_of(before: Span, scene: Scene) -> str:
     """What a sentence named last behind a preposition: the truck of "I came in the truck"."""
-    things = [t for t in before if _is_thing(t) and t.dep_ == "pobj" and t.tag_ in ("NN", "NNP")]
+    named = (t for t in before if t.dep_ == "pobj" and any(c.dep_ in ("det", "poss") for c in t.lefts))
+    things = [t for t in named if _is_thing(t) and t.tag_ in ("NN", "NNP")]
     return name_thing(things[-1], scene) if things else ""
 
 
@@ -201,4 +218,5 @@ def _is_somebody(token: Token) -> bool:
 
 
 def _join_name(token: Token) -> str:
-    return " ".join(t.text for t in [*token.lefts, token] if t.pos_ == "PROPN")
+    parts = (t for t in [*token.lefts, token] if t.pos_ == "PROPN")
+    return " ".join(t.text for t in parts if not (t.text.islower() and t.lower_ in PEOPLE | JOBS))

@@ -113,7 +113,10 @@ def _find_own_subject(verb: Token) -> Token | None:
     """Its subject, which the parser now and then hangs on the auxiliary."""
     places = [verb, *(c for c in verb.children if c.dep_ in ("aux", "auxpass"))]
     children = (child for place in places for child in place.children)
-    return next((child for child in children if child.dep_ in SUBJECT_DEPENDENCIES), None)
+    found = [child for child in children if child.dep_ in SUBJECT_DEPENDENCIES]
+    # "My son, he is a baker": whoever was named before is taken up.
+    again = [each for each in found[1:] if each.lower_ in _TAKING_UP and each.i < verb.i]
+    return again[-1] if again else next(iter(found), None)
 
 
 def _is_clause(child: Token, head: Token) -> bool:
@@ -350,11 +353,25 @@ def _starts_new_clause(child: Token) -> bool:
     return child.dep_ == "conj" and child.tag_ == "VBG" and finite and after.startswith(",")
 
 
+_TAKING_UP = frozenset({"he", "she", "we"})
+
+
 def _opens_otherwise(child: Token) -> bool:
     """What stands before the clause and is none of its own: "Draft a text to my flatmate, he has
     not paid", "Polite but firm, he is my friend"."""
-    subject = next((c for c in child.head.children if c.dep_ in SUBJECT_DEPENDENCIES), None)
-    if child.dep_ != "advcl" or subject is None or child.right_edge.i > subject.i:
+    subjects = [c for c in child.head.children if c.dep_ in SUBJECT_DEPENDENCIES]
+    if not subjects or child.right_edge.i >= subjects[-1].i:
+        return False
+    if subjects[-1].lower_ in _TAKING_UP and child.right_edge.nbor().text == ",":
+        if child.pos_ in ("NOUN", "PROPN") and child.ent_type_ not in ("DATE", "TIME"):
+            return True  # "One son, Matthis, he is a baker"
+    if child.lower_ == "myself":
+        return True  # "Myself I can't stand it"
+    if child.dep_ in ("npadvmod", "dep", "nmod") and child.i == child.sent.start:
+        # "Bus, I'm a student"; not "Mondays, I swim".
+        noun = child.tag_ == "NN" and not any(child.children) and not child.ent_type_
+        return noun and child.nbor().text == ","
+    if child.dep_ != "advcl":
         return False
     bare = child.tag_ in ("VB", "VBP", "NN", "NNS", "NNP", "JJ")
     return bare and not any(c.dep_ in ("mark", "aux", *SUBJECT_DEPENDENCIES) for c in child.lefts)
@@ -396,6 +413,7 @@ def trim_tokens(tokens: list[Token]) -> list[Token]:
         _is_sign(tokens[end - 1])
         or tokens[end - 1].dep_ in _LINKING_DEPENDENCIES
         or tokens[end - 1].lower_ in INTERJECTIONS
+        or (end - start > 1 and tokens[end - 1].lower_ in ("so", "but", "and"))
     ):
         end -= 1
     return tokens[start:end]

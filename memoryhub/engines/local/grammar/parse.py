@@ -44,7 +44,7 @@ _CHAT_SPELLINGS = {
 _NOT_OWNED = re.compile(
     r"(?:\W*\d.*|an?|the|my|our|his|her|their|in|on|at|off|out|up|over|by|with|from|for|to|not"
     r"|been|gone|called|named|done|paid|dead|back|now|just|only|still|mr|mrs|ms|dr|prof|also"
-    r"|about|around|like|never|already|finally|moved|left|got|coming|going|\w{3,}ing)",
+    r"|about|around|like|never|already|finally|nearly|almost|really|very|probably|always|usually|moved|left|got|coming|going|\w{3,}ing)",
     re.I,
 )
 # Names of the calendar and "i", which many never write with a capital.
@@ -52,6 +52,9 @@ _CAPITALISED = split_words("""
     i january february april june july august september october november december jan feb apr jun
     jul aug sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tues wed
     weds thurs fri christmas easter
+""")
+_WEEKDAYS = split_words("""
+    mon tue tues thu thur thurs fri sat sun monday tuesday thursday friday saturday sunday
 """)
 _MONTH_VERBS = split_words("may march mar")  # months only beside a day or after "in"
 _BEFORE_MONTHS = split_words("in since until till til by last next of from during")
@@ -64,6 +67,14 @@ _ASIDES = re.compile(
     r"|in other news|(?:just )?out of (?:interest|curiosity)|if i may ask|may i ask"
     r"|(?:soz|sorry|sry|apologies) (?:for|about) (?:the |my |any |all the )?(?:typos?|spelling)"
     r"|if you do(?:n['’]t| not) mind (?:me |my )?asking)(?![\w'’])",
+    re.I,
+)
+# "Started at Harlow on Monday, so what's the weather like there?": what is asked behind what is told
+# is a sentence of its own.
+_ASKED_BEHIND = re.compile(
+    r"(?:^|(?<=[.!?\n] ))(?!(?:what|how|where|when|why|who|which|can|could|should|is|are|am|do|does|did"
+    r"|would|will|any|have|has)\b)[^.!?\n]{8,200}?, (?P<asked>(?:so|and|but) (?:what|how|where|when"
+    r"|why|who|which|can|could|should|is|are|do|does|would|will|any)\b[^.!?\n]{1,200}\?)",
     re.I,
 )
 _CHAT_WORD = re.compile(
@@ -86,7 +97,8 @@ def _make_doc(text: str) -> Doc:
     """
     doc = _load_model().make_doc(text)
     asides = [*_ASIDES.finditer(text)]
-    if not asides and not _CHAT_WORD.search(text):
+    asked = {match.start("asked") for match in _ASKED_BEHIND.finditer(text)}
+    if not asides and not asked and not _CHAT_WORD.search(text):
         return doc
     doc = _join_asides(doc, asides)
     doc = _join_weekdays(doc)
@@ -95,6 +107,8 @@ def _make_doc(text: str) -> Doc:
     if words != written:
         doc = type(doc)(doc.vocab, words=written, spaces=[bool(t.whitespace_) for t in doc])
     for token in doc:
+        if token.idx in asked:
+            token.is_sent_start = True
         norm = "anyway" if " " in token.text else token.norm_
         token.norm_ = _CHAT_SPELLINGS.get(token.text, norm)
     return doc
@@ -114,7 +128,11 @@ def _join_weekdays(doc: Doc) -> Doc:
     spaces: list[bool] = []
     for token in doc:
         after = token.nbor().text[:1] if token.i + 1 < len(doc) else ""
-        if token.lower_ == "d" and words and words[-1].lower() == "we" and not after.isalpha():
+        listed = any(w.lower() in _WEEKDAYS for w in words[-4:-1]) or (
+            token.i + 1 < len(doc) and token.nbor().lower_ in _WEEKDAYS
+        )
+        is_we_had = token.lower_ == "d" and words and words[-1].lower() == "we"
+        if is_we_had and (listed or not after.isalpha()):
             words[-1] += token.text
             spaces[-1] = bool(token.whitespace_)
         else:

@@ -82,6 +82,8 @@ def _rewrite_pronoun(low: str, token: Token, voice: Voice) -> str | None:
     words = {"i": me, "me": me, "my": own, "mine": format_possessive(me), "myself": "themself"}
     together = f"{me} and others"
     words |= {"we": together, "us": together, "our": own, "ourselves": "themselves"}
+    if token.head.lower_ == "of":
+        words["us"] = "them"  # "four of us"
     if you:
         words |= {"you": you, "your": format_possessive(you), "yours": format_possessive(you)}
     is_pronoun = token.pos_ in ("PRON", "DET") or low == "i"
@@ -134,6 +136,8 @@ def _rewrite_finite_verb(low: str, token: Token) -> str:
     clipped = {"'re": "are", "'ve": "have", "'m": "am", "r": "are"}
     if low in ("m", "ve") and token.i and token.nbor(-1).lower_ == "i":  # "im", "ive"
         low = f"'{low}"
+    if low in ("am", "'m", "’m"):
+        return "is"  # nobody else is meant, whatever the parser takes for its subject
     present = token.tag_ == "VBP" or low in clipped or low in ("am", "were")
     present = present or is_subjectless_liking(token) or is_told_bare(token)
     present = present or _is_joined_to_present(token)

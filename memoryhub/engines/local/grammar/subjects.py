@@ -69,7 +69,7 @@ def find_subject(clause: Clause, scene: Scene, known: Mapping[int, str]) -> Subj
         return Subject(
             "person" if person else "thing", *_split_owner(known[token.i], person, scene), token
         )
-    return _find_other_subject(token, scene, known)
+    return _find_other_subject(clause, token, scene, known)
 
 
 def _is_done_to_speaker(clause: Clause) -> bool:
@@ -86,7 +86,12 @@ def _split_owner(phrase: str, person: bool, scene: Scene) -> tuple[str, str]:
     return (owner, thing) if thing else (scene.speaker, phrase.removeprefix("the "))
 
 
-def _find_other_subject(token: Token, scene: Scene, known: Mapping[int, str]) -> Subject | None:
+_CALLED = frozenset("bhai bro mate dude man yaar guys buddy babe hun love pal sis fam".split())
+
+
+def _find_other_subject(
+    clause: Clause, token: Token, scene: Scene, known: Mapping[int, str]
+) -> Subject | None:
     if token.pos_ not in ("NOUN", "PROPN"):
         if token.pos_ in ("ADJ", "X") and token.text.istitle() and not token.is_sent_start:
             return Subject("person", _find_full_name(token, scene), token=token)  # "Bramble"
@@ -101,6 +106,8 @@ def _find_other_subject(token: Token, scene: Scene, known: Mapping[int, str]) ->
         return _build_relation(token, owner) if owner else None
     if token.lower_ in LIKING_VERBS:  # "Love hiking!" read as a name
         return None
+    if token.lower_ in _CALLED and clause.head.tag_ in ("VB", "VBP"):
+        return None  # "bro explain this"
     if scene.listener and token.lower_ == get_first_name(scene.listener).lower():
         return None
     if possessor is not None and possessor.pos_ in ("NOUN", "PROPN"):
@@ -179,6 +186,9 @@ def is_own(token: Token, scene: Scene) -> bool:
         return False
     if _is_called(token, scene):
         return False
+    felt = any(c.lower_ in ("me", "us") for c in token.head.children)
+    if felt and not any(c.lower_ == "the" for c in token.children):
+        return False  # "hazelnut gives me a rash"
     lefts = [c for c in token.children if c.dep_ in ("det", "poss", "nummod", "predet")]
     bare = not lefts and token.tag_ in ("NN", "NNP")
     # "He's big, a shepherd, the name is Bary": whose it is was said before.
