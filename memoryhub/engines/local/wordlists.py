@@ -49,7 +49,7 @@ PEOPLE = split_words("""
     spouse partner girlfriend boyfriend fiance fiancee fiancé fiancée grandmother grandma granny
     grandfather grandpa grandparent aunt uncle cousin niece nephew friend roommate flatmate
     neighbour neighbor boss colleague coworker teammate manager teacher coach mentor doctor
-    therapist twin baby toddler landlord assistant team family in-law stepmother stepfather
+    therapist twin baby toddler landlord landlady assistant team family in-law stepmother stepfather
     grandson granddaughter buddy mate nan nana gran grandad granddad ex missus hubby sis bro lad
     stepmum stepdad stepson stepdaughter stepbrother stepsister lodger tenant housemate gf bf
     fiance carer supervisor tutor broker solicitor accountant apprentice dispatcher lass bff bestie

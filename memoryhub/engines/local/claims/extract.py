@@ -171,7 +171,8 @@ class _TurnReader:
             first = min(clause.head.idx, (clause.subject or clause.head).idx)
             chat = first < sober and not set(known) & spent
             wants_help = self.turn.scene.assisted and salience.asks_for_help(clause)
-            if is_order(clause) or salience.is_report(clause) or wants_help:
+            unsaid = is_order(clause) or salience.is_report(clause) or _is_turned(clause)
+            if unsaid or wants_help:
                 made = []
             elif chat or _is_refused(clause, own, act, alone=len(clauses) == 1):
                 made = self._read_inner(offset, clause, heads)
@@ -302,6 +303,15 @@ class _TurnReader:
             return None
         found = _finish_fact(draft)
         return found if turn.utterance.role == "user" or _is_own_state(found, clause) else None
+
+
+def _is_turned(clause: Clause) -> bool:
+    """ "Respected sir, kindly draft a letter", which asks; "nor can I eat sesame", whose words
+    without the first say the opposite."""
+    first = clause.head.left_edge.i
+    before = clause.head.doc[first - 1].lower_ if first else ""
+    opening = {t.lower_ for t in clause.head.lefts}
+    return before == "nor" or not opening.isdisjoint({"nor", "kindly", "pls"})
 
 
 def _tells_of_else(before: Span) -> bool:

@@ -243,6 +243,13 @@ def _lead_in(run: Sequence[Token], me: str) -> str:
     first = next(t for t in run if not t.is_punct)
     if first.lower_ in ("i", "we", "my", "our"):
         return ""  # words that name the speaker already
+    named = first.is_title and not is_dictionary_word(first.text)  # "Thyronex at 6"
+    if named or first.lower_ == "like":
+        return f"{me}:"
+    follows = first.nbor() if first.i + 1 < len(first.doc) else None
+    job = first.lemma_.lower() in JOBS - PEOPLE and first.tag_ == "NN" and first.text.islower()
+    if job and follows is not None and follows.is_punct:
+        return f"{me} is {'an' if first.lower_[0] in 'aeiou' else 'a'}"  # "firefighter, blue watch"
     if first.pos_ in ("ADP", "ADV") or (first.pos_ == "ADJ" and first.dep_ in ("ROOT", "acomp")):
         return f"{me} is"
     if first.lemma_.lower() in PEOPLE | ANIMALS | JOBS and first.tag_ == "NN":

@@ -148,6 +148,8 @@ def _tell_any(asked: Span, fragment: str) -> str:
     words = [t for t in asked if not t.is_punct]
     if len(words) != 2 or words[0].lower_ != "any" or not fragment:
         return ""
+    if re.match(r"(?:none|nothing|nope|no|not|never|just|n/a)\b", fragment, re.I):
+        return ""
     thing = words[1]
     if thing.lower_ in _VAGUE_WORDS or thing.tag_ not in ("NN", "NNS"):
         return ""

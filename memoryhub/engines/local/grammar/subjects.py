@@ -170,8 +170,12 @@ def is_introduced(token: Token) -> bool:
     """ "tegan is my housemate", "Biscuit is our dog": whoever is that to the speaker has a name,
     whatever the parser takes it for."""
     somebody = PEOPLE | ANIMALS
-    role = next((c for c in token.head.children if c.dep_ == "attr"), None)
-    if token.head.lemma_ != "be" or role is None or role.lemma_.lower() not in somebody:
+    role = next((c for c in token.head.children if c.dep_ in ("attr", "acomp")), None)
+    if token.head.lemma_ != "be" or role is None:
+        return False
+    if role.pos_ == "NUM" and token.text.istitle() and token.nbor(1) == token.head:
+        return not any(token.children) and not is_dictionary_noun(token.lower_)  # "Rua is six"
+    if role.lemma_.lower() not in somebody:
         return False
     bare = token.tag_ in ("NN", "NNP") and all(c.dep_ in _NAME_PARTS for c in token.children)
     mine = any(c.lower_ in ("my", "our") for c in role.children)
@@ -216,15 +220,31 @@ def format_noun_phrase(token: Token) -> str:
     return " ".join(t.text for t in [*left, token])
 
 
+_CALLED_BY = frozenset("aunt auntie uncle doctor professor coach nurse grandma grandpa".split())
+
+
+def _is_role_word(token: Token) -> bool:
+    """ "Husband Angus", "housemate Tegan"; an aunt is called so."""
+    plain = token.text.islower() or token.is_sent_start
+    return plain and is_person_noun(token) and token.lower_ not in _CALLED_BY
+
+
 def _find_full_name(token: Token, scene: Scene) -> str:
     known = next((n for n in scene.people if get_first_name(n).lower() == token.lower_), "")
     known = known or scene.find_full_name(token.text) or scene.find_full_name(token.text.title())
     named = " ".join(
         t.text
         for t in [*token.lefts, token]
-        if t.pos_ == "PROPN" and not (t.text.islower() and is_person_noun(t))
+        if t.pos_ == "PROPN" and not (_is_role_word(t) and t is not token)
     )
     return known or named or token.text.capitalize()
+
+
+def _is_side(clause: Clause) -> bool:
+    """ "left meniscus", which nobody left."""
+    thing = next(iter(clause.children("dobj")), None)
+    bare = thing is not None and not any(c.dep_ in ("det", "poss") for c in thing.children)
+    return bare and thing.tag_ == "NN" and thing.text.islower()
 
 
 _PERCEIVING_VERBS = frozenset({"see", "hear", "watch", "feel", "know", "think", "look"})
@@ -244,6 +264,12 @@ def _has_implied_speaker(clause: Clause) -> bool:
         return False
     about_me = any(c.lower_ in ("me", "us") for c in clause.children("dobj", "nsubj", "dative"))
     if about_me or any(t.lower_ == "me" for t in head.subtree if t.head in clause.chain):
+        return False
+    if head.tag_ == "VBG" and head.dep_ in ("advcl", "acl", "conj", "dep"):
+        whose = next((c for c in head.head.children if c.dep_ in ("nsubj", "nsubjpass")), None)
+        if whose is not None and whose.lower_ not in ("i", "we"):
+            return False  # "She teaches, turning 60 in June"
+    if head.lower_ == "left" and _is_side(clause):
         return False
     if head.tag_ == "VBG":
         if head.dep_ not in ("ROOT", "conj") and head.lemma_.lower() in _PERCEIVING_VERBS:
