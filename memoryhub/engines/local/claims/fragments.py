@@ -124,7 +124,7 @@ def _drop_address(run: list[Token]) -> list[Token]:
 
 def _is_unknown_owner(words: Sequence[Token]) -> bool:
     """ "His mother has had enough": nobody can tell whose she is."""
-    return words[0].lower_ in ("his", "her", "their", "its")
+    return words[0].lower_ in ("his", "her", "their")
 
 
 def _says_something(run: Sequence[Token]) -> bool:

@@ -265,7 +265,7 @@ def _has_implied_speaker(clause: Clause) -> bool:
     about_me = any(c.lower_ in ("me", "us") for c in clause.children("dobj", "nsubj", "dative"))
     if about_me or any(t.lower_ == "me" for t in head.subtree if t.head in clause.chain):
         return False
-    if head.tag_ == "VBG" and head.dep_ in ("advcl", "acl", "conj", "dep"):
+    if head.tag_ == "VBG" and head.dep_ != "ROOT" and head.i > head.head.i:
         whose = next((c for c in head.head.children if c.dep_ in ("nsubj", "nsubjpass")), None)
         if whose is not None and whose.lower_ not in ("i", "we"):
             return False  # "She teaches, turning 60 in June"
