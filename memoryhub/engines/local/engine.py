@@ -201,7 +201,8 @@ def _find_needed_context(exchange: Exchange) -> list[Utterance]:
         return []
     own = (u for u in reversed(exchange.history[:-1]) if u.speaker == first.speaker)
     told = next(own, None) if before.speaker != first.speaker else None
-    found = [told] if told and _is_read_in(told, "en") and may_point_back(first.text) else []
+    pointing = may_point_back(first.text) or may_point_back(before.text)
+    found = [told] if told and _is_read_in(told, "en") and pointing else []
     return [replace(each, text=_cut_end(each.text)) for each in (*found, before)]
 
 
@@ -221,7 +222,9 @@ def _complete_statements(readings: Sequence[_ExchangeReading]) -> None:
     parsed = parse_texts([statement.text for _, _, statement in found])
     for (reading, turn, statement), pieces in zip(found, parsed, strict=True):
         said = replace(turn.utterance, text=statement.text)
-        reading.statements.append((statement, _prepare_turn(reading.exchange, said, pieces)))
+        made = _prepare_turn(reading.exchange, said, pieces)
+        # Whom "she" of the question means was said before it.
+        reading.statements.append((statement, replace(made, before=turn.before[:-1])))
 
 
 def _list_completions(reading: _ExchangeReading) -> list[tuple[ParsedTurn, CompletedStatement]]:

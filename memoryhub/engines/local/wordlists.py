@@ -54,11 +54,13 @@ PEOPLE = split_words("""
     stepmum stepdad stepson stepdaughter stepbrother stepsister lodger tenant housemate gf bf
     fiance carer supervisor tutor broker solicitor accountant apprentice dispatcher lass bff bestie
     granddaughter great-grandchild great-grandson great-granddaughter goddaughter godson abuela
-    abuelo nonna nonno da mam mammy
+    abuelo nonna nonno da mam mammy principal headteacher secretary childminder
 """)
 ANIMALS = split_words("""
     dog cat puppy kitten pet horse hamster rabbit parrot bird turtle tortoise snake fish guinea
-    pig pup goldfish chicken lizard
+    pig pup goldfish chicken lizard greyhound whippet labrador lab beagle collie terrier spaniel
+    poodle corgi dachshund husky kelpie retriever lurcher pug bulldog tomcat mare pony budgie gecko
+    hedgehog ferret gerbil
 """)
 COUNTABLE_NOUNS = (
     split_words(

@@ -44,10 +44,13 @@ from memoryhub.engines.local.grammar.antecedents import (
 from memoryhub.engines.local.grammar.clauses import (
     Clause,
     ClauseSlots,
+    build_clause,
     collect_tokens,
     extract_clauses,
     extract_inner_clauses,
+    extract_told_asides,
     fill_slots,
+    has_own_subject,
     trim_tokens,
 )
 from memoryhub.engines.local.grammar.polarity import (
@@ -97,6 +100,8 @@ _THINGS_POINTED_AT = {
 # "We've split up. The bill, I mean!": what was said just before was a joke on words.
 _MEANT_OTHERWISE = re.compile(r"\w,? (?:i|we) mean\W*$", re.I)
 _TELLING_ACTS = ("assertion", "chitchat", "question", "request")
+_DICTATING = frozenset({"say", "mention", "add", "put", "note"})
+_OVER = frozenset({"stop", "cancel", "finish", "close", "discontinue", "end"})
 _LASTING_VERBS = frozenset({"live", "reside", "work", "be", "stay", "rent"})
 _PLACES = frozenset({"nsubj", "nsubjpass", "dobj", "pobj"})
 
@@ -173,7 +178,8 @@ class _TurnReader:
             wants_help = self.turn.scene.assisted and salience.asks_for_help(clause)
             unsaid = is_order(clause) or salience.is_report(clause) or _is_turned(clause)
             if unsaid or wants_help:
-                made = []
+                wanted = self.turn.scene.assisted and clause.head.lemma_ in _DICTATING
+                made = self._read_dictated(offset, clause, heads) if wanted else []
             elif chat or _is_refused(clause, own, act, alone=len(clauses) == 1):
                 made = self._read_inner(offset, clause, heads)
             elif before and clause.head.dep_ == "conj" and _is_about_it(clause):
@@ -194,6 +200,12 @@ class _TurnReader:
             self.apart = named and not made and not attached
             for each in made:
                 self.keep(each)
+        for clause, noun in extract_told_asides(span):
+            told_of = find_subject(replace(clause, subject=noun), self.turn.scene, {})
+            if told_of is not None and told_of.who == "person":
+                known = {clause.subject.i: told_of.owner} if clause.subject else {}
+                if fact := self._build_fact(offset, clause, heads, known):
+                    self.keep(fact)
         if act in ("assertion", "chitchat"):
             rest = [t for t in span if t.i in left]
             found = read_fragments(self.turn, offset, rest)
@@ -239,6 +251,12 @@ class _TurnReader:
         sides = (c for c in extract_inner_clauses(clause) if c.head.i not in heads)
         inner = (self._build_fact(offset, c, heads, {}) for c in sides)
         return [fact for fact in inner if fact]
+
+    def _read_dictated(self, offset: int, clause: Clause, heads: set[int]) -> list[FactCandidate]:
+        """What an assistant is to say of the speaker: "say I speak Yoruba"."""
+        told = (t for t in clause.head.children if t.dep_ == "ccomp")
+        built = (build_clause(t) for t in told if has_own_subject(t))
+        return [fact for c in built if (fact := self._build_fact(offset, c, heads, {}))]
 
     def _find_referents(self, clause: Clause, own: Sequence[Token]) -> dict[int, str]:
         """What the pronouns of the clause stand for, those in its subject and objects."""
@@ -391,7 +409,7 @@ def _build_draft(
     chosen = {t.i for t in kept} | ({subject.token.i} if subject.token else set()) | set(known)
     named = [t for t in tokens if t.i in chosen]
     tokens = trim_tokens(salience.skip_announcement(salience.shorten_tokens(named, core), clause))
-    if not tokens or _is_indirect_question(tokens[0]):
+    if not tokens or (_is_indirect_question(tokens[0]) and tokens[0].i not in known):
         return None
     if salience.addresses_listener(tokens, clause):
         return None
@@ -451,6 +469,8 @@ def _tells_enough(draft: _ClauseDraft) -> bool:
         return draft.subject.who == "person" or clause.main.lemma_.lower() != "leave"
     if clause.head.lemma_.lower() in LIKING_VERBS and len(clause.chain) > 1:
         return salience.may_be_content(clause.main)
+    if draft.subject.owner and clause.head.tag_ == "VBN" and clause.head.lemma_ in _OVER:
+        return True  # "Amlora is stopped"
     return clause.head.tag_ in ("VBP", "VBZ", "VB") and clause.main.lemma_ in ACTIVITY_VERBS
 
 

@@ -30,6 +30,12 @@ POST_HOLDERS = split_words("""
     boss manager colleague coworker teammate teacher coach supervisor tutor assistant apprentice
     lodger tenant flatmate roommate housemate cleaner nanny carer trainer therapist doctor dentist
 """)
+# "The vet, Anneke" is one's own.
+_THE_POSTS = split_words("""
+    boss manager supervisor landlord landlady doctor dentist vet principal teacher coach tutor gp
+    solicitor accountant nanny cleaner childminder babysitter secretary grandson granddaughter
+    husband wife missus
+""")
 _LEAVING_VERBS = split_words("leave quit resign retire")
 _POSTS = split_words("company job firm team post office school place")
 _GROUPS = split_words("team family child baby friend")
@@ -47,10 +53,11 @@ def read_introductions(turn: ParsedTurn, offset: int, span: Span) -> Iterator[Fa
     for token in span:
         bare = turn.scene.assisted and _is_bare_role(token)
         mine = token.lower_ in _MINE or (turn.scene.assisted and _is_one_had(token))
-        if not (bare or mine):
+        named = _read_owner(token)
+        if not (bare or mine or named):
             continue
         noun = token if bare else _find_person_noun(token, span)
-        if noun is None:
+        if noun is None or (token.lower_ == "the" and noun.lower_ not in _THE_POSTS):
             continue
         name = _read_name(noun, span) or ([] if bare else _read_name_before(token, noun, span))
         if not name:
@@ -64,12 +71,12 @@ def read_introductions(turn: ParsedTurn, offset: int, span: Span) -> Iterator[Fa
         yield FactCandidate(
             owner=called,
             speaker=turn.utterance.speaker,
-            text=f"{called} {'was' if over else 'is'} {whose} {relation}.",
+            text=f"{called} {'was' if over else 'is'} {named or whose} {relation}.",
             pattern="SVC",
             sources=(SourceSpan(turn.utterance.handle, offset + start, offset + end),),
             confidence=_CONFIDENCE,
             verb="was" if over else "is",
-            complement=f"{whose} {relation}",
+            complement=f"{named or whose} {relation}",
             subject=called,
             polarity="ended" if over else "holds",
         )
@@ -85,8 +92,17 @@ def _find_person_noun(possessor: Token, span: Span) -> Token | None:
     return None
 
 
+def _read_owner(token: Token) -> str:
+    """ "Donal's" in "with Donal's sister Gráinne", at its "'s"; "" for nobody named."""
+    if token.tag_ != "POS" or token.head.pos_ != "PROPN" or not token.head.text.istitle():
+        return ""
+    return f"{token.head.text}{token.text}"
+
+
 def _is_one_had(token: Token) -> bool:
-    """ "I have a son", and "One son" where that is all of an answer."""
+    """ "I have a son", and "One son" where that is all of an answer; "the vet"."""
+    if token.lower_ == "the":
+        return True
     if token.lower_ not in _ONE_OF_MINE:
         return False
     had = token.head.dep_ == "dobj" and token.head.head.lemma_ in ("have", "get")
@@ -144,8 +160,8 @@ def _read_name(noun: Token, span: Span) -> list[Token]:
 
 
 def _read_name_before(possessor: Token, noun: Token, span: Span) -> list[Token]:
-    """The name in "Gearóid, my manager at the firm": what the noun says of it ends there, or goes on
-    to say where."""
+    """The name in "Gearóid, my manager at the firm": what the noun says of it ends there, or goes
+    on to say where."""
     after = noun.nbor() if noun.i + 1 < span.end else None
     closed = after is None or after.is_punct or after.lower_ in _BEHIND_ROLES
     comma = possessor.i - 1

@@ -178,6 +178,9 @@ def drop_pointing_parts(tokens: Sequence[Token], core: Iterable[Token]) -> list[
 def _is_left_hanging(verb: Token, kept: set[int]) -> bool:
     """A verb that lost all it was about: "I love watching them play" without "them play"."""
     about = ("dobj", "prep", "attr", "acomp", "xcomp", "ccomp", "prt", "oprd", "npadvmod", "dative")
+    if verb.lemma_ == "be" and verb.dep_ not in ("aux", "auxpass"):
+        told = ("attr", "acomp", "prep", "oprd", "xcomp", "ccomp", "advmod", "agent")
+        return not any(c.dep_ in told and c.i in kept for c in verb.children)  # "is there daily"
     return verb.pos_ == "VERB" and not any(c.dep_ in about and c.i in kept for c in verb.children)
 
 

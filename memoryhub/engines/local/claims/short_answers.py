@@ -258,7 +258,8 @@ def _complete_open_question(asked: Span, wh: Token, fragment: str) -> str:
 def _complete_about_other(root: Token, subject: Token, wh: Token, fragment: str) -> str:
     """("When does practice start?", "Six.") → "Practice starts six"."""
     inside = {t.i for t in subject.subtree}
-    if subject.pos_ == "PRON" or wh.i in inside:
+    somebody = subject.lower_ in ("he", "she")  # whom what was said before may tell
+    if (subject.pos_ == "PRON" and not somebody) or wh.i in inside:
         return ""
     named = [*subject.subtree]
     if stranded := named[-1].tag_ == "IN":  # "Who is the appointment with?"
@@ -286,6 +287,12 @@ def _complete_how_question(asked: Span, wh: Token, fragment: str) -> str:
     if head.lower_ == "old" and any(t.lower_ == "you" for t in asked):
         number = re.search(r"\d+|\w+", fragment)
         return f"I am {number.group()} years old." if number else ""
+    subject = next((t for t in asked.root.children if t.dep_ in _SUBJECTS), None)
+    if head.lower_ == "old" and subject is not None:
+        number = re.match(r"(?:about |around |nearly )?(?:\d+|\w+)(?= and a half)?", fragment)
+        who = " ".join(_to_first_person(t) for t in subject.subtree)
+        ages = number and re.fullmatch(r"(?:.* )?(?:\d+|[a-z]+)", number[0])
+        return f"{who[:1].upper()}{who[1:]} is {number[0]} years old." if number and ages else ""
     if head.lower_ != "many" or not any(t.lower_ == "you" for t in asked.root.children):
         return ""
     thing = head.head.text if head.dep_ == "amod" else ""

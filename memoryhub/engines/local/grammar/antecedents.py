@@ -15,7 +15,6 @@ from memoryhub.engines.local.grammar.speech import is_question
 from memoryhub.engines.local.grammar.subjects import find_name_after, format_noun_phrase
 from memoryhub.engines.local.grammar.verbs import is_dictionary_noun
 from memoryhub.engines.local.wordlists import ANIMALS, JOBS, PEOPLE, VAGUE_NOUNS, split_words
-
 from memoryhub.subject_names import get_first_name
 
 if TYPE_CHECKING:
@@ -111,7 +110,9 @@ def find_thing(spans: Iterable[Span], scene: Scene, *, many: bool = False) -> st
 
 def find_place_spoken_of(before: Span, scene: Scene) -> str:
     """What a sentence named last behind a preposition: the truck of "I came in the truck"."""
-    named = (t for t in before if t.dep_ == "pobj" and any(c.dep_ in ("det", "poss") for c in t.lefts))
+    named = (
+        t for t in before if t.dep_ == "pobj" and any(c.dep_ in ("det", "poss") for c in t.lefts)
+    )
     things = [t for t in named if _is_thing(t) and t.tag_ in ("NN", "NNP")]
     return name_thing(things[-1], scene) if things else ""
 
@@ -207,7 +208,8 @@ def _find_new_owner(animal: Token, scene: Scene) -> str:
 
 def _is_somebody(token: Token) -> bool:
     if token.dep_ == "appos":
-        return token.head.lemma_.lower() in PEOPLE | ANIMALS
+        child = token.head.lower_ in ("youngest", "oldest", "eldest", "one")
+        return child or token.head.lemma_.lower() in PEOPLE | ANIMALS
     if token.dep_ == "ROOT":  # "Only Bolota."
         return len(list(token.subtree)) < 4
     to_them = token.dep_ == "pobj" and token.head.lower_ in ("to", "with", "about", "for")

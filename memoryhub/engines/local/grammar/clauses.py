@@ -73,6 +73,16 @@ def extract_inner_clauses(clause: Clause) -> list[Clause]:
     return [found for found in built if found is not None]
 
 
+def extract_told_asides(sentence: Span) -> list[tuple[Clause, Token]]:
+    """What is told beside somebody with "who", and of whom: "my sister, who lives in Porto"."""
+    found = []
+    for token in sentence:
+        subject = _find_own_subject(token) if token.dep_ == "relcl" else None
+        if subject is not None and subject.lower_ == "who" and _is_finite(token):
+            found.append((Clause(token, _build_verb_chain(token), subject), token.head))
+    return found
+
+
 def _build_inner_clause(head: Token) -> Clause | None:
     subject = next((c for c in head.children if c.dep_ in SUBJECT_DEPENDENCIES), None)
     own = subject is not None and (subject.lower_ in ("i", "we") or _is_mine(subject))
@@ -85,6 +95,17 @@ def _build_inner_clause(head: Token) -> Clause | None:
         return Clause(head, _build_verb_chain(head), subject)
     fronted = None if _has_object(head) else head.head
     return Clause(head, _build_verb_chain(head), subject, fronted) if fronted is not None else None
+
+
+def build_clause(head: Token) -> Clause:
+    """The clause of a verb by itself."""
+    return Clause(head, _build_verb_chain(head), _find_own_subject(head))
+
+
+def has_own_subject(verb: Token) -> bool:
+    """Whether it tells of the speaker or of what is theirs."""
+    subject = _find_own_subject(verb)
+    return subject is not None and (subject.lower_ in ("i", "we") or _is_mine(subject))
 
 
 def _is_mine(subject: Token) -> bool:
@@ -310,6 +331,8 @@ def _is_joining_word(token: Token, clause: Clause) -> bool:
     """ "when", "that" and the like before a side clause told on its own."""
     if clause.head.dep_ not in ("advcl", "relcl", "ccomp", "pcomp") or token.head != clause.head:
         return False
+    if token == clause.subject:
+        return False
     marks = token.dep_ == "mark" and token.i < clause.head.i
     return marks or token.tag_ in ("WDT", "WP") or token.lower_ == "when"
 
@@ -362,9 +385,9 @@ def _opens_otherwise(child: Token) -> bool:
     subjects = [c for c in child.head.children if c.dep_ in SUBJECT_DEPENDENCIES]
     if not subjects or child.right_edge.i >= subjects[-1].i:
         return False
-    if subjects[-1].lower_ in _TAKING_UP and child.right_edge.nbor().text == ",":
-        if child.pos_ in ("NOUN", "PROPN") and child.ent_type_ not in ("DATE", "TIME"):
-            return True  # "One son, Matthis, he is a baker"
+    somebody = child.pos_ in ("NOUN", "PROPN") and child.ent_type_ not in ("DATE", "TIME")
+    if somebody and subjects[-1].lower_ in _TAKING_UP and child.right_edge.nbor().text == ",":
+        return True  # "One son, Matthis, he is a baker"
     if child.lower_ == "myself":
         return True  # "Myself I can't stand it"
     if child.dep_ in ("npadvmod", "dep", "nmod") and child.i == child.sent.start:

@@ -44,7 +44,9 @@ _CHAT_SPELLINGS = {
 _NOT_OWNED = re.compile(
     r"(?:\W*\d.*|an?|the|my|our|his|her|their|in|on|at|off|out|up|over|by|with|from|for|to|not"
     r"|been|gone|called|named|done|paid|dead|back|now|just|only|still|mr|mrs|ms|dr|prof|also"
-    r"|about|around|like|never|already|finally|nearly|almost|really|very|probably|always|usually|moved|left|got|coming|going|\w{3,}ing)",
+    r"|about|around|like|never|already|finally|nearly|almost|really|very|probably|always|usually"
+    r"|allergic|intolerant|vegan|vegetarian|pregnant|married|single|engaged|obsessed|retired|sober"
+    r"|diabetic|coeliac|celiac|autistic|unwell|ill|sick|moved|left|got|coming|going|\w{3,}ing)",
     re.I,
 )
 # Names of the calendar and "i", which many never write with a capital.
@@ -151,6 +153,8 @@ def _write_out(words: Sequence[str], at: int) -> str:
         while begin > 0 and words[begin][:1].isupper():
             begin -= 1
         place = begin >= 0 and words[begin].lower() in _TO_SOMEBODYS
+        if before == "name" and after[:1].isupper():
+            return "is"  # "name's Brett"
         own = before in _PRONOUNS or not before.isalpha() or place
         return word if own or not _NOT_OWNED.fullmatch(after) else "is"
     if word.lower() in ("omg", "lol", "smh"):

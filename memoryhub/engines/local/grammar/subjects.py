@@ -17,7 +17,7 @@ from memoryhub.engines.local.grammar.verbs import (
     is_subjectless_liking,
     is_told_bare,
 )
-from memoryhub.engines.local.wordlists import ANIMALS, EVENTS, JOBS, PEOPLE
+from memoryhub.engines.local.wordlists import ANIMALS, EVENTS, JOBS, PEOPLE, split_words
 from memoryhub.subject_names import get_first_name
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def find_subject(clause: Clause, scene: Scene, known: Mapping[int, str]) -> Subj
     if low in ("mine", "ours", "yours", "theirs") and token.i not in known:
         return None  # what of theirs is meant was said before, or nobody can tell
     if token.i in known:
-        person = low in ("he", "she")
+        person = low in ("he", "she", "who")
         return Subject(
             "person" if person else "thing", *_split_owner(known[token.i], person, scene), token
         )
@@ -86,12 +86,14 @@ def _split_owner(phrase: str, person: bool, scene: Scene) -> tuple[str, str]:
     return (owner, thing) if thing else (scene.speaker, phrase.removeprefix("the "))
 
 
-_CALLED = frozenset("bhai bro mate dude man yaar guys buddy babe hun love pal sis fam".split())
+_CALLED = split_words("bhai bro mate dude man yaar guys buddy babe hun love pal sis fam")
 
 
 def _find_other_subject(
     clause: Clause, token: Token, scene: Scene, known: Mapping[int, str]
 ) -> Subject | None:
+    if token.lower_ == "one" and (name := find_name_after(token)):
+        return Subject("person", name, token=token)  # "the other one, Sorcha, is 14"
     if token.pos_ not in ("NOUN", "PROPN"):
         if token.pos_ in ("ADJ", "X") and token.text.istitle() and not token.is_sent_start:
             return Subject("person", _find_full_name(token, scene), token=token)  # "Bramble"
@@ -220,7 +222,7 @@ def format_noun_phrase(token: Token) -> str:
     return " ".join(t.text for t in [*left, token])
 
 
-_CALLED_BY = frozenset("aunt auntie uncle doctor professor coach nurse grandma grandpa".split())
+_CALLED_BY = split_words("aunt auntie uncle doctor professor coach nurse grandma grandpa")
 
 
 def _is_role_word(token: Token) -> bool:
@@ -269,6 +271,8 @@ def _has_implied_speaker(clause: Clause) -> bool:
         whose = next((c for c in head.head.children if c.dep_ in ("nsubj", "nsubjpass")), None)
         if whose is not None and whose.lower_ not in ("i", "we"):
             return False  # "She teaches, turning 60 in June"
+    if head.lemma_ in ("stand", "abide", "bear") and {"ca", "can", "cant"} & opening:
+        return True  # "can't stand them"
     if head.lower_ == "left" and _is_side(clause):
         return False
     if head.tag_ == "VBG":
