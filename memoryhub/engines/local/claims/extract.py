@@ -178,7 +178,8 @@ class _TurnReader:
             wants_help = self.turn.scene.assisted and salience.asks_for_help(clause)
             unsaid = is_order(clause) or salience.is_report(clause) or _is_turned(clause)
             if unsaid or wants_help:
-                wanted = self.turn.scene.assisted and clause.head.lemma_ in _DICTATING
+                asked = clause.subject is None or clause.subject.lower_ == "you"
+                wanted = asked and self.turn.scene.assisted and clause.head.lemma_ in _DICTATING
                 made = self._read_dictated(offset, clause, heads) if wanted else []
             elif chat or _is_refused(clause, own, act, alone=len(clauses) == 1):
                 made = self._read_inner(offset, clause, heads)

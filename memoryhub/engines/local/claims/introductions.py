@@ -21,8 +21,8 @@ _MINE = frozenset({"my", "our"})
 _ONE_OF_MINE = frozenset({"a", "an", "one"})  # "I have a son, Matthis"
 # What stays beside the noun: it tells one brother from another.
 TELLING_WORDS = split_words("""
-    best old older oldest elder eldest young younger youngest little big half step twin late ex former
-    new next-door great
+    best old older oldest elder eldest young younger youngest little big half step twin late ex
+    former new next-door great
 """)
 _TITLES = split_words("mr mrs ms miss dr prof doctor professor aunt uncle mr. mrs. ms. dr. prof.")
 # Who is somebody's only as long as they hold a post, or a room.

@@ -187,7 +187,8 @@ def _tell_asked_thing(asked: Span, answer: Span) -> tuple[str, int] | None:
 
 _TITLES = split_words("mr mrs ms miss dr prof")
 _NAME_GIVEN = re.compile(
-    r"(?P<value>(?:(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.? )?[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2})(?=\W*$|[,.;!])"
+    r"(?P<value>(?:(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.? )?[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2})"
+    r"(?=\W*$|[,.;!])"
 )
 _VALUE_GIVEN = re.compile(r"(?P<value>[^;!?]*[\d@][^;!?]*?)(?=\W*$|[;!])")
 _GIVEN_THINGS = split_words("""
@@ -258,7 +259,9 @@ def _complete_open_question(asked: Span, wh: Token, fragment: str) -> str:
 def _complete_about_other(root: Token, subject: Token, wh: Token, fragment: str) -> str:
     """("When does practice start?", "Six.") → "Practice starts six"."""
     inside = {t.i for t in subject.subtree}
-    somebody = subject.lower_ in ("he", "she")  # whom what was said before may tell
+    # Whom what was said before may tell, where one thing is asked.
+    once = sum(t.tag_ in _WH_TAGS for t in root.sent) == 1
+    somebody = subject.lower_ in ("he", "she") and once
     if (subject.pos_ == "PRON" and not somebody) or wh.i in inside:
         return ""
     named = [*subject.subtree]

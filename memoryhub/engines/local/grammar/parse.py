@@ -71,12 +71,12 @@ _ASIDES = re.compile(
     r"|if you do(?:n['’]t| not) mind (?:me |my )?asking)(?![\w'’])",
     re.I,
 )
-# "Started at Harlow on Monday, so what's the weather like there?": what is asked behind what is told
-# is a sentence of its own.
+# "Started at Harlow on Monday, so what's the weather like there?": what is asked behind what is
+# told is a sentence of its own.
+_ASKING = r"(?:what|how|where|when|why|who|which|can|could|should|is|are|do|does|would|will|any)\b"
 _ASKED_BEHIND = re.compile(
-    r"(?:^|(?<=[.!?\n] ))(?!(?:what|how|where|when|why|who|which|can|could|should|is|are|am|do|does|did"
-    r"|would|will|any|have|has)\b)[^.!?\n]{8,200}?, (?P<asked>(?:so|and|but) (?:what|how|where|when"
-    r"|why|who|which|can|could|should|is|are|do|does|would|will|any)\b[^.!?\n]{1,200}\?)",
+    rf"(?:^|(?<=[.!?\n] ))(?!{_ASKING}|(?:am|did|have|has)\b)[^.!?\n]{{8,200}}?, "
+    rf"(?P<asked>(?:so|and|but) {_ASKING}[^.!?\n]{{1,200}}\?)",
     re.I,
 )
 _CHAT_WORD = re.compile(

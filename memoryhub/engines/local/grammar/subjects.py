@@ -227,7 +227,7 @@ _CALLED_BY = split_words("aunt auntie uncle doctor professor coach nurse grandma
 
 def _is_role_word(token: Token) -> bool:
     """ "Husband Angus", "housemate Tegan"; an aunt is called so."""
-    plain = token.text.islower() or token.is_sent_start
+    plain = token.text.islower() or bool(token.is_sent_start)
     return plain and is_person_noun(token) and token.lower_ not in _CALLED_BY
 
 
@@ -245,8 +245,9 @@ def _find_full_name(token: Token, scene: Scene) -> str:
 def _is_side(clause: Clause) -> bool:
     """ "left meniscus", which nobody left."""
     thing = next(iter(clause.children("dobj")), None)
-    bare = thing is not None and not any(c.dep_ in ("det", "poss") for c in thing.children)
-    return bare and thing.tag_ == "NN" and thing.text.islower()
+    if thing is None or any(c.dep_ in ("det", "poss") for c in thing.children):
+        return False
+    return thing.tag_ == "NN" and thing.text.islower()
 
 
 _PERCEIVING_VERBS = frozenset({"see", "hear", "watch", "feel", "know", "think", "look"})
