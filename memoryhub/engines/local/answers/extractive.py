@@ -36,7 +36,7 @@ from memoryhub.engines.local.answers.evidence import (
     parse_question,
     rank_sentences,
 )
-from memoryhub.engines.local.answers.kinds import AskedKind, find_asked_kind
+from memoryhub.engines.local.answers.kinds import AskedKind, asks_what_holds, find_asked_kind
 from memoryhub.engines.local.answers.phrases import (
     Phrase,
     PhraseRequest,
@@ -155,7 +155,7 @@ def answer_from_quotes(
     # A kind of thing, or who somebody is, is told from what else is said: also of what a search
     # does not take to bear on the question, which in Chinese it knows little of.
     kind = find_asked_kind(question)
-    now = kind is not None and find_asked_tense(question) == "now"
+    now = kind is not None and asks_what_holds(question)
     if kind and now and not kind.beside and (told := _list_kind(asked, kind, near, language)):
         return told
     wanted = find_asked_identity(question)

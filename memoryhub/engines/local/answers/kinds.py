@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from memoryhub.engines.local.answers.asked import find_asked_tense
 from memoryhub.engines.local.wordlists import JOBS
 
 _MOST_CHARACTERS = 200  # of a question
@@ -37,6 +38,16 @@ def find_asked_kind(question: str) -> AskedKind | None:
     if len(question) > _MOST_CHARACTERS:
         return None
     return next((kind for kind in _KINDS if kind.asks.search(question)), None)
+
+
+# "When is my birthday" asks of no day that is past.
+_ASKS_DAY = re.compile(r"^\W*(?:when(?:['’]?s| is)\b|what day is)|几号|哪天|什么时候", re.I)
+
+
+def asks_what_holds(question: str) -> bool:
+    """Whether it is after what is so, and not after what was or happened."""
+    tense = find_asked_tense(question)
+    return tense == "now" or (tense == "" and bool(_ASKS_DAY.search(question)))
 
 
 def _build_kind(asks: str, tells: str, of_others: str = "", *, beside: bool = False) -> AskedKind:
