@@ -36,10 +36,10 @@ BARS = {
 # true is never closed and nothing else is held, but what comes near nothing is not judged.
 BARS_APART = {
     **dict.fromkeys(("kept", "asserted", "spared"), 1.0),
-    "current": 0.95,
-    "settled": 0.9,
-    "closed": 0.85,
-    "as_of": 0.85,
+    "current": 0.96,
+    "settled": 0.91,
+    "closed": 0.87,
+    "as_of": 0.9,
 }
 GET_EMBEDDER = registry.get_embedder
 
