@@ -61,8 +61,8 @@ def test_a_role_before_a_name_is_no_part_of_it() -> None:
         ("My mum stays in Cork with my brother Sean.", "user-31's mum stays in Cork"),
         ("I get up at five and walk in the park.", "user-31 gets up at five and walks in the park"),
         (
-            "My flatmate Nik rang. Polite but firm, he is my old friend.",
-            "Nik is user-31's old friend",
+            "My flatmate Nikhil is late with the rent. Polite but firm, he is my old friend.",
+            "Nikhil is user-31's old friend",
         ),
         ("My son goes to St Brigid's now.", "user-31's son goes to St Brigid's now"),
         ("our lass Becky's finally got room for it all", "user-31's lass Becky has finally got"),

@@ -122,7 +122,7 @@ _CHILDREN = re.compile(
 _AGE_BESIDE = re.compile(r"\b(?P<name>[A-Z][\w'’]{1,30}) ?\((?:aged )?(?P<age>\d{1,2})\)")
 # "Kayleigh's 7 and Mason's 3", where the parser knows the "'s" as "is".
 _TWO_AGES = re.compile(
-    r"\b(?P<name>[A-Z][\w-]*?)(?:['’]s| ?is) (?P<age>[1-9]\d?)(?:,| and) "
+    r"\b(?P<name>[A-Z][\w-]*?)(?:['’]s|is) (?P<age>[1-9]\d?)(?:,| and) "
     r"(?P<other>[A-Z][\w-]*?)(?:['’]s| ?is) (?P<next>[1-9]\d?)(?=\W*$|[,.;!])"
 )
 # "no dairy bc im lactose intolerant": what is told of oneself as the reason of something else.

@@ -115,7 +115,7 @@ def _find_other_subject(
     if possessor is not None and possessor.pos_ in ("NOUN", "PROPN"):
         return _build_relation(token, _name_possessor(possessor, scene))
     named = token.pos_ == "PROPN" and not is_common_noun(token)
-    named = named or _is_called(token, scene) or is_introduced(token)
+    named = named or _is_called(token, scene) or is_introduced(token) or _looks_like_name(token)
     if named and not any(c.dep_ in ("det", "poss") for c in token.children):
         return Subject("person", _find_full_name(token, scene), token=token)
     return _build_possessed_subject(token, possessor, scene)
@@ -164,6 +164,13 @@ def _build_possessed_subject(token: Token, possessor: Token | None, scene: Scene
     return Subject("thing", scene.speaker, topic, token)
 
 
+def _looks_like_name(token: Token) -> bool:
+    """ "Trish is gone": a capital on no word that there is, whatever the parser takes it for."""
+    bare = not any(c.dep_ in ("det", "poss", "compound", "amod") for c in token.lefts)
+    known = token.lower_ in JOBS | PEOPLE | ANIMALS | EVENTS or is_dictionary_word(token.lower_)
+    return bare and token.text.istitle() and not known
+
+
 def _list_compounds(token: Token) -> list[Token]:
     return [c for c in token.lefts if c.dep_ == "compound" and c.text.islower()]
 
@@ -186,7 +193,7 @@ def is_introduced(token: Token) -> bool:
 
 def is_own(token: Token, scene: Scene) -> bool:
     """ "The boiler" and "landlord", told to an assistant by the only person, are theirs."""
-    if is_introduced(token):
+    if is_introduced(token) or _looks_like_name(token):
         return False
     if not scene.assisted or not is_common_noun(token) or token.ent_type_ in ("DATE", "TIME"):
         return False
