@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -168,5 +169,18 @@ def test_no_author_is_in_both_halves_and_each_has_dialogues() -> None:
     assert sum(len(d.questions) for d in told) >= 300
     assert len({d.id for d in told}) == len(told)
     for dialogue in told:
+        for claim in dialogue.claims.values():
+            assert is_matching(claim.match, claim.text), (dialogue.id, claim.id)
+
+
+def test_plain_dialogues_are_there_in_both_halves() -> None:
+    folder = Path(__file__).parents[2] / "benchmarks" / "plain"
+    counted = {
+        half: Counter(dialogue.language for dialogue in load_dialogues(folder, authors))
+        for half, authors in HALVES.items()
+    }
+    assert counted == {"development": {"en": 30, "zh": 22}, "test": {"en": 18, "zh": 14}}
+    for dialogue in load_dialogues(folder):
+        assert sum(question.kind == "unknown" for question in dialogue.questions) == 2
         for claim in dialogue.claims.values():
             assert is_matching(claim.match, claim.text), (dialogue.id, claim.id)

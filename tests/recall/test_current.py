@@ -79,3 +79,31 @@ def test_a_plan_is_known_before_its_day_comes(world: RecallWorld) -> None:
     world.add_fact("Ana will run a marathon", polarity="planned", event_from=NOW + YEAR)
     (item,) = search_memories(world.space, "marathon", kinds=["fact"]).items
     assert item.text == "Ana will run a marathon"
+
+
+def test_what_tells_a_kind_that_is_asked_for_comes_first_whatever_its_words(
+    world: RecallWorld,
+) -> None:
+    world.add_lines("Ana: Hello there.")
+    world.add_fact("Ana does soup for living rooms")
+    world.add_fact("Ana runs a two-chair clinic")
+    world.add_fact("Rita runs a bakery", owner="Rita")
+    found = search_memories(world.space, "what does Ana do for a living").items
+    assert found[0].text == "Ana runs a two-chair clinic"
+    assert not any(item.text == "Rita runs a bakery" for item in found[:2])
+    before = search_memories(world.space, "what did Ana do for a living before").items
+    assert not before or before[0].text != "Ana runs a two-chair clinic"
+
+
+def test_a_kind_is_found_where_no_word_of_the_question_is(world: RecallWorld) -> None:
+    world.add_lines("Ana: Hello there.")
+    world.add_fact("安娜是铁路局的列车员。", owner="Ana")
+    (first, *_) = search_memories(world.space, "Ana是干什么的").items
+    assert first.text == "安娜是铁路局的列车员。"
+
+
+def test_a_relatives_kind_is_found_by_what_they_are(world: RecallWorld) -> None:
+    world.add_fact("Ana works at a bank")
+    world.add_fact("Ana's husband runs a garage", owner="Ana's husband")
+    (first, *_) = search_memories(world.space, "what is my husband's job").items
+    assert first.text == "Ana's husband runs a garage"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -55,6 +56,12 @@ from memoryhub.engines.types import (
 )
 
 _MAX_FACTS = 20  # facts of an exchange (spec §16)
+# What says so is not over: "still has it", "have had it since March", "closed until August".
+_LASTS = re.compile(
+    r"\b(?:still|ha(?:s|ve) had|until|til|till)\b|['’]ve had\b| now\.$"
+    r"|\b(?:is|are|am|been)(?: \w+){0,2} since\b|['’](?:m|s|re)(?: \w+){0,2} since\b",
+    re.I,
+)
 _MAX_CONTEXT = 300  # characters of the turn before
 _READ_ROLES = frozenset({"user", "assistant"})  # documents and tool output are data (spec E24)
 ChineseExtractor = Callable[[Exchange, Mapping[str, RestatedText]], Extraction]
@@ -165,8 +172,11 @@ def _prepare_readings(sent: Sequence[Exchange]) -> list[_ExchangeReading]:
 
 
 def _link_turns(turns: Sequence[ParsedTurn]) -> list[ParsedTurn]:
-    earlier: list[tuple[ParsedPiece, ...]] = [(), *(turn.pieces for turn in turns)]
-    return [replace(turn, before=b) for turn, b in zip(turns, earlier, strict=False)]
+    linked = list(turns)
+    for at, (turn, last) in enumerate(zip(turns[1:], turns, strict=False), 1):
+        answers = last.utterance.role == "assistant"
+        linked[at] = replace(turn, before=last.pieces, answers=answers)
+    return linked
 
 
 def _prepare_turn(
@@ -191,7 +201,8 @@ def _find_needed_context(exchange: Exchange) -> list[Utterance]:
         return []
     own = (u for u in reversed(exchange.history[:-1]) if u.speaker == first.speaker)
     told = next(own, None) if before.speaker != first.speaker else None
-    found = [told] if told and _is_read_in(told, "en") and may_point_back(first.text) else []
+    pointing = may_point_back(first.text) or may_point_back(before.text)
+    found = [told] if told and _is_read_in(told, "en") and pointing else []
     return [replace(each, text=_cut_end(each.text)) for each in (*found, before)]
 
 
@@ -211,7 +222,9 @@ def _complete_statements(readings: Sequence[_ExchangeReading]) -> None:
     parsed = parse_texts([statement.text for _, _, statement in found])
     for (reading, turn, statement), pieces in zip(found, parsed, strict=True):
         said = replace(turn.utterance, text=statement.text)
-        reading.statements.append((statement, _prepare_turn(reading.exchange, said, pieces)))
+        made = _prepare_turn(reading.exchange, said, pieces)
+        # Whom "she" of the question means was said before it.
+        reading.statements.append((statement, replace(made, before=turn.before[:-1])))
 
 
 def _list_completions(reading: _ExchangeReading) -> list[tuple[ParsedTurn, CompletedStatement]]:
@@ -242,13 +255,18 @@ def _read_facts(reading: _ExchangeReading) -> None:
     stated = _extract_from_statements(reading)
     completed = {(fact.sources[0].handle, fact.sources[0].start) for fact in stated}
     read = [extract_facts(turn, completed) for turn in reading.turns]
-    told = [*stated, *(fact for found, _ in read for fact in found)]
+    once = {_identify(fact) for fact in stated}
+    told = [*stated, *(f for found, _ in read for f in found if _identify(f) not in once)]
     told += [fact for turn in reading.turns for fact in _quote_told(reading, turn, told)]
     told = [fact for fact in told if reading.is_claimed(fact)]
     told = [end_left_home(fact) for fact in add_employer_facts(told)]
     reading.facts = _sort_facts(told, reading.exchange)
     turns = zip(reading.turns, read, strict=True)
     reading.acts = {turn.utterance.handle: choose_overall_act(found) for turn, (_, found) in turns}
+
+
+def _identify(fact: FactCandidate) -> tuple[str, str]:
+    return fact.sources[0].handle, fact.text
 
 
 def _quote_told(
@@ -275,8 +293,8 @@ def _judge_facts(readings: Sequence[_ExchangeReading]) -> None:
     worth, ended = load_decider("worth").bar, load_decider("ended").bar
     dropped = set[tuple[int, int]]()
     judged = judge_statements([statement for _, _, statement in asked]) if asked else []
-    for (reading, at, (fact, _)), chances in zip(asked, judged, strict=True):
-        if chances.ended >= ended and not fact.text.endswith(" now."):
+    for (reading, at, (fact, words)), chances in zip(asked, judged, strict=True):
+        if chances.ended >= ended and not _LASTS.search(f"{words} {fact.text}"):
             reading.facts[at] = mark_ended(fact)
         if not fact.predicate_key and chances.worth < worth and not reading.is_told(fact):
             dropped.add((id(reading), at))

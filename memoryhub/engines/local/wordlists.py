@@ -41,21 +41,26 @@ JOBS = split_words("""
     stewardess stonemason student stylist supervisor surgeon surveyor sysadmin tailor tattooist
     teacher technician teller tester therapist tiler toolmaker trainer translator trucker tutor
     typist undertaker upholsterer vet veterinarian videographer waiter waitress warden watchmaker
-    weaver welder winemaker woodworker writer zookeeper zoologist
+    weaver welder winemaker woodworker writer zookeeper zoologist anaesthetist anesthesiologist
+    bookseller cabbie cardiologist carer hygienist obstetrician postie radiotherapist sparky tech
 """)
 PEOPLE = split_words("""
     mother mom mum father dad parent sister brother sibling son daughter child kid wife husband
     spouse partner girlfriend boyfriend fiance fiancee fiancé fiancée grandmother grandma granny
     grandfather grandpa grandparent aunt uncle cousin niece nephew friend roommate flatmate
     neighbour neighbor boss colleague coworker teammate manager teacher coach mentor doctor
-    therapist twin baby toddler landlord assistant team family in-law stepmother stepfather
+    therapist twin baby toddler landlord landlady assistant team family in-law stepmother stepfather
     grandson granddaughter buddy mate nan nana gran grandad granddad ex missus hubby sis bro lad
     stepmum stepdad stepson stepdaughter stepbrother stepsister lodger tenant housemate gf bf
-    fiance carer supervisor tutor broker solicitor accountant apprentice dispatcher
+    fiance carer supervisor tutor broker solicitor accountant apprentice dispatcher lass bff bestie
+    granddaughter great-grandchild great-grandson great-granddaughter goddaughter godson abuela
+    abuelo nonna nonno da mam mammy principal headteacher secretary childminder
 """)
 ANIMALS = split_words("""
     dog cat puppy kitten pet horse hamster rabbit parrot bird turtle tortoise snake fish guinea
-    pig pup goldfish chicken lizard
+    pig pup goldfish chicken lizard greyhound whippet labrador lab beagle collie terrier spaniel
+    poodle corgi dachshund husky kelpie retriever lurcher pug bulldog tomcat mare pony budgie gecko
+    hedgehog ferret gerbil
 """)
 COUNTABLE_NOUNS = (
     split_words(

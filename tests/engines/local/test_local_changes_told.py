@@ -287,3 +287,31 @@ def test_less_usual_jobs_are_jobs(text: str) -> None:
 )
 def test_questions_typed_in_a_hurry(text: str, asks: bool) -> None:
     assert is_question(text) is asks
+
+
+def test_two_ages_in_one_breath_are_two_claims() -> None:
+    told = {fact.text for fact in tell("Tilda's 7 and Moss is 3, both awake since five.")}
+    assert told >= {"Tilda is 7 years old.", "Moss is 3 years old."}
+
+
+@pytest.mark.parametrize(
+    "text", ["Tilda's 7 minutes and Moss is 3 minutes away.", "Is it that Tilda's 7 and Moss's 3?"]
+)
+def test_numbers_that_are_no_ages_are_none(text: str) -> None:
+    assert not [fact.text for fact in tell(text) if "years old" in fact.text]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("no dairy please bc im lactose intolerant", "lactose intolerant"),
+        ("Skip the cashews because I'm allergic to nuts.", "allergic to nuts"),
+        ("no stairs for me cos im pregnant", "pregnant"),
+    ],
+)
+def test_what_is_told_of_oneself_as_a_reason_is_a_claim(text: str, told: str) -> None:
+    assert f"{SPEAKER} is {told}." in [fact.text for fact in tell(text)]
+
+
+def test_a_reason_of_the_moment_is_no_claim() -> None:
+    assert not [f for f in tell("no thanks because I'm on my way home") if "is on" in f.text]

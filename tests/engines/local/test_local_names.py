@@ -52,6 +52,37 @@ def test_nobody_is_named_who_was_not(text: str) -> None:
     assert not [f for f in read_with_names(text) if " is Ana's " in f.text]
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Orla, my manager at the firm, signed it.", "Orla is Ana's manager."),
+        ("Bram, my brother, came round.", "Bram is Ana's brother."),
+        ("I was in town with Ingrid, my neighbour.", "Ingrid is Ana's neighbour."),
+        ("my girlfriend Mhairi hates it", "Mhairi is Ana's girlfriend."),
+    ],
+)
+def test_who_somebody_is_is_told_behind_the_name(text: str, told: str) -> None:
+    found = {fact.text: fact for fact in read_with_names(text)}
+    assert told in found
+    name = told.partition(" is ")[0]
+    span = found[told].sources[0]
+    assert found[told].owner == name
+    assert name in text[span.start : span.end]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I went with Bram, Ingrid, my boss and a dog.",
+        "I left London, my brother in Leeds followed.",
+        "On Monday, my manager, who is ill, rang.",
+        "It rained, my neighbour said.",
+    ],
+)
+def test_a_name_before_a_comma_need_not_be_whom_the_role_means(text: str) -> None:
+    assert not [f for f in read_with_names(text) if " is Ana's " in f.text]
+
+
 def test_an_assistants_word_introduces_nobody() -> None:
     assert read_with_names("Say hello to my colleague Vera!", role="assistant") == ()
 
@@ -111,3 +142,14 @@ def test_that_somebody_is_called_as_they_are_is_no_fact() -> None:
     exchange = Exchange([told, reply], subject="ana", participants=("Ana Ferreira", "Hub"))
     (read,) = ENGINE.extract_memories([exchange])
     assert [fact.text for fact in read.facts] == ["Ana Ferreira works at Lidl."]
+
+
+def test_mine_and_ours_are_what_was_spoken_of() -> None:
+    told = [fact.text for fact in read_with_names("The dog next door barks. Ours is named Fern.")]
+    assert told[-1] == "Ana's dog is named Fern."
+    assert not [f for f in read_with_names("Theirs is called Bo.") if " is called " in f.verb]
+
+
+def test_whoever_sees_him_sees_somebody_else() -> None:
+    text = "My brother Rui came. My dad saw him at the station."
+    assert "Ana's dad saw Rui at the station." in [fact.text for fact in read_with_names(text)]

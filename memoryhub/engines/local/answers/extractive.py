@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from memoryhub.engines.local.answers.asked import (
     AskedIdentity,
@@ -37,6 +36,7 @@ from memoryhub.engines.local.answers.evidence import (
     parse_question,
     rank_sentences,
 )
+from memoryhub.engines.local.answers.kinds import AskedKind, asks_what_holds, find_asked_kind
 from memoryhub.engines.local.answers.phrases import (
     Phrase,
     PhraseRequest,
@@ -49,6 +49,7 @@ from memoryhub.engines.local.dates.times import find_times, format_day, format_s
 from memoryhub.engines.local.language import LanguageCode, detect_language
 from memoryhub.engines.local.wordlists import ANIMALS, split_words
 from memoryhub.engines.types import AnswerSupport, GroundedAnswer, Quote, TimeSpan
+from memoryhub.subject_names import PLACEHOLDERS
 
 _ASKS_WHEN = re.compile(
     r"^\W*(?:when|(?:in |on |around |since )?(?:what|which) (?:day|date|year|month|time)\b"
@@ -153,7 +154,9 @@ def answer_from_quotes(
         return told
     # A kind of thing, or who somebody is, is told from what else is said: also of what a search
     # does not take to bear on the question, which in Chinese it knows little of.
-    if told := _list_kind(asked, question, told_near, language):
+    kind = find_asked_kind(question)
+    now = kind is not None and asks_what_holds(question)
+    if kind and now and not kind.beside and (told := _list_kind(asked, kind, near, language)):
         return told
     wanted = find_asked_identity(question)
     owners = asked.people or ((subject,) if subject and is_about_relative(question) else ())
@@ -163,6 +166,10 @@ def answer_from_quotes(
         )
     ):
         return named
+    stated = any(_states_asked_fact(asked, quote) for quote in told_near)
+    kind = kind if now and not stated else None
+    if kind and (told := _list_kind(asked, kind, near, language, _MOST_QUOTED)):
+        return told
     if near and not quotes:
         return _answer_with_likeliest(asked, near, rank_sentences(asked, near), language, _FAR)
     sentences = every = rank_sentences(asked, quotes)
@@ -300,117 +307,43 @@ def _list_claims(asked: QuestionTerms, quotes: Sequence[Quote]) -> GroundedAnswe
     return _join_parts(parts, " ") if parts else None
 
 
-class _ListedKind(NamedTuple):
-    """A kind of thing that no word of a question need tell: the questions that are after all there
-    is of it, what tells it, and what tells it also where it is said of somebody else."""
-
-    asks: re.Pattern[str]
-    tells: re.Pattern[str]
-    of_others: re.Pattern[str] | None = None
-
-
-_LISTED_KINDS = (
-    _ListedKind(
-        re.compile(
-            r"\b(?:what|which)\b.{0,40}?\b(?:hate|dislike|(?:not|n['’]?t) (?:like|stand|eat)|avoid)"
-            r"|\bwhat\b.{0,20}? (?:can|do|does)(?:n['’]?t) .{1,20}?"
-            r" (?:stand|like|eat|have|drink)\b",
-            re.I,
-        ),
-        re.compile(
-            r"\b(?:hates?|dislikes?|detests?|loathes?|can ?(?:not|n['’]t) (?:stand|bear|eat|have)"
-            r"|(?:does|do) not (?:like|eat)|(?:does|do)n['’]t (?:like|eat)|never eats?|allergic"
-            r"|intolerant)\b",
-            re.I,
-        ),
-    ),
-    _ListedKind(
-        re.compile(r"\bwho (?:am|is|was|are) .{1,20}? (?:engaged|married) to\b", re.I),
-        re.compile(r"\b(?:engaged|married|wife|husband|fianc[ée]e?)\b", re.I),
-        of_others=re.compile(r"\b(?:engaged|married)\b", re.I),
-    ),
-    _ListedKind(
-        re.compile(
-            r"\b(?:what|which|any|have|has) .{0,30}?\b(?:injur\w*|illness\w*"
-            r"|(?:health|medical) (?:problem|issue|condition)s?)\b",
-            re.I,
-        ),
-        re.compile(
-            r"\b(?:tore|torn|broken? (?:my|their|his|her|an?)|fractured?|sprained?|twisted"
-            r"|pulled|hurt|injured|dislocated|ruptured|slipped disc|diagnosed|allergic|asthma"
-            r"|diabet\w*"
-            r"|migraines?|arthritis|anaemi\w*|coeliac|celiac|epilep\w*|blood pressure|surgery"
-            r"|operation|stitches|concussion|playing up)\b",
-            re.I,
-        ),
-    ),
-    _ListedKind(
-        re.compile(
-            r"\bwho (?:do|does|am|is) .{1,20}? liv(?:e|ing) with\b|\bwho lives? with\b"
-            r"|\b(?:do|does) .{1,20}? live alone\b",
-            re.I,
-        ),
-        re.compile(
-            r"\b(?:liv(?:es?|ing)|shar(?:es?|ing) .{1,20}|rooming) .{0,60}?with\b"
-            r"|\bmoved (?:in|out)\b(?! to)"
-            r"|\b(?:flat|house|place) to (?:themself|themselves|myself)\b"
-            r"|\bliv(?:es?|ing) alone\b|\b(?:flat|house|room)mates?\b",
-            re.I,
-        ),
-        of_others=re.compile(r"\bmoved (?:in|out)\b(?! to)", re.I),
-    ),
-    _ListedKind(
-        re.compile(
-            r"[我他她](?:不|讨厌)(?:喜欢|爱|能|可以)?(?:吃|喝)?什么|讨厌(?:吃)?什么"
-            r"|什么(?:东西)?不(?:能)?(?:吃|喝|喜欢)"
-        ),
-        re.compile(r"不(?:吃|喝|喜欢|爱)|讨厌|过敏|忌口"),
-    ),
-    _ListedKind(
-        re.compile(
-            r"(?:身体|健康).{0,6}(?:问题|毛病|情况|怎么样|怎样)|有(?:什么|哪些|啥)(?:病|伤)|受过?什么伤"
-        ),
-        re.compile(
-            r"血压|血糖|血脂|尿酸|糖尿|查出|确诊|过敏|骨折|扭伤|拉伤|受伤|手术|失眠|近视|贫血|哮喘|胃炎|腰疼|腰痛"
-            r"|颈椎|痛风|偏头痛"
-        ),
-    ),
-    _ListedKind(
-        re.compile(r"(?:和|跟|同)谁(?:一起)?住|住在一起"),
-        re.compile(
-            r"(?:和|跟|同).{1,10}(?:一起)?(?:住|合租)|搬(?:进来|走|出去)了?|合租|独居|一个人住"
-        ),
-        of_others=re.compile(r"搬(?:进来|走|出去)了?"),
-    ),
-)
-
-
 def _list_kind(
-    asked: QuestionTerms, question: str, quotes: Sequence[Quote], language: LanguageCode
+    asked: QuestionTerms,
+    kind: AskedKind,
+    quotes: Sequence[Quote],
+    language: LanguageCode,
+    most: int = _MOST_LISTED,
 ) -> GroundedAnswer | None:
     """What holds of the one who is asked about of a kind that is asked for, the latest first."""
-    kind = next((each for each in _LISTED_KINDS if each.asks.search(question)), None)
-    if kind is None or find_asked_tense(question) != "now":
+    if find_asked_tense(asked.text) == "former":
         return None
     found = [
         (at, quote)
         for at, quote in enumerate(quotes)
         if quote.until is None and _tells_kind(kind, asked, quote)
     ]
+    if kind.beside:
+        # What was read of a message says it more shortly than the message.
+        found = [each for each in found if each[1].owner] or found
     found.sort(key=lambda each: each[1].said_at or _LONG_AGO, reverse=True)
     parts = list[tuple[str, Phrase]]()
-    for at, quote in found[:_MOST_LISTED]:
+    for at, quote in found[:most]:
         when = _MONTH[language].format(quote.said_at) if quote.said_at else ""
         phrase = Phrase(at, 0, len(quote.text), quote.text, 0.0)
         parts.append((f"“{quote.text}”{when}", phrase))
     return _join_parts(parts, " ") if parts else None
 
 
-def _tells_kind(kind: _ListedKind, asked: QuestionTerms, quote: Quote) -> bool:
+def _tells_kind(kind: AskedKind, asked: QuestionTerms, quote: Quote) -> bool:
+    if quote.text.rstrip().endswith(("?", "？")):
+        return False
     if asked.relative is not None:
         theirs = bool(quote.owner) and asked.relative.is_called(quote.owner)
     else:
-        theirs = (quote.owner or quote.speaker) in asked.people
+        whose = quote.owner or quote.speaker
+        # What was read before the subject's name was known is the user's.
+        unnamed = whose in PLACEHOLDERS and asked.subject in asked.people
+        theirs = whose in asked.people or unnamed
     around = kind.of_others if quote.owner and asked.relative is None else None
     told = kind.tells if theirs else around
     return told is not None and bool(told.search(quote.text))

@@ -13,7 +13,7 @@ from memoryhub.engines.local.wordlists import split_words
 KIN_WORDS = tuple(
     split_words(words)
     for words in (
-        "mother mom mum mam mama mummy mommy stepmother stepmum parent parents folks",
+        "mother mom mum mam mama amma mummy mommy stepmother stepmum parent parents folks",
         "father dad daddy papa pop stepfather stepdad parent parents folks",
         "wife missus spouse partner husband hubby",
         "boyfriend girlfriend bf gf partner fiance fiancee fiancé fiancée",
@@ -21,7 +21,7 @@ KIN_WORDS = tuple(
         "daughter girl kid kids child children baby toddler little",
         "brother brothers bro sibling siblings twin",
         "sister sisters sis sibling siblings twin",
-        "grandmother grandma granny nan nana gran grandparents",
+        "grandmother grandma granny nan nana gran grandparents dadi nani abuela nonna oma",
         "grandfather grandpa grandad granddad grandparents",
         "aunt auntie",
         "uncle",
@@ -53,11 +53,11 @@ _ASKED_KIN = "|".join(
 )
 _OWNED = re.compile(
     r"\b(?:my|his|her|their|our|the user['’]s|[a-z]\w*['’]s) (?:(?:older|younger|big|little|eldest|"
-    rf"oldest|youngest|twin|best|late|ex|step) )?(?P<kin>{_ASKED_KIN})\b",
+    rf"oldest|youngest|twin|best|late|ex|step) )?(?P<kin>{_ASKED_KIN})(?:['’]?s)?\b",
     re.I,
 )
 _OWNED_CHINESE = re.compile(
-    rf"[我他她](?:的|家的?)?[大小二三老]?(?P<kin>{'|'.join(_KIN_CHINESE)})(?!的?(?:老师|朋友|公司|同学))"
+    rf"(?:[我俺咱他她](?:的|家的?)?|^\W*)[大小二三老]?(?P<kin>{'|'.join(_KIN_CHINESE)})(?!的?(?:老师|朋友|公司|同学))"
 )
 _NAME = r"[A-Z][\w-]+"
 _THIRD_PERSON = re.compile(

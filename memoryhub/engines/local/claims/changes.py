@@ -14,7 +14,7 @@ from memoryhub.engines.local.claims.short_answers import CompletedStatement
 from memoryhub.engines.local.claims.whereabouts import is_passing
 from memoryhub.engines.local.grammar.scene import ParsedTurn
 from memoryhub.engines.local.grammar.speech import is_question
-from memoryhub.engines.local.wordlists import JOBS, split_words
+from memoryhub.engines.local.wordlists import CONDITIONS, JOBS, split_words
 
 _LEAD = r"^\W*(?:(?:so|and|oh|well|also|anyway|btw|by the way|hey|ok|okay|plus),? )*"
 _HAVE = r"(?:(?:i|we)(?:['’]ve| have)?|ive|weve) (?:just |finally |also )?(?:have|got|found|hired)"
@@ -120,6 +120,19 @@ _CHILDREN = re.compile(
     r"\b(?:kids?|child(?:ren)?|sons?|daughters?|twins|boys?|girls?|grandkids|grandchildren)\b", re.I
 )
 _AGE_BESIDE = re.compile(r"\b(?P<name>[A-Z][\w'’]{1,30}) ?\((?:aged )?(?P<age>\d{1,2})\)")
+# "Kayleigh's 7 and Mason's 3", where the parser knows the "'s" as "is".
+_TWO_AGES = re.compile(
+    r"\b(?P<name>[A-Z][\w-]*?)(?:['’]s|is) (?P<age>[1-9]\d?)(?:,| and) "
+    r"(?P<other>[A-Z][\w-]*?)(?:['’]s| ?is) (?P<next>[1-9]\d?)(?=\W*$|[,.;!])"
+)
+# "no dairy bc im lactose intolerant": what is told of oneself as the reason of something else.
+_REASON = re.compile(
+    r"\b(?:because|bc|b/c|cos|coz|cuz|since|as) (?:i['’]?m|i am) (?P<what>(?:[a-z]+ly )?"
+    r"(?:[a-z]+[ -]intolerant|allergic to [^,.;:!?()]{2,40}|"
+    + "|".join(sorted(CONDITIONS - {"afraid", "adopted", "intolerant", "allergic"}))
+    + r"))\b",
+    re.I,
+)
 # "Owen got a job in Glasgow so we're moving there in June".
 _MOVING_THERE = re.compile(
     rf"\bin (?P<place>{_NAME})\b[^.!?]{{0,80}}?\b(?:so|and) (?P<told>(?:I|i|we)"
@@ -231,6 +244,12 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
         yield f"I am {found['diet']} now.", found.span()
     if found := _END_OF_DIET.search(text):
         yield f"I am not {found['diet'] or found['other']} any more.", found.span()
+    if found := _REASON.search(text):
+        yield f"I am {found['what'].strip()}.", found.span("what")
+    if found := _TWO_AGES.search(text):
+        for name, age in (("name", "age"), ("other", "next")):
+            told = f"{found[name]} is {found[age]} years old."
+            yield told, (found.start(name), found.end(age))
     if found := _IN_THE_ROOM.search(text):
         yield f"My flatmate is {found['name']} now.", found.span()
 

@@ -37,16 +37,20 @@ from memoryhub.engines.local.dates.calendar import WEEKDAYS
 from memoryhub.engines.local.dates.past import find_stated_end, widen_range
 from memoryhub.engines.local.grammar.antecedents import (
     find_antecedent,
+    find_place_spoken_of,
     find_thing,
     list_things_said,
 )
 from memoryhub.engines.local.grammar.clauses import (
     Clause,
     ClauseSlots,
+    build_clause,
     collect_tokens,
     extract_clauses,
     extract_inner_clauses,
+    extract_told_asides,
     fill_slots,
+    has_own_subject,
     trim_tokens,
 )
 from memoryhub.engines.local.grammar.polarity import (
@@ -96,6 +100,8 @@ _THINGS_POINTED_AT = {
 # "We've split up. The bill, I mean!": what was said just before was a joke on words.
 _MEANT_OTHERWISE = re.compile(r"\w,? (?:i|we) mean\W*$", re.I)
 _TELLING_ACTS = ("assertion", "chitchat", "question", "request")
+_DICTATING = frozenset({"say", "mention", "add", "put", "note"})
+_OVER = frozenset({"stop", "cancel", "finish", "close", "discontinue", "end"})
 _LASTING_VERBS = frozenset({"live", "reside", "work", "be", "stay", "rent"})
 _PLACES = frozenset({"nsubj", "nsubjpass", "dobj", "pobj"})
 
@@ -154,6 +160,7 @@ class _TurnReader:
         self.introduced = set[str]()  # texts that say who somebody is and nothing more
         self.called = dict[str, bool]()  # whether somebody was told of as "she", by their names
         self.first = True  # the sentence that may answer a question
+        self.apart = False  # whether something else was spoken of since the last fact
 
     def read_sentence(self, offset: int, span: Span, act: SpeechAct) -> None:
         clauses = extract_clauses(span)
@@ -165,10 +172,15 @@ class _TurnReader:
             own = collect_tokens(clause, heads - {clause.head.i}, frozenset())
             spent = {t.i for t in [*own, *(clause.subject.subtree if clause.subject else [])]}
             known = self._find_referents(clause, own)
+            last = self.facts[-1] if self.facts else None
             first = min(clause.head.idx, (clause.subject or clause.head).idx)
             chat = first < sober and not set(known) & spent
-            if is_order(clause) or salience.is_report(clause):
-                made = []
+            wants_help = self.turn.scene.assisted and salience.asks_for_help(clause)
+            unsaid = is_order(clause) or salience.is_report(clause) or _is_turned(clause)
+            if unsaid or wants_help:
+                asked = clause.subject is None or clause.subject.lower_ == "you"
+                wanted = asked and self.turn.scene.assisted and clause.head.lemma_ in _DICTATING
+                made = self._read_dictated(offset, clause, heads) if wanted else []
             elif chat or _is_refused(clause, own, act, alone=len(clauses) == 1):
                 made = self._read_inner(offset, clause, heads)
             elif before and clause.head.dep_ == "conj" and _is_about_it(clause):
@@ -184,8 +196,17 @@ class _TurnReader:
                 if not made and (self.first or salience.is_specific(beside, frozenset())):
                     continue  # its words are told as they are
             left -= spent
+            named = clause.subject is not None and clause.subject.pos_ in ("NOUN", "PROPN")
+            attached = last is not None and self.facts[-1] is not last
+            self.apart = named and not made and not attached
             for each in made:
                 self.keep(each)
+        for clause, noun in extract_told_asides(span):
+            told_of = find_subject(replace(clause, subject=noun), self.turn.scene, {})
+            if told_of is not None and told_of.who == "person":
+                known = {clause.subject.i: told_of.owner} if clause.subject else {}
+                if fact := self._build_fact(offset, clause, heads, known):
+                    self.keep(fact)
         if act in ("assertion", "chitchat"):
             rest = [t for t in span if t.i in left]
             found = read_fragments(self.turn, offset, rest)
@@ -202,7 +223,7 @@ class _TurnReader:
         known: Mapping[int, str],
     ) -> bool:
         """Whether a clause that can't be told alone goes with what was told last."""
-        if not self.facts or not _points_back(clause, known):
+        if not self.facts or self.apart or not _points_back(clause, known):
             return False
         if self.facts[-1].text in self.introduced:
             return False
@@ -232,32 +253,52 @@ class _TurnReader:
         inner = (self._build_fact(offset, c, heads, {}) for c in sides)
         return [fact for fact in inner if fact]
 
+    def _read_dictated(self, offset: int, clause: Clause, heads: set[int]) -> list[FactCandidate]:
+        """What an assistant is to say of the speaker: "say I speak Yoruba"."""
+        told = (t for t in clause.head.children if t.dep_ == "ccomp")
+        built = (build_clause(t) for t in told if has_own_subject(t))
+        return [fact for c in built if (fact := self._build_fact(offset, c, heads, {}))]
+
     def _find_referents(self, clause: Clause, own: Sequence[Token]) -> dict[int, str]:
         """What the pronouns of the clause stand for, those in its subject and objects."""
         found = dict[int, str]()
         scene = self.turn.scene
         for token in own:
             low = token.lower_
-            if token.head not in clause.chain and token.head != clause.subject:
+            within = token.head in clause.chain or token.head == clause.subject
+            if not within and not _is_owner_of_role(token, clause):
                 continue
             if low in ("he", "she", "his", "her", "him"):
                 owners = (fact.owner for fact in self.facts)
-                before = (piece.doc for piece in self.turn.before)
+                before = [piece.doc for piece in self.turn.before]
+                heard = before[-1] if before and self.turn.answers else None
                 here = token.doc[: token.left_edge.i]
                 woman = low in ("she", "her")
                 besides = {name for name, she in self.called.items() if she != woman}
                 if low in ("him", "her") and token.dep_ != "poss" and clause.subject is not None:
-                    besides.add(found.get(clause.subject.i, clause.subject.text))
-                known = find_antecedent(here, owners, before, scene, low, besides)
+                    # Whoever sees "him" sees somebody else.
+                    seer = find_subject(clause, scene, found)
+                    besides |= {clause.subject.text, *([seer.owner] if seer else [])}
+                known = find_antecedent(here, owners, before, scene, low, besides, heard)
                 if known:
                     self.called[known] = woman
             elif low in _THINGS_POINTED_AT and _may_be_thing(token, clause):
-                here = token.doc[clause.head.sent.start : clause.head.left_edge.i]
+                leads = token == clause.subject
+                end = token.i if leads else clause.head.left_edge.i
+                here = token.doc[clause.head.sent.start : end]
                 many = _THINGS_POINTED_AT[low]
-                near = [here, *self.earlier[: 2 if token == clause.subject else 1]]
-                known = find_thing(near, scene, many=many)
+                past = 2 if leads else 1
+                if leads and low == "it" and _tells_of_else(here):
+                    past = 0
+                known = find_thing([here, *self.earlier[:past]], scene, many=many)
+                if not known and past == 0 and clause.head.lemma_ == "be":
+                    known = find_place_spoken_of(here, scene)  # "in the truck, it's an old one"
                 if clause.subject not in (None, token) and known == clause.subject.text:
                     continue  # who sends "it" is not what is sent
+            elif low in ("mine", "ours") and token == clause.subject:
+                thing = find_thing([token.doc[: token.sent.start], *self.earlier[:1]], scene)
+                _, _, bare = thing.rpartition("the ") if thing.startswith("the ") else ("", "", "")
+                known = f"{format_possessive(scene.speaker)} {bare}" if bare else ""
             elif low == "there":
                 known = find_place_meant(token, clause) or ""
             else:
@@ -283,11 +324,38 @@ class _TurnReader:
         return found if turn.utterance.role == "user" or _is_own_state(found, clause) else None
 
 
+def _is_turned(clause: Clause) -> bool:
+    """ "Respected sir, kindly draft a letter", which asks; "nor can I eat sesame", whose words
+    without the first say the opposite."""
+    first = clause.head.left_edge.i
+    before = clause.head.doc[first - 1].lower_ if first else ""
+    opening = {t.lower_ for t in clause.head.lefts}
+    return before == "nor" or not opening.isdisjoint({"nor", "kindly", "pls"})
+
+
+def _tells_of_else(before: Span) -> bool:
+    """Whether what stands before "it" in its sentence is told of something else, so that what was
+    said earlier is not meant: "My hands are not what they were, it's the arthritis"."""
+    told = any(t.tag_ in ("VBD", "VBZ", "VBP", "MD") for t in before)
+    return told and not any(t.lower_ in ("it", "its", "this", "that") for t in before)
+
+
+def _is_owner_of_role(token: Token, clause: Clause) -> bool:
+    """ "his" in "Mrs Solheim is his teacher"."""
+    role = token.head
+    return token.dep_ == "poss" and role.dep_ == "attr" and role.head in clause.chain
+
+
 def _may_be_thing(token: Token, clause: Clause) -> bool:
     """ "That" is what was said, unless somebody or something is named: "that's Farrah"."""
     if token.dep_ not in _PLACES or (token.dep_ == "dobj" and token.head.lemma_ == "do"):
         return False  # what is done is no thing that was told of
+    if token.lower_ == "one" and any(c.dep_ in ("prep", "poss") for c in token.children):
+        return False  # "one of the dogs", "my next one"
     named = [t for t in clause.children("attr") if t.pos_ in ("PROPN", "NUM")]
+    somebody = any(t.lower_ in ("me", "us", "him", "her", "them") for t in clause.children("attr"))
+    if somebody and token.lower_ == "it":
+        return False  # "it's just me now"
     return token.lower_ not in ("that", "this") or bool(named)
 
 
@@ -342,7 +410,7 @@ def _build_draft(
     chosen = {t.i for t in kept} | ({subject.token.i} if subject.token else set()) | set(known)
     named = [t for t in tokens if t.i in chosen]
     tokens = trim_tokens(salience.skip_announcement(salience.shorten_tokens(named, core), clause))
-    if not tokens or _is_indirect_question(tokens[0]):
+    if not tokens or (_is_indirect_question(tokens[0]) and tokens[0].i not in known):
         return None
     if salience.addresses_listener(tokens, clause):
         return None
@@ -402,6 +470,8 @@ def _tells_enough(draft: _ClauseDraft) -> bool:
         return draft.subject.who == "person" or clause.main.lemma_.lower() != "leave"
     if clause.head.lemma_.lower() in LIKING_VERBS and len(clause.chain) > 1:
         return salience.may_be_content(clause.main)
+    if draft.subject.owner and clause.head.tag_ == "VBN" and clause.head.lemma_ in _OVER:
+        return True  # "Amlora is stopped"
     return clause.head.tag_ in ("VBP", "VBZ", "VB") and clause.main.lemma_ in ACTIVITY_VERBS
 
 

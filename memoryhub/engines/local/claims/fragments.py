@@ -63,7 +63,9 @@ def quote_answer(
 
     `rest`: the words of the answer `span` that may be told.
     """
-    asked = [s for s in list_things_said(p.doc for p in turn.before) if is_question(s.text)]
+    # What the other said last; nobody answers what they asked themselves.
+    before = list_things_said(p.doc for p in turn.before[-1:])
+    asked = [s for s in before if is_question(s.text)]
     words = trim_tokens(list(rest))
     if turn.utterance.role != "user" or not (turn.scene.assisted and asked and words):
         return []
@@ -71,6 +73,8 @@ def quote_answer(
     whole = sum(t.is_alpha for t in rest) * 2 >= sum(t.is_alpha for t in span)
     if not (short and whole) or {t.lower_ for t in words} & _UNTELLING or is_small_talk(span.text):
         return []
+    if words[0].lower_ in ("that", "thats") and len(words) < 5:
+        return []  # "that's class"
     if salience.quotes_words(words) or _reports(words) or not any(map(_is_telling, words)):
         return []
     question = " ".join(asked[0].text.split())
@@ -118,6 +122,11 @@ def _drop_address(run: list[Token]) -> list[Token]:
     return run if named or called else trim_tokens(before)
 
 
+def _is_unknown_owner(words: Sequence[Token]) -> bool:
+    """ "His mother has had enough": nobody can tell whose she is."""
+    return words[0].lower_ in ("his", "her", "their")
+
+
 def _says_something(run: Sequence[Token]) -> bool:
     words = [t for t in run if not t.is_punct]
     if not 1 < len(words) <= _MAX_TOKENS or {t.lower_ for t in words} & _UNTELLING:
@@ -127,6 +136,8 @@ def _says_something(run: Sequence[Token]) -> bool:
     if words[0].dep_ == "conj" and words[0].pos_ == "VERB":
         return False  # who did it stands before
     bare = words[0].tag_ in ("VB", "VBP", "MD")  # an order, or half a question
+    if _is_unknown_owner(words):
+        return False
     subjects = [t for t in words if t.dep_ in SUBJECT_DEPENDENCIES]
     places = (*SUBJECT_DEPENDENCIES, "dobj", "pobj")
     pointing = subjects and any(t.dep_ in places and t.lower_ in _POINTING for t in words)
@@ -232,6 +243,13 @@ def _lead_in(run: Sequence[Token], me: str) -> str:
     first = next(t for t in run if not t.is_punct)
     if first.lower_ in ("i", "we", "my", "our"):
         return ""  # words that name the speaker already
+    named = first.is_title and not is_dictionary_word(first.text)  # "Thyronex at 6"
+    if named or first.lower_ == "like":
+        return f"{me}:"
+    follows = first.nbor() if first.i + 1 < len(first.doc) else None
+    job = first.lemma_.lower() in JOBS - PEOPLE and first.tag_ == "NN" and first.text.islower()
+    if job and follows is not None and follows.is_punct:
+        return f"{me} is {'an' if first.lower_[0] in 'aeiou' else 'a'}"  # "firefighter, blue watch"
     if first.pos_ in ("ADP", "ADV") or (first.pos_ == "ADJ" and first.dep_ in ("ROOT", "acomp")):
         return f"{me} is"
     if first.lemma_.lower() in PEOPLE | ANIMALS | JOBS and first.tag_ == "NN":

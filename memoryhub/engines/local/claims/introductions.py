@@ -1,4 +1,4 @@
-"""People and animals whose name is told in passing: "my sister Rita cooked it".
+"""People and animals whose name is told in passing: "my sister Rita cooked it", "Rita, my sister".
 
 Who that is to the speaker is a claim of its own, whatever becomes of the sentence around it: the
 next time only the name is said, or only "my sister".
@@ -6,7 +6,7 @@ next time only the name is said, or only "my sister".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.scene import ParsedTurn, format_possessive
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from spacy.tokens import Span, Token
 
 _MINE = frozenset({"my", "our"})
+_ONE_OF_MINE = frozenset({"a", "an", "one"})  # "I have a son, Matthis"
 # What stays beside the noun: it tells one brother from another.
 TELLING_WORDS = split_words("""
-    best old older eldest oldest young younger youngest little big half step twin late ex former
-    new next-door great
+    best old older oldest elder eldest young younger youngest little big half step twin late ex
+    former new next-door great
 """)
 _TITLES = split_words("mr mrs ms miss dr prof doctor professor aunt uncle mr. mrs. ms. dr. prof.")
 # Who is somebody's only as long as they hold a post, or a room.
@@ -29,39 +30,53 @@ POST_HOLDERS = split_words("""
     boss manager colleague coworker teammate teacher coach supervisor tutor assistant apprentice
     lodger tenant flatmate roommate housemate cleaner nanny carer trainer therapist doctor dentist
 """)
+# "The vet, Anneke" is one's own.
+_THE_POSTS = split_words("""
+    boss manager supervisor landlord landlady doctor dentist vet principal teacher coach tutor gp
+    solicitor accountant nanny cleaner childminder babysitter secretary grandson granddaughter
+    husband wife missus
+""")
 _LEAVING_VERBS = split_words("leave quit resign retire")
 _POSTS = split_words("company job firm team post office school place")
+_GROUPS = split_words("team family child baby friend")
+_COMMAS = (",", "-", "–", "—")
+# What the parser takes for something else than a person; names are often taken for a people.
+_TIMES, _PEOPLES, _PLACES = ("DATE", "TIME", "LANGUAGE"), ("NORP",), ("GPE", "LOC")
+# What may follow a role that stands behind its bearer's name.
+_BEHIND_ROLES = split_words("at in from of who and is was has")
 _MOST_BESIDE, _MOST_NAMES = 3, 3  # words between "my" and the noun, words of a name
 _CONFIDENCE = 0.8
 
 
 def read_introductions(turn: ParsedTurn, offset: int, span: Span) -> Iterator[FactCandidate]:
-    """A claim for each name that stands right behind what its bearer is to the speaker."""
+    """A claim for each name beside what its bearer is to the speaker."""
     for token in span:
-        if token.lower_ not in _MINE:
+        bare = turn.scene.assisted and _is_bare_role(token)
+        mine = token.lower_ in _MINE or (turn.scene.assisted and _is_one_had(token))
+        named = _read_owner(token)
+        if not (bare or mine or named):
             continue
-        noun = _find_person_noun(token, span)
-        name = _read_name(noun, span) if noun is not None else []
-        if noun is None or not name:
+        noun = token if bare else _find_person_noun(token, span)
+        if noun is None or (token.lower_ == "the" and noun.lower_ not in _THE_POSTS):
+            continue
+        name = _read_name(noun, span) or ([] if bare else _read_name_before(token, noun, span))
+        if not name:
             continue
         relation = " ".join([*(t.lower_ for t in span.doc[token.i + 1 : noun.i]), noun.lower_])
         called = span.doc[name[0].i : name[-1].i + 1].text
         whose = format_possessive(turn.scene.speaker)
-        last = name[-1]
+        told = (token, noun, *name)
+        start, end = min(t.idx for t in told), max(t.idx + len(t.text) for t in told)
         over = _is_over(noun, name[-1])
         yield FactCandidate(
             owner=called,
             speaker=turn.utterance.speaker,
-            text=f"{called} {'was' if over else 'is'} {whose} {relation}.",
+            text=f"{called} {'was' if over else 'is'} {named or whose} {relation}.",
             pattern="SVC",
-            sources=(
-                SourceSpan(
-                    turn.utterance.handle, offset + token.idx, offset + last.idx + len(last.text)
-                ),
-            ),
+            sources=(SourceSpan(turn.utterance.handle, offset + start, offset + end),),
             confidence=_CONFIDENCE,
             verb="was" if over else "is",
-            complement=f"{whose} {relation}",
+            complement=f"{named or whose} {relation}",
             subject=called,
             polarity="ended" if over else "holds",
         )
@@ -75,6 +90,35 @@ def _find_person_noun(possessor: Token, span: Span) -> Token | None:
         if token.lower_ not in TELLING_WORDS:
             return None
     return None
+
+
+def _read_owner(token: Token) -> str:
+    """ "Donal's" in "with Donal's sister Gráinne", at its "'s"; "" for nobody named."""
+    if token.tag_ != "POS" or token.head.pos_ != "PROPN" or not token.head.text.istitle():
+        return ""
+    return f"{token.head.text}{token.text}"
+
+
+def _is_one_had(token: Token) -> bool:
+    """ "I have a son", and "One son" where that is all of an answer; "the vet"."""
+    if token.lower_ == "the":
+        return True
+    if token.lower_ not in _ONE_OF_MINE:
+        return False
+    had = token.head.dep_ == "dobj" and token.head.head.lemma_ in ("have", "get")
+    own = had and any(c.lower_ in ("i", "we") for c in token.head.head.children)
+    return own or (token.lower_ == "one" and token.i == token.sent.start)
+
+
+def _is_bare_role(token: Token) -> bool:
+    """ "Housemate Tegan", told to an assistant, is the speaker's; "aunt Edda" is a name."""
+    if not is_person_noun(token) or token.lower_ in _TITLES | _GROUPS or token.tag_ == "NNS":
+        return False
+    behind = token.nbor() if token.i + 1 < len(token.doc) else None
+    named = behind is not None and behind.pos_ == "PROPN" and behind.text.istitle()
+    before = token.nbor(-1) if token.i > token.sent.start else None
+    free = before is None or before.is_punct or before.pos_ in ("VERB", "ADP", "CCONJ", "SCONJ")
+    return named and free and (token.text.islower() or token.i == token.sent.start)
 
 
 def _is_over(noun: Token, name: Token) -> bool:
@@ -96,11 +140,17 @@ def _is_over(noun: Token, name: Token) -> bool:
 def _read_name(noun: Token, span: Span) -> list[Token]:
     """The capitals right behind the noun, or behind a comma where another closes the name."""
     rest = list(span.doc[noun.i + 1 : span.end])
+    if rest and rest[0].lower_ in ("called", "named"):
+        rest = rest[1:]
     comma = bool(rest) and rest[0].text == ","
     name: list[Token] = []
     for token in rest[comma:]:
         tied = bool(name) and not name[-1].whitespace_ and token.text in ("-", "–")
-        if not (tied or _is_name_word(token)) or len(name) == _MOST_NAMES:
+        # A capital right behind "my girlfriend" is a name, also one that the parser does not know.
+        right_behind = (
+            not comma and not name and _is_capitalised(token, unless=(*_TIMES, *_PEOPLES))
+        )
+        if not (tied or right_behind or _is_name_word(token)) or len(name) == _MOST_NAMES:
             break
         name.append(token)
     after = rest[comma + len(name)] if comma + len(name) < len(rest) else None
@@ -109,7 +159,34 @@ def _read_name(noun: Token, span: Span) -> list[Token]:
     return name if name and closed and not only_title else []
 
 
+def _read_name_before(possessor: Token, noun: Token, span: Span) -> list[Token]:
+    """The name in "Gearóid, my manager at the firm": what the noun says of it ends there, or goes
+    on to say where."""
+    after = noun.nbor() if noun.i + 1 < span.end else None
+    closed = after is None or after.is_punct or after.lower_ in _BEHIND_ROLES
+    comma = possessor.i - 1
+    if not closed or comma <= span.start or span.doc[comma].text not in _COMMAS:
+        return []
+    aside = after is None or after.is_punct  # not "I left London, my brother in Leeds followed"
+    name: list[Token] = []
+    for token in reversed(span.doc[span.start : comma]):
+        placed = aside and not name and _is_capitalised(token, unless=_TIMES)
+        if not (placed or _is_name_word(token)) or len(name) == _MOST_NAMES:
+            break
+        name.insert(0, token)
+    # After another comma it may be one of several: "with Ben, Rita, my boss".
+    listed = bool(name) and name[0].i > span.start and name[0].nbor(-1).text in (*_COMMAS, "and")
+    only_title = len(name) == 1 and name[0].lower_ in _TITLES
+    return [] if listed or only_title else name
+
+
 def _is_name_word(token: Token) -> bool:
-    known = token.ent_type_ in ("DATE", "TIME", "GPE", "LOC", "NORP", "LANGUAGE")
     named = token.pos_ == "PROPN" or token.ent_type_ == "PERSON"
-    return named and token.text[:1].isupper() and len(token) > 1 and not known
+    return named and _is_capitalised(token)
+
+
+def _is_capitalised(
+    token: Token, *, unless: Collection[str] = (*_TIMES, *_PEOPLES, *_PLACES)
+) -> bool:
+    known = token.ent_type_ in unless
+    return token.text[:1].isupper() and not token.text.isupper() and len(token) > 1 and not known

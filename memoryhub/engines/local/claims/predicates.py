@@ -187,7 +187,7 @@ def _match_address(reading: ClauseReading) -> Predicate | None:
 
 
 def _match_age(reading: ClauseReading) -> Predicate | None:
-    if reading.topic or reading.preposition:
+    if reading.topic or reading.preposition or re.search(r"\bwas\b", reading.said):
         return None
     stated = re.fullmatch(r"(\w+(?:[- ]\w+)?) years? old", reading.complement, re.I)
     bare = stated[1] if stated else reading.complement or reading.phrase

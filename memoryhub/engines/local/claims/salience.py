@@ -56,7 +56,9 @@ def is_empty_clause(clause: Clause) -> bool:
     cannot = any(c.lower_ in ("ca", "can", "could") for c in clause.head.children)
     cannot = cannot and lemma in EMPTY_VERBS | EMPTY_PRESENT_VERBS
     empty = lemma in EMPTY_VERBS or (now and lemma in EMPTY_PRESENT_VERBS)
-    empty = (empty and not _shares_place(clause)) or _only_says_since(clause)
+    empty = (empty and not (_shares_place(clause) or _stays_somewhere(clause))) or _only_says_since(
+        clause
+    )
     return empty or cannot or (doubtful and not wishes) or _has_if(clause)
 
 
@@ -64,6 +66,12 @@ def _shares_place(clause: Clause) -> bool:
     """ "I share a flat with Jo" is no news that is shared."""
     shared = (t.lemma_.lower() for t in clause.children("dobj"))
     return clause.main.lemma_.lower() == "share" and not _SHARED_PLACES.isdisjoint(shared)
+
+
+def _stays_somewhere(clause: Clause) -> bool:
+    """ "My mum stays in Amravati", "I stay with my aunt" is no stay at what is said."""
+    where = {c.lower_ for c in clause.main.children if c.dep_ == "prep"}
+    return clause.main.lemma_.lower() == "stay" and not where.isdisjoint({"in", "at", "with"})
 
 
 def _only_says_since(clause: Clause) -> bool:
@@ -117,6 +125,27 @@ def addresses_listener(tokens: Iterable[Token], clause: Clause) -> bool:
     return "your" in found or "yours" in found or ("you" in found and not happened)
 
 
+# What people ask an assistant to make, write or find.
+_ASKED_FOR = split_words("""
+    hand help list idea recipe bio email mail text message letter note draft sequence tip suggestion
+    advice caption pattern speech itinerary template summary poem quote reply response title excuse
+    line word wording name checklist outline script toast blurb subject sign thing
+""")
+_ASKED_TO = split_words("write send tell explain ask say word draft message text email reply know")
+
+
+def asks_for_help(clause: Clause) -> bool:
+    """ "I need a packing list", "I want to write my teacher": what an assistant is to do."""
+    head, subject = clause.head, clause.subject
+    own = subject is None or subject.lower_ in ("i", "we")
+    now = head.tag_ in ("VBP", "VB", "VBZ") or (subject is None and head.lower_ == "need")
+    if not own or not now or head.lemma_.lower() not in ("need", "want"):
+        return False
+    asked = {t.lemma_.lower() for t in head.children if t.dep_ == "dobj"}
+    done = {t.lemma_.lower() for t in head.children if t.dep_ in ("xcomp", "ccomp")}
+    return bool(asked & _ASKED_FOR or done & _ASKED_TO)
+
+
 def is_in_quotes(token: Token) -> bool:
     before = token.doc[: token.i].text
     return before.count('"') % 2 == 1 or before.count("“") > before.count("”")
@@ -149,6 +178,9 @@ def drop_pointing_parts(tokens: Sequence[Token], core: Iterable[Token]) -> list[
 def _is_left_hanging(verb: Token, kept: set[int]) -> bool:
     """A verb that lost all it was about: "I love watching them play" without "them play"."""
     about = ("dobj", "prep", "attr", "acomp", "xcomp", "ccomp", "prt", "oprd", "npadvmod", "dative")
+    if verb.lemma_ == "be" and verb.dep_ not in ("aux", "auxpass"):
+        told = ("attr", "acomp", "prep", "oprd", "xcomp", "ccomp", "advmod", "agent")
+        return not any(c.dep_ in told and c.i in kept for c in verb.children)  # "is there daily"
     return verb.pos_ == "VERB" and not any(c.dep_ in about and c.i in kept for c in verb.children)
 
 

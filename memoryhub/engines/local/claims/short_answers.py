@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memoryhub.engines.local.grammar.scene import ParsedTurn
 from memoryhub.engines.local.grammar.speech import is_question
 from memoryhub.engines.local.grammar.verbs import inflect_verb
-from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.local.wordlists import JOBS, PEOPLE, split_words
 
 if TYPE_CHECKING:
     from spacy.tokens import Span, Token
@@ -36,8 +36,12 @@ _LEADING_FILLER = re.compile(
 # A bare "yes" to a question with one of these says nothing that can be told.
 _VAGUE_WORDS = split_words("""
     it that this they them you me your yours advice tip tips idea ideas plan plans thoughts else
-    suggestion suggestions question questions doubt
+    suggestion suggestions question questions doubt news luck chance reason preference preferences
+    change changes requests request
 """)
+_APPROXIMATELY = re.compile(
+    r"^(?:(?:about|around|roughly|maybe|like|some|almost|nearly) )+(?=\w)", re.I
+)
 _SUBJECTS = ("nsubj", "nsubjpass")
 _WH_TAGS = ("WP", "WRB", "WDT", "WP$")
 _UNSURE_WORDS = ("or", "not", "n't", "never", "if")
@@ -64,12 +68,16 @@ def complete_answer(question: ParsedTurn, answer: ParsedTurn) -> CompletedStatem
         return None
     offset, span = said
     start, end = offset + span.start_char, offset + span.end_char
+    if told := _tell_asked_thing(asked, span):
+        text, length = told
+        return CompletedStatement(text, start, min(end, start + length))
     if text := _tell_ended(asked, span):
         return CompletedStatement(text, start, end)
     fragment, yes = _extract_fragment(span)
     if fragment and _is_sentence(span):
         return None
-    text = _build_statement(asked, fragment, yes)
+    text = _tell_any(asked, fragment) if yes is None else ""
+    text = text or _build_statement(asked, fragment, yes)
     return CompletedStatement(text, start, end) if text else None
 
 
@@ -135,6 +143,75 @@ def _tell_ended(asked: Span, answer: Span) -> str:
     return f"{told} I {_inflect_question_verb(root)} {new}." if new else told
 
 
+def _tell_any(asked: Span, fragment: str) -> str:
+    """("Any certificates?", "TIG and MAG") → "My certificates are TIG and MAG."."""
+    words = [t for t in asked if not t.is_punct]
+    if len(words) != 2 or words[0].lower_ != "any" or not fragment:
+        return ""
+    if re.match(r"(?:none|nothing|nope|no|not|never|just|n/a)\b", fragment, re.I):
+        return ""
+    thing = words[1]
+    if thing.lower_ in _VAGUE_WORDS or thing.tag_ not in ("NN", "NNS"):
+        return ""
+    if thing.lemma_.lower() == "allergy":
+        return f"I am allergic to {re.sub('^only ', '', fragment)}."
+    return f"My {thing.lower_} {'are' if thing.tag_ == 'NNS' else 'is'} {fragment}."
+
+
+def _tell_asked_thing(asked: Span, answer: Span) -> tuple[str, int] | None:
+    """What is given to whoever asks whether to take it: ("A line about your mum?", "yes, Sheila")
+    → "My mum is Sheila.", and how many characters of the answer tell it; or None."""
+    wh = any(t.tag_ in _WH_TAGS for t in asked)
+    thing = next((t for t in reversed([*asked]) if t.tag_ == "NN" and _is_asked_thing(t)), None)
+    if wh or thing is None or _NO.match(answer.text):
+        return None
+    text, begin = answer.text, 0
+    for lead in (_YES, _LEADING_FILLER):
+        if match := lead.match(text, begin) if begin == 0 else lead.match(text[begin:]):
+            begin += match.end()
+    role = _find_role(thing)
+    rest = text[begin:]
+    if role and rest.lower().startswith(f"{role} "):  # "coach Rena"
+        begin, rest = begin + len(role) + 1, rest[len(role) + 1 :]
+    first = next((t for t in answer if t.idx - answer[0].idx >= begin and not t.is_punct), None)
+    if first is None:
+        return None
+    value = (_NAME_GIVEN if role or thing.lower_ == "name" else _VALUE_GIVEN).match(rest)
+    named = first.pos_ == "PROPN" or first.text.rstrip(".").lower() in _TITLES
+    if value is None or ((role or thing.lower_ == "name") and not named):
+        return None
+    told = re.sub(r"^(?:The|An?)\b", lambda match: match[0].lower(), value["value"])
+    called = "date of birth" if thing.lower_ == "birth" else role or _format_noun_phrase(thing)
+    return f"My {called} is {told}.", begin + value.end("value")
+
+
+_TITLES = split_words("mr mrs ms miss dr prof")
+_NAME_GIVEN = re.compile(
+    r"(?P<value>(?:(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.? )?[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2})"
+    r"(?=\W*$|[,.;!])"
+)
+_VALUE_GIVEN = re.compile(r"(?P<value>[^;!?]*[\d@][^;!?]*?)(?=\W*$|[;!])")
+_GIVEN_THINGS = split_words("""
+    name surname username number email address birthday birth age budget postcode height weight
+""")
+
+
+def _find_role(thing: Token) -> str:
+    """The role of the one it names: "coach" of "your coach", "doctor" of "the doctor's name"."""
+    owner = next((c for c in thing.children if c.dep_ == "poss" and c.pos_ == "NOUN"), None)
+    somebody = owner if owner is not None and thing.lower_ == "name" else thing
+    return somebody.lower_ if somebody.lower_ in PEOPLE | JOBS else ""
+
+
+def _is_asked_thing(token: Token) -> bool:
+    """Somebody or something of theirs that a question asks for: "your mum", "the doctor's name"."""
+    if _find_role(token) and token.lower_ == "name":
+        return True
+    given = token.lower_ in _GIVEN_THINGS or token.lower_ in PEOPLE | JOBS
+    held = token.head.head if token.dep_ == "pobj" and token.head.lower_ == "of" else token
+    return given and (_is_yours(token) or _is_yours(held))
+
+
 def _has_subject(answer: Span) -> bool:
     return any(t.dep_ in _SUBJECTS for t in answer)
 
@@ -172,7 +249,8 @@ def _complete_open_question(asked: Span, wh: Token, fragment: str) -> str:
             return told
     topic = next((t for t in root.children if t.dep_ in ("nsubj", "attr") and _is_yours(t)), None)
     if root.lemma_ == "be" and topic is not None:
-        return f"My {_format_noun_phrase(topic)} is {_add_preposition(wh, root, fragment)}."
+        being = "are" if topic.tag_ == "NNS" else "is"
+        return f"My {_format_noun_phrase(topic)} {being} {_add_preposition(wh, root, fragment)}."
     if subject is None or yours:
         return _complete_with_verb(root, wh, fragment)
     return _complete_about_other(root, subject, wh, fragment)
@@ -181,12 +259,18 @@ def _complete_open_question(asked: Span, wh: Token, fragment: str) -> str:
 def _complete_about_other(root: Token, subject: Token, wh: Token, fragment: str) -> str:
     """("When does practice start?", "Six.") → "Practice starts six"."""
     inside = {t.i for t in subject.subtree}
-    if subject.pos_ == "PRON" or wh.i in inside:
+    # Whom what was said before may tell, where one thing is asked.
+    once = sum(t.tag_ in _WH_TAGS for t in root.sent) == 1
+    somebody = subject.lower_ in ("he", "she") and once
+    if (subject.pos_ == "PRON" and not somebody) or wh.i in inside:
         return ""
-    who = " ".join(_to_first_person(t) for t in subject.subtree)
+    named = [*subject.subtree]
+    if stranded := named[-1].tag_ == "IN":  # "Who is the appointment with?"
+        fragment = f"{named.pop().text} {fragment}"
+    who = " ".join(_to_first_person(t) for t in named)
     rest = [t for t in root.subtree if t.i > root.i and not t.is_punct and t.i not in inside]
     tail = " ".join(_to_first_person(t) for t in rest if t.i != wh.i)
-    place = _add_preposition(wh, root, fragment)
+    place = fragment if stranded else _add_preposition(wh, root, fragment)
     if root.lemma_ == "be":
         return f"{who} {'are' if root.lower_ == 'are' else 'is'} {place} {tail}".strip() + "."
     return f"{who} {_inflect_for_other(root)} {tail} {place}".replace("  ", " ") + "."
@@ -206,11 +290,17 @@ def _complete_how_question(asked: Span, wh: Token, fragment: str) -> str:
     if head.lower_ == "old" and any(t.lower_ == "you" for t in asked):
         number = re.search(r"\d+|\w+", fragment)
         return f"I am {number.group()} years old." if number else ""
+    subject = next((t for t in asked.root.children if t.dep_ in _SUBJECTS), None)
+    if head.lower_ == "old" and subject is not None:
+        number = re.match(r"(?:about |around |nearly )?(?:\d+|\w+)(?= and a half)?", fragment)
+        who = " ".join(_to_first_person(t) for t in subject.subtree)
+        ages = number and re.fullmatch(r"(?:.* )?(?:\d+|[a-z]+)", number[0])
+        return f"{who[:1].upper()}{who[1:]} is {number[0]} years old." if number and ages else ""
     if head.lower_ != "many" or not any(t.lower_ == "you" for t in asked.root.children):
         return ""
     thing = head.head.text if head.dep_ == "amod" else ""
     verb = inflect_verb(asked.root.lemma_, "VBD") if _is_past(asked.root) else asked.root.lemma_
-    amount = fragment.split()[0]
+    amount = _APPROXIMATELY.sub("", fragment).split()[0]
     return f"I {verb} {amount} {thing}." if thing else ""
 
 
@@ -219,7 +309,7 @@ def _complete_with_verb(root: Token, wh: Token, fragment: str) -> str:
     if subject is None or subject.lower_ != "you" or root.lemma_ == "do":
         return f"My job is {fragment}." if _asks_for_job(root) else ""
     rest = [t for t in root.subtree if t.i > root.i and not t.is_punct]
-    rest = [t for t in rest if t.lower_ not in ("these", "days")]
+    rest = [t for t in rest if t.lower_ not in ("these", "days") and t.norm_ != "anyway"]
     if rest and rest[-1].lower_ == fragment.split()[0].lower():  # "move to?" – "To Oslo."
         rest.pop()
     tail = " ".join(_to_first_person(t) for t in rest if t.i != wh.i)
@@ -236,6 +326,8 @@ def _complete_closed_question(root: Token, fragment: str, yes: bool | None) -> s
     subject = next((t for t in root.children if t.dep_ in _SUBJECTS), None)
     if subject is None or yes is None or root.lemma_ in ("know", "mean"):
         return ""
+    if subject.lower_ == "you" and root.lemma_ == "want":
+        return ""  # what is offered: "Do you want the lyrics too?"
     if subject.lower_ != "you":
         return _confirm_about_other(root, subject) if yes else ""
     thing = next((t for t in root.children if t.dep_ in ("dobj", "attr")), None)

@@ -7,13 +7,15 @@ what was brought in ("I bought a canoe"), then what was spoken about.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.scene import Scene, format_possessive
+from memoryhub.engines.local.grammar.speech import is_question
 from memoryhub.engines.local.grammar.subjects import find_name_after, format_noun_phrase
 from memoryhub.engines.local.grammar.verbs import is_dictionary_noun
 from memoryhub.engines.local.wordlists import ANIMALS, JOBS, PEOPLE, VAGUE_NOUNS, split_words
+from memoryhub.subject_names import get_first_name
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
@@ -41,13 +43,16 @@ def may_point_back(text: str) -> bool:
 def find_antecedent(
     here: Span,
     owners: Iterable[str],
-    before: Iterable[Doc],
+    before: Sequence[Doc],
     scene: Scene,
     pronoun: str = "",
     besides: Collection[str] = (),
+    heard: Doc | None = None,
 ) -> str:
     """The only person that facts of `here` are about, else named in it, else in `before`; or
-    nobody (""). Who is no woman is not `pronoun` "she"; and none of those `besides`.
+    nobody (""). Who is no woman is not `pronoun` "she"; and none of those `besides`. Of `heard`,
+    an assistant's words among `before`, only names that it asks about or a person said: not
+    "Pearl is traditional."
 
     Two candidates are none: nothing is guessed.
     """
@@ -56,9 +61,19 @@ def find_antecedent(
     named = told
     if len(told) != 1 or not scene.assisted:
         named = (_find_people(here, scene, pronoun) | told) - {*besides}
-    for doc in reversed([*before]):
-        named = named or _find_people(doc[:], scene, pronoun) - {*besides}
+    for doc in reversed(before):
+        found = _find_people(doc[:], scene, pronoun) - {*besides} if not named else set[str]()
+        if doc is heard:
+            asked = (s.text for s in doc.sents if is_question(s.text) and '"' not in s.text)
+            known = " ".join([*(d.text for d in before if d is not doc), *asked])
+            found = {n for n in found if _is_known(n, known, scene)}
+        named = named or found
     return named.pop() if len(named) == 1 else ""
+
+
+def _is_known(name: str, told: str, scene: Scene) -> bool:
+    """Somebody by what they are ("Ana's aunt"), or by a name that was told before."""
+    return "'" in name or name in told or bool(scene.find_full_name(get_first_name(name)))
 
 
 _MEN = split_words("""
@@ -93,6 +108,15 @@ def find_thing(spans: Iterable[Span], scene: Scene, *, many: bool = False) -> st
     return ""
 
 
+def find_place_spoken_of(before: Span, scene: Scene) -> str:
+    """What a sentence named last behind a preposition: the truck of "I came in the truck"."""
+    named = (
+        t for t in before if t.dep_ == "pobj" and any(c.dep_ in ("det", "poss") for c in t.lefts)
+    )
+    things = [t for t in named if _is_thing(t) and t.tag_ in ("NN", "NNP")]
+    return name_thing(things[-1], scene) if things else ""
+
+
 def name_thing(noun: Token, scene: Scene) -> str:
     """ "Ana's canoe" of "I bought a canoe", "the offer" of "we got the offer"."""
     if noun.pos_ == "PROPN":
@@ -117,8 +141,14 @@ def name_thing(noun: Token, scene: Scene) -> str:
 def _is_thing(token: Token) -> bool:
     if token.pos_ not in ("NOUN", "PROPN") or token.ent_type_ in _TIME_TYPES:
         return False
+    if _is_alone(token):
+        return False  # "Grand." names nothing
     lemma = token.lemma_.lower()
     return not (token.ent_type_ == "PERSON" or lemma in _NO_THINGS)
+
+
+def _is_alone(token: Token) -> bool:
+    return all(t == token or t.is_punct for t in token.sent)
 
 
 def _find_people(span: Span, scene: Scene, pronoun: str) -> set[str]:
@@ -141,9 +171,16 @@ def list_things_said(docs: Iterable[Doc]) -> Iterator[Span]:
 
 
 def _find_name(token: Token, scene: Scene) -> str:
-    if token.lower_ in scene.list_first_names() or token.dep_ == "compound":
+    nobody = token.dep_ == "compound" or token.lower_ in ("mine", "ours", "yours", "theirs")
+    if nobody or token.lower_ in scene.list_first_names():
         return ""
     if token.pos_ == "PROPN":
+        if (
+            _is_alone(token)
+            and token.ent_type_ != "PERSON"
+            and not scene.find_full_name(token.text)
+        ):
+            return ""  # "Navy."
         return _join_name(token) if _is_somebody(token) else ""
     if token.dep_ == "attr":  # "Rex is my dog"
         return ""
@@ -171,7 +208,8 @@ def _find_new_owner(animal: Token, scene: Scene) -> str:
 
 def _is_somebody(token: Token) -> bool:
     if token.dep_ == "appos":
-        return token.head.lemma_.lower() in PEOPLE | ANIMALS
+        child = token.head.lower_ in ("youngest", "oldest", "eldest", "one")
+        return child or token.head.lemma_.lower() in PEOPLE | ANIMALS
     if token.dep_ == "ROOT":  # "Only Bolota."
         return len(list(token.subtree)) < 4
     to_them = token.dep_ == "pobj" and token.head.lower_ in ("to", "with", "about", "for")
@@ -182,4 +220,5 @@ def _is_somebody(token: Token) -> bool:
 
 
 def _join_name(token: Token) -> str:
-    return " ".join(t.text for t in [*token.lefts, token] if t.pos_ == "PROPN")
+    parts = (t for t in [*token.lefts, token] if t.pos_ == "PROPN")
+    return " ".join(t.text for t in parts if not (t.text.islower() and t.lower_ in PEOPLE | JOBS))

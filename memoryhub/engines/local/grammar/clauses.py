@@ -73,6 +73,16 @@ def extract_inner_clauses(clause: Clause) -> list[Clause]:
     return [found for found in built if found is not None]
 
 
+def extract_told_asides(sentence: Span) -> list[tuple[Clause, Token]]:
+    """What is told beside somebody with "who", and of whom: "my sister, who lives in Porto"."""
+    found = []
+    for token in sentence:
+        subject = _find_own_subject(token) if token.dep_ == "relcl" else None
+        if subject is not None and subject.lower_ == "who" and _is_finite(token):
+            found.append((Clause(token, _build_verb_chain(token), subject), token.head))
+    return found
+
+
 def _build_inner_clause(head: Token) -> Clause | None:
     subject = next((c for c in head.children if c.dep_ in SUBJECT_DEPENDENCIES), None)
     own = subject is not None and (subject.lower_ in ("i", "we") or _is_mine(subject))
@@ -85,6 +95,17 @@ def _build_inner_clause(head: Token) -> Clause | None:
         return Clause(head, _build_verb_chain(head), subject)
     fronted = None if _has_object(head) else head.head
     return Clause(head, _build_verb_chain(head), subject, fronted) if fronted is not None else None
+
+
+def build_clause(head: Token) -> Clause:
+    """The clause of a verb by itself."""
+    return Clause(head, _build_verb_chain(head), _find_own_subject(head))
+
+
+def has_own_subject(verb: Token) -> bool:
+    """Whether it tells of the speaker or of what is theirs."""
+    subject = _find_own_subject(verb)
+    return subject is not None and (subject.lower_ in ("i", "we") or _is_mine(subject))
 
 
 def _is_mine(subject: Token) -> bool:
@@ -113,7 +134,10 @@ def _find_own_subject(verb: Token) -> Token | None:
     """Its subject, which the parser now and then hangs on the auxiliary."""
     places = [verb, *(c for c in verb.children if c.dep_ in ("aux", "auxpass"))]
     children = (child for place in places for child in place.children)
-    return next((child for child in children if child.dep_ in SUBJECT_DEPENDENCIES), None)
+    found = [child for child in children if child.dep_ in SUBJECT_DEPENDENCIES]
+    # "My son, he is a baker": whoever was named before is taken up.
+    again = [each for each in found[1:] if each.lower_ in _TAKING_UP and each.i < verb.i]
+    return again[-1] if again else next(iter(found), None)
 
 
 def _is_clause(child: Token, head: Token) -> bool:
@@ -307,6 +331,8 @@ def _is_joining_word(token: Token, clause: Clause) -> bool:
     """ "when", "that" and the like before a side clause told on its own."""
     if clause.head.dep_ not in ("advcl", "relcl", "ccomp", "pcomp") or token.head != clause.head:
         return False
+    if token == clause.subject:
+        return False
     marks = token.dep_ == "mark" and token.i < clause.head.i
     return marks or token.tag_ in ("WDT", "WP") or token.lower_ == "when"
 
@@ -338,6 +364,8 @@ def _gather_tokens(token: Token, others: set[int], names: frozenset[str]) -> Ite
 def _is_left_out(child: Token, others: set[int], names: frozenset[str]) -> bool:
     if child.i in others or child.dep_ in _CUT_DEPENDENCIES or _starts_new_clause(child):
         return True
+    if _opens_otherwise(child):
+        return True
     return _is_address(child, names) or _joins_clauses(child, others)
 
 
@@ -346,6 +374,30 @@ def _starts_new_clause(child: Token) -> bool:
     finite = child.head.tag_ in ("VBP", "VBZ", "VBD")
     after = child.doc[max(0, child.left_edge.i - 2) : child.left_edge.i].text
     return child.dep_ == "conj" and child.tag_ == "VBG" and finite and after.startswith(",")
+
+
+_TAKING_UP = frozenset({"he", "she", "we"})
+
+
+def _opens_otherwise(child: Token) -> bool:
+    """What stands before the clause and is none of its own: "Draft a text to my flatmate, he has
+    not paid", "Polite but firm, he is my friend"."""
+    subjects = [c for c in child.head.children if c.dep_ in SUBJECT_DEPENDENCIES]
+    if not subjects or child.right_edge.i >= subjects[-1].i:
+        return False
+    somebody = child.pos_ in ("NOUN", "PROPN") and child.ent_type_ not in ("DATE", "TIME")
+    if somebody and subjects[-1].lower_ in _TAKING_UP and child.right_edge.nbor().text == ",":
+        return True  # "One son, Matthis, he is a baker"
+    if child.lower_ == "myself":
+        return True  # "Myself I can't stand it"
+    if child.dep_ in ("npadvmod", "dep", "nmod") and child.i == child.sent.start:
+        # "Bus, I'm a student"; not "Mondays, I swim".
+        noun = child.tag_ == "NN" and not any(child.children) and not child.ent_type_
+        return noun and child.nbor().text == ","
+    if child.dep_ != "advcl":
+        return False
+    bare = child.tag_ in ("VB", "VBP", "NN", "NNS", "NNP", "JJ")
+    return bare and not any(c.dep_ in ("mark", "aux", *SUBJECT_DEPENDENCIES) for c in child.lefts)
 
 
 def _is_address(token: Token, names: frozenset[str]) -> bool:
@@ -364,11 +416,12 @@ _FILLERS = split_words("""
     so nah yep yup nope well oh actually anyway also just finally unfortunately luckily
     honestly really yeah yes no hey hi wow basically guess then btw anyways plus maybe
     absolutely definitely totally sure but and or fortunately thankfully hopefully though n o
-    aye ok okay right lol
+    aye ok okay right lol besides
 """)
 # These are never anything else, whatever the parser takes them for.
 INTERJECTIONS = split_words("""
-    nah yep yup nope hey wow lol haha hah ugh phew yay omg btw fyi tbh ngl ooh aww whoa
+    nah yep yup nope hey wow lol lols haha hahaha hehe hah ugh phew yay omg btw fyi tbh ngl ooh aww
+    whoa smh lmao ty tysm thx cheers xx
 """)
 _ASIDE = " "  # several words that are one to the parser ("by the way")
 _FILLER_DEPENDENCIES = split_words("advmod intj cc mark discourse dep")
@@ -380,7 +433,10 @@ def trim_tokens(tokens: list[Token]) -> list[Token]:
     while start < end and (_is_sign(tokens[start]) or _is_filler(tokens[start])):
         start += 1
     while end > start and (
-        _is_sign(tokens[end - 1]) or tokens[end - 1].dep_ in _LINKING_DEPENDENCIES
+        _is_sign(tokens[end - 1])
+        or tokens[end - 1].dep_ in _LINKING_DEPENDENCIES
+        or tokens[end - 1].lower_ in INTERJECTIONS
+        or (end - start > 1 and tokens[end - 1].lower_ in ("so", "but", "and"))
     ):
         end -= 1
     return tokens[start:end]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memoryhub.background.stopping import stop_if_unwanted
 from memoryhub.engines.local.bounds import find_endless_cuts
-from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.local.wordlists import PEOPLE, split_words
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -44,7 +44,9 @@ _CHAT_SPELLINGS = {
 _NOT_OWNED = re.compile(
     r"(?:\W*\d.*|an?|the|my|our|his|her|their|in|on|at|off|out|up|over|by|with|from|for|to|not"
     r"|been|gone|called|named|done|paid|dead|back|now|just|only|still|mr|mrs|ms|dr|prof|also"
-    r"|about|around|like|never|already|finally|moved|left|got|coming|going|\w{3,}ing)",
+    r"|about|around|like|never|already|finally|nearly|almost|really|very|probably|always|usually"
+    r"|allergic|intolerant|vegan|vegetarian|pregnant|married|single|engaged|obsessed|retired|sober"
+    r"|diabetic|coeliac|celiac|autistic|unwell|ill|sick|moved|left|got|coming|going|\w{3,}ing)",
     re.I,
 )
 # Names of the calendar and "i", which many never write with a capital.
@@ -53,20 +55,33 @@ _CAPITALISED = split_words("""
     jul aug sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tues wed
     weds thurs fri christmas easter
 """)
+_WEEKDAYS = split_words("""
+    mon tue tues thu thur thurs fri sat sun monday tuesday thursday friday saturday sunday
+""")
 _MONTH_VERBS = split_words("may march mar")  # months only beside a day or after "in"
 _BEFORE_MONTHS = split_words("in since until till til by last next of from during")
 _PRONOUNS = split_words("it he she that this there here what who how where when let")
-_TO_SOMEBODYS = split_words("at to from in near outside round")  # "at Golding's now"
+_TO_SOMEBODYS = split_words("at to from in near outside round")
 # Asides that the parser would take for part of the sentence where no comma follows them: each is
 # one word to it, and is known as "anyway".
 _ASIDES = re.compile(
     r"\b(?:by the way|to be honest|as it happens|for the record|in case i forgot"
-    r"|in other news)(?![\w'’])",
+    r"|in other news|(?:just )?out of (?:interest|curiosity)|if i may ask|may i ask"
+    r"|(?:soz|sorry|sry|apologies) (?:for|about) (?:the |my |any |all the )?(?:typos?|spelling)"
+    r"|if you do(?:n['’]t| not) mind (?:me |my )?asking)(?![\w'’])",
+    re.I,
+)
+# "Started at Harlow on Monday, so what's the weather like there?": what is asked behind what is
+# told is a sentence of its own.
+_ASKING = r"(?:what|how|where|when|why|who|which|can|could|should|is|are|do|does|would|will|any)\b"
+_ASKED_BEHIND = re.compile(
+    rf"(?:^|(?<=[.!?\n] ))(?!{_ASKING}|(?:am|did|have|has)\b)[^.!?\n]{{8,200}}?, "
+    rf"(?P<asked>(?:so|and|but) {_ASKING}[^.!?\n]{{1,200}}\?)",
     re.I,
 )
 _CHAT_WORD = re.compile(
     rf"(?<![\w'’])(?:{'|'.join(map(re.escape, _CHAT_SPELLINGS))})(?![\w'’])|\w['’]s\b"
-    rf"|\b(?:{'|'.join([*_CAPITALISED, *_MONTH_VERBS])})\b"
+    rf"|\b(?:{'|'.join([*_CAPITALISED, *_MONTH_VERBS])})\b|\b(?:me|mrs?|ms|dr|(?i:omg|lol|smh))\b"
 )
 
 
@@ -84,7 +99,8 @@ def _make_doc(text: str) -> Doc:
     """
     doc = _load_model().make_doc(text)
     asides = [*_ASIDES.finditer(text)]
-    if not asides and not _CHAT_WORD.search(text):
+    asked = {match.start("asked") for match in _ASKED_BEHIND.finditer(text)}
+    if not asides and not asked and not _CHAT_WORD.search(text):
         return doc
     doc = _join_asides(doc, asides)
     doc = _join_weekdays(doc)
@@ -93,6 +109,8 @@ def _make_doc(text: str) -> Doc:
     if words != written:
         doc = type(doc)(doc.vocab, words=written, spaces=[bool(t.whitespace_) for t in doc])
     for token in doc:
+        if token.idx in asked:
+            token.is_sent_start = True
         norm = "anyway" if " " in token.text else token.norm_
         token.norm_ = _CHAT_SPELLINGS.get(token.text, norm)
     return doc
@@ -112,7 +130,11 @@ def _join_weekdays(doc: Doc) -> Doc:
     spaces: list[bool] = []
     for token in doc:
         after = token.nbor().text[:1] if token.i + 1 < len(doc) else ""
-        if token.lower_ == "d" and words and words[-1].lower() == "we" and not after.isalpha():
+        listed = any(w.lower() in _WEEKDAYS for w in words[-4:-1]) or (
+            token.i + 1 < len(doc) and token.nbor().lower_ in _WEEKDAYS
+        )
+        is_we_had = token.lower_ == "d" and words and words[-1].lower() == "we"
+        if is_we_had and (listed or not after.isalpha()):
             words[-1] += token.text
             spaces[-1] = bool(token.whitespace_)
         else:
@@ -127,9 +149,20 @@ def _write_out(words: Sequence[str], at: int) -> str:
     before = words[at - 1].lower() if at else ""
     after = words[at + 1] if at + 1 < len(words) else ""
     if word in ("'s", "’s"):
-        place = at > 1 and words[at - 2].lower() in _TO_SOMEBODYS
+        begin = at - 2  # before the name: "at Golding's now", "to St Brigid's now"
+        while begin > 0 and words[begin][:1].isupper():
+            begin -= 1
+        place = begin >= 0 and words[begin].lower() in _TO_SOMEBODYS
+        if before == "name" and after[:1].isupper():
+            return "is"  # "name's Brett"
         own = before in _PRONOUNS or not before.isalpha() or place
         return word if own or not _NOT_OWNED.fullmatch(after) else "is"
+    if word.lower() in ("omg", "lol", "smh"):
+        return "wow"  # nothing that anybody has
+    if word == "me" and after.lower() in PEOPLE | {"mam"}:
+        return "my"  # "me brother Lee"
+    if word in ("mr", "mrs", "ms", "dr", "mr.", "mrs.", "ms.", "dr."):
+        return word.capitalize()
     dated = word in _MONTH_VERBS and (before[:1].isdigit() or before in _BEFORE_MONTHS)
     return word.capitalize() if word in _CAPITALISED or dated else word
 

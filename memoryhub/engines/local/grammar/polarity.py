@@ -20,6 +20,7 @@ _PLANNING_VERBS = split_words(
 )
 _LOSING_VERBS = split_words("quit leave lose resign sell")
 _MOVING_VERBS = split_words("move relocate emigrate")
+_ROUND_AGAIN = split_words("every each once twice weekly daily monthly nightly yearly")
 _PRESENT_BE = frozenset({"am", "are", "is", "'m", "’m", "m", "'re", "’re", "re", "'s", "’s"})
 
 
@@ -96,10 +97,12 @@ def _is_planned(clause: Clause, event: TimeSpan | None, at: datetime) -> bool:
     auxiliaries = {c.lower_ for verb in clause.chain for c in verb.children if c.dep_ == "aux"}
     if auxiliaries & _FUTURE_AUXILIARIES or _is_going_to(clause) or _is_hoping(clause):
         return True
+    if _is_about_to(clause, auxiliaries):
+        return True
     past = head.tag_ in ("VBD", "VBN")
-    return _is_about_to(clause, auxiliaries) or (
-        event is not None and event.start > at and not past
-    )
+    # What comes round is so already: "every second Saturday", "once in a month".
+    round_again = any(t.lower_ in _ROUND_AGAIN for verb in clause.chain for t in verb.subtree)
+    return event is not None and event.start > at and not past and not round_again
 
 
 def _is_about_to(clause: Clause, auxiliaries: set[str]) -> bool:
@@ -142,5 +145,7 @@ def derive_kind(clause: Clause, polarity: Polarity, key: str) -> FactKind:
 def is_event(clause: Clause) -> bool:
     head = clause.head
     been = any(c.lower_ in ("have", "'ve", "has", "’ve") for c in head.children if c.dep_ == "aux")
+    if been and head.lower_ == "got":
+        return False  # "I've got a sister" has one
     past = head.tag_ in ("VBD", "VBN") or is_past_form(head.text)
     return head.lemma_.lower() != "be" and (past or been)

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from memoryhub.engines.local.grammar.verbs import (
     is_subjectless_liking,
     is_told_bare,
 )
+from memoryhub.engines.local.wordlists import split_words
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -81,6 +82,8 @@ def _rewrite_pronoun(low: str, token: Token, voice: Voice) -> str | None:
     words = {"i": me, "me": me, "my": own, "mine": format_possessive(me), "myself": "themself"}
     together = f"{me} and others"
     words |= {"we": together, "us": together, "our": own, "ourselves": "themselves"}
+    if token.head.lower_ == "of":
+        words["us"] = "them"  # "four of us"
     if you:
         words |= {"you": you, "your": format_possessive(you), "yours": format_possessive(you)}
     is_pronoun = token.pos_ in ("PRON", "DET") or low == "i"
@@ -107,7 +110,7 @@ def _rewrite_verb(low: str, token: Token) -> str:
         return "wants to" if _agrees_with_speaker(token) else "want to"
     clipped = low == "is" and token.i and not token.nbor(-1).whitespace_  # as the parser got it
     if (clipped or low in ("'s", "s")) and token.pos_ in ("AUX", "VERB"):
-        follows = _get_next_word(token)
+        follows = _get_next_word(token, past=_BETWEEN)
         perfect = token.head.tag_ == "VBN" and token.dep_ == "aux"
         return "has" if perfect or follows in ("been", "got", "had") else "is"
     return _rewrite_finite_verb(low, token)
@@ -119,14 +122,22 @@ def _is_clipped(token: Token) -> bool:
     )
 
 
-def _get_next_word(token: Token) -> str:
-    return token.nbor().lower_ if token.i + 1 < len(token.doc) else ""
+def _get_next_word(token: Token, past: Collection[str] = ()) -> str:
+    """The word behind it, and behind those of `past`."""
+    words = (t.lower_ for t in token.doc[token.i + 1 :])
+    return next((word for word in words if word not in past), "")
+
+
+# "Becky's finally got room" has it.
+_BETWEEN = split_words("finally just already only always never now also")
 
 
 def _rewrite_finite_verb(low: str, token: Token) -> str:
     clipped = {"'re": "are", "'ve": "have", "'m": "am", "r": "are"}
     if low in ("m", "ve") and token.i and token.nbor(-1).lower_ == "i":  # "im", "ive"
         low = f"'{low}"
+    if low in ("am", "'m", "’m"):
+        return "is"  # nobody else is meant, whatever the parser takes for its subject
     present = token.tag_ == "VBP" or low in clipped or low in ("am", "were")
     present = present or is_subjectless_liking(token) or is_told_bare(token)
     present = present or _is_joined_to_present(token)

@@ -67,6 +67,7 @@ class ParsedTurn:
     times: tuple[TimeSpan, ...]
     scene: Scene
     before: tuple[ParsedPiece, ...] = ()  # the utterance before, for what "it" and "she" are
+    answers: bool = False  # whether that, the last of them, is an assistant's
 
     def iter_sentences(self) -> Iterator[tuple[int, Span]]:
         """(offset of the piece, sentence) in order."""

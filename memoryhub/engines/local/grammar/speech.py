@@ -61,7 +61,9 @@ _SMALL_TALK_PHRASES = (
     r"|i(?:'m| am)(?: \w+)? (?:here for|behind|sure|glad|sorry)|wish(?:ing)? you|best of"
     r"|proud of|never give up|stay|don't (?:give|worry|forget|stop)|let(?:'s| me| us)"
     r"|can't wait|looking forward|no (?:worries|problem|way)|same here|me too"
-    r"|i (?:agree|bet|guess|know|see|hear|get|totally|completely|can imagine|can see|can relate)"
+    r"|i (?:agree|bet|guess|totally|completely|can imagine|can see|can relate)"
+    # Not "I get up at five", "I know Greek", "I see him in May".
+    r"|i (?:know|see|hear|get)(?=\W*$|[,.!;]| (?:it|that|this|you|what|how|why|where|exactly)\b)"
     r"|i (?:appreciate|admire|believe in)"
 )
 _SMALL_TALK = re.compile(rf"^\W*(?:{_EXCLAMATION}\b\W*)*(?:\w+\W+)?(?:{_SMALL_TALK_PHRASES})", re.I)
@@ -89,7 +91,7 @@ def classify_act(sentence: Span) -> SpeechAct:
     text = normalise_quotes(sentence.text)
     if is_forget_wish(text, normalise_quotes(sentence.doc.text)):
         return "forget"
-    if is_question(text):
+    if is_question(text) and not _leaves_out_i(sentence):
         return "question"
     if _HYPOTHETICAL.search(text):
         return "hypothetical"
@@ -97,6 +99,13 @@ def classify_act(sentence: Span) -> SpeechAct:
         return "request"
     has_verb = any(token.pos_ in ("VERB", "AUX") for token in sentence)
     return "chitchat" if is_small_talk(text) or not has_verb else "assertion"
+
+
+def _leaves_out_i(sentence: Span) -> bool:
+    """ "did the marathon in May", which asks nothing: "did" is all of its verb."""
+    opens = sentence.root.i == next((t.i for t in sentence if t.is_alpha), -1)
+    asks = "?" in sentence.text or any(t.dep_ == "nsubj" for t in sentence.root.children)
+    return opens and sentence.root.lower_ in ("did", "had") and not asks
 
 
 def is_question(text: str) -> bool:

@@ -11,6 +11,8 @@ from collections import Counter
 from typing import Any
 
 from memoryhub.engines.local.answers.asked import AskedIdentity
+from memoryhub.engines.local.answers.kinds import AskedKind
+from memoryhub.engines.local.answers.relatives import find_asked_relative
 from memoryhub.recall.candidates.channels.hits import ChannelHit, clamp_score
 from memoryhub.recall.candidates.channels.statements import (
     build_cosine_sql,
@@ -75,6 +77,40 @@ def find_overview(ask: PreparedQuestion) -> list[ChannelHit]:
     owners = [ask.parsed_question.speaker, *ask.space.called_names]
     rows = load_rows(ask, statement, owners=owners, most=MAX_IN_OVERVIEW)
     return [ChannelHit("fact", at, 1.0, "holds of whom all is about") for (at,) in rows]
+
+
+# What tells a kind of thing in whatever words: what its predicate states first, then the newest.
+# Of a very large space what was told last is looked at.
+_KIND_SQL = """
+SELECT id FROM (
+  SELECT f.id, f.text, f.owner, f.predicate_key, f.asserted_at FROM notes_fact f
+  WHERE f.space_id = %(space)s AND {current}
+  ORDER BY f.asserted_at DESC, f.id DESC LIMIT %(looked_at)s
+) held
+WHERE (CASE WHEN %(relative)s::text <> '' THEN owner ~* %(relative)s::text
+       ELSE owner = ANY(%(owners)s) END)
+  AND (predicate_key = ANY(%(predicates)s) OR text ~* %(tells)s::text)
+ORDER BY predicate_key = ANY(%(predicates)s) DESC, asserted_at DESC, id DESC LIMIT %(most)s
+"""
+_MOST_OF_KIND, _LOOKED_AT = 3, 5_000
+
+
+def find_asked_kind_facts(ask: PreparedQuestion, kind: AskedKind) -> list[ChannelHit]:
+    """What tells of the one who is asked about what no word of the question need tell."""
+    asked = ask.parsed_question
+    relative = find_asked_relative(asked.query, ()) if asked.mentions_relative else None
+    statement = _KIND_SQL.format(current=build_current_sql(ask, "f"))
+    rows = load_rows(
+        ask,
+        statement,
+        relative=relative.words.pattern.replace(r"\b", r"\y") if relative else "",
+        owners=[*asked.speaker_names, *(ask.space.called_names if asked.subject else ())],
+        predicates=list(asked.predicates),
+        tells=kind.sql_pattern,
+        most=_MOST_OF_KIND,
+        looked_at=_LOOKED_AT,
+    )
+    return [ChannelHit("fact", at, 1.0, "tells what is asked for") for (at,) in rows]
 
 
 # "Rita is Ana's sister.", "Ana's sister is called Rita.", 汤圆是林晓雨的橘猫: as the engine tells

@@ -1,0 +1,181 @@
+"""Plain talk to an assistant: what stands beside and before a statement, who is named by a role,
+what an assistant is to do, and what was asked and is answered with a name."""
+
+from __future__ import annotations
+
+import pytest
+
+from memoryhub.engines.types import Exchange, FactCandidate
+from tests.engines.local.dialogue import ENGINE, make_utterances
+from tests.engines.local.test_local_statements import tell, tell_texts
+
+
+def tell_after(*lines: str) -> list[str]:
+    """The facts of the last of lines that a person and an assistant say by turns."""
+    turns = [
+        make_utterances(
+            ("user-31" if (len(lines) - at) % 2 else "Hub", line),
+            role="user" if (len(lines) - at) % 2 else "assistant",
+            first=at,
+        )[0]
+        for at, line in enumerate(lines)
+    ]
+    exchange = Exchange(turns[-1:], turns[:-1], ("user-31",), "user-31")
+    return [fact.text for fact in ENGINE.extract_memories([exchange])[0].facts]
+
+
+def find_told(text: str, told: str) -> FactCandidate:
+    (found,) = (fact for fact in tell(text) if fact.text == told)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("My sister Rita, who lives in Porto, called.", "Rita lives in Porto."),
+        ("Zola is my brother.", "Zola is user-31's brother."),
+        ("tegan is my housemate", "Tegan is user-31's housemate."),
+        ("housemate Tegan is throwing me a party", "Tegan is user-31's housemate."),
+        ("How do I word a text to the vet, Anneke?", "Anneke is user-31's vet."),
+        ("It's in Lahinch with Donal's sister Nuala.", "Nuala is Donal's sister."),
+        ("I have a son, Matthis.", "Matthis is user-31's son."),
+        ("I've got a sister called Rita in Leeds.", "Rita is user-31's sister."),
+        ("Mrs Solheim is his teacher, my son Oskar adores her.", "Oskar is user-31's son."),
+        ("the other one, Sorcha, is 14", "The other one, Sorcha, is 14."),
+        ("write to me brother Lee", "Lee is user-31's brother."),
+    ],
+)
+def test_who_somebody_is(text: str, told: str) -> None:
+    assert told in tell_texts(text)
+
+
+def test_a_role_before_a_name_is_no_part_of_it() -> None:
+    assert find_told(
+        "Husband Angus does the cooking.", "Husband Angus does the cooking."
+    ).owner == ("Angus")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("My mum stays in Cork with my brother Sean.", "user-31's mum stays in Cork"),
+        ("I get up at five and walk in the park.", "user-31 gets up at five and walks in the park"),
+        (
+            "My flatmate Nikhil is late with the rent. Polite but firm, he is my old friend.",
+            "Nikhil is user-31's old friend",
+        ),
+        ("My son goes to St Brigid's now.", "user-31's son goes to St Brigid's now"),
+        ("our lass Becky's finally got room for it all", "user-31's lass Becky has finally got"),
+        (
+            "We are camping in July, four of us.",
+            "user-31 and others are camping in July, four of them",
+        ),
+        ("say I speak Yoruba", "user-31 speaks Yoruba"),
+        ("name's Brett by the way", "user-31's name is Brett"),
+        ("Myself I never drive at night.", "user-31 never drives at night"),
+        ("quick one. firefighter, blue watch, Swansea, so 4 days off", "user-31 is a firefighter"),
+        ("Started at Harlow on Monday, so what's the weather like there?", "user-31 started"),
+    ],
+)
+def test_a_statement_is_told_without_what_stands_before_it(text: str, told: str) -> None:
+    assert [each for each in tell_texts(text) if each.startswith(told)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I need a packing list for a long trip.",
+        "Need a hand with an application, a grant.",
+        "I want to write my teacher that I'm late.",
+        "bro explain accruals in four lines",
+        "omg help me outline an essay about flies",
+        "my mum says I'm too thin",  # nobody says so of themselves
+    ],
+)
+def test_what_an_assistant_is_to_do_is_no_claim(text: str) -> None:
+    assert not [each for each in tell_texts(text) if each.startswith(("user-31 ", "user-31's "))]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("I'm vegetarian and no eggs please, gives me itching.", "user-31 gives"),
+        ("My hands are bad, it's the arthritis in both thumbs.", "The "),
+        ("One of the kelpies, Tiger, is lame. Here is the text.", "The text"),
+        ("He's big, a shepherd, the name is Bary.", "user-31's name"),
+        ("It's just me on my own now.", "user-31 is user-31"),
+        ("left meniscus, I was 19", "user-31 left"),
+        ("hazelnut gives me a rash", "user-31's hazelnut"),
+        ("I can't abide it, nor can I eat sesame.", "Can "),
+    ],
+)
+def test_what_nobody_said_is_not_told(text: str, wrong: str) -> None:
+    assert not [each for each in tell_texts(text) if each.startswith(wrong)]
+
+
+@pytest.mark.parametrize(
+    ("text", "polarity"),
+    [
+        ("I volunteer there, every second Saturday.", "holds"),
+        ("I go by night bus once in a month.", "holds"),
+        ("I've had the pair since January.", "holds"),
+        ("My wife Dolores still has the photograph on the piano.", "holds"),
+        ("I go by night bus on Friday.", "planned"),
+    ],
+)
+def test_a_habit_is_no_plan_and_what_lasts_is_not_over(text: str, polarity: str) -> None:
+    assert polarity in [fact.polarity for fact in tell(text)]
+    assert polarity == "planned" or not [f for f in tell(text) if f.polarity != "holds"]
+
+
+def test_an_age_that_was_is_no_age() -> None:
+    assert not [fact for fact in tell("I was 19 then.") if fact.predicate_key == "age"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (("Want a line about your mum?", "yeah, Sheila."), "user-31's mum is Sheila."),
+        (("Tag your coach?", "yeah coach Rena."), "user-31's coach is Rena."),
+        (
+            ("And the doctor's name?", "Dr Okoro, she never rushes."),
+            "user-31's doctor is Dr Okoro.",
+        ),
+        (("Your date of birth?", "The 3rd of June 1944."), "user-31's date of birth is the 3rd"),
+        (("Shall I add your email?", "ana@example.org"), "user-31's email is ana@example.org."),
+        (("Any certificates?", "TIG and MAG"), "user-31's certificates are TIG and MAG."),
+        (("Any allergies?", "only penicillin"), "user-31 is allergic to penicillin."),
+        (("Who is the appointment with?", "Dr Foss, on June 19."), "user-31's appointment is with"),
+        (("What do you teach, out of interest?", "Music, in Ennis."), "user-31 teaches music, in"),
+        (
+            ("How many hours?", "ok", "How old is your son?", "six"),
+            "user-31's son is six years old.",
+        ),
+        (("My mum moved.", "Where does she live?", "In Cork."), "user-31's mum lives in Cork."),
+    ],
+)
+def test_an_answer_is_told_as_a_statement(lines: tuple[str, ...], told: str) -> None:
+    assert [each for each in tell_after(*lines) if each.startswith(told)]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("Is your mum at home?", "Rarely."),
+        ("Do you want the lyrics too?", "yes, short"),
+        ("Any allergies?", "none for me"),
+        ("A postie's bag with a loom?", "that's class"),
+    ],
+)
+def test_an_answer_that_tells_nothing_is_none(lines: tuple[str, ...]) -> None:
+    assert not [each for each in tell_after(*lines) if each.startswith(("user-31 ", "user-31's "))]
+
+
+def test_nobody_answers_what_they_asked_themselves() -> None:
+    lines = ("Is 62,000 km a lot for a car?", "That is moderate.", "Grand, we bought it.")
+    assert not [each for each in tell_after(*lines) if each.startswith("Asked")]
+
+
+def test_a_name_that_only_the_assistant_said_is_nobody_spoken_of() -> None:
+    lines = ("what is a decent present?", "Pearl is traditional.", "She grew up in Kiama.")
+    assert not [each for each in tell_after(*lines) if "Pearl grew" in each]
