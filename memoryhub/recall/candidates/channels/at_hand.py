@@ -80,19 +80,23 @@ def find_overview(ask: PreparedQuestion) -> list[ChannelHit]:
 
 
 # What tells a kind of thing in whatever words: what its predicate states first, then the newest.
-# Of a very large space what was told last is looked at.
+# Of somebody of whom very much is known what was told last is looked at: words are compared one
+# by one.
 _KIND_SQL = """
-SELECT id FROM (
-  SELECT f.id, f.text, f.owner, f.predicate_key, f.asserted_at FROM notes_fact f
+WITH held AS MATERIALIZED (
+  SELECT f.id, f.text, f.predicate_key FROM notes_fact f
   WHERE f.space_id = %(space)s AND {current}
+    AND CASE WHEN %(relative)s::text <> '' THEN f.owner ~* %(relative)s::text
+        ELSE f.owner = ANY(%(owners)s) END
   ORDER BY f.asserted_at DESC, f.id DESC LIMIT %(looked_at)s
-) held
-WHERE (CASE WHEN %(relative)s::text <> '' THEN owner ~* %(relative)s::text
-       ELSE owner = ANY(%(owners)s) END)
-  AND (predicate_key = ANY(%(predicates)s) OR text ~* %(tells)s::text)
-ORDER BY predicate_key = ANY(%(predicates)s) DESC, asserted_at DESC, id DESC LIMIT %(most)s
+)
+(SELECT id FROM held WHERE predicate_key = ANY(%(predicates)s) LIMIT %(most)s)
+UNION ALL
+(SELECT id FROM held
+ WHERE NOT predicate_key = ANY(%(predicates)s) AND text ~* %(tells)s::text LIMIT %(most)s)
+LIMIT %(most)s
 """
-_MOST_OF_KIND, _LOOKED_AT = 3, 5_000
+_MOST_OF_KIND, _LOOKED_AT = 3, 1_000
 
 
 def find_asked_kind_facts(ask: PreparedQuestion, kind: AskedKind) -> list[ChannelHit]:
