@@ -104,9 +104,10 @@ class RetrievalResult:
         self.items, self.dropped = kept, [*left, *self.dropped]
 
     def put_first(self, items: Sequence[MemoryItem]) -> None:
-        """These before the others, and each thing once."""
+        """These before the others, and each thing once: they bear on the question, whatever a
+        floor says of their words."""
         found = {item.id: item for item in self.items}
-        first = {item.id: found.get(item.id, item) for item in items}
+        first = {item.id: replace(found.get(item.id, item), relevant=True) for item in items}
         self.items = [*first.values(), *(item for item in self.items if item.id not in first)]
 
 

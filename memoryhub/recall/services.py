@@ -169,7 +169,7 @@ def _load_named_items(ask: PreparedQuestion) -> list[MemoryItem]:
     if asked.identity:
         items += retrieve.load_items_of_hits(at_hand.find_identity(ask, asked.identity))
     kind = find_asked_kind(asked.query) if asks_what_holds(asked.query) else None
-    if kind and (asked.speaker or asked.mentions_relative):
+    if kind:
         items += retrieve.load_items_of_hits(at_hand.find_asked_kind_facts(ask, kind))
     if asked.wants_overview:
         items += retrieve.load_items_of_hits(at_hand.find_overview(ask))

@@ -51,6 +51,12 @@ class RecallWorld:
             self._index_entries(build_turn_entries(turns, self.space.speakers))
         return turns
 
+    def add_talk_with_assistant(self) -> None:
+        said = [Message("user", "Hello there.", "Ana"), Message("assistant", "Hello.", "Hub")]
+        with tenant_scope(self.tenant.id):
+            append_turns(self.space, said, received=AT, session_id=uuid4().hex)
+            self.space.refresh_from_db()
+
     def add_fact(self, text: str, source: Turn | None = None, **values: Any) -> Fact:
         """A fact about Ana, true from AT on unless told otherwise."""
         values = {

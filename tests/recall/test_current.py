@@ -84,7 +84,7 @@ def test_a_plan_is_known_before_its_day_comes(world: RecallWorld) -> None:
 def test_what_tells_a_kind_that_is_asked_for_comes_first_whatever_its_words(
     world: RecallWorld,
 ) -> None:
-    world.add_lines("Ana: Hello there.")
+    world.add_talk_with_assistant()
     world.add_fact("Ana does soup for living rooms")
     world.add_fact("Ana runs a two-chair clinic")
     world.add_fact("Rita runs a bakery", owner="Rita")
@@ -96,13 +96,31 @@ def test_what_tells_a_kind_that_is_asked_for_comes_first_whatever_its_words(
 
 
 def test_a_kind_is_found_where_no_word_of_the_question_is(world: RecallWorld) -> None:
-    world.add_lines("Ana: Hello there.")
+    world.add_talk_with_assistant()
     world.add_fact("安娜是铁路局的列车员。", owner="Ana")
     (first, *_) = search_memories(world.space, "Ana是干什么的").items
     assert first.text == "安娜是铁路局的列车员。"
 
 
+def test_a_kind_is_found_of_whom_the_question_names_though_they_never_spoke(
+    world: RecallWorld,
+) -> None:
+    world.add_talk_with_assistant()
+    world.add_fact("Ros is a postwoman", owner="Ros")
+    (first, *_) = search_memories(world.space, "what is Ros's job").items
+    assert first.text == "Ros is a postwoman"
+
+
+def test_what_two_people_tell_each_other_is_found_by_what_they_say(world: RecallWorld) -> None:
+    world.add_lines("Ana: Hello there.", "Ben: Hi.")
+    world.add_fact("Ana runs a two-chair clinic")
+    world.add_fact("Ana likes living by the sea")
+    found = search_memories(world.space, "what does Ana like for a living").items
+    assert found[0].text == "Ana likes living by the sea"
+
+
 def test_a_relatives_kind_is_found_by_what_they_are(world: RecallWorld) -> None:
+    world.add_talk_with_assistant()
     world.add_fact("Ana works at a bank")
     world.add_fact("Ana's husband runs a garage", owner="Ana's husband")
     (first, *_) = search_memories(world.space, "what is my husband's job").items

@@ -63,7 +63,8 @@ _CARS = (
     r"toyota|corolla|camry|hilux|ford|fiesta|focus|ranger|volkswagen|vw|golf|polo|passat|skoda|kia"
     r"|hyundai|subaru|jetta|tesla|bmw|audi|mercedes|opel|vauxhall|corsa|renault|clio|peugeot"
     r"|citroen|berlingo|fiat|honda|civic|mazda|nissan|suzuki|volvo|leon|dacia|jeep|chevy|yamaha"
-    r"|vespa|ducati|kawasaki|pulsar"
+    r"|vespa|ducati|kawasaki|pulsar|yaris|zafira|astra|micra|punto|panda|prius|qashqai|duster"
+    r"|sandero|octavia|fabia|picanto|outback|forester|twingo|leaf"
 )
 # "What", in the words of those who ask.
 _WHAT = r"(?:什么|啥子?|甚么|咩|哪些)"
@@ -74,7 +75,8 @@ _KINDS = (
     _build_kind(
         r"\b(?:what|which)\b.{0,40}?\b(?:hate|dislike|(?:not|n['’]?t) (?:like|stand|eat)|avoid)"
         r"|\bwhat\b.{0,20}? (?:can|do|does)(?:n['’]?t) .{1,20}? (?:stand|like|eat|have|drink)\b"
-        r"|\b(?:allerg\w+|alergic|food (?:thing|issue|intolerance|restriction))\b",
+        r"|\b(?:allerg\w+|alergic|food (?:thing|issue|intolerance|restriction))\b"
+        r"|\bfoods? (?:is|are) (?:dangerous|bad)|\bcan['’]?t .{1,20} eat\b",
         r"\b(?:hates?|dislikes?|detests?|loathes?|can ?(?:not|n['’]t) (?:stand|bear|eat|have|abide)"
         r"|(?:does|do) not (?:like|eat)|(?:does|do)n['’]t (?:like|eat)|never eats?|allerg\w+"
         r"|intolerant|coeliac|celiac|hives|itching|throat closes|swollen)\b",
@@ -87,11 +89,12 @@ _KINDS = (
     _build_kind(
         r"\b(?:what|which|any|have|has|whats|what's) .{0,30}?\b(?:injur\w*|illness\w*"
         r"|(?:health|medical|skin) (?:problem|issue|condition|isue)s?)\b"
-        r"|['’]s health\b|\bmy health\b",
+        r"|['’]s health\b|\bmy health\b|\bwhat(?:['’]?s| is) wrong with\b",
         r"\b(?:tore|torn|broken? (?:my|their|his|her|an?)|fractured?|sprained?|twisted|pulled|hurt"
         r"|injured|dislocated|ruptured|slipped disc|diagnosed|allergic|asthma|diabet\w*|migraines?"
         r"|arthritis|anaemi\w*|coeliac|celiac|epilep\w*|blood pressure|surgery|operation|stitches"
-        r"|concussion|playing up|eczema|psoriasis|dermatologist|cholesterol|thyroid|stent|sugar"
+        r"|slipped|bad (?:back|knee|hip)|concussion|playing up|eczema|psoriasis|dermatologist"
+        r"|cholesterol|thyroid|stent|sugar"
         r"|carpal tunnel|plantar|hearing aids?|intolerant)\b",
     ),
     _build_kind(
@@ -132,7 +135,8 @@ _KINDS = (
         r"|intern|self-employed|runs?|owns? an?|manages?|teach(?:es)?|drives? .{1,30} for"
         rf"|retired (?:from|as)|(?:is|as) (?:an?|the) (?:[a-z-]+ )?{_JOB_WORDS}"
         rf"|{_JOB_WORDS} (?:at|in|for|with))\b"
-        r"|(?:hospital|clinic|school|haulage|pharmacy|bakery|studio)\b",
+        r"|(?:hospital|clinic|haulage|pharmacy|bakery|studio|centre|center|depot|factory|warehouse"
+        r"|restaurant|hotel|salon|garage|laundrette|launderette|nursery)\b",
         beside=True,
     ),
     _build_kind(
@@ -186,7 +190,8 @@ _KINDS = (
         r"(?:是|当|做|任).{0,14}(?:员|师|工|老板|店长|经理|护士|医生|教练|教授|主任|会计|编辑|翻译|厨"
         r"|保安|站长|警察|律师|程序|月嫂|骑手|司机|生意|外贸|设计|老师|工程)|做.{1,8}的$|做.{1,8}的。"
         r"|上班|工作|带.{0,3}班|干了|送外卖|跑.{1,8}线|改跑|不跑|开.{0,6}(?:店|公司|厂|工作室|民宿"
-        r"|粉店|餐厅|叉车|挖掘机|卡车|解放)|教.{1,4}文|教.{1,3}[年书]|种.{1,4}[，。]|门诊|单位|经营"
+        r"|粉店|餐厅|叉车|挖掘机|卡车|货车|公交|校车|出租|网约车|解放)|跑长途|跑运输|教.{1,4}文"
+        r"|教.{1,3}[年书]|种.{1,4}[，。]|门诊|单位|经营"
         r"|颠.{0,5}勺|实习|退休|搭档",
         beside=True,
     ),

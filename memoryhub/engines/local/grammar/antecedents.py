@@ -87,7 +87,12 @@ _WOMEN = split_words("""
 
 
 def _may_be_called(pronoun: str, name: str) -> bool:
-    """Whether somebody who goes by what they are ("Ana's aunt") may be he, or she."""
+    """Whether somebody who goes by what they are ("Ana's aunt", "Mr Claeys") may be he, or she."""
+    title = name.partition(" ")[0].rstrip(".").lower()
+    if title == "mr":
+        return pronoun not in ("she", "her")
+    if title in ("mrs", "ms", "miss"):
+        return pronoun not in ("he", "him", "his")
     role = name.rpartition(" ")[2].lower()
     if pronoun in ("he", "him", "his"):
         return role not in _WOMEN

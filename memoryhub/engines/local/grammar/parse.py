@@ -76,7 +76,14 @@ _ASIDES = re.compile(
 _ASKING = r"(?:what|how|where|when|why|who|which|can|could|should|is|are|do|does|would|will|any)\b"
 _ASKED_BEHIND = re.compile(
     rf"(?:^|(?<=[.!?\n] ))(?!{_ASKING}|(?:am|did|have|has)\b)[^.!?\n]{{8,200}}?, "
-    rf"(?P<asked>(?:so|and|but) {_ASKING}[^.!?\n]{{1,200}}\?)",
+    rf"(?P<asked>(?:(?:so|and|but) )?{_ASKING}[^.!?\n]{{1,200}}\?)",
+    re.I,
+)
+# "what's good for a stiff neck, I've got a slipped disc": what is told behind what is asked.
+_TOLD_BEHIND = re.compile(
+    rf"(?:^|(?<=[.!?\n] )){_ASKING[:-2]}(?:['’]?s)?\b[^.!?\n]{{8,120}}?, "
+    r"(?P<told>(?:(?:cos|because|as|since|bc) )?(?:i|i['’]?m|i['’]?ve|i['’]?d|we|we['’]?re|we['’]ve)"
+    r"\b [^.!?\n]{4,200})",
     re.I,
 )
 _CHAT_WORD = re.compile(
@@ -100,6 +107,7 @@ def _make_doc(text: str) -> Doc:
     doc = _load_model().make_doc(text)
     asides = [*_ASIDES.finditer(text)]
     asked = {match.start("asked") for match in _ASKED_BEHIND.finditer(text)}
+    asked |= {match.start("told") for match in _TOLD_BEHIND.finditer(text)}
     if not asides and not asked and not _CHAT_WORD.search(text):
         return doc
     doc = _join_asides(doc, asides)

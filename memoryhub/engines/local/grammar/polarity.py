@@ -144,7 +144,8 @@ def derive_kind(clause: Clause, polarity: Polarity, key: str) -> FactKind:
 
 def is_event(clause: Clause) -> bool:
     head = clause.head
-    been = any(c.lower_ in ("have", "'ve", "has", "’ve") for c in head.children if c.dep_ == "aux")
+    aided = {c.lower_ for c in head.children if c.dep_ == "aux"}
+    been = not aided.isdisjoint({"have", "'ve", "ve", "has", "’ve"})
     if been and head.lower_ == "got":
         return False  # "I've got a sister" has one
     past = head.tag_ in ("VBD", "VBN") or is_past_form(head.text)

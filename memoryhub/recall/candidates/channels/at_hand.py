@@ -81,13 +81,18 @@ def find_overview(ask: PreparedQuestion) -> list[ChannelHit]:
 
 # What tells a kind of thing in whatever words: what its predicate states first, then the newest.
 # Of somebody of whom very much is known what was told last is looked at: words are compared one
-# by one.
+# by one. Only of talk with an assistant: what two tell each other is found by what they say.
 _KIND_SQL = """
-WITH held AS MATERIALIZED (
+WITH late AS (
+  SELECT role FROM dialogues_turn WHERE tenant_id = %(tenant)s AND space_id = %(space)s
+  ORDER BY seq DESC LIMIT %(late)s
+), held AS MATERIALIZED (
   SELECT f.id, f.text, f.predicate_key FROM notes_fact f
   WHERE f.space_id = %(space)s AND {current}
+    AND EXISTS (SELECT 1 FROM late WHERE role = 'assistant')
     AND CASE WHEN %(relative)s::text <> '' THEN f.owner ~* %(relative)s::text
-        ELSE f.owner = ANY(%(owners)s) END
+        WHEN %(owners)s::text[] <> '{{}}' THEN f.owner = ANY(%(owners)s)
+        ELSE lower(split_part(f.owner, ' ', 1)) = ANY(%(words)s) END
   ORDER BY f.asserted_at DESC, f.id DESC LIMIT %(looked_at)s
 )
 (SELECT id FROM held WHERE predicate_key = ANY(%(predicates)s) LIMIT %(most)s)
@@ -96,7 +101,15 @@ UNION ALL
  WHERE NOT predicate_key = ANY(%(predicates)s) AND text ~* %(tells)s::text LIMIT %(most)s)
 LIMIT %(most)s
 """
-_MOST_OF_KIND, _LOOKED_AT = 3, 1_000
+_MOST_OF_KIND, _LOOKED_AT, _LATE = 3, 1_000, 20
+
+
+def list_possible_names(question: str) -> list[str]:
+    """Words and runs of Chinese characters by which somebody may be named who never spoke here."""
+    words = {word.removesuffix("'s") for word in re.findall(r"[a-z][\w'-]+", question.lower())}
+    runs = re.findall(r"[\u4e00-\u9fff]+", question)
+    words |= {run[at : at + size] for run in runs for size in (2, 3) for at in range(len(run) - 1)}
+    return sorted(words)
 
 
 def find_asked_kind_facts(ask: PreparedQuestion, kind: AskedKind) -> list[ChannelHit]:
@@ -109,10 +122,13 @@ def find_asked_kind_facts(ask: PreparedQuestion, kind: AskedKind) -> list[Channe
         statement,
         relative=relative.words.pattern.replace(r"\b", r"\y") if relative else "",
         owners=[*asked.speaker_names, *(ask.space.called_names if asked.subject else ())],
+        words=list_possible_names(asked.query),
         predicates=list(asked.predicates),
         tells=kind.sql_pattern,
         most=_MOST_OF_KIND,
         looked_at=_LOOKED_AT,
+        tenant=ask.space.tenant_id,
+        late=_LATE,
     )
     return [ChannelHit("fact", at, 1.0, "tells what is asked for") for (at,) in rows]
 
