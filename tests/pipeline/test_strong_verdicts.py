@@ -112,10 +112,11 @@ ONE_VALUE_AT_A_TIME = [
 def test_a_value_that_a_model_says_is_replaced_is_closed(
     careful: Careful, trust: str, relation: str, old: str, new: str, said: str, text: str
 ) -> None:
-    """Of a relation that no table knows, in plain words: no "now", no "instead"."""
+    """Of a relation that no table knows, and of which nobody says that it has one value at a time,
+    in plain words: no "now", no "instead". The verdict alone says so."""
     hub = careful.hub
     careful.set_policy(judge__trust=trust)
-    of: dict[str, Any] = {"relation": relation, "one_at_a_time": True}
+    of: dict[str, Any] = {"relation": relation}
     careful.say(said.format(old), "add", text.format(old), value=old, **of)
     careful.say(said.format(new), "replace", text.format(new), [text.format(old)], value=new, **of)
     assert list_current_texts(hub) == [text.format(new)]

@@ -175,11 +175,13 @@ class ExtractionReader:
     def _classify_acts(
         self, kept: Mapping[int, FactCandidate], wishes: Sequence[ForgetWish]
     ) -> dict[str, SpeechAct]:
-        """What changes something asserts or wishes; other messages do what their words say."""
+        """What changes something asserts or wishes; other messages do what their words say. One
+        that does both wishes: its claims are kept all the same."""
         acts = {handle: classify_plain_act(u.text) for handle, u in self.offered.items()}
         said = [fact for fact in kept.values() if not fact.withheld]
         acts |= {s.handle: "assertion" for fact in said for s in fact.sources}
-        return acts | {wish.source.handle: "forget" for wish in wishes}
+        wished = {wish.source.handle: "forget" for wish in wishes}
+        return {**acts, **self._notice_wishes(), **wished}
 
     def _notice_wishes(self) -> dict[str, SpeechAct]:
         """Messages of people that plainly wish something forgotten, whatever a model calls them."""
