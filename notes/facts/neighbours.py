@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Hashable, Iterable, Sequence
+from functools import reduce
 from itertools import chain, islice, zip_longest
+from operator import or_
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -155,6 +157,22 @@ def find_facts_of(space: Space, named: Sequence[Collection[str]]) -> list[list[U
     newest = _select_open_claims(space).filter(owner__in=wanted).order_by("-asserted_at")
     rows = list(newest.values_list("id", "owner")[:_MAX_ROWS])
     return [[row for row, owner in rows if owner in owners] for owners in named]
+
+
+def find_facts_naming(space: Space, named: Sequence[Collection[str]]) -> list[list[UUID]]:
+    """For each group of names, open claims about others whose words hold one of them, the newest
+    first: what is told of Biscuit's people names Biscuit. One statement, and none without names."""
+    wanted = {name for names in named for name in names}
+    if not wanted:
+        return [[] for _ in named]
+    holds = reduce(or_, (Q(text__icontains=name) for name in sorted(wanted)))
+    rows = _select_open_claims(space).filter(holds).exclude(owner__in=wanted)
+    told = rows.order_by("-asserted_at").values_list("id", "text")[:_MAX_ROWS]
+    texts = [(row, normalise_name(text)) for row, text in told]
+    return [
+        [row for row, text in texts if any(_holds_name(text, normalise_name(n)) for n in names)]
+        for names in named
+    ]
 
 
 def find_facts_about(

@@ -318,6 +318,26 @@ def test_what_is_not_carried_out_waits_beside_what_is_held(
     assert list_current_texts(hub) == [*([BAKERY] if waits else []), "Ana drives a bus."]
 
 
+@pytest.mark.parametrize("one", [{"one_at_a_time": True}, {"relation": "lives_in"}])
+def test_where_a_person_confirms_what_code_makes_of_a_reading_waits_too(
+    hub: ScriptedHub, one: dict[str, Any]
+) -> None:
+    """The model names no claim: that there is one value at a time, it or the table says."""
+    set_policy(hub, judge__trust="confirm")
+    told: dict[str, Any] = {"relation": "swims_at"} | one
+    for at in ("Leca", "Foz"):
+        say_new(hub, f"I am at {at}.", f"Ana is at {at}.", value=at, **told)
+        hub.pass_time(days=1)
+    assert list_current_texts(hub) == ["Ana is at Leca.", "Ana is at Foz."]
+    (case,) = list_proposals(hub)
+    assert (case.kind, case.reason.split(":")[0]) == (
+        "conflict",
+        "a model's word waits for a person",
+    )
+    accept_all(hub)
+    assert list_current_texts(hub) == ["Ana is at Foz."]
+
+
 @pytest.mark.parametrize("trust", ["guarded", "trusted"])
 def test_a_change_that_no_message_says_is_put_before_a_person(hub: ScriptedHub, trust: str) -> None:
     set_policy(hub, judge__trust=trust)
@@ -350,13 +370,15 @@ def test_E14_a_change_beyond_the_cap_of_an_exchange_is_put_before_a_person(
     ]
 
 
-def test_R9_another_thing_that_is_liked_ends_nothing_unasked(hub: ScriptedHub) -> None:
+def test_R9_another_thing_that_is_liked_ends_nothing_where_the_words_tell_of_both(
+    hub: ScriptedHub,
+) -> None:
     liking = {"relation": "likes"}
     say_new(hub, "I like pizza.", "Ana likes pizza.", value="pizza", **liking)
     hub.pass_time(days=1)
-    soup = {"quote": "I like soup", "value": "soup"}
+    soup = {"quote": "I also like soup", "value": "soup"}
     change = change_known_claims("replace", "Ana likes soup.", "Ana likes pizza.", **soup, **liking)
-    say_and_change(hub, "I like soup now.", change)
+    say_and_change(hub, "I also like soup now.", change)
     assert list_current_texts(hub) == ["Ana likes pizza.", "Ana likes soup."]
     assert [each.kind for each in list_proposals(hub)] == ["conflict"]
 

@@ -222,15 +222,19 @@ def names_other_person(claim: str, owner: str, people: Iterable[str]) -> bool:
 
 
 def is_from_other_speaker(
-    claim: str, said: str, others: Iterable[str], names: Iterable[str]
+    claim: str, said: str, others: Iterable[str], names: Iterable[str], own: Iterable[str] = ()
 ) -> bool:
-    """Whether no word of the `claim` is in what it rests on, `said`, but two are in what was told
-    elsewhere: a model that mixes up two messages quotes one of them for the other.
+    """Whether no word or number of the `claim` is in what it rests on, `said`, but two words are in
+    what others told: a model that mixes up two messages quotes one of them for the other.
 
-    What others asked does not count: a plain "yes" makes a claim of somebody else's question.
+    What others asked does not count: a plain "yes" makes a claim of somebody else's question. Nor
+    does what is in the speaker's `own` words, whoever repeats it: "made it" is of what they told
+    before.
     """
     words = extract_word_beginnings(claim) - extract_word_beginnings(" ".join(names))
-    if not words or words & extract_word_beginnings(said):
+    shared = words & extract_word_beginnings(said) or _find_numbers(claim) & _find_numbers(said)
+    words -= extract_word_beginnings(" ".join(own))
+    if not words or shared:
         return False
     told = (s for text in others for s in split_sentences(text) if not _QUESTION_END.search(s))
     return any(len(words & extract_word_beginnings(sentence)) > 1 for sentence in told)
@@ -240,6 +244,10 @@ def extract_word_beginnings(text: str) -> frozenset[str]:
     """Those of words of four letters and more ("like" of "likes"), and single Chinese characters:
     what two texts with the same words in other forms have in common."""
     return frozenset(re.findall(r"\b[^\W\u4e00-\u9fff]{4}|[\u4e00-\u9fff]", text.lower()))
+
+
+def _find_numbers(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\d+", text))
 
 
 def bears_on(said: str, claims: Iterable[str], names: Iterable[str], key: str = "") -> bool:

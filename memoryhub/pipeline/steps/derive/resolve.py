@@ -27,6 +27,7 @@ from notes.facts.decide import ClaimDecision
 from notes.facts.neighbours import (
     OF_ANYBODY,
     find_facts_about,
+    find_facts_naming,
     find_facts_of,
     find_open_facts,
     find_same_predicate,
@@ -74,6 +75,11 @@ class FactDraft:
     said: str = ""  # the words of its message around those it rests on
     quotation: Sequence[str] = ()  # the speaker's own sentences that it rests on
     assisted: bool = False  # told to an assistant, and not among people
+
+    @property
+    def may_end(self) -> bool:
+        """Whether it says that something is over or never was so, of which it need not speak."""
+        return self.correction or self.fact.polarity in ("denied", "ended")
 
     @property
     def supporting_sources(self) -> list[TurnEvidence]:
@@ -287,8 +293,9 @@ def _find_named_claims(
     owners: Sequence[str],
     limits: OfferLimits,
 ) -> list[list[UUID]]:
-    """By draft, claims with an edge to what it names, and those about whom it names. Two
-    statements at most."""
+    """By draft, claims with an edge to what it names, those about whom it names, those of others
+    that name its owner, and of one that ends something what its owner told last: "graduated!" is
+    like nothing that it ends. Four statements at most."""
     whose = [names[draft.fact.owner] for draft in drafts]
     edges = find_facts_about(
         space,
@@ -297,12 +304,20 @@ def _find_named_claims(
             for draft, mine in zip(drafts, whose, strict=True)
         ],
     )
-    about: list[list[UUID]] = [[] for _ in drafts]
-    if limits.of_others:
-        told = [list_named_owners(owners, draft.fact.text) for draft in drafts]
-        others = [{*t} - {*mine} for t, mine in zip(told, whose, strict=True)]
-        about = find_facts_of(space, others)
-    return [[*edges.get(at, []), *about[at]] for at in range(len(drafts))]
+    if not limits.of_others:
+        return [edges.get(at, []) for at in range(len(drafts))]
+    told = [list_named_owners(owners, draft.fact.text) for draft in drafts]
+    about = find_facts_of(space, [{*t} - {*m} for t, m in zip(told, whose, strict=True)])
+    spoken = {normalise_name(name) for name in (*space.speakers, *space.called_names)}
+    third = [[] if spoken & {normalise_name(n) for n in mine} else mine for mine in whose]
+    naming = find_facts_naming(space, third)
+    newest = find_facts_of(
+        space, [mine if d.may_end else [] for d, mine in zip(drafts, whose, strict=True)]
+    )
+    return [
+        take_turns(limits.claims, edges.get(at, []), about[at], naming[at], newest[at])
+        for at in range(len(drafts))
+    ]
 
 
 def _list_related_names(draft: FactDraft, own: Collection[str]) -> set[str]:
