@@ -21,6 +21,7 @@ from tests.support.claims import (
     decide_on_claim,
     list_current_texts,
     list_facts,
+    list_proposals,
     make_fact_reply,
     make_facts_reply,
     make_resolve_reply,
@@ -145,6 +146,69 @@ def test_what_was_told_before_in_the_same_batch_is_compared_whoever_it_is_of(
     assert len(compared) == 10
 
 
+# What ends something need not be like it.
+
+
+def test_an_ending_is_compared_with_what_its_owner_told_last(apart: ScriptedHub) -> None:
+    drink_many_teas(apart)
+    landlord = "Ana's landlord is Spiros."
+    say_and_derive(apart, "My landlord is Spiros.", make_fact_reply(landlord))
+    apart.pass_time(days=1)
+    apart.embedder.table = {"Spiros": [1.0, 0], "graduated": [0, 1.0]}
+    apart.model.script("resolve", decide_on_claim(landlord, "deny"))
+    over = make_fact_reply("Ana graduated.", verb="graduated", polarity="ended")
+    say_and_derive(apart, "I graduated!!!", over)
+    assert landlord not in list_current_texts(apart)
+
+
+def test_what_is_told_of_somebody_is_compared_with_what_names_them(apart: ScriptedHub) -> None:
+    collie = "Ana has a collie called Biscuit."
+    apart.embedder.table |= {"collie": [0, 0, 1.0], "sleep": [0, 1.0, 0]}
+    say_and_derive(apart, "I have a collie, Biscuit.", make_fact_reply(collie))
+    drink_many_teas(apart)
+    apart.model.script("resolve", decide_on_claim(collie, "deny"))
+    over = make_fact_reply("Biscuit was put to sleep.", owner="Biscuit", polarity="ended")
+    say_and_derive(apart, "Biscuit was put to sleep.", over)
+    assert collie not in list_current_texts(apart)
+
+
+@pytest.mark.parametrize("parts", [{"polarity": "ended"}, {"correction": True}])
+def test_an_ending_of_which_a_model_says_nothing_is_put_before_a_person(
+    apart: ScriptedHub, parts: dict[str, Any]
+) -> None:
+    """What it calls new is new: of an ending that it passes over nobody would hear again."""
+    say_and_derive(apart, "I sing in a choir.", make_fact_reply("Ana sings in a choir."))
+    apart.pass_time(days=1)
+    over = make_fact_reply("Ana has no more evenings of song.", **parts)
+    apart.model.script("resolve", make_resolve_reply(("c1", "add", "")))
+    say_and_derive(apart, "No more evenings of song!", over)
+    assert list_proposals(apart) == []
+    apart.model.script("resolve", make_resolve_reply())
+    again = make_fact_reply("Ana has given all that up.", **parts)
+    say_and_derive(apart, "I have given all that up.", again)
+    (case,) = list_proposals(apart)
+    assert (case.kind, case.reason) == ("conflict", "ends something, and nobody says what")
+    assert "Ana sings in a choir." in list_current_texts(apart)
+
+
+def test_an_ending_that_its_words_do_not_bear_out_is_put_before_a_person(
+    apart: ScriptedHub,
+) -> None:
+    """The words tell of a brother: they are not believed of Ana, and not lost either."""
+    leeds = make_fact_reply("Ana lives in Leeds.", predicate="lives_in", object="Leeds")
+    say_and_derive(apart, "I live in Leeds.", leeds)
+    apart.pass_time(days=1)
+    over = leeds | {"text": "Ana no longer lives in Leeds.", "polarity": "ended"}
+    say_and_derive(apart, "My brother no longer lives in Leeds.", over)
+    assert list_current_texts(apart) == ["Ana lives in Leeds."]
+    (case,) = list_proposals(apart)
+    assert (case.kind, case.payload["op"], case.reason) == (
+        "overwrite",
+        "end",
+        "no message says it",
+    )
+
+
 # Wishes.
 
 
@@ -173,6 +237,18 @@ def test_AA7_a_wish_finds_what_is_held_under_another_name(apart: ScriptedHub, na
     apart.model.script("resolve", decide_on_claim(text, "forget"))
     say_wish(apart, "Please forget my address.")
     assert text not in list_current_texts(apart)
+
+
+def test_AA7_what_was_told_in_the_same_batch_is_offered_to_a_wish(apart: ScriptedHub) -> None:
+    apart.set_policy("mem0", episodes__rolling=False, derive__batch_exchanges=2)
+    choir = make_fact_reply("Ana sings in a choir.", quote="I sing in a choir.")
+    acts = [{"handle": "t2", "act": "forget"}]
+    apart.model.script("extract_facts", make_facts_reply(choir, speech_acts=acts))
+    apart.model.script("resolve", decide_on_claim("Ana sings in a choir.", "forget"))
+    apart.say("I sing in a choir.", "Please forget what I said of the choir.")
+    apart.run_due_jobs()
+    assert list_facts(apart) == []
+    assert list_proposals(apart, state="open") == []
 
 
 def test_AA7_what_was_told_last_is_offered_to_a_wish_that_names_nothing(

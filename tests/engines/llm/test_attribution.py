@@ -160,6 +160,13 @@ def test_E25_a_claim_in_words_nobody_used_is_not_anothers() -> None:
     assert not is_from_other_speaker("Rosa gave notice.", "I quit!", told, ["Rosa"])
 
 
+def test_a_relative_whom_one_goes_to_is_not_whom_the_words_tell_of() -> None:
+    source = Utterance("t1", "马骁", "user", "端午回我妈那儿一碗面下去。", AT)
+    told = ("马骁恢复吃面。", ["马骁"])
+    assert not tells_of_somebody_of_theirs("马骁", source, source.text, *told)
+    assert tells_of_somebody_of_theirs("马骁", source, "我妈那天吃了一碗面。", *told)
+
+
 @pytest.mark.parametrize(
     ("claim", "said", "own"),
     [

@@ -31,7 +31,7 @@ _THIRD_PERSON = re.compile(r"\b(?:he|she|they|him|her|his|hers|their|them)\b|[�
 _RELATIVES = "|".join(sorted(PEOPLE | ANIMALS, key=len, reverse=True))
 _OWN_RELATIVE = re.compile(
     rf"\b(?i:my|our) (?:[\w-]+ )?(?P<who>(?i:{_RELATIVES}))\b(?:,? (?P<name>[A-Z]\w+))?"
-    r"|我(?:的|们|家)?(?P<zh>爸爸?|妈妈?|父亲|母亲|哥哥?|姐姐?|弟弟?|妹妹?|爷爷|奶奶|外婆|外公|儿子|女儿|老婆|老公"
+    r"|(?<![回去到在跟给陪找])我(?:的|们|家)?(?P<zh>爸爸?|妈妈?|父亲|母亲|哥哥?|姐姐?|弟弟?|妹妹?|爷爷|奶奶|外婆|外公|儿子|女儿|老婆|老公"
     r"|妻子|丈夫|室友|同事|同学|朋友|猫|狗)",
 )
 _POSSESSIVE = re.compile(r"\w['’]s?\b|的")

@@ -179,8 +179,8 @@ class ExtractionReader:
         acts = {handle: classify_plain_act(u.text) for handle, u in self.offered.items()}
         said = [fact for fact in kept.values() if not fact.withheld]
         acts |= {s.handle: "assertion" for fact in said for s in fact.sources}
-        wished = {wish.source.handle: "forget" for wish in wishes}
-        return {**acts, **self._notice_wishes(), **wished}
+        acts |= self._notice_wishes()
+        return acts | {wish.source.handle: "forget" for wish in wishes}
 
     def _notice_wishes(self) -> dict[str, SpeechAct]:
         """Messages of people that plainly wish something forgotten, whatever a model calls them."""

@@ -136,6 +136,12 @@ class PreparedClaims:
         """The facts that `write` will store."""
         return self.resolver.inserted
 
+    def list_new_claims(self) -> list[tuple[Fact, Any]]:
+        """These facts with their vectors; None where the embedder is down."""
+        found = () if self.vectors is None else zip(self.entries, self.vectors, strict=True)
+        vectors = {entry.owner_id: vector for entry, vector in found}
+        return [(fact, vectors.get(fact.id)) for fact in self.inserted_facts]
+
 
 def prepare_claims(
     space: Space,

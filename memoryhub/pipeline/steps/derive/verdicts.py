@@ -165,6 +165,10 @@ class ClaimDecider:
             decision, *also = self._combine_decisions(
                 decision, [self._judge_verdict(place, ruling) for ruling in rulings]
             )
+        elif decision.is_open and (ended := self._find_unsaid_target(question)):
+            decision = ClaimDecision(
+                ResolutionOp.REVIEW, "ends something, and nobody says what", ended
+            )
         if doubt := self._find_doubt(question):
             decision, *also = [_hold_back(each, doubt) for each in (decision, *also)]
         done = self.resolver.apply_decision(
@@ -181,6 +185,15 @@ class ClaimDecider:
         """Whether a model that was asked about it says that it is new beside what it was shown."""
         asked = question.judged is None and not self.engine.reads_by_rules
         return asked and bool(rulings) and all(each.verdict.op == "add" for each in rulings)
+
+    def _find_unsaid_target(self, question: ClaimQuestion) -> Fact | None:
+        """What an ending most likely ends of which a model that was asked says nothing at all: a
+        person is asked then. Who says that it is new has said what becomes of it."""
+        ends = question.correction or question.fact.polarity == "ended"
+        if self.engine.reads_by_rules or question.judged is not None or not ends:
+            return None
+        near = (self.rows[row] for row in question.held)
+        return next((f for f in near if f.polarity == "holds" and f.valid_to is None), None)
 
     def _find_doubt(self, question: ClaimQuestion) -> str:
         """Why nothing is ended or reworded by this claim before a person says so; "" where it may
