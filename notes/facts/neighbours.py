@@ -58,9 +58,9 @@ def find_known_claims(
 
     Call inside the tenant's scope. Eight statements.
     """
-    asked = [("", vector) for vector in vectors]
+    asked = [(OF_ANYBODY, vector) for vector in vectors]
     near = find_nearest_owners(space, "fact", model, asked, most, _OPEN_CLAIMS)
-    over = find_nearest_owners(space, "fact", model, asked, most_past, _PAST_CLAIMS)
+    over = find_past_facts(space, model, vectors, most=most_past)
     past = _rank_by_cosine(over)[:most_past]
     owners = list_open_owners(space)
     own = {n for name in speakers for n in list_same_names(name, owners, space.called_names)}
@@ -146,6 +146,17 @@ def find_open_facts(
     Call inside the tenant's scope. One statement.
     """
     return find_nearest_owners(space, "fact", model, asked, most, _OPEN_CLAIMS)
+
+
+def find_past_facts(
+    space: Space, model: str, vectors: Sequence[Any], *, most: int
+) -> list[list[tuple[UUID, float]]]:
+    """For each vector, claims of anybody that are over with their cosines, nearest first.
+
+    Call inside the tenant's scope. One statement.
+    """
+    asked = [(OF_ANYBODY, vector) for vector in vectors]
+    return find_nearest_owners(space, "fact", model, asked, most, _PAST_CLAIMS)
 
 
 def find_facts_of(space: Space, named: Sequence[Collection[str]]) -> list[list[UUID]]:

@@ -251,6 +251,28 @@ def test_AA7_what_was_told_in_the_same_batch_is_offered_to_a_wish(apart: Scripte
     assert list_proposals(apart, state="open") == []
 
 
+def test_AA7_a_wish_that_a_model_says_means_several_is_granted_for_each_though_one_is_over(
+    apart: ScriptedHub,
+) -> None:
+    swims: dict[str, Any] = {"verb": "swims at", "predicate": "swims_at"}
+    for at in ("Leca", "Foz"):
+        told = make_fact_reply(f"Ana swims at {at}.", object=at, **swims)
+        if at == "Foz":
+            apart.model.script("resolve", decide_on_claim("Ana swims at Leca.", "contradict"))
+        say_and_derive(apart, f"I swim at {at}.", told)
+        apart.pass_time(days=1)
+    assert [fact.status for fact in list_facts(apart)] == ["superseded", "active"]
+
+    def mean_both(data: dict[str, Any]) -> dict[str, Any]:
+        meant = [("w0", "forget", kept["handle"]) for kept in data["kept"]]
+        return make_resolve_reply(*meant)
+
+    apart.model.script("resolve", mean_both)
+    say_wish(apart, "Please forget where I swim.")
+    assert list_facts(apart) == []
+    assert list_proposals(apart, state="open") == []
+
+
 def test_AA7_what_was_told_last_is_offered_to_a_wish_that_names_nothing(
     apart: ScriptedHub,
 ) -> None:
