@@ -160,6 +160,11 @@ def test_E25_a_claim_in_words_nobody_used_is_not_anothers() -> None:
     assert not is_from_other_speaker("Rosa gave notice.", "I quit!", told, ["Rosa"])
 
 
+@pytest.mark.parametrize("said", ["Young one there now, Flood.", "You know the vet is Flood."])
+def test_young_is_no_word_to_a_listener(said: str) -> None:
+    assert is_attributable("Nora", said) is said.startswith("Young")
+
+
 def test_a_relative_whom_one_goes_to_is_not_whom_the_words_tell_of() -> None:
     source = Utterance("t1", "马骁", "user", "端午回我妈那儿一碗面下去。", AT)
     told = ("马骁恢复吃面。", ["马骁"])

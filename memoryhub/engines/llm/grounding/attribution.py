@@ -23,7 +23,7 @@ _QUESTION_END = re.compile(r"[?？][\"'”’」』）)\]\s]*$")
 
 _SECOND_PERSON = re.compile(r"\b(?:you|your|yours|yourself|u)\b|你|您", re.I)
 _THANKS = re.compile(r"\bthank you\b|谢谢[你您]", re.I)
-_OPENS_WITH_YOU = re.compile(r"^\W*you|^[你您]", re.I)
+_OPENS_WITH_YOU = re.compile(r"^\W*you(?:rs?|rself)?\b|^[你您]", re.I)
 _FIRST_PERSON = re.compile(r"\b(?:i|im|ive|me|my|mine|myself)\b|我(?!们)|俺", re.I)
 _FIRST_PERSON_PLURAL = re.compile(r"\b(?:we|us|ours?)\b|我们|咱", re.I)
 _THIRD_PERSON = re.compile(r"\b(?:he|she|they|him|her|his|hers|their|them)\b|[他她]", re.I)

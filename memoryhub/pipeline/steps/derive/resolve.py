@@ -300,8 +300,8 @@ def _find_named_claims(
     limits: OfferLimits,
 ) -> list[list[UUID]]:
     """By draft, claims with an edge to what it names, those about whom it names, those of others
-    that name its owner, and of one that ends something what its owner told last: "graduated!" is
-    like nothing that it ends. Four statements at most."""
+    that name its owner, and the newest about the owner of one that ends something ("graduated!" is
+    like nothing that it ends), or is of somebody who does not speak. Four statements at most."""
     whose = [names[draft.fact.owner] for draft in drafts]
     edges = find_facts_about(
         space,
@@ -318,7 +318,8 @@ def _find_named_claims(
     third = [[] if spoken & {normalise_name(n) for n in mine} else mine for mine in whose]
     naming = find_facts_naming(space, third)
     newest = find_facts_of(
-        space, [mine if d.may_end else [] for d, mine in zip(drafts, whose, strict=True)]
+        space,
+        [mine if d.may_end else rest for d, mine, rest in zip(drafts, whose, third, strict=True)],
     )
     return [
         take_turns(limits.claims, edges.get(at, []), about[at], naming[at], newest[at])
