@@ -149,6 +149,27 @@ def test_what_was_told_before_in_the_same_batch_is_compared_whoever_it_is_of(
 # What ends something need not be like it.
 
 
+@pytest.mark.parametrize("told_before", [True, False])
+def test_a_correction_in_words_that_only_others_complete_is_believed(
+    apart: ScriptedHub, told_before: bool
+) -> None:
+    """The number stands in the assistant's words; the speaker told it, or takes it up and puts it
+    right."""
+    phone: dict[str, Any] = {"predicate": "phone_number", "verb": "is"}
+    wrong, right = ("Ana's phone number is 07700 900145.", "Ana's phone number is 07700 900154.")
+    said = "My phone number is 07700 900145." if told_before else "It is on the card, 900145."
+    say_and_derive(apart, said, make_fact_reply(wrong, object="07700 900145", **phone))
+    apart.model.script("extract_facts", make_facts_reply())
+    apart.say("So your phone number is 07700 900145, noted.", role="assistant")
+    apart.run_due_jobs()
+    apart.pass_time(days=1)
+    flipped = "oh, its 154 at the end not 145, i always flip em"
+    now = make_fact_reply(right, object="07700 900154", correction=True, **phone)
+    say_and_derive(apart, flipped, now | {"quote": "its 154 at the end not 145"})
+    assert list_current_texts(apart) == [right]
+    assert [fact.status for fact in list_facts(apart, text=wrong)] == ["retracted"]
+
+
 def test_an_ending_is_compared_with_what_its_owner_told_last(apart: ScriptedHub) -> None:
     drink_many_teas(apart)
     landlord = "Ana's landlord is Spiros."
