@@ -25,6 +25,7 @@ _NO_NAMES = frozenset(
 _PART = r"(?:[^\W\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|-)"  # of a word in letters
 _CHANGES_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _OWNED = re.compile(r"['’]s?(?:\s|$)|的")  # "Ana's sister" is somebody else than Ana
+_LONG_HAN_NAME = re.compile(r"[\u4e00-\u9fff]{3,4}")
 _MIN_HAN = 2  # characters of a Chinese name that stand for the whole of it: 小雨 for 陈小雨
 
 
@@ -64,6 +65,17 @@ def list_same_names(name: str, known: Iterable[str], called: Collection[str] = (
     own = [name, *(called if any(is_same_name(name, each) for each in called) else ())]
     also = [each for each in known if any(is_same_name(each, mine) for mine in own)]
     return list(dict.fromkeys([*own, *also]))
+
+
+def list_short_names(name: str) -> list[str]:
+    """What somebody of this name is called for short: ("Lucy Ferreira") → ["Lucy", "Ferreira"],
+    ("陈小雨") → ["小雨"], ("Lucy"), ("Lucy's sister"), ("the bakery") → []."""
+    if _OWNED.search(name) or not reads_like_name(name):
+        return []
+    words = [w for w in re.findall(r"[^\W\d_]+", name) if w[0].isupper() and w != "The"]
+    if len(words) > 1:
+        return [words[0], words[-1]]
+    return [name[-_MIN_HAN:]] if _LONG_HAN_NAME.fullmatch(name) else []
 
 
 def get_first_name(name: str) -> str:

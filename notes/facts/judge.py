@@ -15,6 +15,7 @@ from typing import Literal
 from memoryhub.dialogues.messages import normalise_text
 from memoryhub.engines.local.claims.predicates import is_many_valued
 from memoryhub.engines.types import VerdictOp
+from memoryhub.subject_names import is_same_name
 from notes.facts.decide import (
     Claim,
     ClaimDecision,
@@ -42,7 +43,7 @@ def decide_by_verdict(
     speakers: Collection[str] = (),
     tells_state: bool = False,
     is_model: bool = False,
-    tells_exchange: bool = False,
+    bears_exchange_out: bool = False,
     why: str = "",
 ) -> ClaimDecision[ClaimT]:
     """The decision that follows from `op` on `old`, which is held and open or was until now.
@@ -51,9 +52,9 @@ def decide_by_verdict(
     `trust`: how far the engine's word goes (policy `judge.trust`). `quoted`: the words that the new
     claim rests on were found. `speakers`: who talks here, by name, folded. `tells_state`: the
     engine said whether the new claim holds now, so that one which does is no late news. `is_model`:
-    what it says is put before a person where it is not carried out. `tells_exchange`: the words say
-    that one value took the place of the other, so that both are not so side by side. `why`: what
-    the engine goes by, told with the reason where a claim is touched.
+    what it says is put before a person where it is not carried out. `bears_exchange_out`: the words
+    state the new value, and do not say that the old one is so beside it. `why`: what the engine
+    goes by, told with the reason where a claim is touched.
     """
     decision = _decide_by_verdict(
         op,
@@ -68,7 +69,7 @@ def decide_by_verdict(
         speakers,
         tells_state,
         is_model,
-        tells_exchange,
+        bears_exchange_out,
     )
     told = why and decision.target is not None
     return replace(decision, reason=f"{decision.reason} ({why})") if told else decision
@@ -87,7 +88,7 @@ def _decide_by_verdict(
     speakers: Collection[str],
     tells_state: bool,
     is_model: bool,
-    tells_exchange: bool,
+    bears_exchange_out: bool,
 ) -> ClaimDecision[ClaimT]:
     if old is None or op in ("add", "forget") or _is_over(new, old):
         return ClaimDecision(ResolutionOp.ADD, "new")
@@ -106,7 +107,7 @@ def _decide_by_verdict(
         decision = _decide_contradiction(
             new, old, trusted, correction, denies=op == "deny", is_late=is_late
         )
-    doubt = _find_doubt(decision, new, old, trust, quoted, speakers, tells_exchange)
+    doubt = _find_doubt(decision, new, old, trust, quoted, speakers, bears_exchange_out)
     return ClaimDecision(ResolutionOp.REVIEW, doubt, old) if doubt else decision
 
 
@@ -117,7 +118,7 @@ def _find_doubt(
     trust: JudgeTrust,
     quoted: bool,
     speakers: Collection[str],
-    tells_exchange: bool,
+    bears_exchange_out: bool,
 ) -> str:
     """Why a person is asked before the decision is carried out; "" where none has to be."""
     if not decision.mutates or trust == "trusted":
@@ -129,7 +130,8 @@ def _find_doubt(
     owners = {new.owner.casefold(), old.owner.casefold()}
     if len(owners) == 2 and owners <= set(speakers):
         return f"said of somebody else: {decision.reason}"
-    replaced = decision.op is ResolutionOp.SUPERSEDE and not tells_exchange
+    may_replace = bears_exchange_out and is_same_name(new.owner, old.owner)
+    replaced = decision.op is ResolutionOp.SUPERSEDE and not may_replace
     if replaced and _are_kept_side_by_side(new, old):
         return f"both may be so: {decision.reason}"
     return ""
@@ -220,7 +222,7 @@ def _decide_denial(
 
 def _are_kept_side_by_side(new: Claim, old: Claim) -> bool:
     """Other values of a predicate that is known to have many, pizza and burgers (spec R9): that
-    one is so speaks against the other only where the words say it."""
+    one is so speaks against the other only where a model says so, and the words bear it out."""
     return (
         new.predicate_key == old.predicate_key
         and is_many_valued(new.predicate_key)

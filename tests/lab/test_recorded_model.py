@@ -32,15 +32,15 @@ BARS = {
     **dict.fromkeys(("forgotten", "erased", "spared", "as_of"), 1.0),
     "closed": 0.95,
 }
-# Where facts are asked for without what is known, and judged by what comes near them alone: what is
-# true is never closed and nothing else is held, but what comes near nothing is not judged.
+# Where facts are asked for without what is known, and judged by a call of their own: a claim that
+# is put together of what nobody has said yet is not believed, and so not held.
 BARS_APART = {
-    **dict.fromkeys(("kept", "asserted", "spared"), 1.0),
-    "current": 0.96,
-    "settled": 0.91,
-    "closed": 0.87,
-    "as_of": 0.9,
+    **BARS,
+    "current": 0.97,
+    "as_of": 0.95,
 }
+# Of an author nobody has read more waits for a person, and three of 137 came near nothing.
+BARS_APART_UNREAD = BARS_APART | {"settled": 0.97, "closed": 0.9, "as_of": 0.9, "erased": 0.8}
 GET_EMBEDDER = registry.get_embedder
 
 
@@ -117,13 +117,21 @@ def test_a_careful_model_that_is_trusted_is_believed_no_less(
 
 
 @pytest.mark.parametrize(
-    ("author", "trust"), [("en-a", "guarded"), ("zh-d", "guarded"), ("zh-c", "trusted")]
+    ("preset", "author", "trust"),
+    [
+        ("mem0", "en-a", "guarded"),
+        ("mem0", "en-b", "guarded"),
+        ("mem0", "zh-c", "trusted"),
+        ("mem0", "zh-d", "guarded"),
+        ("ama", "en-a", "guarded"),
+    ],
 )
 def test_what_a_careful_model_says_in_separate_calls_is_carried_out(
-    recorded: ScriptedHub, author: str, trust: str
+    recorded: ScriptedHub, preset: str, author: str, trust: str
 ) -> None:
-    score = tell_recorded(recorded, author, "mem0", trust)
-    check_bars(score, BARS_APART, f"mem0 {trust} {author}")
+    score = tell_recorded(recorded, author, preset, trust)
+    bars = BARS_APART_UNREAD if author == "en-b" else BARS_APART
+    check_bars(score, bars, f"{preset} {trust} {author}")
 
 
 # What is told in them.

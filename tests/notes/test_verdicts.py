@@ -55,7 +55,7 @@ def test_where_a_person_confirms_what_changes_nothing_does_not_wait() -> None:
 
 
 def test_where_a_person_confirms_words_that_say_it_wait_too() -> None:
-    decision = judge("contradict", NEW, OLD, trust="confirm", tells_exchange=True)
+    decision = judge("contradict", NEW, OLD, trust="confirm", bears_exchange_out=True)
     assert decision.op is ResolutionOp.REVIEW
 
 
@@ -86,15 +86,17 @@ def test_what_is_said_of_one_speaker_ends_nothing_of_another(
     ("trust", "done"),
     [("guarded", ResolutionOp.REVIEW), ("trusted", ResolutionOp.SUPERSEDE)],
 )
-def test_R9_other_values_of_what_has_many_are_put_before_a_person(
+def test_R9_other_values_of_what_has_many_are_put_before_a_person_where_no_words_bear_it_out(
     trust: Any, done: ResolutionOp
 ) -> None:
     likes: dict[str, Any] = {"predicate_key": "likes", "verb": "likes"}
     pizza = make_claim("Ana likes pizza.", value="pizza", **likes)
     burgers = make_claim("Ana likes burgers.", 30, value="burgers", **likes)
     assert judge("contradict", burgers, pizza, trust=trust).op is done
-    told = judge("contradict", burgers, pizza, trust=trust, tells_exchange=True)
+    told = judge("contradict", burgers, pizza, trust=trust, bears_exchange_out=True)
     assert told.op is ResolutionOp.SUPERSEDE
+    of_rui = replace(burgers, owner="Rui")
+    assert judge("contradict", of_rui, pizza, trust=trust, bears_exchange_out=True).op is done
     same = replace(burgers, text="Ana loathes pizza.", object="pizza")
     assert judge("contradict", same, pizza, trust=trust).op is ResolutionOp.SUPERSEDE
     other = replace(burgers, predicate_key="drives")

@@ -97,7 +97,9 @@ def test_GR2_I3_moving_closes_one_relation_and_opens_another(hub: ScriptedHub) -
     assert then == ["Alice lives in Lisbon."]
 
 
-def test_GR3_many_values_end_nothing_unasked_whatever_the_model_says(hub: ScriptedHub) -> None:
+def test_GR3_of_many_values_told_beside_one_another_none_ends_unasked_whatever_a_model_says(
+    hub: ScriptedHub,
+) -> None:
     loves = {"owner": "Alice", "verb": "loves", "predicate": "likes", "kind": "preference"}
     say_and_derive(
         hub, "Alice loves pizza.", make_fact_reply("Alice loves pizza.", object="pizza", **loves)
@@ -105,7 +107,7 @@ def test_GR3_many_values_end_nothing_unasked_whatever_the_model_says(hub: Script
     hub.model.script("resolve", decide_on_claim("Alice loves pizza.", "contradict"))
     say_and_derive(
         hub,
-        "Alice loves burgers.",
+        "Alice also loves burgers.",
         make_fact_reply("Alice loves burgers.", object="burgers", **loves),
     )
     assert list_current_texts(hub) == ["Alice loves pizza.", "Alice loves burgers."]

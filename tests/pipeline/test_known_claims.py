@@ -120,6 +120,63 @@ def test_claims_of_others_who_are_named_are_shown_however_far_they_are(hub: Scri
     assert BOOKKEEPER not in list_current_texts(hub)
 
 
+def drink_many_teas(hub: ScriptedHub) -> None:
+    """More than is shown, all of them near to whatever speaks of tea, and told last."""
+    hub.embedder.table = {"tea": [1.0, 0], "girlfriend": [0, 1.0], "that place": [0, 1.0]}
+    teas = [make_change_reply("add", f"Ana likes tea number {n}.") for n in range(24)]
+    said = "I like two dozen kinds of tea."
+    told = [tea | {"quote": said} for tea in teas]
+    set_policy(hub, facts__most_per_exchange=24)
+    say_and_change(hub, said, make_changes_reply(*told[:20]))
+    say_and_change(hub, said, make_changes_reply(*told[20:]))
+    hub.pass_time(days=1)
+
+
+def list_known_texts(hub: ScriptedHub, said: str) -> list[str]:
+    say_and_change(hub, said, make_changes_reply())
+    return [claim["text"] for claim in get_last_call(hub)["known"]]
+
+
+@pytest.mark.parametrize(
+    ("owner", "said"),
+    [
+        ("Lucy", "Lucy and I broke up over tea."),
+        ("Lucy Ferreira", "Lucy and I broke up over tea."),
+        ("Lucy", "Lucy Ferreira and I broke up over tea."),
+        ("林露西", "I broke up with 露西 over tea."),
+    ],
+)
+def test_what_is_held_of_whom_a_message_names_is_not_crowded_out_by_what_is_near(
+    hub: ScriptedHub, owner: str, said: str
+) -> None:
+    lucy = f"{owner} is Ana's girlfriend."
+    say_new(hub, f"{owner} is my girlfriend.", lucy, owner=owner, relation="girlfriend_of")
+    drink_many_teas(hub)
+    known = list_known_texts(hub, said)
+    assert lucy in known
+    assert len(known) == 20
+
+
+def test_what_has_an_edge_to_what_a_message_names_is_shown_whoever_has_it(
+    hub: ScriptedHub,
+) -> None:
+    set_policy(hub, graph__enabled=True)
+    hub.model.allow("merge_check")
+    things = [{"name": "Maria", "type": "person"}, {"name": "Blue Oven", "type": "organisation"}]
+    edge = {"source": "Maria", "label": "runs", "target": "Blue Oven", "fact": 0}
+    said, runs = "Maria runs the Blue Oven.", "Maria runs that place in Braga."
+    told = make_change_reply("add", runs, quote=said, owner="Maria")
+    say_and_change(hub, said, make_changes_reply(told, entities=things, relations=[edge]))
+    drink_many_teas(hub)
+    assert runs in list_known_texts(hub, "The Blue Oven has a new tea.")
+
+
+def test_what_the_speaker_told_last_is_shown_beside_what_is_near(hub: ScriptedHub) -> None:
+    drink_many_teas(hub)
+    say_new(hub, "I sing in a choir as girlfriend number one.", "Ana sings as a girlfriend.")
+    assert "Ana sings as a girlfriend." in list_known_texts(hub, "That is over, I drink tea.")
+
+
 def test_relations_in_use_keep_their_order_whichever_comes_to_be_the_commonest(
     hub: ScriptedHub,
 ) -> None:
@@ -261,6 +318,26 @@ def test_what_is_not_carried_out_waits_beside_what_is_held(
     assert list_current_texts(hub) == [*([BAKERY] if waits else []), "Ana drives a bus."]
 
 
+@pytest.mark.parametrize("one", [{"one_at_a_time": True}, {"relation": "lives_in"}])
+def test_where_a_person_confirms_what_code_makes_of_a_reading_waits_too(
+    hub: ScriptedHub, one: dict[str, Any]
+) -> None:
+    """The model names no claim: that there is one value at a time, it or the table says."""
+    set_policy(hub, judge__trust="confirm")
+    told: dict[str, Any] = {"relation": "swims_at"} | one
+    for at in ("Leca", "Foz"):
+        say_new(hub, f"I am at {at}.", f"Ana is at {at}.", value=at, **told)
+        hub.pass_time(days=1)
+    assert list_current_texts(hub) == ["Ana is at Leca.", "Ana is at Foz."]
+    (case,) = list_proposals(hub)
+    assert (case.kind, case.reason.split(":")[0]) == (
+        "conflict",
+        "a model's word waits for a person",
+    )
+    accept_all(hub)
+    assert list_current_texts(hub) == ["Ana is at Foz."]
+
+
 @pytest.mark.parametrize("trust", ["guarded", "trusted"])
 def test_a_change_that_no_message_says_is_put_before_a_person(hub: ScriptedHub, trust: str) -> None:
     set_policy(hub, judge__trust=trust)
@@ -293,13 +370,15 @@ def test_E14_a_change_beyond_the_cap_of_an_exchange_is_put_before_a_person(
     ]
 
 
-def test_R9_another_thing_that_is_liked_ends_nothing_unasked(hub: ScriptedHub) -> None:
+def test_R9_another_thing_that_is_liked_ends_nothing_where_the_words_tell_of_both(
+    hub: ScriptedHub,
+) -> None:
     liking = {"relation": "likes"}
     say_new(hub, "I like pizza.", "Ana likes pizza.", value="pizza", **liking)
     hub.pass_time(days=1)
-    soup = {"quote": "I like soup", "value": "soup"}
+    soup = {"quote": "I also like soup", "value": "soup"}
     change = change_known_claims("replace", "Ana likes soup.", "Ana likes pizza.", **soup, **liking)
-    say_and_change(hub, "I like soup now.", change)
+    say_and_change(hub, "I also like soup now.", change)
     assert list_current_texts(hub) == ["Ana likes pizza.", "Ana likes soup."]
     assert [each.kind for each in list_proposals(hub)] == ["conflict"]
 
@@ -444,6 +523,19 @@ def test_AA7_what_was_told_by_the_same_message_can_be_forgotten(hub: ScriptedHub
 
     say_and_change(hub, said, tell_and_forget)
     assert (list_facts(hub), list_proposals(hub)) == ([], [])
+
+
+def test_AA7_a_wish_counts_where_its_message_tells_something_as_well(hub: ScriptedHub) -> None:
+    """The model reads the news and overlooks the wish: rules do not, and the news is kept."""
+    set_policy(hub, erase__on_request="confirm")
+    say_new(hub, "I sing in a choir.", "Ana sings in a choir.")
+    hub.model.allow("resolve")
+    said = "I moved to Faro. Please forget that I sing in a choir."
+    say_new(hub, said, "Ana lives in Faro.", relation="lives_in", value="Faro")
+    with tenant_scope(hub.tenant.id):
+        assert Turn.objects.get(text=said).speech_act == "forget"
+    assert [case.kind for case in list_proposals(hub)] == ["erase"]
+    assert "Ana lives in Faro." in list_current_texts(hub)
 
 
 def test_AA7_a_wish_means_what_it_names_however_far_it_is(hub: ScriptedHub) -> None:

@@ -21,6 +21,7 @@ from tests.support.claims import (
     decide_on_claim,
     list_current_texts,
     list_facts,
+    list_proposals,
     make_fact_reply,
     make_facts_reply,
     make_resolve_reply,
@@ -145,6 +146,90 @@ def test_what_was_told_before_in_the_same_batch_is_compared_whoever_it_is_of(
     assert len(compared) == 10
 
 
+# What ends something need not be like it.
+
+
+@pytest.mark.parametrize("told_before", [True, False])
+def test_a_correction_in_words_that_only_others_complete_is_believed(
+    apart: ScriptedHub, told_before: bool
+) -> None:
+    """The number stands in the assistant's words; the speaker told it, or takes it up and puts it
+    right."""
+    phone: dict[str, Any] = {"predicate": "phone_number", "verb": "is"}
+    wrong, right = ("Ana's phone number is 07700 900145.", "Ana's phone number is 07700 900154.")
+    said = "My phone number is 07700 900145." if told_before else "It is on the card, 900145."
+    say_and_derive(apart, said, make_fact_reply(wrong, object="07700 900145", **phone))
+    apart.model.script("extract_facts", make_facts_reply())
+    apart.say("So your phone number is 07700 900145, noted.", role="assistant")
+    apart.run_due_jobs()
+    apart.pass_time(days=1)
+    flipped = "oh, its 154 at the end not 145, i always flip em"
+    now = make_fact_reply(right, object="07700 900154", correction=True, **phone)
+    say_and_derive(apart, flipped, now | {"quote": "its 154 at the end not 145"})
+    assert list_current_texts(apart) == [right]
+    assert [fact.status for fact in list_facts(apart, text=wrong)] == ["retracted"]
+
+
+def test_an_ending_is_compared_with_what_its_owner_told_last(apart: ScriptedHub) -> None:
+    drink_many_teas(apart)
+    landlord = "Ana's landlord is Spiros."
+    say_and_derive(apart, "My landlord is Spiros.", make_fact_reply(landlord))
+    apart.pass_time(days=1)
+    apart.embedder.table = {"Spiros": [1.0, 0], "graduated": [0, 1.0]}
+    apart.model.script("resolve", decide_on_claim(landlord, "deny"))
+    over = make_fact_reply("Ana graduated.", verb="graduated", polarity="ended")
+    say_and_derive(apart, "I graduated!!!", over)
+    assert landlord not in list_current_texts(apart)
+
+
+def test_what_is_told_of_somebody_is_compared_with_what_names_them(apart: ScriptedHub) -> None:
+    collie = "Ana has a collie called Biscuit."
+    apart.embedder.table |= {"collie": [0, 0, 1.0], "sleep": [0, 1.0, 0]}
+    say_and_derive(apart, "I have a collie, Biscuit.", make_fact_reply(collie))
+    drink_many_teas(apart)
+    apart.model.script("resolve", decide_on_claim(collie, "deny"))
+    over = make_fact_reply("Biscuit was put to sleep.", owner="Biscuit", polarity="ended")
+    say_and_derive(apart, "Biscuit was put to sleep.", over)
+    assert collie not in list_current_texts(apart)
+
+
+@pytest.mark.parametrize("parts", [{"polarity": "ended"}, {"correction": True}])
+def test_an_ending_of_which_a_model_says_nothing_is_put_before_a_person(
+    apart: ScriptedHub, parts: dict[str, Any]
+) -> None:
+    """What it calls new is new: of an ending that it passes over nobody would hear again."""
+    say_and_derive(apart, "I sing in a choir.", make_fact_reply("Ana sings in a choir."))
+    apart.pass_time(days=1)
+    over = make_fact_reply("Ana has no more evenings of song.", **parts)
+    apart.model.script("resolve", make_resolve_reply(("c1", "add", "")))
+    say_and_derive(apart, "No more evenings of song!", over)
+    assert list_proposals(apart) == []
+    apart.model.script("resolve", make_resolve_reply())
+    again = make_fact_reply("Ana has given all that up.", **parts)
+    say_and_derive(apart, "I have given all that up.", again)
+    (case,) = list_proposals(apart)
+    assert (case.kind, case.reason) == ("conflict", "ends something, and nobody says what")
+    assert "Ana sings in a choir." in list_current_texts(apart)
+
+
+def test_an_ending_that_its_words_do_not_bear_out_is_put_before_a_person(
+    apart: ScriptedHub,
+) -> None:
+    """The words tell of a brother: they are not believed of Ana, and not lost either."""
+    leeds = make_fact_reply("Ana lives in Leeds.", predicate="lives_in", object="Leeds")
+    say_and_derive(apart, "I live in Leeds.", leeds)
+    apart.pass_time(days=1)
+    over = leeds | {"text": "Ana no longer lives in Leeds.", "polarity": "ended"}
+    say_and_derive(apart, "My brother no longer lives in Leeds.", over)
+    assert list_current_texts(apart) == ["Ana lives in Leeds."]
+    (case,) = list_proposals(apart)
+    assert (case.kind, case.payload["op"], case.reason) == (
+        "overwrite",
+        "end",
+        "no message says it",
+    )
+
+
 # Wishes.
 
 
@@ -173,6 +258,40 @@ def test_AA7_a_wish_finds_what_is_held_under_another_name(apart: ScriptedHub, na
     apart.model.script("resolve", decide_on_claim(text, "forget"))
     say_wish(apart, "Please forget my address.")
     assert text not in list_current_texts(apart)
+
+
+def test_AA7_what_was_told_in_the_same_batch_is_offered_to_a_wish(apart: ScriptedHub) -> None:
+    apart.set_policy("mem0", episodes__rolling=False, derive__batch_exchanges=2)
+    choir = make_fact_reply("Ana sings in a choir.", quote="I sing in a choir.")
+    acts = [{"handle": "t2", "act": "forget"}]
+    apart.model.script("extract_facts", make_facts_reply(choir, speech_acts=acts))
+    apart.model.script("resolve", decide_on_claim("Ana sings in a choir.", "forget"))
+    apart.say("I sing in a choir.", "Please forget what I said of the choir.")
+    apart.run_due_jobs()
+    assert list_facts(apart) == []
+    assert list_proposals(apart, state="open") == []
+
+
+def test_AA7_a_wish_that_a_model_says_means_several_is_granted_for_each_though_one_is_over(
+    apart: ScriptedHub,
+) -> None:
+    swims: dict[str, Any] = {"verb": "swims at", "predicate": "swims_at"}
+    for at in ("Leca", "Foz"):
+        told = make_fact_reply(f"Ana swims at {at}.", object=at, **swims)
+        if at == "Foz":
+            apart.model.script("resolve", decide_on_claim("Ana swims at Leca.", "contradict"))
+        say_and_derive(apart, f"I swim at {at}.", told)
+        apart.pass_time(days=1)
+    assert [fact.status for fact in list_facts(apart)] == ["superseded", "active"]
+
+    def mean_both(data: dict[str, Any]) -> dict[str, Any]:
+        meant = [("w0", "forget", kept["handle"]) for kept in data["kept"]]
+        return make_resolve_reply(*meant)
+
+    apart.model.script("resolve", mean_both)
+    say_wish(apart, "Please forget where I swim.")
+    assert list_facts(apart) == []
+    assert list_proposals(apart, state="open") == []
 
 
 def test_AA7_what_was_told_last_is_offered_to_a_wish_that_names_nothing(

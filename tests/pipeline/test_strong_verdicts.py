@@ -17,6 +17,7 @@ from tests.support.claims import (
     make_changes_reply,
     make_fact_reply,
     make_facts_reply,
+    make_resolve_reply,
 )
 from tests.support.hub import ScriptedHub
 
@@ -72,6 +73,17 @@ class Careful:
         self.hub.run_due_jobs()
         self.hub.pass_time(days=1)
 
+    def say_new_beside(self, said: str, text: str, **parts: Any) -> None:
+        """Of what it was shown it names nothing: it says that this is new."""
+        if self.at_once:
+            return self.say(said, "add", text, one_at_a_time=False, **parts)
+        given = {"quote": said, "object": parts["value"], "predicate": parts["relation"]}
+        fact = make_fact_reply(text, **given | parts)
+        self.hub.model.script("extract_facts", make_facts_reply(fact))
+        self.hub.model.allow(resolve=make_resolve_reply(("c1", "add", "")))
+        self.hub.say(said)
+        self.hub.run_due_jobs()
+
     def _change(self, do: str, text: str, targets: Sequence[str], given: dict[str, Any]) -> Any:
         def change(data: dict[str, Any]) -> dict[str, Any]:
             shown = [claim["handle"] for claim in data["known"] if claim["text"] in targets]
@@ -112,10 +124,11 @@ ONE_VALUE_AT_A_TIME = [
 def test_a_value_that_a_model_says_is_replaced_is_closed(
     careful: Careful, trust: str, relation: str, old: str, new: str, said: str, text: str
 ) -> None:
-    """Of a relation that no table knows, in plain words: no "now", no "instead"."""
+    """Of a relation that no table knows, and of which nobody says that it has one value at a time,
+    in plain words: no "now", no "instead". The verdict alone says so."""
     hub = careful.hub
     careful.set_policy(judge__trust=trust)
-    of: dict[str, Any] = {"relation": relation, "one_at_a_time": True}
+    of: dict[str, Any] = {"relation": relation}
     careful.say(said.format(old), "add", text.format(old), value=old, **of)
     careful.say(said.format(new), "replace", text.format(new), [text.format(old)], value=new, **of)
     assert list_current_texts(hub) == [text.format(new)]
@@ -154,9 +167,11 @@ def tell_of_pizza(careful: Careful) -> dict[str, Any]:
         "I went off pizza, I like soup.",
         "I like soup instead.",
         "I don't like pizza any more. I like soup.",
+        "I like soup now.",
+        "I gave up smoking. I like soup.",
     ],
 )
-def test_R9_words_that_say_that_one_took_the_others_place_close_it_whatever_the_table_says(
+def test_R9_a_verdict_that_the_words_bear_out_closes_the_other_value_whatever_the_table_says(
     careful: Careful, said: str
 ) -> None:
     likes = tell_of_pizza(careful)
@@ -169,20 +184,58 @@ def test_R9_words_that_say_that_one_took_the_others_place_close_it_whatever_the_
 @pytest.mark.parametrize(
     "said",
     [
-        "I like soup now.",
         "I also like soup instead of a roll.",
         "I still like pizza, but I like soup instead of bread.",
         "According to the page, I like soup instead of pizza.",
         'The advert said "I like soup instead of pizza".',
-        "I gave up smoking. I like soup.",
     ],
 )
-def test_R9_words_that_do_not_say_it_are_put_before_a_person(careful: Careful, said: str) -> None:
+def test_R9_words_that_tell_of_both_or_are_anothers_are_put_before_a_person(
+    careful: Careful, said: str
+) -> None:
     likes = tell_of_pizza(careful)
     quote = {"quote": "I like soup", "value": "soup"}
     careful.say(said, "replace", "Ana likes soup.", ["Ana likes pizza."], **quote, **likes)
     assert list_current_texts(careful.hub) == ["Ana likes pizza.", "Ana likes soup."]
     assert [case.kind for case in list_proposals(careful.hub)] == ["conflict"]
+
+
+def test_what_a_model_calls_new_stands_beside_what_the_table_would_close(careful: Careful) -> None:
+    job: dict[str, Any] = {"relation": "works_at", "verb": "works at"}
+    acme, library = "Ana works at Acme.", "Ana works at the library on Saturdays."
+    careful.say("I work at Acme.", "add", acme, value="Acme", **job)
+    said = "I also work at the library on Saturdays."
+    careful.say_new_beside(said, library, value="the library", **job)
+    assert list_current_texts(careful.hub) == [acme, library]
+    assert list_proposals(careful.hub) == []
+
+
+def test_what_a_model_calls_new_is_put_before_a_person_where_no_words_say_it(
+    hub: ScriptedHub,
+) -> None:
+    careful = Careful(hub, "mem0")
+    careful.set_policy()
+    job: dict[str, Any] = {"relation": "works_at", "verb": "works at"}
+    acme, library = "Ana works at Acme.", "Ana works at the library."
+    careful.say("I work at Acme.", "add", acme, value="Acme", **job)
+    quote = {"quote": "I am at the library as well"}
+    said = "I work at the library on Saturdays."
+    careful.say_new_beside(said, library, value="the library", **job, **quote)
+    assert list_current_texts(hub) == [acme, library]
+    assert [case.kind for case in list_proposals(hub)] == ["conflict"]
+
+
+def test_where_a_person_confirms_a_rule_ends_nothing_by_what_a_model_read(hub: ScriptedHub) -> None:
+    """The rule knows that "ended" is about the home; that it has ended is the model's reading."""
+    careful = Careful(hub, "mem0")
+    careful.set_policy(judge__trust="confirm")
+    home: dict[str, Any] = {"relation": "lives_in", "value": "Porto"}
+    porto = "Ana lives in Porto."
+    careful.say("I live in Porto.", "add", porto, **home)
+    careful.say("I no longer live in Porto.", "end", "Ana no longer lives in Porto.", **home)
+    assert porto in list_current_texts(hub)
+    (case,) = list_proposals(hub)
+    assert (case.kind, case.row_id) == ("conflict", list_facts(hub, text=porto)[0].id)
 
 
 def test_a_verdict_with_two_targets_ends_both(careful: Careful) -> None:

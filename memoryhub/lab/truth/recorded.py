@@ -100,7 +100,7 @@ class RecordedModel:
         return {"facts": facts, "speech_acts": acts}
 
     def _resolve(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        decisions = []
+        decisions: list[dict[str, str]] = []
         held = [*data["kept"], *data["new"]]
         for new in data["new"]:
             wished = bool(new.get("wish"))
@@ -113,6 +113,9 @@ class RecordedModel:
                     for claim in held
                     if claim["text"] in texts and claim["handle"] in new["compare"]
                 ]
+            if not wished and all(each["candidate"] != new["handle"] for each in decisions):
+                nothing = {"candidate": new["handle"], "op": "add", "target": "", "text": ""}
+                decisions.append(nothing)
         return {"decisions": decisions}
 
     def _find_resolved(

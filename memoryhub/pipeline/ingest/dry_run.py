@@ -90,7 +90,9 @@ def _list_decisions(batch: read.DialogueBatch, now: datetime) -> list[dict[str, 
     made = draft_batch(batch, now)
     space, policy, reader = batch.space, batch.policy, made.reader
     claims = resolve.prepare_claims(space, policy, made.facts, reader, made.embedder, now)
-    wishes = forget_requests.prepare_requests(space, policy, batch.own_words, reader, made.embedder)
+    wishes = forget_requests.prepare_requests(
+        space, policy, batch.own_words, reader, made.embedder, new=claims.list_new_claims()
+    )
     return [each.render_decision() for each in claims.decisions] + [
         wish.render_decision() for wish in wishes
     ]

@@ -160,6 +160,36 @@ def test_E25_a_claim_in_words_nobody_used_is_not_anothers() -> None:
     assert not is_from_other_speaker("Rosa gave notice.", "I quit!", told, ["Rosa"])
 
 
+@pytest.mark.parametrize("said", ["Young one there now, Flood.", "You know the vet is Flood."])
+def test_young_is_no_word_to_a_listener(said: str) -> None:
+    assert is_attributable("Nora", said) is said.startswith("Young")
+
+
+def test_a_relative_whom_one_goes_to_is_not_whom_the_words_tell_of() -> None:
+    source = Utterance("t1", "马骁", "user", "端午回我妈那儿一碗面下去。", AT)
+    told = ("马骁恢复吃面。", ["马骁"])
+    assert not tells_of_somebody_of_theirs("马骁", source, source.text, *told)
+    assert tells_of_somebody_of_theirs("马骁", source, "我妈那天吃了一碗面。", *told)
+
+
+@pytest.mark.parametrize(
+    ("claim", "said", "own"),
+    [
+        # The assistant repeats the number; its speaker told it first.
+        ("Rosa's number is 07700 900154.", "oh, its 154 at the end", ["07700 900145 is my number"]),
+        ("Rosa plays varsity basketball.", "made it", ["I play basketball"]),
+        ("Rosa pays 612.50 each of the rent.", "and yes to 612.50.", []),
+        ("王芳今年67岁。", "打错了，67", []),
+    ],
+)
+def test_E25_what_the_speaker_told_before_is_not_anothers_whoever_repeats_it(
+    claim: str, said: str, own: list[str]
+) -> None:
+    told = ["So number 07700, each with rent, varsity basketball number plays. 王芳今年76岁了。"]
+    assert not is_from_other_speaker(claim, said, told, ["Rosa", "王芳"], own)
+    assert is_from_other_speaker("Rosa plays varsity basketball.", "made it", told, ["Rosa"], [])
+
+
 def test_of_a_whole_message_the_sentences_bear_on_a_claim_that_share_its_words() -> None:
     said = ["Hey Rosa!", "I ran a race for the hospice.", "It was cold.", "Will you come?"]
     assert select_bearing_sentences("Rosa ran a race for the hospice.", said, ["Rosa", "Ines"]) == [

@@ -23,7 +23,7 @@ _QUESTION_END = re.compile(r"[?？][\"'”’」』）)\]\s]*$")
 
 _SECOND_PERSON = re.compile(r"\b(?:you|your|yours|yourself|u)\b|你|您", re.I)
 _THANKS = re.compile(r"\bthank you\b|谢谢[你您]", re.I)
-_OPENS_WITH_YOU = re.compile(r"^\W*you|^[你您]", re.I)
+_OPENS_WITH_YOU = re.compile(r"^\W*you(?:rs?|rself)?\b|^[你您]", re.I)
 _FIRST_PERSON = re.compile(r"\b(?:i|im|ive|me|my|mine|myself)\b|我(?!们)|俺", re.I)
 _FIRST_PERSON_PLURAL = re.compile(r"\b(?:we|us|ours?)\b|我们|咱", re.I)
 _THIRD_PERSON = re.compile(r"\b(?:he|she|they|him|her|his|hers|their|them)\b|[他她]", re.I)
@@ -31,7 +31,7 @@ _THIRD_PERSON = re.compile(r"\b(?:he|she|they|him|her|his|hers|their|them)\b|[�
 _RELATIVES = "|".join(sorted(PEOPLE | ANIMALS, key=len, reverse=True))
 _OWN_RELATIVE = re.compile(
     rf"\b(?i:my|our) (?:[\w-]+ )?(?P<who>(?i:{_RELATIVES}))\b(?:,? (?P<name>[A-Z]\w+))?"
-    r"|我(?:的|们|家)?(?P<zh>爸爸?|妈妈?|父亲|母亲|哥哥?|姐姐?|弟弟?|妹妹?|爷爷|奶奶|外婆|外公|儿子|女儿|老婆|老公"
+    r"|(?<![回去到在跟给陪找])我(?:的|们|家)?(?P<zh>爸爸?|妈妈?|父亲|母亲|哥哥?|姐姐?|弟弟?|妹妹?|爷爷|奶奶|外婆|外公|儿子|女儿|老婆|老公"
     r"|妻子|丈夫|室友|同事|同学|朋友|猫|狗)",
 )
 _POSSESSIVE = re.compile(r"\w['’]s?\b|的")
@@ -222,15 +222,19 @@ def names_other_person(claim: str, owner: str, people: Iterable[str]) -> bool:
 
 
 def is_from_other_speaker(
-    claim: str, said: str, others: Iterable[str], names: Iterable[str]
+    claim: str, said: str, others: Iterable[str], names: Iterable[str], own: Iterable[str] = ()
 ) -> bool:
-    """Whether no word of the `claim` is in what it rests on, `said`, but two are in what was told
-    elsewhere: a model that mixes up two messages quotes one of them for the other.
+    """Whether no word or number of the `claim` is in what it rests on, `said`, but two words are in
+    what others told: a model that mixes up two messages quotes one of them for the other.
 
-    What others asked does not count: a plain "yes" makes a claim of somebody else's question.
+    What others asked does not count: a plain "yes" makes a claim of somebody else's question. Nor
+    does what is in the speaker's `own` words, whoever repeats it: "made it" is of what they told
+    before.
     """
     words = extract_word_beginnings(claim) - extract_word_beginnings(" ".join(names))
-    if not words or words & extract_word_beginnings(said):
+    shared = words & extract_word_beginnings(said) or _find_numbers(claim) & _find_numbers(said)
+    words -= extract_word_beginnings(" ".join(own))
+    if not words or shared:
         return False
     told = (s for text in others for s in split_sentences(text) if not _QUESTION_END.search(s))
     return any(len(words & extract_word_beginnings(sentence)) > 1 for sentence in told)
@@ -240,6 +244,10 @@ def extract_word_beginnings(text: str) -> frozenset[str]:
     """Those of words of four letters and more ("like" of "likes"), and single Chinese characters:
     what two texts with the same words in other forms have in common."""
     return frozenset(re.findall(r"\b[^\W\u4e00-\u9fff]{4}|[\u4e00-\u9fff]", text.lower()))
+
+
+def _find_numbers(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\d+", text))
 
 
 def bears_on(said: str, claims: Iterable[str], names: Iterable[str], key: str = "") -> bool:

@@ -127,15 +127,14 @@ class ExtractionReader:
         self._place = {u.handle: at for at, e in enumerate(self.exchanges) for u in e.utterances}
         self._speakers = {u.speaker for u in self.offered.values()}
         first = self.exchanges[:1]
-        before = [u for e in first for u in (*e.earlier, *e.history)]
+        self._earlier = before = [u for e in first for u in (*e.earlier, *e.history)]
         shown = [*self.offered.values(), *before]
         summaries = [e.summary for e in first]
         self._held = {claim.handle: claim for e in first for claim in e.held or ()}
         self._is_comparing = any(e.held is not None for e in first)
         known = [f"{claim.owner} {claim.text}" for claim in self._held.values()]
         self._heard = " ".join([*(f"{u.speaker} {u.text}" for u in shown), *summaries, *known])
-        # Only to understand what is meant: a claim is never taken from it.
-        self._before = [*(u.text for u in before), *summaries]
+        self._summaries = summaries
         self._acts_said: Mapping[str, SpeechAct] = {}
 
     def build_extractions(self, reply: ReadReply) -> list[Extraction]:
@@ -175,10 +174,12 @@ class ExtractionReader:
     def _classify_acts(
         self, kept: Mapping[int, FactCandidate], wishes: Sequence[ForgetWish]
     ) -> dict[str, SpeechAct]:
-        """What changes something asserts or wishes; other messages do what their words say."""
+        """What changes something asserts or wishes; other messages do what their words say. One
+        that does both wishes: its claims are kept all the same."""
         acts = {handle: classify_plain_act(u.text) for handle, u in self.offered.items()}
         said = [fact for fact in kept.values() if not fact.withheld]
         acts |= {s.handle: "assertion" for fact in said for s in fact.sources}
+        acts |= self._notice_wishes()
         return acts | {wish.source.handle: "forget" for wish in wishes}
 
     def _notice_wishes(self) -> dict[str, SpeechAct]:
@@ -296,9 +297,14 @@ class ExtractionReader:
             return None  # the model copied its own prompt
         changes = self._read_changes(change, index) if change and self._is_comparing else None
         withheld = ""
-        if not is_judged and not self._is_supported(source, span, owner, text, missed=missed):
-            if not changes or source.role != "user":
-                return None
+        corrects = reply.correction and found
+        if not is_judged and not self._is_supported(
+            source, span, owner, text, missed=missed, corrects=corrects
+        ):
+            ends = corrects or (found and polarity in ("denied", "ended"))
+            wants = bool(changes) if change else ends and self._asserts_something(source, span)
+            if not wants or source.role != "user":
+                return None  # a person is asked only about what would change something held
             withheld = _NOT_SAID
         quote = words if found else ""
         key = key_from_words(reply.predicate)
@@ -413,11 +419,19 @@ class ExtractionReader:
         return known
 
     def _is_supported(
-        self, source: Utterance, span: SourceSpan, owner: str, text: str, *, missed: bool
+        self,
+        source: Utterance,
+        span: SourceSpan,
+        owner: str,
+        text: str,
+        *,
+        missed: bool,
+        corrects: bool,
     ) -> bool:
         """Whether the words it rests on say that something is so, and can be about this owner.
 
-        Where it shares none with a message whose words it `missed`, that is not its source.
+        Where it shares none with a message whose words it `missed`, that is not its source. Words
+        that are found and put something right (`corrects`) repeat little of it: "154, not 145".
         """
         whole = (span.start, span.end) == (0, len(source.text))
         said = split_sentences(source.text, span.start, span.end)
@@ -427,20 +441,20 @@ class ExtractionReader:
         basis = near or said
         if not has_assertion(basis, self._acts_said.get(source.handle)):
             return False
+        if not corrects and self._is_from_other_speaker(source, " ".join(basis), text):
+            return False
         clause = "" if whole else find_clause(source.text, span.start, span.end)
         return self._is_attributable(source, " ".join(basis), owner, text, clause)
+
+    def _asserts_something(self, source: Utterance, span: SourceSpan) -> bool:
+        said = split_sentences(source.text, span.start, span.end)
+        return has_assertion(said, self._acts_said.get(source.handle))
 
     def _is_attributable(
         self, source: Utterance, basis: str, owner: str, text: str, clause: str
     ) -> bool:
         """Whether a claim rests on these words and no others, and they can be about its owner.
         `clause`: the one that is quoted, "" where none is."""
-        others = [u.text for u in self.offered.values() if u.speaker != source.speaker]
-        elsewhere = [*others, *self._before]
-        if not takes_what_was_offered(basis) and is_from_other_speaker(
-            text, basis, elsewhere, self._speakers
-        ):
-            return False
         exchange = self.exchanges[self._place[source.handle]]
         people = [*exchange.participants, exchange.subject, *self._speakers]
         if source.role != "user":
@@ -453,6 +467,16 @@ class ExtractionReader:
             return False
         return not names_other_person(text, owner, people) and may_be_about(
             owner, source, basis, people, " ".join([self._heard, *exchange.names]), clause
+        )
+
+    def _is_from_other_speaker(self, source: Utterance, basis: str, text: str) -> bool:
+        """Whether a claim is taken from what others say here or said before, or from a summary:
+        these only help to understand what is meant."""
+        said = [*self._earlier, *self.offered.values()]
+        own = [u.text for u in said if u.speaker == source.speaker and u is not source]
+        others = [u.text for u in said if u.speaker != source.speaker]
+        return not takes_what_was_offered(basis) and is_from_other_speaker(
+            text, basis, [*others, *self._summaries], self._speakers, own
         )
 
     def _is_from_prompt(self, text: str, told: str) -> bool:

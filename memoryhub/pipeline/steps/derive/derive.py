@@ -96,6 +96,7 @@ class DeriveStep(Step[DialogueBatch, PreparedDerivation]):
             made.reader,
             made.embedder,
             made.find_wished_facts(told),
+            claims.list_new_claims(),
         )
         notes = note_changes.prepare_notes(batch, made.pages, claims.inserted_facts, self.now)
         return PreparedDerivation(made, claims, wishes, notes)

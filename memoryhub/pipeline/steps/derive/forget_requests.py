@@ -33,6 +33,7 @@ from notes.facts.neighbours import (
     find_facts_about,
     find_facts_of,
     find_open_facts,
+    find_past_facts,
     list_named_owners,
     list_named_things,
     list_open_owners,
@@ -99,8 +100,10 @@ def prepare_requests(
     engine: Engine,
     embedder: Embedder,
     meant: Mapping[UUID, Sequence[Fact]] | None = None,
+    new: Sequence[tuple[Fact, Any]] = (),
 ) -> list[ForgetRequest]:
-    """What the wishes among `turns` mean: what `meant` says by turn, else what the engine says.
+    """What the wishes among `turns` mean: what `meant` says by turn, else what the engine says of
+    claims held, and of those read with the turns: the `new`, each with its vector if it has one.
 
     Call outside any scope. Raises EngineError.
     """
@@ -108,11 +111,16 @@ def prepare_requests(
     wished = [t for t in turns if t.speech_act == "forget" and is_from_subject(space, t)]
     known = [ForgetRequest(t, said[t.id], named=True) for t in wished if said.get(t.id)]
     asked = [turn for turn in wished if not said.get(turn.id)]
-    return [*known, *_ask_about_requests(space, policy, asked, engine, embedder)]
+    return [*known, *_ask_about_requests(space, policy, asked, engine, embedder, new)]
 
 
 def _ask_about_requests(
-    space: Space, policy: Policy, asked: Sequence[Turn], engine: Engine, embedder: Embedder
+    space: Space,
+    policy: Policy,
+    asked: Sequence[Turn],
+    engine: Engine,
+    embedder: Embedder,
+    new: Sequence[tuple[Fact, Any]],
 ) -> list[ForgetRequest]:
     if not asked:
         return []
@@ -120,40 +128,69 @@ def _ask_about_requests(
     told = [extract_wish_words(text) or text for text in texts] if engine.reads_by_rules else texts
     vectors = embed_or_none(lambda: embedder.embed(told))
     with tenant_scope(space.tenant_id):
-        most = OfferLimits.of(engine, policy).claims
-        offered = _load_offered_facts(space, asked, vectors, embedder.name, most)
+        limits = OfferLimits.of(engine, policy)
+        offered = _load_offered_facts(space, asked, vectors, embedder.name, limits, new)
     meant = _ask_meant_facts(space, asked, offered, engine, embedder.name)
-    return [ForgetRequest(turn, *meant.get(at, ([], True))) for at, turn in enumerate(asked)]
+    says_which = not engine.reads_by_rules
+    return [
+        ForgetRequest(turn, *meant.get(at, ([], True)), named=at in meant and says_which)
+        for at, turn in enumerate(asked)
+    ]
 
 
 def _load_offered_facts(
-    space: Space, wishes: Sequence[Turn], vectors: Any, model: str, most: int
+    space: Space,
+    wishes: Sequence[Turn],
+    vectors: Any,
+    model: str,
+    limits: OfferLimits,
+    new: Sequence[tuple[Fact, Any]],
 ) -> list[dict[Fact, float | None]]:
-    """By wish at most `most` claims that it may mean, with the cosines known: those of the
-    predicate asked for, those near in meaning, those about what and whom it names, and those told
-    last; of the speaker under all names, and of other people. Each way has its share, and nothing
-    is too far: "forget my address" is like no street.
+    """By wish, as far as the limits let, the claims that it may mean, with the cosines known: those
+    of the predicate asked for, those near in meaning, those `new` with it, those about what and
+    whom it names, those told last, and those that are over; of the speaker under all names, and of
+    other people. Each way has its share, and nothing is too far: "forget my address" is like no
+    street.
 
     As many statements for many wishes as for one.
     """
     texts = [turn.words[:MAX_REQUEST_CHARACTERS] for turn in wishes]
     owners = list_open_owners(space)
     names = [list_same_names(turn.speaker, owners, space.called_names) for turn in wishes]
-    near = _find_near_facts(space, names, vectors, model, most)
+    near = _find_near_facts(space, names, vectors, model, limits.claims)
+    past: list[list[UUID]] = [[] for _ in wishes]
+    if vectors is not None and limits.past:
+        over = find_past_facts(space, model, vectors, most=limits.past)
+        past = [[row for row, _ in found] for found in over]
     ways = zip(
         *_find_facts_asked_for(space, wishes, names),
         [list(own) for own, _ in near],
         [list(others) for _, others in near],
+        [_rank_new_facts(new, turn, vectors, at) for at, turn in enumerate(wishes)],
         _find_named_facts(space, texts, names, owners),
         find_facts_of(space, names),  # told last: "forget that" has no word in common with it
+        past,
         strict=True,
     )
-    chosen = [take_turns(most, *found) for found in ways]
-    rows = _select_open_facts(space).in_bulk({row for found in chosen for row in found})
+    chosen = [take_turns(limits.claims, *found) for found in ways]
+    kept = Fact.objects.filter(space=space, retired_at=None).exclude(status=Fact.Status.RETRACTED)
+    rows = kept.in_bulk({row for found in chosen for row in found})
+    rows |= {fact.id: fact for fact, _ in new}
     return [
         {rows[row]: {**own, **others}.get(row) for row in found if row in rows}
         for found, (own, others) in zip(chosen, near, strict=True)
     ]
+
+
+def _rank_new_facts(
+    new: Sequence[tuple[Fact, Any]], wish: Turn, vectors: Any, at: int
+) -> list[UUID]:
+    """What was told until then and is not stored yet, the nearest in meaning first."""
+    told = [(fact, vector) for fact, vector in new if fact.asserted_at <= wish.occurred_at]
+    if vectors is not None:
+        near = {f.id: float(v @ vectors[at]) for f, v in told if v is not None}
+        told.sort(key=lambda each: near.get(each[0].id, -1.0), reverse=True)
+    return [fact.id for fact, _ in told]
 
 
 def _select_open_facts(space: Space) -> QuerySet[Fact]:

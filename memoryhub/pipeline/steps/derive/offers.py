@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from memoryhub.engines.types import Engine
 from memoryhub.policies.schema import Policy
 
+_MAX_PAST = 5
 _MAX_OF_OTHERS = 5  # claims near a new one that rules are offered whoever they are about
 
 
@@ -17,7 +18,7 @@ class OfferLimits:
 
     `others`: at most so many found by meaning alone that are not looked for by owner. `of_others`:
     what other people have is looked for apart from the owner's own, and by whom and what a claim
-    names.
+    names. `past`: of those that are over, which a wish may mean too.
     """
 
     claims: int
@@ -26,6 +27,7 @@ class OfferLimits:
     compared: int
     floor: float
     of_others: bool
+    past: int
 
     @classmethod
     def of(cls, engine: Engine, policy: Policy) -> OfferLimits:
@@ -33,6 +35,7 @@ class OfferLimits:
         at all that the owner has, whatever it resembles, and at little of others, for they might
         take what is told of one for another's."""
         if engine.reads_by_rules:
-            return cls(60, 10, _MAX_OF_OTHERS, compared=70, floor=-1.0, of_others=False)
+            return cls(60, 10, _MAX_OF_OTHERS, compared=70, floor=-1.0, of_others=False, past=0)
         most = policy.facts.neighbours
-        return cls(most, 3, most, compared=most, floor=policy.facts.floor, of_others=True)
+        floor = policy.facts.floor
+        return cls(most, 3, most, compared=most, floor=floor, of_others=True, past=_MAX_PAST)

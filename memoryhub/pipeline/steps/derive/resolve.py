@@ -27,6 +27,7 @@ from notes.facts.decide import ClaimDecision
 from notes.facts.neighbours import (
     OF_ANYBODY,
     find_facts_about,
+    find_facts_naming,
     find_facts_of,
     find_open_facts,
     find_same_predicate,
@@ -75,6 +76,11 @@ class FactDraft:
     said: str = ""  # the words of its message around those it rests on
     quotation: Sequence[str] = ()  # the speaker's own sentences that it rests on
     assisted: bool = False  # told to an assistant, and not among people
+
+    @property
+    def may_end(self) -> bool:
+        """Whether it says that something is over or never was so, of which it need not speak."""
+        return self.correction or self.fact.polarity in ("denied", "ended")
 
     @property
     def supporting_sources(self) -> list[TurnEvidence]:
@@ -130,6 +136,12 @@ class PreparedClaims:
     def inserted_facts(self) -> list[Fact]:
         """The facts that `write` will store."""
         return self.resolver.inserted
+
+    def list_new_claims(self) -> list[tuple[Fact, Any]]:
+        """These facts with their vectors; None where the embedder is down."""
+        found = () if self.vectors is None else zip(self.entries, self.vectors, strict=True)
+        vectors = {entry.owner_id: vector for entry, vector in found}
+        return [(fact, vectors.get(fact.id)) for fact in self.inserted_facts]
 
 
 def prepare_claims(
@@ -288,8 +300,9 @@ def _find_named_claims(
     owners: Sequence[str],
     limits: OfferLimits,
 ) -> list[list[UUID]]:
-    """By draft, claims with an edge to what it names, and those about whom it names. Two
-    statements at most."""
+    """By draft, claims with an edge to what it names, those about whom it names, those of others
+    that name its owner, and the newest about the owner of one that ends something ("graduated!" is
+    like nothing that it ends), or is of somebody who does not speak. Four statements at most."""
     whose = [names[draft.fact.owner] for draft in drafts]
     edges = find_facts_about(
         space,
@@ -298,12 +311,21 @@ def _find_named_claims(
             for draft, mine in zip(drafts, whose, strict=True)
         ],
     )
-    about: list[list[UUID]] = [[] for _ in drafts]
-    if limits.of_others:
-        told = [list_named_owners(owners, draft.fact.text) for draft in drafts]
-        others = [{*t} - {*mine} for t, mine in zip(told, whose, strict=True)]
-        about = find_facts_of(space, others)
-    return [[*edges.get(at, []), *about[at]] for at in range(len(drafts))]
+    if not limits.of_others:
+        return [edges.get(at, []) for at in range(len(drafts))]
+    told = [list_named_owners(owners, draft.fact.text) for draft in drafts]
+    about = find_facts_of(space, [{*t} - {*m} for t, m in zip(told, whose, strict=True)])
+    spoken = {normalise_name(name) for name in (*space.speakers, *space.called_names)}
+    third = [[] if spoken & {normalise_name(n) for n in mine} else mine for mine in whose]
+    naming = find_facts_naming(space, third)
+    newest = find_facts_of(
+        space,
+        [mine if d.may_end else rest for d, mine, rest in zip(drafts, whose, third, strict=True)],
+    )
+    return [
+        take_turns(limits.claims, edges.get(at, []), about[at], naming[at], newest[at])
+        for at in range(len(drafts))
+    ]
 
 
 def _list_related_names(draft: FactDraft, own: Collection[str]) -> set[str]:

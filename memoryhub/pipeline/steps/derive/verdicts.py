@@ -25,7 +25,7 @@ from memoryhub.engines.types import (
 )
 from memoryhub.policies.schema import FactsPolicy
 from notes.facts.decide import ClaimDecision, ResolutionOp
-from notes.facts.exchanges import tells_exchange
+from notes.facts.exchanges import bear_exchange_out
 from notes.facts.judge import JudgeTrust, decide_by_verdict
 from notes.facts.resolve import Resolver
 from notes.history.change_set import TurnEvidence
@@ -151,15 +151,23 @@ class ClaimDecider:
             ), None
         if question.withheld:
             judged = [self._judge_verdict(place, ruling) for ruling in rulings]
+            if question.judged is None:
+                judged.append(self._decide_by_rules(question))
             return self.resolver.withhold_candidate(new, sources, question.withheld, judged), None
         decision = self._decide_by_rules(question)
         if question.judged is not None and _was_told_with(decision.target, new):
             # Who read both in one breath has said what one does to the other.
             decision = ClaimDecision(ResolutionOp.ADD, "new")
         also: list[ClaimDecision[Any]] = []
-        if rulings and (self._may_judge(decision) or question.judged is not None):
+        if self._leaves_beside(question, rulings):
+            decision = _keep_beside(decision, is_borne_out=question.quoted)
+        elif rulings and (self._may_judge(decision) or question.judged is not None):
             decision, *also = self._combine_decisions(
                 decision, [self._judge_verdict(place, ruling) for ruling in rulings]
+            )
+        elif decision.is_open and (ended := self._find_unsaid_target(question)):
+            decision = ClaimDecision(
+                ResolutionOp.REVIEW, "ends something, and nobody says what", ended
             )
         if doubt := self._find_doubt(question):
             decision, *also = [_hold_back(each, doubt) for each in (decision, *also)]
@@ -173,15 +181,32 @@ class ClaimDecider:
             self._standing_facts[place] = stands
         return done, stands
 
+    def _leaves_beside(self, question: ClaimQuestion, rulings: Sequence[TargetedVerdict]) -> bool:
+        """Whether a model that was asked about it says that it is new beside what it was shown."""
+        asked = question.judged is None and not self.engine.reads_by_rules
+        return asked and bool(rulings) and all(each.verdict.op == "add" for each in rulings)
+
+    def _find_unsaid_target(self, question: ClaimQuestion) -> Fact | None:
+        """What an ending most likely ends of which a model that was asked says nothing at all: a
+        person is asked then. Who says that it is new has said what becomes of it."""
+        ends = question.correction or question.fact.polarity == "ended"
+        if self.engine.reads_by_rules or question.judged is not None or not ends:
+            return None
+        near = (self.rows[row] for row in question.held)
+        return next((f for f in near if f.polarity == "holds" and f.valid_to is None), None)
+
     def _find_doubt(self, question: ClaimQuestion) -> str:
         """Why nothing is ended or reworded by this claim before a person says so; "" where it may
         do so. Rules read the words themselves; a model may make them up, and one that is trusted
-        may be talked into it by what it reads: its words are looked for all the same."""
+        may be talked into it by what it reads: its words are looked for all the same. What code
+        decides of a claim rests on the model's reading of it too."""
         if question.passed_on:
             return "told of what somebody else says"
-        if self.engine.reads_by_rules or question.quoted:
+        if self.engine.reads_by_rules:
             return ""
-        return "the words it rests on do not say it"
+        if self.trust == "confirm":
+            return "a model's word waits for a person"
+        return "" if question.quoted else "the words it rests on do not say it"
 
     def _combine_decisions(
         self, by_rules: ClaimDecision[Any], judged: Sequence[ClaimDecision[Any]]
@@ -234,18 +259,18 @@ class ClaimDecider:
             speakers=self.speakers,
             tells_state=question.judged is not None,
             is_model=not self.engine.reads_by_rules,
-            tells_exchange=target is not None and self._tells_exchange(question, target),
+            bears_exchange_out=target is not None and self._bear_exchange_out(question, target),
             why=verdict.reason if self.engine.reads_by_rules else "",
         )
 
-    def _tells_exchange(self, question: ClaimQuestion, target: Fact) -> bool:
+    def _bear_exchange_out(self, question: ClaimQuestion, target: Fact) -> bool:
         """Whether the speaker's own words bear out that one value took the place of the other.
         Rules have weighed the words already."""
         if self.engine.reads_by_rules or not question.quoted:
             return False
         around = split_sentences(mask_passed_on(question.said))
         values = [fact.object or fact.complement for fact in (question.fact, target)]
-        return tells_exchange(question.quotation, around, *values)
+        return bear_exchange_out(question.quotation, around, *values)
 
     def _stand_beside(self, new: Fact, old: Fact) -> bool:
         """Whether a person has set that the relation of both has many values."""
@@ -331,6 +356,14 @@ def _was_told_with(held: Fact | None, new: Fact) -> bool:
     return (
         held is not None and held.asserted_at == new.asserted_at and held.text_key != new.text_key
     )
+
+
+def _keep_beside(decision: ClaimDecision[Any], *, is_borne_out: bool) -> ClaimDecision[Any]:
+    """A model's word that both are so stands against the table: "I also work at the library"."""
+    if not decision.mutates:
+        return decision
+    op = ResolutionOp.ADD if is_borne_out else ResolutionOp.REVIEW
+    return ClaimDecision(op, "both are so, by a model's word", decision.target)
 
 
 def _hold_back(decision: ClaimDecision[Any], doubt: str) -> ClaimDecision[Any]:
