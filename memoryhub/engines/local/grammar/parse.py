@@ -82,8 +82,8 @@ _ASKED_BEHIND = re.compile(
 # "what's good for a stiff neck, I've got a slipped disc": what is told behind what is asked.
 _TOLD_BEHIND = re.compile(
     rf"(?:^|(?<=[.!?\n] )){_ASKING[:-2]}(?:['’]?s)?\b[^.!?\n]{{8,120}}?, "
-    r"(?P<told>(?:(?:cos|because|as|since|bc) )?(?:i|i['’]?m|i['’]?ve|i['’]?d|we|we['’]?re|we['’]ve)"
-    r"\b [^.!?\n]{4,200})",
+    r"(?P<told>(?:(?:cos|because|as|since|bc) )?"
+    r"(?:i|i['’]?m|i['’]?ve|i['’]?d|we|we['’]?re|we['’]ve)\b [^.!?\n]{4,200})",
     re.I,
 )
 _CHAT_WORD = re.compile(
