@@ -75,7 +75,9 @@ _ASKS_YES_OR_NO = re.compile(
     r"^\W*(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would)\b|[吗嘛][?？]?\s*$",
     re.I,
 )
-_FIRST_PERSON = re.compile(r"\b(?:i|i['’]\w+|im|ive|me|myself|my|mine)\b|[我俺咱](?!们)", re.I)
+_FIRST_PERSON = re.compile(
+    r"\b(?:i|i['’]\w+|im|ive|me|myself|my|mine|we|us|our|ours)\b|[我俺咱](?!们)", re.I
+)
 # Who is meant where nobody is named: most likely whom the space is about.
 _THIRD_PERSON = re.compile(
     r"\b(?:he|she|him|her|his|hers|the (?:user|customer|client|person))\b|[他她](?!们)|用户|客户",

@@ -145,7 +145,7 @@ _KINDS = (
         r"\b(?:stud(?:ies|ying|ied)|(?:1st|2nd|3rd|4th|first|second|third|final)[ -]?y(?:ea)?r"
         r"|ph\.?d"
         r"|msc|bsc|bcom|degree|major(?:s|ing)?|junior|sophomore|freshman|senior|uni|university"
-        r"|college|school|academy|prep|graduated|train(?:s|ed|ing) as)\b",
+        r"|college|school|academy|prep|starts? at|graduated|train(?:s|ed|ing) as)\b",
         beside=True,
     ),
     _build_kind(
