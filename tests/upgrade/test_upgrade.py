@@ -54,8 +54,9 @@ def weighed_as_then(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(select, name, value)
     monkeypatch.setattr(rank, "RULES_MARGIN", select.MODEL_MARGIN)
     monkeypatch.setattr(fusion, "ENOUGH", 0.38)
-    # Who somebody is comes first since then.
+    # Who somebody is, and what tells a kind of thing that is asked for, come first since then.
     monkeypatch.setattr(at_hand, "find_identity", lambda *_: [])
+    monkeypatch.setattr(at_hand, "find_asked_kind_facts", lambda *_: [])
 
 
 @pytest.mark.parametrize("number", range(len(QUESTIONS)))

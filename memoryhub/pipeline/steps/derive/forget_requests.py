@@ -7,7 +7,7 @@ erasure. Nothing is erased here: `reviewing` grants what is certain, a person an
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -18,7 +18,10 @@ from memoryhub.dialogues.messages import normalise_text
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.llm.grounding.attribution import names_something
 from memoryhub.engines.local.attribution.passed_on import mask_passed_on, strip_hidden
-from memoryhub.engines.local.claims.predicates import find_question_predicates
+from memoryhub.engines.local.claims.predicates import (
+    find_question_predicates,
+    is_single_valued,
+)
 from memoryhub.engines.local.grammar.speech import extract_wish_words, may_ask_to_forget
 from memoryhub.engines.types import ClaimCandidate, ClaimComparison, Embedder, Engine
 from memoryhub.inference.selection import embed_or_none
@@ -132,10 +135,18 @@ def _ask_about_requests(
         offered = _load_offered_facts(space, asked, vectors, embedder.name, limits, new)
     meant = _ask_meant_facts(space, asked, offered, engine, embedder.name)
     says_which = not engine.reads_by_rules
+    requests = [ForgetRequest(turn, *meant.get(at, ([], True))) for at, turn in enumerate(asked)]
     return [
-        ForgetRequest(turn, *meant.get(at, ([], True)), named=at in meant and says_which)
-        for at, turn in enumerate(asked)
+        replace(wish, named=at in meant and says_which and not _are_rivals(wish.facts))
+        for at, wish in enumerate(requests)
     ]
+
+
+def _are_rivals(facts: Sequence[Fact]) -> bool:
+    """Whether two are held of which somebody has one at a time: of two addresses a wish may mean
+    the one or the other (E20)."""
+    held = [f for f in facts if f.valid_to is None and is_single_valued(f.predicate_key)]
+    return len({(fact.owner, fact.predicate_key) for fact in held}) < len(held)
 
 
 def _load_offered_facts(
