@@ -103,6 +103,7 @@ def test_a_query_is_cut_before_anything_reads_it() -> None:
         ("她住在哪里？", "Ana"),
         ("Where does Ben live?", "Ben"),
         ("Where do we meet?", ""),
+        ("what car do we have", "Ana"),
         ("他们住在哪里？", ""),
         ("Where is the theatre?", ""),
     ],

@@ -76,7 +76,9 @@ _ASKS_YES_OR_NO = re.compile(
     re.I,
 )
 _FIRST_PERSON = re.compile(
-    r"\b(?:i|i['’]\w+|im|ive|me|myself|my|mine|we|us|our|ours)\b|[我俺咱](?!们)", re.I
+    r"\b(?:i|i['’]\w+|im|ive|me|myself|my|mine|our|ours)\b|\bwe (?:have|own|drive|live|use|keep)\b"
+    r"|[我俺咱](?!们)",
+    re.I,
 )
 # Who is meant where nobody is named: most likely whom the space is about.
 _THIRD_PERSON = re.compile(
