@@ -13,7 +13,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memoryhub.engines.embedding.model_files import count_tokens
-from memoryhub.engines.local.answers.kinds import asks_what_holds, find_asked_kind
 from memoryhub.errors import InvalidInput
 from memoryhub.metrics.counters import RECALL_SECONDS
 from memoryhub.policies.schema import Channel, Policy, SelectMode
@@ -168,9 +167,8 @@ def _load_named_items(ask: PreparedQuestion) -> list[MemoryItem]:
     asked, items = ask.parsed_question, list[MemoryItem]()
     if asked.identity:
         items += retrieve.load_items_of_hits(at_hand.find_identity(ask, asked.identity))
-    kind = find_asked_kind(asked.query) if asks_what_holds(asked.query) else None
-    if kind:
-        items += retrieve.load_items_of_hits(at_hand.find_asked_kind_facts(ask, kind))
+    if asked.kind:
+        items += retrieve.load_items_of_hits(at_hand.find_asked_kind_facts(ask, asked.kind))
     if asked.wants_overview:
         items += retrieve.load_items_of_hits(at_hand.find_overview(ask))
     return items

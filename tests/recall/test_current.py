@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
+from memoryhub.engines.local.answers.kinds import KINDS, AskedKind
+from memoryhub.recall.candidates.channels.at_hand import format_sql_pattern
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
 from notes.facts.validity import (
@@ -125,3 +129,33 @@ def test_a_relatives_kind_is_found_by_what_they_are(world: RecallWorld) -> None:
     world.add_fact("Ana's husband runs a garage", owner="Ana's husband")
     (first, *_) = search_memories(world.space, "what is my husband's job").items
     assert first.text == "Ana's husband runs a garage"
+
+
+SAID = (
+    "Ana runs a two-chair clinic in Kochi.",
+    "Ana is allergic to penicillin.",
+    "Ana's husband has arthritis and drives a Yaris.",
+    "Ana lives in Porto with two flatmates, she is 34.",
+    "Ana is in the second year at college; her birthday is on 12 June.",
+    "安娜是铁路局的列车员，老家在含山，住滨江花园。",
+    "安娜对芒果过敏，有十二指肠溃疡，今年三十八。",
+    "安娜开一台五菱，养了一条狗，会弹吉他，月租520镑。",
+    "安娜的女儿叫朵朵，上小学二年级，生日是3月6日。",
+    "安娜和老乡合租。",
+    "Ana is a Rotherham fan.",
+    "Ana likes soup.",
+)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_database_reads_every_kind_as_python_does(kind: AskedKind) -> None:
+    pattern = format_sql_pattern(kind.tells)
+    assert r"\b" not in pattern
+    assert re.search(r"\(\?<", pattern) is None
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT said ~* %s FROM unnest(%s::text[]) AS said", [pattern, list(SAID)])
+        found = [row[0] for row in cursor.fetchall()]
+    assert found == [bool(kind.tells.search(said)) for said in SAID]
+    assert any(found)
+    assert not all(found)

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from memoryhub.engines.local.answers import asked
 from memoryhub.engines.local.answers.asked import AskedIdentity, AskedTense, ValueKind
+from memoryhub.engines.local.answers.kinds import AskedKind, find_asked_kind
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.chinese import rules
 from memoryhub.engines.local.claims import predicates
@@ -42,7 +43,8 @@ class ParsedQuestion:
     about, where the question is about somebody and names nobody, or whoever asks. `tense`: whether
     it is after what holds or what held before; `value`: what kind of value answers it;
     `mentions_relative`: it speaks of somebody's sister, boss or dog; `wants_overview`: of the
-    subject, it asks for all that is known; `identity`: it asks who somebody is. `called`: all
+    subject, it asks for all that is known; `identity`: it asks who somebody is; `kind`: it asks for
+    what none of its words need tell. `called`: all
     that the subject is called, where it is the one who is meant.
     """
 
@@ -61,6 +63,7 @@ class ParsedQuestion:
     mentions_relative: bool = False
     wants_overview: bool = False
     identity: AskedIdentity | None = None
+    kind: AskedKind | None = None
     called: frozenset[str] = frozenset()
 
     @property
@@ -116,6 +119,7 @@ def parse_question(
         and subject in (about, *named)
         and asked.asks_for_overview(query[:READ]),
         identity=asked.find_asked_identity(query[:READ]),
+        kind=find_asked_kind(query),
         called=frozenset(called),
     )
 

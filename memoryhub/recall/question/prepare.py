@@ -241,7 +241,15 @@ def _parse_by_rules(
     if policy.route.mode != "off":
         return way
     return replace(
-        way, named=(), subject="", spans=(), asks_when=False, predicates=(), tense="", value=""
+        way,
+        named=(),
+        subject="",
+        spans=(),
+        asks_when=False,
+        predicates=(),
+        tense="",
+        value="",
+        kind=None,
     )
 
 

@@ -36,7 +36,7 @@ from memoryhub.engines.local.answers.evidence import (
     parse_question,
     rank_sentences,
 )
-from memoryhub.engines.local.answers.kinds import AskedKind, asks_what_holds, find_asked_kind
+from memoryhub.engines.local.answers.kinds import AskedKind, find_asked_kind
 from memoryhub.engines.local.answers.phrases import (
     Phrase,
     PhraseRequest,
@@ -155,8 +155,7 @@ def answer_from_quotes(
     # A kind of thing, or who somebody is, is told from what else is said: also of what a search
     # does not take to bear on the question, which in Chinese it knows little of.
     kind = find_asked_kind(question)
-    now = kind is not None and asks_what_holds(question)
-    if kind and now and not kind.beside and (told := _list_kind(asked, kind, near, language)):
+    if kind and not kind.beside and (told := _list_kind(asked, kind, near, language)):
         return told
     wanted = find_asked_identity(question)
     owners = asked.people or ((subject,) if subject and is_about_relative(question) else ())
@@ -167,8 +166,10 @@ def answer_from_quotes(
     ):
         return named
     stated = any(_states_asked_fact(asked, quote) for quote in told_near)
-    kind = kind if now and not stated else None
-    if kind and (told := _list_kind(asked, kind, near, language, _MOST_QUOTED)):
+    told = None
+    if kind and kind.beside and not stated:
+        told = _list_kind(asked, kind, near, language, _MOST_QUOTED)
+    if told:
         return told
     if near and not quotes:
         return _answer_with_likeliest(asked, near, rank_sentences(asked, near), language, _FAR)

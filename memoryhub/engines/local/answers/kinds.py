@@ -26,24 +26,19 @@ class AskedKind(NamedTuple):
     of_others: re.Pattern[str] | None = None
     beside: bool = False
 
-    @property
-    def sql_pattern(self) -> str:
-        """What tells it, as PostgreSQL writes regular expressions."""
-        return self.tells.pattern.replace(r"\b", r"\y")
-
 
 def find_asked_kind(question: str) -> AskedKind | None:
-    """The kind that a question asks for, or None for no such question."""
-    if len(question) > _MOST_CHARACTERS:
+    """The kind that a question after what holds asks for, or None for no such question."""
+    if len(question) > _MOST_CHARACTERS or not _asks_what_holds(question):
         return None
-    return next((kind for kind in _KINDS if kind.asks.search(question)), None)
+    return next((kind for kind in KINDS if kind.asks.search(question)), None)
 
 
 # "When is my birthday" asks of no day that is past.
 _ASKS_DAY = re.compile(r"^\W*(?:when(?:['’]?s| is)\b|what day is)|几号|哪天|什么时候", re.I)
 
 
-def asks_what_holds(question: str) -> bool:
+def _asks_what_holds(question: str) -> bool:
     """Whether it is after what is so, and not after what was or happened."""
     tense = find_asked_tense(question)
     return tense == "now" or (tense == "" and bool(_ASKS_DAY.search(question)))
@@ -70,7 +65,7 @@ _CARS = (
 _WHAT = r"(?:什么|啥子?|甚么|咩|哪些)"
 _DOING = rf"[做干](?:的是)?(?:{_WHAT}|嘛)"
 
-_KINDS = (
+KINDS = (
     # What is not liked, not eaten, not borne.
     _build_kind(
         r"\b(?:what|which)\b.{0,40}?\b(?:hate|dislike|(?:not|n['’]?t) (?:like|stand|eat)|avoid)"
@@ -179,7 +174,7 @@ _KINDS = (
     ),
     _build_kind(
         r"\b(?:which|what) (?:team|club)\b|\bwhat .{1,12} play\b.{0,20}$",
-        r"\b(?:team|fan|nut|supports?|follows?|plays?|club|united|united|defence|striker|keeper"
+        r"\b(?:team|fan|nut|supports?|follows?|plays?|club|united|defence|striker|keeper"
         r"|goalie|corner back|curls?|netball|badminton)\b",
         beside=True,
     ),

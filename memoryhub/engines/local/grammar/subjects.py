@@ -101,7 +101,7 @@ def _find_other_subject(
     if any(c.lower_ in ("this", "that", "these", "those") for c in token.children):
         return None
     possessor = next((c for c in token.children if c.dep_ == "poss"), None)
-    if possessor is not None and possessor.lower_ in ("your", "its"):
+    if possessor is not None and possessor.lower_ in _OTHERS:
         return None
     if possessor is not None and possessor.lower_ in ("her", "his", "their"):
         owner = _POSSESSIVE.sub("", known.get(possessor.i, ""))

@@ -104,6 +104,11 @@ LIMIT %(most)s
 _MOST_OF_KIND, _LOOKED_AT, _LATE = 3, 1_000, 20
 
 
+def format_sql_pattern(pattern: re.Pattern[str]) -> str:
+    """As PostgreSQL writes it, for which the end of a word is another letter."""
+    return pattern.pattern.replace(r"\b", r"\y")
+
+
 def list_possible_names(question: str) -> list[str]:
     """Words and runs of Chinese characters by which somebody may be named who never spoke here."""
     words = {word.removesuffix("'s") for word in re.findall(r"[a-z][\w'-]+", question.lower())}
@@ -120,11 +125,11 @@ def find_asked_kind_facts(ask: PreparedQuestion, kind: AskedKind) -> list[Channe
     rows = load_rows(
         ask,
         statement,
-        relative=relative.words.pattern.replace(r"\b", r"\y") if relative else "",
+        relative=format_sql_pattern(relative.words) if relative else "",
         owners=[*asked.speaker_names, *(ask.space.called_names if asked.subject else ())],
         words=list_possible_names(asked.query),
         predicates=list(asked.predicates),
-        tells=kind.sql_pattern,
+        tells=format_sql_pattern(kind.tells),
         most=_MOST_OF_KIND,
         looked_at=_LOOKED_AT,
         tenant=ask.space.tenant_id,
