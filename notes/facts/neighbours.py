@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from functools import reduce
 from itertools import chain, islice, zip_longest
@@ -14,7 +13,7 @@ from django.db.models import Count, Q, QuerySet
 
 from memoryhub.subject_names import list_same_names, list_short_names
 from memoryhub.tenants.models import Space
-from notes.graph.identity import normalise_name
+from notes.graph.identity import is_name_said, normalise_name
 from notes.index.nearest import find_nearest_owners
 from notes.models import Entity, Fact, Relation
 
@@ -111,14 +110,10 @@ def list_named_owners(owners: Iterable[str], text: str) -> list[str]:
     return [
         owner
         for owner in owners
-        if any(_holds_name(told, normalise_name(n)) for n in (owner, *list_short_names(owner)) if n)
+        if any(
+            is_name_said(normalise_name(n), told) for n in (owner, *list_short_names(owner)) if n
+        )
     ]
-
-
-def _holds_name(told: str, name: str) -> bool:
-    if not name.isascii():
-        return name in told
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", told, re.ASCII) is not None
 
 
 def list_named_things(space: Space, texts: Sequence[str]) -> list[list[str]]:
@@ -128,7 +123,7 @@ def list_named_things(space: Space, texts: Sequence[str]) -> list[list[str]]:
         where=["strpos(%s, canonical_key) > 0"], params=["\n".join(told)]
     )
     keys = list(rows.order_by().values_list("canonical_key", flat=True)[:_MAX_ROWS])
-    return [[key for key in keys if _holds_name(text, key)] for text in told]
+    return [[key for key in keys if is_name_said(key, text)] for text in told]
 
 
 def _select_open_claims(space: Space) -> QuerySet[Fact]:
@@ -181,7 +176,7 @@ def find_facts_naming(space: Space, named: Sequence[Collection[str]]) -> list[li
     told = rows.order_by("-asserted_at").values_list("id", "text")[:_MAX_ROWS]
     texts = [(row, normalise_name(text)) for row, text in told]
     return [
-        [row for row, text in texts if any(_holds_name(text, normalise_name(n)) for n in names)]
+        [row for row, text in texts if any(is_name_said(normalise_name(n), text) for n in names)]
         for names in named
     ]
 

@@ -67,7 +67,9 @@ def may_be_alias(name: str) -> bool:
 
 def is_name_said(name: str, said: str) -> bool:
     """As a word, not within one; Chinese has no spaces to go by. Both are normalised."""
-    return re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", said) is not None
+    return (
+        name in said and re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", said) is not None
+    )
 
 
 def load_known_entities(space: Space, keys: Collection[str]) -> dict[str, Entity]:
