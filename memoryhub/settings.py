@@ -89,7 +89,7 @@ SWEEP_SECONDS = env.read_integer("MEMORYHUB_SWEEP_SECONDS", 10, least=1)
 
 # --- models ---
 EMBEDDER = env.read_choice(
-    "MEMORYHUB_EMBEDDER", "onnx", ("onnx", "sentence-transformers", "openai")
+    "MEMORYHUB_EMBEDDER", "onnx", ("onnx", "minilm", "sentence-transformers", "openai")
 )
 EMBEDDING_MODEL = env.read_text("MEMORYHUB_EMBEDDING_MODEL")
 EMBEDDING_DIMENSION = env.read_integer("MEMORYHUB_EMBEDDING_DIMENSION", 0)

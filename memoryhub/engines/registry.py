@@ -7,13 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from memoryhub.engines.embedding.cache import CachedEmbedder
 from memoryhub.engines.types import Embedder, Engine, Reranker
 from memoryhub.errors import EngineError
 
-EmbedderName = Literal["onnx", "sentence-transformers", "openai"]
+if TYPE_CHECKING:
+    from memoryhub.engines.embedding.onnx import OnnxMiniLM
+
+EmbedderName = Literal["onnx", "minilm", "sentence-transformers", "openai"]
 EngineName = Literal["local", "llm"]
 RerankerName = Literal["off", "cross-encoder", "endpoint"]
 EMBEDDER_NAMES: tuple[EmbedderName, ...] = get_args(EmbedderName)
@@ -62,7 +65,7 @@ def get_embedder(settings: EngineSettings) -> Embedder:
 def find_embedder(name: str, settings: EngineSettings) -> Embedder | None:
     """An embedder other than the configured one, by the name its vectors carry.
 
-    The packaged one is always there, and another model of the configured endpoint may be.
+    The packaged ones are always there, and another model of the configured endpoint may be.
     """
     for other in _list_candidate_settings(name, settings):
         try:
@@ -75,12 +78,13 @@ def find_embedder(name: str, settings: EngineSettings) -> Embedder | None:
 
 
 def _list_candidate_settings(name: str, settings: EngineSettings) -> list[EngineSettings]:
-    packaged = replace(settings, embedder="onnx", embedding_model="", embedding_dimension=None)
+    without = replace(settings, embedding_model="", embedding_dimension=None)
+    packaged = [replace(without, embedder="onnx"), replace(without, embedder="minilm")]
     model, _, dimension = name.rpartition("-")
     if not (model and dimension.isdigit() and settings.openai_base_url):
-        return [packaged]
+        return packaged
     served = replace(settings, embedder="openai", embedding_model=model)
-    return [packaged, replace(served, embedding_dimension=int(dimension))]
+    return [*packaged, replace(served, embedding_dimension=int(dimension))]
 
 
 def get_engine(name: str, settings: EngineSettings) -> Engine:
@@ -121,7 +125,14 @@ def _choose_maker(known: Mapping[str, PartT], name: str) -> PartT:
 # Each asks for what it needs before it imports its library, heavy and needed by few.
 
 
-def _build_onnx(settings: EngineSettings) -> Embedder:
+def _build_packaged(settings: EngineSettings) -> Embedder:
+    minilm = _build_minilm(settings)
+    from memoryhub.engines.embedding.packaged import PackagedEmbedder
+
+    return PackagedEmbedder(minilm)
+
+
+def _build_minilm(settings: EngineSettings) -> OnnxMiniLM:
     from memoryhub.engines.embedding.model_files import MINILM_MODEL, MINILM_TOKENIZER
 
     MINILM_MODEL.locate()
@@ -203,7 +214,8 @@ def _check_setting(value: object, setting: str) -> None:
 
 
 _EMBEDDER_MAKERS: dict[str, Callable[[EngineSettings], Embedder]] = {
-    "onnx": _build_onnx,
+    "onnx": _build_packaged,
+    "minilm": _build_minilm,
     "sentence-transformers": _build_sentence_transformers,
     "openai": _build_openai,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -759,6 +759,20 @@ class Embedder(Protocol):
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, without special tokens and without cutting."""
+
+
+@runtime_checkable
+class QuestionEmbedder(Embedder, Protocol):
+    """An embedder to which a question is something else than what answers it."""
+
+    def embed_questions(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """As `embed`, to be compared with its vectors of statements."""
+
+
+def embed_questions(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """The vectors by which questions are looked for among what `embedder` made of statements."""
+    asks = isinstance(embedder, QuestionEmbedder)
+    return embedder.embed_questions(texts) if asks else embedder.embed(texts)
 
 
 class Reranker(Protocol):

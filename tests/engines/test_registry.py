@@ -22,7 +22,7 @@ REMOTE = EngineSettings(
 
 def test_the_default_is_the_packaged_model() -> None:
     embedder = get_embedder(EngineSettings())
-    assert (embedder.name, embedder.dimension) == ("minilm-l6-v2-int8", 384)
+    assert (embedder.name, embedder.dimension) == ("minilm-l6-v2-int8+zh1", 384)
 
 
 def test_the_same_settings_give_the_same_object_in_every_thread() -> None:

@@ -12,6 +12,8 @@ from typing import Literal
 from memoryhub.engines.local.wordlists import split_words
 
 LanguageCode = Literal["en", "zh", "other"]
+# Of the name of an embedder that has vectors of its own for Chinese words.
+CHINESE_WORDS_SUFFIX = "+zh1"
 
 # Ranges of characters, for a class of a regular expression.
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -57,9 +59,18 @@ def _is_english(text: str) -> bool:
 
 
 def can_embed_language(model: str, language: LanguageCode) -> bool:
-    """Whether vectors of `model` mean anything in `language`.
+    """Whether the likeness of two statements by vectors of `model` means anything in `language`.
 
-    To an English MiniLM all Chinese looks alike: there words find more by themselves.
+    To an English MiniLM all Chinese looks alike: there words tell more by themselves.
     """
     name = model.lower()
     return language != "zh" or "minilm" not in name or "multilingual" in name
+
+
+def can_search_language(model: str, language: LanguageCode) -> bool:
+    """Whether a question in `language` may be looked for by vectors of `model`.
+
+    The packaged ones of Chinese words were learned from questions and what answers them; how near
+    two statements are that tell the same is another matter, and words decide it.
+    """
+    return can_embed_language(model, language) or model.endswith(CHINESE_WORDS_SUFFIX)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from memoryhub.dialogues.messages import normalise_text
 from memoryhub.dialogues.models import IS_INNER, Turn
 from memoryhub.engines.local.answers import questions
-from memoryhub.engines.local.language import can_embed_language
-from memoryhub.engines.types import Embedder, RoutedQuestion, Utterance
+from memoryhub.engines.local.language import can_search_language
+from memoryhub.engines.types import Embedder, RoutedQuestion, Utterance, embed_questions
 from memoryhub.errors import InvalidInput
 from memoryhub.inference import selection
 from memoryhub.policies.schema import Policy
@@ -133,9 +133,9 @@ def prepare_question(
     embedder = selection.embed_or_none(lambda: selection.find_embedder(model))
     way = _parse_by_rules(asked.query, space, policy, visibility.now, embedder)
     with clock.measure_stage("embed"):
-        readable = embedder is not None and can_embed_language(embedder.name, way.language)
+        readable = embedder is not None and can_search_language(embedder.name, way.language)
         text = f"{way.text_to_embed}\n{' '.join(terms)}".rstrip()
-        vectors = _embed_texts(embedder, [text, *names]) if embedder and readable else []
+        vectors = _embed_question(embedder, text, names) if embedder and readable else []
     vector = next(iter(vectors), None)
     if vector is None and (readable or embedder is None):
         consultant.degraded.insert(0, "dense")
@@ -260,6 +260,11 @@ def _find_subject_name(space: Space) -> str:
     return next((spoken[name] for name in names if name in spoken), "")
 
 
-def _embed_texts(embedder: Embedder, texts: Sequence[str]) -> Sequence[Vector]:
+def _embed_question(embedder: Embedder, question: str, names: Sequence[str]) -> Sequence[Vector]:
     """The vectors of the question and of what it names; none when the embedder is down (E16)."""
-    return selection.embed_or_none(lambda: list(embedder.embed(texts))) or []
+
+    def embed() -> list[Vector]:
+        named = list(embedder.embed(names)) if names else []
+        return [*embed_questions(embedder, [question]), *named]
+
+    return selection.embed_or_none(embed) or []

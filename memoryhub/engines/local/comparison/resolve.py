@@ -12,7 +12,7 @@ from itertools import islice
 
 from memoryhub.engines.local.chinese.endings import may_end_claim
 from memoryhub.engines.local.claims.predicates import is_many_valued
-from memoryhub.engines.local.comparison.deciders import get_shipped_deciders
+from memoryhub.engines.local.comparison.deciders import DecidersFile, get_shipped_deciders
 from memoryhub.engines.local.comparison.exchanges import find_given_up
 from memoryhub.engines.local.comparison.forget import match_forget_wish
 from memoryhub.engines.local.comparison.frames import mark_subject, match_frames
@@ -29,7 +29,7 @@ from memoryhub.engines.local.comparison.pairs import (
 )
 from memoryhub.engines.local.comparison.slots import fills_slot_anew, read_slot
 from memoryhub.engines.local.comparison.ties import ends_tie, tells_end_of_thing
-from memoryhub.engines.local.language import HAN, detect_language
+from memoryhub.engines.local.language import CHINESE_WORDS_SUFFIX, HAN, detect_language
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import (
     ClaimCandidate,
@@ -98,6 +98,12 @@ def _may_be_one(left: str, right: str) -> bool:
     return names and _is_name_within_other(left, right)
 
 
+def _has_learned_vectors(comparison: ClaimComparison, learned: DecidersFile) -> bool:
+    """Whether cosines are those that were learned from. Of English the packaged embedder gives what
+    MiniLM gives, whatever it has for Chinese."""
+    return comparison.embedder.removesuffix(CHINESE_WORDS_SUFFIX) == learned.embedder
+
+
 def _judge_candidate(
     candidate: ClaimCandidate,
     known: Mapping[str, HeldClaim | ClaimCandidate],
@@ -125,7 +131,7 @@ def _judge_candidate(
     )
     slots, ends = decider.judge_rows(rows)
     op: VerdictOp = "deny" if candidate.polarity in ("ended", "denied") else "contradict"
-    seen = not decider.needs_vectors or comparison.embedder == learned.embedder
+    seen = not decider.needs_vectors or _has_learned_vectors(comparison, learned)
     repeats = [
         at for at, row in enumerate(rows) if seen and is_repetition(row, slots[at], ends[at])
     ]

@@ -118,6 +118,17 @@ class Command(BaseCommand):
         decider.add_argument("--out", type=Path, required=True, metavar="FILE")
         decider.add_argument("--on", default="", metavar="DATE", help="written into the file")
 
+        told = "learn vectors of Chinese words from questions and what answers them"
+        spelt = actions.add_parser("train-words", help=told)
+        spelt.add_argument("path", type=Path, help="a folder of such questions (benchmarks/asked)")
+        spelt.add_argument(
+            "--words", type=Path, required=True, metavar="FILE", help="words to know, one a line"
+        )
+        spelt.add_argument(
+            "--without", type=_parse_names, default=(), metavar="A,B", help="authors to measure by"
+        )
+        spelt.add_argument("--out", type=Path, required=True, metavar="FILE")
+
         compared = actions.add_parser("run", help="presets side by side on the same questions")
         _add_run_arguments(compared)
         actions.add_parser("sweep", help="delete what measurements that were killed left behind")
@@ -226,6 +237,21 @@ class Command(BaseCommand):
         made = train_decider(dialogues, on=options["on"], progress=self.stderr.write)
         options["out"].write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
         self._print_lines(f"{name:10}{v:8.3f}" for name, v in made["trained"]["left_out"].items())
+
+    def _train_words(self, options: dict[str, Any]) -> None:
+        from memoryhub.engines.embedding.chinese import write_words
+        from memoryhub.lab.training.chinese import words
+
+        known = options["words"].read_text(encoding="utf-8").split()
+        vectors = words.embed_words(known, get_current_embedder())
+        left_out, told = options["without"], self.stderr.write
+        made = words.train_words(words.load_asked(options["path"], left_out), known, vectors, told)
+        write_words(options["out"], made)
+        for author in left_out:
+            own = words.load_asked(options["path"] / author)
+            self._print_lines(
+                f"{author:8}{k:10}{v:.3f}" for k, v in words.measure_words(made, own).items()
+            )
 
     def _run(self, options: dict[str, Any]) -> dict[str, Any] | None:
         owner = _get_owner(options["tenant"])
