@@ -126,10 +126,10 @@ def _choose_maker(known: Mapping[str, PartT], name: str) -> PartT:
 
 
 def _build_packaged(settings: EngineSettings) -> Embedder:
-    minilm = _build_minilm(settings)
-    from memoryhub.engines.embedding.packaged import PackagedEmbedder
+    _build_minilm(settings)  # its files are there
+    from memoryhub.engines.embedding.packaged import get_packaged_embedder
 
-    return PackagedEmbedder(minilm)
+    return get_packaged_embedder(settings.threads)
 
 
 def _build_minilm(settings: EngineSettings) -> OnnxMiniLM:

@@ -771,8 +771,9 @@ class QuestionEmbedder(Embedder, Protocol):
 
 def embed_questions(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
     """The vectors by which questions are looked for among what `embedder` made of statements."""
-    asks = isinstance(embedder, QuestionEmbedder)
-    return embedder.embed_questions(texts) if asks else embedder.embed(texts)
+    if isinstance(embedder, QuestionEmbedder):
+        return embedder.embed_questions(texts)
+    return embedder.embed(texts)
 
 
 class Reranker(Protocol):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from memoryhub.engines.embedding.chinese import (
     get_chinese_words,
@@ -14,9 +15,10 @@ from memoryhub.engines.embedding.chinese import (
     write_words,
 )
 from memoryhub.engines.embedding.onnx import get_onnx_minilm
-from memoryhub.engines.embedding.packaged import PackagedEmbedder
+from memoryhub.engines.embedding.packaged import PackagedEmbedder, get_packaged_embedder
 from memoryhub.engines.types import QuestionEmbedder, embed_questions
 from memoryhub.errors import InvalidInput
+from memoryhub.lab.training.asked import AskedStatement
 from memoryhub.lab.training.chinese import words
 from tests.support.embedders import BagOfWords
 
@@ -31,7 +33,7 @@ LIFE = (
 
 @pytest.fixture(scope="module")
 def embedder() -> PackagedEmbedder:
-    return PackagedEmbedder(get_onnx_minilm())
+    return get_packaged_embedder()
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,9 @@ def test_english_is_read_by_minilm_beside_it(embedder: PackagedEmbedder) -> None
     mixed = ["Ana lives in Porto.", "我在医院上班", "Where does she live?"]
     made, plain = embedder.embed(mixed), get_onnx_minilm().embed([mixed[0], mixed[2]])
     assert np.array_equal(made[[0, 2]], plain)
-    assert np.array_equal(embedder.embed_questions(mixed)[[0, 2]], plain)
+    assert np.array_equal(
+        embedder.embed_questions(mixed)[1], embedder.embed_questions(mixed[1:2])[0]
+    )
     assert not made[1, get_chinese_words().dimension :].any()
     assert np.linalg.norm(made, axis=1) == pytest.approx(1.0, abs=1e-5)
 
@@ -72,6 +76,29 @@ def test_a_question_is_another_than_a_statement(embedder: PackagedEmbedder) -> N
     assert np.array_equal(embed_questions(plain, ["who"]), plain.embed(["who"]))
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [("whats my job", 0), ("who do i live with", 1), ("do i have any allergies", 2)],
+)
+def test_an_english_question_is_read_as_what_would_answer_it(
+    embedder: PackagedEmbedder, question: str, answer: int
+) -> None:
+    told = embedder.embed(
+        [
+            "On the tills till ten again, Tesco never ends.",
+            "Priya and I finally split the bills for the flat.",
+            "One bite with sesame and my throat closes up.",
+        ]
+    )
+    read, plain = embed_questions(embedder, [question])[0], embedder.embed([question])[0]
+    others = [at for at in range(3) if at != answer]
+
+    def lead(vector: NDArray[np.float32]) -> float:
+        return float(told[answer] @ vector - max(told[at] @ vector for at in others))
+
+    assert lead(read) > lead(plain)
+
+
 def test_numbers_and_latin_words_stand_for_their_kind() -> None:
     places = get_chinese_words().places
     assert list_known_words("3200", places) == list_known_words("45", places)
@@ -87,9 +114,7 @@ def test_what_is_learned_is_written_and_read(
     known = [chr(0x4E00 + at) for at in range(600)]
     start = np.random.default_rng(1).standard_normal((600, 16)).astype(np.float32)
     # Nothing in the words tells that 一 is answered by a 丂 of its own: it is learned.
-    told = [
-        words.AskedStatement(known[at], known[at + 300], f"message {at}") for at in range(300)
-    ]
+    told = [AskedStatement(known[at], known[at + 300], f"message {at}") for at in range(300)]
     first, again = (words.train_words(told, known, start, lambda _: None) for _ in range(2))
     assert np.array_equal(first.vectors, again.vectors)
     write_words(tmp_path / "words.npz", first)

@@ -8,7 +8,7 @@ blocks), and attention, norms and biases are one operator each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +31,11 @@ _PRODUCT_NAMES = ("query", "key", "value", "attention.output", "intermediate", "
 
 
 class GraphBuilder:
-    """Nodes and weights of a graph to be; a weight is a place in the packaged file."""
+    """Nodes and weights of a graph to be; a weight is a place in the packaged file, or one of those
+    `given` in its stead."""
 
-    def __init__(self, packaged: Path) -> None:
+    def __init__(self, packaged: Path, given: Mapping[str, NDArray[np.float32]]) -> None:
+        self._given = given
         self._bytes = packaged.read_bytes()
         graph = onnx.load_from_string(self._bytes).graph
         self._file = packaged.name
@@ -53,6 +55,8 @@ class GraphBuilder:
 
     def add_weight(self, name: str, kind: int | None = None) -> str:
         """The packaged tensor of this name, by its place in the file; its bytes as `kind`."""
+        if name in self._given:
+            return self.add_constant(name, self._given[name])
         held = self._packaged[name]
         place = self._bytes.index(held.raw_data)
         tensor = onnx.TensorProto(name=name, data_type=kind or held.data_type, dims=held.dims)
@@ -109,10 +113,11 @@ class GraphBuilder:
         return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
 
-def build_graph() -> onnx.ModelProto:
-    """MiniLM-L6: `input_ids` and `attention_mask` in, `last_hidden_state` out. Raises EngineError
-    where the weights' package is missing or altered."""
-    drawing = GraphBuilder(MINILM_MODEL.locate())
+def build_graph(given: Mapping[str, NDArray[np.float32]] | None = None) -> onnx.ModelProto:
+    """MiniLM-L6: `input_ids` and `attention_mask` in, `last_hidden_state` out. `given`: biases and
+    norms to be used for the packaged ones of their names. Raises EngineError where the weights'
+    package is missing or altered."""
+    drawing = GraphBuilder(MINILM_MODEL.locate(), given or {})
     drawing.add_constant("sign", np.array(0x80, np.uint8))
     drawing.add_node("Cast", ["attention_mask"], "mask", to=TensorProto.INT32)
     x = _add_embeddings(drawing)

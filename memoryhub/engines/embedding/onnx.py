@@ -30,6 +30,8 @@ from memoryhub.engines.embedding.vectors import normalise_rows
 # does not fit the processor's nearest cache, and a token takes up to half as long again.
 MAX_BATCH_TOKENS = 160
 GRAPH_FILE = Path(__file__).with_name("minilm.onnx")
+# The same with biases and norms that were learned from questions and what answers them.
+QUESTIONS_GRAPH_FILE = Path(__file__).with_name("minilm_questions.onnx")
 # Where the places that the graph names are looked up.
 _WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 
@@ -45,8 +47,8 @@ class OnnxMiniLM:
     dimension = 384
     max_tokens = 256
 
-    def __init__(self, threads: int = 1) -> None:
-        self._threads = threads
+    def __init__(self, threads: int = 1, graph: Path = GRAPH_FILE) -> None:
+        self._threads, self._graph = threads, graph
         self._lock = Lock()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -84,7 +86,7 @@ class OnnxMiniLM:
         options.enable_cpu_mem_arena = False
         options.add_session_config_entry(_WEIGHTS_FOLDER, str(MINILM_MODEL.locate().parent))
         return ort.InferenceSession(
-            GRAPH_FILE.read_bytes(), options, providers=["CPUExecutionProvider"]
+            self._graph.read_bytes(), options, providers=["CPUExecutionProvider"]
         )
 
 
@@ -119,6 +121,6 @@ def _pad_batch(ids: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 
 @cache
-def get_onnx_minilm(threads: int = 1) -> OnnxMiniLM:
+def get_onnx_minilm(threads: int = 1, graph: Path = GRAPH_FILE) -> OnnxMiniLM:
     """One for all of a process: its weights are held once."""
-    return OnnxMiniLM(threads)
+    return OnnxMiniLM(threads, graph)

@@ -1,21 +1,24 @@
 """How likely a piece of a memory answers a question: a learned decider over a few plain features.
 
-Its weights are learned by `manage.py lab train-answers` from everyday questions, and shipped as
-JSON with where they come from.
+Boosted trees, learned by `manage.py lab train-answers` from everyday questions, and shipped as JSON
+with where they come from.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from math import log1p
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+import numpy as np
+from pydantic import Field
+
+from memoryhub.engines.embedding.packaged import get_packaged_embedder
 from memoryhub.engines.local.answers.asked import find_asked_tense, find_value_kind, has_value
 from memoryhub.engines.local.answers.evidence import (
     EvidenceSentence,
@@ -24,12 +27,12 @@ from memoryhub.engines.local.answers.evidence import (
     list_spoken_stems,
 )
 from memoryhub.engines.local.comparison.topics import find_topics
-from memoryhub.engines.local.language import HAN
-from memoryhub.engines.local.logistic import Logistic
+from memoryhub.engines.local.language import HAN, LanguageCode
+from memoryhub.engines.local.trees import BoostedTrees, StrictModel
 from memoryhub.engines.types import Quote
 
 DECIDER_PATH = Path(__file__).with_name("decider.json")
-DECIDER_FORMAT = "memoryhub.decider/1"
+DECIDER_FORMAT = "memoryhub.decider/2"
 _ASKS_NAME = re.compile(
     r"\b(?:who|whos|who['’]s|whose|which|where|wheres|where['’]s|names?|called)\b|谁|哪|叫什么|名字",
     re.I,
@@ -54,16 +57,39 @@ _WHOLE_CHARACTERS = 300
 _UNRANKED = -3.0
 
 
-def read_decider(path: Path) -> Logistic:
+class DeciderTraining(StrictModel):
+    """What it was learned from, and by language how it does in dialogues that it has not seen."""
+
+    dialogues: int
+    questions: int
+    on: str
+    left_out: Mapping[str, Mapping[str, float]]
+
+
+class AnswerDecider(StrictModel):
+    """`bars`: by language, from which chance on a piece is taken for the answer."""
+
+    format: Annotated[str, Field(pattern=f"^{DECIDER_FORMAT}$")] = DECIDER_FORMAT
+    features: tuple[str, ...]
+    bars: Mapping[str, float]
+    trained: DeciderTraining
+    trees: BoostedTrees
+
+    def get_bar(self, language: LanguageCode) -> float:
+        return self.bars["zh" if language == "zh" else "en"]
+
+    def estimate_chances(self, pieces: Sequence[Mapping[str, float]]) -> list[float]:
+        rows = np.array([[each[name] for name in self.features] for each in pieces], dtype=float)
+        return self.trees.estimate_shares(rows).tolist() if pieces else []
+
+
+def read_decider(path: Path) -> AnswerDecider:
     """Raises ValueError for anything but a file that the training wrote."""
-    given: Any = json.loads(path.read_text(encoding="utf-8"))
-    if given.get("format") != DECIDER_FORMAT:
-        raise ValueError(f"{path.name} holds no decider")
-    return Logistic(given["bias"], given["bar"], given["weights"])
+    return AnswerDecider.model_validate_json(path.read_text(encoding="utf-8"))
 
 
 @cache
-def get_shipped_decider() -> Logistic:
+def get_shipped_decider() -> AnswerDecider:
     return read_decider(DECIDER_PATH)
 
 
@@ -71,14 +97,13 @@ def weigh_sentences(
     asked: QuestionTerms,
     quotes: Sequence[Quote],
     sentences: Sequence[EvidenceSentence],
-    decider: Logistic,
+    decider: AnswerDecider,
 ) -> list[tuple[float, EvidenceSentence]]:
     """Each piece of the quotes with its chance to be the answer, likeliest first. From a chance of
     the decider's bar on it is one."""
-    weighed = [
-        (decider.estimate(features), piece)
-        for piece, features in describe_pieces(asked, quotes, sentences)
-    ]
+    described = list(describe_pieces(asked, quotes, sentences))
+    chances = decider.estimate_chances([features for _, features in described])
+    weighed = [(chance, piece) for chance, (piece, _) in zip(chances, described, strict=True)]
     return sorted(weighed, key=lambda each: -each[0])
 
 
@@ -103,9 +128,25 @@ def describe_pieces(
     with what speaks for each as an answer."""
     about_all = _describe_question(asked, quotes)
     spoken = list_spoken_stems(quotes)
-    for piece in _add_whole_memories(sentences, quotes):
-        own = about_all[piece.quote]
+    pieces = list(_add_whole_memories(sentences, quotes))
+    for piece, nearness in zip(pieces, _describe_nearness(asked, pieces), strict=True):
+        own = about_all[piece.quote] | nearness
         yield piece, own | _describe_piece(asked, quotes, piece, spoken[piece.quote])
+
+
+def _describe_nearness(
+    asked: QuestionTerms, pieces: Sequence[EvidenceSentence]
+) -> Iterator[dict[str, float]]:
+    """How like the question each piece is by meaning, by itself and beside the others."""
+    if not pieces:
+        return
+    embedder = get_packaged_embedder()
+    near = embedder.embed([piece.text for piece in pieces])
+    likeness = (near @ embedder.embed_questions([asked.text])[0]).tolist()
+    first, second = sorted([*likeness, 0.0], reverse=True)[:2]
+    for value in likeness:
+        lead = value - (second if value == first else first)
+        yield {"near": value, "near_lead": lead, "nearest": float(value == first)}
 
 
 def _add_whole_memories(
@@ -173,4 +214,5 @@ def _describe_piece(
         "length": log1p(words),
         "news": float(bool(NEWS.search(sentence.text)) and find_asked_tense(asked.text) == "now"),
         "chinese": float(chinese),
+        "assistant": float(quote.speaker.casefold() == "assistant"),
     }

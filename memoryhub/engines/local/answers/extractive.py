@@ -394,7 +394,7 @@ def _answer_with_likeliest(
     wanted = find_asked_identity(asked.text)
     if wanted and wanted.role and language == "en":
         telling = [e for e in telling if _names_relative(e[1].text, wanted.role, asked.text)]
-    telling = _list_likely(asked, quotes, telling, decider.bar * far) or _tell_latest(
+    telling = _list_likely(asked, quotes, telling, decider.get_bar(language) * far) or _tell_latest(
         asked, quotes, telling
     )
     if not telling:

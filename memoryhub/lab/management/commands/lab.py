@@ -235,20 +235,22 @@ class Command(BaseCommand):
 
         dialogues = _load_learned_dialogues(options)
         made = train_decider(dialogues, on=options["on"], progress=self.stderr.write)
-        options["out"].write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
-        self._print_lines(f"{name:10}{v:8.3f}" for name, v in made["trained"]["left_out"].items())
+        options["out"].write_text(made.model_dump_json() + "\n", encoding="utf-8")
+        for language, measured in made.trained.left_out.items():
+            self._print_lines(f"{language} {name:10}{v:8.3f}" for name, v in measured.items())
 
     def _train_words(self, options: dict[str, Any]) -> None:
         from memoryhub.engines.embedding.chinese import write_words
+        from memoryhub.lab.training.asked import load_asked
         from memoryhub.lab.training.chinese import words
 
         known = options["words"].read_text(encoding="utf-8").split()
         vectors = words.embed_words(known, get_current_embedder())
         left_out, told = options["without"], self.stderr.write
-        made = words.train_words(words.load_asked(options["path"], left_out), known, vectors, told)
+        made = words.train_words(load_asked(options["path"], "zh", left_out), known, vectors, told)
         write_words(options["out"], made)
         for author in left_out:
-            own = words.load_asked(options["path"] / author)
+            own = load_asked(options["path"] / author, "zh")
             self._print_lines(
                 f"{author:8}{k:10}{v:.3f}" for k, v in words.measure_words(made, own).items()
             )

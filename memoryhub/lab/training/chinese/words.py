@@ -7,12 +7,9 @@ others of their batch (InfoNCE, van den Oord et al. 2018); words stay near where
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +23,7 @@ from memoryhub.engines.embedding.chinese import (
 from memoryhub.engines.embedding.vectors import normalise_rows
 from memoryhub.engines.types import Embedder
 from memoryhub.errors import InvalidInput
+from memoryhub.lab.training.asked import AskedStatement, number_messages
 
 FloatArray = NDArray[np.float32]
 DIMENSION = 128
@@ -34,25 +32,6 @@ ROUNDS, BATCH, PACE, DROPPED = 7, 256, 2e-3, 0.1
 _WORD_PULL, _TURN_PULL = 0.01, 0.01
 _START_SHARPNESS = 2.7  # of the softmax, as a logarithm; learned with the rest
 _AT_ONCE = 256  # words that are embedded together
-
-
-class AskedStatement(NamedTuple):
-    """A question and the clause that answers it, of one message."""
-
-    question: str
-    clause: str
-    message: str
-
-
-def load_asked(folder: Path, without: Sequence[str] = ()) -> list[AskedStatement]:
-    """Of all authors in Chinese below `folder` but those named: folders `zh-*` of JSON lines."""
-    return [
-        AskedStatement(asked["q"], asked["clause"], told["text"])
-        for file in sorted(folder.rglob("*.jsonl"))
-        if file.parent.name.startswith("zh-") and file.parent.name not in without
-        for told in map(json.loads, file.read_text(encoding="utf-8").splitlines())
-        for asked in told["asked"]
-    ]
 
 
 def embed_words(words: Sequence[str], embedder: Embedder) -> FloatArray:
@@ -83,7 +62,7 @@ def train_words(
     places = {word: row for row, word in enumerate([*words, NUMBER, LATIN])}
     told = [list_known_words(each.clause, places) for each in asked]
     sought = [list_known_words(each.question, places) for each in asked]
-    message = np.array(list(_number_messages(asked)))
+    message = np.array(number_messages(asked))
 
     held = torch.tensor(start)
     rare = torch.tensor(_weigh_by_rarity(told, len(places)))
@@ -124,12 +103,6 @@ def train_words(
         progress(f"round {turn + 1}: {total / (len(order) // BATCH):.3f}")
     back = [each.detach().numpy() for each in (embedding, stated, counted, *turns)]
     return _pack_words(places, *back)
-
-
-def _number_messages(asked: Sequence[AskedStatement]) -> Iterator[int]:
-    numbers: dict[str, int] = {}
-    for each in asked:
-        yield numbers.setdefault(each.message, len(numbers))
 
 
 def _weigh_by_rarity(texts: Sequence[Sequence[int]], words: int) -> FloatArray:
