@@ -129,6 +129,11 @@ class Command(BaseCommand):
         )
         spelt.add_argument("--out", type=Path, required=True, metavar="FILE")
 
+        told = "learn how questions are read from questions and what answers them"
+        read = actions.add_parser("train-questions", help=told)
+        read.add_argument("path", type=Path, help="a folder of such questions (benchmarks/asked)")
+        read.add_argument("--out", type=Path, required=True, metavar="FILE")
+
         compared = actions.add_parser("run", help="presets side by side on the same questions")
         _add_run_arguments(compared)
         actions.add_parser("sweep", help="delete what measurements that were killed left behind")
@@ -254,6 +259,14 @@ class Command(BaseCommand):
             self._print_lines(
                 f"{author:8}{k:10}{v:.3f}" for k, v in words.measure_words(made, own).items()
             )
+
+    def _train_questions(self, options: dict[str, Any]) -> None:
+        from memoryhub.engines.embedding.minilm_graph import build_graph
+        from memoryhub.lab.training.asked import load_asked
+        from memoryhub.lab.training.questions import train_question_biases
+
+        made = train_question_biases(load_asked(options["path"], "en"), self.stderr.write)
+        options["out"].write_bytes(build_graph(made).SerializeToString(deterministic=True))
 
     def _run(self, options: dict[str, Any]) -> dict[str, Any] | None:
         owner = _get_owner(options["tenant"])
