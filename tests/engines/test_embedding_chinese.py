@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from memoryhub.engines.embedding.chinese import (
     get_chinese_words,
@@ -74,29 +73,6 @@ def test_a_question_is_another_than_a_statement(embedder: PackagedEmbedder) -> N
     assert not np.allclose(own, asked)
     plain = BagOfWords()
     assert np.array_equal(embed_questions(plain, ["who"]), plain.embed(["who"]))
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [("whats my job", 0), ("who do i live with", 1), ("do i have any allergies", 2)],
-)
-def test_an_english_question_is_read_as_what_would_answer_it(
-    embedder: PackagedEmbedder, question: str, answer: int
-) -> None:
-    told = embedder.embed(
-        [
-            "On the tills till ten again, Tesco never ends.",
-            "Priya and I finally split the bills for the flat.",
-            "One bite with sesame and my throat closes up.",
-        ]
-    )
-    read, plain = embed_questions(embedder, [question])[0], embedder.embed([question])[0]
-    others = [at for at in range(3) if at != answer]
-
-    def lead(vector: NDArray[np.float32]) -> float:
-        return float(told[answer] @ vector - max(told[at] @ vector for at in others))
-
-    assert lead(read) > lead(plain)
 
 
 def test_numbers_and_latin_words_stand_for_their_kind() -> None:
