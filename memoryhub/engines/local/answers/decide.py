@@ -19,17 +19,24 @@ import numpy as np
 from pydantic import Field
 
 from memoryhub.engines.embedding.packaged import get_packaged_embedder
-from memoryhub.engines.local.answers.asked import find_asked_tense, find_value_kind, has_value
+from memoryhub.engines.local.answers.asked import (
+    asks_yes_or_no,
+    find_asked_tense,
+    find_value_kind,
+    has_value,
+)
 from memoryhub.engines.local.answers.evidence import (
     EvidenceSentence,
     QuestionTerms,
     extract_stems,
     list_spoken_stems,
 )
+from memoryhub.engines.local.answers.kinds import AskedKind, find_asked_kind
 from memoryhub.engines.local.comparison.topics import find_topics
 from memoryhub.engines.local.language import HAN, LanguageCode
 from memoryhub.engines.local.trees import BoostedTrees, StrictModel
 from memoryhub.engines.types import Quote
+from memoryhub.subject_names import PLACEHOLDERS
 
 DECIDER_PATH = Path(__file__).with_name("decider.json")
 DECIDER_FORMAT = "memoryhub.decider/2"
@@ -53,6 +60,9 @@ _KINDS = frozenset(
 _HAN_CHARACTER = re.compile(f"[{HAN}]")
 # A memory no longer than this may be the answer as a whole, and not only a sentence of it.
 _WHOLE_CHARACTERS = 300
+# Behind this many others by meaning it makes no difference how many they are.
+_LAST_PLACE = 9
+_MOST_WORDS = 8  # of a question, that are told apart by their number
 # What was not ranked with the rest bears on the question less than all that was.
 _UNRANKED = -3.0
 
@@ -107,12 +117,39 @@ def weigh_sentences(
     return sorted(weighed, key=lambda each: -each[0])
 
 
+def tells_kind(kind: AskedKind, asked: QuestionTerms, quote: Quote) -> bool:
+    """Whether it tells what is asked for of the very one who is asked about."""
+    if quote.text.rstrip().endswith(("?", "？")):
+        return False
+    if asked.relative is not None:
+        theirs = bool(quote.owner) and asked.relative.is_called(quote.owner)
+    else:
+        whose = quote.owner or quote.speaker
+        # What was read before the subject's name was known is the user's.
+        unnamed = whose in PLACEHOLDERS and asked.subject in asked.people
+        theirs = whose in asked.people or unnamed
+    around = kind.of_others if quote.owner and asked.relative is None else None
+    told = kind.tells if theirs else around
+    return told is not None and bool(told.search(quote.text))
+
+
 def shares_kind(asked: QuestionTerms, quote: Quote, text: str) -> bool:
     """Whether a fact of the one who is asked about is of the same kind of thing as the question, by
     whatever words: a swim where a sport is asked for."""
     theirs = bool(quote.owner) and (quote.owner,) == asked.people
     sought = _find_kinds(asked.text) if theirs and not quote.tells_end else frozenset()
     return bool(sought) and sought <= _find_kinds(text)
+
+
+def _measure_shared_grams(question: str, text: str) -> float:
+    """The share of the question's pairs of Chinese characters that the text has too."""
+    asked, told = (_list_grams(each) for each in (question, text))
+    return len(asked & told) / len(asked) if asked else 0.0
+
+
+def _list_grams(text: str) -> set[str]:
+    characters = "".join(_HAN_CHARACTER.findall(text))
+    return {characters[at : at + 2] for at in range(len(characters) - 1)}
 
 
 @lru_cache(maxsize=512)
@@ -131,7 +168,8 @@ def describe_pieces(
     pieces = list(_add_whole_memories(sentences, quotes))
     for piece, nearness in zip(pieces, _describe_nearness(asked, pieces), strict=True):
         own = about_all[piece.quote] | nearness
-        yield piece, own | _describe_piece(asked, quotes, piece, spoken[piece.quote])
+        about = _describe_person(asked, quotes[piece.quote], piece)
+        yield piece, own | about | _describe_piece(asked, quotes, piece, spoken[piece.quote])
 
 
 def _describe_nearness(
@@ -143,10 +181,16 @@ def _describe_nearness(
     embedder = get_packaged_embedder()
     near = embedder.embed([piece.text for piece in pieces])
     likeness = (near @ embedder.embed_questions([asked.text])[0]).tolist()
-    first, second = sorted([*likeness, 0.0], reverse=True)[:2]
+    ranked = sorted(likeness, reverse=True)
+    first, second = [*ranked, 0.0][:2]
     for value in likeness:
-        lead = value - (second if value == first else first)
-        yield {"near": value, "near_lead": lead, "nearest": float(value == first)}
+        other = second if value == first else first
+        yield {
+            "near": value,
+            "near_lead": value - other,
+            "near_place": min(ranked.index(value), _LAST_PLACE),
+            "near_other": other,
+        }
 
 
 def _add_whole_memories(
@@ -192,6 +236,25 @@ def _describe_question(asked: QuestionTerms, quotes: Sequence[Quote]) -> list[di
     return told
 
 
+def _describe_person(
+    asked: QuestionTerms, quote: Quote, piece: EvidenceSentence
+) -> dict[str, float]:
+    """Whether it is about the one who is asked about, and tells such a thing."""
+    kind, relative = find_asked_kind(asked.text), asked.relative
+    spoken_of = relative is not None and (
+        relative.is_called(quote.owner) if quote.owner else relative.may_be_spoken_of(piece.text)
+    )
+    return {
+        "kind_told": float(kind is not None and bool(kind.tells.search(piece.text))),
+        "tells": float(kind is not None and tells_kind(kind, asked, quote)),
+        "relative": float(relative is not None),
+        "relative_told": float(spoken_of),
+        "another": float(bool(quote.owner) and quote.owner not in asked.people),
+        "people": float(bool(asked.people)),
+        "yes_or_no": float(asks_yes_or_no(asked.text)),
+    }
+
+
 def _describe_piece(
     asked: QuestionTerms, quotes: Sequence[Quote], sentence: EvidenceSentence, spoken: set[str]
 ) -> dict[str, float]:
@@ -203,6 +266,8 @@ def _describe_piece(
     text, count = quote.text, max(1, len(asked.stems))
     return {
         "says": len(asked.stems & stems) / count,
+        "grams": _measure_shared_grams(asked.text, sentence.text),
+        "words": min(len(asked.stems), _MOST_WORDS),
         "memory_says": len(asked.stems & spoken) / count,
         "few_words": float(len(asked.stems) <= 1),
         "value": float(bool(kind) and has_value(sentence.text, kind)),

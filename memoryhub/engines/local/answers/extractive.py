@@ -26,6 +26,7 @@ from memoryhub.engines.local.answers.decide import (
     NEWS,
     get_shipped_decider,
     shares_kind,
+    tells_kind,
     weigh_sentences,
 )
 from memoryhub.engines.local.answers.evidence import (
@@ -49,7 +50,6 @@ from memoryhub.engines.local.dates.times import find_times, format_day, format_s
 from memoryhub.engines.local.language import LanguageCode, detect_language
 from memoryhub.engines.local.wordlists import ANIMALS, split_words
 from memoryhub.engines.types import AnswerSupport, GroundedAnswer, Quote, TimeSpan
-from memoryhub.subject_names import PLACEHOLDERS
 
 _ASKS_WHEN = re.compile(
     r"^\W*(?:when|(?:in |on |around |since )?(?:what|which) (?:day|date|year|month|time)\b"
@@ -321,7 +321,7 @@ def _list_kind(
     found = [
         (at, quote)
         for at, quote in enumerate(quotes)
-        if quote.until is None and _tells_kind(kind, asked, quote)
+        if quote.until is None and tells_kind(kind, asked, quote)
     ]
     if kind.beside:
         # What was read of a message says it more shortly than the message.
@@ -333,21 +333,6 @@ def _list_kind(
         phrase = Phrase(at, 0, len(quote.text), quote.text, 0.0)
         parts.append((f"“{quote.text}”{when}", phrase))
     return _join_parts(parts, " ") if parts else None
-
-
-def _tells_kind(kind: AskedKind, asked: QuestionTerms, quote: Quote) -> bool:
-    if quote.text.rstrip().endswith(("?", "？")):
-        return False
-    if asked.relative is not None:
-        theirs = bool(quote.owner) and asked.relative.is_called(quote.owner)
-    else:
-        whose = quote.owner or quote.speaker
-        # What was read before the subject's name was known is the user's.
-        unnamed = whose in PLACEHOLDERS and asked.subject in asked.people
-        theirs = whose in asked.people or unnamed
-    around = kind.of_others if quote.owner and asked.relative is None else None
-    told = kind.tells if theirs else around
-    return told is not None and bool(told.search(quote.text))
 
 
 def _says_all(asked: QuestionTerms, sentence: EvidenceSentence) -> bool:
