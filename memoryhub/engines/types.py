@@ -547,6 +547,7 @@ class Quote:
     quoted. `until`: it holds no longer; `tells_end`: what it says is that something is over.
     `replaced`: the words of what it took the place of. `outdated`: characters of a message that
     told what holds no longer. `bears` False: only among the nearest, below a search's floor.
+    `assisted`: of talk with an assistant, in which one person tells of themselves.
     """
 
     text: str
@@ -563,6 +564,7 @@ class Quote:
     replaced: str = ""
     outdated: Sequence[tuple[int, int]] = ()
     bears: bool = True
+    assisted: bool = False
 
     def states_any_of(self, predicates: Collection[str]) -> bool:
         """Whether it is a fact of one of these kinds."""

@@ -189,7 +189,7 @@ def _build_quotes(
 def _name_people(space: Space, quote: Quote) -> Quote:
     """With the subject by one name, whatever they spoke under."""
     speaker, owner = space.name_owner(quote.speaker), space.name_owner(quote.owner)
-    return replace(quote, speaker=speaker, owner=owner)
+    return replace(quote, speaker=speaker, owner=owner, assisted=space.has_assistant)
 
 
 def _fit_token_budget(

@@ -154,7 +154,8 @@ def answer_from_quotes(
         return told
     # A kind of thing, or who somebody is, is told from what else is said: also of what a search
     # does not take to bear on the question, which in Chinese it knows little of.
-    kind = find_asked_kind(question)
+    assisted = any(quote.assisted for quote in near)
+    kind = None if assisted else find_asked_kind(question)
     if kind and not kind.beside and (told := _list_kind(asked, kind, near, language)):
         return told
     wanted = find_asked_identity(question)
@@ -166,6 +167,10 @@ def answer_from_quotes(
     ):
         return named
     stated = any(_states_asked_fact(asked, quote) for quote in told_near)
+    if assisted and near and not stated:
+        # The decider was learned from such talk, and knows better than the rules below.
+        asked = parse_question(question, near, subject)
+        return _answer_with_likeliest(asked, near, rank_sentences(asked, near), language)
     told = None
     if kind and kind.beside and not stated:
         told = _list_kind(asked, kind, near, language, _MOST_QUOTED)
