@@ -35,6 +35,10 @@ _QUESTION_WORDS = split_words("""
     what when where who whom whose which why how many much long often kind type name names year
     month day date time would could will can may might should did does
 """)
+# And of a Chinese one: what stands on both sides of them are no words of it.
+_CHINESE_QUESTION_WORDS = re.compile(
+    "什么时候|什么地方|什么|怎么样?|为什么|哪[里儿个些天年]?|多少|几[个岁点号]?|谁|[吗呢吧的啊]+(?=[?？]?$)"
+)
 MAX_CHARACTERS = 4000  # characters of a memory
 # What a sentence's own words count beside those of the memory it stands in.
 _OWN_WORDS_SHARE = 0.6
@@ -93,11 +97,21 @@ def parse_question(question: str, quotes: Sequence[Quote], subject: str) -> Ques
     return QuestionTerms(
         text=question,
         people=named,
-        stems=frozenset(extract_stems(question) - inside - _QUESTION_WORDS),
+        stems=frozenset(_extract_sought_stems(question, named) - inside - _QUESTION_WORDS),
         predicates=find_question_predicates(question),
         relative=find_asked_relative(question, (quote.text[:MAX_CHARACTERS] for quote in quotes)),
         subject=subject,
     )
+
+
+def _extract_sought_stems(question: str, named: Collection[str]) -> set[str]:
+    """Of a Chinese question, which is read by pairs of characters, those of what it is about: of no
+    pair that is half a name, or half a word for what is asked."""
+    if not _HAN_CHARACTER.search(question):
+        return extract_stems(question)
+    for name in named:
+        question = question.replace(name, " ") if _HAN_CHARACTER.search(name) else question
+    return extract_stems(_CHINESE_QUESTION_WORDS.sub(" ", question))
 
 
 def _is_written_well(name: str) -> bool:

@@ -105,6 +105,9 @@ _MONTH = {"en": " ({:%B %Y})", "zh": "（{0.year}年{0.month}月）"}
 _AS_LIKELY = 0.5
 # And a fact of the kind that is asked for, as a share of what is likely enough.
 _KIND_SHARE = 0.35
+# The bar was set for talk with an assistant, of which things are asked that were never told: among
+# people a chance of this share of it will do.
+_AMONG_PEOPLE = 0.8
 # By how much likelier an answer has to be where a search found nothing that bears on the question.
 _FAR = 2.0
 # Characters of a question, and memories, that are looked at.
@@ -191,7 +194,7 @@ def answer_from_quotes(
     ranked = any(quote.relevance is not None for quote in quotes)
     literal = [each for each in sentences if _says_all(asked, each)]
     if ranked and not stated and (not literal or _is_out_of_date(asked, literal, every, quotes)):
-        return _answer_with_likeliest(asked, quotes, every, language)
+        return _answer_with_likeliest(asked, quotes, every, language, _AMONG_PEOPLE)
     if _ASKS_WHEN.search(question):
         made = _answer_with_date(asked, sentences, quotes, language)
     elif asks_yes_or_no(question):
