@@ -436,6 +436,9 @@ def _list_likely(
     very kind of thing that is asked for, of which less will do."""
     if weighed and weighed[0][0] >= bar:
         return [*weighed]
+    if len(asked.stems) == 1 and (named := [e for e in weighed if e[1].coverage >= _ALL]):
+        # "kayak?": a single word is no question that a decider could weigh.
+        return [each for each in named if each[0] >= _KIND_SHARE * bar]
     if find_asked_tense(asked.text) != "now":
         return []
     alike = (e for e in weighed if shares_kind(asked, quotes[e[1].quote], e[1].text))

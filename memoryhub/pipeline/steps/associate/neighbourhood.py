@@ -10,7 +10,11 @@ from uuid import UUID
 import numpy as np
 
 from memoryhub.engines.ledger import get_current_ledger
-from memoryhub.engines.local.language import can_embed_language, detect_language
+from memoryhub.engines.local.language import (
+    can_embed_language,
+    choose_floor,
+    detect_language,
+)
 from memoryhub.engines.types import Association, Engine, Neighbourhood, NoteEvolution, NoteState
 from memoryhub.pipeline.steps.context import StepContext
 from memoryhub.policies.schema import Policy
@@ -87,7 +91,8 @@ def load_neighbourhood(
 
     Opens its own scope.
     """
-    k, floor, model = at.policy.notes.k, at.policy.notes.floor, at.embedder.name
+    k, model = at.policy.notes.k, at.embedder.name
+    floor = choose_floor(model, (note.content for note in notes), at.policy.notes.floor)
     with tenant_scope(at.space.tenant_id):
         held = find_nearest_notes(at.space, model, index, k=k, floor=floor)
     beside = _compare_within_batch(notes, index, floor)

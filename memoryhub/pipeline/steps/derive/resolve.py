@@ -15,6 +15,7 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from memoryhub.engines.local.language import choose_floor
 from memoryhub.engines.types import Embedder, Engine
 from memoryhub.pipeline.jobs.step import StaleRead
 from memoryhub.pipeline.steps.derive.offers import OfferLimits
@@ -161,6 +162,8 @@ def prepare_claims(
         indexer.build_fact_entries([d.fact for d in drafts], zone=zone), embedder
     )
     limits = OfferLimits.of(engine, policy)
+    texts = [draft.fact.text for draft in drafts]
+    limits = replace(limits, floor=choose_floor(embedder.name, texts, limits.floor))
     read_drafts = copy_drafts(drafts)
     earlier = [_find_earlier_drafts(drafts, at, asked, limits) for at in range(len(drafts))]
     room = [min(limits.claims, limits.compared - len(places)) for places in earlier]
