@@ -16,6 +16,9 @@ from memoryhub.lab.training.claim_pairs import build_pair_groups
 from memoryhub.lab.truth.dialogues import read_dialogue
 from tests.support.truth import build_truth_dialogue
 
+# The command asks which embedder the operator chose.
+pytestmark = pytest.mark.django_db
+
 
 def write_dialogue(number: int, author: str) -> dict[str, Any]:
     """Tom moves, and keeps his dog."""
