@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable
 
 THE_USER = "the user"
 THE_USER_BY_LANGUAGE = {"zh": "用户"}
-ASSISTANT = "assistant"  # without regard to case
 PLACEHOLDERS = (THE_USER, *THE_USER_BY_LANGUAGE.values())
 MAX_OWNER_LENGTH = 120
 _MAX_WORD = 20  # letters: no name has a longer word

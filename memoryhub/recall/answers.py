@@ -106,6 +106,7 @@ def answer_question(
                 beside=found.unasked,
                 at=as_of or now,
                 include_past=include_past,
+                is_assisted=found.is_assisted,
                 budget_tokens=budget_tokens,
                 policy=policy,
                 now=now,
@@ -116,7 +117,7 @@ def answer_question(
 
 def _is_floor_unsure(question: str) -> bool:
     """Whether what lies below a search's floor may answer it, for rules that weigh it themselves:
-    the floor goes by vectors that know little Chinese."""
+    the floor was set on English."""
     return detect_language(question[:_MAX_QUESTION_CHARACTERS]) == "zh"
 
 
@@ -132,6 +133,7 @@ def compose_answer(
     beside: Sequence[ContextSection] = (),
     at: datetime,
     include_past: bool = False,
+    is_assisted: bool = False,
     budget_tokens: int = BUDGET,
     policy: Policy | None = None,
     now: datetime | None = None,
@@ -139,15 +141,16 @@ def compose_answer(
 ) -> ComposedAnswer:
     """The answer that these memories, best first, give to the question as things stood at `at`.
 
-    `beside`: what the policy hands over whatever is asked, by section. `engine` is asked in place
-    of the tenant's. Opens its own scopes; none may be open, since a model may be asked.
+    `beside`: what the policy hands over whatever is asked, by section. `is_assisted`: they are of
+    talk with an assistant, as a search says. `engine` is asked in place of the tenant's. Opens its
+    own scopes; none may be open, since a model may be asked.
     """
     with tenant_scope(space.tenant_id):
         policy = policy or load_effective_policy(space).policy
         tenant = Tenant.objects.get(id=space.tenant_id)
         tenant.engine = engine or tenant.engine
         all_items = [*items, *_list_section_items(beside)]
-        quoted = _build_quotes(space, question, all_items, at)
+        quoted = _build_quotes(space, question, all_items, at, is_assisted=is_assisted)
     # Who asks what was once so is told so.
     wants_past = include_past or find_asked_tense(question[:_MAX_QUESTION_CHARACTERS]) == "former"
     holding = [(i, q) for i, q in quoted if wants_past or q.until is None or q.until > at]
@@ -171,25 +174,30 @@ def load_quotes_for_question(space: Space, question: str, *, now: datetime) -> l
     )
     with tenant_scope(space.tenant_id):
         all_items = [*found.items, *_list_section_items(found.unasked)]
-        quoted = _build_quotes(space, question, all_items, now)
+        quoted = _build_quotes(space, question, all_items, now, is_assisted=found.is_assisted)
     return [quote for _, quote in quoted]
 
 
 def _build_quotes(
-    space: Space, question: str, items: Sequence[MemoryItem], at: datetime
+    space: Space,
+    question: str,
+    items: Sequence[MemoryItem],
+    at: datetime,
+    *,
+    is_assisted: bool,
 ) -> list[tuple[MemoryItem, Quote]]:
     """Call inside the tenant's scope."""
     asked_for = find_question_predicates(correct_typos(question[:_MAX_QUESTION_CHARACTERS]))
     details, zone = load_quote_details(items, at, asked_for), ZoneInfo(space.timezone)
     bearing = zip(items, score_bearings(items), strict=True)
     quotes = [(item, build_quote(item, details, zone, worth)) for item, worth in bearing]
-    return [(item, _name_people(space, quote)) for item, quote in quotes]
+    return [(i, replace(_name_people(space, q), assisted=is_assisted)) for i, q in quotes]
 
 
 def _name_people(space: Space, quote: Quote) -> Quote:
     """With the subject by one name, whatever they spoke under."""
     speaker, owner = space.name_owner(quote.speaker), space.name_owner(quote.owner)
-    return replace(quote, speaker=speaker, owner=owner, assisted=space.has_assistant)
+    return replace(quote, speaker=speaker, owner=owner)
 
 
 def _fit_token_budget(

@@ -15,12 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from memoryhub.subject_names import (
-    ASSISTANT,
-    PLACEHOLDERS,
-    choose_display_name,
-    list_called_names,
-)
+from memoryhub.subject_names import PLACEHOLDERS, choose_display_name, list_called_names
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.scope import get_current_tenant
 
@@ -257,11 +252,6 @@ class Space(TenantModel):
     def name_owner(self, owner: str) -> str:
         """Whose a fact is: the subject has one name there, whatever its words say."""
         return self.display_name if owner in self.called_names else owner
-
-    @property
-    def has_assistant(self) -> bool:
-        """Whether an assistant spoke here, under the name that one has who gives none."""
-        return ASSISTANT in (name.casefold() for name in self.speakers)
 
     @property
     def people(self) -> list[str]:

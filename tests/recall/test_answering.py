@@ -13,11 +13,12 @@ from memoryhub.engines.types import AnswerSupport, GroundedAnswer
 from memoryhub.errors import EngineError, InvalidInput
 from memoryhub.inference.models import ModelCall
 from memoryhub.policies.compose import compose_policy
-from memoryhub.recall.answers import answer_question
+from memoryhub.recall.answers import answer_question, load_quotes_for_question
 from memoryhub.recall.log import reinforcement
 from memoryhub.recall.render.citations import AnswerResult, build_citations
 from memoryhub.recall.render.quotes import score_bearings
 from memoryhub.recall.render.results import ArmRank, ChannelRank, MemoryItem
+from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Derivation
 from tests.recall.conftest import AT, RecallWorld
@@ -130,6 +131,22 @@ def test_what_was_recalled_for_an_answer_is_remembered_better(chatty: RecallWorl
     with tenant_scope(chatty.tenant.id):
         fact.refresh_from_db()
     assert fact.recall_count == 1
+
+
+def test_chinese_is_found_by_what_it_means(world: RecallWorld) -> None:
+    world.add_lines(
+        "小林: 昨晚又在急诊守了一夜。", "小林: 房东把租金涨了。", "小林: 旺财最近老是掉毛。"
+    )
+    found = search_memories(world.space, "小林做什么工作")
+    assert found.items[0].text == "昨晚又在急诊守了一夜。"
+
+
+def test_what_a_search_says_of_the_talk_reaches_whoever_answers(world: RecallWorld) -> None:
+    world.add_fact("Ana works nights on the wards")
+    assert not search_memories(world.space, "whats my job").is_assisted
+    world.add_lines("Hub: How was your shift?", role="assistant")
+    assert search_memories(world.space, "whats my job").is_assisted
+    assert all(q.assisted for q in load_quotes_for_question(world.space, "my job", now=AT))
 
 
 def test_chinese_is_answered_in_chinese(world: RecallWorld) -> None:

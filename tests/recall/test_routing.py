@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryhub.engines.local.language import can_embed_language
+from memoryhub.engines.embedding.packaged import PackagedEmbedder
+from memoryhub.engines.local.language import (
+    can_embed_language,
+    can_search_language,
+    choose_floor,
+)
 from memoryhub.recall.question.parse import READ_WORDS, parse_question
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -78,6 +83,12 @@ def test_vectors_are_used_only_for_a_language_they_speak() -> None:
     assert not can_embed_language("minilm-l6-v2-int8", "zh")
     assert can_embed_language("paraphrase-multilingual-MiniLM-L12-v2", "zh")
     assert can_embed_language("text-embedding-3-small", "zh")
+    packaged = PackagedEmbedder.name
+    assert can_search_language(packaged, "zh")
+    assert not can_embed_language(packaged, "zh")
+    assert not can_search_language("minilm-l6-v2-int8", "zh")
+    assert choose_floor(packaged, "She moved to Porto.", 0.3) == 0.3
+    assert choose_floor(packaged, "她搬到了厦门。", 0.3) == -1.0
 
 
 def test_a_query_is_cut_before_anything_reads_it() -> None:

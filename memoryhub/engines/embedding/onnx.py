@@ -120,7 +120,12 @@ def _pad_batch(ids: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int6
     return tokens, mask
 
 
-@cache
 def get_onnx_minilm(threads: int = 1, graph: Path = GRAPH_FILE) -> OnnxMiniLM:
     """One for all of a process: its weights are held once."""
+    return _make_onnx_minilm(threads, graph)
+
+
+# Apart, for a cache takes "one thread" and "as many as usual" for two questions.
+@cache
+def _make_onnx_minilm(threads: int, graph: Path) -> OnnxMiniLM:
     return OnnxMiniLM(threads, graph)

@@ -6,7 +6,6 @@ A question is read otherwise than a statement: as what would answer it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +60,6 @@ def _embed_by_language(
     return rows
 
 
-@cache
 def get_packaged_embedder(threads: int = 1) -> PackagedEmbedder:
     """One for all of a process."""
     return PackagedEmbedder(

@@ -7,7 +7,6 @@ other languages, and only two languages have rules here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Literal
 
 from memoryhub.engines.local.wordlists import split_words
@@ -68,11 +67,10 @@ def can_embed_language(model: str, language: LanguageCode) -> bool:
     return language != "zh" or "minilm" not in name or "multilingual" in name
 
 
-def choose_floor(model: str, texts: Iterable[str], floor: float) -> float:
-    """The least likeness that texts such as these must have: none where the likeness of statements
-    by vectors of `model` means nothing in their language, and only their order counts."""
-    readable = all(can_embed_language(model, detect_language(text)) for text in texts)
-    return floor if readable else -1.0
+def choose_floor(model: str, text: str, floor: float) -> float:
+    """The least likeness that what is compared with `text` must have: none where likeness by
+    vectors of `model` means nothing in its language, and only the order counts."""
+    return floor if can_embed_language(model, detect_language(text)) else -1.0
 
 
 def can_search_language(model: str, language: LanguageCode) -> bool:

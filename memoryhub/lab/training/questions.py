@@ -1,8 +1,8 @@
 """`lab train-questions`: MiniLM reads a question as what would answer it.
 
-Only the biases and norms are learned (Ben Zaken et al. 2022, BitFit), 31,104 numbers, and only of
+Only the biases and norms are learned (Ben Zaken et al. 2022, BitFit), 30,720 numbers, and only of
 questions: statements keep their vectors, and what is stored stays as it is. A question is drawn to
-the clause that answers it and away from all others of its batch (InfoNCE).
+the clause that answers it and away from all others of its batch.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoryhub.engines.embedding.model_files import MINILM_TOKENIZER
-from memoryhub.lab.training.asked import AskedStatement, number_messages
+from memoryhub.lab.training.asked import AskedStatement, compute_contrast, number_messages
 
 BATCH, ROUNDS, PACE, WARM_UP = 96, 4, 2e-3, 20
 SHARPNESS = 20.0  # of the softmax over cosines
@@ -47,30 +47,29 @@ def train_question_biases(
         clauses = torch.cat([embed([each.clause]) for each in asked])
     learned = []
     for name, held in model.named_parameters():
-        held.requires_grad = name.endswith("bias") or "LayerNorm" in name
+        learns = (name.endswith("bias") or "LayerNorm" in name) and not name.startswith("pooler")
+        held.requires_grad = learns
         learned += [held] if held.requires_grad else []
     steps = torch.optim.AdamW(learned, lr=PACE, weight_decay=0.0)
     message = torch.tensor(number_messages(asked))
     model.train()
     chance = np.random.default_rng(0)
     count, done = ROUNDS * (len(asked) // BATCH), 0
-    for turn in range(ROUNDS):
+    for number in range(1, ROUNDS + 1):
         order, total = chance.permutation(len(asked)).tolist(), 0.0
         for at in range(0, len(order) - BATCH + 1, BATCH):
             batch = order[at : at + BATCH]
             for group in steps.param_groups:
                 group["lr"] = PACE * (1 - done / count) * min(1, (done + 1) / WARM_UP)
-            likeness = embed([asked[n].question for n in batch]) @ clauses[batch].T * SHARPNESS
-            same = message[batch][:, None] == message[batch][None]
-            likeness = likeness.masked_fill(same & ~torch.eye(BATCH, dtype=torch.bool), -1e4)
-            loss = torch.nn.functional.cross_entropy(likeness, torch.arange(BATCH))
+            questions = embed([asked[n].question for n in batch])
+            loss = compute_contrast(questions @ clauses[batch].T * SHARPNESS, message[batch])
             steps.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]  # torch has no type for it
             steps.step()
             total, done = total + float(loss.detach()), done + 1
-        progress(f"round {turn + 1}: {total / max(1, len(order) // BATCH):.3f}")
+        progress(f"round {number}: {total / max(1, len(order) // BATCH):.3f}")
     return {
         _PREFIX + name: held.detach().numpy()
         for name, held in model.named_parameters()
-        if held.requires_grad and not name.startswith("pooler")
+        if held.requires_grad
     }

@@ -62,6 +62,7 @@ _HAN_CHARACTER = re.compile(f"[{HAN}]")
 _WHOLE_CHARACTERS = 300
 # Behind this many others by meaning it makes no difference how many they are.
 _LAST_PLACE = 9
+_ASSISTANT = "assistant"  # who speaks under no other name
 _MOST_WORDS = 8  # of a question, that are told apart by their number
 # What was not ranked with the rest bears on the question less than all that was.
 _UNRANKED = -3.0
@@ -165,10 +166,10 @@ def describe_pieces(
     with what speaks for each as an answer."""
     about_all = _describe_question(asked, quotes)
     spoken = list_spoken_stems(quotes)
-    pieces = list(_add_whole_memories(sentences, quotes))
+    pieces, kind = list(_add_whole_memories(sentences, quotes)), find_asked_kind(asked.text)
     for piece, nearness in zip(pieces, _describe_nearness(asked, pieces), strict=True):
         own = about_all[piece.quote] | nearness
-        about = _describe_person(asked, quotes[piece.quote], piece)
+        about = _describe_subject(asked, kind, quotes[piece.quote], piece)
         yield piece, own | about | _describe_piece(asked, quotes, piece, spoken[piece.quote])
 
 
@@ -236,11 +237,11 @@ def _describe_question(asked: QuestionTerms, quotes: Sequence[Quote]) -> list[di
     return told
 
 
-def _describe_person(
-    asked: QuestionTerms, quote: Quote, piece: EvidenceSentence
+def _describe_subject(
+    asked: QuestionTerms, kind: AskedKind | None, quote: Quote, piece: EvidenceSentence
 ) -> dict[str, float]:
-    """Whether it is about the one who is asked about, and tells such a thing."""
-    kind, relative = find_asked_kind(asked.text), asked.relative
+    """Whether it is about the one who is asked about, and tells a thing of the kind asked for."""
+    relative = asked.relative
     spoken_of = relative is not None and (
         relative.is_called(quote.owner) if quote.owner else relative.may_be_spoken_of(piece.text)
     )
@@ -279,5 +280,5 @@ def _describe_piece(
         "length": log1p(words),
         "news": float(bool(NEWS.search(sentence.text)) and find_asked_tense(asked.text) == "now"),
         "chinese": float(chinese),
-        "assistant": float(quote.speaker.casefold() == "assistant"),
+        "assistant": float(quote.speaker.casefold() == _ASSISTANT),
     }

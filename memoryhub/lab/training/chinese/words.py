@@ -23,7 +23,7 @@ from memoryhub.engines.embedding.chinese import (
 from memoryhub.engines.embedding.vectors import normalise_rows
 from memoryhub.engines.types import Embedder
 from memoryhub.errors import InvalidInput
-from memoryhub.lab.training.asked import AskedStatement, number_messages
+from memoryhub.lab.training.asked import AskedStatement, compute_contrast, number_messages
 
 FloatArray = NDArray[np.float32]
 DIMENSION = 128
@@ -62,7 +62,7 @@ def train_words(
     places = {word: row for row, word in enumerate([*words, NUMBER, LATIN])}
     told = [list_known_words(each.clause, places) for each in asked]
     sought = [list_known_words(each.question, places) for each in asked]
-    message = np.array(number_messages(asked))
+    message = torch.tensor(number_messages(asked))
 
     held = torch.tensor(start)
     rare = torch.tensor(_weigh_by_rarity(told, len(places)))
@@ -83,24 +83,20 @@ def train_words(
         kept = torch.nn.functional.dropout(sums, DROPPED) @ turn
         return torch.nn.functional.normalize(kept + 1e-9, dim=-1)
 
-    for turn in range(ROUNDS):
+    for number in range(1, ROUNDS + 1):
         order, total = chance.permutation(len(asked)), 0.0
         for at in range(0, len(order) - BATCH + 1, BATCH):
             batch = order[at : at + BATCH]
             questions = sum_words([sought[n] for n in batch], counted, turns[0])
             clauses = sum_words([told[n] for n in batch], stated, turns[1])
-            likeness = questions @ clauses.T * sharp.exp()
-            # Another clause of the same message is no wrong answer.
-            same = torch.tensor(message[batch][:, None] == message[batch][None])
-            likeness = likeness.masked_fill(same & ~torch.eye(BATCH, dtype=torch.bool), -1e4)
-            loss = torch.nn.functional.cross_entropy(likeness, torch.arange(BATCH))
+            loss = compute_contrast(questions @ clauses.T * sharp.exp(), message[batch])
             pull = _WORD_PULL * ((embedding - held) ** 2).sum()
             pull = pull + sum(_TURN_PULL * ((each - unit) ** 2).sum() for each in turns)
             steps.zero_grad()
             (loss + pull).backward()  # type: ignore[no-untyped-call]  # torch has no type for it
             steps.step()
             total += float(loss.detach())
-        progress(f"round {turn + 1}: {total / (len(order) // BATCH):.3f}")
+        progress(f"round {number}: {total / (len(order) // BATCH):.3f}")
     back = [each.detach().numpy() for each in (embedding, stated, counted, *turns)]
     return _pack_words(places, *back)
 

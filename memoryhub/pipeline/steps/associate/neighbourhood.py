@@ -92,7 +92,8 @@ def load_neighbourhood(
     Opens its own scope.
     """
     k, model = at.policy.notes.k, at.embedder.name
-    floor = choose_floor(model, (note.content for note in notes), at.policy.notes.floor)
+    least = at.policy.notes.floor
+    floor = min((choose_floor(model, note.content, least) for note in notes), default=least)
     with tenant_scope(at.space.tenant_id):
         held = find_nearest_notes(at.space, model, index, k=k, floor=floor)
     beside = _compare_within_batch(notes, index, floor)

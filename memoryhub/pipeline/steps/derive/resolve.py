@@ -162,10 +162,10 @@ def prepare_claims(
         indexer.build_fact_entries([d.fact for d in drafts], zone=zone), embedder
     )
     limits = OfferLimits.of(engine, policy)
-    texts = [draft.fact.text for draft in drafts]
-    limits = replace(limits, floor=choose_floor(embedder.name, texts, limits.floor))
     read_drafts = copy_drafts(drafts)
-    earlier = [_find_earlier_drafts(drafts, at, asked, limits) for at in range(len(drafts))]
+    earlier = [
+        _find_earlier_drafts(drafts, at, asked, embedder.name, limits) for at in range(len(drafts))
+    ]
     room = [min(limits.claims, limits.compared - len(places)) for places in earlier]
     near, held, refuted = _load_comparison(space, drafts, asked, embedder.name, limits, room)
     read = {fact.id: fact.version for fact in held}
@@ -286,9 +286,13 @@ def _find_near_claims(
     ]
     found = find_open_facts(space, model, asked, most=max(limits.claims, limits.others))
     own, others = found[: len(facts)], found[len(facts) :]
+    floors = [choose_floor(model, fact.text, limits.floor) for fact in facts]
     return (
-        [_keep_near_claims(rows[: limits.claims], limits.floor) for rows in own],
-        [_keep_near_claims(rows[: limits.others], limits.floor) for rows in others],
+        [_keep_near_claims(rows[: limits.claims], f) for rows, f in zip(own, floors, strict=True)],
+        [
+            _keep_near_claims(rows[: limits.others], f)
+            for rows, f in zip(others, floors, strict=True)
+        ],
     )
 
 
@@ -393,6 +397,7 @@ def _find_earlier_drafts(
     drafts: Sequence[FactDraft],
     at: int,
     vectors: indexer.Vectors | None,
+    model: str,
     limits: OfferLimits,
 ) -> dict[int, float]:
     """Earlier candidates of the batch in other turns that are offered, with their cosines, the same
@@ -406,8 +411,9 @@ def _find_earlier_drafts(
         for place in range(at)
         if all(source.turn_id != turn for source in drafts[place].sources)
     }
+    floor = choose_floor(model, new.text, limits.floor)
     ranked = sorted(
-        (place for place, cosine in near.items() if cosine >= limits.floor),
+        (place for place, cosine in near.items() if cosine >= floor),
         key=lambda place: (near[place], place),
         reverse=True,
     )
