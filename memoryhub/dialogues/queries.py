@@ -8,7 +8,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Exists, QuerySet
 
 from memoryhub.dialogues.models import IS_INNER, Turn
 from memoryhub.tenants.database.prepared import open_prepared_cursor
@@ -18,6 +18,16 @@ from memoryhub.tenants.scope import get_current_tenant
 def filter_turns_between(space_id: UUID, first_seq: int, last_seq: int) -> QuerySet[Turn]:
     rows: QuerySet[Turn] = Turn.objects.filter(space_id=space_id, seq__range=(first_seq, last_seq))
     return rows.select_related("session")
+
+
+# Whether a dialogue is talk with an assistant is told by so many of its turns, the latest.
+LATEST_TURNS = 20
+
+
+def build_assisted_condition(space_id: UUID) -> Exists:
+    """Whether an assistant spoke among the space's latest turns."""
+    latest = Turn.objects.filter(space_id=space_id).order_by("-seq").values("id")[:LATEST_TURNS]
+    return Exists(Turn.objects.filter(id__in=latest, role=Turn.Role.ASSISTANT))
 
 
 def load_turns_before(turn: Turn, count: int) -> list[Turn]:

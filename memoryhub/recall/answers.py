@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 import structlog
 from django.utils import timezone
 
+from memoryhub.dialogues.queries import build_assisted_condition
 from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.engines.local.answers import extractive
 from memoryhub.engines.local.answers.asked import find_asked_tense
@@ -106,7 +107,6 @@ def answer_question(
                 beside=found.unasked,
                 at=as_of or now,
                 include_past=include_past,
-                is_assisted=found.is_assisted,
                 budget_tokens=budget_tokens,
                 policy=policy,
                 now=now,
@@ -133,7 +133,6 @@ def compose_answer(
     beside: Sequence[ContextSection] = (),
     at: datetime,
     include_past: bool = False,
-    is_assisted: bool = False,
     budget_tokens: int = BUDGET,
     policy: Policy | None = None,
     now: datetime | None = None,
@@ -141,13 +140,12 @@ def compose_answer(
 ) -> ComposedAnswer:
     """The answer that these memories, best first, give to the question as things stood at `at`.
 
-    `beside`: what the policy hands over whatever is asked, by section. `is_assisted`: they are of
-    talk with an assistant, as a search says. `engine` is asked in place of the tenant's. Opens its
-    own scopes; none may be open, since a model may be asked.
+    `beside`: what the policy hands over whatever is asked, by section. `engine` is asked in place
+    of the tenant's. Opens its own scopes; none may be open, since a model may be asked.
     """
     with tenant_scope(space.tenant_id):
         policy = policy or load_effective_policy(space).policy
-        tenant = Tenant.objects.get(id=space.tenant_id)
+        tenant, is_assisted = _load_tenant(space)
         tenant.engine = engine or tenant.engine
         all_items = [*items, *_list_section_items(beside)]
         quoted = _build_quotes(space, question, all_items, at, is_assisted=is_assisted)
@@ -174,8 +172,17 @@ def load_quotes_for_question(space: Space, question: str, *, now: datetime) -> l
     )
     with tenant_scope(space.tenant_id):
         all_items = [*found.items, *_list_section_items(found.unasked)]
-        quoted = _build_quotes(space, question, all_items, now, is_assisted=found.is_assisted)
+        _, is_assisted = _load_tenant(space)
+        quoted = _build_quotes(space, question, all_items, now, is_assisted=is_assisted)
     return [quote for _, quote in quoted]
+
+
+def _load_tenant(space: Space) -> tuple[Tenant, bool]:
+    """The space's, and whether what was said there is talk with an assistant. One statement; call
+    inside the tenant's scope."""
+    assisted = build_assisted_condition(space.id)
+    tenant = Tenant.objects.annotate(assisted=assisted).get(id=space.tenant_id)
+    return tenant, tenant.assisted
 
 
 def _build_quotes(

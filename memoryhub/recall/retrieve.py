@@ -84,8 +84,7 @@ class RetrievalScope:
 class RetrievalResult:
     """What one look brought: `items` best first, each once. `counts` by channel, `links` the
     turns of facts and notes that were looked up on the way. `barren`: channels that would bring
-    nothing in a further round either. `irrelevant`: what is only near, by id. `is_assisted`: of
-    talk with an assistant."""
+    nothing in a further round either. `irrelevant`: what is only near, by id."""
 
     items: list[MemoryItem] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
@@ -93,7 +92,6 @@ class RetrievalResult:
     links: dict[UUID, Mapping[UUID, Span | None]] = field(default_factory=dict)
     exhausted_channels: Sequence[Channel] = ()
     irrelevant: frozenset[UUID] = frozenset()
-    is_assisted: bool = False
 
     def list_relevant(self) -> list[MemoryItem]:
         return [item for item in self.items if item.relevant]
@@ -209,8 +207,7 @@ def _find_memories(
     barren = list(rank.KIND_OF_CHANNEL) if result.is_exhausted else []
     barren = [channel for channel in barren if channel in wanted.channels]
     far = result.list_irrelevant_ids() - _list_ids_of_hits(lists)
-    made = RetrievalResult([], counts, dropped, result.links, barren, far, result.is_assisted)
-    return found, made
+    return found, RetrievalResult([], counts, dropped, result.links, barren, far)
 
 
 def _list_ids_of_hits(lists: Mapping[str, Sequence[ChannelHit]]) -> set[UUID]:

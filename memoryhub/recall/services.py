@@ -138,7 +138,6 @@ def search_memories(
         explain=told.build_explanation() if explain else None,
         recall_id=journal.generate_recall_id() if reinforce or inspect else None,
         unasked=_exclude_found(beside, () if unasked == "twice" else shown),
-        is_assisted=first.is_assisted,
     )
     if reinforce or inspect:
         options = {

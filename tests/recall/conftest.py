@@ -36,13 +36,11 @@ class RecallWorld:
         with tenant_scope(tenant.id):
             self.space: Space = ensure_space(tenant.id, subject)
 
-    def add_lines(
-        self, *lines: str, at: datetime = AT, session: str = "", role: str = "user"
-    ) -> list[Turn]:
+    def add_lines(self, *lines: str, at: datetime = AT, session: str = "") -> list[Turn]:
         """Store and index lines written "Speaker: text", of one session."""
         said = [line.split(": ", 1) for line in lines]
         messages = [
-            Message(role, text, speaker, timestamp=at + timedelta(seconds=n))
+            Message("user", text, speaker, timestamp=at + timedelta(seconds=n))
             for n, (speaker, text) in enumerate(said)
         ]
         with tenant_scope(self.tenant.id):

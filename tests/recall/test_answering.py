@@ -141,12 +141,14 @@ def test_chinese_is_found_by_what_it_means(world: RecallWorld) -> None:
     assert found.items[0].text == "昨晚又在急诊守了一夜。"
 
 
-def test_what_a_search_says_of_the_talk_reaches_whoever_answers(world: RecallWorld) -> None:
-    world.add_fact("Ana works nights on the wards")
-    assert not search_memories(world.space, "whats my job").is_assisted
-    world.add_lines("Hub: How was your shift?", role="assistant")
-    assert search_memories(world.space, "whats my job").is_assisted
-    assert all(q.assisted for q in load_quotes_for_question(world.space, "my job", now=AT))
+def test_whoever_answers_knows_whether_it_is_talk_with_an_assistant(world: RecallWorld) -> None:
+    def list_assisted() -> set[bool]:
+        return {q.assisted for q in load_quotes_for_question(world.space, "my job", now=AT)}
+
+    world.add_fact("Ana has a job on the wards")
+    assert list_assisted() == {False}
+    world.add_talk_with_assistant()
+    assert list_assisted() == {True}
 
 
 def test_chinese_is_answered_in_chinese(world: RecallWorld) -> None:

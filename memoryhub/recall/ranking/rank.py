@@ -24,12 +24,7 @@ from memoryhub.recall.candidates.sql import (
 from memoryhub.recall.candidates.unindexed_turns import retrieve_unindexed_turns
 from memoryhub.recall.question.prepare import PreparedQuestion, StageTimer
 from memoryhub.recall.ranking import decay
-from memoryhub.recall.ranking.score import (
-    ScoredCandidate,
-    choose_weights,
-    is_assisted,
-    score_candidates,
-)
+from memoryhub.recall.ranking.score import ScoredCandidate, choose_weights, score_candidates
 from memoryhub.recall.ranking.select import (
     MODEL_MARGIN,
     RULES_MARGIN,
@@ -57,15 +52,13 @@ SPARE_FACTOR = 3
 class Ranking:
     """`chosen` best first, each thing once. The rest is kept to explain it: `order` is every
     candidate, ranked, and `links` the turns of those that were looked at. `is_exhausted`: nothing
-    bears on the question, and nothing more would be found among what has faded. `is_assisted`: of
-    talk with an assistant."""
+    bears on the question, and nothing more would be found among what has faded."""
 
     chosen: Sequence[ScoredCandidate] = ()
     order: Sequence[ScoredCandidate] = ()
     relevant: Sequence[ScoredCandidate] = ()
     links: dict[UUID, Mapping[UUID, Span | None]] = field(default_factory=dict)
     is_exhausted: bool = False
-    is_assisted: bool = False
 
     def list_irrelevant_ids(self) -> frozenset[UUID]:
         """Of those chosen, what is only near."""
@@ -124,14 +117,7 @@ def rank_candidates(
             links |= _load_links(rest)
         order = [*order, *rest]
         chosen += _select_others(chosen, rest, links, most - len(chosen), margin)
-    return Ranking(
-        chosen,
-        order,
-        relevant,
-        links,
-        is_exhausted=not (relevant or hidden),
-        is_assisted=is_assisted(known),
-    )
+    return Ranking(chosen, order, relevant, links, is_exhausted=not (relevant or hidden))
 
 
 def retrieve_ranking_pool(

@@ -79,12 +79,8 @@ def choose_weights(found: Sequence[MemoryCandidate], *, is_read_by_rules: bool =
     """Those of talk with an assistant were learned from what rules read of it: a model's facts say
     more than its turns do."""
     shipped = get_shipped_weights()
-    return shipped.assisted if is_read_by_rules and is_assisted(found) else shipped.weights
-
-
-def is_assisted(found: Sequence[MemoryCandidate]) -> bool:
-    """Whether it is talk with an assistant that these are of."""
-    return any(candidate.role == "assistant" for candidate in found)
+    assisted = is_read_by_rules and any(candidate.role == "assistant" for candidate in found)
+    return shipped.assisted if assisted else shipped.weights
 
 
 # These are told of every candidate, the others of those they speak for or against.

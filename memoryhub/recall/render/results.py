@@ -203,7 +203,6 @@ class SearchResult:
     budget was given. `took_ms` by stage. `explain` is there on request. `recall_id`: its entry in
     the recall log, which is there some seconds later; None where nothing is logged. `unasked`: what
     the policy hands over whatever is asked, such as the shelf and the latest exchanges.
-    `is_assisted`: it is talk with an assistant, as far as it was looked at.
     """
 
     items: Sequence[MemoryItem]
@@ -219,4 +218,3 @@ class SearchResult:
     explain: Explanation | None = None
     recall_id: UUID | None = None
     unasked: Sequence[ContextSection] = ()
-    is_assisted: bool = False

@@ -153,7 +153,6 @@ class ChatSide:
     quoted: bool = False
     by: str = ""
     recalled: Sequence[MemoryItem] = ()
-    is_assisted: bool = False
     unasked: Sequence[ContextSection] = ()
     recall_id: UUID | None = None
     citations: Sequence[Citation] = ()
@@ -305,7 +304,7 @@ class MessageExchange:
             )
             side.figures.add_calls(call for call, _ in ledger.calls[before:])
         side.figures.took |= found.took_ms
-        side.recall_id, side.is_assisted = found.recall_id, found.is_assisted
+        side.recall_id = found.recall_id
         beside = [item for section in found.unasked for item in section.items]
         named = (at for item in [*found.items, *beside] for at in _list_source_turn_ids(item))
         with tenant_scope(self.tenant.id):
@@ -358,14 +357,7 @@ class MessageExchange:
     ) -> Iterator[ChatEvent]:
         began, by = perf_counter(), self.now
         made = compose_answer(
-            self.space,
-            self.turn.text,
-            side.recalled,
-            at=by,
-            is_assisted=side.is_assisted,
-            now=by,
-            policy=policy,
-            engine=engine,
+            self.space, self.turn.text, side.recalled, at=by, now=by, policy=policy, engine=engine
         )
         side.figures.took["answer"] = _measure_milliseconds(began)
         side.by, side.quoted = "rules", made.answer.quoted

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from typing import Any
 
+from memoryhub.dialogues.queries import LATEST_TURNS
 from memoryhub.engines.local.answers.asked import AskedIdentity
 from memoryhub.engines.local.answers.kinds import AskedKind
 from memoryhub.engines.local.answers.relatives import find_asked_relative
@@ -101,7 +102,7 @@ UNION ALL
  WHERE NOT predicate_key = ANY(%(predicates)s) AND text ~* %(tells)s::text LIMIT %(most)s)
 LIMIT %(most)s
 """
-_MOST_OF_KIND, _LOOKED_AT, _LATE = 3, 1_000, 20
+_MOST_OF_KIND, _LOOKED_AT = 3, 1_000
 
 
 def format_sql_pattern(pattern: re.Pattern[str]) -> str:
@@ -133,7 +134,7 @@ def find_asked_kind_facts(ask: PreparedQuestion, kind: AskedKind) -> list[Channe
         most=_MOST_OF_KIND,
         looked_at=_LOOKED_AT,
         tenant=ask.space.tenant_id,
-        late=_LATE,
+        late=LATEST_TURNS,
     )
     return [ChannelHit("fact", at, 1.0, "tells what is asked for") for (at,) in rows]
 
