@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EmbedderName = Literal["onnx", "minilm", "sentence-transformers", "openai"]
 EngineName = Literal["local", "llm"]
-RerankerName = Literal["off", "cross-encoder", "endpoint"]
+RerankerName = Literal["off", "packaged", "cross-encoder", "endpoint"]
 EMBEDDER_NAMES: tuple[EmbedderName, ...] = get_args(EmbedderName)
 ENGINE_NAMES: tuple[EngineName, ...] = get_args(EngineName)
 RERANKER_NAMES: tuple[RerankerName, ...] = get_args(RerankerName)
@@ -189,6 +189,12 @@ def _build_llm(settings: EngineSettings) -> Engine:
     )
 
 
+def _build_packaged_reranker(settings: EngineSettings) -> Reranker:
+    from memoryhub.engines.reranking.packaged import get_packaged_reranker
+
+    return get_packaged_reranker(settings.threads)
+
+
 def _build_cross_encoder(settings: EngineSettings) -> Reranker:
     _check_setting(settings.reranker_model, "MEMORYHUB_RERANKER_MODEL")
     from memoryhub.engines.reranking.cross_encoder import CrossEncoderReranker
@@ -224,6 +230,7 @@ _ENGINE_MAKERS: dict[str, Callable[[EngineSettings], Engine]] = {
     "llm": _build_llm,
 }
 _RERANKER_MAKERS: dict[str, Callable[[EngineSettings], Reranker]] = {
+    "packaged": _build_packaged_reranker,
     "cross-encoder": _build_cross_encoder,
     "endpoint": _build_endpoint_reranker,
 }

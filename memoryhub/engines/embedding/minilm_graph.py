@@ -9,8 +9,9 @@ blocks), and attention, norms and biases are one operator each.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from memoryhub.engines.embedding.model_files import MINILM_MODEL
-from memoryhub.engines.embedding.onnx import GRAPH_FILE
+from memoryhub.engines.embedding.onnx import GRAPH_FILE, SCORES
 
 LAYERS, HEADS, WIDTH = 6, 12, 384
 # Of so many weights, and of what they are multiplied by, one scale. Smaller blocks are nearer to
@@ -27,15 +28,41 @@ BLOCK_SIZE = 64
 _EPSILON = 1e-12  # of all norms, as the model was trained
 _RUNTIME_DOMAIN = "com.microsoft"
 # By layer, the packaged file's products in its own order.
-_PRODUCT_NAMES = ("query", "key", "value", "attention.output", "intermediate", "output")
+PRODUCT_NAMES = ("query", "key", "value", "attention.output", "intermediate", "output")
+
+
+class Correction(NamedTuple):
+    """What is added to a packaged matrix (K, N): `down` (K, rank) times `up` (rank, N)."""
+
+    down: NDArray[np.float16]
+    up: NDArray[np.float16]
+
+
+@dataclass(frozen=True, slots=True)
+class PairReading:
+    """What makes of MiniLM a reader of two texts one behind the other, as learned by `lab
+    train-reader`: `given`, biases and norms by packaged name; `corrections` by (layer, product);
+    `head` (WIDTH,) and `bias` from the mean of what is read to how sure it is that the second
+    answers the first."""
+
+    given: Mapping[str, NDArray[np.float32]]
+    corrections: Mapping[tuple[int, str], Correction]
+    head: NDArray[np.float32]
+    bias: float
 
 
 class GraphBuilder:
     """Nodes and weights of a graph to be; a weight is a place in the packaged file, or one of those
     `given` in its stead."""
 
-    def __init__(self, packaged: Path, given: Mapping[str, NDArray[np.float32]]) -> None:
+    def __init__(
+        self,
+        packaged: Path,
+        given: Mapping[str, NDArray[np.float32]],
+        corrections: Mapping[tuple[int, str], Correction],
+    ) -> None:
         self._given = given
+        self._corrections = corrections
         self._bytes = packaged.read_bytes()
         graph = onnx.load_from_string(self._bytes).graph
         self._file = packaged.name
@@ -99,7 +126,19 @@ class GraphBuilder:
             accuracy_level=4,  # products of int8
         )
 
-    def build_model(self) -> onnx.ModelProto:
+    def add_correction(self, x: str, product: str, place: tuple[int, str]) -> str:
+        """`product` with what is added to its matrix for this place, if anything is."""
+        if place not in self._corrections:
+            return product
+        made = x
+        for part, values in self._corrections[place]._asdict().items():
+            held = self.add_constant(f"{product}.{part}_held", values)
+            wide = self.add_node("Cast", [held], f"{product}.{part}", to=TensorProto.FLOAT)
+            made = self.add_node("MatMul", [made, wide], f"{product}.{part}_made")
+        return self.add_node("Add", [product, made], f"{product}.corrected")
+
+    def build_model(self, *, scores: bool = False) -> onnx.ModelProto:
+        """One row a token comes out, or one score a text."""
         ids = [
             helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "sequence"])
             for name in ("input_ids", "attention_mask")
@@ -107,8 +146,10 @@ class GraphBuilder:
         hidden = helper.make_tensor_value_info(
             "last_hidden_state", TensorProto.FLOAT, ["batch", "sequence", WIDTH]
         )
+        score = helper.make_tensor_value_info(SCORES, TensorProto.FLOAT, ["batch"])
         weights = list(self._weights.values())
-        graph = helper.make_graph(self._nodes, "minilm", ids, [hidden], weights)
+        made = [score if scores else hidden]
+        graph = helper.make_graph(self._nodes, "minilm", ids, made, weights)
         opsets = [helper.make_opsetid("", 18), helper.make_opsetid(_RUNTIME_DOMAIN, 1)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
@@ -117,13 +158,42 @@ def build_graph(given: Mapping[str, NDArray[np.float32]] | None = None) -> onnx.
     """MiniLM-L6: `input_ids` and `attention_mask` in, `last_hidden_state` out. `given`: biases and
     norms to be used for the packaged ones of their names. Raises EngineError where the weights'
     package is missing or altered."""
-    drawing = GraphBuilder(MINILM_MODEL.locate(), given or {})
+    drawing = GraphBuilder(MINILM_MODEL.locate(), given or {}, {})
+    _add_layers(drawing)
+    return drawing.build_model()
+
+
+def build_pairs_graph(reading: PairReading) -> onnx.ModelProto:
+    """`input_ids` and `attention_mask` of pairs in, `scores` out. Raises as `build_graph`."""
+    drawing = GraphBuilder(MINILM_MODEL.locate(), reading.given, reading.corrections)
+    _add_layers(drawing)
+    _add_score(drawing, reading)
+    return drawing.build_model(scores=True)
+
+
+def _add_layers(drawing: GraphBuilder) -> None:
     drawing.add_constant("sign", np.array(0x80, np.uint8))
     drawing.add_node("Cast", ["attention_mask"], "mask", to=TensorProto.INT32)
     x = _add_embeddings(drawing)
     for layer in range(LAYERS):
         x = _add_layer(drawing, layer, x)
-    return drawing.build_model()
+
+
+def _add_score(drawing: GraphBuilder, reading: PairReading) -> None:
+    """From the mean of all tokens but those that fill up."""
+    drawing.add_node("Cast", ["attention_mask"], "counted", to=TensorProto.FLOAT)
+    last = drawing.add_constant("last", np.array([-1]))
+    drawing.add_node("Unsqueeze", ["counted", last], "counted_rows")
+    places = drawing.add_constant("second", np.array([1]))
+    drawing.add_node("Mul", ["last_hidden_state", "counted_rows"], "read")
+    drawing.add_node("ReduceSum", ["read", places], "read_sum", keepdims=0)
+    drawing.add_node("ReduceSum", ["counted_rows", places], "count_sum", keepdims=0)
+    drawing.add_node("Div", ["read_sum", "count_sum"], "read_mean")
+    head = drawing.add_constant("head", reading.head.astype(np.float32)[:, None])
+    drawing.add_node("MatMul", ["read_mean", head], "weighed")
+    bias = drawing.add_constant("head_bias", np.array(reading.bias, np.float32))
+    drawing.add_node("Add", ["weighed", bias], "score_rows")
+    drawing.add_node("Squeeze", ["score_rows", last], SCORES)
 
 
 def _add_embeddings(drawing: GraphBuilder) -> str:
@@ -156,12 +226,13 @@ def _add_row_lookup(drawing: GraphBuilder, table: str, at: str, output: str) -> 
 def _add_layer(drawing: GraphBuilder, layer: int, x: str) -> str:
     """Attention and a wide layer, each added to what came in."""
     own, output = f"inner.encoder.layer.{layer}", f"layer{layer}"
-    count = len(_PRODUCT_NAMES)
+    count = len(PRODUCT_NAMES)
     products = drawing.products[layer * count : (layer + 1) * count]
-    names = dict(zip(_PRODUCT_NAMES, products, strict=True))
+    names = dict(zip(PRODUCT_NAMES, products, strict=True))
 
     def product(of: str, name: str, bias: str = "") -> str:
-        return drawing.add_product(of, names[name], f"{output}.{name}", bias)
+        made = drawing.add_product(of, names[name], f"{output}.{name}", bias)
+        return drawing.add_correction(of, made, (layer, name))
 
     asked = [
         product(x, name, f"{own}.attention.self.{name}.bias") for name in ("query", "key", "value")

@@ -32,6 +32,7 @@ MAX_BATCH_TOKENS = 160
 GRAPH_FILE = Path(__file__).with_name("minilm.onnx")
 # The same with biases and norms that were learned from questions and what answers them.
 QUESTIONS_GRAPH_FILE = Path(__file__).with_name("minilm_questions.onnx")
+SCORES = "scores"  # what comes out of a graph that reads pairs
 # Where the places that the graph names are looked up.
 _WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 
@@ -67,7 +68,7 @@ class OnnxMiniLM:
         return [CLS, *ids[: self.max_tokens - 2], SEP]
 
     def _embed_batch(self, ids: list[list[int]]) -> NDArray[np.float32]:
-        tokens, mask = _pad_batch(ids)
+        tokens, mask = pad_batch(ids)
         inputs = {"input_ids": tokens, "attention_mask": mask}
         hidden = self._session.run(["last_hidden_state"], inputs)[0]
         return pool_mean(hidden, mask)
@@ -79,15 +80,18 @@ class OnnxMiniLM:
 
     @cached_property
     def _inference_session(self) -> ort.InferenceSession:
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = self._threads
-        options.inter_op_num_threads = 1
-        # The arena keeps the largest batch's memory for ever and gains no speed here.
-        options.enable_cpu_mem_arena = False
-        options.add_session_config_entry(_WEIGHTS_FOLDER, str(MINILM_MODEL.locate().parent))
-        return ort.InferenceSession(
-            self._graph.read_bytes(), options, providers=["CPUExecutionProvider"]
-        )
+        return open_session(self._graph, self._threads)
+
+
+def open_session(graph: Path, threads: int) -> ort.InferenceSession:
+    """A graph of ours with the packaged weights. Raises EngineError where they are missing."""
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    # The arena keeps the largest batch's memory for ever and gains no speed here.
+    options.enable_cpu_mem_arena = False
+    options.add_session_config_entry(_WEIGHTS_FOLDER, str(MINILM_MODEL.locate().parent))
+    return ort.InferenceSession(graph.read_bytes(), options, providers=["CPUExecutionProvider"])
 
 
 def batch_by_length(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
@@ -111,7 +115,8 @@ def pool_mean(hidden: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray[n
     return mean
 
 
-def _pad_batch(ids: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def pad_batch(ids: Sequence[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Token ids filled up to the longest, and a mask of those that are meant: (n, longest)."""
     shape = (len(ids), max(map(len, ids)))
     tokens, mask = np.full(shape, PAD, np.int64), np.zeros(shape, np.int64)
     for row, each in enumerate(ids):

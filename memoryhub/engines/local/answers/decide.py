@@ -35,6 +35,7 @@ from memoryhub.engines.local.answers.kinds import AskedKind, find_asked_kind
 from memoryhub.engines.local.comparison.topics import find_topics
 from memoryhub.engines.local.language import HAN, LanguageCode
 from memoryhub.engines.local.trees import BoostedTrees, StrictModel
+from memoryhub.engines.reranking.packaged import get_packaged_reranker
 from memoryhub.engines.types import Quote
 from memoryhub.subject_names import PLACEHOLDERS
 
@@ -62,6 +63,8 @@ _HAN_CHARACTER = re.compile(f"[{HAN}]")
 _WHOLE_CHARACTERS = 300
 # Behind this many others by meaning it makes no difference how many they are.
 _LAST_PLACE = 9
+# So many pieces are read together with the question; what the others score.
+_MOST_READ, _UNREAD = 12, -8.0
 _ASSISTANT = "assistant"  # who speaks under no other name
 _MOST_WORDS = 8  # of a question, that are told apart by their number
 # What was not ranked with the rest bears on the question less than all that was.
@@ -167,31 +170,50 @@ def describe_pieces(
     about_all = _describe_question(asked, quotes)
     spoken = list_spoken_stems(quotes)
     pieces, kind = list(_add_whole_memories(sentences, quotes)), find_asked_kind(asked.text)
-    for piece, nearness in zip(pieces, _describe_nearness(asked, pieces), strict=True):
-        own = about_all[piece.quote] | nearness
+    nearness = _describe_nearness(asked, pieces)
+    reading = _describe_reading(asked, pieces, [each["near"] for each in nearness])
+    for piece, near, read in zip(pieces, nearness, reading, strict=True):
+        own = about_all[piece.quote] | near | read
         about = _describe_subject(asked, kind, quotes[piece.quote], piece)
         yield piece, own | about | _describe_piece(asked, quotes, piece, spoken[piece.quote])
 
 
 def _describe_nearness(
     asked: QuestionTerms, pieces: Sequence[EvidenceSentence]
-) -> Iterator[dict[str, float]]:
+) -> list[dict[str, float]]:
     """How like the question each piece is by meaning, by itself and beside the others."""
     if not pieces:
-        return
+        return []
     embedder = get_packaged_embedder()
     near = embedder.embed([piece.text for piece in pieces])
     likeness = (near @ embedder.embed_questions([asked.text])[0]).tolist()
-    ranked = sorted(likeness, reverse=True)
-    first, second = [*ranked, 0.0][:2]
-    for value in likeness:
-        other = second if value == first else first
-        yield {
-            "near": value,
-            "near_lead": value - other,
-            "near_place": min(ranked.index(value), _LAST_PLACE),
-            "near_other": other,
+    return _describe_places("near", likeness)
+
+
+def _describe_reading(
+    asked: QuestionTerms, pieces: Sequence[EvidenceSentence], near: Sequence[float]
+) -> list[dict[str, float]]:
+    """How sure it is by reading both in one that each piece answers the question: of the nearest,
+    since reading takes milliseconds a piece."""
+    nearest = sorted(range(len(pieces)), key=lambda at: -near[at])
+    texts = list(dict.fromkeys(pieces[at].text for at in nearest))[:_MOST_READ]
+    scores = dict(zip(texts, get_packaged_reranker(1).score_texts(asked.text, texts), strict=True))
+    return _describe_places("read", [scores.get(piece.text, _UNREAD) for piece in pieces])
+
+
+def _describe_places(name: str, values: Sequence[float]) -> list[dict[str, float]]:
+    """Each value by itself and beside the others."""
+    ranked = sorted(values, reverse=True)
+    first, second = [*ranked, 0.0, 0.0][:2]
+    return [
+        {
+            name: value,
+            f"{name}_lead": value - (second if value == first else first),
+            f"{name}_place": min(ranked.index(value), _LAST_PLACE),
+            f"{name}_other": second if value == first else first,
         }
+        for value in values
+    ]
 
 
 def _add_whole_memories(

@@ -134,6 +134,25 @@ class Command(BaseCommand):
         read.add_argument("path", type=Path, help="a folder of such questions (benchmarks/asked)")
         read.add_argument("--out", type=Path, required=True, metavar="FILE")
 
+        told = "learn how sure it is that a text answers a question, from questions and dialogues"
+        pairs = actions.add_parser("train-reader", help=told)
+        pairs.add_argument("path", type=Path, help="a folder of dialogues (benchmarks)")
+        pairs.add_argument(
+            "--asked",
+            type=Path,
+            required=True,
+            metavar="FOLDER",
+            help="questions asked of messages",
+        )
+        pairs.add_argument(
+            "--without",
+            type=_parse_names,
+            default=(),
+            metavar="A,B",
+            help="authors to keep apart, such as en-s: what reads learns nothing of them",
+        )
+        pairs.add_argument("--out", type=Path, required=True, metavar="FILE")
+
         compared = actions.add_parser("run", help="presets side by side on the same questions")
         _add_run_arguments(compared)
         actions.add_parser("sweep", help="delete what measurements that were killed left behind")
@@ -267,6 +286,28 @@ class Command(BaseCommand):
 
         made = train_question_biases(load_asked(options["path"], "en"), self.stderr.write)
         options["out"].write_bytes(build_graph(made).SerializeToString(deterministic=True))
+
+    def _train_reader(self, options: dict[str, Any]) -> None:
+        from memoryhub.engines.embedding.minilm_graph import build_pairs_graph
+        from memoryhub.lab.training.asked import load_asked
+        from memoryhub.lab.training.reader import (
+            read_asked,
+            read_dialogue_questions,
+            train_pair_reading,
+        )
+
+        left_out = options["without"]
+        questions = [
+            question
+            for language in ("en", "zh")
+            for question in read_asked(load_asked(options["asked"], language, left_out))
+        ]
+        for dialogue in (each for folder in options["path"] for each in load_dialogues(folder)):
+            known = dialogue.author not in HALVES["test"]
+            if known and f"{dialogue.language}-{dialogue.author}" not in left_out:
+                questions += read_dialogue_questions(dialogue)
+        made = train_pair_reading(questions, get_current_embedder(), self.stderr.write)
+        options["out"].write_bytes(build_pairs_graph(made).SerializeToString(deterministic=True))
 
     def _run(self, options: dict[str, Any]) -> dict[str, Any] | None:
         owner = _get_owner(options["tenant"])

@@ -1,0 +1,119 @@
+"""A question and a text read in one by the packaged reader."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from memoryhub.engines import registry
+from memoryhub.engines.embedding import minilm_graph
+from memoryhub.engines.embedding.minilm_graph import Correction, PairReading
+from memoryhub.engines.registry import EngineSettings
+from memoryhub.engines.reranking.packaged import PAIRS_GRAPH_FILE, get_packaged_reranker
+
+TOLD = (
+    "Pulled a double at the bakery again, flour everywhere.",
+    "My sister Ines drives a tram in Lisbon.",
+    "The landlord, Mr Quill, still hasn't fixed the boiler.",
+    "Kiwi makes my lips swell up like balloons.",
+    "Choir is on Wednesdays at the old mill.",
+    "We finally got a kitten, she's called Biscuit.",
+    "Dad turned seventy-one last week.",
+)
+ASKED = {
+    "whats my job": 0,
+    "what does my sister do for a living": 1,
+    "who do i rent from": 2,
+    "any food i shouldn't eat": 3,
+    "when do i sing": 4,
+    "whats my cat called": 5,
+    "how old is my dad": 6,
+}
+TOLD_IN_CHINESE = (
+    "昨晚在急诊站了十二个小时，脚都肿了",
+    "我姐在铁路上做检票员",
+    "吃了芒果嘴唇肿得老高，再也不敢碰了",
+    "每周三下班去打两个小时羽毛球",
+    "猫又把沙发抓烂了，豆包真是欠揍",
+)
+ASKED_IN_CHINESE = {
+    "我姐姐是干什么的": 1,
+    "我不能吃什么": 2,
+    "我平时做什么运动": 3,
+    "我家猫叫啥": 4,
+}
+
+
+def find_best(question: str, texts: tuple[str, ...]) -> int:
+    return int(np.argmax(get_packaged_reranker(1).score_texts(question, texts)))
+
+
+@pytest.mark.parametrize(("asked", "at"), ASKED.items())
+def test_what_answers_is_told_from_what_is_only_near(asked: str, at: int) -> None:
+    assert find_best(asked, TOLD) == at
+
+
+@pytest.mark.parametrize(("asked", "at"), ASKED_IN_CHINESE.items())
+def test_chinese_is_read_by_its_words(asked: str, at: int) -> None:
+    assert find_best(asked, TOLD_IN_CHINESE) == at
+
+
+def test_what_nothing_answers_scores_less_than_nothing() -> None:
+    """A score is counted from that nothing answers, which is 0."""
+    best = {asked: max(get_packaged_reranker(1).score_texts(asked, TOLD)) for asked in ASKED}
+    unknown = ("whats my bank", "how tall is my brother", "when is my dentist appointment")
+    least = min(best.values())
+    for asked in unknown:
+        assert max(get_packaged_reranker(1).score_texts(asked, TOLD)) < least
+
+
+def test_a_score_does_not_depend_on_the_other_texts() -> None:
+    reader, asked = get_packaged_reranker(1), "whats my cat called"
+    together = reader.score_texts(asked, TOLD)
+    alone = [reader.score_texts(asked, [text])[0] for text in TOLD]
+    assert together == pytest.approx(alone, abs=0.05)
+
+
+@pytest.mark.parametrize("text", ["", "x" * 5000, "\ud83d", "a\x00b", "。。。", "猫" * 900])
+def test_any_text_has_a_score(text: str) -> None:
+    for question, told in ((text, "I keep bees."), ("what do i keep", text)):
+        assert np.isfinite(get_packaged_reranker(1).score_texts(question, [told])).all()
+
+
+def test_of_nothing_there_is_no_score() -> None:
+    assert get_packaged_reranker(1).score_texts("what do i keep", []) == []
+
+
+def test_several_threads_get_the_same() -> None:
+    reader = get_packaged_reranker(1)
+    with ThreadPoolExecutor(4) as pool:
+        told = list(pool.map(lambda asked: reader.score_texts(asked, TOLD), [*ASKED] * 3))
+    assert told[: len(ASKED)] == told[len(ASKED) : 2 * len(ASKED)] == told[2 * len(ASKED) :]
+
+
+def test_settings_name_it() -> None:
+    made = registry.get_reranker(EngineSettings(reranker="packaged"))
+    assert made is get_packaged_reranker(1)
+
+
+def test_the_graph_is_minilm_with_corrections_of_low_rank() -> None:
+    held = {
+        each.name: numpy_helper.to_array(each)
+        for each in onnx.load_from_string(PAIRS_GRAPH_FILE.read_bytes()).graph.initializer
+        if not each.external_data
+    }
+    corrections = {}
+    for layer in range(minilm_graph.LAYERS):
+        for name in minilm_graph.PRODUCT_NAMES:
+            down, up = (held[f"layer{layer}.{name}.{part}_held"] for part in ("down", "up"))
+            assert down.shape[1] == up.shape[0] <= 32
+            corrections[layer, name] = Correction(down, up)
+    given = {name: values for name, values in held.items() if name.startswith("inner.")}
+    assert all(name.endswith("bias") or "LayerNorm" in name for name in given)
+    reading = PairReading(given, corrections, held["head"][:, 0], float(held["head_bias"]))
+    drawn = minilm_graph.build_pairs_graph(reading).SerializeToString(deterministic=True)
+    assert PAIRS_GRAPH_FILE.read_bytes() == drawn
