@@ -105,7 +105,9 @@ MODEL_THREADS = env.read_integer("MEMORYHUB_MODEL_THREADS", 1, least=1)
 LLM_MAX_TOKENS = env.read_integer("MEMORYHUB_LLM_MAX_TOKENS", 4000, least=100)
 MODEL_TIMEOUT_SECONDS = env.read_number("MEMORYHUB_MODEL_TIMEOUT_SECONDS", 60.0)
 # What puts the best of what was found in order, where a policy wants it.
-RERANKER = env.read_choice("MEMORYHUB_RERANKER", "off", ("off", "cross-encoder", "endpoint"))
+RERANKER = env.read_choice(
+    "MEMORYHUB_RERANKER", "packaged", ("off", "packaged", "cross-encoder", "endpoint")
+)
 RERANKER_MODEL = env.read_text("MEMORYHUB_RERANKER_MODEL")
 RERANKER_URL = env.read_text("MEMORYHUB_RERANKER_URL")
 RERANKER_API_KEY = env.read_text("MEMORYHUB_RERANKER_API_KEY")

@@ -28,7 +28,7 @@ ASKED = {
     "whats my job": 0,
     "what does my sister do for a living": 1,
     "who do i rent from": 2,
-    "any food i shouldn't eat": 3,
+    "what am i allergic to": 3,
     "when do i sing": 4,
     "whats my cat called": 5,
     "how old is my dad": 6,

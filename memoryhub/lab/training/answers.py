@@ -33,7 +33,7 @@ from memoryhub.recall.services import DEFAULT_LIMIT
 FloatArray = NDArray[np.float64]
 _PARTS = 4
 # Of what is unknown this share is to be refused, in dialogues that were not learned from.
-REFUSED_AIM = 0.6
+REFUSED_AIM = 0.7
 
 
 @dataclass(frozen=True, slots=True)

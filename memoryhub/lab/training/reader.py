@@ -258,7 +258,9 @@ def _choose_shown(pool: _SentencePool, each: ReadQuestion, chance: Generator) ->
 
 
 def _draw(texts: Sequence[str], most: int, chance: Generator) -> list[str]:
-    drawn = chance.choice(len(texts), min(most, len(texts)), replace=False) if texts else []
+    if not texts:
+        return []
+    drawn = chance.choice(len(texts), min(most, len(texts)), replace=False)
     return [texts[at] for at in drawn]
 
 

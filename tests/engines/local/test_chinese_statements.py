@@ -75,10 +75,17 @@ def test_of_names_that_begin_alike_the_longest_is_meant() -> None:
         ("我同事的老公是警察。", "何苗的同事的老公"),
         ("我婆婆下个月搬到漳州。", "何苗的婆婆"),
         ("老板姓林，脾气挺好。", "何苗的老板"),
+        ("我那口子在镇上小学教语文。", "何苗的那口子"),
+        ("俺家孩他爸在县医院开救护车。", "何苗的孩他爸"),
     ],
 )
 def test_a_relative_of_somebody_is_not_they(text: str, owner: str) -> None:
     assert {fact.owner for fact in read_turn_facts(text)} == {owner}
+
+
+@pytest.mark.parametrize("text", ["谢谢她也爱吃这个。", "谢谢也爱吃这个，我女儿。"])
+def test_thanks_are_nobody(text: str) -> None:
+    assert all("谢谢" not in fact.owner for fact in read_turn_facts(text))
 
 
 def test_her_son_is_not_she() -> None:

@@ -58,4 +58,4 @@ def get_glosses() -> Mapping[str, str]:
 
 def read_glosses(path: Path) -> Mapping[str, str]:
     lines = path.read_text(encoding="utf-8").splitlines()
-    return dict(line.split("\t", 1) for line in lines)  # type: ignore[misc]
+    return dict(line.split("\t", 1) for line in lines)

@@ -22,7 +22,8 @@ KIN = _join_longest_first("""
     大女儿 小女儿 孙子 孙女 外孙 外孙女 女婿 儿媳 儿媳妇 表哥 表姐 表弟 表妹 堂哥 堂姐
     堂弟 堂妹 大哥 大姐 二哥 二姐 嫂子 姐夫 妹夫 弟媳 舅舅 舅妈 姨妈 姑姑 姑妈 叔叔
     婶婶 伯伯 大伯 侄子 侄女 外甥 外甥女 双胞胎 幺儿 老幺 丫头 妞妞 崽 崽崽 伢子 小孩
-    老大 老二 老三 太太 先生 一家 家人 家里人 亲戚
+    老大 老二 老三 太太 先生 那口子 孩他爸 孩他妈 孩子他爸 孩子他妈 娃他爸 娃他妈 娃他爹
+    一家 家人 家里人 亲戚
 """)
 # People one has to do with, by what they are to one; of one sound only after "my".
 ROLES = _join_longest_first("""
@@ -54,7 +55,7 @@ _NOT_IN_NAMES = re.compile(
 def is_name(word: str, tag: str) -> bool:
     """A person's (or a pet's) name by its tag, which also names districts now and then."""
     named = tag == "nr" and re.fullmatch(r"[\u4e00-\u9fff]{2,3}", word) is not None
-    if re.fullmatch(f"{KIN}|{ROLES}", word):
+    if re.fullmatch(f"{KIN}|{ROLES}|谢谢", word):
         return False
     return named and not _PLACE_OR_THING.search(word) and not _NOT_IN_NAMES.search(word)
 
