@@ -8,7 +8,6 @@ from io import StringIO
 from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
 from django.core.management import call_command
 
@@ -73,7 +72,7 @@ def test_of_a_dialogue_what_was_so_once_is_neither_right_nor_wrong() -> None:
     where that is known, and teaches nothing where it is not."""
     live, bank = read_dialogue_questions(read_dialogue(make_dialogue("x")))
     assert (live.text, live.right) == ("where do i live", ["I moved to Bruges."])
-    assert live.wrong == ["Kip is my dog.", "Tea or coffee, I mind not."]
+    assert live.wrong == ["Kip is my dog.", "Tea or coffee, all the same."]
     assert (bank.text, bank.right) == ("whats my bank", [])
     assert len(bank.wrong) == 5
 
@@ -163,5 +162,4 @@ def test_the_command_learns_from_messages_and_dialogues_and_writes_what_reads(
     assert len(learned) == 6 + 2
     rounds = [line for line in out.getvalue().splitlines() if line.startswith("round")]
     assert len(rounds) == 2
-    onnx.checker.check_model(onnx.load_from_string(target.read_bytes()))
     assert len(PackagedReranker(graph=target).score_texts("what do i keep", ["bees", "rain"])) == 2

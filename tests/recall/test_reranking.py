@@ -127,10 +127,20 @@ def test_without_its_answer_the_search_goes_on_and_says_so(
     assert not any("rerank" in item.parts for item in found.items)
 
 
-def test_a_policy_that_wants_one_the_hub_has_not_is_told(shed: RecallScene) -> None:
+def test_a_policy_that_wants_one_the_hub_has_not_is_told(shed: RecallScene, settings: Any) -> None:
+    settings.RERANKER = "off"
     found = search(shed)
     assert sorted(list_texts(found)) == sorted(SAID)
     assert found.degraded == ["reranker"]
+
+
+def test_without_any_setting_the_packaged_one_reads(shed: RecallScene) -> None:
+    """And puts what answers first, of four that are alike to the embedder."""
+    found = search(shed, explain=True)
+    assert found.degraded == []
+    assert found.items[0].text == "one kayak is for sale"
+    told = {each.channel: each.reason for each in found.items[0].found}
+    assert told["rerank"] == "minilm-l6-v2-pairs"
 
 
 def test_what_it_cost_is_in_the_ledger(

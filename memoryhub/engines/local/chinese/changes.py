@@ -29,6 +29,10 @@ _GOES_TO = re.compile(
 _TEACHES = re.compile(
     r"在(?P<where>[\u4e00-\u9fff]{0,8}(?:小学|中学|高中|初中|大学|学校|幼儿园))教(?P<what>[\u4e00-\u9fff]{2,4})"
 )
+# What may stand before that in its clause where nobody else is spoken of: "我媳妇在小学教语文".
+_OF_ONESELF = re.compile(
+    r"(?:^|[^\w])(?:我|俺|本人|现在|目前|一直|以前|之前|就|也|还|正|都|是|因为|自己)*$"
+)
 
 
 def _read_told_otherwise(said: str) -> Iterator[CorrectedStatement]:
@@ -39,9 +43,9 @@ def _read_told_otherwise(said: str) -> Iterator[CorrectedStatement]:
             told = f"我{found['when'] or ''}去{found['firm']}上班"
             yield CorrectedStatement(told, found.start(), found.end())
     for found in _TEACHES.finditer(said):
-        yield CorrectedStatement(
-            f"我是{found['where']}{found['what']}老师", found.start(), found.end()
-        )
+        if _OF_ONESELF.search(said, 0, found.start()):
+            told = f"我是{found['where']}{found['what']}老师"
+            yield CorrectedStatement(told, found.start(), found.end())
 
 
 def read_changes(said: str) -> list[CorrectedStatement]:

@@ -136,7 +136,9 @@ class Command(BaseCommand):
 
         told = "learn how sure it is that a text answers a question, from questions and dialogues"
         pairs = actions.add_parser("train-reader", help=told)
-        pairs.add_argument("path", type=Path, help="a folder of dialogues (benchmarks)")
+        pairs.add_argument(
+            "path", type=Path, nargs="+", help="folders of dialogues (benchmarks/questions …)"
+        )
         pairs.add_argument(
             "--asked",
             type=Path,
