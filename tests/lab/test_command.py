@@ -71,7 +71,8 @@ def test_a_reranker_is_measured_beside_the_search_without_it(tmp_path: Path, set
     assert (plain["degraded_answers"], reranked["degraded_answers"]) == (0, 0)
 
 
-def test_a_reranker_that_could_not_be_asked_is_told(tmp_path: Path) -> None:
+def test_a_reranker_that_could_not_be_asked_is_told(tmp_path: Path, settings: Any) -> None:
+    settings.RERANKER = "off"
     path = write_data_file(tmp_path, "l.json", LOCOMO)
     assert "without the reranker" in run_command(path, "--turns-only", "--rerank", "model")
 
