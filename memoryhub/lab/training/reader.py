@@ -25,6 +25,7 @@ from memoryhub.engines.embedding.minilm_graph import (
     PairReading,
 )
 from memoryhub.engines.embedding.model_files import MINILM_TOKENIZER
+from memoryhub.engines.local.answers.evidence import SENTENCE
 from memoryhub.engines.local.chinese.glosses import gloss_text
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.reranking.packaged import MOST_TOKENS
@@ -48,7 +49,6 @@ _DRAWN, _NEAREST = 40, 14
 _KEPT_BACK, _KEPT_BACK_OF_DIALOGUES = 0.25, 0.15
 _WHOLE_MESSAGES = 0.25  # how often a message is shown whole, not a sentence of it
 _WHOLE_CHARACTERS = 300
-_SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+(?=\s|$|[^\w\s.])|\n|[.。！？]|$)[\"”’]*")
 # As the packaged file calls what the library calls without it.
 _PREFIX = "inner."
 _PRODUCTS = dict(
@@ -79,7 +79,8 @@ _Shown = tuple[str, list[str], int]
 
 
 def split_sentences(text: str) -> list[str]:
-    return [said for each in _SENTENCE.findall(text) if re.search(r"\w", said := each.strip())]
+    """As answers are taken from memories."""
+    return [said for each in SENTENCE.findall(text) if re.search(r"\w", said := each.strip())]
 
 
 def read_asked(asked: Sequence[AskedStatement]) -> Iterator[ReadQuestion]:

@@ -24,7 +24,7 @@ from memoryhub.engines.types import Quote
 from memoryhub.subject_names import PLACEHOLDERS, get_first_name
 
 _SPEAKER_PREFIX = re.compile(r"^([^:\n]{1,40}): ", re.M)
-_SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+(?=\s|$|[^\w\s.])|\n|[.。！？]|$)[\"”’']*")
+SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+(?=\s|$|[^\w\s.])|\n|[.。！？]|$)[\"”’']*")
 _HAN_CHARACTER = re.compile(f"[{HAN}]")
 _SUPPOSING = re.compile(
     r"\b(?:imagine|what if|if only|i wish|if i (?:were|was|had|won|ever))\b|要是|如果|假如|万一",
@@ -254,7 +254,7 @@ def _split_quote(quote: Quote) -> Iterator[tuple[int, int, str]]:
         named = None if quote.speaker or quote.owner else _SPEAKER_PREFIX.match(line)
         person = named[1] if named else person
         offset = named.end() if named else 0
-        for match in _SENTENCE.finditer(line, offset):
+        for match in SENTENCE.finditer(line, offset):
             said = match[0].strip()
             if re.search(r"\w", said):
                 start = at + match.start() + match[0].index(said)
