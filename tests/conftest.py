@@ -31,10 +31,11 @@ from memoryhub.engines import registry
 from memoryhub.engines.llm.engine import LLMEngine
 from memoryhub.engines.llm.own_prompts import PromptSet
 from memoryhub.engines.registry import EngineSettings
+from memoryhub.engines.types import Reranker
 from memoryhub.pipeline.jobs import runner
 from memoryhub.recall.log import reinforcement
 from memoryhub.tenants.services import create_tenant
-from tests.support.hub import ScriptedHub, ScriptedModel, TableEmbedder
+from tests.support.hub import IndifferentReranker, ScriptedHub, ScriptedModel, TableEmbedder
 
 # How long an example takes is the machine's affair; what takes too long is for benchmarks.
 hypothesis_settings.register_profile("memoryhub", deadline=None)
@@ -219,8 +220,15 @@ def hub(monkeypatch: pytest.MonkeyPatch, db: None) -> Iterator[ScriptedHub]:
     def made(name: str, settings: EngineSettings) -> LLMEngine:
         return LLMEngine(scripted, prompts=PromptSet(settings.prompts, dict(settings.llm_prompts)))
 
+    # A real reader would know the words that the table embedder has no vectors for.
+    real_reranker = registry.get_reranker
+
+    def make_reranker(settings: EngineSettings) -> Reranker:
+        return IndifferentReranker() if settings.reranker == "packaged" else real_reranker(settings)
+
     monkeypatch.setattr(registry, "get_engine", made)
     monkeypatch.setattr(registry, "get_embedder", lambda settings: embedder)
+    monkeypatch.setattr(registry, "get_reranker", make_reranker)
     monkeypatch.setattr("memoryhub.pipeline.ingest.services.ring_worker", lambda *ids: None)
     yield ScriptedHub(create_tenant("Scripted", "scripted"), scripted, embedder)
     assert scripted.unscripted_calls == []

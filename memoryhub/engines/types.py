@@ -782,6 +782,9 @@ class Reranker(Protocol):
     """Reads a question and each text together: slower than vectors, and closer."""
 
     name: str  # names the model in the ledger and in explanations
+    # Whether a score is the logarithm of how much likelier the text answers than that nothing does,
+    # and so means the same for every question; those of others only tell an order.
+    tells_odds: bool
 
     def score_texts(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """One finite score a text, the higher the better. Raises EngineError, also where it takes

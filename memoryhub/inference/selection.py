@@ -116,9 +116,11 @@ def get_proxy_relay(tenant: Tenant) -> ChatRelay:
     return get_relay(asked.url, asked.key, settings.PROXY_TIMEOUT_SECONDS)
 
 
-def get_reranker() -> Reranker:
-    """Raises a permanent EngineError when none is set, or it cannot be made."""
-    return registry.get_reranker(build_engine_settings())
+def get_reranker(*, packaged: bool = False) -> Reranker:
+    """The hub's own, or the one that comes with it. Raises a permanent EngineError when none is
+    set, or it cannot be made."""
+    told = build_engine_settings()
+    return registry.get_reranker(replace(told, reranker="packaged") if packaged else told)
 
 
 def get_configured_embedder() -> Embedder:

@@ -315,7 +315,12 @@ _ALL_SYSTEMS = (
         name="zep_reranked",
         title=_("Zep with a reranker"),
         what=_("Zep whose edges the hub's reranking model puts in order."),
-        overrides={**_ZEP.overrides, "recall.rerank": "model", "recall.rerank_weight": 1.0},
+        overrides={
+            **_ZEP.overrides,
+            "recall.rerank": "model",
+            "recall.rerank_most": 30,
+            "recall.rerank_weight": 1.0,
+        },
     ),
     System(
         "langmem",

@@ -35,6 +35,7 @@ _BARE_OVERRIDES: Mapping[str, Any] = {
     "judge.mode": "off",
     "recall.rounds": 1,
     "recall.select": "fixed",
+    "recall.rerank": "off",
 }
 
 

@@ -17,7 +17,7 @@ Channel = Literal[
     "stm", "window", "core", "shelf", "raw", "pages", "notes", "facts", "graph", "episodes"
 ]
 SelectMode = Literal["routed", "fixed", "fused"]
-RerankMode = Literal["off", "model", "llm"]
+RerankMode = Literal["off", "packaged", "model", "llm"]
 NoteVector = Literal["beside", "whole"]
 CHANNELS: tuple[Channel, ...] = (
     "stm",
@@ -339,10 +339,11 @@ class RecallPolicy(_PolicyGroup):
     """Similarity (cosine) below which a relation does not count as found."""
     whole: bool = False
     """Give every turn in order, in place of a search."""
-    rerank: RerankMode = "off"
+    rerank: RerankMode = "packaged"
     """Who reads the best of what was found once more beside the question and puts it in order:
-    nobody (off), the reranking model that the hub has set (model), or a language model (llm)."""
-    rerank_most: Annotated[int, Field(ge=2, le=100)] = 30
+    nobody (off), the reader that comes with the hub (packaged), the reranking model that the hub
+    has set (model), or a language model (llm)."""
+    rerank_most: Annotated[int, Field(ge=2, le=100)] = 10
     """Number of memories to rerank."""
     rerank_weight: Share = 0.7
     """Weight of this order against the original one; 1: only this order counts."""

@@ -6,8 +6,11 @@ and what is enough by the judge after.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log
+
+from django.conf import settings
 
 from memoryhub.engines.types import JudgeEntry
 from memoryhub.recall.candidates.channels.hits import RRF_CONSTANT
@@ -15,17 +18,28 @@ from memoryhub.recall.question.engine import TolerantEngine
 from memoryhub.recall.question.prepare import PreparedQuestion, StageTimer
 from memoryhub.recall.render.results import ChannelRank, MemoryItem
 
+# How much a place counts, as a logarithm of odds, where both orders have the same weight.
+_PLACE_ODDS = 4.5
+# The packaged reader begins with so many, since seven questions of ten need no more. What it says
+# at the most, and what is assumed of a memory that it has not read.
+_FIRST_READ, _MOST_ODDS, _UNREAD_ODDS = 3, 4.0, -3.0
 # Of a memory; a model reads no more of it.
 _MOST_CHARACTERS = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class _GivenOrder:
-    """Whose it is, the places of the items best first, and a score for each item."""
+    """Whose it is, the scores of the items that were read, by where they were found (from 0), and
+    whether these are logarithms of odds."""
 
     name: str
-    order: Sequence[int]
-    scores: Sequence[float]
+    scores: Mapping[int, float]
+    odds: bool = False
+
+    def rank_read(self) -> dict[int, int]:
+        """Of each item that was read the place it is given, from 1."""
+        order = sorted(self.scores, key=lambda at: -self.scores[at])
+        return {at: place for place, at in enumerate(order, 1)}
 
 
 def is_reranked(ask: PreparedQuestion) -> bool:
@@ -52,11 +66,15 @@ def rerank_items(
         given = _ask_for_order(ask, consultant, bearing)
     if given is None:
         return list(items)
-    places = {at: place for place, at in enumerate(given.order, 1)}
+    places, weight = given.rank_read(), recall.rerank_weight
+    if given.odds:
+        worth = [_weigh_odds(given.scores.get(at), at, weight) for at in range(len(bearing))]
+    else:
+        worth = [_weigh_places(at + 1, places[at], weight) for at in range(len(bearing))]
+    order = sorted(range(len(bearing)), key=lambda at: -worth[at])
     scores = sorted((item.score for item in bearing), reverse=True)
-    order = sorted(places, key=lambda at: -_weigh_places(at + 1, places[at], recall.rerank_weight))
     taken = [
-        _move_to_score(bearing[at], score, _build_rank(given, at, places[at]))
+        _move_to_score(bearing[at], score, _list_ranks(given, at, places))
         for at, score in zip(order, scores, strict=True)
     ]
     known = {item.id for item in bearing}
@@ -66,13 +84,9 @@ def rerank_items(
 def _ask_for_order(
     ask: PreparedQuestion, consultant: TolerantEngine, items: Sequence[MemoryItem]
 ) -> _GivenOrder | None:
-    question = ask.routed_question.query
-    if ask.policy.recall.rerank == "model":
-        given = consultant.score_texts(question, [_render_text(item) for item in items])
-        if given is None:
-            return None
-        name, scores = given
-        return _GivenOrder(name, sorted(range(len(items)), key=lambda at: -scores[at]), scores)
+    question, mode = ask.routed_question.query, ask.policy.recall.rerank
+    if mode != "llm":
+        return _ask_for_scores(ask, consultant, question, items)
     handles = [f"m{n}" for n in range(1, len(items) + 1)]
     entries = [
         JudgeEntry(handle, _render_words(item), item.occurred_at)
@@ -81,10 +95,31 @@ def _ask_for_order(
     named = consultant.order_entries(question, entries)
     if named is None:
         return None
-    order = [handles.index(handle) for handle in named]
     # A model puts in order and gives no scores: what is told is the share it stands before.
-    scores = [1 - order.index(at) / len(order) for at in range(len(order))]
-    return _GivenOrder("llm", order, scores)
+    places = {handles.index(handle): place for place, handle in enumerate(named)}
+    return _GivenOrder("llm", {at: 1 - place / len(named) for at, place in places.items()})
+
+
+def _ask_for_scores(
+    ask: PreparedQuestion, consultant: TolerantEngine, question: str, items: Sequence[MemoryItem]
+) -> _GivenOrder | None:
+    """Of all items; of the packaged reader, of the first few if no other can overtake them."""
+    mode = ask.policy.recall.rerank
+    packaged = mode == "packaged" or settings.RERANKER == "packaged"
+    texts = [item.text if packaged else _render_text(item) for item in items]
+    few = _FIRST_READ if packaged else len(items)
+    given = consultant.score_texts(question, texts[:few], packaged=packaged)
+    if given is None:
+        return None
+    reranker, scores = given
+    weight = ask.policy.recall.rerank_weight
+    best = max(_weigh_odds(score, at, weight) for at, score in enumerate(scores))
+    if few < len(items) and best < _weigh_odds(_MOST_ODDS, few, weight):
+        rest = consultant.score_texts(question, texts[few:], packaged=packaged)
+        if rest is None:
+            return None
+        scores = [*scores, *rest[1]]
+    return _GivenOrder(reranker.name, dict(enumerate(scores)), reranker.tells_odds)
 
 
 def _render_text(item: MemoryItem) -> str:
@@ -97,16 +132,25 @@ def _render_words(item: MemoryItem) -> str:
     return f"{said_by}{item.text}"[:_MOST_CHARACTERS]
 
 
+def _weigh_odds(score: float | None, at: int, weight: float) -> float:
+    """What a memory found at `at` (from 0) is worth by its odds, None where it was not read, and by
+    the place, whose odds fall with its square."""
+    odds = _UNREAD_ODDS if score is None else score
+    return weight * odds - (1 - weight) * _PLACE_ODDS * log(at + 1)
+
+
 def _weigh_places(found: int, given: int, weight: float) -> float:
     """Scores of two rankers can't be compared; their places can, as between channels."""
     return (1 - weight) / (RRF_CONSTANT + found) + weight / (RRF_CONSTANT + given)
 
 
-def _build_rank(given: _GivenOrder, at: int, place: int) -> ChannelRank:
-    return ChannelRank("rerank", place, round(given.scores[at], 4), given.name)
+def _list_ranks(given: _GivenOrder, at: int, places: Mapping[int, int]) -> list[ChannelRank]:
+    if at not in places:
+        return []
+    return [ChannelRank("rerank", places[at], round(given.scores[at], 4), given.name)]
 
 
-def _move_to_score(item: MemoryItem, score: float, rank: ChannelRank) -> MemoryItem:
+def _move_to_score(item: MemoryItem, score: float, ranks: Sequence[ChannelRank]) -> MemoryItem:
     """At the score of its new place: the difference is shown as a part of it."""
     moved = {"rerank": score - item.score} if score != item.score else {}
-    return replace(item, score=score, parts={**item.parts, **moved}, found=(*item.found, rank))
+    return replace(item, score=score, parts={**item.parts, **moved}, found=(*item.found, *ranks))

@@ -84,7 +84,8 @@ class RetrievalScope:
 class RetrievalResult:
     """What one look brought: `items` best first, each once. `counts` by channel, `links` the
     turns of facts and notes that were looked up on the way. `barren`: channels that would bring
-    nothing in a further round either. `irrelevant`: what is only near, by id."""
+    nothing in a further round either. `irrelevant`: what is only near, by id. `followed`: what took
+    the place of what a message told, by message."""
 
     items: list[MemoryItem] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
@@ -92,6 +93,7 @@ class RetrievalResult:
     links: dict[UUID, Mapping[UUID, Span | None]] = field(default_factory=dict)
     exhausted_channels: Sequence[Channel] = ()
     irrelevant: frozenset[UUID] = frozenset()
+    followed: Mapping[UUID, Succession] = field(default_factory=dict)
 
     def list_relevant(self) -> list[MemoryItem]:
         return [item for item in self.items if item.relevant]
@@ -102,6 +104,10 @@ class RetrievalResult:
         known = {item.id for item in kept}
         left = [DroppedMemory.from_item(i, "over_limit") for i in self.items if i.id not in known]
         self.items, self.dropped = kept, [*left, *self.dropped]
+
+    def place_successors(self) -> None:
+        """Before or beside what they took the place of, in whatever order all that is by now."""
+        self.items = _place_successors(self.items, self.followed)
 
     def put_first(self, items: Sequence[MemoryItem]) -> None:
         """These before the others, and each thing once: they bear on the question, whatever a
@@ -165,7 +171,8 @@ def retrieve_memories(
         items, told = remove_duplicates(items, margin)
         made.dropped += told
         with clock.measure_stage("hydrate"):
-            items = _add_successors(ask, wanted, items)
+            items, made.followed = _add_successors(ask, wanted, items)
+            items = _place_successors(items, made.followed)
     made.items = [i for i in items if wanted.kinds is None or i.kind in wanted.kinds]
     return made
 
@@ -292,27 +299,35 @@ def _names_both(fact: MemoryItem, triple: tuple[str, str, str]) -> bool:
 
 def _add_successors(
     ask: PreparedQuestion, wanted: RetrievalScope, items: list[MemoryItem]
-) -> list[MemoryItem]:
-    """With what holds in place of what a message told before that message, or after it where the
-    message tells what still holds as well. Call inside the tenant's scope."""
+) -> tuple[list[MemoryItem], Mapping[UUID, Succession]]:
+    """With what holds in place of what a message told, and of which message that is. Call inside
+    the tenant's scope."""
     seen = ask.visibility
     facts_wanted = wanted.kinds is None or "fact" in wanted.kinds
     if seen.include_past or seen.everything or seen.only is not None or not facts_wanted:
-        return items
+        return items, {}
     turns = [i for i in items[: wanted.most] if i.kind == "turn" and i.relevant]
     followed = find_successions([item.id for item in turns], seen.at)
-    known = {item.id: item for item in items}
+    known = {item.id for item in items}
     new = [
         FoundMemory("fact", fact, turn.score, turn.parts)
         for turn in turns
         for fact in _list_followers(followed, turn.id)
         if fact not in known
     ]
-    known |= {item.id: item for item in load_items(new, {})} if new else {}
+    return [*items, *(load_items(new, {}) if new else ())], followed
+
+
+def _place_successors(
+    items: Sequence[MemoryItem], followed: Mapping[UUID, Succession]
+) -> list[MemoryItem]:
+    """What took the place of what a message told before that message, or after it where the message
+    tells what still holds as well."""
+    known = {item.id: item for item in items}
     placed: dict[UUID, MemoryItem] = {}
     for item in items:
         facts = [known[fact] for fact in _list_followers(followed, item.id) if fact in known]
-        raised = [_raise_to_score(f, item) if f.score < item.score else f for f in facts]
+        raised = [_raise_to_score(f, item) for f in facts]
         entirely = item.id in followed and followed[item.id].entirely
         for each in (*raised, item) if entirely else (item, *raised):
             placed.setdefault(each.id, each)
@@ -371,7 +386,10 @@ def _find_original(
 
 
 def _raise_to_score(item: MemoryItem, instead: MemoryItem) -> MemoryItem:
-    """At the place of what it stands for: the difference is shown as a part of its score."""
-    parts = {**item.parts, "source": instead.score - item.score}
-    relevant = item.relevant or instead.relevant
-    return replace(item, score=instead.score, parts=parts, relevant=relevant)
+    """At the place of what it stands for, and bearing on the question as that does: the difference
+    is shown as a part of its score."""
+    raised = replace(item, relevant=item.relevant or instead.relevant)
+    if item.score >= instead.score:
+        return raised
+    gained = item.parts.get("source", 0.0) + instead.score - item.score
+    return replace(raised, score=instead.score, parts={**item.parts, "source": gained})

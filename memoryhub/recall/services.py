@@ -110,13 +110,15 @@ def search_memories(
     wanted = replace(scope, explain=explain, nearest=nearest, least=min_relevance)
     with reading_scope(space.tenant_id):
         first = retrieve.retrieve_memories(ask, _widen_for_reranker(ask, wanted), clock)
-        named = _load_named_items(ask) if "facts" in wanted.channels else []
+        likely, named = _load_named_items(ask) if "facts" in wanted.channels else ([], [])
         hidden = explanation.find_hidden(ask, wanted.channels) if explain else []
         beside = {}
         if kinds is None and _is_unasked_wanted(ask, unasked):
             beside = load_unasked_items(ask, "")
+    first.put_first(likely)
     if rerank.is_reranked(ask):
         first.items = rerank.rerank_items(ask, consultant, first.items, clock)
+        first.place_successors()
         first.cut_to(wanted)
     first.put_first(named)
     clashing = conflicts.find_conflicts(first.list_relevant(), visibility.at)
@@ -161,17 +163,19 @@ def _widen_for_reranker(ask: PreparedQuestion, wanted: RetrievalScope) -> Retrie
     return replace(wanted, most=max(wanted.most, ask.policy.recall.rerank_most))
 
 
-def _load_named_items(ask: PreparedQuestion) -> list[MemoryItem]:
-    """What is to come first whatever ranks: who somebody is, all that is known of the subject.
-    Call inside the tenant's scope."""
-    asked, items = ask.parsed_question, list[MemoryItem]()
-    if asked.identity:
-        items += retrieve.load_items_of_hits(at_hand.find_identity(ask, asked.identity))
+def _load_named_items(ask: PreparedQuestion) -> tuple[list[MemoryItem], list[MemoryItem]]:
+    """What tells of the kind of thing that is asked for, and comes first unless what reads it
+    beside the question knows better; and what is first whatever reads it: who somebody is, all that
+    is known of the subject. Call inside the tenant's scope."""
+    asked, load = ask.parsed_question, retrieve.load_items_of_hits
+    likely, named = list[MemoryItem](), list[MemoryItem]()
     if asked.kind:
-        items += retrieve.load_items_of_hits(at_hand.find_asked_kind_facts(ask, asked.kind))
+        likely += load(at_hand.find_asked_kind_facts(ask, asked.kind))
+    if asked.identity:
+        named += load(at_hand.find_identity(ask, asked.identity))
     if asked.wants_overview:
-        items += retrieve.load_items_of_hits(at_hand.find_overview(ask))
-    return items
+        named += load(at_hand.find_overview(ask))
+    return likely, named
 
 
 def _is_unasked_wanted(ask: PreparedQuestion, unasked: UnaskedWish) -> bool:

@@ -13,7 +13,11 @@ from memoryhub.engines import registry
 from memoryhub.engines.embedding import minilm_graph
 from memoryhub.engines.embedding.minilm_graph import Correction, PairReading
 from memoryhub.engines.registry import EngineSettings
-from memoryhub.engines.reranking.packaged import PAIRS_GRAPH_FILE, get_packaged_reranker
+from memoryhub.engines.reranking.packaged import (
+    PAIRS_GRAPH_FILE,
+    PackagedReranker,
+    get_packaged_reranker,
+)
 
 TOLD = (
     "Pulled a double at the bakery again, flour everywhere.",
@@ -86,6 +90,14 @@ def test_any_text_has_a_score(text: str) -> None:
 
 def test_of_nothing_there_is_no_score() -> None:
     assert get_packaged_reranker(1).score_texts("what do i keep", []) == []
+
+
+def test_what_was_read_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = PackagedReranker()
+    first = reader.score_texts("whats my job", TOLD)
+    monkeypatch.setattr(reader, "_read_pairs", lambda question, texts: [0.0] * len(texts))
+    assert reader.score_texts("whats my job", [*TOLD, "new"]) == [*first, 0.0]
+    assert reader.score_texts("where do i live", TOLD) == [0.0] * len(TOLD)
 
 
 def test_several_threads_get_the_same() -> None:

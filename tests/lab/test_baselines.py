@@ -137,7 +137,7 @@ def test_two_circles_that_one_edge_joins_are_two_communities() -> None:
 def test_zep_s_edges_are_put_in_order_by_the_reranker_that_the_hub_has(
     hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(selection, "get_reranker", OldestFirst)
+    monkeypatch.setattr(selection, "get_reranker", lambda **asked: OldestFirst())
     move_to_porto(hub)
     edges = [i for i in recall_with_system(hub, "zep", "Home?").items if i.kind == "fact"]
     again = [i for i in recall_with_system(hub, "zep_reranked", "Home?").items if i.kind == "fact"]
@@ -147,7 +147,7 @@ def test_zep_s_edges_are_put_in_order_by_the_reranker_that_the_hub_has(
 
 
 class OldestFirst:
-    name = "oldest first"
+    name, tells_odds = "oldest first", False
 
     def score_texts(self, question: str, texts: Sequence[str]) -> list[float]:
         return [float("Lisbon" in text) for text in texts]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
 
+from memoryhub.engines import registry
+from memoryhub.engines.reranking.packaged import get_packaged_reranker
 from memoryhub.errors import EngineError
 from memoryhub.inference.models import ModelCall
+from memoryhub.policies.presets import PRESETS
 from memoryhub.recall.context import build_context
 from memoryhub.recall.render.results import SearchResult
 from memoryhub.recall.services import search_memories
@@ -134,13 +137,93 @@ def test_a_policy_that_wants_one_the_hub_has_not_is_told(shed: RecallScene, sett
     assert found.degraded == ["reranker"]
 
 
-def test_without_any_setting_the_packaged_one_reads(shed: RecallScene) -> None:
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the reader that comes with the hub, which the scripted hub does without."""
+    monkeypatch.setattr(registry, "get_reranker", lambda settings: get_packaged_reranker(1))
+
+
+@pytest.mark.parametrize("mode", ["model", "packaged"])
+def test_without_any_setting_the_packaged_one_reads(
+    shed: RecallScene, read: None, mode: str
+) -> None:
     """And puts what answers first, of four that are alike to the embedder."""
+    shed.hub.set_policy(recall__rerank=mode)
     found = search(shed, explain=True)
     assert found.degraded == []
     assert found.items[0].text == "one kayak is for sale"
     told = {each.channel: each.reason for each in found.items[0].found}
     assert told["rerank"] == "minilm-l6-v2-pairs"
+
+
+def test_it_reads_unasked_and_the_systems_of_papers_do_without(
+    shed: RecallScene, read: None
+) -> None:
+    """Also where the hub was given another, or none: what is sent elsewhere is asked for first."""
+    shed.hub.set_policy()
+    assert "rerank" in search(shed).took_ms
+    for name, preset in PRESETS.items():
+        assert ("recall.rerank" in preset.overrides) is (name != "balanced")
+    shed.hub.set_policy("rag")
+    assert "rerank" not in search(shed).took_ms
+
+
+class ScriptedReader:
+    """Scores by a table, and remembers what it was given."""
+
+    name = "scripted"
+
+    def __init__(self, scores: Mapping[str, float], *, tells_odds: bool = True) -> None:
+        self.scores, self.tells_odds = scores, tells_odds
+        self.given: list[Sequence[str]] = []
+
+    def score_texts(self, question: str, texts: Sequence[str]) -> list[float]:
+        self.given.append(texts)
+        return [self.scores[text.rpartition(": ")[2]] for text in texts]
+
+
+@pytest.fixture
+def plain(shed: RecallScene, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The four as they are found; from now on they are read by the hub's own reader."""
+    shed.hub.set_policy(recall__rerank="off")
+    found = list_texts(search(shed))
+    shed.hub.set_policy()
+    return found
+
+
+def test_odds_count_by_their_size_and_other_scores_by_their_order(
+    shed: RecallScene, plain: list[str], monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    """A little likelier the later it was found."""
+    shed.hub.set_policy(recall__rerank="model")
+    settings.RERANKER = "cross-encoder"
+    scores = {text: 0.01 * at for at, text in enumerate(plain)}
+    for odds, order in ((True, plain), (False, plain[::-1])):
+        reader = ScriptedReader(scores, tells_odds=odds)
+        monkeypatch.setattr(registry, "get_reranker", lambda settings, it=reader: it)
+        assert list_texts(search(shed)) == order
+
+
+def test_it_reads_on_only_while_another_could_still_come_first(
+    shed: RecallScene, plain: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, third, last = plain
+    sure = ScriptedReader({first: 3.0, second: -4.0, third: -4.0, last: 4.0})
+    monkeypatch.setattr(registry, "get_reranker", lambda settings: sure)
+    found = search(shed)
+    assert sure.given == [[first, second, third]]
+    assert list_texts(found)[0] == first
+    # What was not read is told without a place of the reader's.
+    told = {
+        item.text: [rank.rank for rank in item.found if rank.channel == "rerank"]
+        for item in found.items
+    }
+    assert told == {first: [1], second: [2], third: [3], last: []}
+
+    unsure = ScriptedReader({first: -1.0, second: -4.0, third: -4.0, last: 4.0})
+    monkeypatch.setattr(registry, "get_reranker", lambda settings: unsure)
+    assert list_texts(search(shed))[0] == last
+    assert unsure.given == [[first, second, third], [last]]
 
 
 def test_what_it_cost_is_in_the_ledger(

@@ -2,8 +2,8 @@
 
 `python -m memoryhub.engines.embedding.minilm_graph` writes it anew; needs the package onnx, which
 the hub itself does not. The packaged file widens its weights to float32 when it is loaded, 86 MB
-that every text has to go through again. Here they stay int8 (`MatMulNBits` multiplies by them in
-blocks), and attention, norms and biases are one operator each.
+that every text has to go through again. Here they stay int8, and so is what they are multiplied
+by, with a scale for each token; attention, norms and biases are one operator each.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,9 +23,11 @@ from memoryhub.engines.embedding.model_files import MINILM_MODEL
 from memoryhub.engines.embedding.onnx import GRAPH_FILE, SCORES
 
 LAYERS, HEADS, WIDTH = 6, 12, 384
-# Of so many weights, and of what they are multiplied by, one scale. Smaller blocks are nearer to
-# float32 and slower; larger ones are computed otherwise for one text than for many.
-BLOCK_SIZE = 64
+# A few values of each token are several times as large as any other, and the steps of its bytes
+# would be theirs: they are multiplied in equal parts (Zhao et al. 2019, outlier channel splitting).
+LARGE_VALUES = dict.fromkeys((127, 303, 319, 338, 347, 359, 363, 383), 2)
+LARGE_VALUES |= dict.fromkeys((63, 99, 157, 267), 3) | {223: 5}
+_GELU_LOWEST, _GELU_ZERO = 0.17, 16
 _EPSILON = 1e-12  # of all norms, as the model was trained
 _RUNTIME_DOMAIN = "com.microsoft"
 # By layer, the packaged file's products in its own order.
@@ -49,6 +52,16 @@ class PairReading:
     corrections: Mapping[tuple[int, str], Correction]
     head: NDArray[np.float32]
     bias: float
+
+
+class Rows(NamedTuple):
+    """What matrices are multiplied by, by name: bytes, the scale of each of their rows, the byte
+    that stands for zero, and which values stand there again behind all others ("": none)."""
+
+    bytes: str
+    scales: str
+    zero: str
+    again: str
 
 
 class GraphBuilder:
@@ -98,33 +111,45 @@ class GraphBuilder:
         self._weights[name] = numpy_helper.from_array(value, name)
         return name
 
-    def add_product(self, x: str, name: str, output: str, bias: str = "") -> str:
-        """`x` times the packaged int8 matrix `name`, (K, N), whose scales are by column.
+    def add_rows(self, x: str, parts: Mapping[int, int] = MappingProxyType({})) -> Rows:
+        """`x` in bytes around 128, with a scale for each token. `parts`: the values of a token
+        that are taken in several equal parts, the others of which come behind all values."""
+        again = [at for at, count in parts.items() for _ in range(count - 1)]
+        values, rest = x, ""
+        if again:
+            shares = np.ones(WIDTH, np.float32)
+            shares[list(parts)] = [1 / count for count in parts.values()]
+            first = self.add_node("Mul", [x, self.add_constant("shares", shares)], f"{x}_first")
+            rest = self.add_constant("again", np.array(again))
+            behind = self.add_node("Gather", [first, rest], f"{x}_behind", axis=-1)
+            values = self.add_node("Concat", [first, behind], f"{x}_parts", axis=-1)
+        sizes = self.add_node("Abs", [values], f"{x}_sizes")
+        largest = self.add_node("ReduceMax", [sizes, "last"], f"{x}_largest")
+        scales = self.add_node("Mul", [largest, "step"], f"{x}_scales")
+        return self._add_bytes(x, values, scales, "middle", rest)
 
-        Everything but the product itself is worked out once, when the graph is loaded: the matrix
-        on its side, its bytes counted from 0 and not from -128, in blocks with a scale each.
-        """
-        inner, columns = self._packaged[f"{name}_q"].dims
-        blocks = inner // BLOCK_SIZE
-        raw = self.add_weight(f"{name}_q", TensorProto.UINT8)
-        from_zero = self.add_node("BitwiseXor", [raw, "sign"], f"{output}_from_zero")
-        turned = self.add_node("Transpose", [from_zero], f"{output}_turned")
-        shape = self.add_constant(f"{output}_shape", np.array([columns, blocks, BLOCK_SIZE]))
-        matrix = self.add_node("Reshape", [turned, shape], f"{output}_matrix")
-        scale = self.add_weight(f"{name}_scale")
-        by_column = self.add_node("Transpose", [scale], f"{output}_by_column")
-        spread = self.add_constant(f"{output}_spread", np.array([columns, blocks]))
-        scales = self.add_node("Expand", [by_column, spread], f"{output}_scales")
-        return self.add_node(
-            ".MatMulNBits",
-            [x, matrix, scales, *(["", "", self.add_weight(bias)] if bias else [])],
-            output,
-            K=inner,
-            N=columns,
-            bits=8,
-            block_size=BLOCK_SIZE,
-            accuracy_level=4,  # products of int8
-        )
+    def add_rows_of_gelu(self, x: str) -> Rows:
+        """`x`, none of whose values is under -0.17, in bytes around 16, with a scale a token."""
+        largest = self.add_node("ReduceMax", [x, "last"], f"{x}_largest")
+        scales = self.add_node("Mul", [largest, "gelu_step"], f"{x}_scaled")
+        scales = self.add_node("Max", [scales, "gelu_least"], f"{x}_scales")
+        return self._add_bytes(x, x, scales, "gelu_zero", "")
+
+    def _add_bytes(self, x: str, values: str, scales: str, zero: str, again: str) -> Rows:
+        steps = self.add_node("Div", [values, scales], f"{x}_steps")
+        held = self.add_node("QuantizeLinear", [steps, "unit", zero], f"{x}_bytes")
+        return Rows(held, scales, zero, again)
+
+    def add_product(self, rows: Rows, name: str, output: str) -> str:
+        """`rows` times the packaged int8 matrix `name`, (K, N), whose scales are by column."""
+        matrix = self.add_weight(f"{name}_q")
+        if rows.again:  # worked out once, when the graph is loaded
+            behind = self.add_node("Gather", [matrix, rows.again], f"{output}_behind", axis=0)
+            matrix = self.add_node("Concat", [matrix, behind], f"{output}_matrix", axis=0)
+        scale = self.add_node("Squeeze", [self.add_weight(f"{name}_scale")], f"{output}_by_column")
+        inputs = [rows.bytes, matrix, "unit", scale, rows.zero]
+        made = self.add_node(".MatMulIntegerToFloat", inputs, f"{output}_by_row")
+        return self.add_node("Mul", [made, rows.scales], output)
 
     def add_correction(self, x: str, product: str, place: tuple[int, str]) -> str:
         """`product` with what is added to its matrix for this place, if anything is."""
@@ -172,7 +197,16 @@ def build_pairs_graph(reading: PairReading) -> onnx.ModelProto:
 
 
 def _add_layers(drawing: GraphBuilder) -> None:
-    drawing.add_constant("sign", np.array(0x80, np.uint8))
+    for name, value in {
+        "middle": np.uint8(128),
+        "step": np.float32(1 / 127),
+        "gelu_zero": np.uint8(_GELU_ZERO),
+        "gelu_step": np.float32(1 / (255 - _GELU_ZERO)),
+        "gelu_least": np.float32(_GELU_LOWEST / _GELU_ZERO),
+        "unit": np.float32(1),
+    }.items():
+        drawing.add_constant(name, np.array(value))
+    drawing.add_constant("last", np.array([-1]))
     drawing.add_node("Cast", ["attention_mask"], "mask", to=TensorProto.INT32)
     x = _add_embeddings(drawing)
     for layer in range(LAYERS):
@@ -182,8 +216,7 @@ def _add_layers(drawing: GraphBuilder) -> None:
 def _add_score(drawing: GraphBuilder, reading: PairReading) -> None:
     """From the mean of all tokens but those that fill up."""
     drawing.add_node("Cast", ["attention_mask"], "counted", to=TensorProto.FLOAT)
-    last = drawing.add_constant("last", np.array([-1]))
-    drawing.add_node("Unsqueeze", ["counted", last], "counted_rows")
+    drawing.add_node("Unsqueeze", ["counted", "last"], "counted_rows")
     places = drawing.add_constant("second", np.array([1]))
     drawing.add_node("Mul", ["last_hidden_state", "counted_rows"], "read")
     drawing.add_node("ReduceSum", ["read", places], "read_sum", keepdims=0)
@@ -193,7 +226,7 @@ def _add_score(drawing: GraphBuilder, reading: PairReading) -> None:
     drawing.add_node("MatMul", ["read_mean", head], "weighed")
     bias = drawing.add_constant("head_bias", np.array(reading.bias, np.float32))
     drawing.add_node("Add", ["weighed", bias], "score_rows")
-    drawing.add_node("Squeeze", ["score_rows", last], SCORES)
+    drawing.add_node("Squeeze", ["score_rows", "last"], SCORES)
 
 
 def _add_embeddings(drawing: GraphBuilder) -> str:
@@ -230,22 +263,26 @@ def _add_layer(drawing: GraphBuilder, layer: int, x: str) -> str:
     products = drawing.products[layer * count : (layer + 1) * count]
     names = dict(zip(PRODUCT_NAMES, products, strict=True))
 
-    def product(of: str, name: str, bias: str = "") -> str:
-        made = drawing.add_product(of, names[name], f"{output}.{name}", bias)
+    def product(of: str, rows: Rows, name: str) -> str:
+        made = drawing.add_product(rows, names[name], f"{output}.{name}")
         return drawing.add_correction(of, made, (layer, name))
 
-    asked = [
-        product(x, name, f"{own}.attention.self.{name}.bias") for name in ("query", "key", "value")
-    ]
+    rows = drawing.add_rows(x, LARGE_VALUES)
+    parts = ("query", "key", "value")
+    asked = [product(x, rows, name) for name in parts]
+    biases = [drawing.add_weight(f"{own}.attention.self.{name}.bias") for name in parts]
+    bias = drawing.add_node("Concat", biases, f"{output}.bias", axis=0)
     seen = drawing.add_node(
-        ".MultiHeadAttention", [*asked, "", "mask"], f"{output}.seen", num_heads=HEADS
+        ".MultiHeadAttention", [*asked, bias, "mask"], f"{output}.seen", num_heads=HEADS
     )
-    told = product(seen, "attention.output")
+    told = product(seen, drawing.add_rows(seen), "attention.output")
     x = _add_residual(drawing, told, x, f"{own}.attention.output", f"{output}.attended")
     bias = drawing.add_weight(f"{own}.intermediate.dense.bias")
-    wide = drawing.add_node(".BiasGelu", [product(x, "intermediate"), bias], f"{output}.wide")
+    wide = product(x, drawing.add_rows(x, LARGE_VALUES), "intermediate")
+    wide = drawing.add_node(".BiasGelu", [wide, bias], f"{output}.wide")
     done = "last_hidden_state" if layer == LAYERS - 1 else f"{output}.done"
-    return _add_residual(drawing, product(wide, "output"), x, f"{own}.output", done)
+    told = product(wide, drawing.add_rows_of_gelu(wide), "output")
+    return _add_residual(drawing, told, x, f"{own}.output", done)
 
 
 def _add_residual(drawing: GraphBuilder, made: str, x: str, own: str, output: str) -> str:

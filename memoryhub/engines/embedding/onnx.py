@@ -6,6 +6,7 @@ that carries the weights.
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from pathlib import Path
@@ -33,6 +34,19 @@ GRAPH_FILE = Path(__file__).with_name("minilm.onnx")
 # The same with biases and norms that were learned from questions and what answers them.
 QUESTIONS_GRAPH_FILE = Path(__file__).with_name("minilm_questions.onnx")
 SCORES = "scores"  # what comes out of a graph that reads pairs
+# What a graph has in place of its own constants where the bytes of a text have to do with seven of
+# their bits. ONNX Runtime does not copy them: they stay for as long as the process does.
+SEVEN_BITS = {
+    name: ort.OrtValue.ortvalue_from_numpy(np.array(value))
+    for name, value in {
+        "middle": np.uint8(64),
+        "step": np.float32(1 / 63),
+        "gelu_zero": np.uint8(8),
+        "gelu_step": np.float32(1 / (127 - 8)),
+        "gelu_least": np.float32(0.17 / 8),
+    }.items()
+}
+_PROCESSOR_FILE = Path("/proc/cpuinfo")
 # Where the places that the graph names are looked up.
 _WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 
@@ -40,8 +54,8 @@ _WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 class OnnxMiniLM:
     """The default Embedder. Loads on first use; may be called from several threads.
 
-    What is multiplied by the weights is quantised by the block within a token, so a text's vector
-    does not depend on the batch it travels in.
+    What is multiplied by the weights is quantised token by token, so a text's vector does not
+    depend on the batch it travels in.
     """
 
     name = "minilm-l6-v2-int8"
@@ -91,7 +105,23 @@ def open_session(graph: Path, threads: int) -> ort.InferenceSession:
     # The arena keeps the largest batch's memory for ever and gains no speed here.
     options.enable_cpu_mem_arena = False
     options.add_session_config_entry(_WEIGHTS_FOLDER, str(MINILM_MODEL.locate().parent))
+    if not has_exact_byte_sums():
+        for name, value in SEVEN_BITS.items():
+            options.add_initializer(name, value)
     return ort.InferenceSession(graph.read_bytes(), options, providers=["CPUExecutionProvider"])
+
+
+@cache
+def has_exact_byte_sums() -> bool:
+    """Whether this processor adds up products of bytes with nothing cut off. Those of Intel's and
+    AMD's line do that can VNNI; elsewhere two products of a byte of eight bits are too much."""
+    if platform.machine().casefold() not in {"x86_64", "amd64"}:
+        return True
+    try:
+        told = _PROCESSOR_FILE.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return not {"avx512_vnni", "avx_vnni"}.isdisjoint(told.split())
 
 
 def batch_by_length(lengths: Sequence[int], most: int) -> Iterator[list[int]]:

@@ -27,6 +27,8 @@ class CrossEncoderReranker:
     that takes longer than `timeout` seconds is given up.
     """
 
+    tells_odds = False
+
     def __init__(self, model: str, *, timeout: float = 5.0) -> None:
         self.name = Path(model).name
         self._model = _load_model(model)

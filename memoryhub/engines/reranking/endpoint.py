@@ -38,6 +38,8 @@ class _ScoredText(BaseModel):
 class EndpointReranker:
     """A Reranker over HTTP. Remembers whether the endpoint wants its texts as TEI does."""
 
+    tells_odds = False
+
     def __init__(self, base_url: str, api_key: str, model: str, *, timeout: float = 5.0) -> None:
         self.name = model or "rerank"
         self._model = model

@@ -7,6 +7,7 @@ questions that people ask of what they once said: a correction of low rank to ea
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cache, cached_property
 from pathlib import Path
@@ -25,21 +26,39 @@ PAIRS_GRAPH_FILE = Path(__file__).with_name("minilm_pairs.onnx")
 MOST_QUESTION_TOKENS, MOST_TOKENS = 40, 96
 # Tokens that go through the model together, those that fill up included.
 _MAX_BATCH_TOKENS = 512
+# Scores kept: an answer reads again some of what its search has read.
+_MAX_SCORES = 4096
 
 
 class PackagedReranker:
     """A Reranker of every installation. Loads on first use; may be called from several threads."""
 
     name = "minilm-l6-v2-pairs"
+    tells_odds = True
 
     def __init__(self, threads: int = 1, graph: Path = PAIRS_GRAPH_FILE) -> None:
         self._threads, self._graph = threads, graph
         self._lock = Lock()
+        self._known: OrderedDict[tuple[str, str], float] = OrderedDict()
 
     def score_texts(self, question: str, texts: Sequence[str]) -> list[float]:
         """The logarithm of how much likelier each text answers the question than that nothing
-        does. A text's score does not depend on the others. Raises EngineError where the model is
-        not installed."""
+        does. A text's score does not depend on the others, and is remembered for a while. Raises
+        EngineError where the model is not installed."""
+        keys = [(question, text) for text in texts]
+        with self._lock:
+            known = {key: self._known[key] for key in keys if key in self._known}
+        missing = [key for key in dict.fromkeys(keys) if key not in known]
+        if missing:
+            read = self._read_pairs(question, [text for _, text in missing])
+            known |= zip(missing, read, strict=True)
+            with self._lock:
+                self._known |= known
+                while len(self._known) > _MAX_SCORES:
+                    self._known.popitem(last=False)
+        return [known[key] for key in keys]
+
+    def _read_pairs(self, question: str, texts: Sequence[str]) -> list[float]:
         asked = encode_texts([gloss_text(question)])[0][:MOST_QUESTION_TOKENS]
         pairs = [
             [CLS, *asked, SEP, *told[: MOST_TOKENS - len(asked) - 3], SEP]

@@ -34,11 +34,12 @@ Progress = Callable[[str], None]
 
 @dataclass
 class RetrievalRun:
-    """One choice of kinds over all dialogues: outcomes by dialogue, milliseconds a search."""
+    """One choice of kinds over all dialogues: outcomes by dialogue, milliseconds a search.
+    `rerank` None: as the policy has it."""
 
     name: str
     kinds: Sequence[MemoryKind]
-    rerank: RerankMode = "off"
+    rerank: RerankMode | None = None
     outcomes: dict[str, list[RankingOutcome]] = field(default_factory=dict)
     took_ms: list[float] = field(default_factory=list)
     empty: int = 0
@@ -68,14 +69,14 @@ def measure_retrieval(
     *,
     derive: bool,
     progress: Progress,
-    rerank: RerankMode = "off",
+    rerank: RerankMode | None = None,
 ) -> RetrievalReport:
-    """Load each dialogue into a tenant of its own and ask its questions; with a reranker a second
-    time, so that the same memories are found with it and without."""
+    """Load each dialogue into a tenant of its own and ask its questions as the policy has it; and a
+    second time so that `rerank` reads all that is shown, or nobody does, of the same memories."""
     asked: list[tuple[str, Sequence[MemoryKind]]] = [("turns", ("turn",))]
     asked += [("all kinds", DEFAULT_KINDS)] if derive else []
     runs = [RetrievalRun(name, kinds) for name, kinds in asked]
-    if rerank != "off":
+    if rerank is not None:
         runs += [RetrievalRun(f"{name}, {rerank}", kinds, rerank) for name, kinds in asked]
     report = RetrievalReport(runs)
     for dialogue in dialogues:
@@ -97,7 +98,7 @@ def _ask_questions(
     run: RetrievalRun, space: Space, questions: Sequence[DatasetQuestion]
 ) -> list[RankingOutcome]:
     outcomes = []
-    policy = _load_policy(space, run.rerank) if run.rerank != "off" else None
+    policy = _load_policy(space, run.rerank) if run.rerank else None
     for question in questions:
         start = time.perf_counter()
         result = search_memories(
@@ -120,10 +121,11 @@ def _ask_questions(
 
 
 def _load_policy(space: Space, rerank: RerankMode) -> Policy:
-    """The space's own, with this reranker."""
+    """The space's own, with this reranker for all that is shown."""
     with tenant_scope(space.tenant_id):
         own = load_effective_policy(space).policy
-    return own.model_copy(update={"recall": own.recall.model_copy(update={"rerank": rerank})})
+    read = {"rerank": rerank, "rerank_most": RESULT_LIMIT}
+    return own.model_copy(update={"recall": own.recall.model_copy(update=read)})
 
 
 def _render_run(run: RetrievalRun) -> dict[str, Any]:

@@ -12,7 +12,14 @@ from typing import TypeVar
 
 import structlog
 
-from memoryhub.engines.types import Engine, JudgeEntry, Judgement, RoutedQuestion, Utterance
+from memoryhub.engines.types import (
+    Engine,
+    JudgeEntry,
+    Judgement,
+    Reranker,
+    RoutedQuestion,
+    Utterance,
+)
 from memoryhub.errors import EngineError
 from memoryhub.inference import selection
 from memoryhub.inference.ledger import open_ledger
@@ -57,13 +64,13 @@ class TolerantEngine:
         return self._call_engine("reranker", lambda engine: engine.order_entries(question, entries))
 
     def score_texts(
-        self, question: str, texts: Sequence[str]
-    ) -> tuple[str, Sequence[float]] | None:
-        """By the hub's reranker: (its name, a score a text)."""
+        self, question: str, texts: Sequence[str], *, packaged: bool
+    ) -> tuple[Reranker, Sequence[float]] | None:
+        """By the packaged reranker or the hub's: (it, a score a text)."""
 
-        def ask() -> tuple[str, Sequence[float]]:
-            reranker = selection.get_reranker()
-            return reranker.name, reranker.score_texts(question, texts)
+        def ask() -> tuple[Reranker, Sequence[float]]:
+            reranker = selection.get_reranker(packaged=packaged)
+            return reranker, reranker.score_texts(question, texts)
 
         return self._call("reranker", ask)
 

@@ -8,7 +8,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -32,6 +32,7 @@ from memoryhub.lab.truth.everyday import ask_dialogue
 from memoryhub.lab.truth.junk import write_samples
 from memoryhub.lab.truth.measure import measure_dialogue
 from memoryhub.lab.truth.run import derive_samples, measure_dialogues, measure_readings
+from memoryhub.policies.schema import RerankMode
 from memoryhub.recall.ranking import weights
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.services import create_tenant, find_tenant
@@ -52,7 +53,7 @@ class Command(BaseCommand):
             "--turns-only", action="store_true", help="index turns only, derive no facts: faster"
         )
         recall.add_argument(
-            "--rerank", choices=("model", "llm"), default="off", help="measure with it as well"
+            "--rerank", choices=get_args(RerankMode), help="measure once more with this reranker"
         )
         _add_common_arguments(recall)
 
