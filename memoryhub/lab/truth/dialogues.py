@@ -16,7 +16,7 @@ from typing import Any
 HALVES: Mapping[str, tuple[str, ...]] = {
     "development": (
         *("a", "c", "e", "f", "g", "j", "s", "t", "w", "x", "y"),
-        *("za", "zb", "zc", "zd"),
+        *("za", "zb", "zc", "zd", "ze", "zf", "zg", "zh", "zi", "zj", "zk", "zl"),
     ),
     "test": ("b", "d", "h", "i", "k", "u", "v"),
 }
