@@ -77,6 +77,17 @@ def test_of_a_dialogue_what_was_so_once_is_neither_right_nor_wrong() -> None:
     assert len(bank.wrong) == 5
 
 
+@pytest.mark.django_db(transaction=True)
+def test_of_what_a_search_finds_claims_are_read_too() -> None:
+    """In the form that they are shown in, which nobody said."""
+    told = read_dialogue(make_dialogue("x"))
+    found = list(reader.find_dialogue_questions([told], print))
+    live = next(each for each in found if each.text == "where do i live")
+    said = {sentence for turn in told.turns for sentence in reader.split_sentences(turn.text)}
+    assert {text for text in live.right if "Bruges" in text} - said
+    assert not any("Ghent" in text for text in live.right)
+
+
 @needs_torch
 def test_doubt_is_least_where_the_right_one_scores_most() -> None:
     import torch

@@ -10,7 +10,7 @@ Word vectors stay as they are; what was learned otherwise is kept as corrections
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,9 +30,12 @@ from memoryhub.engines.local.chinese.glosses import gloss_text
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.reranking.packaged import MOST_TOKENS
 from memoryhub.engines.types import Embedder
+from memoryhub.lab.throwaway.tenants import open_throwaway_tenant
 from memoryhub.lab.training.asked import AskedStatement
-from memoryhub.lab.truth.dialogues import TruthDialogue, is_matching
+from memoryhub.lab.truth.dialogues import EverydayQuestion, TruthDialogue, is_matching
 from memoryhub.lab.truth.everyday import is_right
+from memoryhub.lab.truth.run import tell_dialogue
+from memoryhub.recall.services import search_memories
 
 if TYPE_CHECKING:
     import torch
@@ -49,6 +52,7 @@ _DRAWN, _NEAREST = 40, 14
 _KEPT_BACK, _KEPT_BACK_OF_DIALOGUES = 0.25, 0.15
 _WHOLE_MESSAGES = 0.25  # how often a message is shown whole, not a sentence of it
 _WHOLE_CHARACTERS = 300
+_FOUND = 24  # memories of a search
 # As the packaged file calls what the library calls without it.
 _PREFIX = "inner."
 _PRODUCTS = dict(
@@ -103,12 +107,36 @@ def read_dialogue_questions(dialogue: TruthDialogue) -> Iterator[ReadQuestion]:
             short = len(sentences) > 1 and len(turn.text) <= _WHOLE_CHARACTERS
             told |= dict.fromkeys([*sentences, *([turn.text] if short else [])])
     for question in dialogue.questions:
-        known = question.kind != "unknown"
-        right = [text for text in told if known and is_right(question, text)]
-        values = [match for match in (question.right, question.outdated) if match]
-        wrong = [text for text in told if not any(is_matching(match, text) for match in values)]
-        if wrong and (right or not known):
-            yield ReadQuestion(question.text, right, wrong)
+        yield from _tell_right_from_wrong(question, list(told))
+
+
+def find_dialogue_questions(
+    dialogues: Iterable[TruthDialogue], progress: Callable[[str], None]
+) -> Iterator[ReadQuestion]:
+    """The same questions over what a search finds of the memories that a hub makes of a dialogue:
+    claims and notes beside messages, in the forms in which they are read later."""
+    for number, dialogue in enumerate(dialogues, 1):
+        with open_throwaway_tenant() as tenant:
+            space, at = tell_dialogue(tenant, dialogue)
+            for question in dialogue.questions:
+                found = search_memories(
+                    space, question.text, limit=_FOUND, now=at, reinforce=False
+                ).items
+                told = dict.fromkeys(item.text[:_WHOLE_CHARACTERS] for item in found)
+                yield from _tell_right_from_wrong(question, list(told))
+        if number % 10 == 0:
+            progress(f"{number} dialogues searched")
+
+
+def _tell_right_from_wrong(
+    question: EverydayQuestion, texts: Sequence[str]
+) -> Iterator[ReadQuestion]:
+    known = question.kind != "unknown"
+    right = [text for text in texts if known and is_right(question, text)]
+    values = [match for match in (question.right, question.outdated) if match]
+    wrong = [text for text in texts if not any(is_matching(match, text) for match in values)]
+    if wrong and (right or not known):
+        yield ReadQuestion(question.text, right, wrong)
 
 
 def train_pair_reading(

@@ -154,6 +154,11 @@ class Command(BaseCommand):
             metavar="A,B",
             help="authors to keep apart, such as en-s: what reads learns nothing of them",
         )
+        pairs.add_argument(
+            "--found",
+            action="store_true",
+            help="learn as well from what a search finds in dialogues of these folders",
+        )
         pairs.add_argument("--out", type=Path, required=True, metavar="FILE")
 
         compared = actions.add_parser("run", help="presets side by side on the same questions")
@@ -294,6 +299,7 @@ class Command(BaseCommand):
         from memoryhub.engines.embedding.minilm_graph import build_pairs_graph
         from memoryhub.lab.training.asked import load_asked
         from memoryhub.lab.training.reader import (
+            find_dialogue_questions,
             read_asked,
             read_dialogue_questions,
             train_pair_reading,
@@ -305,10 +311,17 @@ class Command(BaseCommand):
             for language in ("en", "zh")
             for question in read_asked(load_asked(options["asked"], language, left_out))
         ]
-        for dialogue in (each for folder in options["path"] for each in load_dialogues(folder)):
-            known = dialogue.author not in HALVES["test"]
-            if known and f"{dialogue.language}-{dialogue.author}" not in left_out:
-                questions += read_dialogue_questions(dialogue)
+        dialogues = [
+            each
+            for folder in options["path"]
+            for each in load_dialogues(folder)
+            if each.author not in HALVES["test"]
+            and f"{each.language}-{each.author}" not in left_out
+        ]
+        for dialogue in dialogues:
+            questions += read_dialogue_questions(dialogue)
+        if options["found"]:
+            questions += find_dialogue_questions(dialogues, self.stderr.write)
         made = train_pair_reading(questions, get_current_embedder(), self.stderr.write)
         options["out"].write_bytes(build_pairs_graph(made).SerializeToString(deterministic=True))
 
