@@ -65,6 +65,7 @@ _WHOLE_CHARACTERS = 300
 _LAST_PLACE = 9
 # So many pieces are read together with the question; what the others score.
 _MOST_READ, _UNREAD = 12, -8.0
+_FIRST_MEMORIES = 3  # half of what is read may be theirs, whatever is nearer by meaning
 _ASSISTANT = "assistant"  # who speaks under no other name
 _MOST_WORDS = 8  # of a question, that are told apart by their number
 # What was not ranked with the rest bears on the question less than all that was.
@@ -193,10 +194,11 @@ def _describe_nearness(
 def _describe_reading(
     asked: QuestionTerms, pieces: Sequence[EvidenceSentence], near: Sequence[float]
 ) -> list[dict[str, float]]:
-    """How sure it is by reading both in one that each piece answers the question: of the nearest,
-    since reading takes milliseconds a piece."""
+    """How sure it is by reading both in one that each piece answers the question: of the first
+    memories and of all the nearest, since reading takes milliseconds a piece."""
     nearest = sorted(range(len(pieces)), key=lambda at: -near[at])
-    texts = list(dict.fromkeys(pieces[at].text for at in nearest))[:_MOST_READ]
+    first = [at for at in nearest if pieces[at].quote < _FIRST_MEMORIES][: _MOST_READ // 2]
+    texts = list(dict.fromkeys(pieces[at].text for at in (*first, *nearest)))[:_MOST_READ]
     scores = dict(zip(texts, get_packaged_reranker(1).score_texts(asked.text, texts), strict=True))
     return _describe_places("read", [scores.get(piece.text, _UNREAD) for piece in pieces])
 

@@ -63,6 +63,12 @@ _COMES_ROUND = re.compile(
     r"|\bat \d|每[天周月年]|[周期拜][一二三四五六日天]|\d点",
     re.I,
 )
+_RECURS = re.compile(
+    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day(?:s| (?:morning|evening|night|afternoon)s)\b"
+    r"|\b(?:every|each) \w|每|逢",
+    re.I,
+)
+_ASKS_WEEKDAY = re.compile(r"\b(?:what|which) days?\b|[周星期礼拜]几|哪天", re.I)
 # The day of something named: what does not speak of it has another's ("when is my birthday").
 _ASKS_DAY_OF = re.compile(
     r"^\W*(?:when(?: is|['’]?s| are)|what(?:['’]s| is)? (?:day|date|time) is)\b", re.I
@@ -98,6 +104,7 @@ _HURRIED = re.compile(r"\b(what|where|who|when|how)s\b", re.I)
 _SOME, _MOST, _ALL = 0.25, 0.5, 0.9  # of the question's words
 _SAID_ON = {"en": "said on {}", "zh": "说于{}"}
 _YES_PREFIX = {"en": "Yes:", "zh": "是的："}
+_COLON = {"en": ": ", "zh": "："}
 # What is over, and when it was said.
 _USED_TO = {"en": "Used to be: ", "zh": "曾经："}
 _MONTH = {"en": " ({:%B %Y})", "zh": "（{0.year}年{0.month}月）"}
@@ -396,7 +403,9 @@ def _answer_with_likeliest(
     made = None
     if _ASKS_DAY_OF.search(asked.text) and not best.coverage:
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
-    if _ASKS_WHEN.search(asked.text):
+    if _ASKS_WHEN.search(asked.text) and quotes[best.quote].assisted:
+        made = _answer_with_dated_quote(asked, best, quotes[best.quote], language)
+    elif _ASKS_WHEN.search(asked.text):
         made = _answer_with_date(asked, [best], quotes, language)
     elif asks_yes_or_no(asked.text):
         made = _answer_with_yes(asked, best, quotes, language)
@@ -553,6 +562,28 @@ def _answer_with_date(
         return None  # the day is told, and is no date
     told = _SAID_ON[language].format(format_day(said_at, language))
     return _answer_from_sentence(told, sentences[0])
+
+
+def _answer_with_dated_quote(
+    asked: QuestionTerms, best: EvidenceSentence, quote: Quote, language: LanguageCode
+) -> GroundedAnswer | None:
+    """The one time that is told, or when it was told, before the words that tell it. What comes
+    round has no date, and of several times the words tell which is which: None."""
+    weekday = _ASKS_WEEKDAY.search(asked.text) and _COMES_ROUND.search(best.text)
+    if weekday or _RECURS.search(best.text) or quote.said_at is None:
+        return None
+    times = find_times(best.text, quote.said_at)
+    if len(times) > 1:
+        return None
+    if span := _find_time(best, quote):
+        told = format_span(span, language)
+    elif best.coverage >= _MOST:
+        told = _SAID_ON[language].format(format_day(quote.said_at, language))
+    else:
+        return None
+    return _answer_from_sentence(
+        f"{told}{_COLON[language]}{_format_quote(asked, best, quote)}", best
+    )
 
 
 def _find_time(sentence: EvidenceSentence, quote: Quote) -> TimeSpan | None:
