@@ -194,6 +194,21 @@ def test_dates(text: str, start: tuple[int, int, int], end: tuple[int, int, int]
     assert said[time.at : time.at + len(time.text)] == text
 
 
+@pytest.mark.parametrize(
+    ("text", "year"),
+    [
+        ("十二月二十五号要做手术", 2024),
+        ("手术定在十二月二十五号", 2024),
+        ("十二月二十五号做了手术，现在要休息", 2023),
+        ("十二月二十五号的手术", 2023),
+    ],
+)
+def test_a_day_without_a_year_is_to_come_where_its_clause_says_so(text: str, year: int) -> None:
+    (span,) = find_times(text, AT)
+    assert (span.start.year, span.start.month, span.start.day) == (year, 12, 25)
+
+
+
 @pytest.mark.parametrize("text", ["2月30日", "每周五", "一天到晚", "我买了月饼"])
 def test_no_date_is_made_of_what_is_none(text: str) -> None:
     assert find_times(text, AT) == ()

@@ -588,3 +588,52 @@ def test_of_an_animal_nobody_has_another_one_is_no_answer(
     held = state(told, predicate="has_pet", relevance=2.0)
     answer = ENGINE.answer_question(question, [held], subject="Lea")
     assert bool(answer.used) == known
+
+
+def make_talk_quote(text: str, at: int = 0) -> Quote:
+    """Of somebody's talk with an assistant, as the search ranked it."""
+    return Quote(text, AT, speaker="Noor", relevance=1 - at / 10, assisted=True)
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "text"),
+    [
+        (
+            "when is my stress test",
+            "I've a cardiologist thing on the 2nd of July, a stress test.",
+            "2 July 2024: “I've a cardiologist thing on the 2nd of July, a stress test.”",
+        ),
+        # What comes round has no date, and of two dates the words tell which is which.
+        (
+            "which day do i swim",
+            "I do winter swimming on Saturday mornings.",
+            "“I do winter swimming on Saturday mornings.” (May 2024)",
+        ),
+        (
+            "when do i get the wisdom tooth out",
+            "The wisdom tooth comes out on Sept 12 and the going away dinner is on Sept 20.",
+            "“The wisdom tooth comes out on Sept 12 and the going away dinner is on Sept 20.” "
+            "(May 2024)",
+        ),
+        (
+            "我什么时候做白内障手术",
+            "我十二月三号要去市中心医院做白内障手术。",
+            "2024年12月3日：“我十二月三号要去市中心医院做白内障手术。”",
+        ),
+    ],
+)
+def test_a_date_comes_with_the_words_that_tell_it(question: str, told: str, text: str) -> None:
+    quotes = [make_talk_quote(told), make_talk_quote("The bus was late.", 1)]
+    assert ENGINE.answer_question(question, quotes, subject="Noor").text == text
+
+
+def test_a_quotation_says_whom_it_is_about() -> None:
+    """A message too long to be quoted as a whole."""
+    said = "My sister Ines drives a tram. She has Mondays off."
+    around = "Rain again and the bus took its time, so I had the whole paper read twice over. " * 4
+    quotes = [make_talk_quote(f"{around}{said} {around}"), make_talk_quote("The bus was late.", 1)]
+    answer = ENGINE.answer_question("what does my sister do for a living", quotes, subject="Noor")
+    assert answer.text == f"“Noor: {said}” (May 2024)"
+    (support,) = answer.supports
+    assert support.span is not None
+    assert quotes[0].text[slice(*support.span)] == said

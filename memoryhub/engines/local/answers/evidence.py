@@ -194,7 +194,7 @@ def _score_quote(
     replaced = extract_stems(quote.replaced)
     now = find_asked_tense(asked.text) == "now"
     before = 0.0
-    for start, end, person in _split_quote(quote):
+    for start, end, person in split_quote(quote):
         text = quote.text[start:end]
         if now and _is_outdated(quote, start, end):
             continue
@@ -247,7 +247,7 @@ def _score_statement(asked: QuestionTerms, quote: Quote, text: str) -> float:
     return 0.25 if telling & extract_stems(text) else 0.0
 
 
-def _split_quote(quote: Quote) -> Iterator[tuple[int, int, str]]:
+def split_quote(quote: Quote) -> Iterator[tuple[int, int, str]]:
     """(first character, end, whose words): a memory of several turns names the speaker of each."""
     at, person = 0, quote.speaker or quote.owner
     for line in quote.text[:MAX_CHARACTERS].splitlines(keepends=True):

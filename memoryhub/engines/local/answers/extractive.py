@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from memoryhub.engines.local.answers.asked import (
@@ -36,6 +37,7 @@ from memoryhub.engines.local.answers.evidence import (
     mentions_name,
     parse_question,
     rank_sentences,
+    split_quote,
 )
 from memoryhub.engines.local.answers.kinds import AskedKind, find_asked_kind
 from memoryhub.engines.local.answers.phrases import (
@@ -145,6 +147,9 @@ _ASKING = split_words("""
 """)
 _STILL = re.compile(r"\b(?:still|any ?more|any longer|yet)\b", re.I)
 _SUBJECT = re.compile(r"the user$|用户$", re.I)
+# A sentence that goes on about who or what was named before it.
+_GOES_ON = re.compile(r"\W*(?:(?:she|he|they|it|her|his|their|its)(?:\b|['’])|[她他它])", re.I)
+_MOST_WIDENED = 300  # characters
 _SENTENCE_END = re.compile(r"[.!?]\s")
 _NAME_INSIDE = re.compile(r"(?<=[\w,;:'’] )[A-Z][a-z][\w'’-]*")
 _NOTHING_FOUND = {"en": "I found nothing about that.", "zh": "没有找到相关的记忆。"}
@@ -418,8 +423,28 @@ def _answer_with_likeliest(
     chosen = [best, second] if second else [best]
     if second and _is_newer_value(asked, second, best, quotes):
         chosen, made = [second, best], None
+    chosen = [_widen_to_neighbours(each, quotes[each.quote]) for each in chosen]
     parts = [(_format_dated_quote(asked, s, quotes[s.quote], language), s) for s in chosen]
     return made or _join_parts(parts, " ")
+
+
+def _widen_to_neighbours(sentence: EvidenceSentence, quote: Quote) -> EvidenceSentence:
+    """With the sentence before it where it goes on about somebody ("She works at the tax office."),
+    and with the one behind that does, so that a quotation says whom it is about and what of them.
+    """
+    start, end = sentence.start, sentence.end
+    for first, last, person in split_quote(quote):
+        same = person == sentence.person
+        if same and last <= start and not quote.text[last:start].strip():
+            if _GOES_ON.match(sentence.text):
+                start = first
+        elif same and first >= end and not quote.text[end:first].strip():
+            if _GOES_ON.match(quote.text[first:last]):
+                end = last
+            break
+    if end - start > _MOST_WIDENED:
+        return sentence
+    return replace(sentence, start=start, end=end, text=quote.text[start:end])
 
 
 def _is_newer_value(

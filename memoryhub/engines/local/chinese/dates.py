@@ -50,6 +50,11 @@ def parse_number(text: str) -> int:
     return total + digit
 
 
+_CLAUSE_BREAK = re.compile(r"[，。！？；,.!?;\n]")
+_AHEAD = re.compile(r"[要将]|打算|准备|预约|约[了好]|定在|安排在|即将|就是")
+_OVER = re.compile(r"[^约]了|过(?!年|节|生日)|当时|那天|去年|上[个次]|是在")
+
+
 def find_times(text: str, at: datetime) -> tuple[TimeSpan, ...]:
     """Every expression with a date, in the order of the text; `at` is aware."""
     found: list[TimeSpan] = []
@@ -125,9 +130,16 @@ def _parse_year(text: str, at: datetime) -> int:
 def _resolve_month_day(match: re.Match[str], at: datetime) -> DateRange:
     month = parse_number(match["m"])
     if match["d"]:
-        return resolve_day(month, parse_number(match["d"]), at, 0)
+        return resolve_day(month, parse_number(match["d"]), at, int(_is_ahead(match)))
     this = resolve_month(month, at, 0)
     return resolve_month(month, at, -1) if this.start > at else this
+
+
+def _is_ahead(match: re.Match[str]) -> bool:
+    """Whether the clause around the date speaks of what is to come: 十二月三号要去做手术."""
+    before = _CLAUSE_BREAK.split(match.string[: match.start()])[-1]
+    clause = before + _CLAUSE_BREAK.split(match.string[match.end() :])[0]
+    return bool(_AHEAD.search(clause)) and not _OVER.search(clause)
 
 
 def _resolve_season(match: re.Match[str], at: datetime) -> DateRange:

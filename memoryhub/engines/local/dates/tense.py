@@ -13,7 +13,9 @@ _FUTURE = (
     r"will|won't|'ll|’ll|shall|going to|gonna|plan|plans|planning|hope|hoping|can't wait"
     r"|looking forward|upcoming|coming up|scheduled|need to|have to|wants?|excited for"
     r"|excited about|have an?|have my|is on|are on|leave for|starts|let's|due|getting|day is"
-    r"|date is|decided to|agreed to|about to"
+    r"|date is|decided to|agreed to|about to|(?:have|['’]ve) got (?:an?|the|my)"
+    r"|(?:am|are|is|['’](?:m|re|s)) (?:having|seeing|meeting|leaving|starting|moving|flying|hosting"
+    r"|visiting|off to)"
 )
 # What is arranged lies ahead more often than not, though arranging it is over.
 _ARRANGED = (
@@ -27,7 +29,7 @@ _PAST = (
     r"\w{2,}ed"
 )
 _CUE = re.compile(
-    rf"\b(?:(?P<arranged>{_ARRANGED})|(?P<future>{_FUTURE})|(?P<past>{_PAST}))\b", re.I
+    rf"(?:\b|(?=['’]))(?:(?P<arranged>{_ARRANGED})|(?P<future>{_FUTURE})|(?P<past>{_PAST}))\b", re.I
 )
 _PERFECT = re.compile(r"\b(?:have|has|'ve|’ve|haven't|hasn't|been|known|now)\b|’ve|'ve", re.I)
 _SENTENCE_BREAK = re.compile(r"[.!?\n]")
