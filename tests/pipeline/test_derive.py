@@ -216,7 +216,8 @@ def test_X9_a_conversation_in_chinese_stays_chinese_and_is_found_by_its_words(
         found = search_memories(space, question, now=AT + timedelta(days=9))
         assert list(found.degraded) == ["dense"]
         assert word in found.items[0].text
-        (finding,) = found.items[0].found
+        finding, reading = found.items[0].found
+        assert reading.channel == "rerank"
         assert set(finding.arms) == {"lexical"}
 
 

@@ -208,7 +208,6 @@ def test_a_day_without_a_year_is_to_come_where_its_clause_says_so(text: str, yea
     assert (span.start.year, span.start.month, span.start.day) == (year, 12, 25)
 
 
-
 @pytest.mark.parametrize("text", ["2月30日", "每周五", "一天到晚", "我买了月饼"])
 def test_no_date_is_made_of_what_is_none(text: str) -> None:
     assert find_times(text, AT) == ()
