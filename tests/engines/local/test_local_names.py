@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoryhub.engines.types import Exchange, FactCandidate, Utterance
-from tests.engines.local.dialogue import AT, ENGINE, make_utterances
+from tests.engines.local.dialogue import AT, ENGINE, make_utterances, read_fact_texts
 
 
 def read_with_names(
@@ -153,3 +153,12 @@ def test_mine_and_ours_are_what_was_spoken_of() -> None:
 def test_whoever_sees_him_sees_somebody_else() -> None:
     text = "My brother Rui came. My dad saw him at the station."
     assert "Ana's dad saw Rui at the station." in [fact.text for fact in read_with_names(text)]
+
+
+@pytest.mark.parametrize("greeting", ["Hiya", "Howdy", "Yikes"])
+def test_a_greeting_is_nobody_of_whom_something_is_told(greeting: str) -> None:
+    told = read_fact_texts(
+        f"{greeting}, need a card for my sister Ada, she's 40 on the 12th of March."
+    )
+    assert "Ada is Ana's sister." in told
+    assert not [text for text in told if text.startswith(f"{greeting} is")]

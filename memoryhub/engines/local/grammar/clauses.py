@@ -421,7 +421,7 @@ _FILLERS = split_words("""
 # These are never anything else, whatever the parser takes them for.
 INTERJECTIONS = split_words("""
     nah yep yup nope hey wow lol lols haha hahaha hehe hah ugh phew yay omg btw fyi tbh ngl ooh aww
-    whoa smh lmao ty tysm thx cheers xx
+    whoa smh lmao ty tysm thx cheers xx hiya heya howdy ta soz yikes oops argh ooft
 """)
 _ASIDE = " "  # several words that are one to the parser ("by the way")
 _FILLER_DEPENDENCIES = split_words("advmod intj cc mark discourse dep")
