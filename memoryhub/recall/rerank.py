@@ -43,8 +43,11 @@ class _GivenOrder:
 
 
 def is_reranked(ask: PreparedQuestion) -> bool:
-    """A whole dialogue stays in the order it was said in."""
-    return ask.policy.recall.rerank != "off" and not ask.policy.recall.whole
+    """A whole dialogue stays in the order it was said in; and the packaged reader learned from what
+    people tell an assistant, and knows nothing of what they tell each other."""
+    mode = ask.policy.recall.rerank
+    taught = mode != "packaged" or ask.is_assisted
+    return mode != "off" and taught and not ask.policy.recall.whole
 
 
 def rerank_items(
@@ -112,9 +115,7 @@ def _ask_for_scores(
     if given is None:
         return None
     reranker, scores = given
-    weight = ask.policy.recall.rerank_weight
-    best = max(_weigh_odds(score, at, weight) for at, score in enumerate(scores))
-    if few < len(items) and best < _weigh_odds(_MOST_ODDS, few, weight):
+    if few < len(items) and _can_be_overtaken(scores, ask.policy.recall.rerank_weight):
         rest = consultant.score_texts(question, texts[few:], packaged=packaged)
         if rest is None:
             return None
@@ -130,6 +131,12 @@ def _render_text(item: MemoryItem) -> str:
 def _render_words(item: MemoryItem) -> str:
     said_by = f"{item.speaker}: " if item.kind == "turn" and item.speaker else ""
     return f"{said_by}{item.text}"[:_MOST_CHARACTERS]
+
+
+def _can_be_overtaken(scores: Sequence[float], weight: float) -> bool:
+    """Whether what comes behind those that were read could be worth more than the best of them."""
+    best = max(_weigh_odds(score, at, weight) for at, score in enumerate(scores))
+    return best < _weigh_odds(_MOST_ODDS, len(scores), weight)
 
 
 def _weigh_odds(score: float | None, at: int, weight: float) -> float:

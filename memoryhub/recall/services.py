@@ -169,7 +169,8 @@ def _load_named_items(ask: PreparedQuestion) -> tuple[list[MemoryItem], list[Mem
     is known of the subject. Call inside the tenant's scope."""
     asked, load = ask.parsed_question, retrieve.load_items_of_hits
     likely, named = list[MemoryItem](), list[MemoryItem]()
-    if asked.kind:
+    # Of talk with an assistant: what two tell each other is found by what they say.
+    if asked.kind and ask.is_assisted:
         likely += load(at_hand.find_asked_kind_facts(ask, asked.kind))
     if asked.identity:
         named += load(at_hand.find_identity(ask, asked.identity))

@@ -149,6 +149,7 @@ def test_without_any_setting_the_packaged_one_reads(
 ) -> None:
     """And puts what answers first, of four that are alike to the embedder."""
     shed.hub.set_policy(recall__rerank=mode)
+    shed.hub.say("Good morning.", role="assistant")
     found = search(shed, explain=True)
     assert found.degraded == []
     assert found.items[0].text == "one kayak is for sale"
@@ -161,6 +162,9 @@ def test_it_reads_unasked_and_the_systems_of_papers_do_without(
 ) -> None:
     """Also where the hub was given another, or none: what is sent elsewhere is asked for first."""
     shed.hub.set_policy()
+    # It learned from what people tell an assistant, and leaves alone what they tell each other.
+    assert "rerank" not in search(shed).took_ms
+    shed.hub.say("Good morning.", role="assistant")
     assert "rerank" in search(shed).took_ms
     for name, preset in PRESETS.items():
         assert ("recall.rerank" in preset.overrides) is (name != "balanced")
@@ -188,6 +192,7 @@ def plain(shed: RecallScene, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     shed.hub.set_policy(recall__rerank="off")
     found = list_texts(search(shed))
     shed.hub.set_policy()
+    shed.hub.say("Good morning.", role="assistant")
     return found
 
 

@@ -20,14 +20,13 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from memoryhub.engines.embedding.model_files import MINILM_MODEL
-from memoryhub.engines.embedding.onnx import GRAPH_FILE, SCORES
+from memoryhub.engines.embedding.onnx import GRAPH_FILE, SCORES, build_byte_constants
 
 LAYERS, HEADS, WIDTH = 6, 12, 384
 # A few values of each token are several times as large as any other, and the steps of its bytes
 # would be theirs: they are multiplied in equal parts (Zhao et al. 2019, outlier channel splitting).
 LARGE_VALUES = dict.fromkeys((127, 303, 319, 338, 347, 359, 363, 383), 2)
 LARGE_VALUES |= dict.fromkeys((63, 99, 157, 267), 3) | {223: 5}
-_GELU_LOWEST, _GELU_ZERO = 0.17, 16
 _EPSILON = 1e-12  # of all norms, as the model was trained
 _RUNTIME_DOMAIN = "com.microsoft"
 # By layer, the packaged file's products in its own order.
@@ -112,7 +111,7 @@ class GraphBuilder:
         return name
 
     def add_rows(self, x: str, parts: Mapping[int, int] = MappingProxyType({})) -> Rows:
-        """`x` in bytes around 128, with a scale for each token. `parts`: the values of a token
+        """`x` in bytes around the middle one, a scale for each token. `parts`: the values of a token
         that are taken in several equal parts, the others of which come behind all values."""
         again = [at for at, count in parts.items() for _ in range(count - 1)]
         values, rest = x, ""
@@ -129,7 +128,7 @@ class GraphBuilder:
         return self._add_bytes(x, values, scales, "middle", rest)
 
     def add_rows_of_gelu(self, x: str) -> Rows:
-        """`x`, none of whose values is under -0.17, in bytes around 16, with a scale a token."""
+        """`x`, none of whose values is under -0.17, in bytes with a scale a token."""
         largest = self.add_node("ReduceMax", [x, "last"], f"{x}_largest")
         scales = self.add_node("Mul", [largest, "gelu_step"], f"{x}_scaled")
         scales = self.add_node("Max", [scales, "gelu_least"], f"{x}_scales")
@@ -197,15 +196,9 @@ def build_pairs_graph(reading: PairReading) -> onnx.ModelProto:
 
 
 def _add_layers(drawing: GraphBuilder) -> None:
-    for name, value in {
-        "middle": np.uint8(128),
-        "step": np.float32(1 / 127),
-        "gelu_zero": np.uint8(_GELU_ZERO),
-        "gelu_step": np.float32(1 / (255 - _GELU_ZERO)),
-        "gelu_least": np.float32(_GELU_LOWEST / _GELU_ZERO),
-        "unit": np.float32(1),
-    }.items():
-        drawing.add_constant(name, np.array(value))
+    for name, value in build_byte_constants(255).items():
+        drawing.add_constant(name, value)
+    drawing.add_constant("unit", np.array(1, np.float32))
     drawing.add_constant("last", np.array([-1]))
     drawing.add_node("Cast", ["attention_mask"], "mask", to=TensorProto.INT32)
     x = _add_embeddings(drawing)

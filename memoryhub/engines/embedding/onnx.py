@@ -34,17 +34,28 @@ GRAPH_FILE = Path(__file__).with_name("minilm.onnx")
 # The same with biases and norms that were learned from questions and what answers them.
 QUESTIONS_GRAPH_FILE = Path(__file__).with_name("minilm_questions.onnx")
 SCORES = "scores"  # what comes out of a graph that reads pairs
-# What a graph has in place of its own constants where the bytes of a text have to do with seven of
-# their bits. ONNX Runtime does not copy them: they stay for as long as the process does.
-SEVEN_BITS = {
-    name: ort.OrtValue.ortvalue_from_numpy(np.array(value))
-    for name, value in {
-        "middle": np.uint8(64),
-        "step": np.float32(1 / 63),
-        "gelu_zero": np.uint8(8),
-        "gelu_step": np.float32(1 / (127 - 8)),
-        "gelu_least": np.float32(0.17 / 8),
-    }.items()
+_GELU_LOWEST = 0.17
+
+
+def build_byte_constants(most: int) -> dict[str, NDArray[np.generic]]:
+    """By which a text's numbers become bytes up to `most`: those of either sign around the middle,
+    and those behind a GELU, none of which is under -0.17, around a sixteenth."""
+    middle, gelu_zero = (most + 1) // 2, (most + 1) // 16
+    constants = {
+        "middle": np.uint8(middle),
+        "step": np.float32(1 / (middle - 1)),
+        "gelu_zero": np.uint8(gelu_zero),
+        "gelu_step": np.float32(1 / (most - gelu_zero)),
+        "gelu_least": np.float32(_GELU_LOWEST / gelu_zero),
+    }
+    return {name: np.array(value) for name, value in constants.items()}
+
+
+# What a graph has in place of its own where bytes have to do with seven bits. ONNX Runtime does not
+# copy them: they stay for as long as the process does.
+_SEVEN_BITS = {
+    name: ort.OrtValue.ortvalue_from_numpy(value)
+    for name, value in build_byte_constants(127).items()
 }
 _PROCESSOR_FILE = Path("/proc/cpuinfo")
 # Where the places that the graph names are looked up.
@@ -106,7 +117,7 @@ def open_session(graph: Path, threads: int) -> ort.InferenceSession:
     options.enable_cpu_mem_arena = False
     options.add_session_config_entry(_WEIGHTS_FOLDER, str(MINILM_MODEL.locate().parent))
     if not has_exact_byte_sums():
-        for name, value in SEVEN_BITS.items():
+        for name, value in _SEVEN_BITS.items():
             options.add_initializer(name, value)
     return ort.InferenceSession(graph.read_bytes(), options, providers=["CPUExecutionProvider"])
 

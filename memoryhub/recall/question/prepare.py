@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from memoryhub.dialogues.messages import normalise_text
 from memoryhub.dialogues.models import IS_INNER, Turn
+from memoryhub.dialogues.queries import LATEST_TURNS
 from memoryhub.engines.local.answers import questions
 from memoryhub.engines.local.language import can_search_language
 from memoryhub.engines.types import Embedder, RoutedQuestion, Utterance, embed_questions
@@ -56,7 +57,7 @@ class PreparedQuestion:
     searched. `names` are entities the question names, as far as it was asked for them, with a
     vector each where there are vectors: `name_vectors`. `window` is what was said before it in
     `session_id`. `version` is the space's policy's. `pending`: so many turns of the space waited
-    to be read when it was asked.
+    to be read when it was asked. `is_assisted`: what was said there last is talk with an assistant.
     """
 
     space: Space
@@ -74,6 +75,7 @@ class PreparedQuestion:
     limit: int | None = None
     pending: int = 0
     is_read_by_rules: bool = True  # what is known was made of the turns by no model
+    is_assisted: bool = False
 
     @property
     def k(self) -> int:
@@ -91,13 +93,15 @@ class PreparedQuestion:
 @dataclass(frozen=True, slots=True)
 class SpaceSearchState:
     """How a space stands when it is asked: its policy and the version of that, by which vectors
-    it is searched, how many of its turns wait to be read, and which engine reads them."""
+    it is searched, how many of its turns wait to be read, which engine reads them, and whether an
+    assistant spoke among the latest."""
 
     policy: Policy
     version: str
     model: str
     pending: int
     engine: str
+    is_assisted: bool
 
 
 def prepare_question(
@@ -158,6 +162,7 @@ def prepare_question(
         version=standing.version,
         pending=standing.pending,
         is_read_by_rules=standing.engine != Tenant.Engine.LLM,
+        is_assisted=standing.is_assisted,
     )
     return ask, consultant
 
@@ -171,7 +176,11 @@ _SPACE_STATE_SQL = """
 SELECT embedding_model, (
   SELECT count(*) FROM dialogues_turn
   WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND state = 'pending'), (
-  SELECT engine FROM tenants_tenant WHERE id = %(tenant)s)
+  SELECT engine FROM tenants_tenant WHERE id = %(tenant)s), EXISTS (
+  SELECT 1 FROM (
+    SELECT role FROM dialogues_turn WHERE tenant_id = %(tenant)s AND space_id = %(space)s
+    ORDER BY seq DESC LIMIT %(latest)s) late
+  WHERE role = 'assistant')
 FROM tenants_space WHERE tenant_id = %(tenant)s AND id = %(space)s
 """
 
@@ -181,9 +190,10 @@ def load_space_state(space: Space) -> SpaceSearchState:
     the tenant's scope."""
     effective = load_effective_policy(space)
     with open_prepared_cursor() as cursor:
-        cursor.execute(_SPACE_STATE_SQL, {"tenant": space.tenant_id, "space": space.id})
-        model, pending, engine = cursor.fetchone() or ("", 0, "")
-    return SpaceSearchState(effective.policy, effective.version, model or "", pending, engine)
+        asked: dict[str, UUID | int] = {"tenant": space.tenant_id, "space": space.id}
+        cursor.execute(_SPACE_STATE_SQL, asked | {"latest": LATEST_TURNS})
+        model, *told = cursor.fetchone() or ("", 0, "", False)
+    return SpaceSearchState(effective.policy, effective.version, model or "", *told)
 
 
 def _load_engine_and_window(

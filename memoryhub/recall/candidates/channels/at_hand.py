@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from typing import Any
 
-from memoryhub.dialogues.queries import LATEST_TURNS
 from memoryhub.engines.local.answers.asked import AskedIdentity
 from memoryhub.engines.local.answers.kinds import AskedKind
 from memoryhub.engines.local.answers.relatives import find_asked_relative
@@ -82,15 +81,11 @@ def find_overview(ask: PreparedQuestion) -> list[ChannelHit]:
 
 # What tells a kind of thing in whatever words: what its predicate states first, then the newest.
 # Of somebody of whom very much is known what was told last is looked at: words are compared one
-# by one. Only of talk with an assistant: what two tell each other is found by what they say.
+# by one.
 _KIND_SQL = """
-WITH late AS (
-  SELECT role FROM dialogues_turn WHERE tenant_id = %(tenant)s AND space_id = %(space)s
-  ORDER BY seq DESC LIMIT %(late)s
-), held AS MATERIALIZED (
+WITH held AS MATERIALIZED (
   SELECT f.id, f.text, f.predicate_key FROM notes_fact f
   WHERE f.space_id = %(space)s AND {current}
-    AND EXISTS (SELECT 1 FROM late WHERE role = 'assistant')
     AND CASE WHEN %(relative)s::text <> '' THEN f.owner ~* %(relative)s::text
         WHEN %(owners)s::text[] <> '{{}}' THEN f.owner = ANY(%(owners)s)
         ELSE lower(split_part(f.owner, ' ', 1)) = ANY(%(words)s) END
@@ -133,8 +128,6 @@ def find_asked_kind_facts(ask: PreparedQuestion, kind: AskedKind) -> list[Channe
         tells=format_sql_pattern(kind.tells),
         most=_MOST_OF_KIND,
         looked_at=_LOOKED_AT,
-        tenant=ask.space.tenant_id,
-        late=LATEST_TURNS,
     )
     return [ChannelHit("fact", at, 1.0, "tells what is asked for") for (at,) in rows]
 
