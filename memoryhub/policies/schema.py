@@ -341,8 +341,8 @@ class RecallPolicy(_PolicyGroup):
     """Give every turn in order, in place of a search."""
     rerank: RerankMode = "packaged"
     """Who reads the best of what was found once more beside the question and puts it in order:
-    nobody (off), the reader that comes with the hub (packaged), the reranking model that the hub
-    has set (model), or a language model (llm)."""
+    nobody (off), the reader that comes with the hub, in talk with an assistant (packaged), the
+    reranking model that the hub has set (model), or a language model (llm)."""
     rerank_most: Annotated[int, Field(ge=2, le=100)] = 10
     """Number of memories to rerank."""
     rerank_weight: Share = 0.7

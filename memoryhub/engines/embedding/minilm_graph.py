@@ -111,7 +111,7 @@ class GraphBuilder:
         return name
 
     def add_rows(self, x: str, parts: Mapping[int, int] = MappingProxyType({})) -> Rows:
-        """`x` in bytes around the middle one, a scale for each token. `parts`: the values of a token
+        """`x` in bytes around the middle one, with a scale a token. `parts`: the values of a token
         that are taken in several equal parts, the others of which come behind all values."""
         again = [at for at, count in parts.items() for _ in range(count - 1)]
         values, rest = x, ""

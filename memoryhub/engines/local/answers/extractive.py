@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from memoryhub.engines.local.answers.asked import (
@@ -22,6 +21,12 @@ from memoryhub.engines.local.answers.asked import (
     has_value,
     is_about_relative,
     tells_measure,
+)
+from memoryhub.engines.local.answers.dated import (
+    ASKS_DAY_OF,
+    ASKS_WHEN,
+    answer_with_date,
+    answer_with_dated_quote,
 )
 from memoryhub.engines.local.answers.decide import (
     NEWS,
@@ -37,7 +42,6 @@ from memoryhub.engines.local.answers.evidence import (
     mentions_name,
     parse_question,
     rank_sentences,
-    split_quote,
 )
 from memoryhub.engines.local.answers.kinds import AskedKind, find_asked_kind
 from memoryhub.engines.local.answers.phrases import (
@@ -46,35 +50,21 @@ from memoryhub.engines.local.answers.phrases import (
     parse_phrase_request,
     rank_phrases,
 )
+from memoryhub.engines.local.answers.quoting import (
+    MONTH,
+    answer_from_sentence,
+    format_dated_quote,
+    format_quote,
+    is_alike,
+    join_parts,
+    widen_to_neighbours,
+)
 from memoryhub.engines.local.answers.relatives import KIN_WORDS
 from memoryhub.engines.local.answers.typos import correct_typos
-from memoryhub.engines.local.dates.times import find_times, format_day, format_span
 from memoryhub.engines.local.language import LanguageCode, detect_language
 from memoryhub.engines.local.wordlists import ANIMALS, split_words
-from memoryhub.engines.types import AnswerSupport, GroundedAnswer, Quote, TimeSpan
+from memoryhub.engines.types import GroundedAnswer, Quote
 
-_ASKS_WHEN = re.compile(
-    r"^\W*(?:when|(?:in |on |around |since )?(?:what|which) (?:day|date|year|month|time)\b"
-    r"|since when|how long ago)\b"
-    r"|什么时候|何时|哪天|哪[一个]?[年月日天]|几[月号]|多久以前",
-    re.I,
-)
-# What comes round has a day of its own, other than the one on which it was told.
-_COMES_ROUND = re.compile(
-    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:every|each) \w|\d ?[ap]m\b|\d:\d\d"
-    r"|\bat \d|每[天周月年]|[周期拜][一二三四五六日天]|\d点",
-    re.I,
-)
-_RECURS = re.compile(
-    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day(?:s| (?:morning|evening|night|afternoon)s)\b"
-    r"|\b(?:every|each) \w|每|逢",
-    re.I,
-)
-_ASKS_WEEKDAY = re.compile(r"\b(?:what|which) days?\b|[周星期礼拜]几|哪天", re.I)
-# The day of something named: what does not speak of it has another's ("when is my birthday").
-_ASKS_DAY_OF = re.compile(
-    r"^\W*(?:when(?: is|['’]?s| are)|what(?:['’]s| is)? (?:day|date|time) is)\b", re.I
-)
 # What says that something is not so, or not for certain; and "or" asks for a choice.
 _HEDGE = re.compile(
     r"\b(?:no|not|never|none|nothing|neither|nor|if|might|may|maybe|perhaps|would|could|hardly|or"
@@ -103,13 +93,8 @@ _GONE = re.compile(
     re.I,
 )
 _HURRIED = re.compile(r"\b(what|where|who|when|how)s\b", re.I)
-_SOME, _MOST, _ALL = 0.25, 0.5, 0.9  # of the question's words
-_SAID_ON = {"en": "said on {}", "zh": "说于{}"}
+_SOME, _ALL = 0.25, 0.9  # of the question's words
 _YES_PREFIX = {"en": "Yes:", "zh": "是的："}
-_COLON = {"en": ": ", "zh": "："}
-# What is over, and when it was said.
-_USED_TO = {"en": "Used to be: ", "zh": "曾经："}
-_MONTH = {"en": " ({:%B %Y})", "zh": "（{0.year}年{0.month}月）"}
 # How likely a second quotation is to be the answer, as a share of the first one's chance.
 _AS_LIKELY = 0.5
 # And a fact of the kind that is asked for, as a share of what is likely enough.
@@ -121,8 +106,6 @@ _AMONG_PEOPLE = 0.8
 _FAR = 2.0
 # Characters of a question, and memories, that are looked at.
 _READ, _LOOKED_AT = 1000, 10
-# A date is looked for in sentences that bear on the question nearly as well as the best one.
-_NEAR_BEST_MARGIN = 0.3
 _SECOND_QUOTE_MARGIN = 0.1
 _MOST_QUOTED, _MOST_LISTED = 2, 4
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -147,9 +130,6 @@ _ASKING = split_words("""
 """)
 _STILL = re.compile(r"\b(?:still|any ?more|any longer|yet)\b", re.I)
 _SUBJECT = re.compile(r"the user$|用户$", re.I)
-# A sentence that goes on about who or what was named before it.
-_GOES_ON = re.compile(r"\W*(?:(?:she|he|they|it|her|his|their|its)(?:\b|['’])|[她他它])", re.I)
-_MOST_WIDENED = 300  # characters
 _SENTENCE_END = re.compile(r"[.!?]\s")
 _NAME_INSIDE = re.compile(r"(?<=[\w,;:'’] )[A-Z][a-z][\w'’-]*")
 _NOTHING_FOUND = {"en": "I found nothing about that.", "zh": "没有找到相关的记忆。"}
@@ -207,8 +187,8 @@ def answer_from_quotes(
     literal = [each for each in sentences if _says_all(asked, each)]
     if ranked and not stated and (not literal or _is_out_of_date(asked, literal, every, quotes)):
         return _answer_with_likeliest(asked, quotes, every, language, _AMONG_PEOPLE)
-    if _ASKS_WHEN.search(question):
-        made = _answer_with_date(asked, sentences, quotes, language)
+    if ASKS_WHEN.search(question):
+        made = answer_with_date(asked, sentences, quotes, language)
     elif asks_yes_or_no(question):
         made = _answer_with_yes(asked, sentences[0], quotes, language)
     else:
@@ -240,7 +220,7 @@ def _answer_with_identity(
             for part in ("name", "whose", "role")
         )
         if wanted.name and mentions_name(name, wanted.name):
-            return _join_parts(
+            return join_parts(
                 [(f"“{quote.text}”", Phrase(at, 0, len(quote.text), quote.text, 0.0))], ""
             )
         if not wanted.role or not _is_role(role.casefold(), wanted.role):
@@ -249,7 +229,7 @@ def _answer_with_identity(
         others = bool(owners) and not theirs
         if not others:
             start = quote.text.index(name)
-            return _join_parts([(name, Phrase(at, start, start + len(name), name, 0.0))], "")
+            return join_parts([(name, Phrase(at, start, start + len(name), name, 0.0))], "")
     return GroundedAnswer(_NOTHING_FOUND[language], quoted=True) if others else None
 
 
@@ -325,7 +305,7 @@ def _list_claims(asked: QuestionTerms, quotes: Sequence[Quote]) -> GroundedAnswe
         for at in held
         if quotes[at].until is None
     ]
-    return _join_parts(parts, " ") if parts else None
+    return join_parts(parts, " ") if parts else None
 
 
 def _list_kind(
@@ -349,10 +329,10 @@ def _list_kind(
     found.sort(key=lambda each: each[1].said_at or _LONG_AGO, reverse=True)
     parts = list[tuple[str, Phrase]]()
     for at, quote in found[:most]:
-        when = _MONTH[language].format(quote.said_at) if quote.said_at else ""
+        when = MONTH[language].format(quote.said_at) if quote.said_at else ""
         phrase = Phrase(at, 0, len(quote.text), quote.text, 0.0)
         parts.append((f"“{quote.text}”{when}", phrase))
-    return _join_parts(parts, " ") if parts else None
+    return join_parts(parts, " ") if parts else None
 
 
 def _says_all(asked: QuestionTerms, sentence: EvidenceSentence) -> bool:
@@ -406,12 +386,12 @@ def _answer_with_likeliest(
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     chance, best = telling[0]
     made = None
-    if _ASKS_DAY_OF.search(asked.text) and not best.coverage:
+    if ASKS_DAY_OF.search(asked.text) and not best.coverage:
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
-    if _ASKS_WHEN.search(asked.text) and quotes[best.quote].assisted:
-        made = _answer_with_dated_quote(asked, best, quotes[best.quote], language)
-    elif _ASKS_WHEN.search(asked.text):
-        made = _answer_with_date(asked, [best], quotes, language)
+    if ASKS_WHEN.search(asked.text) and quotes[best.quote].assisted:
+        made = answer_with_dated_quote(asked, best, quotes[best.quote], language)
+    elif ASKS_WHEN.search(asked.text):
+        made = answer_with_date(asked, [best], quotes, language)
     elif asks_yes_or_no(asked.text):
         made = _answer_with_yes(asked, best, quotes, language)
     others = (
@@ -419,32 +399,13 @@ def _answer_with_likeliest(
         for likely, sentence in telling[1:]
         if likely >= _AS_LIKELY * chance and sentence.quote != best.quote
     )
-    second = next((each for each in others if not _is_alike(each, best)), None)
+    second = next((each for each in others if not is_alike(each, best)), None)
     chosen = [best, second] if second else [best]
     if second and _is_newer_value(asked, second, best, quotes):
         chosen, made = [second, best], None
-    chosen = [_widen_to_neighbours(each, quotes[each.quote]) for each in chosen]
-    parts = [(_format_dated_quote(asked, s, quotes[s.quote], language), s) for s in chosen]
-    return made or _join_parts(parts, " ")
-
-
-def _widen_to_neighbours(sentence: EvidenceSentence, quote: Quote) -> EvidenceSentence:
-    """With the sentence before it where it goes on about somebody ("She works at the tax office."),
-    and with the one behind that does, so that a quotation says whom it is about and what of them.
-    """
-    start, end = sentence.start, sentence.end
-    for first, last, person in split_quote(quote):
-        same = person == sentence.person
-        if same and last <= start and not quote.text[last:start].strip():
-            if _GOES_ON.match(sentence.text):
-                start = first
-        elif same and first >= end and not quote.text[end:first].strip():
-            if _GOES_ON.match(quote.text[first:last]):
-                end = last
-            break
-    if end - start > _MOST_WIDENED:
-        return sentence
-    return replace(sentence, start=start, end=end, text=quote.text[start:end])
+    chosen = [widen_to_neighbours(each, quotes[each.quote]) for each in chosen]
+    parts = [(format_dated_quote(asked, s, quotes[s.quote], language), s) for s in chosen]
+    return made or join_parts(parts, " ")
 
 
 def _is_newer_value(
@@ -503,17 +464,6 @@ def _names_relative(text: str, role: str, question: str) -> bool:
     return any(_NAME_INSIDE.search(sentence) for sentence in theirs)
 
 
-def _format_dated_quote(
-    asked: QuestionTerms, sentence: EvidenceSentence, quote: Quote, language: LanguageCode
-) -> str:
-    """With the month it was said in, and for what is over, that it was once so."""
-    said = _format_quote(asked, sentence, quote)
-    if quote.said_at is None:
-        return said
-    when = _MONTH[language].format(quote.said_at)
-    return f"{_USED_TO[language]}{said}{when}" if quote.until else f"{said}{when}"
-
-
 def _states_asked_fact(asked: QuestionTerms, quote: Quote) -> bool:
     """Whether it is a fact about the one person who is asked about, of the kind that is asked for:
     what others' facts say is then no answer, however well it bears."""
@@ -566,63 +516,6 @@ def _is_about(quote: Quote, person: str) -> bool:
     return person in (quote.owner, quote.speaker)
 
 
-def _answer_with_date(
-    asked: QuestionTerms,
-    sentences: Sequence[EvidenceSentence],
-    quotes: Sequence[Quote],
-    language: LanguageCode,
-) -> GroundedAnswer | None:
-    """The time that the best dated evidence speaks of; of what has none, when it was said."""
-    best = sentences[0].score
-    for sentence in sentences:
-        if sentence.score < best - _NEAR_BEST_MARGIN:
-            break
-        span = _find_time(sentence, quotes[sentence.quote])
-        if span is not None:
-            return _answer_from_sentence(format_span(span, language), sentence)
-    said_at = quotes[sentences[0].quote].said_at
-    if said_at is None or sentences[0].coverage < _MOST:
-        return None
-    if _ASKS_DAY_OF.search(asked.text) and _COMES_ROUND.search(sentences[0].text):
-        return None  # the day is told, and is no date
-    told = _SAID_ON[language].format(format_day(said_at, language))
-    return _answer_from_sentence(told, sentences[0])
-
-
-def _answer_with_dated_quote(
-    asked: QuestionTerms, best: EvidenceSentence, quote: Quote, language: LanguageCode
-) -> GroundedAnswer | None:
-    """The one time that is told, or when it was told, before the words that tell it. What comes
-    round has no date, and of several times the words tell which is which: None."""
-    weekday = _ASKS_WEEKDAY.search(asked.text) and _COMES_ROUND.search(best.text)
-    if weekday or _RECURS.search(best.text) or quote.said_at is None:
-        return None
-    times = find_times(best.text, quote.said_at)
-    if len(times) > 1:
-        return None
-    if span := _find_time(best, quote):
-        told = format_span(span, language)
-    elif best.coverage >= _MOST:
-        told = _SAID_ON[language].format(format_day(quote.said_at, language))
-    else:
-        return None
-    return _answer_from_sentence(
-        f"{told}{_COLON[language]}{_format_quote(asked, best, quote)}", best
-    )
-
-
-def _find_time(sentence: EvidenceSentence, quote: Quote) -> TimeSpan | None:
-    if quote.event and not quote.speaker:
-        return quote.event
-    found = find_times(sentence.text, quote.said_at) if quote.said_at else ()
-    return found[0] if found else None
-
-
-def _answer_from_sentence(text: str, sentence: EvidenceSentence) -> GroundedAnswer:
-    support = AnswerSupport(sentence.quote, (0, len(text)), (sentence.start, sentence.end))
-    return GroundedAnswer(text, quoted=True, used=(sentence.quote,), supports=(support,))
-
-
 def _answer_with_yes(
     asked: QuestionTerms, best: EvidenceSentence, quotes: Sequence[Quote], language: LanguageCode
 ) -> GroundedAnswer | None:
@@ -636,9 +529,9 @@ def _answer_with_yes(
     if quotes[best.quote].replaced and not asked.stems <= extract_stems(best.text):
         return None  # what it took the place of was so
     if gone := _find_end(best, quotes):
-        return _join_parts([(f"“{quotes[gone.quote].text}”", gone)], "")
-    said = _format_quote(asked, best, quotes[best.quote])
-    return _answer_from_sentence(f"{_YES_PREFIX[language]} {said}", best)
+        return join_parts([(f"“{quotes[gone.quote].text}”", gone)], "")
+    said = format_quote(asked, best, quotes[best.quote])
+    return answer_from_sentence(f"{_YES_PREFIX[language]} {said}", best)
 
 
 def _find_end(best: EvidenceSentence, quotes: Sequence[Quote]) -> Phrase | None:
@@ -673,7 +566,7 @@ def _answer_with_phrases(
         ranked = rank_phrases(asked, wish, among) if among else []
         found = [p for p in ranked if p.score >= _SURE and not _is_replaced(p, quotes)]
         if chosen := list(_select_distinct_phrases(found, wish)):
-            return _join_parts([(p.text, p) for p in chosen], ", ")
+            return join_parts([(p.text, p) for p in chosen], ", ")
     return None
 
 
@@ -690,7 +583,7 @@ def _answer_with_value(sentence: EvidenceSentence, quote: Quote) -> GroundedAnsw
         return None
     start, end = sentence.start + match.start(), sentence.start + match.end()
     phrase = Phrase(sentence.quote, start, end, match[0], sentence.score)
-    return _join_parts([(phrase.text, phrase)], "")
+    return join_parts([(phrase.text, phrase)], "")
 
 
 def _select_distinct_phrases(found: Sequence[Phrase], wish: PhraseRequest) -> Iterator[Phrase]:
@@ -716,31 +609,6 @@ def _answer_with_quotes(
     telling = [sentence for sentence in sentences if not sentence.is_question]
     for sentence in telling or sentences:
         near = not chosen or sentence.score >= chosen[0].score - _SECOND_QUOTE_MARGIN
-        if near and len(chosen) < _MOST_QUOTED and not any(_is_alike(sentence, c) for c in chosen):
+        if near and len(chosen) < _MOST_QUOTED and not any(is_alike(sentence, c) for c in chosen):
             chosen.append(sentence)
-    return _join_parts([(_format_quote(asked, s, quotes[s.quote]), s) for s in chosen], " ")
-
-
-def _is_alike(one: EvidenceSentence, other: EvidenceSentence) -> bool:
-    a, b = extract_stems(one.text), extract_stems(other.text)
-    return 2 * len(a & b) > min(len(a), len(b))
-
-
-def _format_quote(asked: QuestionTerms, sentence: EvidenceSentence, quote: Quote) -> str:
-    """With the speaker's name, where it is not the one who is asked about."""
-    verbatim = quote.speaker or (sentence.person and not quote.owner)
-    known = (sentence.person,) == asked.people
-    speaker = f"{sentence.person}: " if verbatim and not known else ""
-    return f"“{speaker}{sentence.text}”"
-
-
-def _join_parts(
-    parts: Sequence[tuple[str, EvidenceSentence | Phrase]], between: str
-) -> GroundedAnswer:
-    supports, at = list[AnswerSupport](), 0
-    for text, source in parts:
-        part, span = (at, at + len(text)), (source.start, source.end)
-        supports.append(AnswerSupport(source.quote, part, span))
-        at += len(text) + len(between)
-    used = tuple(dict.fromkeys(source.quote for _, source in parts))
-    return GroundedAnswer(between.join(text for text, _ in parts), True, used, tuple(supports))
+    return join_parts([(format_quote(asked, s, quotes[s.quote]), s) for s in chosen], " ")
