@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -192,7 +192,7 @@ def train_pair_reading(
             scores = score([question for question, shown, _ in batch for _ in shown], texts)
             loss = compute_doubt(scores, [(len(shown), right) for _, shown, right in batch])
             steps.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]  # torch has no type for it
+            cast("Any", loss).backward()  # which torch gives no type
             torch.nn.utils.clip_grad_norm_(learned, 1.0)
             steps.step()
             total, done = total + float(loss.detach()), done + 1
@@ -225,7 +225,8 @@ def compute_doubt(scores: torch.Tensor, shown: Sequence[tuple[int, int]]) -> tor
 def _compute_shortened() -> AbstractContextManager[object]:
     import torch  # heavy, and needed by whoever trains
 
-    return torch.autocast("cpu", dtype=torch.bfloat16)
+    made: AbstractContextManager[object] = torch.autocast("cpu", dtype=torch.bfloat16)
+    return made
 
 
 class _SentencePool:

@@ -157,8 +157,13 @@ def test_whoever_sees_him_sees_somebody_else() -> None:
 
 @pytest.mark.parametrize("greeting", ["Hiya", "Howdy", "Yikes"])
 def test_a_greeting_is_nobody_of_whom_something_is_told(greeting: str) -> None:
-    told = read_fact_texts(
-        f"{greeting}, need a card for my sister Ada, she's 40 on the 12th of March."
-    )
+    """Also in talk with an assistant, where of nobody else anything is told before."""
+    text = f"{greeting}, need a card for my sister Ada, she's 40 on the 12th of March."
+    said = Utterance("m0", "the user", "user", text, AT)
+    heard = Utterance("m1", "assistant", "assistant", "Lovely!", AT)
+    (read,) = ENGINE.extract_memories([Exchange([said, heard], [], (), "u-303")])
+    told = [*(fact.text for fact in read.facts), *read_fact_texts(text)]
+    assert "Ada is the user's sister." in told
     assert "Ada is Ana's sister." in told
-    assert not [text for text in told if text.startswith(f"{greeting} is")]
+    assert not [each for each in told if each.startswith(greeting)]
+    assert greeting not in {fact.owner for fact in read.facts}

@@ -133,7 +133,8 @@ def _describe_packing(shown: int, tokens: int | None, budget: int | None) -> str
 
 
 def _list_channel_yields(explain: Explanation, shown: Sequence[ShownResult]) -> list[ChannelYield]:
-    """In the order in which they were looked into."""
-    found = Counter(name for row in shown for name in {place.channel for place in row.found})
+    """In the order in which they were looked into. Who reranks finds nothing."""
+    places = ({place.channel for place in row.found} - {"rerank"} for row in shown)
+    found = Counter(name for each in places for name in each)
     names = [*explain.channels, *(name for name in found if name not in explain.channels)]
     return [ChannelYield(name, explain.channels.get(name, 0), found[name]) for name in names]

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from memoryhub.engines.local.grammar.clauses import INTERJECTIONS
 from memoryhub.engines.local.grammar.scene import Scene, format_possessive
 from memoryhub.engines.local.grammar.speech import is_question
 from memoryhub.engines.local.grammar.subjects import find_name_after, format_noun_phrase
@@ -175,8 +176,11 @@ def list_things_said(docs: Iterable[Doc]) -> Iterator[Span]:
         yield from reversed(list(doc.sents))
 
 
+_NOBODY = frozenset({"mine", "ours", "yours", "theirs"}) | INTERJECTIONS
+
+
 def _find_name(token: Token, scene: Scene) -> str:
-    nobody = token.dep_ == "compound" or token.lower_ in ("mine", "ours", "yours", "theirs")
+    nobody = token.dep_ == "compound" or token.lower_ in _NOBODY
     if nobody or token.lower_ in scene.list_first_names():
         return ""
     if token.pos_ == "PROPN":

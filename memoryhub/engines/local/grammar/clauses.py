@@ -134,7 +134,11 @@ def _find_own_subject(verb: Token) -> Token | None:
     """Its subject, which the parser now and then hangs on the auxiliary."""
     places = [verb, *(c for c in verb.children if c.dep_ in ("aux", "auxpass"))]
     children = (child for place in places for child in place.children)
-    found = [child for child in children if child.dep_ in SUBJECT_DEPENDENCIES]
+    found = [
+        child
+        for child in children
+        if child.dep_ in SUBJECT_DEPENDENCIES and child.lower_ not in INTERJECTIONS
+    ]
     # "My son, he is a baker": whoever was named before is taken up.
     again = [each for each in found[1:] if each.lower_ in _TAKING_UP and each.i < verb.i]
     return again[-1] if again else next(iter(found), None)

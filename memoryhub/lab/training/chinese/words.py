@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,7 +94,7 @@ def train_words(
             pull = _WORD_PULL * ((embedding - held) ** 2).sum()
             pull = pull + sum(_TURN_PULL * ((each - unit) ** 2).sum() for each in turns)
             steps.zero_grad()
-            (loss + pull).backward()  # type: ignore[no-untyped-call]  # torch has no type for it
+            cast("Any", loss + pull).backward()  # which torch gives no type
             steps.step()
             total += float(loss.detach())
         progress(f"round {number}: {total / (len(order) // BATCH):.3f}")
