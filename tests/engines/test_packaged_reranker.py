@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
-from onnx import numpy_helper
 
 from memoryhub.engines import registry
 from memoryhub.engines.embedding import minilm_graph
-from memoryhub.engines.embedding.minilm_graph import Correction, PairReading
+from memoryhub.engines.local.comparison.reading import CHANGES_GRAPH_FILE
 from memoryhub.engines.registry import EngineSettings
 from memoryhub.engines.reranking.packaged import (
     PAIRS_GRAPH_FILE,
@@ -112,20 +111,11 @@ def test_settings_name_it() -> None:
     assert made is get_packaged_reranker(1)
 
 
-def test_the_graph_is_minilm_with_corrections_of_low_rank() -> None:
-    held = {
-        each.name: numpy_helper.to_array(each)
-        for each in onnx.load_from_string(PAIRS_GRAPH_FILE.read_bytes()).graph.initializer
-        if not each.external_data
-    }
-    corrections = {}
-    for layer in range(minilm_graph.LAYERS):
-        for name in minilm_graph.PRODUCT_NAMES:
-            down, up = (held[f"layer{layer}.{name}.{part}_held"] for part in ("down", "up"))
-            assert down.shape[1] == up.shape[0] <= 32
-            corrections[layer, name] = Correction(down, up)
-    given = {name: values for name, values in held.items() if name.startswith("inner.")}
-    assert all(name.endswith("bias") or "LayerNorm" in name for name in given)
-    reading = PairReading(given, corrections, held["head"][:, 0], float(held["head_bias"]))
+@pytest.mark.parametrize("graph", [PAIRS_GRAPH_FILE, CHANGES_GRAPH_FILE])
+def test_the_graphs_are_minilm_with_corrections_of_low_rank(graph: Path) -> None:
+    reading = minilm_graph.read_pairs_graph(graph)
+    assert len(reading.corrections) == minilm_graph.LAYERS * len(minilm_graph.PRODUCT_NAMES)
+    assert all(c.down.shape[1] == c.up.shape[0] <= 32 for c in reading.corrections.values())
+    assert all(name.endswith("bias") or "LayerNorm" in name for name in reading.given)
     drawn = minilm_graph.build_pairs_graph(reading).SerializeToString(deterministic=True)
-    assert PAIRS_GRAPH_FILE.read_bytes() == drawn
+    assert graph.read_bytes() == drawn

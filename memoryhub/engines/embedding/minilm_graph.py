@@ -29,6 +29,7 @@ LARGE_VALUES = dict.fromkeys((127, 303, 319, 338, 347, 359, 363, 383), 2)
 LARGE_VALUES |= dict.fromkeys((63, 99, 157, 267), 3) | {223: 5}
 _EPSILON = 1e-12  # of all norms, as the model was trained
 _RUNTIME_DOMAIN = "com.microsoft"
+_PACKAGED_PREFIX = "inner."  # of all names in the packaged file
 # By layer, the packaged file's products in its own order.
 PRODUCT_NAMES = ("query", "key", "value", "attention.output", "intermediate", "output")
 
@@ -193,6 +194,24 @@ def build_pairs_graph(reading: PairReading) -> onnx.ModelProto:
     _add_layers(drawing)
     _add_score(drawing, reading)
     return drawing.build_model(scores=True)
+
+
+def read_pairs_graph(path: Path) -> PairReading:
+    """What a graph that `build_pairs_graph` drew was drawn from."""
+    graph = onnx.load_from_string(path.read_bytes()).graph
+    held = {
+        each.name: numpy_helper.to_array(each)
+        for each in graph.initializer
+        if not each.external_data
+    }
+    corrections = {
+        (layer, name): Correction(*(held[f"layer{layer}.{name}.{part}_held"] for part in parts))
+        for parts in [Correction._fields]
+        for layer in range(LAYERS)
+        for name in PRODUCT_NAMES
+    }
+    given = {name: values for name, values in held.items() if name.startswith(_PACKAGED_PREFIX)}
+    return PairReading(given, corrections, held["head"][:, 0], float(held["head_bias"]))
 
 
 def _add_layers(drawing: GraphBuilder) -> None:

@@ -23,7 +23,7 @@ from memoryhub.engines.local.chinese.glosses import gloss_text
 
 PAIRS_GRAPH_FILE = Path(__file__).with_name("minilm_pairs.onnx")
 # What is read of a question, and of both together, as it was learned.
-MOST_QUESTION_TOKENS, MOST_TOKENS = 40, 96
+_MOST_QUESTION_TOKENS, MOST_TOKENS = 40, 96
 # Tokens that go through the model together, those that fill up included.
 _MAX_BATCH_TOKENS = 512
 # Scores kept: an answer reads again some of what its search has read.
@@ -36,8 +36,14 @@ class PackagedReranker:
     name = "minilm-l6-v2-pairs"
     tells_odds = True
 
-    def __init__(self, threads: int = 1, graph: Path = PAIRS_GRAPH_FILE) -> None:
+    def __init__(
+        self,
+        threads: int = 1,
+        graph: Path = PAIRS_GRAPH_FILE,
+        most_question_tokens: int = _MOST_QUESTION_TOKENS,
+    ) -> None:
         self._threads, self._graph = threads, graph
+        self._most_question_tokens = most_question_tokens
         self._lock = Lock()
         self._known: OrderedDict[tuple[str, str], float] = OrderedDict()
 
@@ -59,7 +65,7 @@ class PackagedReranker:
         return [known[key] for key in keys]
 
     def _read_pairs(self, question: str, texts: Sequence[str]) -> list[float]:
-        asked = encode_texts([gloss_text(question)])[0][:MOST_QUESTION_TOKENS]
+        asked = encode_texts([gloss_text(question)])[0][: self._most_question_tokens]
         pairs = [
             [CLS, *asked, SEP, *told[: MOST_TOKENS - len(asked) - 3], SEP]
             for told in encode_texts(map(gloss_text, texts))

@@ -83,6 +83,20 @@ def build_pair_groups(dialogues: Sequence[TruthDialogue], engine: Engine) -> lis
     return [group for each in dialogues for group in _walk_dialogue(each, read, told)]
 
 
+def add_unmet_endings(groups: Sequence[PairGroup]) -> list[PairGroup]:
+    """With each new claim that ends something, the same beside the rest alone: in a hub what is
+    over was often never told, and what comes nearest is not over for it."""
+    unmet = []
+    for group in groups:
+        rest = [at for at, label in enumerate(group.labels) if label != "closes"]
+        if 0 < len(rest) < len(group.held):
+            held, labels, claims = (
+                [each[at] for at in rest] for each in (group.held, group.labels, group.claims)
+            )
+            unmet.append(replace(group, held=held, labels=labels, claims=claims))
+    return [*groups, *unmet]
+
+
 _MOST_ALIKE = 60  # claims that stand beside a new one, the most alike first
 
 

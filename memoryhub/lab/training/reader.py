@@ -143,9 +143,14 @@ def train_pair_reading(
     asked: Sequence[ReadQuestion],
     embedder: Embedder,
     progress: Callable[[str], None],
+    start: PairReading | None = None,
+    *,
+    rounds: int | None = None,
+    pace: float = PACE,
 ) -> PairReading:
-    """`embedder` tells which wrong texts are near a question. The same questions give the same, but
-    for the last bits. Takes hours on two cores with all of `benchmarks`."""
+    """`embedder` tells which wrong texts are near a question. `start`: what is known already. The
+    same questions give the same, but for the last bits. Takes hours on two cores with all of
+    `benchmarks`."""
     import torch  # heavy, and needed by whoever trains
     from transformers import AutoModel, AutoTokenizer
 
@@ -158,6 +163,8 @@ def train_pair_reading(
     for name, held in model.named_parameters():
         held.requires_grad = is_learned(name)
     head = torch.nn.Linear(model.config.hidden_size, 1)
+    if start is not None:
+        _begin_with(start, model, head)
     steps = torch.optim.AdamW(
         [{"params": learned, "share": 1.0}, {"params": head.parameters(), "share": HEAD_PACE}],
         weight_decay=0.01,
@@ -180,14 +187,15 @@ def train_pair_reading(
         return scores.squeeze(-1)
 
     model.train()
-    count, done = ROUNDS * -(-len(asked) // QUESTIONS), 0
+    rounds = rounds or ROUNDS
+    count, done = rounds * -(-len(asked) // QUESTIONS), 0
     pool = _SentencePool(asked, embedder)
-    for number in range(1, ROUNDS + 1):
+    for number in range(1, rounds + 1):
         total = 0.0
         for batch in _batch_shown(pool, asked, np.random.default_rng(number)):
             for group in steps.param_groups:
-                pace = min(1, (done + 1) / WARM_UP) * max(0.02, 1 - done / count)
-                group["lr"] = PACE * group["share"] * pace
+                share = min(1, (done + 1) / WARM_UP) * max(0.02, 1 - done / count)
+                group["lr"] = pace * group["share"] * share
             texts = [text for _, shown, _ in batch for text in shown]
             scores = score([question for question, shown, _ in batch for _ in shown], texts)
             loss = compute_doubt(scores, [(len(shown), right) for _, shown, right in batch])
@@ -200,6 +208,21 @@ def train_pair_reading(
     made = dict(model.named_parameters())
     weight, bias = head.weight.detach().numpy()[0], float(head.bias.detach())
     return build_reading(begun, made, weight, bias)
+
+
+def _begin_with(start: PairReading, model: torch.nn.Module, head: torch.nn.Linear) -> None:
+    import torch  # heavy, and needed by whoever trains
+
+    held = dict(model.named_parameters())
+    with torch.no_grad():
+        for name, values in start.given.items():
+            held[name.removeprefix(_PREFIX)].copy_(torch.tensor(values))
+        for (layer, product), (down, up) in start.corrections.items():
+            learned = down.astype(np.float32) @ up.astype(np.float32)
+            name = f"encoder.layer.{layer}.{_PRODUCTS[product]}.weight"
+            held[name].add_(torch.tensor(learned.T))
+        head.weight.copy_(torch.tensor(start.head[None]))
+        head.bias.fill_(start.bias)
 
 
 def is_learned(name: str) -> bool:

@@ -178,6 +178,9 @@ def test_an_ending_ends_what_it_names_or_asks_about_it(new: str, said: str, old:
         ("Ana stopped drinking coffee.", "no more coffee", "Ana drinks two beers on Fridays."),
         ("Ana quit the bakery.", "quit the bakery", "Ana plays chess with Tom."),
         ("Ana sold the van.", "sold the van", "Ana drives a red scooter."),
+        ("Ana gave up piano lessons.", "gave up piano", "Ana takes swimming lessons."),
+        ("Ana stopped eating meat.", "no more meat for me", "Ana eats porridge every morning."),
+        ("Ana quit smoking.", "quit smoking", "Ana sings in the choir."),
     ],
 )
 def test_an_ending_closes_nothing_that_it_does_not_name(new: str, said: str, old: str) -> None:

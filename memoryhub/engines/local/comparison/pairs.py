@@ -22,6 +22,7 @@ from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import FactKind, Polarity
 
 _WORD = re.compile(rf"[^\W_{HAN}]+(?:['’][^\W_{HAN}]+)*|[{HAN}]+")
+_PART = re.compile(r"[,;，；、](?!\d)|\band\b|[和跟]|以及")
 _NUMBER = re.compile(r"\d[\d.,:/]*")
 _SUFFIX = re.compile(r"(?:'s|’s|ings?|ies|ied|es|s|ed|y|e)$")
 _STOP_WORDS = split_words("""
@@ -180,6 +181,9 @@ def _find_cue_words(text: str, names: Iterable[str]) -> list[str]:
 
 
 _LEAST_REPEATED, _LEAST_SLOT = 0.8, 0.5
+# What a pair scores that was not read (`reading.describe_reading`), and the least of one that was
+# from which on the new claim may end the older by itself.
+UNREAD, _LEAST_READ = -8.0, -2.0
 
 
 def is_repetition(row: Mapping[str, float], slot: float, ends: float) -> bool:
@@ -208,9 +212,13 @@ def names_ended_thing(new: ClaimView, old: ClaimView, owners: tuple[str, ...] = 
 
 
 def may_take_place(row: Mapping[str, float]) -> bool:
-    """Whether a new claim may end one held unasked: both are of one owner, and it does not say that
-    it stands beside something."""
-    return bool(row["same_owner"]) and not row["own_more"]
+    """Whether a new claim may end one held unasked: both are of one owner, it does not say that it
+    stands beside something, and read by itself, if it was, it does not speak against that: another
+    claim of its message may be what ends the one held. What says that something is over has to name
+    it: who gives up the piano may still swim."""
+    unlikely = UNREAD < row["read"] < _LEAST_READ
+    unnamed = row["new_over"] and not (row["thing_ended"] or row["ending_named"])
+    return bool(row["same_owner"]) and not (row["own_more"] or unlikely or unnamed)
 
 
 def find_cues(text: str) -> frozenset[str]:
@@ -267,6 +275,9 @@ def _describe_pair(
         "old_topics_said": _measure_share(b.topics, said.topics),
         **{f"topic_{name}": float(name in a.topics & b.topics) for name in TOPICS},
         "new_length": log1p(len(a.order)),
+        "old_length": log1p(len(b.order)),
+        # What tells several things is not over because one of them is.
+        "old_parts": min(3.0, float(len(_PART.findall(old.text)))),
         "new_over": float(over),
         "new_planned": float(new.polarity == "planned"),
         "old_over": float(old.polarity in ("ended", "denied")),

@@ -27,6 +27,7 @@ from memoryhub.engines.local.comparison.pairs import (
     may_take_place,
     names_ended_thing,
 )
+from memoryhub.engines.local.comparison.reading import describe_reading
 from memoryhub.engines.local.comparison.slots import fills_slot_anew, read_slot
 from memoryhub.engines.local.comparison.ties import ends_tie, tells_end_of_thing
 from memoryhub.engines.local.language import CHINESE_WORDS_SUFFIX, HAN, detect_language
@@ -123,12 +124,9 @@ def _judge_candidate(
     aliases = (comparison.subject, *comparison.aliases)
     new = _view_claim(candidate, aliases)
     held = [_view_claim(claim, aliases) for _, claim, _ in offered]
-    rows = describe_pairs(
-        new,
-        held,
-        [cosine for _, _, cosine in offered],
-        comparison.subject,
-    )
+    rows = describe_pairs(new, held, [cosine for _, _, cosine in offered], comparison.subject)
+    reading = describe_reading(new, held, rows, assisted=candidate.assisted)
+    rows = [row | read for row, read in zip(rows, reading, strict=True)]
     slots, ends = decider.judge_rows(rows)
     op: VerdictOp = "deny" if candidate.polarity in ("ended", "denied") else "contradict"
     seen = not decider.needs_vectors or _has_learned_vectors(comparison, learned)

@@ -111,6 +111,13 @@ class Command(BaseCommand):
             metavar="FILE,FILE",
             help=f"{DATA_HELP}: talk in which hardly anything is taken back",
         )
+        deciders.add_argument(
+            "--without",
+            type=_parse_names,
+            default=(),
+            metavar="A,B",
+            help="authors that what reads changes has learned from, such as en-l",
+        )
         deciders.add_argument("--out", type=Path, required=True, metavar="FILE")
 
         decider = actions.add_parser("train-answers", help="learn which memory answers a question")
@@ -160,6 +167,22 @@ class Command(BaseCommand):
             help="learn as well from what a search finds in dialogues of these folders",
         )
         pairs.add_argument("--out", type=Path, required=True, metavar="FILE")
+
+        told = "learn how sure it is that what is told ends a claim held, from lives and dialogues"
+        changes = actions.add_parser("train-changes", help=told)
+        changes.add_argument("path", type=Path, help="a folder of lives (benchmarks/changes)")
+        changes.add_argument(
+            "--dialogues",
+            type=Path,
+            nargs="*",
+            default=(),
+            metavar="FOLDER",
+            help="folders of dialogues with readings",
+        )
+        changes.add_argument(
+            "--without", type=_parse_names, default=(), metavar="A,B", help="authors to keep apart"
+        )
+        changes.add_argument("--out", type=Path, required=True, metavar="FILE")
 
         compared = actions.add_parser("run", help="presets side by side on the same questions")
         _add_run_arguments(compared)
@@ -325,6 +348,29 @@ class Command(BaseCommand):
         made = train_pair_reading(questions, get_current_embedder(), self.stderr.write)
         options["out"].write_bytes(build_pairs_graph(made).SerializeToString(deterministic=True))
 
+    def _train_changes(self, options: dict[str, Any]) -> None:
+        from memoryhub.engines.embedding.minilm_graph import build_pairs_graph, read_pairs_graph
+        from memoryhub.engines.reranking.packaged import PAIRS_GRAPH_FILE
+        from memoryhub.lab.training import changes
+        from memoryhub.lab.training.claim_pairs import build_pair_groups
+        from memoryhub.lab.training.reader import train_pair_reading
+
+        lives = changes.load_lives(options["path"], options["without"])
+        dialogues = [
+            each
+            for folder in options["dialogues"]
+            for each in load_dialogues(folder)
+            if each.author not in HALVES["test"]
+        ]
+        questions = changes.choose_questions(lives, build_pair_groups(dialogues, LocalEngine()))
+        # What reads questions and answers knows much of it already.
+        start = read_pairs_graph(PAIRS_GRAPH_FILE)
+        embedder, told = get_current_embedder(), self.stderr.write
+        made = train_pair_reading(
+            questions, embedder, told, start, rounds=changes.ROUNDS, pace=changes.PACE
+        )
+        options["out"].write_bytes(build_pairs_graph(made).SerializeToString(deterministic=True))
+
     def _run(self, options: dict[str, Any]) -> dict[str, Any] | None:
         owner = _get_owner(options["tenant"])
         dataset = read_dataset(options["data"])
@@ -385,7 +431,9 @@ def _load_chosen_dialogues(options: dict[str, Any]) -> list[TruthDialogue]:
 def _load_learned_dialogues(options: dict[str, Any]) -> list[TruthDialogue]:
     authors = options.get("authors") or HALVES["development"]
     lessons = load_dialogues(options["lessons"]) if options["lessons"] else []
-    return load_dialogues(options["path"], authors) + lessons
+    found = load_dialogues(options["path"], authors) + lessons
+    apart = options.get("without", ())
+    return [each for each in found if f"{each.language}-{each.author}" not in apart]
 
 
 def _add_run_arguments(parser: ArgumentParser) -> None:
