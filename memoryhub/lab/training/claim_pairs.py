@@ -90,10 +90,14 @@ def add_unmet_endings(groups: Sequence[PairGroup]) -> list[PairGroup]:
     for group in groups:
         rest = [at for at, label in enumerate(group.labels) if label != "closes"]
         if 0 < len(rest) < len(group.held):
-            held, labels, claims = (
-                [each[at] for at in rest] for each in (group.held, group.labels, group.claims)
+            unmet.append(
+                replace(
+                    group,
+                    held=[group.held[at] for at in rest],
+                    labels=[group.labels[at] for at in rest],
+                    claims=[group.claims[at] for at in rest],
+                )
             )
-            unmet.append(replace(group, held=held, labels=labels, claims=claims))
     return [*groups, *unmet]
 
 
