@@ -145,7 +145,8 @@ def _judge_candidate(
             sure=bool(seen and ends[at] >= decider.act and may_take_place(rows[at])),
         )
         for at in sorted(range(len(rows)), key=lambda at: -ends[at])
-        if ends[at] >= ask and _may_end(candidate, offered[at][1], aliases)
+        if ends[at] >= ask
+        and _may_end(candidate, offered[at][1], aliases, likely=_is_likely(candidate, ends[at]))
     ]
     shares = list(zip(slots, ends, strict=True))
     told = (
@@ -338,18 +339,32 @@ _CALLED_NUMBER = re.compile(
 _SPEAKS_OF_NUMBER = re.compile(r"\d(?:[ ().+-]{0,2}\d){4}|\bnumber\b|号", re.I)
 
 
+# How likely a new claim has to end what is held as an event: much told as one holds on ("the
+# wedding is fixed for 6 October", "still has drums on Saturdays").
+_LIKELY_OF_EVENT = 0.75
+
+
+def _is_likely(candidate: ClaimCandidate, ends: float) -> bool:
+    return candidate.assisted and ends >= _LIKELY_OF_EVENT
+
+
 def _may_end(
-    new: ClaimCandidate, old: HeldClaim | ClaimCandidate, aliases: Collection[str]
+    new: ClaimCandidate,
+    old: HeldClaim | ClaimCandidate,
+    aliases: Collection[str],
+    *,
+    likely: bool = False,
 ) -> bool:
-    """What happened once is not ended by what happens later, nor one of many likes by another, nor
-    one person's home or job by another's, nor a number to call by a telephone."""
+    """What happened once is not ended by what happens later, unless that is `likely`; nor one of
+    many likes by another, nor one person's home or job by another's, nor a number to call by a
+    telephone."""
     if _CALLED_NUMBER.search(old.text) and not _SPEAKS_OF_NUMBER.search(new.text):
         return False
     key = new.slots.predicate_key
     if key and key == old.slots.predicate_key and _are_two_people(new.owner, old.owner, aliases):
         return False
     beside = key == old.slots.predicate_key and is_many_valued(key)
-    state = old.slots.kind != "event" or old.polarity == "planned"
+    state = old.slots.kind != "event" or old.polarity == "planned" or likely
     return state and not (beside and new.polarity == old.polarity)
 
 
