@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import tarfile
 import tempfile
@@ -142,13 +143,23 @@ def _open_backup(source: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         try:
             with tarfile.open(source) as archive:
-                archive.extractall(folder, filter="data")
+                for name in (_LIST, _KEY, _DUMP):
+                    _copy_member(archive, name, Path(folder) / name)
         except (OSError, tarfile.TarError) as error:
             raise BackupError(f"{source} can't be read: {error}") from error
         missing = [name for name in (_LIST, _KEY, _DUMP) if not (Path(folder) / name).is_file()]
         if missing:
             raise BackupError(f"{source} is no backup of a hub: it has no {missing[0]}.")
         yield Path(folder)
+
+
+def _copy_member(archive: tarfile.TarFile, name: str, target: Path) -> None:
+    """If there is such a file. By name: nothing that an archive holds besides gets onto the disk,
+    also by a Python whose tarfile can't be told so."""
+    source = archive.extractfile(name) if name in archive.getnames() else None
+    if source is not None:
+        with source, target.open("wb") as copy:
+            shutil.copyfileobj(source, copy)
 
 
 def _run_program(name: str, *arguments: str, dsn: str = "") -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -35,8 +34,7 @@ def application(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = clone / "application"
     installed = folder / "node_modules/memoryhub-client"
     installed.parent.mkdir(parents=True)
-    with tarfile.open(next(made.glob("*.tgz"))) as package:
-        package.extractall(folder, filter="data")
+    shutil.unpack_archive(next(made.glob("*.tgz")), folder)
     (folder / "package").rename(installed)
     for name in ("openapi-fetch", "openapi-typescript-helpers"):
         (installed.parent / name).symlink_to(MODULES / name)

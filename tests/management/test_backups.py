@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tarfile
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -67,3 +69,18 @@ def test_what_is_no_backup_is_told(tmp_path: Path) -> None:
     file.write_bytes(b"nothing")
     with pytest.raises(BackupError, match="can't be read"):
         verify_backup(file)
+
+
+def test_nothing_else_of_a_file_gets_onto_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words, file, work = tmp_path / "words", tmp_path / "hub.tar", tmp_path / "work"
+    words.write_text("{}")
+    work.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(work))
+    with tarfile.open(file, "w") as archive:
+        archive.add(words, "backup.json")
+        archive.add(words, "../planted")
+    with pytest.raises(BackupError, match="is no backup of a hub: it has no secret_key"):
+        verify_backup(file)
+    assert not list(tmp_path.rglob("planted"))
