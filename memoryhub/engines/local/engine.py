@@ -192,7 +192,7 @@ def _is_read_in(utterance: Utterance, language: LanguageCode) -> bool:
 
 def _find_needed_context(exchange: Exchange) -> list[Utterance]:
     """The utterance before, if it asks something or may say who "she" is; where that is somebody
-    else's, who she is may stand in what the speaker said before it."""
+    else's, or has a "she" too, who she is may stand in what the speaker said before it."""
     before = exchange.history[-1] if exchange.history else None
     if before is None or not exchange.utterances or not _is_read_in(before, "en"):
         return []
@@ -200,7 +200,8 @@ def _find_needed_context(exchange: Exchange) -> list[Utterance]:
     if not (may_point_back(first.text) or is_question(before.text)):
         return []
     own = (u for u in reversed(exchange.history[:-1]) if u.speaker == first.speaker)
-    told = next(own, None) if before.speaker != first.speaker else None
+    further = before.speaker != first.speaker or may_point_back(before.text)
+    told = next(own, None) if further else None
     pointing = may_point_back(first.text) or may_point_back(before.text)
     found = [told] if told and _is_read_in(told, "en") and pointing else []
     return [replace(each, text=_cut_end(each.text)) for each in (*found, before)]

@@ -219,3 +219,21 @@ def test_what_was_of_a_time_of_life_ends_with_it(new: str, old: str) -> None:
 )
 def test_what_befell_others_or_nobody_ends_nothing(new: str, old: str) -> None:
     assert judge(new, old) == []
+
+
+@pytest.mark.parametrize(
+    ("new", "held"),
+    [
+        ("Ana's dad is on metformin now, 500 twice a day.", "Ana's dad is 71."),
+        ("Ana's mum is in hospital now.", "Ana's mum is 71 and lives in Hexham."),
+        ("Ana's boss is in Leeds now.", "Ana's boss is Karl."),
+    ],
+)
+def test_how_somebody_is_now_does_not_take_the_place_of_who_they_are(new: str, held: str) -> None:
+    assert read_slot(mark_subject(new, ["Ana"])) is None
+    assert not any("at a time" in verdict.reason for verdict in judge(new, held))
+
+
+def test_who_somebody_is_now_does() -> None:
+    (verdict,) = judge("Ana's boss is Doug now.", "Ana's boss is Helen.")
+    assert verdict.op == "contradict"

@@ -179,3 +179,78 @@ def test_nobody_answers_what_they_asked_themselves() -> None:
 def test_a_name_that_only_the_assistant_said_is_nobody_spoken_of() -> None:
     lines = ("what is a decent present?", "Pearl is traditional.", "She grew up in Kiama.")
     assert not [each for each in tell_after(*lines) if "Pearl grew" in each]
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "owner", "predicate"),
+    [
+        ("my sister sold her car", "user-31's sister sold her car.", "user-31's sister", "owns"),
+        ("Jen lost her job last week", "Jen lost her job last week.", "Jen", "works_as"),
+        ("Dad broke his wrist", "user-31's dad broke his wrist.", "user-31's dad", ""),
+        (
+            "Dad fell and broke his wrist so he's staying with us in Corbridge",
+            "user-31's dad broke his wrist so he is staying with user-31 and others in Corbridge.",
+            "user-31's dad",
+            "",
+        ),
+        (
+            "dad's back in his own house since Saturday",
+            "user-31's dad is back in his own house since Saturday.",
+            "user-31's dad",
+            "",
+        ),
+    ],
+)
+def test_what_somebody_does_with_what_is_theirs_is_told_of_them(
+    text: str, told: str, owner: str, predicate: str
+) -> None:
+    found = find_told(text, told)
+    assert (found.owner, found.predicate_key) == (owner, predicate)
+
+
+def test_of_two_who_are_named_nobody_is_meant() -> None:
+    assert tell_texts("Jen called Mia because she was sad") == ["Jen called Mia."]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("my dad's nurse is called Beth, she comes on Wednesdays", "Beth comes on Wednesdays."),
+        (
+            "Beth has left, the new nurse is Paul and he comes on Fridays instead",
+            "Paul comes on Fridays instead.",
+        ),
+        ("the vet is called Ines, she's very good with cats", "Ines is very good with cats."),
+        ("My sister is Clara. Her husband is Ben.", "Clara's husband is Ben."),
+    ],
+)
+def test_who_was_just_introduced_is_he_or_she(text: str, told: str) -> None:
+    assert told in tell_texts(text)
+
+
+def test_who_is_he_is_looked_for_behind_another_he() -> None:
+    turns = [
+        make_utterances(("user-31", line), role="user", first=at)[0]
+        for at, line in enumerate(
+            ("My dad has diabetes.", "He's 71 and lives in Hexham.", "his nurse is called Beth")
+        )
+    ]
+    exchange = Exchange(turns[-1:], turns[:-1], ("user-31",), "user-31")
+    facts = ENGINE.extract_memories([exchange])[0].facts
+    assert [fact.text for fact in facts] == ["user-31's dad's nurse is called Beth."]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Helen's on maternity leave, so I report to Doug now", "user-31's manager is Doug now."),
+        ("we report to Anna Kowalska these days", "user-31's manager is Anna Kowalska now."),
+    ],
+)
+def test_who_one_reports_to_is_the_manager(text: str, told: str) -> None:
+    assert told in tell_texts(text)
+
+
+@pytest.mark.parametrize("text", ["I'd report to Sarah if they asked", "I report to HR"])
+def test_not_everybody_one_reports_to_is(text: str) -> None:
+    assert not any("manager" in told for told in tell_texts(text))

@@ -203,6 +203,12 @@ _END_OF_DIET = re.compile(
     rf"|not (?P<other>{_DIET}) any ?more)\b",
     re.I,
 )
+_REPORTS_TO = re.compile(
+    r"\b(?:i|we)(?:['’]m| am|['’]re| are)? (?:now )?report(?:ing)? (?:directly |straight )?to "
+    r"(?P<boss>(?-i:(?:(?:Mr|Mrs|Ms|Dr)\.? )?[A-Z][a-z][\w'’-]*(?: [A-Z][a-z][\w'’-]*)?))"
+    r"(?: now| instead| these days)?(?=\W*$|[,.;!]| (?:and|till|until|while|from)\b)",
+    re.I,
+)
 _IN_THE_ROOM = re.compile(
     rf"\bthere(?:['’]s| is) (?:an? )?(?:\w+ ){{0,2}}called (?P<name>{_NAME}) in"
     r" (?:her|his|their|the (?:spare|other|empty)) (?:old )?room\b"
@@ -250,6 +256,8 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
         for name, age in (("name", "age"), ("other", "next")):
             told = f"{found[name]} is {found[age]} years old."
             yield told, (found.start(name), found.end(age))
+    if found := _REPORTS_TO.search(text):
+        yield f"My manager is {found['boss']} now.", found.span()
     if found := _IN_THE_ROOM.search(text):
         yield f"My flatmate is {found['name']} now.", found.span()
 

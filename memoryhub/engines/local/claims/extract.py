@@ -404,7 +404,8 @@ def _build_draft(
     core = [*clause.chain, *own, *([subject.token] if subject.token else [])]
     free = [t for t in tokens if subject.token is None or t.i != subject.token.i]
     free = [t for t in free if t.i not in known]
-    kept = salience.drop_pointing_parts(free, core)
+    person = subject.token if subject.who == "person" and turn.scene.assisted else None
+    kept = salience.drop_pointing_parts(free, core, person)
     if kept is None:
         return None
     chosen = {t.i for t in kept} | ({subject.token.i} if subject.token else set()) | set(known)

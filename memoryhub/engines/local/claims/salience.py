@@ -157,12 +157,17 @@ def is_quoted(sentence: Span) -> bool:
     return len(text) > 2 and text[0] in "\"“‘'" and text.rstrip(".!?,")[-1] in "\"”’'"
 
 
-def drop_pointing_parts(tokens: Sequence[Token], core: Iterable[Token]) -> list[Token] | None:
-    """The tokens without the parts that point outside the clause; None when its core does."""
+def drop_pointing_parts(
+    tokens: Sequence[Token], core: Iterable[Token], person: Token | None = None
+) -> list[Token] | None:
+    """The tokens without the parts that point outside the clause; None when its core does.
+
+    `person`: who the clause is about, whose things are theirs: "my dad sold his house".
+    """
     firm = {t.i for t in core}
     kept = {t.i for t in tokens}
     for token in tokens:
-        if token.i in kept and _is_pointing(token, tokens, kept):
+        if token.i in kept and _is_pointing(token, tokens, kept, person):
             part = _find_removable_part(token, firm)
             if part is None:
                 return None
@@ -184,7 +189,9 @@ def _is_left_hanging(verb: Token, kept: set[int]) -> bool:
     return verb.pos_ == "VERB" and not any(c.dep_ in about and c.i in kept for c in verb.children)
 
 
-def _is_pointing(token: Token, tokens: Sequence[Token], kept: set[int]) -> bool:
+def _is_pointing(
+    token: Token, tokens: Sequence[Token], kept: set[int], person: Token | None
+) -> bool:
     if token.lower_ == "one" and token.dep_ in ("dobj", "attr"):
         return not any(c.dep_ in _DEFINING_DEPENDENCIES or c.lower_ == "of" for c in token.children)
     if token.lower_ not in _POINTING_WORDS or token.pos_ not in ("PRON", "DET", "ADV", "SCONJ"):
@@ -194,8 +201,18 @@ def _is_pointing(token: Token, tokens: Sequence[Token], kept: set[int]) -> bool:
     relates = token.head.dep_ == "relcl" and token.lower_ in ("that", "which")
     if relates or token.dep_ in ("mark", "expl"):
         return False
+    if person is not None and person.i < token.i and _is_theirs(token, person):
+        return False
     own = token.lower_ in _POSSESSIVE_WORDS or token.lower_ in ("them", "they", "him")
     return not (own and _has_antecedent(token, tokens, kept))
+
+
+def _is_theirs(token: Token, person: Token) -> bool:
+    """ "My dad sold his house", "my dad fell so he's staying with us": nobody else is named."""
+    if token.lower_ in ("he", "she"):
+        others = (t for t in token.doc[person.i + 1 : token.i] if t.pos_ == "PROPN")
+        return token.dep_ in ("nsubj", "nsubjpass") and not any(others)
+    return token.lower_ in ("his", "her") and token.dep_ == "poss"
 
 
 def _has_antecedent(token: Token, tokens: Sequence[Token], kept: set[int]) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from memoryhub.engines.local.language import detect_language
-from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.local.wordlists import JOBS, PEOPLE, split_words
 
 SELF = "\N{BULLET}"  # stands for the person whom all is about
 _SHORTEST_FRAME, _LONGEST_VALUE = 2, 4  # words
@@ -65,7 +65,10 @@ def match_frames(new: str, old: str) -> str:
     # "Bea is in Leeds", "Bea is in marketing": there is more than one thing that somebody is.
     told = [word.casefold() for word in a[1:start]]
     vague = told[:1] in (["is"], ["was"], ["are"], ["has"]) and len(told) < _SHORTEST_FRAME + 1
-    if start < _SHORTEST_FRAME or vague or not _are_values(ours, theirs, _LONGEST_VALUE):
+    # "Bea's dad is 71", "Bea's dad is on metformin, 500 twice a day": of a person still more.
+    somebody = len(told) > 1 and told[-1] in ("is", "was", "are") and told[-2] in PEOPLE | JOBS
+    longest = 1 if somebody else _LONGEST_VALUE
+    if start < _SHORTEST_FRAME or vague or not _are_values(ours, theirs, longest):
         return ""
     kinds = ({_find_kind(w) for w in words[start : start + size]} - {""} for words, size in (
         (a, len(ours)), (b, len(theirs))

@@ -179,6 +179,7 @@ _CHANGED_BY_VERB = re.compile(
 )
 _VALUE_LEAD = re.compile(r"^(?:(?:a|an|the|their|now|called|named|on|at|in) )+", re.I)
 _NAMED = re.compile(r"[A-Z]|\d|@")
+_WHO = re.compile(r"(?:(?:now|called|named|a|the) )*(?:(?:mr|mrs|ms|dr|prof)\b|[A-ZÀ-Þ])")
 _ADJECTIVES = re.compile(r"^(?:new|current|old|latest|first|second|other|actual|main|own|next) ")
 
 
@@ -269,6 +270,8 @@ def _fill_noun(found: re.Match[str], *, renewed: bool) -> Slot | None:
         return None
     if known and not _NAMED.search(value) and not noun.startswith("fav"):
         return None
+    if head in _PEOPLE and not _WHO.match(found["value"]):
+        return None  # "my dad is on metformin now": who he is stays as it was
     many = head in _MANY_NOUNS or bool(re.search(r"[^s]s$", head))
     if many and not renewed:
         return None

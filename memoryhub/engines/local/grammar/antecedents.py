@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING
 from memoryhub.engines.local.grammar.clauses import INTERJECTIONS
 from memoryhub.engines.local.grammar.scene import Scene, format_possessive
 from memoryhub.engines.local.grammar.speech import is_question
-from memoryhub.engines.local.grammar.subjects import find_name_after, format_noun_phrase
+from memoryhub.engines.local.grammar.subjects import (
+    find_name_after,
+    format_noun_phrase,
+    is_common_noun,
+)
 from memoryhub.engines.local.grammar.verbs import is_dictionary_noun
 from memoryhub.engines.local.wordlists import ANIMALS, JOBS, PEOPLE, VAGUE_NOUNS, split_words
 from memoryhub.subject_names import get_first_name
@@ -57,6 +61,8 @@ def find_antecedent(
 
     Two candidates are none: nothing is guessed.
     """
+    if scene.assisted and (name := _find_introduced(here, scene, pronoun)) and name not in besides:
+        return name
     told = {name for name in owners if name != scene.speaker and _may_be_called(pronoun, name)}
     told -= {*besides}
     named = told
@@ -165,6 +171,25 @@ def _find_people(span: Span, scene: Scene, pronoun: str) -> set[str]:
     return acting or {name for _, name in able}
 
 
+def _find_introduced(here: Span, scene: Scene, pronoun: str) -> str:
+    """Who was named last, where that said who they are: "his nurse is called Beth, she …"."""
+    for token in reversed(here):
+        if token.pos_ == "PROPN" and _is_introduced_name(token):
+            name = _join_name(token)
+            return name if _may_be_called(pronoun, name) else ""
+        if _find_name(token, scene):
+            return ""
+    return ""
+
+
+def _is_introduced_name(token: Token) -> bool:
+    naming = token.head.lemma_.lower() == "be" if token.dep_ == "attr" else token.dep_ == "oprd"
+    if not naming:
+        return False
+    told = (c for c in token.head.children if c.dep_ in ("nsubj", "nsubjpass"))
+    return any(c.lemma_.lower() in PEOPLE | JOBS | ANIMALS for c in told)
+
+
 def _may_be_named(pronoun: str, token: Token, name: str) -> bool:
     beside = token.head.lemma_ if token.dep_ == "appos" else name  # "my brother Karl"
     return _may_be_called(pronoun, name) and _may_be_called(pronoun, beside)
@@ -183,7 +208,7 @@ def _find_name(token: Token, scene: Scene) -> str:
     nobody = token.dep_ == "compound" or token.lower_ in _NOBODY
     if nobody or token.lower_ in scene.list_first_names():
         return ""
-    if token.pos_ == "PROPN":
+    if token.pos_ == "PROPN" and not (scene.assisted and is_common_noun(token)):
         if (
             _is_alone(token)
             and token.ent_type_ != "PERSON"

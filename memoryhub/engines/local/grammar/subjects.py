@@ -226,7 +226,8 @@ def find_name_after(token: Token) -> str:
 
 def format_noun_phrase(token: Token) -> str:
     left = [c for c in token.lefts if c.dep_ in ("amod", "compound", "nummod")]
-    return " ".join(t.text for t in [*left, token])
+    called = token.is_sent_start and token.text.istitle() and token.lower_ in PEOPLE
+    return " ".join([*(t.text for t in left), token.lower_ if called else token.text])
 
 
 _CALLED_BY = split_words("aunt auntie uncle doctor professor coach nurse grandma grandpa")
