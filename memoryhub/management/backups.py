@@ -143,8 +143,7 @@ def _open_backup(source: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         try:
             with tarfile.open(source) as archive:
-                for name in (_LIST, _KEY, _DUMP):
-                    _copy_member(archive, name, Path(folder) / name)
+                _extract_parts(archive, Path(folder))
         except (OSError, tarfile.TarError) as error:
             raise BackupError(f"{source} can't be read: {error}") from error
         missing = [name for name in (_LIST, _KEY, _DUMP) if not (Path(folder) / name).is_file()]
@@ -153,13 +152,15 @@ def _open_backup(source: Path) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _copy_member(archive: tarfile.TarFile, name: str, target: Path) -> None:
-    """If there is such a file. By name: nothing that an archive holds besides gets onto the disk,
-    also by a Python whose tarfile can't be told so."""
-    source = archive.extractfile(name) if name in archive.getnames() else None
-    if source is not None:
-        with source, target.open("wb") as copy:
-            shutil.copyfileobj(source, copy)
+def _extract_parts(archive: tarfile.TarFile, folder: Path) -> None:
+    """Those that are plain files under their names, and nothing else that an archive may hold:
+    `extractall` has its filter only from Python 3.11.4 on."""
+    for member in archive:
+        if member.isfile() and member.name in (_LIST, _KEY, _DUMP):
+            source = archive.extractfile(member)
+            assert source is not None  # of a plain file there is one
+            with source, (folder / member.name).open("wb") as copy:
+                shutil.copyfileobj(source, copy)
 
 
 def _run_program(name: str, *arguments: str, dsn: str = "") -> None:

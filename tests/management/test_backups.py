@@ -76,11 +76,14 @@ def test_nothing_else_of_a_file_gets_onto_the_disk(
 ) -> None:
     words, file, work = tmp_path / "words", tmp_path / "hub.tar", tmp_path / "work"
     words.write_text("{}")
+    link = tmp_path / "link"
+    link.symlink_to(words)
     work.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(work))
     with tarfile.open(file, "w") as archive:
         archive.add(words, "backup.json")
         archive.add(words, "../planted")
+        archive.add(link, "secret_key")
     with pytest.raises(BackupError, match="is no backup of a hub: it has no secret_key"):
         verify_backup(file)
     assert not list(tmp_path.rglob("planted"))

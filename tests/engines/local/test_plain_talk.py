@@ -3,9 +3,11 @@ what an assistant is to do, and what was asked and is answered with a name."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from memoryhub.engines.types import Exchange, FactCandidate
+from memoryhub.engines.types import Exchange, FactCandidate, Utterance
 from tests.engines.local.dialogue import ENGINE, make_utterances
 from tests.engines.local.test_local_statements import tell, tell_texts
 
@@ -20,6 +22,11 @@ def tell_after(*lines: str) -> list[str]:
         )[0]
         for at, line in enumerate(lines)
     ]
+    return tell_last(turns)
+
+
+def tell_last(turns: Sequence[Utterance]) -> list[str]:
+    """The facts of the last of them."""
     exchange = Exchange(turns[-1:], turns[:-1], ("user-31",), "user-31")
     return [fact.text for fact in ENGINE.extract_memories([exchange])[0].facts]
 
@@ -229,15 +236,9 @@ def test_who_was_just_introduced_is_he_or_she(text: str, told: str) -> None:
 
 
 def test_who_is_he_is_looked_for_behind_another_he() -> None:
-    turns = [
-        make_utterances(("user-31", line), role="user", first=at)[0]
-        for at, line in enumerate(
-            ("My dad has diabetes.", "He's 71 and lives in Hexham.", "his nurse is called Beth")
-        )
-    ]
-    exchange = Exchange(turns[-1:], turns[:-1], ("user-31",), "user-31")
-    facts = ENGINE.extract_memories([exchange])[0].facts
-    assert [fact.text for fact in facts] == ["user-31's dad's nurse is called Beth."]
+    lines = ("My dad has diabetes.", "He's 71 and lives in Hexham.", "his nurse is called Beth")
+    turns = make_utterances(*(("user-31", line) for line in lines))
+    assert tell_last(turns) == ["user-31's dad's nurse is called Beth."]
 
 
 @pytest.mark.parametrize(

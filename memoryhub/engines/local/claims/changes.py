@@ -204,10 +204,9 @@ _END_OF_DIET = re.compile(
     re.I,
 )
 _REPORTS_TO = re.compile(
-    r"\b(?:i|we)(?:['’]m| am|['’]re| are)? (?:now )?report(?:ing)? (?:directly |straight )?to "
-    r"(?P<boss>(?-i:(?:(?:Mr|Mrs|Ms|Dr)\.? )?[A-Z][a-z][\w'’-]*(?: [A-Z][a-z][\w'’-]*)?))"
-    r"(?: now| instead| these days)?(?=\W*$|[,.;!]| (?:and|till|until|while|from)\b)",
-    re.I,
+    r"\b(?i:(?:i|we)(?:['’]m| am|['’]re| are)? (?:now )?report(?:ing)? (?:directly |straight )?to) "
+    rf"(?P<boss>(?:(?:Mr|Mrs|Ms|Dr)\.? )?{_NAME})"
+    r"(?: now| instead| these days)?(?=\W*$|[,.;!]| (?:and|till|until|while|from)\b)"
 )
 _IN_THE_ROOM = re.compile(
     rf"\bthere(?:['’]s| is) (?:an? )?(?:\w+ ){{0,2}}called (?P<name>{_NAME}) in"
@@ -256,7 +255,7 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
         for name, age in (("name", "age"), ("other", "next")):
             told = f"{found[name]} is {found[age]} years old."
             yield told, (found.start(name), found.end(age))
-    if found := _REPORTS_TO.search(text):
+    if (found := _REPORTS_TO.search(text)) and not found["boss"].isupper():  # "to HR"
         yield f"My manager is {found['boss']} now.", found.span()
     if found := _IN_THE_ROOM.search(text):
         yield f"My flatmate is {found['name']} now.", found.span()

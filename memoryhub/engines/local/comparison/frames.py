@@ -14,6 +14,7 @@ from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.local.wordlists import JOBS, PEOPLE, split_words
 
 SELF = "\N{BULLET}"  # stands for the person whom all is about
+_SOMEBODIES = PEOPLE | JOBS
 _SHORTEST_FRAME, _LONGEST_VALUE = 2, 4  # words
 _SHORTEST_FRAME_ZH, _LONGEST_VALUE_ZH = 3, 8  # characters
 _TIME = re.compile(
@@ -66,7 +67,7 @@ def match_frames(new: str, old: str) -> str:
     told = [word.casefold() for word in a[1:start]]
     vague = told[:1] in (["is"], ["was"], ["are"], ["has"]) and len(told) < _SHORTEST_FRAME + 1
     # "Bea's dad is 71", "Bea's dad is on metformin, 500 twice a day": of a person still more.
-    somebody = len(told) > 1 and told[-1] in ("is", "was", "are") and told[-2] in PEOPLE | JOBS
+    somebody = len(told) > 1 and told[-1] in ("is", "was", "are") and told[-2] in _SOMEBODIES
     longest = 1 if somebody else _LONGEST_VALUE
     if start < _SHORTEST_FRAME or vague or not _are_values(ours, theirs, longest):
         return ""

@@ -17,6 +17,7 @@ from memoryhub.engines.local.grammar.subjects import (
     find_name_after,
     format_noun_phrase,
     is_common_noun,
+    is_person_noun,
 )
 from memoryhub.engines.local.grammar.verbs import is_dictionary_noun
 from memoryhub.engines.local.wordlists import ANIMALS, JOBS, PEOPLE, VAGUE_NOUNS, split_words
@@ -187,7 +188,7 @@ def _is_introduced_name(token: Token) -> bool:
     if not naming:
         return False
     told = (c for c in token.head.children if c.dep_ in ("nsubj", "nsubjpass"))
-    return any(c.lemma_.lower() in PEOPLE | JOBS | ANIMALS for c in told)
+    return any(map(is_person_noun, told))
 
 
 def _may_be_named(pronoun: str, token: Token, name: str) -> bool:

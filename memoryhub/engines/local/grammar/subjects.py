@@ -147,8 +147,11 @@ def is_common_noun(token: Token) -> bool:
     return token.pos_ == "NOUN"
 
 
+_SOMEBODIES = PEOPLE | ANIMALS | JOBS
+
+
 def is_person_noun(token: Token) -> bool:
-    return token.lemma_.lower() in PEOPLE | ANIMALS | JOBS
+    return token.lemma_.lower() in _SOMEBODIES
 
 
 def _build_possessed_subject(token: Token, possessor: Token | None, scene: Scene) -> Subject:
@@ -225,6 +228,8 @@ def find_name_after(token: Token) -> str:
 
 
 def format_noun_phrase(token: Token) -> str:
+    """ "old dog" of "our old dog"; who is called by what they are is that also at the beginning of
+    a sentence: "Dad" is the same as "my dad"."""
     left = [c for c in token.lefts if c.dep_ in ("amod", "compound", "nummod")]
     called = token.is_sent_start and token.text.istitle() and token.lower_ in PEOPLE
     return " ".join([*(t.text for t in left), token.lower_ if called else token.text])
