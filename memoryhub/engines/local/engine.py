@@ -59,6 +59,7 @@ _MAX_FACTS = 20  # facts of an exchange (spec §16)
 # What says so is not over: "still has it", "have had it since March", "closed until August".
 _LASTS = re.compile(
     r"\b(?:still|ha(?:s|ve) had|until|til|till)\b|['’]ve had\b| now\.$"
+    r"|\b(?:came|come|gone|went) through\b"
     r"|\b(?:is|are|am|been)(?: \w+){0,2} since\b|['’](?:m|s|re)(?: \w+){0,2} since\b",
     re.I,
 )

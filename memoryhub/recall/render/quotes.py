@@ -23,7 +23,7 @@ _NEAR, _WORDS = 6.6, 2.0
 @dataclass(frozen=True, slots=True)
 class QuoteDetails:
     """What items do not say of themselves: facts' rows, with what they took the place of, since
-    when turns and notes are over, and which characters of a turn told what is."""
+    when turns and notes are over, and which characters of a turn, by its id, told what is."""
 
     facts: Mapping[UUID, Fact]
     end_times: Mapping[UUID, datetime]
@@ -116,7 +116,7 @@ def build_quote(
             note=item.summary or item.description,
             until=known.end_times.get(item.id),
             relevance=bearing,
-            outdated=known.outdated.get(item.id, ()),
+            outdated=_place_outdated(item, known.outdated),
             bears=item.relevant,
         )
     fact = known.facts.get(item.id)
@@ -134,6 +134,19 @@ def build_quote(
         replaced=fact.supersedes.text if fact and fact.supersedes else "",
         bears=item.relevant,
     )
+
+
+def _place_outdated(
+    item: MemoryItem, outdated: Mapping[UUID, Sequence[tuple[int, int]]]
+) -> list[tuple[int, int]]:
+    """Where a turn, or a note that has the words of its turns, tells what is over."""
+    texts = {source.turn_id: source.text for source in item.sources} | {item.id: item.text}
+    return [
+        (at + start, at + end)
+        for turn, text in texts.items()
+        if text and (at := item.text.find(text)) >= 0
+        for start, end in outdated.get(turn, ())
+    ]
 
 
 def _build_event_span(item: MemoryItem, fact: Fact | None, zone: tzinfo) -> TimeSpan | None:

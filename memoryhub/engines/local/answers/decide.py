@@ -170,7 +170,9 @@ def describe_pieces(
     with what speaks for each as an answer."""
     about_all = _describe_question(asked, quotes)
     spoken = list_spoken_stems(quotes)
-    pieces, kind = list(_add_whole_memories(sentences, quotes)), find_asked_kind(asked.text)
+    now = find_asked_tense(asked.text) == "now"
+    pieces = list(_add_whole_memories(sentences, quotes, but_outdated=now))
+    kind = find_asked_kind(asked.text)
     nearness = _describe_nearness(asked, pieces)
     reading = _describe_reading(asked, pieces, [each["near"] for each in nearness])
     for piece, near, read in zip(pieces, nearness, reading, strict=True):
@@ -219,7 +221,7 @@ def _describe_places(name: str, values: Sequence[float]) -> list[dict[str, float
 
 
 def _add_whole_memories(
-    sentences: Sequence[EvidenceSentence], quotes: Sequence[Quote]
+    sentences: Sequence[EvidenceSentence], quotes: Sequence[Quote], *, but_outdated: bool
 ) -> Iterator[EvidenceSentence]:
     counts = Counter(each.quote for each in sentences)
     given = set[int]()
@@ -227,6 +229,7 @@ def _add_whole_memories(
         quote = quotes[sentence.quote]
         yield sentence
         short = len(quote.text) <= _WHOLE_CHARACTERS and bool(quote.speaker)
+        short = short and not (but_outdated and quote.outdated)
         if counts[sentence.quote] > 1 and short and sentence.quote not in given:
             given.add(sentence.quote)
             yield replace(

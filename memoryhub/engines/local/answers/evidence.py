@@ -25,6 +25,8 @@ from memoryhub.subject_names import PLACEHOLDERS, get_first_name
 
 _SPEAKER_PREFIX = re.compile(r"^([^:\n]{1,40}): ", re.M)
 SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+(?=\s|$|[^\w\s.])|\n|[.。！？]|$)[\"”’']*")
+# What is left of a sentence without its outdated clauses: no mark or "and" before or behind it.
+_TELLING = re.compile(r"(?!(?:and|but|so|because)\b)\w.*[^\s,;，；、]", re.I | re.S)
 _HAN_CHARACTER = re.compile(f"[{HAN}]")
 _SUPPOSING = re.compile(
     r"\b(?:imagine|what if|if only|i wish|if i (?:were|was|had|won|ever))\b|要是|如果|假如|万一",
@@ -194,10 +196,9 @@ def _score_quote(
     replaced = extract_stems(quote.replaced)
     now = find_asked_tense(asked.text) == "now"
     before = 0.0
-    for start, end, person in split_quote(quote):
+    pieces = split_quote(quote)
+    for start, end, person in _leave_out_outdated(quote, pieces) if now else pieces:
         text = quote.text[start:end]
-        if now and _is_outdated(quote, start, end):
-            continue
         own = _sum_shares(shares, extract_stems(text) | replaced)
         asks = bool(re.search(r"[?？]\W*$", text))
         near = max(own, _ANSWER_SHARE * before)
@@ -208,10 +209,23 @@ def _score_quote(
         yield EvidenceSentence(index, start, end, text, person, own, score, asks)
 
 
-def _is_outdated(quote: Quote, start: int, end: int) -> bool:
-    """Whether most of these characters told what holds no longer."""
-    told = sum(max(0, min(end, b) - max(start, a)) for a, b in quote.outdated)
-    return 2 * told > end - start
+def _leave_out_outdated(
+    quote: Quote, pieces: Iterable[tuple[int, int, str]]
+) -> Iterator[tuple[int, int, str]]:
+    """Without those that mostly told what holds no longer; of others what is left of them."""
+    for start, end, person in pieces:
+        over = sorted((a, b) for a, b in quote.outdated if a < end and start < b)
+        told = sum(min(end, b) - max(start, a) for a, b in over)
+        if not over:
+            yield start, end, person
+        if not over or 2 * told > end - start:
+            continue
+        at = start
+        for a, b in [*over, (end, end)]:
+            left = _TELLING.search(quote.text[at : max(at, a)])
+            if left:
+                yield at + left.start(), at + left.end(), person
+            at = max(at, b)
 
 
 def _score_rank(quote: Quote, index: int) -> float:

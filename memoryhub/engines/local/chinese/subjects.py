@@ -51,14 +51,14 @@ _OTHER_FAMILY_NAMES = (
 FAMILY_NAMES = frozenset(
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
 )  # fmt: skip
-_ANY_FAMILY_NAME = rf"[{''.join(sorted(FAMILY_NAMES))}{_OTHER_FAMILY_NAMES}]"
-_FULL_NAME = re.compile(rf"{_ANY_FAMILY_NAME}[\u4e00-\u9fff]{{2}}")
+ANY_FAMILY_NAME = rf"[{''.join(sorted(FAMILY_NAMES))}{_OTHER_FAMILY_NAMES}]"
+_FULL_NAME = re.compile(rf"{ANY_FAMILY_NAME}[\u4e00-\u9fff]{{2}}")
 _NAMED_FAMILIARLY = re.compile(
-    rf"(?:[小老]{_ANY_FAMILY_NAME}|阿(?:[\u4e00-\u9fff](?!姨)|[A-Z][a-z]+))(?!们|板|[家公婆师])"
+    rf"(?:[小老]{ANY_FAMILY_NAME}|阿(?:[\u4e00-\u9fff](?!姨)|[A-Z][a-z]+))(?!们|板|[家公婆师])"
 )
 # "孙医生退休了" is told of somebody by name, who is not the speaker.
 _TITLED = re.compile(
-    rf"{_ANY_FAMILY_NAME}(?:医生|大夫|老师|经理|主任|阿姨|师傅|教练|教授|护士|领导|校长|院长|律师|总)(?=\w)(?![的家们])"
+    rf"{ANY_FAMILY_NAME}(?:医生|大夫|老师|经理|主任|阿姨|师傅|教练|教授|护士|领导|校长|院长|律师|总)(?=\w)(?![的家们])"
 )
 _VOCATIVE = re.compile(
     r"(?:兄弟|姐妹|老?哥|老弟|老铁|家人们|朋友们|老板|老师|师傅|大夫|医生|亲|小助手)(?=我|俺|在[不吗]|你|帮|$)"

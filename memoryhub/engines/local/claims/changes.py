@@ -116,21 +116,35 @@ _OWN_AGE = re.compile(
     r"\b(?:i['’]?m|i am) (?P<name>[A-Za-z][\w'’-]{1,30}), (?P<age>[1-9]\d)(?=\W*$|[,.;!]| and\b)",
     re.I,
 )
+_DAYS_AND_MONTHS = (
+    "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August"
+    "|September|October|November|December"
+)
 _CHILDREN = re.compile(
     r"\b(?:kids?|child(?:ren)?|sons?|daughters?|twins|boys?|girls?|grandkids|grandchildren)\b", re.I
 )
-_AGE_BESIDE = re.compile(r"\b(?P<name>[A-Z][\w'’]{1,30}) ?\((?:aged )?(?P<age>\d{1,2})\)")
+# "Milo (9)", "Milo who's 9 and Edie, 6".
+_AGE_BESIDE = re.compile(
+    rf"\b(?!(?:{_DAYS_AND_MONTHS}))(?P<name>[A-Z][\w'’]{{1,30}})"
+    r"(?: ?\((?:aged )?|,? (?:who(?:['’]?s| is) |aged )|, )(?P<age>\d{1,2})(?=\)|\W*$|[,.;]| and | &)"
+)
 # "Kayleigh's 7 and Mason's 3", where the parser knows the "'s" as "is".
 _TWO_AGES = re.compile(
     r"\b(?P<name>[A-Z][\w-]*?)(?:['’]s|is) (?P<age>[1-9]\d?)(?:,| and) "
     r"(?P<other>[A-Z][\w-]*?)(?:['’]s| ?is) (?P<next>[1-9]\d?)(?=\W*$|[,.;!])"
 )
-# "no dairy bc im lactose intolerant": what is told of oneself as the reason of something else.
-_REASON = re.compile(
-    r"\b(?:because|bc|b/c|cos|coz|cuz|since|as) (?:i['’]?m|i am) (?P<what>(?:[a-z]+ly )?"
-    r"(?:[a-z]+[ -]intolerant|allergic to [^,.;:!?()]{2,40}|"
+_DIET = r"veggie|vegetarian|vegan|pescatarian|teetotal|sober|gluten[- ]free|dairy[- ]free"
+# "no dairy bc im lactose intolerant", "im coeliac so no gluten please": what is told of oneself as
+# the reason of something else.
+_CONDITION = (
+    rf"(?:[a-z]+ly )?(?:[a-z]+[ -]intolerant|allergic to [^,.;:!?()]{{2,40}}?|{_DIET}|"
     + "|".join(sorted(CONDITIONS - {"afraid", "adopted", "intolerant", "allergic"}))
-    + r"))\b",
+    + ")"
+)
+_REASON = re.compile(
+    rf"\b(?:because|bc|b/c|cos|coz|cuz|since|as) (?:i['’]?m|i am) (?P<what>{_CONDITION})\b"
+    r"|^\W*(?:(?:also|and|but|btw|by the way|oh|well|fyi|plus)\W+)*(?:i['’]?m|i am)"
+    rf" (?P<before>{_CONDITION}),? so\b",
     re.I,
 )
 # "Owen got a job in Glasgow so we're moving there in June".
@@ -194,7 +208,6 @@ _CAN_NOT_EAT = re.compile(
     r"|fish|soy|sugar|caffeine|alcohol|spicy food|milk|cheese|onions?|garlic))\b",
     re.I,
 )
-_DIET = r"veggie|vegetarian|vegan|pescatarian|teetotal|sober|gluten[- ]free|dairy[- ]free"
 _GONE_DIET = re.compile(
     rf"\b(?:i|we)(?:['’]ve| have)? (?:gone|went|turned) (?P<diet>{_DIET})\b", re.I
 )
@@ -250,7 +263,8 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     if found := _END_OF_DIET.search(text):
         yield f"I am not {found['diet'] or found['other']} any more.", found.span()
     if found := _REASON.search(text):
-        yield f"I am {found['what'].strip()}.", found.span("what")
+        told = "what" if found["what"] else "before"
+        yield f"I am {found[told].strip()}.", found.span(told)
     if found := _TWO_AGES.search(text):
         for name, age in (("name", "age"), ("other", "next")):
             told = f"{found[name]} is {found[age]} years old."

@@ -159,6 +159,7 @@ class _TurnReader:
         self.told = set[str]()
         self.introduced = set[str]()  # texts that say who somebody is and nothing more
         self.called = dict[str, bool]()  # whether somebody was told of as "she", by their names
+        self.known_things = set[int]()  # where the sentence has an "it" that is known
         self.first = True  # the sentence that may answer a question
         self.apart = False  # whether something else was spoken of since the last fact
 
@@ -168,6 +169,7 @@ class _TurnReader:
         sober = span.start_char + find_small_talk_end(span.text)
         left = {token.i for token in span}  # what nothing was made of yet
         before: FactCandidate | None = None
+        self.known_things.clear()
         for clause in clauses:
             own = collect_tokens(clause, heads - {clause.head.i}, frozenset())
             spent = {t.i for t in [*own, *(clause.subject.subtree if clause.subject else [])]}
@@ -293,6 +295,11 @@ class _TurnReader:
                 known = find_thing([here, *self.earlier[:past]], scene, many=many)
                 if not known and past == 0 and clause.head.lemma_ == "be":
                     known = find_place_spoken_of(here, scene)  # "in the truck, it's an old one"
+                said = {t.i for t in here if t.lower_ in ("it", "its") and t.sent == token.sent}
+                if leads and low == "it" and not said <= self.known_things:
+                    known = ""  # "it's not coeliac, had the biopsy, it's lactose"
+                elif known and low == "it":
+                    self.known_things.add(token.i)
                 if clause.subject not in (None, token) and known == clause.subject.text:
                     continue  # who sends "it" is not what is sent
             elif low in ("mine", "ours") and token == clause.subject:

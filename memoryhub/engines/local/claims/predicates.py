@@ -193,6 +193,7 @@ def _match_age(reading: ClauseReading) -> Predicate | None:
     bare = stated[1] if stated else reading.complement or reading.phrase
     years = _parse_years(bare)
     a_figure = not stated and years is not None and years < 10 and bare.isdigit()
+    a_figure = a_figure and reading.verb != "turn"
     if reading.verb not in ("be", "turn") or not years or a_figure:
         return None
     return Predicate("age", str(years))

@@ -88,7 +88,7 @@ def is_report(clause: Clause) -> bool:
         return False
     lemmas = {clause.main.lemma_.lower(), clause.head.lemma_.lower()}
     content = any(c.i > clause.main.i and _is_told_clause(c) for c in clause.children("ccomp"))
-    object_of = any(clause.children("ccomp", "xcomp", "dobj", "oprd", "dative"))
+    object_of = any(clause.children("ccomp", "xcomp", "dobj", "oprd", "dative", "intj"))
     return content or (bool(lemmas & TELLING_VERBS) and object_of)
 
 

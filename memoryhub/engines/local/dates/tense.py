@@ -19,7 +19,8 @@ _FUTURE = (
 )
 # What is arranged lies ahead more often than not, though arranging it is over.
 _ARRANGED = (
-    r"(?:signed|signing|sign) up|registered|enrolled|booked|reserved|applied|entered"
+    r"(?:signed|signing|sign) up|registered|enrolled|(?:re-?)?booked|reserved|applied|entered"
+    r"|re-?scheduled|postponed|(?:put|pushed) back"
     r"|(?:was|got) invited|(?:got|bought|have) (?:\w+ ){0,2}tickets?"
 )
 _PAST = (

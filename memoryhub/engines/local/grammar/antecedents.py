@@ -184,11 +184,17 @@ def _find_introduced(here: Span, scene: Scene, pronoun: str) -> str:
 
 
 def _is_introduced_name(token: Token) -> bool:
+    called = token.head if token.dep_ == "oprd" and token.head.dep_ == "acl" else None
+    if called is not None:  # "I met someone called Dev"
+        return called.head.lower_ in _SOMEBODY or is_person_noun(called.head)
     naming = token.head.lemma_.lower() == "be" if token.dep_ == "attr" else token.dep_ == "oprd"
     if not naming:
         return False
     told = (c for c in token.head.children if c.dep_ in ("nsubj", "nsubjpass"))
     return any(map(is_person_noun, told))
+
+
+_SOMEBODY = split_words("someone somebody guy man woman girl boy lad bloke lady chap person")
 
 
 def _may_be_named(pronoun: str, token: Token, name: str) -> bool:

@@ -28,6 +28,7 @@ _OPEN_MARKS = split_words("if unless whether until till how why where")
 _CUT_DEPENDENCIES = frozenset({"intj", "parataxis", "discourse"})
 _RELATIVE_TAGS = frozenset({"WDT", "WP", "WRB", "WP$"})
 _NOT_SPEAKERS = split_words("it that this she he they there")
+_NO_THIRD_PERSONS = split_words("i we you u they there it that this")
 _LINKING_DEPENDENCIES = frozenset({"cc", "mark", "preconj"})
 
 
@@ -60,7 +61,20 @@ class ClauseSlots:
 def extract_clauses(sentence: Span) -> list[Clause]:
     """The independent clauses, and what opinions are about, in the order of the text."""
     found = sorted(_find_clause_heads(sentence.root, None), key=lambda pair: pair[0].i)
-    return [Clause(head, _build_verb_chain(head), subject) for head, subject in found]
+    told: list[Clause] = []
+    for head, subject in found:
+        if subject is None and told and head.tag_ == "VBZ" and head.lemma_ != "be":
+            subject = _carry_subject(told[-1])
+        told.append(Clause(head, _build_verb_chain(head), subject))
+    return told
+
+
+def _carry_subject(before: Clause) -> Token | None:
+    """Who goes on in "Milo loves climbing, goes every Thursday": nobody says "goes" of "I"."""
+    whose = before.subject
+    if whose is None or whose.tag_ in ("NNS", "NNPS") or whose.lower_ in _NO_THIRD_PERSONS:
+        return None
+    return whose
 
 
 def extract_inner_clauses(clause: Clause) -> list[Clause]:
@@ -78,9 +92,16 @@ def extract_told_asides(sentence: Span) -> list[tuple[Clause, Token]]:
     found = []
     for token in sentence:
         subject = _find_own_subject(token) if token.dep_ == "relcl" else None
-        if subject is not None and subject.lower_ == "who" and _is_finite(token):
+        who = subject is not None and subject.lower_ == "who" and _is_finite(token)
+        if who and not _runs_into_next(token):
             found.append((Clause(token, _build_verb_chain(token), subject), token.head))
     return found
+
+
+def _runs_into_next(verb: Token) -> bool:
+    """ "Milo who's 9 and Edie, 6": the next name belongs to the list, and to no predicate."""
+    told = (c for c in verb.children if c.dep_ in _COMPLEMENT_DEPENDENCIES)
+    return any(c.pos_ == "PROPN" for each in told if each.like_num for c in each.conjuncts)
 
 
 def _build_inner_clause(head: Token) -> Clause | None:

@@ -112,7 +112,9 @@ def _rewrite_verb(low: str, token: Token) -> str:
     if (clipped or low in ("'s", "s")) and token.pos_ in ("AUX", "VERB"):
         follows = _get_next_word(token, past=_BETWEEN)
         perfect = token.head.tag_ == "VBN" and token.dep_ == "aux"
-        return "has" if perfect or follows in ("been", "got", "had") else "is"
+        return "has" if perfect or follows in _NEVER_PASSIVE else "is"
+    if low in ("'s", "’s") and token.tag_ == "POS" and _get_next_word(token) == "turned":
+        return "has"  # "Edie's turned 7"
     return _rewrite_finite_verb(low, token)
 
 
@@ -128,6 +130,9 @@ def _get_next_word(token: Token, past: Collection[str] = ()) -> str:
     return next((word for word in words if word not in past), "")
 
 
+_NEVER_PASSIVE = split_words("""
+    been got had moved turned started joined become begun grown stopped switched left
+""")
 # "Becky's finally got room" has it.
 _BETWEEN = split_words("finally just already only always never now also")
 
