@@ -8,7 +8,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Exists, QuerySet
+from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Q, QuerySet
 
 from memoryhub.dialogues.models import IS_INNER, Turn
 from memoryhub.tenants.database.prepared import open_prepared_cursor
@@ -24,10 +24,15 @@ def filter_turns_between(space_id: UUID, first_seq: int, last_seq: int) -> Query
 LATEST_TURNS = 20
 
 
-def build_assisted_condition(space_id: UUID) -> Exists:
-    """Whether an assistant spoke among the space's latest turns."""
+def build_assisted_condition(space_id: UUID) -> ExpressionWrapper[Q]:
+    """Whether of the space's latest turns some are an assistant's, or all people's are of one: many
+    an application sends only what its user says."""
     latest = Turn.objects.filter(space_id=space_id).order_by("-seq").values("id")[:LATEST_TURNS]
-    return Exists(Turn.objects.filter(id__in=latest, role=Turn.Role.ASSISTANT))
+    said = Turn.objects.filter(id__in=latest)
+    people = said.filter(role=Turn.Role.USER).order_by().values("space_id")
+    alone = people.annotate(count=Count("speaker", distinct=True)).filter(count=1)
+    helped = Exists(said.filter(role=Turn.Role.ASSISTANT))
+    return ExpressionWrapper(Q(helped) | Q(Exists(alone)), BooleanField())
 
 
 def load_turns_before(turn: Turn, count: int) -> list[Turn]:

@@ -65,6 +65,23 @@ def test_among_people_less_is_asked_about(
     assert len(list_open_proposals(tenant)) == asked
 
 
+def test_who_tells_on_without_an_assistant_is_no_talk_among_people(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An application may send an assistant's replies in one session and leave them out in others."""
+    decide_evenly(monkeypatch)
+    said = [
+        [Message("user", "I go to Fitbox gym.", "Ana"), Message("assistant", "Nice.", "Hub")],
+        [Message("user", "I go to Ironworks gym.", "Ana")],
+    ]
+    for day, messages in enumerate(said):
+        dated = [replace(each, timestamp=AT + timedelta(days=day)) for each in messages]
+        job = ingest_messages(tenant.id, IngestRequest("ana", dated, f"s{day}")).job
+        assert job is not None
+        run_space(tenant.id, job.space_id)
+    assert len(list_open_proposals(tenant)) == 1
+
+
 def test_quitting_ends_what_it_denies(tenant: Tenant) -> None:
     derive_daily_lines(
         tenant, "I smoke cigarettes.", "I drink coffee every day.", "I quit smoking cigarettes."

@@ -152,7 +152,7 @@ def test_whoever_answers_knows_whether_it_is_talk_with_an_assistant(world: Recal
 
 
 def test_chinese_is_answered_in_chinese(world: RecallWorld) -> None:
-    world.add_lines("小林: 我上周六搬到厦门了。", "小林: 我喜欢喝普洱茶。")
+    world.add_lines("小林: 我上周六搬到厦门了。", "小周: 真好。", "小林: 我喜欢喝普洱茶。")
     answered = answer_question(world.space, "小林什么时候搬到厦门的？")
     assert answered.text.startswith("2026年5月2日")
     assert list_cited_texts(answered) == ["我上周六搬到厦门了。"]

@@ -162,7 +162,9 @@ def test_it_reads_unasked_and_the_systems_of_papers_do_without(
 ) -> None:
     """Also where the hub was given another, or none: what is sent elsewhere is asked for first."""
     shed.hub.set_policy()
+    assert "rerank" in search(shed).took_ms  # what one person tells
     # It learned from what people tell an assistant, and leaves alone what they tell each other.
+    shed.hub.say("Good morning.", speaker="Ben")
     assert "rerank" not in search(shed).took_ms
     shed.hub.say("Good morning.", role="assistant")
     assert "rerank" in search(shed).took_ms

@@ -57,7 +57,8 @@ class PreparedQuestion:
     searched. `names` are entities the question names, as far as it was asked for them, with a
     vector each where there are vectors: `name_vectors`. `window` is what was said before it in
     `session_id`. `version` is the space's policy's. `pending`: so many turns of the space waited
-    to be read when it was asked. `is_assisted`: what was said there last is talk with an assistant.
+    to be read when it was asked. `is_assisted`: what was said there last is talk with an assistant,
+    or nobody else's than one person's.
     """
 
     space: Space
@@ -176,11 +177,12 @@ _SPACE_STATE_SQL = """
 SELECT embedding_model, (
   SELECT count(*) FROM dialogues_turn
   WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND state = 'pending'), (
-  SELECT engine FROM tenants_tenant WHERE id = %(tenant)s), EXISTS (
-  SELECT 1 FROM (
-    SELECT role FROM dialogues_turn WHERE tenant_id = %(tenant)s AND space_id = %(space)s
-    ORDER BY seq DESC LIMIT %(latest)s) late
-  WHERE role = 'assistant')
+  SELECT engine FROM tenants_tenant WHERE id = %(tenant)s), (
+  SELECT bool_or(role = 'assistant') OR count(DISTINCT speaker) FILTER (WHERE role = 'user') = 1
+  FROM (
+    SELECT role, speaker FROM dialogues_turn
+    WHERE tenant_id = %(tenant)s AND space_id = %(space)s
+    ORDER BY seq DESC LIMIT %(latest)s) late)
 FROM tenants_space WHERE tenant_id = %(tenant)s AND id = %(space)s
 """
 
@@ -192,8 +194,9 @@ def load_space_state(space: Space) -> SpaceSearchState:
     with open_prepared_cursor() as cursor:
         asked: dict[str, UUID | int] = {"tenant": space.tenant_id, "space": space.id}
         cursor.execute(_SPACE_STATE_SQL, asked | {"latest": LATEST_TURNS})
-        model, *told = cursor.fetchone() or ("", 0, "", False)
-    return SpaceSearchState(effective.policy, effective.version, model or "", *told)
+        model, pending, engine, assisted = cursor.fetchone() or ("", 0, "", False)
+    policy, version = effective.policy, effective.version
+    return SpaceSearchState(policy, version, model or "", pending, engine, bool(assisted))
 
 
 def _load_engine_and_window(

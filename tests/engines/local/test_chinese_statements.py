@@ -211,3 +211,26 @@ def test_what_one_does_belongs_to_who_was_named_before() -> None:
         "何苗的女儿在北京读博士。",
         "何苗的女儿学的是材料。",
     ]
+
+
+def test_a_japanese_is_not_oneself() -> None:
+    assert "何苗的老师是个日本人叫山本。" in list_claims("报了个日语班，老师是个日本人叫山本")
+
+
+def test_what_an_assistant_is_not_to_do_is_no_claim() -> None:
+    assert list_claims("我对芒果过敏，别给我推荐芒果的甜品") == ["何苗对芒果过敏。"]
+
+
+def test_who_does_something_for_one_is_told_of_and_goes_on_being_spoken_of() -> None:
+    told = list_claims("何总上周走了，现在带我们的是从上海来的Grace，说话夹英文")
+    assert told[1:] == ["现在带何苗他们的是从上海来的Grace。", "Grace说话夹英文。"]
+
+
+def test_how_an_assistant_speaks_of_ones_father_is_nobody_else() -> None:
+    before = [
+        Utterance("h0", "何苗", "user", "我爸腰不行，出租不跑了", AT),
+        Utterance("h1", "Hub", "assistant", "叔叔身体要紧。", AT),
+    ]
+    said = [Utterance("m0", "何苗", "user", "嗯，他现在给小区看大门", AT)]
+    (found,) = ENGINE.extract_memories([Exchange(said, before, ("何苗", "Hub"), "何苗")])
+    assert [fact.text for fact in found.facts] == ["何苗的爸爸现在给小区看大门。"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -637,3 +638,19 @@ def test_a_quotation_says_whom_it_is_about() -> None:
     (support,) = answer.supports
     assert support.span is not None
     assert quotes[0].text[slice(*support.span)] == said
+
+
+def test_of_a_sentence_what_is_over_is_left_out() -> None:
+    told = replace(make_quote("I'm vegetarian, so any flat with a smoker is out.", "Ana"), assisted=True)
+    quote = replace(told, outdated=((0, 14),))
+    asked = parse_question("Is Ana vegetarian?", [quote], "Ana")
+    assert [each.text for each in rank_sentences(asked, [told])] == [told.text]
+    (left,) = rank_sentences(asked, [quote])
+    assert left.text == "any flat with a smoker is out."
+    assert quote.text[left.start : left.end] == left.text
+
+
+def test_who_asks_what_was_so_is_told_the_whole_sentence() -> None:
+    quote = replace(make_quote("I'm vegetarian, so no ham.", "Ana"), outdated=((0, 14),))
+    asked = parse_question("What did Ana eat before?", [quote], "Ana")
+    assert [each.text for each in rank_sentences(asked, [quote])] == [quote.text]

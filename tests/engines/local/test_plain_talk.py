@@ -255,3 +255,46 @@ def test_who_one_reports_to_is_the_manager(text: str, told: str) -> None:
 @pytest.mark.parametrize("text", ["I'd report to Sarah if they asked", "I report to HR"])
 def test_not_everybody_one_reports_to_is(text: str) -> None:
     assert not any("manager" in told for told in tell_texts(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("got two kids, Milo who's 9 and Edie, 6", "Edie is 6 years old."),
+        ("got two kids, Milo who's 9 and Edie, 6", "Milo is 9 years old."),
+        ("Edie's turned 7, unicorn everything", "Edie has turned 7."),
+        ("dev's moved in, kids adore him", "Dev has moved in."),
+        ("met someone, called Dev, he's a paramedic, early days", "Dev is a paramedic, early days."),
+        ("met a girl called Ines, she's a vet", "Ines is a vet."),
+        ("Milo loves climbing, goes every thursday after school", "Milo goes every Thursday after"),
+        ("also im coeliac so nothing with gluten please", "user-31 is coeliac."),
+        ("I'm vegan, so nothing with eggs please", "user-31 is vegan."),
+    ],
+)
+def test_what_is_told_in_passing_of_a_life(text: str, told: str) -> None:
+    assert any(fact.startswith(told) for fact in tell_texts(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("got two kids, Milo who's 9 and Edie, 6", "Milo is 9 and Edie"),
+        ("turns out its not coeliac, had the biopsy, it's just lactose", "biopsy is"),
+        ("i've gone onto days! 8 to 4, they finally said yes", "they finally said"),
+        ("Milo loves climbing, goes every thursday after school", "user-31: goes"),
+    ],
+)
+def test_what_belongs_to_something_else_is_not_told_so(text: str, wrong: str) -> None:
+    assert not any(wrong in fact for fact in tell_texts(text))
+
+
+def test_what_came_through_is_not_over() -> None:
+    assert find_told("my promotion came through", "user-31's promotion came through.").polarity != (
+        "ended"
+    )
+
+
+def test_what_was_booked_anew_lies_ahead() -> None:
+    (fact,) = (f for f in tell("rebooked for the 30th of july") if "30th" in f.text)
+    assert fact.event is not None
+    assert fact.event.start > fact.event.start.replace(month=1, day=1)

@@ -26,7 +26,7 @@ from memoryhub.subject_names import PLACEHOLDERS, get_first_name
 _SPEAKER_PREFIX = re.compile(r"^([^:\n]{1,40}): ", re.M)
 SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+(?=\s|$|[^\w\s.])|\n|[.。！？]|$)[\"”’']*")
 # What is left of a sentence without its outdated clauses: no mark or "and" before or behind it.
-_TELLING = re.compile(r"(?!(?:and|but|so|because)\b)\w.*[^\s,;，；、]", re.I | re.S)
+_TELLING = re.compile(r"\b(?!(?:and|but|so|because)\b)\w.*[^\s,;，；、]", re.I | re.S)
 _HAN_CHARACTER = re.compile(f"[{HAN}]")
 _SUPPOSING = re.compile(
     r"\b(?:imagine|what if|if only|i wish|if i (?:were|was|had|won|ever))\b|要是|如果|假如|万一",
