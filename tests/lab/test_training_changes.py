@@ -11,7 +11,12 @@ from django.core.management import call_command
 
 from memoryhub.engines.reranking.packaged import PackagedReranker
 from memoryhub.lab.training import changes, reader
-from memoryhub.lab.training.changes import choose_questions, load_lives, read_lives
+from memoryhub.lab.training.changes import (
+    choose_further_questions,
+    choose_questions,
+    load_lives,
+    read_lives,
+)
 from memoryhub.lab.training.reader import ReadQuestion
 from tests.lab.test_training_reader import needs_torch
 from tests.support.embedders import BagOfWords
@@ -75,16 +80,29 @@ def test_of_what_ends_nothing_a_share_is_learned_from(tmp_path: Path) -> None:
     assert choose_questions(lives, []) == chosen
 
 
+def test_what_is_new_is_learned_from_with_a_share_of_what_was_known(tmp_path: Path) -> None:
+    write_lives(tmp_path, *(f"en-{n}" for n in range(20)))
+    new = load_lives(tmp_path, only=["en-3", "en-4"])
+    assert len(new) == 4
+    known = load_lives(tmp_path, without=["en-3", "en-4"])
+    told = [each for each in read_lives(new) if each.right]
+    chosen = [each for each in choose_further_questions(new, known) if each.right]
+    assert chosen[: len(told)] == told
+    every = sum(bool(each.right) for each in read_lives(known))
+    assert 0.1 < (len(chosen) - len(told)) / every < 0.5
+
+
 @needs_torch
+@pytest.mark.parametrize("way", [("--without", "en-2"), ("--further", "en-2")])
 def test_the_command_learns_from_lives_and_writes_what_reads(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: tuple[str, str]
 ) -> None:
     monkeypatch.setattr(reader, "QUESTIONS", 4)
     monkeypatch.setattr("memoryhub.lab.management.commands.lab.get_current_embedder", BagOfWords)
     write_lives(tmp_path / "lives", "en-1", "en-2")
     out, target = StringIO(), tmp_path / "made.onnx"
     call_command(
-        *("lab", "train-changes", tmp_path / "lives", "--without", "en-2", "--out", target),
+        *("lab", "train-changes", tmp_path / "lives", *way, "--out", target),
         stderr=out,
     )
     rounds = [line for line in out.getvalue().splitlines() if line.startswith("round")]

@@ -68,7 +68,7 @@ def test_among_people_less_is_asked_about(
 def test_who_tells_on_without_an_assistant_is_no_talk_among_people(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An application may send an assistant's replies in one session and leave them out in others."""
+    """An application may send an assistant's replies of some sessions alone."""
     decide_evenly(monkeypatch)
     said = [
         [Message("user", "I go to Fitbox gym.", "Ana"), Message("assistant", "Nice.", "Hub")],

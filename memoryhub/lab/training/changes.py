@@ -19,6 +19,8 @@ from memoryhub.lab.training.claim_pairs import PairGroup
 from memoryhub.lab.training.reader import ReadQuestion
 
 ROUNDS, PACE = 1, 1.5e-4
+# Where what was learned before is gone on with: at a slower pace, and with so much of that again.
+FURTHER_PACE, _OF_EARLIER = 1e-4, 0.3
 # Longer messages are left out: of what is told so much is read, and no more.
 _MOST_CHARACTERS = 260
 _USER = {"en": "The user", "zh": "用户"}
@@ -43,12 +45,12 @@ class Life(NamedTuple):
     told: Sequence[ToldMessage]
 
 
-def load_lives(folder: Path, without: Sequence[str] = ()) -> list[Life]:
-    """Of all authors below `folder` but those named: folders such as `zh-1`."""
+def load_lives(folder: Path, without: Sequence[str] = (), only: Sequence[str] = ()) -> list[Life]:
+    """Of all authors below `folder` but those named, or of those alone: folders such as `zh-1`."""
     return [
         _parse_life(json.loads(line))
         for file in sorted(folder.rglob("*.jsonl"))
-        if file.parent.name not in without
+        if file.parent.name not in without and (not only or file.parent.name in only)
         for line in file.read_text(encoding="utf-8").splitlines()
     ]
 
@@ -73,6 +75,16 @@ def choose_questions(lives: Sequence[Life], groups: Sequence[PairGroup]) -> list
     return [
         each for asked, share in shares for each in asked if each.right or chance.random() < share
     ]
+
+
+def choose_further_questions(new: Sequence[Life], known: Sequence[Life]) -> list[ReadQuestion]:
+    """What is learned from where the `known` lives were learned from before."""
+    chance = np.random.default_rng(1)
+    told, earlier = (
+        [q for q in read_lives(lives) if q.right or chance.random() < _QUIET_OF_LIVES]
+        for lives in (new, known)
+    )
+    return told + [each for each in earlier if chance.random() < _OF_EARLIER]
 
 
 def read_lives(lives: Sequence[Life]) -> Iterator[ReadQuestion]:

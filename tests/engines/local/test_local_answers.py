@@ -641,7 +641,9 @@ def test_a_quotation_says_whom_it_is_about() -> None:
 
 
 def test_of_a_sentence_what_is_over_is_left_out() -> None:
-    told = replace(make_quote("I'm vegetarian, so any flat with a smoker is out.", "Ana"), assisted=True)
+    told = replace(
+        make_quote("I'm vegetarian, so any flat with a smoker is out.", "Ana"), assisted=True
+    )
     quote = replace(told, outdated=((0, 14),))
     asked = parse_question("Is Ana vegetarian?", [quote], "Ana")
     assert [each.text for each in rank_sentences(asked, [told])] == [told.text]

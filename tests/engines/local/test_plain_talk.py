@@ -264,7 +264,10 @@ def test_not_everybody_one_reports_to_is(text: str) -> None:
         ("got two kids, Milo who's 9 and Edie, 6", "Milo is 9 years old."),
         ("Edie's turned 7, unicorn everything", "Edie has turned 7."),
         ("dev's moved in, kids adore him", "Dev has moved in."),
-        ("met someone, called Dev, he's a paramedic, early days", "Dev is a paramedic, early days."),
+        (
+            "met someone, called Dev, he's a paramedic, early days",
+            "Dev is a paramedic, early days.",
+        ),
         ("met a girl called Ines, she's a vet", "Ines is a vet."),
         ("Milo loves climbing, goes every thursday after school", "Milo goes every Thursday after"),
         ("also im coeliac so nothing with gluten please", "user-31 is coeliac."),

@@ -111,7 +111,6 @@ _DIET = re.compile(
     r"(?:我|平时|从来|一直|也|都|现在)*(?:不(?:能|怎么)?[吃喝](?!了|饭|下|得|到|亏|醋)\w{1,6}$|吃[全素]|.{0,6}(?:过敏|不耐受))"
 )
 _ONESELF = re.compile(r"(?<![\u4e00-\u9fff])本人")  # and not in 日本人
-# How an assistant speaks of somebody's parents: of no uncle of theirs.
 _POLITELY = re.compile("叔叔|伯父|伯母|阿姨|大爷|大妈|大叔|老人家?")
 _PET_WORD = re.compile(r"[只条匹]|猫|狗|宠物|儿子|女儿|孩子")
 
@@ -246,10 +245,7 @@ def list_stated_facts(
     """All that an utterance of the exchange states of people and their things."""
     earlier = [*exchange.history, *exchange.utterances]
     before = earlier[: earlier.index(utterance)]
-    heard = (
-        _POLITELY.sub("", u.text) if u.role == "assistant" else u.text for u in reversed(before[-2:])
-    )
-    known = find_antecedent(heard, utterance.speaker)
+    known = find_antecedent(map(_read_politeness, reversed(before[-2:])), utterance.speaker)
     asked = before[-1] if before and before[-1].speaker != utterance.speaker else None
     reader = StatementReader(utterance.speaker, people - {utterance.speaker})
     question = find_question(asked.text) if asked else ""
@@ -261,6 +257,12 @@ def list_stated_facts(
         for part in parts
         if _is_specific(part.clauses, part.subject.owner)
     ]
+
+
+def _read_politeness(utterance: Utterance) -> str:
+    """What it says, without an assistant's 叔叔 for somebody's father."""
+    text = utterance.text
+    return _POLITELY.sub("", text) if utterance.role == "assistant" else text
 
 
 def _demote_second_home(fact: FactCandidate, before: Sequence[FactCandidate]) -> FactCandidate:

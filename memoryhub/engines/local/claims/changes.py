@@ -126,7 +126,8 @@ _CHILDREN = re.compile(
 # "Milo (9)", "Milo who's 9 and Edie, 6".
 _AGE_BESIDE = re.compile(
     rf"\b(?!(?:{_DAYS_AND_MONTHS}))(?P<name>[A-Z][\w'’]{{1,30}})"
-    r"(?: ?\((?:aged )?|,? (?:who(?:['’]?s| is) |aged )|, )(?P<age>\d{1,2})(?=\)|\W*$|[,.;]| and | &)"
+    r"(?: ?\((?:aged )?|,? (?:who(?:['’]?s| is) |aged )|, )(?P<age>\d{1,2})"
+    r"(?=\)|\W*$|[,.;]| and | &)"
 )
 # "Kayleigh's 7 and Mason's 3", where the parser knows the "'s" as "is".
 _TWO_AGES = re.compile(

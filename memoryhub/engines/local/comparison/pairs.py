@@ -184,6 +184,7 @@ _LEAST_REPEATED, _LEAST_SLOT = 0.8, 0.5
 # What a pair scores that was not read (`reading.describe_reading`), and the least of one that was
 # from which on the new claim may end the older by itself.
 UNREAD, _LEAST_READ = -8.0, -2.0
+_SURELY_READ = 2.0
 
 
 def is_repetition(row: Mapping[str, float], slot: float, ends: float) -> bool:
@@ -212,13 +213,16 @@ def names_ended_thing(new: ClaimView, old: ClaimView, owners: tuple[str, ...] = 
 
 
 def may_take_place(row: Mapping[str, float]) -> bool:
-    """Whether a new claim may end one held unasked: both are of one owner, it does not say that it
-    stands beside something, and read by itself, if it was, it does not speak against that: another
-    claim of its message may be what ends the one held. What says that something is over has to name
-    it: who gives up the piano may still swim."""
+    """Whether a new claim may end one held unasked. It must not say that it stands beside
+    something, nor, read by itself, if it was, speak against ending that one: another claim of its
+    message may be what does. It has to be of the same owner, and to name what is over if it says
+    that something is (who gives up the piano may still swim), unless its reading leaves hardly a
+    doubt."""
     unlikely = UNREAD < row["read"] < _LEAST_READ
     unnamed = row["new_over"] and not (row["thing_ended"] or row["ending_named"])
-    return bool(row["same_owner"]) and not (row["own_more"] or unlikely or unnamed)
+    plainly = row["same_owner"] and not unnamed
+    surely = max(row["read"], row["read_said"]) >= _SURELY_READ
+    return bool((plainly or surely) and not (row["own_more"] or unlikely))
 
 
 def find_cues(text: str) -> frozenset[str]:

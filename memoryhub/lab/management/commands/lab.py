@@ -182,6 +182,13 @@ class Command(BaseCommand):
         changes.add_argument(
             "--without", type=_parse_names, default=(), metavar="A,B", help="authors to keep apart"
         )
+        changes.add_argument(
+            "--further",
+            type=_parse_names,
+            default=(),
+            metavar="A,B",
+            help="go on with what the hub reads by, whose lives these authors' come to",
+        )
         changes.add_argument("--out", type=Path, required=True, metavar="FILE")
 
         compared = actions.add_parser("run", help="presets side by side on the same questions")
@@ -350,24 +357,32 @@ class Command(BaseCommand):
 
     def _train_changes(self, options: dict[str, Any]) -> None:
         from memoryhub.engines.embedding.minilm_graph import build_pairs_graph, read_pairs_graph
+        from memoryhub.engines.local.comparison.reading import CHANGES_GRAPH_FILE
         from memoryhub.engines.reranking.packaged import PAIRS_GRAPH_FILE
         from memoryhub.lab.training import changes
         from memoryhub.lab.training.claim_pairs import build_pair_groups
         from memoryhub.lab.training.reader import train_pair_reading
 
-        lives = changes.load_lives(options["path"], options["without"])
-        dialogues = [
-            each
-            for folder in options["dialogues"]
-            for each in load_dialogues(folder)
-            if each.author not in HALVES["test"]
-        ]
-        questions = changes.choose_questions(lives, build_pair_groups(dialogues, LocalEngine()))
-        # What reads questions and answers knows much of it already.
-        start = read_pairs_graph(PAIRS_GRAPH_FILE)
+        path, without, further = (options[name] for name in ("path", "without", "further"))
         embedder, told = get_current_embedder(), self.stderr.write
+        if further:
+            new = changes.load_lives(path, without, only=further)
+            known = changes.load_lives(path, (*without, *further))
+            questions = changes.choose_further_questions(new, known)
+            start, pace = read_pairs_graph(CHANGES_GRAPH_FILE), changes.FURTHER_PACE
+        else:
+            dialogues = [
+                each
+                for folder in options["dialogues"]
+                for each in load_dialogues(folder)
+                if each.author not in HALVES["test"]
+            ]
+            groups = build_pair_groups(dialogues, LocalEngine())
+            questions = changes.choose_questions(changes.load_lives(path, without), groups)
+            # What reads questions and answers knows much of it already.
+            start, pace = read_pairs_graph(PAIRS_GRAPH_FILE), changes.PACE
         made = train_pair_reading(
-            questions, embedder, told, start, rounds=changes.ROUNDS, pace=changes.PACE
+            questions, embedder, told, start, rounds=changes.ROUNDS, pace=pace
         )
         options["out"].write_bytes(build_pairs_graph(made).SerializeToString(deterministic=True))
 
