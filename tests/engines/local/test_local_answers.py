@@ -656,3 +656,8 @@ def test_who_asks_what_was_so_is_told_the_whole_sentence() -> None:
     quote = replace(make_quote("I'm vegetarian, so no ham.", "Ana"), outdated=((0, 14),))
     asked = parse_question("What did Ana eat before?", [quote], "Ana")
     assert [each.text for each in rank_sentences(asked, [quote])] == [quote.text]
+
+
+def test_whoever_was_spoken_of_is_no_slip_of_the_hand() -> None:
+    told = state("Edie is 7 years old.", "Edie", predicate="age", object="7", assisted=True)
+    assert ENGINE.answer_question("how old is edie", [told], subject="Rosa").text == "7"

@@ -140,7 +140,8 @@ def answer_from_quotes(
 ) -> GroundedAnswer:
     """From the quotes, best first; abstains when none bears on the question."""
     # "whats her job": whoever types in a hurry leaves the apostrophe out.
-    question = _HURRIED.sub(r"\1 is", correct_typos(question[:_READ]))
+    known = [quote.text[:_READ] for quote in quotes[:_LOOKED_AT]]
+    question = _HURRIED.sub(r"\1 is", correct_typos(question[:_READ], known))
     language: LanguageCode = "zh" if detect_language(question) == "zh" else "en"
     near, quotes = quotes[:_LOOKED_AT], [quote for quote in quotes if quote.bears][:_LOOKED_AT]
     told_near = quotes or near

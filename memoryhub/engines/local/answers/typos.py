@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import islice
 from string import ascii_lowercase
@@ -26,10 +26,12 @@ _AMERICAN = {"our": "or", "s": "z", "ll": "l", "re": "er", "ogue": "og", "ence":
 _AMERICAN |= {"mme": "m", "ae": "e", "oe": "e"}
 
 
-def correct_typos(text: str) -> str:
+def correct_typos(text: str, told: Iterable[str] = ()) -> str:
     """The text with each word that is none put right, where one slip explains it: two letters in
-    the wrong order, and in longer words one that is missing or too many."""
+    the wrong order, and in longer words one that is missing or too many. A word of one of the texts
+    `told` is one: "edie" is who was spoken of."""
     found = {match[0] for match in islice(_WORD.finditer(text), _MOST_WORDS)}
+    found -= {word for each in told for word in _WORD.findall(each.lower())}
     slips = {word: right for word in found if (right := _correct_word(word))}
     return _WORD.sub(lambda match: slips.get(match[0], match[0]), text) if slips else text
 
