@@ -215,14 +215,15 @@ def names_ended_thing(new: ClaimView, old: ClaimView, owners: tuple[str, ...] = 
 def may_take_place(row: Mapping[str, float]) -> bool:
     """Whether a new claim may end one held unasked. It must not say that it stands beside
     something, nor, read by itself, if it was, speak against ending that one: another claim of its
-    message may be what does. It has to be of the same owner, and to name what is over if it says
-    that something is (who gives up the piano may still swim), unless its reading leaves hardly a
-    doubt."""
+    message may be what does. Of another owner its reading, or its message's, has to leave hardly a
+    doubt; and both, where it says that something is over and does not name it: who gives up the
+    piano may still swim."""
     unlikely = UNREAD < row["read"] < _LEAST_READ
     unnamed = row["new_over"] and not (row["thing_ended"] or row["ending_named"])
-    plainly = row["same_owner"] and not unnamed
-    surely = max(row["read"], row["read_said"]) >= _SURELY_READ
-    return bool((plainly or surely) and not (row["own_more"] or unlikely))
+    readings = row["read"], row["read_said"]
+    theirs = row["same_owner"] or max(readings) >= _SURELY_READ
+    named = not unnamed or min(readings) >= _SURELY_READ
+    return bool(theirs and named and not (row["own_more"] or unlikely))
 
 
 def find_cues(text: str) -> frozenset[str]:

@@ -56,6 +56,7 @@ _NO_LONGER_HAS = re.compile(
 )
 _CUES_OF_CHANGE = frozenset({"now", "over", "switch", "new", "wrong"})
 _LIKELIER_THAN_NOT = 0.5
+_MOST_SURE = 0.99  # that is told: nothing here is certain
 _COURTSHIP = re.compile(
     r"['’]s? (?:boyfriend|girlfriend|bf|gf)\.$|的(?:男朋友|女朋友|男友|女友|对象)。$"
 )
@@ -381,6 +382,7 @@ def _are_two_people(one: str, other: str, aliases: Collection[str]) -> bool:
 def _explain_verdict(slot: float, ends: float, candidate: ClaimCandidate) -> str:
     """("93 % about the same, 91 % that it ends it; for it: now, left; against it: also")."""
     words = list_telling_words(f"{candidate.said}\n{candidate.text}")
+    slot, ends = min(slot, _MOST_SURE), min(ends, _MOST_SURE)
     told = [f"{slot:.0%} about the same, {ends:.0%} that it ends it".replace("%", " %")]
     told += ["; for it: " + ", ".join(words.ending)] if words.ending else []
     told += ["; against it: " + ", ".join(words.keeping)] if words.keeping else []
