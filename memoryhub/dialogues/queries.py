@@ -8,10 +8,11 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Q, QuerySet
+from django.db.models import BooleanField, Exists, ExpressionWrapper, Q, QuerySet
 
 from memoryhub.dialogues.models import IS_INNER, Turn
 from memoryhub.tenants.database.prepared import open_prepared_cursor
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import get_current_tenant
 
 
@@ -24,15 +25,16 @@ def filter_turns_between(space_id: UUID, first_seq: int, last_seq: int) -> Query
 LATEST_TURNS = 20
 
 
-def build_assisted_condition(space_id: UUID) -> ExpressionWrapper[Q]:
-    """Whether of the space's latest turns some are an assistant's, or all people's are of one: many
-    an application sends only what its user says."""
-    latest = Turn.objects.filter(space_id=space_id).order_by("-seq").values("id")[:LATEST_TURNS]
+def build_assisted_condition(space: Space) -> ExpressionWrapper[Q]:
+    """Whether of the space's latest turns some are an assistant's, or all people's are those of
+    whom it is about: many an application sends only what its user says."""
+    latest = Turn.objects.filter(space=space).order_by("-seq").values("id")[:LATEST_TURNS]
     said = Turn.objects.filter(id__in=latest)
-    people = said.filter(role=Turn.Role.USER).order_by().values("space_id")
-    alone = people.annotate(count=Count("speaker", distinct=True)).filter(count=1)
-    helped = Exists(said.filter(role=Turn.Role.ASSISTANT))
-    return ExpressionWrapper(Q(helped) | Q(Exists(alone)), BooleanField())
+    people = said.filter(role=Turn.Role.USER)
+    others = people.exclude(speaker__in=space.called_names)
+    helped = Q(Exists(said.filter(role=Turn.Role.ASSISTANT)))
+    alone = Q(Exists(people)) & ~Q(Exists(others))
+    return ExpressionWrapper(helped | alone, BooleanField())
 
 
 def load_turns_before(turn: Turn, count: int) -> list[Turn]:

@@ -180,7 +180,7 @@ def load_quotes_for_question(space: Space, question: str, *, now: datetime) -> l
 def _load_tenant(space: Space) -> tuple[Tenant, bool]:
     """The space's, and whether what was said there is talk with an assistant. One statement; call
     inside the tenant's scope."""
-    assisted = build_assisted_condition(space.id)
+    assisted = build_assisted_condition(space)
     tenant = Tenant.objects.annotate(assisted=assisted).get(id=space.tenant_id)
     return tenant, tenant.assisted
 

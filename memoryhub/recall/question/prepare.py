@@ -58,7 +58,7 @@ class PreparedQuestion:
     vector each where there are vectors: `name_vectors`. `window` is what was said before it in
     `session_id`. `version` is the space's policy's. `pending`: so many turns of the space waited
     to be read when it was asked. `is_assisted`: what was said there last is talk with an assistant,
-    or nobody else's than one person's.
+    or the subject's alone.
     """
 
     space: Space
@@ -178,7 +178,8 @@ SELECT embedding_model, (
   SELECT count(*) FROM dialogues_turn
   WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND state = 'pending'), (
   SELECT engine FROM tenants_tenant WHERE id = %(tenant)s), (
-  SELECT bool_or(role = 'assistant') OR count(DISTINCT speaker) FILTER (WHERE role = 'user') = 1
+  SELECT bool_or(role = 'assistant')
+    OR bool_and(speaker = ANY(%(called)s)) FILTER (WHERE role = 'user')
   FROM (
     SELECT role, speaker FROM dialogues_turn
     WHERE tenant_id = %(tenant)s AND space_id = %(space)s
@@ -192,8 +193,13 @@ def load_space_state(space: Space) -> SpaceSearchState:
     the tenant's scope."""
     effective = load_effective_policy(space)
     with open_prepared_cursor() as cursor:
-        asked: dict[str, UUID | int] = {"tenant": space.tenant_id, "space": space.id}
-        cursor.execute(_SPACE_STATE_SQL, asked | {"latest": LATEST_TURNS})
+        asked: dict[str, UUID | int | list[str]] = {
+            "tenant": space.tenant_id,
+            "space": space.id,
+            "latest": LATEST_TURNS,
+            "called": list(space.called_names),
+        }
+        cursor.execute(_SPACE_STATE_SQL, asked)
         model, pending, engine, assisted = cursor.fetchone() or ("", 0, "", False)
     policy, version = effective.policy, effective.version
     return SpaceSearchState(policy, version, model or "", pending, engine, bool(assisted))
