@@ -82,6 +82,24 @@ def test_who_tells_on_without_an_assistant_is_no_talk_among_people(
     assert len(list_open_proposals(tenant)) == 1
 
 
+def test_who_tells_alone_after_somebody_else_spoke_is_among_people(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where only the other one speaks, and the subject's words are of another session."""
+    decide_evenly(monkeypatch)
+    said = [
+        [Message("user", "Good morning.", "Ana")],
+        [Message("user", "I go to Fitbox gym.", "Ben")],
+        [Message("user", "I go to Ironworks gym.", "Ben")],
+    ]
+    for day, messages in enumerate(said):
+        dated = [replace(each, timestamp=AT + timedelta(days=day)) for each in messages]
+        job = ingest_messages(tenant.id, IngestRequest("ana", dated, f"s{day}")).job
+        assert job is not None
+        run_space(tenant.id, job.space_id)
+    assert list_open_proposals(tenant) == []
+
+
 def test_quitting_ends_what_it_denies(tenant: Tenant) -> None:
     derive_daily_lines(
         tenant, "I smoke cigarettes.", "I drink coffee every day.", "I quit smoking cigarettes."

@@ -39,8 +39,8 @@ Progress = Callable[[str], None]
 Columns = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-# Of what is true in the end, the share that may be closed; one in a hundred is allowed. (Half of
-# what is counted here is over after all, in part: "works nights, 4 on 2 off" after a move to days.)
+# Of what is true in the end, the share that may be closed; one in a hundred is allowed. (Some of
+# what is counted is over after all, in part: "works nights, 4 on 2 off" after a move to days.)
 MOST_WRONG = {"en": 0.005, "zh": 0.0065}
 LEAST_WORTH = 0.5  # of the pairs that a person is asked about, those in which something is over
 _QUIET_PARTS = 3

@@ -262,6 +262,7 @@ def test_not_everybody_one_reports_to_is(text: str) -> None:
     [
         ("got two kids, Milo who's 9 and Edie, 6", "Edie is 6 years old."),
         ("got two kids, Milo who's 9 and Edie, 6", "Milo is 9 years old."),
+        ("my girls are June (7) and Kim (4)", "June is 7 years old."),
         ("Edie's turned 7, unicorn everything", "Edie has turned 7."),
         ("dev's moved in, kids adore him", "Dev has moved in."),
         (
@@ -282,6 +283,7 @@ def test_what_is_told_in_passing_of_a_life(text: str, told: str) -> None:
     ("text", "wrong"),
     [
         ("got two kids, Milo who's 9 and Edie, 6", "Milo is 9 and Edie"),
+        ("the kids come on Sunday, 6, and stay", "Sunday is 6"),
         ("turns out its not coeliac, had the biopsy, it's just lactose", "biopsy is"),
         ("i've gone onto days! 8 to 4, they finally said yes", "they finally said"),
         ("Milo loves climbing, goes every thursday after school", "user-31: goes"),

@@ -218,7 +218,8 @@ def _leave_out_outdated(
         told = sum(min(end, b) - max(start, a) for a, b in over)
         if not over:
             yield start, end, person
-        if not over or 2 * told > end - start:
+            continue
+        if 2 * told > end - start:
             continue
         at = start
         for a, b in [*over, (end, end)]:

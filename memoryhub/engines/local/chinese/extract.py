@@ -104,14 +104,14 @@ _THEME_PATTERNS = {
     "居住": "住|搬|房|公寓|租|家具|装修",
 }
 _ENTITY_TYPES = {"nr": "person", "ns": "place", "nt": "organisation", "nrt": "person"}
-_PARTED = re.compile(r"(?<=..)分$")  # the segmenter reads 跟陈浩分了 as of one 陈浩分
+_PARTED = re.compile(r"(?<=..)分$")  # the tagger reads 跟陈浩分了 as of one 陈浩分
 _WORDS = re.compile(r"[^\W\d零一二两三四五六七八九十百千万]")
 # What one never eats or drinks is to be known, however briefly it is said: "不吃肉".
 _DIET = re.compile(
     r"(?:我|平时|从来|一直|也|都|现在)*(?:不(?:能|怎么)?[吃喝](?!了|饭|下|得|到|亏|醋)\w{1,6}$|吃[全素]|.{0,6}(?:过敏|不耐受))"
 )
-_ONESELF = re.compile(r"(?<![\u4e00-\u9fff])本人")  # and not in 日本人
-_POLITELY = re.compile("叔叔|伯父|伯母|阿姨|大爷|大妈|大叔|老人家?")
+_SPEAKER_IN_PERSON = re.compile(r"(?<![\u4e00-\u9fff])本人")  # and not in 日本人
+_POLITE_KIN = re.compile("叔叔|伯父|伯母|阿姨|大爷|大妈|大叔|老人家?")
 _PET_WORD = re.compile(r"[只条匹]|猫|狗|宠物|儿子|女儿|孩子")
 
 
@@ -245,7 +245,7 @@ def list_stated_facts(
     """All that an utterance of the exchange states of people and their things."""
     earlier = [*exchange.history, *exchange.utterances]
     before = earlier[: earlier.index(utterance)]
-    known = find_antecedent(map(_read_politeness, reversed(before[-2:])), utterance.speaker)
+    known = find_antecedent(map(_drop_polite_kin, reversed(before[-2:])), utterance.speaker)
     asked = before[-1] if before and before[-1].speaker != utterance.speaker else None
     reader = StatementReader(utterance.speaker, people - {utterance.speaker})
     question = find_question(asked.text) if asked else ""
@@ -259,10 +259,10 @@ def list_stated_facts(
     ]
 
 
-def _read_politeness(utterance: Utterance) -> str:
-    """What it says, without an assistant's 叔叔 for somebody's father."""
+def _drop_polite_kin(utterance: Utterance) -> str:
+    """What it says, without an assistant's 叔叔, who is the father just spoken of."""
     text = utterance.text
-    return _POLITELY.sub("", text) if utterance.role == "assistant" else text
+    return _POLITE_KIN.sub("", text) if utterance.role == "assistant" else text
 
 
 def _demote_second_home(fact: FactCandidate, before: Sequence[FactCandidate]) -> FactCandidate:
@@ -460,7 +460,7 @@ def _split_at_verb(words: Sequence[TaggedWord]) -> tuple[str, str]:
 
 def _to_third_person(text: str, name: str) -> str:
     text = re.sub(rf"[我俺](?={KIN}|{ROLES})", f"{name}的", text)
-    text = _ONESELF.sub(name, text.replace("我们", f"{name}他们"))
+    text = _SPEAKER_IN_PERSON.sub(name, text.replace("我们", f"{name}他们"))
     return re.sub(r"(?<!自)[我俺]", name, text)
 
 
@@ -471,7 +471,7 @@ def _extract_entities(
     found = [EntityMention(u.speaker, "person") for u in exchange.utterances if u.role == "user"]
     found += [EntityMention(name, "person") for name in sorted(people) if name in said]
     found += [
-        EntityMention(_PARTED.sub("", word), _ENTITY_TYPES[tag])
+        EntityMention(_PARTED.sub("", word) if tag == "nr" else word, _ENTITY_TYPES[tag])
         for word, tag in words
         if tag in _ENTITY_TYPES and len(word) > 1
     ]

@@ -84,7 +84,7 @@ _EXISTS = re.compile(r"^(?!家)\w{1,4}(?:有|是)(?!我)")
 # What takes the place of something that has gone: "关门了，改去…".
 _INSTEAD = re.compile(r"(?:就|所以|现在|后来|只好|我)*(?:改(?![天日变善正口]|主意)|换成|换到|换去)")
 _GONE = re.compile(r"不\w{1,4}了$|没了$|(?:关门|倒闭|停业|拆|黄|卖|坏|丢|戒|取消)了?$")
-_SPEAKERS = re.compile("[我咱]们|咱")
+# Who does something for the speaker, and is spoken of from there on: 现在带我们的是Grace.
 _DOES_FOR_ONE = re.compile(
     r"(?:现在|目前|如今|以后|后来|新)*\w{1,3}(?:我们?|咱们?)\w{0,4}的(?:老师|人|领导|老板)?(?:是|叫|换成了?)(?:.{1,8}的)?"
     rf"(?P<name>[A-Z][A-Za-z]+|{ANY_FAMILY_NAME}(?:老师|医生|师傅|教练|经理|主任|总)|[小老]{ANY_FAMILY_NAME})"
@@ -164,11 +164,12 @@ class StatementReader:
                 if before.last is not None and _continues(clause, open_ended, before.last, before):
                     before.last.clauses.append(clause)
                 else:
-                    made = self._tell_who(clause, sentence)
-                    if made is None:
-                        if subject.kind == "nothing":
-                            subject = self._carry_subject(clause, before)
-                        made = Statement(subject, [clause], sentence)
+                    if told := _DOES_FOR_ONE.fullmatch(clause.text):
+                        name = told["name"]
+                        subject = Subject("person", name, name, *told.span("name"))
+                    elif subject.kind == "nothing":
+                        subject = self._carry_subject(clause, before)
+                    made = Statement(subject, [clause], sentence)
             if made is not None:
                 found.append(made)
                 before.last = made
@@ -188,15 +189,6 @@ class StatementReader:
         if answer is None:
             return None
         return Statement(answer.subject, [clause], sentence, answer.text)
-
-    def _tell_who(self, clause: ChineseClause, sentence: str) -> Statement | None:
-        """Who does something for the speaker, of whom the next clauses tell: "带我们的是Grace"."""
-        told = _DOES_FOR_ONE.fullmatch(clause.text)
-        if told is None:
-            return None
-        text = _SPEAKERS.sub(f"{self.speaker}他们", clause.text)
-        text = text.replace("我", self.speaker)
-        return Statement(Subject("person", told["name"], told["name"]), [clause], sentence, text)
 
     def _carry_subject(self, clause: ChineseClause, before: _Understood) -> Subject:
         """A verb alone is about the thing before it ("卖了"). A relative goes on being spoken of,

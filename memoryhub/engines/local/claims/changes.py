@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from memoryhub.engines.local.claims.short_answers import CompletedStatement
 from memoryhub.engines.local.claims.whereabouts import is_passing
+from memoryhub.engines.local.dates.calendar import MONTHS, WEEKDAYS
 from memoryhub.engines.local.grammar.scene import ParsedTurn
 from memoryhub.engines.local.grammar.speech import is_question
 from memoryhub.engines.local.wordlists import CONDITIONS, JOBS, split_words
@@ -116,17 +117,13 @@ _OWN_AGE = re.compile(
     r"\b(?:i['’]?m|i am) (?P<name>[A-Za-z][\w'’-]{1,30}), (?P<age>[1-9]\d)(?=\W*$|[,.;!]| and\b)",
     re.I,
 )
-_DAYS_AND_MONTHS = (
-    "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August"
-    "|September|October|November|December"
-)
 _CHILDREN = re.compile(
     r"\b(?:kids?|child(?:ren)?|sons?|daughters?|twins|boys?|girls?|grandkids|grandchildren)\b", re.I
 )
 # "Milo (9)", "Milo who's 9 and Edie, 6".
 _AGE_BESIDE = re.compile(
-    rf"\b(?!(?:{_DAYS_AND_MONTHS}))(?P<name>[A-Z][\w'’]{{1,30}})"
-    r"(?: ?\((?:aged )?|,? (?:who(?:['’]?s| is) |aged )|, )(?P<age>\d{1,2})"
+    r"\b(?P<name>[A-Z][\w'’]{1,30})"
+    r"(?: ?\((?:aged )?|,? (?:who(?:['’]?s| is) |aged )|(?P<comma>, ))(?P<age>\d{1,2})"
     r"(?=\)|\W*$|[,.;]| and | &)"
 )
 # "Kayleigh's 7 and Mason's 3", where the parser knows the "'s" as "is".
@@ -327,6 +324,8 @@ def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
             at = start + found.start("age")
             yield CompletedStatement(f"I am {found['age']} years old.", at, start + found.end())
         for found in _AGE_BESIDE.finditer(text) if _CHILDREN.search(text) else ():
+            if found["comma"] and found["name"].lower() in WEEKDAYS | MONTHS:
+                continue  # "on Sunday, 6 of them"
             at = start + found.start("name")
             told = f"{found['name']} is {found['age']} years old."
             yield CompletedStatement(told, at, start + found.end("age"))

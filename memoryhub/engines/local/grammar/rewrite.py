@@ -131,7 +131,7 @@ def _get_next_word(token: Token, past: Collection[str] = ()) -> str:
 
 
 _NEVER_PASSIVE = split_words("""
-    been got had moved turned started joined become begun grown stopped switched left
+    been got had moved turned started joined become begun grown stopped switched
 """)
 # "Becky's finally got room" has it.
 _BETWEEN = split_words("finally just already only always never now also")

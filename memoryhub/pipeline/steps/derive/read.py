@@ -53,7 +53,7 @@ class DialogueBatch:
     summary: str = ""  # S
     echoes: Mapping[UUID, Sequence[TextSpan]] = field(default_factory=dict)
     names: Sequence[str] = ()  # of whom something is held, beside those who speak
-    people: Sequence[str] = ()  # who speaks for themselves in this space, now or before
+    participants: Sequence[str] = ()  # who speaks in this space, but for a silent assistant
     absorbed: Sequence[Job] = ()  # jobs behind this one whose turns are read along with its own
 
     def select_page_turns(self, page: Page) -> list[Turn]:
@@ -68,7 +68,7 @@ class DialogueBatch:
     def is_assisted(self) -> bool:
         """Whether an assistant takes part, or nobody else does than the one who speaks."""
         said = [*self.turns, *self.before]
-        return len(self.people) < 2 or any(turn.role == "assistant" for turn in said)
+        return len(self.participants) < 2 or any(turn.role == "assistant" for turn in said)
 
     @property
     def last_seq(self) -> int:
@@ -173,7 +173,7 @@ def _build_batch(job: Job, turns: list[Turn], absorbed: Sequence[Job] = ()) -> D
         ),
         summary=load_rolling_text(space),
         names=_load_names(space) if turns else (),
-        people=_find_people(space, [*before, *turns]),
+        participants=_find_participants(space, [*before, *turns]),
         echoes=find_echoes(space, [*elsewhere, *before, *turns]) if turns else {},
         absorbed=absorbed,
     )
@@ -187,17 +187,17 @@ def _load_names(space: Space) -> tuple[str, ...]:
     return tuple(named.values_list("owner", flat=True).distinct()[:_MOST_NAMES])
 
 
-def _find_people(space: Space, said: Sequence[Turn]) -> list[str]:
+def _find_participants(space: Space, said: Sequence[Turn]) -> list[str]:
     """Who speaks here, but for an assistant that is silent in what is read: it makes no talk among
     people of what one person tells."""
-    people = space.people
-    heard = {space.name_owner(turn.speaker) for turn in said}
-    unheard = [name for name in people if name not in heard]
-    if not unheard or len(people) - len(unheard) > 1:
-        return people
-    spoken = Turn.objects.filter(space=space, role=Turn.Role.USER, speaker__in=unheard)
-    as_people = {*spoken.values_list("speaker", flat=True).distinct().order_by()}
-    return [name for name in people if name in heard or name in as_people]
+    known = space.people
+    heard = {space.display_name, *(space.name_owner(turn.speaker) for turn in said)}
+    silent = [name for name in known if name not in heard]
+    if not silent or len(known) - len(silent) > 1:
+        return known
+    spoken = Turn.objects.filter(space=space, role=Turn.Role.USER, speaker__in=silent)
+    people = {*spoken.values_list("speaker", flat=True).distinct().order_by()}
+    return [name for name in known if name in heard or name in people]
 
 
 def _load_pages(turns: Sequence[Turn]) -> list[Page]:
@@ -267,7 +267,7 @@ def build_exchange(batch: DialogueBatch, page: Page, handles: dict[str, TextWind
     return Exchange(
         utterances=utterances,
         history=_build_history(batch, page),
-        participants=batch.people,
+        participants=batch.participants,
         subject=batch.space.display_name,
         aliases=batch.space.called_names,
         names=batch.names,
