@@ -73,7 +73,8 @@ def memory(monkeypatch: pytest.MonkeyPatch, world: ConsoleWorld) -> list[MemoryI
 
 def make_turn_item(turn: Turn, kind: str = "turn", **values: object) -> MemoryItem:
     source = TurnSource(turn.id, "D1:1", turn.speaker, turn.text, turn.occurred_at)
-    values = {"id": turn.id, "text": turn.text, "sources": (source,)} | values
+    whose = {"owner" if kind == "fact" else "speaker": turn.speaker}
+    values = {"id": turn.id, "text": turn.text, "sources": (source,)} | whose | values
     return MemoryItem(kind=kind, score=1.5, parts={"dense": 1.0}, occurred_at=MAY, **values)  # type: ignore[arg-type]  # test values
 
 

@@ -42,7 +42,8 @@ def upstream(settings: Settings, world: ConsoleWorld) -> Iterator[OpenAIServer]:
 def asked(monkeypatch: pytest.MonkeyPatch, world: ConsoleWorld) -> list[dict[str, Any]]:
     """Every search of the chat; each finds the fact of the world."""
     searches: list[dict[str, Any]] = []
-    fact = make_turn_item(world.turn, "fact", id=world.fact.id, text=world.fact.text)
+    text = f"{world.space.subject} keeps bees in Ghent"  # as a fact is read from "I keep bees"
+    fact = make_turn_item(world.turn, "fact", id=world.fact.id, text=text)
 
     def search(space: Space, query: str, **options: Any) -> SearchResult:
         searches.append(options)
@@ -90,7 +91,7 @@ def test_words_come_one_by_one_and_name_what_they_rest_on(
     ]
     assert "Never make a memory up" in system
     assert message.endswith("\n\nWhere are my bees?")
-    assert "[f1] 2026-05-12 I keep bees in Ghent" in message
+    assert f"[f1] 2026-05-12 {world.space.subject} keeps bees in Ghent" in message
     pieces = {at: html for name, data in told if name == "put" for at, _, html in data}
     took = next(html for at, html in pieces.items() if at.startswith("took-"))
     assert "Answered from" in took
