@@ -190,7 +190,7 @@ def _describe_nearness(
     embedder = get_packaged_embedder()
     near = embedder.embed([piece.text for piece in pieces])
     likeness = (near @ embedder.embed_questions([asked.text])[0]).tolist()
-    return _describe_places("near", likeness)
+    return _describe_places("near", likeness, beside=0.0)
 
 
 def _describe_reading(
@@ -202,13 +202,16 @@ def _describe_reading(
     first = [at for at in nearest if pieces[at].quote < _FIRST_MEMORIES][: _MOST_READ // 2]
     texts = list(dict.fromkeys(pieces[at].text for at in (*first, *nearest)))[:_MOST_READ]
     scores = dict(zip(texts, get_packaged_reranker(1).score_texts(asked.text, texts), strict=True))
-    return _describe_places("read", [scores.get(piece.text, _UNREAD) for piece in pieces])
+    return _describe_places("read", [scores.get(piece.text, _UNREAD) for piece in pieces], beside=_UNREAD)
 
 
-def _describe_places(name: str, values: Sequence[float]) -> list[dict[str, float]]:
-    """Each value by itself and beside the others."""
+def _describe_places(
+    name: str, values: Sequence[float], *, beside: float
+) -> list[dict[str, float]]:
+    """Each value by itself and beside the others; beside none, it stands beside that of a piece
+    that has nothing to do with the question."""
     ranked = sorted(values, reverse=True)
-    first, second = [*ranked, 0.0, 0.0][:2]
+    first, second = [*ranked, beside, beside][:2]
     return [
         {
             name: value,
