@@ -254,9 +254,11 @@ def _adopt_speaker(space: Space, said: Sequence[Turn]) -> None:
     known is theirs."""
     spoken = [turn for turn in said if turn.role == Turn.Role.USER]
     names = {turn.speaker for turn in spoken}
-    if len(names) != 1 or names <= {*space.called_names}:
+    if len(names) != 1:
         return
     (speaker,) = names
+    if speaker in space.called_names and not (speaker == space.subject and _is_nameless(space)):
+        return
     named = reads_like_name(speaker)
     known = "" if space.display_name in PLACEHOLDERS else space.display_name
     if named and known and not may_name_one_person(known, speaker):
@@ -271,5 +273,10 @@ def _adopt_speaker(space: Space, said: Sequence[Turn]) -> None:
         return
     placeholder = THE_USER_BY_LANGUAGE.get(detect_language(spoken[0].text), "")
     called = choose_display_name(space.name, space.subject, placeholder)
-    space.former_names = sorted({*space.former_names, speaker})
+    space.former_names = sorted({*space.former_names, speaker} - {space.subject})
     space.speakers = [*space.speakers, called]
+
+
+def _is_nameless(space: Space) -> bool:
+    """Whether it is not known yet in which language the subject is called "the user"."""
+    return space.display_name in PLACEHOLDERS and not {*PLACEHOLDERS} & {*space.speakers}

@@ -544,10 +544,12 @@ class Quote:
     `speaker` said it, word by word; a memory in the hub's own words has none, and `owner` is whom
     it is about. `predicate` and `object` are a fact's slots. `note`: how a note is described,
     what a fact relates, the summary of an exchange's chain, an episode's title: context, and never
-    quoted. `until`: it holds no longer; `tells_end`: what it says is that something is over.
+    quoted. `until`: it holds no longer; `tells_end`: what it says is that something is over; `due`:
+    it was planned, and its day has come.
     `replaced`: the words of what it took the place of. `outdated`: characters of a message that
     told what holds no longer. `bears` False: only among the nearest, below a search's floor.
-    `assisted`: of talk with an assistant, in which one person tells of themselves.
+    `assisted`: of talk with an assistant, in which one person tells of themselves. `subject_names`:
+    all that whom the memories are about is called by, as they are called now first.
     """
 
     text: str
@@ -561,10 +563,16 @@ class Quote:
     relevance: float | None = None
     note: str = ""
     tells_end: bool = False
+    due: bool = False
     replaced: str = ""
     outdated: Sequence[tuple[int, int]] = ()
     bears: bool = True
     assisted: bool = False
+    subject_names: tuple[str, ...] = ()
+
+    def name_person(self, name: str) -> str:
+        """What somebody of this name is called now."""
+        return self.subject_names[0] if name in self.subject_names else name
 
     def states_any_of(self, predicates: Collection[str]) -> bool:
         """Whether it is a fact of one of these kinds."""

@@ -19,7 +19,7 @@ from django.utils import timezone
 from memoryhub.dialogues.queries import build_assisted_condition
 from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.engines.local.answers import extractive
-from memoryhub.engines.local.answers.asked import find_asked_tense
+from memoryhub.engines.local.answers.asked import find_asked_identity, find_asked_tense
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.claims.predicates import find_question_predicates
 from memoryhub.engines.local.language import detect_language
@@ -81,6 +81,8 @@ def answer_question(
     """
     check_token_budget(budget_tokens)
     now, clock = now or timezone.now(), StageTimer()
+    wanted = find_asked_identity(question)
+    include_past = include_past or bool(wanted and wanted.name)  # "who is Lena", who has left
     with open_ledger(space.tenant_id, space_id=space.id, at=now) as ledger:
         before = len(ledger.calls)
         found = search_memories(
@@ -203,8 +205,10 @@ def _build_quotes(
 
 def _name_people(space: Space, quote: Quote) -> Quote:
     """With the subject by one name, whatever they spoke under."""
-    speaker, owner = space.name_owner(quote.speaker), space.name_owner(quote.owner)
-    return replace(quote, speaker=speaker, owner=owner)
+    names = space.called_names
+    named = replace(quote, subject_names=names)
+    speaker, owner = named.name_person(quote.speaker), named.name_person(quote.owner)
+    return replace(named, speaker=speaker, owner=owner)
 
 
 def _fit_token_budget(

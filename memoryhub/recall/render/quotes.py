@@ -22,12 +22,14 @@ _NEAR, _WORDS = 6.6, 2.0
 
 @dataclass(frozen=True, slots=True)
 class QuoteDetails:
-    """What items do not say of themselves: facts' rows, with what they took the place of, since
-    when turns and notes are over, and which characters of a turn, by its id, told what is."""
+    """What items do not say of themselves, as things stand `at` a time: facts' rows, with what they
+    took the place of, since when turns and notes are over, and which characters of a turn, by its
+    id, told what is."""
 
     facts: Mapping[UUID, Fact]
     end_times: Mapping[UUID, datetime]
     outdated: Mapping[UUID, Sequence[tuple[int, int]]]
+    at: datetime
 
 
 def load_quote_details(
@@ -39,7 +41,7 @@ def load_quote_details(
     said = {item.id: _list_turns_of(item) for item in items if item.kind in ("turn", "note")}
     told = _load_told_claims({turn for turns in said.values() for turn in turns})
     outdated = {turn: _list_outdated_spans(claims, at) for turn, claims in told.items()}
-    return QuoteDetails(facts, _find_end_times(said, told, at, predicates), outdated)
+    return QuoteDetails(facts, _find_end_times(said, told, at, predicates), outdated, at)
 
 
 def _list_turns_of(item: MemoryItem) -> set[UUID]:
@@ -128,12 +130,18 @@ def build_quote(
         note=item.description,
         predicate=fact.predicate_key if fact else "",
         tells_end=fact is not None and fact.polarity == "ended",
+        due=fact is not None and _is_due(fact, known.at),
         object=(fact.object or fact.complement) if fact else "",
         until=item.valid_to,
         relevance=bearing,
         replaced=fact.supersedes.text if fact and fact.supersedes else "",
         bears=item.relevant,
     )
+
+
+def _is_due(fact: Fact, at: datetime) -> bool:
+    """Whether the day of a plan has come: who was to move next week may have moved."""
+    return fact.polarity == "planned" and fact.event_to is not None and fact.event_to <= at
 
 
 def _place_outdated(

@@ -234,3 +234,13 @@ def test_how_an_assistant_speaks_of_ones_father_is_nobody_else() -> None:
     said = [Utterance("m0", "何苗", "user", "嗯，他现在给小区看大门", AT)]
     (found,) = ENGINE.extract_memories([Exchange(said, before, ("何苗", "Hub"), "何苗")])
     assert [fact.text for fact in found.facts] == ["何苗的爸爸现在给小区看大门。"]
+
+
+def test_each_of_those_who_are_named_in_a_row_is_known() -> None:
+    told = list_claims("我和女朋友琳琳住在杭州，养了两只猫，米粒和豆包")
+    assert {"琳琳是何苗的女朋友。", "米粒是何苗的猫。", "豆包是何苗的猫。"} <= {*told}
+    assert not any("米粒和豆包" in each for each in told)
+
+
+def test_what_is_said_twice_is_no_name() -> None:
+    assert not any("天天是" in each for each in list_claims("我妈天天跳广场舞"))

@@ -634,7 +634,7 @@ def test_a_quotation_says_whom_it_is_about() -> None:
     around = "Rain again and the bus took its time, so I had the whole paper read twice over. " * 4
     quotes = [make_talk_quote(f"{around}{said} {around}"), make_talk_quote("The bus was late.", 1)]
     answer = ENGINE.answer_question("what does my sister do for a living", quotes, subject="Noor")
-    assert answer.text == f"“Noor: {said}” (May 2024)"
+    assert answer.text == f"“{said}” (May 2024)"
     (support,) = answer.supports
     assert support.span is not None
     assert quotes[0].text[slice(*support.span)] == said
@@ -661,3 +661,97 @@ def test_who_asks_what_was_so_is_told_the_whole_sentence() -> None:
 def test_whoever_was_spoken_of_is_no_slip_of_the_hand() -> None:
     told = state("Edie is 7 years old.", "Edie", predicate="age", object="7", assisted=True)
     assert ENGINE.answer_question("how old is edie", [told], subject="Rosa").text == "7"
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Do I keep bees?", "Yes: “Noor keeps bees in Ghent.”"),
+        ("Where do I keep my bees?", "“Noor keeps bees in Ghent.” (May 2024)"),
+        ("What is my sister called?", "I found nothing about that."),
+        ("How many brothers do I have?", "I found nothing about that."),
+    ],
+)
+def test_a_memory_that_stands_alone_answers_what_it_tells(question: str, found: str) -> None:
+    told = state("Noor keeps bees in Ghent.", "Noor", relevance=1.5, assisted=True)
+    assert ENGINE.answer_question(question, [told], subject="Noor").text == found
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("when is my dad's birthday", "The user's mum's birthday is June 3rd."),
+        ("我爸生日是哪天", "用户的妈妈生日是六月三号。"),
+    ],
+)
+def test_mums_birthday_is_not_dads(question: str, text: str) -> None:
+    owner = "用户" if "用户" in text else "the user"
+    told = state(text, owner, relevance=3.0, assisted=True)
+    answer = ENGINE.answer_question(question, [told], subject=owner)
+    assert not answer.used
+
+
+def test_a_note_in_which_the_subject_spoke_under_an_id_is_their_own_words() -> None:
+    note = make_quote("u_7: I'm called Noor. I love chess.\nassistant: Nice!")
+    note = replace(note, subject_names=("Noor", "u_7"), relevance=1.5, assisted=True)
+    (first, *_) = rank_sentences(parse_question("what do I love", [note], "Noor"), [note])
+    assert (first.text, first.person) == ("I love chess.", "Noor")
+    assert ENGINE.answer_question("what do I love", [note], subject="Noor").text == (
+        "“I love chess.” (May 2024)"
+    )
+
+
+def test_a_plan_whose_day_has_come_is_told_beside_what_was_held_before() -> None:
+    asks = {"predicate": "lives_in", "relevance": 2.0, "assisted": True}
+    home = state("Noor lives in Ghent.", "Noor", object="Ghent", **asks)
+    plan = state("Noor is moving to Lille next week.", "Noor", 30, object="Lille", due=True, **asks)
+    answer = ENGINE.answer_question("Where do I live?", [home, plan], subject="Noor")
+    assert answer.text == (
+        "“Noor is moving to Lille next week.” (June 2024) “Noor lives in Ghent.” (May 2024)"
+    )
+    settled = state("Noor lives in Lille.", "Noor", 60, object="Lille", **asks)
+    answer = ENGINE.answer_question("Where do I live?", [settled, plan], subject="Noor")
+    assert answer.text == "Lille"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What happened to Tofu?", "Tofu died last night."),
+        ("Is Tofu alive?", "Tofu died last night."),
+        ("卡罗拉还在吗？", "用户的卡罗拉卖了。"),
+    ],
+)
+def test_what_became_of_something_is_told(question: str, text: str) -> None:
+    told = state(text, "Tofu" if text.isascii() else "用户", relevance=0.0, assisted=True)
+    other = state("用户养了两只猫。" if not text.isascii() else "Noor has two cats.", "Noor", 1)
+    answer = ENGINE.answer_question(
+        question, [replace(other, relevance=0.0, assisted=True), told], subject="Noor"
+    )
+    assert text in answer.text
+
+
+def test_who_somebody_was_is_told_where_they_are_it_no_more() -> None:
+    was = state("Lena is Noor's girlfriend.", "Lena", until=AT, relevance=1.0, assisted=True)
+    answer = ENGINE.answer_question("Who is Lena?", [was], subject="Noor")
+    assert answer.text == "Used to be: “Lena is Noor's girlfriend.”"
+    now = state("Lena is Noor's boss.", "Lena", 1, relevance=1.0, assisted=True)
+    answer = ENGINE.answer_question("Who is Lena?", [was, now], subject="Noor")
+    assert answer.text == "“Lena is Noor's boss.”"
+
+
+def test_what_was_before_is_what_something_took_the_place_of() -> None:
+    old = "陈静在北京协和医院当护士。"
+    was = state(old, "陈静", until=AT, relevance=1.0, assisted=True)
+    now = state(
+        "陈静现在在朝阳医院当护士长。", "陈静", 9, predicate="works_at", replaced=old,
+        relevance=3.4, assisted=True,
+    )  # fmt: skip
+    answer = ENGINE.answer_question("我以前在哪儿工作？", [now, was], subject="陈静")
+    assert answer.text == f"“{old}”"
+
+
+@pytest.mark.parametrize("question", ["我喜欢什么？", "我的爱好是什么？"])
+def test_hobbies_are_what_somebody_likes(question: str) -> None:
+    told = state("小李喜欢打篮球和玩游戏。", "小李", relevance=0.6, assisted=True)
+    assert told.text in ENGINE.answer_question(question, [told], subject="小李").text

@@ -57,6 +57,10 @@ def find_time(text: str) -> TimeSpan:
         ("We met two weekends ago.", "2024-05-04", "2024-05-06", "day"),
         ("We met two Fridays ago.", "2024-05-03", "2024-05-04", "day"),
         ("We fly in two weeks.", "2024-05-27", "2024-06-03", "week"),
+        ("The interview was moved to Tuesday 21 May.", "2024-05-21", "2024-05-22", "day"),
+        ("It got rescheduled to Friday at 10.", "2024-05-17", "2024-05-18", "day"),
+        ("The wedding was put back to September.", "2024-09-01", "2024-10-01", "month"),
+        ("My flight got moved to the 3rd, same time.", "2024-06-03", "2024-06-04", "day"),
         ("I moved in 2019.", "2019-01-01", "2020-01-01", "year"),
         ("I grew up in the 1990s.", "1990-01-01", "2000-01-01", "decade"),
         ("I was born on the 5th of May 1990.", "1990-05-05", "1990-05-06", "day"),
@@ -157,3 +161,7 @@ def test_weekends_and_weeks_seen_from_a_sunday() -> None:
 
 def test_before_the_first_year_there_is_nothing() -> None:
     assert find_times("9000 years ago", AT) == ()
+
+
+def test_a_team_is_no_day() -> None:
+    assert not find_times("He moved to the 1st team.", AT)

@@ -85,6 +85,7 @@ def test_another_value_in_the_same_slot_takes_its_place(new: str, old: str) -> N
     ("new", "old"),
     [
         ("Ana's friend is called Tom.", "Ana's friend is called Max."),
+        ("Ana has a meeting on Wednesday.", "Ana has a meeting on Monday."),
         ("Ana's old boss is Henrik.", "Ana's boss is Sofia."),
         ("Ana's boss is great.", "Ana's boss is Sofia."),
         ("Rita's boss is Tom.", "Ana's boss is Sofia."),
@@ -237,3 +238,23 @@ def test_how_somebody_is_now_does_not_take_the_place_of_who_they_are(new: str, h
 def test_who_somebody_is_now_does() -> None:
     (verdict,) = judge("Ana's boss is Doug now.", "Ana's boss is Helen.")
     assert verdict.op == "contradict"
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Ana's flight got moved to the 15th.", "Ana's flight to Lisbon is on 14 March at 9:40."),
+        ("Ana's interview was moved to Friday.", "Ana's interview is on Thursday at 3."),
+        (
+            "Ana's appointment was moved to 10 March.",
+            "Ana has a dentist appointment on Friday at 2.",
+        ),
+    ],
+)
+def test_what_was_put_off_takes_the_place_of_what_was_planned(new: str, old: str) -> None:
+    held = HeldClaim("m1", old, "Ana", "", AT, polarity="planned", said_at=AT)
+    candidate = ClaimCandidate(
+        "c1", new, "Ana", "Ana", AT + timedelta(days=1), offered=("m1",), said=new, assisted=True
+    )
+    found = ENGINE.resolve_claims(compare(candidate, [held]))
+    assert [(v.target, v.sure) for v in found] == [("m1", True)]

@@ -303,3 +303,42 @@ def test_what_was_booked_anew_lies_ahead() -> None:
     (fact,) = (f for f in tell("rebooked for the 30th of july") if "30th" in f.text)
     assert fact.event is not None
     assert fact.event.start > fact.event.start.replace(month=1, day=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "I live with our two cats, Miso and Tofu.",
+            ["Miso is user-31's cat.", "Tofu is user-31's cat."],
+        ),
+        ("my kids are Tom (7) and Ella", ["Tom is user-31's kid.", "Ella is user-31's kid."]),
+        ("I've got three sisters: Ann, Bea and Cleo", ["Bea is user-31's sister."]),
+    ],
+)
+def test_each_of_those_who_are_named_in_a_row_is_known(text: str, told: list[str]) -> None:
+    assert set(told) <= set(tell_texts(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "polarity"),
+    [
+        ("I sold the Corolla and bought a Tesla Model 3.", "ended"),
+        ("I sold my van.", "ended"),
+        ("I sold a painting at the fair.", "holds"),
+    ],
+)
+def test_what_is_sold_is_no_longer_had_unless_it_is_wares(text: str, polarity: str) -> None:
+    assert [fact.polarity for fact in tell(text) if "sold" in fact.text] == [polarity]
+
+
+def test_a_wedding_is_an_occasion_and_nothing_that_somebody_does() -> None:
+    (fact,) = tell("My sister's wedding is on 12 June in Cork.")
+    assert (fact.text, fact.owner) == (
+        "user-31's sister's wedding is on 12 June in Cork.",
+        "user-31's sister",
+    )
+
+
+def test_who_speaks_is_not_named_twice() -> None:
+    assert tell_texts("Lena and I broke up.") == ["Lena and user-31 broke up."]

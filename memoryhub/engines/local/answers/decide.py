@@ -202,7 +202,8 @@ def _describe_reading(
     first = [at for at in nearest if pieces[at].quote < _FIRST_MEMORIES][: _MOST_READ // 2]
     texts = list(dict.fromkeys(pieces[at].text for at in (*first, *nearest)))[:_MOST_READ]
     scores = dict(zip(texts, get_packaged_reranker(1).score_texts(asked.text, texts), strict=True))
-    return _describe_places("read", [scores.get(piece.text, _UNREAD) for piece in pieces], beside=_UNREAD)
+    read = [scores.get(piece.text, _UNREAD) for piece in pieces]
+    return _describe_places("read", read, beside=_UNREAD)
 
 
 def _describe_places(

@@ -122,7 +122,10 @@ def _is_written_well(name: str) -> bool:
 
 def _list_people(quote: Quote) -> Sequence[str]:
     named = quote.speaker or quote.owner
-    return [named] if named else _SPEAKER_PREFIX.findall(quote.text[:MAX_CHARACTERS])
+    if named:
+        return [named]
+    spoke = _SPEAKER_PREFIX.findall(quote.text[:MAX_CHARACTERS])
+    return [quote.name_person(name) for name in spoke]
 
 
 def mentions_name(text: str, name: str) -> bool:
@@ -151,6 +154,7 @@ def rank_sentences(asked: QuestionTerms, quotes: Sequence[Quote]) -> list[Eviden
         if _may_be_about_asked(asked, quote)
         for each in _score_quote(asked, quote, index, shares, spoken[index])
         if not (own and not quote.owner and _is_no_answer(each.text, others))
+        and not (asked.relative and asked.relative.is_another(each.text))
     ]
     return sorted(found, key=lambda each: -each.score)
 
@@ -267,7 +271,7 @@ def split_quote(quote: Quote) -> Iterator[tuple[int, int, str]]:
     at, person = 0, quote.speaker or quote.owner
     for line in quote.text[:MAX_CHARACTERS].splitlines(keepends=True):
         named = None if quote.speaker or quote.owner else _SPEAKER_PREFIX.match(line)
-        person = named[1] if named else person
+        person = quote.name_person(named[1]) if named else person
         offset = named.end() if named else 0
         for match in SENTENCE.finditer(line, offset):
             said = match[0].strip()

@@ -52,6 +52,7 @@ from memoryhub.engines.local.answers.phrases import (
 )
 from memoryhub.engines.local.answers.quoting import (
     MONTH,
+    USED_TO,
     answer_from_sentence,
     format_dated_quote,
     format_quote,
@@ -89,12 +90,13 @@ _HAVING = re.compile(
 )
 _GONE = re.compile(
     r"\b(?:died|dead|put down|put to sleep|passed away|ran away|gone|sold|moved out|left|divorced"
-    r"|broke up|split up|given away|gave away|rehome\w*|(?:get|got) rid of)\b",
+    r"|broke up|split up|given away|gave away|rehome\w*|(?:get|got) rid of)\b"
+    r"|去世|过世|死了|走了|没了|丢了|卖了|卖掉|送人|分手|离婚|搬走|坏了",
     re.I,
 )
 _HURRIED = re.compile(r"\b(what|where|who|when|how)s\b", re.I)
 _SOME, _ALL = 0.25, 0.9  # of the question's words
-_YES_PREFIX = {"en": "Yes:", "zh": "是的："}
+_YES_PREFIX = {"en": "Yes: ", "zh": "是的："}
 # How likely a second quotation is to be the answer, as a share of the first one's chance.
 _AS_LIKELY = 0.5
 # And a fact of the kind that is asked for, as a share of what is likely enough.
@@ -129,6 +131,13 @@ _ASKING = split_words("""
     about tell know remember say think mean remind again anything something still yet
 """)
 _STILL = re.compile(r"\b(?:still|any ?more|any longer|yet)\b", re.I)
+_FATE_WORDS = split_words("happen still so be my the 我 我的")
+# After what became of somebody or something.
+_ASKS_FATE = re.compile(
+    r"\bwhat(?:['’]?s| has| ever)* happened (?:to|with)\b|\b(?:alive|dead)\b"
+    r"|怎么了|怎么样了|咋了|还(?:在|活着|养着|有)吗|活着吗",
+    re.I,
+)
 _SUBJECT = re.compile(r"the user$|用户$", re.I)
 _SENTENCE_END = re.compile(r"[.!?]\s")
 _NAME_INSIDE = re.compile(r"(?<=[\w,;:'’] )[A-Z][a-z][\w'’-]*")
@@ -178,6 +187,8 @@ def answer_from_quotes(
     stated = any(_states_asked_fact(asked, quote) for quote in quotes)
     if stated:
         sentences = [s for s in sentences if _may_tell_of_asked(asked, quotes[s.quote])]
+        if find_asked_tense(question) == "former":
+            sentences = _select_former(asked, sentences, quotes) or sentences
     if not sentences or not (stated or _has_search_words(asked)):
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     if not stated and language == "en" and _is_about_something_else(asked, quotes):
@@ -209,11 +220,12 @@ def _answer_with_identity(
     name of a relative of one of `owners`; where only somebody else's is known, nothing is. None: no
     fact says such a thing."""
     others, former = False, wanted.role in _ONE_AT_A_TIME and tense == "former"
+    once: GroundedAnswer | None = None
     # The boss one was told of last is the boss.
     latest = sorted(enumerate(quotes), key=lambda each: each[1].said_at or _LONG_AGO, reverse=True)
     for at, quote in latest if wanted.role in _ONE_AT_A_TIME else enumerate(quotes):
         over = quote.until is not None or quote.tells_end
-        told = None if quote.speaker or over != former else _TOLD_IDENTITY.match(quote.text)
+        told = None if quote.speaker or over < former else _TOLD_IDENTITY.match(quote.text)
         if told is None:
             continue
         name, whose, role = (
@@ -221,17 +233,21 @@ def _answer_with_identity(
             for part in ("name", "whose", "role")
         )
         if wanted.name and mentions_name(name, wanted.name):
-            return join_parts(
-                [(f"“{quote.text}”", Phrase(at, 0, len(quote.text), quote.text, 0.0))], ""
-            )
-        if not wanted.role or not _is_role(role.casefold(), wanted.role):
+            whole = Phrase(at, 0, len(quote.text), quote.text, 0.0)
+            lead = USED_TO[language] if over else ""
+            found = join_parts([(f"{lead}“{quote.text}”", whole)], "")
+            if not over:
+                return found
+            once = once or found
+        if not wanted.role or over != former or not _is_role(role.casefold(), wanted.role):
             continue
         theirs = any(_is_owner(whose, each, subject) for each in owners)
         others = bool(owners) and not theirs
         if not others:
             start = quote.text.index(name)
             return join_parts([(name, Phrase(at, start, start + len(name), name, 0.0))], "")
-    return GroundedAnswer(_NOTHING_FOUND[language], quoted=True) if others else None
+    nothing = GroundedAnswer(_NOTHING_FOUND[language], quoted=True) if others else None
+    return once or nothing
 
 
 def _is_owner(whose: str, owner: str, subject: str) -> bool:
@@ -385,6 +401,8 @@ def _answer_with_likeliest(
     )
     if not telling:
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
+    if find_asked_tense(asked.text) == "former":
+        telling = _put_replaced_first(telling, weighed, quotes)
     chance, best = telling[0]
     made = None
     if ASKS_DAY_OF.search(asked.text) and not best.coverage:
@@ -407,6 +425,21 @@ def _answer_with_likeliest(
     chosen = [widen_to_neighbours(each, quotes[each.quote]) for each in chosen]
     parts = [(format_dated_quote(asked, s, quotes[s.quote], language), s) for s in chosen]
     return made or join_parts(parts, " ")
+
+
+def _put_replaced_first(
+    telling: Sequence[tuple[float, EvidenceSentence]],
+    weighed: Sequence[tuple[float, EvidenceSentence]],
+    quotes: Sequence[Quote],
+) -> list[tuple[float, EvidenceSentence]]:
+    """What was before is what the likeliest took the place of, however little it is like the
+    question."""
+    chance, best = telling[0]
+    replaced = quotes[best.quote].replaced
+    if not replaced or quotes[best.quote].until is not None:
+        return [*telling]
+    before = [e for _, e in weighed if quotes[e.quote].until and quotes[e.quote].text == replaced]
+    return [(chance, each) for each in before[:1]] or [*telling]
 
 
 def _is_newer_value(
@@ -437,19 +470,34 @@ def _list_likely(
         return [each for each in named if each[0] >= _KIND_SHARE * bar]
     if find_asked_tense(asked.text) != "now":
         return []
-    alike = (e for e in weighed if shares_kind(asked, quotes[e[1].quote], e[1].text))
+    kind = find_asked_kind(asked.text)
+    alike = (
+        (chance, each)
+        for chance, each in weighed
+        if shares_kind(asked, quotes[each.quote], each.text)
+        or (kind and quotes[each.quote].owner and tells_kind(kind, asked, quotes[each.quote]))
+    )
     return [each for each in alike if each[0] >= _KIND_SHARE * bar]
 
 
 def _tell_latest(
     asked: QuestionTerms, quotes: Sequence[Quote], weighed: Sequence[tuple[float, EvidenceSentence]]
 ) -> list[tuple[float, EvidenceSentence]]:
-    """Of somebody or something named, of whom it is asked whether something is still so, what was
-    told last: "do I still have Miso"."""
-    names = {stem for name in _NAME_INSIDE.findall(asked.text) for stem in extract_stems(name)}
-    if not (names and asks_yes_or_no(asked.text) and _STILL.search(asked.text)):
+    """Of somebody or something named, of whom it is asked who they are, what became of them, or
+    whether something is still so, what was told last: "do I still have Miso"."""
+    telling = [each for each in weighed if not each[1].is_question]
+    if _ASKS_FATE.search(asked.text):
+        named = _ASKS_FATE.sub(" ", asked.text)
+        names = extract_stems(named) - _FATE_WORDS
+        telling = [e for e in telling if _GONE.search(e[1].text)]
+    elif asks_yes_or_no(asked.text) and _STILL.search(asked.text):
+        found = _NAME_INSIDE.findall(asked.text)
+        names = {stem for name in found for stem in extract_stems(name)}
+    elif (wanted := find_asked_identity(asked.text)) and wanted.name:
+        names = extract_stems(wanted.name)
+    else:
         return []
-    telling = [e for e in weighed if names <= extract_stems(e[1].text) and not e[1].is_question]
+    telling = [e for e in telling if names and names <= extract_stems(e[1].text)]
     telling.sort(key=lambda each: quotes[each[1].quote].said_at or _LONG_AGO, reverse=True)
     return telling[:1]
 
@@ -474,6 +522,17 @@ def _states_asked_fact(asked: QuestionTerms, quote: Quote) -> bool:
     # That a job was left does not say where somebody works now.
     fits = not quote.tells_end or find_asked_tense(asked.text) == "former"
     return theirs and fits and quote.states_any_of(asked.predicates)
+
+
+def _select_former(
+    asked: QuestionTerms, sentences: Sequence[EvidenceSentence], quotes: Sequence[Quote]
+) -> list[EvidenceSentence]:
+    """Those of facts of the kind that is asked for that are over, or of what such facts took the
+    place of; what ended last first."""
+    stating = [s for s in sentences if _states_asked_fact(asked, quotes[s.quote])]
+    before = {quotes[s.quote].text for s in stating} | {quotes[s.quote].replaced for s in stating}
+    over = [s for s in sentences if quotes[s.quote].until and quotes[s.quote].text in before]
+    return sorted(over, key=lambda s: quotes[s.quote].until or _LONG_AGO, reverse=True)
 
 
 def _may_tell_of_asked(asked: QuestionTerms, quote: Quote) -> bool:
@@ -532,7 +591,7 @@ def _answer_with_yes(
     if gone := _find_end(best, quotes):
         return join_parts([(f"“{quotes[gone.quote].text}”", gone)], "")
     said = format_quote(asked, best, quotes[best.quote])
-    return answer_from_sentence(f"{_YES_PREFIX[language]} {said}", best)
+    return answer_from_sentence(f"{_YES_PREFIX[language]}{said}", best)
 
 
 def _find_end(best: EvidenceSentence, quotes: Sequence[Quote]) -> Phrase | None:
@@ -555,13 +614,20 @@ def _answer_with_phrases(
     if wish.kind == "other":
         return None
     stating = [s for s in sentences if not wish.many and _states_asked_fact(asked, quotes[s.quote])]
-    if find_asked_tense(asked.text) == "former":
-        # What was before is what ended last.
-        stating.sort(key=lambda each: quotes[each.quote].until or _LONG_AGO, reverse=True)
+    former = find_asked_tense(asked.text) == "former"
+    if former:
+        stating = _select_former(asked, stating, quotes) or stating
     # What is asked for first goes first: a job is what somebody does before it is where.
     stating.sort(key=lambda each: asked.predicates.index(quotes[each.quote].predicate))
+    if stating and not former and (due := _find_due_plan(stating, quotes)):
+        chosen = [due, *(s for s in stating[:1] if s.quote != due.quote)]
+        told = [(format_dated_quote(asked, s, quotes[s.quote], "en"), s) for s in chosen]
+        return join_parts(told, " ")
     if stating and quotes[stating[0].quote].object and wish.kind != "why":
-        value = _answer_with_value(stating[0], quotes[stating[0].quote])
+        quote = quotes[stating[0].quote]
+        # Where somebody started is not what they do there.
+        exact = quote.predicate == asked.predicates[0] or former
+        value = _answer_with_value(stating[0], quote) if exact else None
         return value or _answer_with_quotes(asked, stating[:1], quotes)
     for among in (stating, sentences):
         ranked = rank_phrases(asked, wish, among) if among else []
@@ -569,6 +635,17 @@ def _answer_with_phrases(
         if chosen := list(_select_distinct_phrases(found, wish)):
             return join_parts([(p.text, p) for p in chosen], ", ")
     return None
+
+
+def _find_due_plan(
+    stating: Sequence[EvidenceSentence], quotes: Sequence[Quote]
+) -> EvidenceSentence | None:
+    """The plan whose day has come since what is held was told: who said in May that they move next
+    week, and nothing since, may live there by now."""
+    told = [quotes[each.quote] for each in stating]
+    held = max((q.said_at or _LONG_AGO for q in told if not q.due), default=_LONG_AGO)
+    due = [s for s, q in zip(stating, told, strict=True) if q.due and (q.said_at or held) > held]
+    return max(due, key=lambda s: quotes[s.quote].said_at or _LONG_AGO, default=None)
 
 
 def _is_replaced(phrase: Phrase, quotes: Sequence[Quote]) -> bool:

@@ -239,6 +239,18 @@ KINDS = (
         r"[琴笛鼓箫筝]|吉他|二胡|唢呐|吹|弹|会说|写[A-Z]\w|用[A-Z]\w",
         beside=True,
     ),
+    # What somebody likes to do.
+    _build_kind(
+        r"\b(?:hobb(?:y|ies)|interests?|pastimes?)\b|\b(?:free|spare) time\b|\bfor fun\b"
+        r"|\bwhat (?:do|does) [\w'’-]+ (?:like|love|enjoy)(?: (?:to do|doing))?\W*$",
+        r"\b(?:likes?|loves?|enjoys?|adores?|into|keen on|fond of|hobby|hobbies|plays?)\b",
+        beside=True,
+    ),
+    _build_kind(
+        rf"喜欢(?:[做干玩]|的是)?{_WHAT}|爱好|兴趣|平时.{{0,4}}(?:喜欢|爱)[做干]{_WHAT}",
+        r"喜欢|爱好|爱[打玩看听吃喝做跑跳唱画写读拍养种]|迷上|兴趣|热爱",
+        beside=True,
+    ),
     _build_kind(r"(?:租金|房租|月租)", r"租.{0,6}\d|\d.{0,4}租|月租", beside=True),
     _build_kind(
         r"(?:老婆|老公|先生|丈夫|女朋友|男朋友|女票|媳妇|对象|老板|老版).{0,3}(?:叫|名)",

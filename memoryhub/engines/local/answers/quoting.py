@@ -17,7 +17,7 @@ from memoryhub.engines.local.language import LanguageCode
 from memoryhub.engines.types import AnswerSupport, GroundedAnswer, Quote
 
 # What is over, and when it was said.
-_USED_TO = {"en": "Used to be: ", "zh": "曾经："}
+USED_TO = {"en": "Used to be: ", "zh": "曾经："}
 MONTH = {"en": " ({:%B %Y})", "zh": "（{0.year}年{0.month}月）"}
 # A sentence that goes on about who or what was named before it.
 _GOES_ON = re.compile(r"\W*(?:(?:she|he|they|it|her|his|their|its)(?:\b|['’])|[她他它])", re.I)
@@ -49,7 +49,9 @@ def is_alike(one: EvidenceSentence, other: EvidenceSentence) -> bool:
 def format_quote(asked: QuestionTerms, sentence: EvidenceSentence, quote: Quote) -> str:
     """With the speaker's name, where it is not the one who is asked about."""
     verbatim = quote.speaker or (sentence.person and not quote.owner)
-    known = (sentence.person,) == asked.people
+    known = (sentence.person,) == asked.people or (
+        quote.assisted and sentence.person == asked.subject
+    )
     speaker = f"{sentence.person}: " if verbatim and not known else ""
     return f"“{speaker}{sentence.text}”"
 
@@ -62,7 +64,7 @@ def format_dated_quote(
     if quote.said_at is None:
         return said
     when = MONTH[language].format(quote.said_at)
-    return f"{_USED_TO[language]}{said}{when}" if quote.until else f"{said}{when}"
+    return f"{USED_TO[language]}{said}{when}" if quote.until else f"{said}{when}"
 
 
 def widen_to_neighbours(sentence: EvidenceSentence, quote: Quote) -> EvidenceSentence:

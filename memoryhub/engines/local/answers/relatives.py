@@ -110,8 +110,17 @@ class AskedRelative(NamedTuple):
 
     def may_be_spoken_of(self, text: str) -> bool:
         """By a word for a relative, by a name, or as he, she or it."""
-        said = self.words.search(text) or _THIRD_PERSON.search(text)
-        return bool(said) or any(name in text for name in self.names)
+        return bool(_THIRD_PERSON.search(text)) or self.is_spoken_of(text)
+
+    def is_spoken_of(self, text: str) -> bool:
+        """By a word for a relative, or by a name."""
+        return bool(self.words.search(text)) or any(name in text for name in self.names)
+
+    def is_another(self, text: str) -> bool:
+        """Whether it speaks of another relative, and not of this one: of Mum, where Dad is asked
+        about."""
+        told = _OWNED.search(text) or _OWNED_CHINESE.search(text)
+        return told is not None and not self.is_spoken_of(text)
 
 
 def find_asked_relative(question: str, told: Iterable[str]) -> AskedRelative | None:

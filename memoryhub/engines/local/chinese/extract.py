@@ -208,8 +208,15 @@ def _extract_facts(
         source = SourceSpan(utterance.handle, change.start, change.end)
         facts = [each.fact for each in list_stated_facts(told, Exchange([told]), people)]
         found += [replace(fact, sources=(source,)) for fact in facts]
-    found += _read_new_introductions(utterance, found)
+    introduced = _read_new_introductions(utterance, found)
+    found = [fact for fact in found if not _only_names(fact, introduced)] + introduced
     return [_demote_second_home(fact, found[:i]) for i, fact in enumerate(found)]
+
+
+def _only_names(fact: FactCandidate, introduced: Sequence[FactCandidate]) -> bool:
+    """Whether it is no more than the names of those who were introduced: 米粒和豆包."""
+    rest = fact.text.removeprefix(f"{fact.speaker}的").rstrip("。")
+    return {*re.split("[和跟、]", rest)} <= {each.owner for each in introduced}
 
 
 def _read_new_introductions(

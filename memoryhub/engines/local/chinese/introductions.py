@@ -19,6 +19,13 @@ _RELATIVE = re.compile(
     rf"(?:(?<![\w])|[我俺和跟与给带找陪])(?:的|家|们)?(?P<role>{KIN}|{ROLES})"
     r"(?P<rest>[\u4e00-\u9fff]{2,6})"
 )
+# 琳琳, 小美, 阿强: what is no family name first.
+_PET_NAME = re.compile(
+    r"(?P<twice>[\u4e00-\u9fff])(?P=twice)"
+    r"|小(?![时学区孩心组说吃店儿哥姐妹弟名事气区型号腿腹酒声])[\u4e00-\u9fff]"
+    r"|阿(?![姨婆公爸妈嬷爷])[\u4e00-\u9fff]"
+)
+_SAID_TWICE = frozenset("天刚常偷慢好谢爸妈爷奶哥姐弟妹叔舅姑伯婶往渐看想试人个每早远轻默整仅明白单恰统通时年真聊等坐走说")
 _ANIMAL = (
     r"(?:[^\W\d一和跟有只条匹个头的]{0,4}?)"
     "(?:猫|狗|犬|兔子?|仓鼠|鹦鹉|乌龟|柯基|金毛|哈士奇|泰迪|鸟|鱼|荷兰猪|豚鼠|刺猬)"
@@ -28,6 +35,14 @@ _PET = re.compile(
     r"(?:的?名字)?[，,]?(?:我?给(?:它|他|她)?)?(?:就|名|取名|起名|名字)?(?:叫做?|叫作)"
     r"(?P<name>[^\W\d得了着过个一不很]{2,3}|[A-Za-z]{2,12})(?=\W|$|的)"
 )
+# 养了两只猫，米粒和豆包; 我有两个儿子，叫大宝和小宝.
+_LISTED = re.compile(
+    r"(?:养了?|有了?)[^，。！？]{0,2}?(?:两|俩|三|四|[2-4])(?:只|条|个|匹)?"
+    rf"(?P<kind>{_ANIMAL}|孩子|娃|儿子|女儿|闺女|妹妹|弟弟|姐姐|哥哥)"
+    r"(?:[，,：:]|(?:名字)?(?:分别)?叫做?)+"
+    r"(?P<names>[^\W\d和跟、，一叫的在]{2,3}(?:、[^\W\d和跟、，的]{2,3}){0,3}[和跟][^\W\d和跟、，的]{2,3})"
+    r"(?=\W|$)"
+)
 
 
 def read_introductions(utterance: Utterance) -> Iterator[FactCandidate]:
@@ -36,9 +51,16 @@ def read_introductions(utterance: Utterance) -> Iterator[FactCandidate]:
     for found in _RELATIVE.finditer(text):
         word, tag = next(iter(rjieba.tag(found["rest"])), ("", ""))
         family = word[:1] in FAMILY_NAMES and len(word) > 1
-        if found["role"] not in PLURAL_KIN and family and is_name(word, tag):
+        named = family and is_name(word, tag)
+        if not named and (short := _PET_NAME.match(found["rest"])):
+            word, named = short[0], short[0][0] not in _SAID_TWICE
+        if found["role"] not in PLURAL_KIN and named:
             whose = format_relative(found["role"], speaker)
             yield _build_fact(utterance, word, whose, found.start("role"), word)
+    for found in _LISTED.finditer(text):
+        start, kind = found.start("names"), found["kind"]
+        for name in re.finditer(r"[^和跟、]+", found["names"]):
+            yield _build_fact(utterance, name[0], f"{speaker}的{kind}", start + name.start(), name[0])
     for found in _PET.finditer(text):
         whose = f"{speaker}的{found['kind']}"
         yield _build_fact(utterance, found["name"], whose, found.start("kind"), found["name"])

@@ -117,6 +117,18 @@ _OWN_AGE = re.compile(
     r"\b(?:i['’]?m|i am) (?P<name>[A-Za-z][\w'’-]{1,30}), (?P<age>[1-9]\d)(?=\W*$|[,.;!]| and\b)",
     re.I,
 )
+# "our two cats, Miso and Tofu", "my kids are Tom (7) and Ella".
+_ONE_LISTED = r"[A-Z][\w'’-]+(?: ?\(\d{1,2}\)|,? who(?:['’]?s| is) \d{1,2}|,? (?:aged )?\d{1,2}\b)?"
+_ONE_OF = {
+    "cats": "cat", "dogs": "dog", "kids": "kid", "children": "child", "sons": "son", "boys": "son",
+    "daughters": "daughter", "girls": "daughter", "sisters": "sister", "brothers": "brother",
+    "rabbits": "rabbit", "kittens": "kitten", "puppies": "puppy",
+}  # fmt: skip
+_LISTED = re.compile(
+    r"\b(?:my|our|have|got|['’]ve)(?: (?:got|two|three|four|five|[2-5]|both|young|little|lovely))* "
+    rf"(?P<kind>{'|'.join(_ONE_OF)})(?:,|:| -| –| are| called| named)+ "
+    rf"(?P<names>{_ONE_LISTED}(?:, {_ONE_LISTED}){{0,4}},? (?:and|&) {_ONE_LISTED})"
+)
 _CHILDREN = re.compile(
     r"\b(?:kids?|child(?:ren)?|sons?|daughters?|twins|boys?|girls?|grandkids|grandchildren)\b", re.I
 )
@@ -329,6 +341,11 @@ def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
             at = start + found.start("name")
             told = f"{found['name']} is {found['age']} years old."
             yield CompletedStatement(told, at, start + found.end("age"))
+        if found := _LISTED.search(text):
+            for name in re.finditer(r"[A-Z][\w'’-]+", found["names"]):
+                at = start + found.start("names") + name.start()
+                told = f"{name[0]} is my {_ONE_OF[found['kind']]}."
+                yield CompletedStatement(told, at, at + len(name[0]))
         if found := _MOVING_THERE.search(text):
             at = start + found.start("told")
             way = "moved" if found["way"].strip() == "moved" else "am moving"

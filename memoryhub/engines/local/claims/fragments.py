@@ -163,10 +163,11 @@ def build_fragment(turn: ParsedTurn, offset: int, run: Sequence[Token]) -> FactC
     first = next(t for t in run if not t.is_punct)
     mine = first.lower_ in ("my", "our")
     words, lead = rewrite_tokens(run, Voice(turn.scene, by_speaker=not mine)), _lead_in(run, me)
+    owner = me
     if _tells_of_named(run):
         owner, lead = first.text, ""
-    else:
-        owner = me
+    elif lead.endswith(":") and any(t.lower_ in ("i", "me", "us") for t in run):
+        lead = ""  # who speaks is named by the words
     if lead.endswith(" is") and first.is_title and first.pos_ != "PROPN":
         words = words[:1].lower() + words[1:]
     start, end = run[0].idx + offset, run[-1].idx + len(run[-1]) + offset

@@ -238,10 +238,12 @@ def _fill_slot(
     told = mark_subject(candidate.text, aliases)
     slot = read_slot(told)
     changed = find_cues(f"{candidate.said}\n{candidate.text}") & _CUES_OF_CHANGE
+    # What was put off takes the place of what was planned before.
+    replaceable = {"holds", candidate.polarity, *(("planned",) if slot and slot.renewed else ())}
     found = []
     for (handle, old, _), (same, ends) in zip(offered, shares, strict=True):
         beside = old.slots.predicate_key and is_many_valued(old.slots.predicate_key)
-        if beside or old.polarity not in ("holds", candidate.polarity):
+        if beside or old.polarity not in replaceable:
             continue
         held = mark_subject(old.text, aliases)
         name = ""

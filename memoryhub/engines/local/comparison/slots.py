@@ -9,25 +9,27 @@ who has bought a Kia), and of what a person has several at once.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from memoryhub.engines.local.chinese.slots import read_chinese_slot
 from memoryhub.engines.local.comparison.frames import SELF, strip_time
 from memoryhub.engines.local.language import detect_language
-from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.local.wordlists import EVENTS, split_words
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
     """`whose`: folded, the subject as a sign. `single`: one has only one of it at a time, whatever
-    else is said. `renewed`: the words say that it has changed."""
+    else is said. `renewed`: the words say that it has changed. `one_of_several`: they leave open
+    whether there is another, as "has a meeting on Monday" does."""
 
     whose: str
     name: str
     value: str
     single: bool = False
     renewed: bool = False
+    one_of_several: bool = False
 
 
 _SINGLE_NOUNS = split_words("""
@@ -67,10 +69,16 @@ _RENEWED = re.compile(
 )
 _N = (
     r"(?P<noun>[A-Za-z][a-zA-Z-]*(?: [a-z][a-z-]*){0,3}?)"
-    r"(?: (?:at|in|for|with|from) [^,;:]{1,30}?)?"
+    r"(?: (?:at|in|for|with|from|to) [^,;:]{1,30}?)?"
 )
 _BE = r"(?:is|was|are)(?: now| currently| still| called| named| actually)*"
-_NOUN_IS = re.compile(rf"(?P<whose>.+)['’]s? {_N} {_BE} (?P<value>[^;:]{{1,60}})$")
+_VALUE = r"(?P<value>(?:[^;:]|(?<=\d):(?=\d)){1,60})"
+_NOUN_IS = re.compile(rf"(?P<whose>.+)['’]s? {_N} {_BE} {_VALUE}$")
+# "Ana has a dentist appointment on Friday at 2".
+_HAS_OCCASION = re.compile(
+    rf"(?P<whose>.+?) has (?:an?|the|their) (?P<noun>(?:[a-z-]+ ){{0,2}}(?:{'|'.join(EVENTS)}))"
+    rf" (?:(?:with|at|in|for|to) [^,;:\d]{{1,30}}? )?(?:on|at|this|next) {_VALUE}$"
+)
 _IS_NOUN = re.compile(
     rf"(?P<value>(?:(?:Mr|Mrs|Ms|Dr)\.? )?[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?) (?:is|became)(?: now)?"
     rf" (?P<whose>.+)['’]s? {_N}$"
@@ -80,13 +88,13 @@ _NOUN_MOVED = re.compile(
     rf"|moved|gone"
     r"|went|switched|increased|rose|risen|dropped|fell|raised|cut|pushed|put|bumped|rescheduled"
     r"|postponed|upped|lowered|reduced|up|down)(?: up| down| back| forward)?"
-    r"(?: from (?P<from>[^;:]{1,40}?))? to (?P<value>[^;:]{1,40})$"
+    rf"(?: from (?P<from>[^;:]{{1,40}}?))? to {_VALUE}$"
 )
 _MOVED_NOUN = re.compile(
     r"(?P<who>[^ ]+(?: [^ ]+)?) (?:has |have |just )?(?:changed|moved|switched|put|raised"
     r"|pushed|bumped|cut|upped"
     rf"|lowered|reduced|increased|rescheduled) (?:(?P<whose>.+)['’]s?|their|the) {_N}"
-    r"(?: up| down| back| forward)?(?: from (?P<from>[^;:]{1,40}?))? to (?P<value>[^;:]{1,40})$"
+    rf"(?: up| down| back| forward)?(?: from (?P<from>[^;:]{{1,40}}?))? to {_VALUE}$"
 )
 _HAS = (
     r"(?:has|owns|drives|rides|is driving|bought|got|uses|is using|switched to|upgraded to"
@@ -197,7 +205,9 @@ def read_slot(text: str) -> Slot | None:
 def fills_slot_anew(new: Slot, old: Slot | None, *, one_by_default: bool = False) -> bool:
     """Whether the new claim fills the same slot with another value, so that the old one is over.
     `one_by_default`: of what nobody knows to be many, one has one."""
-    if old is None or new.whose != old.whose or new.name != old.name:
+    if old is None or new.whose != old.whose or not _is_same_thing(new, old):
+        return False
+    if new.one_of_several and not new.renewed:
         return False
     if _fold_value(new.value) == _fold_value(old.value) or not new.value or not old.value:
         return False
@@ -205,6 +215,12 @@ def fills_slot_anew(new: Slot, old: Slot | None, *, one_by_default: bool = False
         return False
     one = new.single or (one_by_default and new.name not in _MANY_KINDS)
     return one or new.renewed
+
+
+def _is_same_thing(new: Slot, old: Slot) -> bool:
+    """Of an occasion that was put off, whatever it was called more closely before."""
+    moved = new.renewed and new.name in EVENTS
+    return new.name == old.name or (moved and old.name.endswith(f" {new.name}"))
 
 
 def _says_more(one: str, other: str) -> bool:
@@ -233,7 +249,17 @@ def _read_english_slot(text: str) -> Slot | None:
     for pattern in (_NOUN_IS, _IS_NOUN):
         if (found := pattern.fullmatch(said)) and (slot := _fill_noun(found, renewed=renewed)):
             return slot
-    return None
+    return _read_occasion(told, renewed=renewed)
+
+
+def _read_occasion(told: str, *, renewed: bool) -> Slot | None:
+    """On what day something is, which stands last: "the flight is on Friday"."""
+    if found := _HAS_OCCASION.fullmatch(told):
+        slot = _fill_noun(found, renewed=renewed)
+        return slot and replace(slot, one_of_several=True)
+    found = _NOUN_IS.fullmatch(told)
+    is_occasion = found is not None and found["noun"].split()[-1].lower() in EVENTS
+    return _fill_noun(found, renewed=renewed) if found and is_occasion else None
 
 
 _BEARER = re.compile(r".+['’]s? [a-z-]+(?: [a-z-]+)? (?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?)")

@@ -45,6 +45,7 @@ _COUNT = rf"(?P<n>\d{{1,4}}|{_build_alternation(COUNT_WORDS)})"
 _UNIT = r"(?P<unit>minute|min|hour|day|night|weekend|week|fortnight|month|year|yr|decade)s?"
 _WEEKDAY = rf"(?P<weekday>{_build_alternation(WEEKDAYS)})"
 _MONTH = rf"(?P<month>{_build_alternation(MONTHS)})"
+_MONTH_NAMES = _build_alternation(MONTHS)
 _SEASON = rf"(?P<season>{_build_alternation(SEASONS)})"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _MONTH_DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
@@ -428,6 +429,9 @@ def _resolve_which_holiday(match: re.Match[str], moment: TimeContext) -> DateRan
 @_register_rule(
     r"(?:on )?(?P<x>(?P<weekday>"
     rf"{_build_alternation({k: v for k, v in WEEKDAYS.items() if len(k) > 4})}){_DAY_PART})"
+    # "Tuesday 10 March" is that day.
+    rf"(?!,? (?:the )?(?:[0-3]?\d(?:st|nd|rd|th)?,? (?:of )?(?:{_MONTH_NAMES})"
+    rf"|(?:{_MONTH_NAMES})\.? (?:the )?[0-3]?\d)\b)"
 )
 def _resolve_lone_weekday(match: re.Match[str], moment: TimeContext) -> DateRange:
     day = WEEKDAYS[match["weekday"].lower()]
@@ -435,8 +439,10 @@ def _resolve_lone_weekday(match: re.Match[str], moment: TimeContext) -> DateRang
 
 
 @_register_rule(
-    r"(?:on|by|until|till|for|since) (?P<x>the (?P<day>[0-3]?\d)(?:st|nd|rd|th))"
+    r"(?:on|by|until|till|for|since|(?P<to>to)) (?P<x>the (?P<day>[0-3]?\d)(?:st|nd|rd|th))"
     r"(?! (?:of|floor|birthday|time|grade))"
+    # "Moved to the 1st team" is no day.
+    r"(?(to)(?=\W*$|[,.;!?)]| (?:at|instead|now|because|so|and|but|of)\b))"
 )
 def _resolve_day_of_month(match: re.Match[str], moment: TimeContext) -> DateRange:
     here = resolve_unit("day", moment.at.replace(day=int(match["day"])))

@@ -23,6 +23,15 @@ _ARRANGED = (
     r"|re-?scheduled|postponed|(?:put|pushed) back"
     r"|(?:was|got) invited|(?:got|bought|have) (?:\w+ ){0,2}tickets?"
 )
+# And so does the day to which something was put off.
+_DAY_NAMES = "mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun"
+_MONTH_NAMES = "jan|feb|mar(?:ch)?|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_PUT_OFF = (
+    r"(?:moved|re-?scheduled|postponed|pushed|put|brought|changed|shifted|bumped|switched|delayed)"
+    r"(?: back| forward| off| up| out)? (?:to|till|until|for)"
+    rf"(?= (?:the |this |next |early |late )?(?:\d|(?:{_DAY_NAMES}|{_MONTH_NAMES})\w*\b|week|month"
+    r"|tomorrow))"
+)
 _PAST = (
     r"was|were|wasn't|weren't|did|didn't|had|went|got|took|made|saw|met|came|been|ate|bought|found"
     r"|felt|left|lost|won|ran|gave|said|told|taught|wrote|began|heard|spent|drove|flew|since"
@@ -30,7 +39,9 @@ _PAST = (
     r"\w{2,}ed"
 )
 _CUE = re.compile(
-    rf"(?:\b|(?=['’]))(?:(?P<arranged>{_ARRANGED})|(?P<future>{_FUTURE})|(?P<past>{_PAST}))\b", re.I
+    rf"(?:\b|(?=['’]))(?:(?P<put_off>{_PUT_OFF})|(?P<arranged>{_ARRANGED})|(?P<future>{_FUTURE})"
+    rf"|(?P<past>{_PAST}))\b",
+    re.I,
 )
 _PERFECT = re.compile(r"\b(?:have|has|'ve|’ve|haven't|hasn't|been|known|now)\b|’ve|'ve", re.I)
 _SENTENCE_BREAK = re.compile(r"[.!?\n]")
@@ -65,6 +76,8 @@ def detect_tense(text: str, position: int) -> Tense:
     if not cues:
         return Tense("open", perfect)
     nearest = min(cues, key=lambda cue: abs(cue.start() + start - position))
+    if nearest["put_off"]:
+        return Tense("future", perfect)
     looks: tuple[Literal["arranged", "future", "past"], ...] = ("arranged", "future", "past")
     return Tense(next(look for look in looks if nearest[look]), perfect)
 

@@ -76,11 +76,19 @@ def _is_stopping(clause: Clause) -> bool:
         return True
     gone = head.lower_ == "quit" or head.lemma_.lower() in _LOSING_VERBS
     if head.lemma_.lower() == "sell" and head.tag_ in ("VBD", "VBN"):
-        return any(c.lemma_.lower() in OWNED_THINGS for c in clause.children("dobj"))
+        return any(_is_known_thing(c) for c in clause.children("dobj"))
     if head.lemma_.lower() == "give" and any(c.lower_ == "notice" for c in clause.children("dobj")):
         return True
     job = any(c.lemma_.lower() in ("job", "position", "post") for c in clause.children("dobj"))
     return head.lemma_.lower() in ENDING_VERBS or head.lower_ == "quit" or (gone and job)
+
+
+def _is_known_thing(token: Token) -> bool:
+    """What somebody had, and no wares: "sold the Corolla", "sold my van"."""
+    if token.lemma_.lower() in OWNED_THINGS:
+        return True
+    named = token.pos_ == "PROPN" or any(c.lower_ in ("the", "our") for c in token.children)
+    return named and token.tag_ in ("NN", "NNP")
 
 
 def is_particle(token: Token) -> bool:
