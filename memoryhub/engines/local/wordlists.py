@@ -72,7 +72,7 @@ COUNTABLE_NOUNS = (
     | ANIMALS
 )
 EVENTS = split_words("""
-    meeting appointment interview flight wedding exam test party concert surgery deadline trip
+    meeting appointment appt interview flight wedding exam test party concert surgery deadline trip
     presentation lesson class dinner lunch checkup match game recital graduation birthday call
     conference opening tournament competition delivery
 """)

@@ -28,6 +28,7 @@ SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+(?=\s|$|[^\w\s.])|\n
 # What is left of a sentence without its outdated clauses: no mark or "and" before or behind it.
 _TELLING = re.compile(r"\b(?!(?:and|but|so|because)\b)\w.*[^\s,;，；、]", re.I | re.S)
 _HAN_CHARACTER = re.compile(f"[{HAN}]")
+_SPEAKER_ONLY = re.compile(r"\b(?:i|i['’]\w+|im|ive)\b|^我(?![们家的妈爸哥姐弟妹老爷奶])", re.I)
 _SUPPOSING = re.compile(
     r"\b(?:imagine|what if|if only|i wish|if i (?:were|was|had|won|ever))\b|要是|如果|假如|万一",
     re.I,
@@ -135,8 +136,17 @@ def mentions_name(text: str, name: str) -> bool:
     return bool(re.search(rf"(?<![A-Za-z])(?:{found})s?(?![A-Za-z])", text, re.I))
 
 
+# Short for one another, as people write.
+_SAME_WORD = {
+    "appt": "appointment", "appts": "appointment", "bday": "birthday", "gf": "girlfriend",
+    "bf": "boyfriend", "hubby": "husband", "mum": "mom", "mobile": "phone", "doc": "doctor",
+    "uni": "university", "bro": "brother", "sis": "sister",
+}  # fmt: skip
+
+
 def extract_stems(text: str) -> set[str]:
-    return {find_lemma(token) for token in count_terms(text)}
+    stems = (find_lemma(token) for token in count_terms(text))
+    return {_SAME_WORD.get(stem, stem) for stem in stems}
 
 
 def rank_sentences(asked: QuestionTerms, quotes: Sequence[Quote]) -> list[EvidenceSentence]:
@@ -154,9 +164,24 @@ def rank_sentences(asked: QuestionTerms, quotes: Sequence[Quote]) -> list[Eviden
         if _may_be_about_asked(asked, quote)
         for each in _score_quote(asked, quote, index, shares, spoken[index])
         if not (own and not quote.owner and _is_no_answer(each.text, others))
-        and not (asked.relative and asked.relative.is_another(each.text))
+        and not _tells_of_someone_else(asked, each, others)
     ]
     return sorted(found, key=lambda each: -each.score)
+
+
+def _tells_of_someone_else(
+    asked: QuestionTerms, sentence: EvidenceSentence, others: Collection[str]
+) -> bool:
+    """Whether a sentence speaks of somebody else than who is asked about, and of these not: of Mum,
+    where Dad is asked about, of oneself, where one's husband is, or of Kim, where Declan is."""
+    text, relative = sentence.text, asked.relative
+    if relative is not None:
+        own = sentence.person == asked.subject and _SPEAKER_ONLY.search(text)
+        return relative.is_another(text) or bool(own and not relative.may_be_spoken_of(text))
+    named = [name for name in asked.people if name != asked.subject]
+    if not named or any(mentions_name(text, name) for name in named):
+        return False
+    return any(mentions_name(text, name) for name in others if name)
 
 
 def list_spoken_stems(quotes: Sequence[Quote]) -> list[set[str]]:

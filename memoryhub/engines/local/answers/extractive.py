@@ -62,6 +62,7 @@ from memoryhub.engines.local.answers.quoting import (
 )
 from memoryhub.engines.local.answers.relatives import KIN_WORDS
 from memoryhub.engines.local.answers.typos import correct_typos
+from memoryhub.engines.local.comparison.ties import COUPLE_OVER
 from memoryhub.engines.local.language import LanguageCode, detect_language
 from memoryhub.engines.local.wordlists import ANIMALS, split_words
 from memoryhub.engines.types import GroundedAnswer, Quote
@@ -90,8 +91,19 @@ _HAVING = re.compile(
 )
 _GONE = re.compile(
     r"\b(?:died|dead|put down|put to sleep|passed away|ran away|gone|sold|moved out|left|divorced"
-    r"|broke up|split up|given away|gave away|rehome\w*|(?:get|got) rid of)\b"
+    r"|broke up|split up|given away|gave away|rehome\w*|(?:get|got) rid of|lost|goodbye to)\b"
     r"|去世|过世|死了|走了|没了|丢了|卖了|卖掉|送人|分手|离婚|搬走|坏了",
+    re.I,
+)
+_OVER = re.compile(
+    rf"{_GONE.pattern}|\b(?:quit|stopped|gave up|given up|cancel\w*|resigned|retired|finished|ended"
+    r"|no longer|switched|swapped|moved|dropped|not .{1,40}any ?more)\b"
+    r"|不再|辞|停了|退了|换了|改|取消",
+    re.I,
+)
+_PARTNER = re.compile(
+    r"\b(?:girlfriend|boyfriend|gf|bf|partner|wife|husband|married|dating|together)\b"
+    r"|女友|男友|女朋友|男朋友|对象|老婆|老公",
     re.I,
 )
 _HURRIED = re.compile(r"\b(what|where|who|when|how)s\b", re.I)
@@ -131,6 +143,7 @@ _ASKING = split_words("""
     about tell know remember say think mean remind again anything something still yet
 """)
 _STILL = re.compile(r"\b(?:still|any ?more|any longer|yet)\b", re.I)
+_THAT_ONE_ZH = re.compile("[那这](?:[辆只个条台部匹]|位)?|我的?")
 _FATE_WORDS = split_words("happen still so be my the 我 我的")
 # After what became of somebody or something.
 _ASKS_FATE = re.compile(
@@ -487,12 +500,14 @@ def _tell_latest(
     whether something is still so, what was told last: "do I still have Miso"."""
     telling = [each for each in weighed if not each[1].is_question]
     if _ASKS_FATE.search(asked.text):
-        named = _ASKS_FATE.sub(" ", asked.text)
+        named = _THAT_ONE_ZH.sub("", _ASKS_FATE.sub(" ", asked.text))
         names = extract_stems(named) - _FATE_WORDS
         telling = [e for e in telling if _GONE.search(e[1].text)]
     elif asks_yes_or_no(asked.text) and _STILL.search(asked.text):
         found = _NAME_INSIDE.findall(asked.text)
         names = {stem for name in found for stem in extract_stems(name)}
+        if not names and (over := _find_ending(asked, telling)):
+            return [over]
     elif (wanted := find_asked_identity(asked.text)) and wanted.name:
         names = extract_stems(wanted.name)
     else:
@@ -500,6 +515,16 @@ def _tell_latest(
     telling = [e for e in telling if names and names <= extract_stems(e[1].text)]
     telling.sort(key=lambda each: quotes[each[1].quote].said_at or _LONG_AGO, reverse=True)
     return telling[:1]
+
+
+def _find_ending(
+    asked: QuestionTerms, weighed: Sequence[tuple[float, EvidenceSentence]]
+) -> tuple[float, EvidenceSentence] | None:
+    """The likeliest that says that something is over, and most of what the question asks about:
+    "quit the bike shop today" of whether one still works there."""
+    sought = asked.stems - _FATE_WORDS - _ASKING
+    over = (e for e in weighed if _OVER.search(e[1].text))
+    return next((e for e in over if len(sought & extract_stems(e[1].text)) * 2 > len(sought)), None)
 
 
 def _names_relative(text: str, role: str, question: str) -> bool:
@@ -597,10 +622,13 @@ def _answer_with_yes(
 def _find_end(best: EvidenceSentence, quotes: Sequence[Quote]) -> Phrase | None:
     """What says later that somebody whom it names is gone: the cat that somebody had."""
     names = [name for name in _NAME_INSIDE.findall(best.text) if name != best.person]
+    coupled = _PARTNER.search(best.text) is not None
     told = quotes[best.quote].said_at or _LONG_AGO
     for at, quote in enumerate(quotes):
         later = not quote.speaker and quote.owner and (quote.said_at or _LONG_AGO) > told
-        if later and _GONE.search(quote.text) and any(mentions_name(quote.text, n) for n in names):
+        gone = _GONE.search(quote.text) and any(mentions_name(quote.text, n) for n in names)
+        over = coupled and quote.owner == best.person and COUPLE_OVER.search(quote.text)
+        if later and (gone or over):
             return Phrase(at, 0, len(quote.text), quote.text, 0.0)
     return None
 
@@ -620,8 +648,8 @@ def _answer_with_phrases(
     # What is asked for first goes first: a job is what somebody does before it is where.
     stating.sort(key=lambda each: asked.predicates.index(quotes[each.quote].predicate))
     if stating and not former and (due := _find_due_plan(stating, quotes)):
-        chosen = [due, *(s for s in stating[:1] if s.quote != due.quote)]
-        told = [(format_dated_quote(asked, s, quotes[s.quote], "en"), s) for s in chosen]
+        both = [due, *(s for s in stating[:1] if s.quote != due.quote)]
+        told = [(format_dated_quote(asked, s, quotes[s.quote], "en"), s) for s in both]
         return join_parts(told, " ")
     if stating and quotes[stating[0].quote].object and wish.kind != "why":
         quote = quotes[stating[0].quote]

@@ -25,7 +25,9 @@ _PET_NAME = re.compile(
     r"|小(?![时学区孩心组说吃店儿哥姐妹弟名事气区型号腿腹酒声])[\u4e00-\u9fff]"
     r"|阿(?![姨婆公爸妈嬷爷])[\u4e00-\u9fff]"
 )
-_SAID_TWICE = frozenset("天刚常偷慢好谢爸妈爷奶哥姐弟妹叔舅姑伯婶往渐看想试人个每早远轻默整仅明白单恰统通时年真聊等坐走说")
+_SAID_TWICE = frozenset(
+    "天刚常偷慢好谢爸妈爷奶哥姐弟妹叔舅姑伯婶往渐看想试人个每早远轻默整仅明白单恰统通时年真聊等坐走说"
+)
 _ANIMAL = (
     r"(?:[^\W\d一和跟有只条匹个头的]{0,4}?)"
     "(?:猫|狗|犬|兔子?|仓鼠|鹦鹉|乌龟|柯基|金毛|哈士奇|泰迪|鸟|鱼|荷兰猪|豚鼠|刺猬)"
@@ -43,6 +45,16 @@ _LISTED = re.compile(
     r"(?P<names>[^\W\d和跟、，一叫的在]{2,3}(?:、[^\W\d和跟、，的]{2,3}){0,3}[和跟][^\W\d和跟、，的]{2,3})"
     r"(?=\W|$)"
 )
+# 养了两只猫，大的叫煤球，小的叫年糕.
+_SEVERAL = re.compile(
+    r"(?:养了?|有了?)[^，。！？]{0,2}?(?:两|俩|三|四|[2-4])(?:只|条|个|匹)?"
+    rf"(?P<kind>{_ANIMAL}|孩子|娃|儿子|女儿|闺女|妹妹|弟弟|姐姐|哥哥)"
+)
+_ONE_OF_THEM = re.compile(
+    r"(?:[大小公母]|老[大二三]|[另]?一[只个条]|还有[一]?[只个条]|那[只个条])的?(?:那[只个条])?(?:名字)?叫做?"
+    r"(?P<name>[^\W\d了着过的]{2,3}?)(?=[，。,、；;\s]|$)"
+)
+_MOST_BETWEEN = 60  # characters
 
 
 def read_introductions(utterance: Utterance) -> Iterator[FactCandidate]:
@@ -60,7 +72,13 @@ def read_introductions(utterance: Utterance) -> Iterator[FactCandidate]:
     for found in _LISTED.finditer(text):
         start, kind = found.start("names"), found["kind"]
         for name in re.finditer(r"[^和跟、]+", found["names"]):
-            yield _build_fact(utterance, name[0], f"{speaker}的{kind}", start + name.start(), name[0])
+            yield _build_fact(
+                utterance, name[0], f"{speaker}的{kind}", start + name.start(), name[0]
+            )
+    if several := _SEVERAL.search(text):
+        for one in _ONE_OF_THEM.finditer(text, several.end(), several.end() + _MOST_BETWEEN):
+            whose = f"{speaker}的{several['kind']}"
+            yield _build_fact(utterance, one["name"], whose, one.start(), one["name"])
     for found in _PET.finditer(text):
         whose = f"{speaker}的{found['kind']}"
         yield _build_fact(utterance, found["name"], whose, found.start("kind"), found["name"])

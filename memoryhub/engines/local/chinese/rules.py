@@ -294,6 +294,16 @@ _AT_WORK = re.compile(
     r"(?:(?<!现)在|[去到进]了?)(?!家|哪|一|这|那|外|里|某|公司)(?P<firm>[^，。,的了]{2,12}?)(?:上班|任职|就职)"
     r"|(?<!现)在(?!家|哪|一|这|那|外|里|某|公司)(?P<doing>[^，。,的了上里中下外]{2,8})(?:做事?|干活?)$"
 )
+# "在字节做前端", "入职小红书了": a firm by its name alone.
+_TRADES = (
+    "前端|后端|开发|研发|产品|运营|测试|算法|设计|销售|市场|财务|会计|人事|行政|客服|编辑|程序|数据|采购|法务"
+    "|公关|策划|文员|出纳|审计|咨询|代码|保安|翻译"
+)
+_NAMED_FIRM = re.compile(
+    rf"(?<!现)在(?!家|哪|一|这|那|外|里|某|公司)(?P<firm>[^，。,的了上里中下外]{{2,8}}?)[做写搞当](?:{_TRADES})(?=$|[，。,的了])"
+    r"|(?:入职|跳槽到|跳槽去)了?(?!一|新|这|那|公司|单位|体检|以来|培训|手续|第|[的后前时半两三快不])"
+    r"(?P<hired>[^，。,的了\d]{2,12}?)了?(?=$|[，。,做当])"
+)
 # "公司叫云栖科技": what somebody's firm is called.
 _FIRM_CALLED = re.compile(r"(?:公司|单位|东家)(?:名字)?(?:叫做?|是)(?P<firm>[^，。,的]{2,14})$")
 # "去了一家宠物店做助理", "换到实验小学了": the workplace by its kind.
@@ -304,6 +314,13 @@ _NEW_EMPLOYER = re.compile(
 )
 _JOB = re.compile(
     rf"(?:(?:是|当|(?<!叫)做|成为|担任|从事|升任|转行做|改行做)(?:了|上了)?(?:一|两)?(?:名|个|位|家)?){_ROLE}(?!的(?!工作))(?=[，。,]|了|工作|$|的工作|已经|多年)"
+)
+# "我是跑外卖的": the trade of who does it.
+_TRADE = re.compile(
+    r"^(?:我|他|她)?(?:以前|现在|一直)?是(?P<trade>跑(?:外卖|出租|滴滴|网约车|运输|长途|货运|快递|业务|销售)|送(?:外卖|快递|货|水)"
+    r"|开(?:出租|货车|大车|卡车|公交|网约车|滴滴|挖机|挖掘机|吊车|校车)|教\w{1,4}|修(?:车|手机|电脑|空调)|写代码"
+    r"|[做搞干](?:销售|设计|开发|前端|后端|运营|外贸|会计|财务|装修|电商|翻译|产品|测试|美容|程序|教培|行政|人事|工程|家政"
+    r"|餐饮|物流|金融|保险|房产|科研|技术|美术|后期|剪辑|自媒体))的$"
 )
 _AGE = re.compile(
     r"(?:今年|已经|刚满|刚|快|是|满|我)(?:要)?(?P<age>\d{1,3}|[一二两三四五六七八九十百]{1,5})岁了?(?!的时候|时|那年|开始|就)"
@@ -385,6 +402,8 @@ def _is_town(place: str) -> bool:
 
 
 def _match_role(clause: str) -> Predicate | None:
+    if trade := _TRADE.search(clause):
+        return Predicate("works_as", trade["trade"])
     match = _JOB.search(clause)
     if not match and re.search(r"辞了?职|离职|退休", clause) and _PLANNED.search(clause):
         return Predicate("works_as", "")
@@ -397,6 +416,9 @@ def _match_employer(clause: str) -> Predicate | None:
     firm = (bare["firm"] or bare["doing"]) if bare else ""
     if any(not tag.startswith(("ns", "s", "f")) for _, tag in rjieba.tag(firm)):
         return Predicate("works_at", firm)
+    named = _NAMED_FIRM.search(clause)
+    if named and (named["hired"] or not _is_town(named["firm"])):
+        return Predicate("works_at", named["hired"] or named["firm"])
     if moved := _NEW_EMPLOYER.search(clause):
         return Predicate("works_at", moved["firm"] or moved["moved"])
     match = _EMPLOYER.search(clause)

@@ -162,10 +162,16 @@ def _find_known_name(text: str, people: frozenset[str]) -> tuple[str, int] | Non
     return max((c for c in called if c[1] < len(text)), key=lambda c: c[1], default=None)
 
 
+# 老婆孩子 are both one's own.
+_TOLD_TOGETHER = re.compile(r"(?:老婆|媳妇|老公|爱人|妻子|丈夫)(?:孩子|儿子|女儿|闺女|娃)")
+
+
 def _find_theirs(text: str, person: Subject) -> Subject:
     """The relative or the thing of a person, if that is what is spoken of: his son is not he."""
     owner, phrase, end = person.owner, person.phrase, person.end
-    while found := match_their_relative(text, end):
+    while not _TOLD_TOGETHER.match(text, max(0, end - 2)) and (
+        found := match_their_relative(text, end)
+    ):
         owner = phrase = f"{owner}的{found['kin']}"
         end = found.end()
     if text[end : end + 1] != "的":

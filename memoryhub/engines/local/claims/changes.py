@@ -15,7 +15,7 @@ from memoryhub.engines.local.claims.whereabouts import is_passing
 from memoryhub.engines.local.dates.calendar import MONTHS, WEEKDAYS
 from memoryhub.engines.local.grammar.scene import ParsedTurn
 from memoryhub.engines.local.grammar.speech import is_question
-from memoryhub.engines.local.wordlists import CONDITIONS, JOBS, split_words
+from memoryhub.engines.local.wordlists import CONDITIONS, JOBS, PEOPLE, split_words
 
 _LEAD = r"^\W*(?:(?:so|and|oh|well|also|anyway|btw|by the way|hey|ok|okay|plus),? )*"
 _HAVE = r"(?:(?:i|we)(?:['’]ve| have)?|ive|weve) (?:just |finally |also )?(?:have|got|found|hired)"
@@ -185,6 +185,8 @@ _HOME = re.compile(
     r" (?:\w+ ){0,2}?(?:place|house|cottage|bungalow)(?: together| of (?:my|our) own)? in"
     r"|(?:^\W*|\b(?:i|we)(?:['’]m| am|['’]re| are) )(?:back |now |finally |safely )*home in)"
     rf" (?P<place>{_NAME})"
+    # "We finally moved! New house in Harrogate".
+    rf"|^\W*(?i:(?:our |my )?new (?:house|flat|home|apartment) in) (?P<new>{_NAME})"
 )
 _MOVED_FOR_JOB = re.compile(
     r"(?i:(?:^\W*|\b(?:i|we)(?:['’]ve| have)? )(?:just |recently |finally )*moved)"
@@ -226,6 +228,16 @@ _END_OF_DIET = re.compile(
     rf"|not (?P<other>{_DIET}) any ?more)\b",
     re.I,
 )
+# "New boss there is someone called Priya", "Marcus left so the new head chef is Elena".
+_NEW_HOLDER = re.compile(
+    r"(?i:(?:^\W*|\b(?:the|my|our) )new (?P<role>[a-z]+(?: (?!there|here|is)[a-z]+)?)"
+    r"(?: there| here)?(?: is|['’]s| will be)(?: now)? "
+    r"(?:(?:some(?:one|body)|an? \w+|this \w+) (?:called|named) )?)"
+    rf"(?P<name>(?:(?:Mr|Mrs|Ms|Dr)\.? )?{_NAME})(?=\W*$|[,.;!]| (?:and|so|from)\b)"
+)
+_SAID_GOODBYE = re.compile(
+    rf"\b(?i:(?:had|have) to say (?:our |my )?(?:final |last )?goodbyes? to) (?P<name>{_NAME})"
+)
 _REPORTS_TO = re.compile(
     r"\b(?i:(?:i|we)(?:['’]m| am|['’]re| are)? (?:now )?report(?:ing)? (?:directly |straight )?to) "
     rf"(?P<boss>(?:(?:Mr|Mrs|Ms|Dr)\.? )?{_NAME})"
@@ -254,7 +266,11 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
         if found["place"]:
             yield f"I live in {found['place']}.", found.span()
     if (found := _HOME.search(text)) and not is_passing(text):
-        yield f"I live in {found['place']} now.", found.span()
+        yield f"I live in {found['place'] or found['new']} now.", found.span()
+    if (found := _NEW_HOLDER.search(text)) and _is_post(found["role"]):
+        yield f"My {found['role']} is {found['name']} now.", found.span("name")
+    if found := _SAID_GOODBYE.search(text):
+        yield f"{found['name']} is gone.", found.span("name")
     if found := _MOVED_FOR_JOB.search(text):
         yield f"I live in {found['place']} now.", found.span()
         yield f"I work at {found['work']}.", found.span()
@@ -283,6 +299,10 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
         yield f"My manager is {found['boss']} now.", found.span()
     if found := _IN_THE_ROOM.search(text):
         yield f"My flatmate is {found['name']} now.", found.span()
+
+
+def _is_post(role: str) -> bool:
+    return role in _ROLES or role.split()[-1] in JOBS | PEOPLE
 
 
 def _give_article(noun: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.scene import ParsedTurn, format_possessive
 from memoryhub.engines.local.grammar.subjects import is_person_noun
+from memoryhub.engines.local.grammar.verbs import is_dictionary_word
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import FactCandidate, SourceSpan
 
@@ -64,6 +65,7 @@ def read_introductions(turn: ParsedTurn, offset: int, span: Span) -> Iterator[Fa
             continue
         relation = " ".join([*(t.lower_ for t in span.doc[token.i + 1 : noun.i]), noun.lower_])
         called = span.doc[name[0].i : name[-1].i + 1].text
+        called = called.capitalize() if called.islower() else called
         whose = format_possessive(turn.scene.speaker)
         told = (token, noun, *name)
         start, end = min(t.idx for t in told), max(t.idx + len(t.text) for t in told)
@@ -144,6 +146,8 @@ def _read_name(noun: Token, span: Span) -> list[Token]:
         rest = rest[1:]
     comma = bool(rest) and rest[0].text == ","
     name: list[Token] = []
+    if rest and not comma and _is_small_name(rest[0]):
+        return rest[:1]
     for token in rest[comma:]:
         tied = bool(name) and not name[-1].whitespace_ and token.text in ("-", "–")
         # A capital right behind "my girlfriend" is a name, also one that the parser does not know.
@@ -178,6 +182,14 @@ def _read_name_before(possessor: Token, noun: Token, span: Span) -> list[Token]:
     listed = bool(name) and name[0].i > span.start and name[0].nbor(-1).text in (*_COMMAS, "and")
     only_title = len(name) == 1 and name[0].lower_ in _TITLES
     return [] if listed or only_title else name
+
+
+def _is_small_name(token: Token) -> bool:
+    """ "my gf sam", as many write who never use a capital."""
+    unknown = not is_dictionary_word(token.lower_) or token.ent_type_ == "PERSON"
+    other = token.ent_type_ in (*_TIMES, *_PEOPLES, *_PLACES) or is_person_noun(token)
+    named = token.tag_ == "NNP" or (token.tag_ == "NN" and not is_dictionary_word(token.lower_))
+    return token.text.islower() and token.is_alpha and named and unknown and not other
 
 
 def _is_name_word(token: Token) -> bool:

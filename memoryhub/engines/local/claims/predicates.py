@@ -357,7 +357,14 @@ def _format_slug(phrase: str) -> str:
     return "_".join(re.findall(r"\w+", _strip_article(phrase).lower()))
 
 
-_SYNONYMS = {"color": "colour", "children": "kid", "child": "kid", "kids": "kid", "movie": "film"}
+_SYNONYMS = {
+    "appt": "appointment",
+    "color": "colour",
+    "children": "kid",
+    "child": "kid",
+    "kids": "kid",
+    "movie": "film",
+}
 
 
 def _canonicalise_noun(noun: str) -> str:

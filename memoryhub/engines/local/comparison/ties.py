@@ -17,6 +17,7 @@ from memoryhub.engines.local.comparison.pairs import (
     describe_meaning,
     names_ended_thing,
 )
+from memoryhub.engines.local.grammar.verbs import is_dictionary_word
 from memoryhub.engines.local.language import HAN, detect_language
 from memoryhub.engines.local.wordlists import split_words
 
@@ -173,7 +174,9 @@ def _share_run(one: str, other: str) -> bool:
 def names_person(text: str, name: str) -> bool:
     if re.match(rf"[{HAN}]", name):
         return name in text
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+    plain = is_dictionary_word(name.lower())  # "will" is not Will
+    case = re.NOFLAG if plain else re.I
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, case) is not None
 
 
 def list_names(text: str, own: tuple[str, ...]) -> list[str]:

@@ -28,6 +28,7 @@ _DAY_NAMES = "mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun"
 _MONTH_NAMES = "jan|feb|mar(?:ch)?|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _PUT_OFF = (
     r"(?:moved|re-?scheduled|postponed|pushed|put|brought|changed|shifted|bumped|switched|delayed)"
+    r"(?: (?:me|us|it|them|that|this|(?:the|my|our|his|her) \w+))?"
     r"(?: back| forward| off| up| out)? (?:to|till|until|for)"
     rf"(?= (?:the |this |next |early |late )?(?:\d|(?:{_DAY_NAMES}|{_MONTH_NAMES})\w*\b|week|month"
     r"|tomorrow))"

@@ -141,6 +141,8 @@ def _rewrite_finite_verb(low: str, token: Token) -> str:
     clipped = {"'re": "are", "'ve": "have", "'m": "am", "r": "are"}
     if low in ("m", "ve") and token.i and token.nbor(-1).lower_ == "i":  # "im", "ive"
         low = f"'{low}"
+    if low == "am" and token.i and token.nbor(-1).text[-1].isdigit():
+        return token.text  # "10am"
     if low in ("am", "'m", "’m"):
         return "is"  # nobody else is meant, whatever the parser takes for its subject
     present = token.tag_ == "VBP" or low in clipped or low in ("am", "were")
