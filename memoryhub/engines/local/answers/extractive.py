@@ -113,6 +113,8 @@ _YES_PREFIX = {"en": "Yes: ", "zh": "是的："}
 _AS_LIKELY = 0.5
 # And a fact of the kind that is asked for, as a share of what is likely enough.
 _KIND_SHARE = 0.35
+# And what holds beside what tells that something is over, as a share of the latter's chance.
+_HOLDS_SHARE = 0.25
 # The bar was set for talk with an assistant, of which things are asked that were never told: among
 # people a chance of this share of it will do.
 _AMONG_PEOPLE = 0.8
@@ -416,6 +418,8 @@ def _answer_with_likeliest(
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     if find_asked_tense(asked.text) == "former":
         telling = _put_replaced_first(telling, weighed, quotes)
+    elif find_asked_tense(asked.text) == "now" and not asks_yes_or_no(asked.text):
+        telling = _put_holding_first(telling, quotes)
     chance, best = telling[0]
     made = None
     if ASKS_DAY_OF.search(asked.text) and not best.coverage:
@@ -438,6 +442,18 @@ def _answer_with_likeliest(
     chosen = [widen_to_neighbours(each, quotes[each.quote]) for each in chosen]
     parts = [(format_dated_quote(asked, s, quotes[s.quote], language), s) for s in chosen]
     return made or join_parts(parts, " ")
+
+
+def _put_holding_first(
+    telling: Sequence[tuple[float, EvidenceSentence]], quotes: Sequence[Quote]
+) -> list[tuple[float, EvidenceSentence]]:
+    """What car somebody drives is not told by the one that they sold, where another is known."""
+    chance, best = telling[0]
+    if not quotes[best.quote].tells_end:
+        return [*telling]
+    holding = (e for e in telling if not quotes[e[1].quote].tells_end)
+    first = next((e for e in holding if e[0] >= _HOLDS_SHARE * chance), None)
+    return [first] if first else [*telling]
 
 
 def _put_replaced_first(
