@@ -48,6 +48,23 @@ def test_E25_who_alone_writes_is_the_subject(
     assert "hay" in answer_question(space, "What am I allergic to?").text
 
 
+@pytest.mark.parametrize("speaker", ["", "u_7781", "user-42"])
+def test_E25_who_speaks_chinese_under_an_id_is_called_so_in_chinese(
+    tenant: Tenant, speaker: str
+) -> None:
+    space = tell(tenant, "user-42", (speaker, "我对芒果过敏。"))
+    assert (space.display_name, space.former_names) == (
+        "用户",
+        ["u_7781"] if speaker == "u_7781" else [],
+    )
+
+
+def test_E25_a_note_of_words_under_an_id_answers_as_the_subjects(tenant: Tenant) -> None:
+    space = tell(tenant, "user-42", ("user-42", "Hi, I'm Petra. I love chess."))
+    assert "chess" in answer_question(space, "what do i love").text
+    assert "user-42" not in answer_question(space, "what do i love").text
+
+
 def test_E25_the_words_said_before_a_name_was_given_are_theirs_too(tenant: Tenant) -> None:
     space = tell(tenant, "user-42", ("", "I am allergic to hay."), ("Petra", "I live in Leeds."))
     assert space.display_name == "Petra"

@@ -244,3 +244,16 @@ def test_each_of_those_who_are_named_in_a_row_is_known() -> None:
 
 def test_what_is_said_twice_is_no_name() -> None:
     assert not any("天天是" in each for each in list_claims("我妈天天跳广场舞"))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("我是护士，一天跑八个小时", "何苗是护士，一天跑八个小时。"),
+        ("我是跑外卖的 在郑州", "何苗是跑外卖的，在郑州。"),
+        ("老婆孩子都在老家周口", "何苗的老婆孩子都在老家周口。"),
+        ("我养了两只猫，大的叫煤球，小的叫年糕，是只布偶", "年糕是何苗的猫。"),
+    ],
+)
+def test_what_is_said_in_passing_of_a_life(text: str, told: str) -> None:
+    assert told in list_claims(text)

@@ -755,3 +755,55 @@ def test_what_was_before_is_what_something_took_the_place_of() -> None:
 def test_hobbies_are_what_somebody_likes(question: str) -> None:
     told = state("小李喜欢打篮球和玩游戏。", "小李", relevance=0.6, assisted=True)
     assert told.text in ENGINE.answer_question(question, [told], subject="小李").text
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What is my husband allergic to?", "I'm allergic to shellfish and penicillin."),
+        ("what does declan do for work", "Kim works as a nurse."),
+    ],
+)
+def test_what_is_told_of_somebody_else_is_no_answer(question: str, text: str) -> None:
+    said = replace(make_quote(text, "" if "Kim" in text else "Noor"), relevance=2.0, assisted=True)
+    kim = state("Kim lives in Oslo.", "Kim", relevance=0.0, assisted=True)
+    brother = state("Declan lives in Cork.", "Declan", relevance=0.0, assisted=True)
+    told = replace(said, owner="Kim") if "Kim" in text else said
+    answer = ENGINE.answer_question(question, [told, kim, brother], subject="Noor")
+    assert text not in answer.text
+
+
+def test_whether_something_is_still_so_is_told_by_its_end() -> None:
+    did = state("Noor works at a bike shop.", "Noor", relevance=2.0, assisted=True)
+    quit_ = state("Noor quit the bike shop today.", "Noor", 9, relevance=1.0, assisted=True)
+    answer = ENGINE.answer_question(
+        "do i still work at the bike shop", [did, quit_], subject="Noor"
+    )
+    assert "quit the bike shop" in answer.text
+    assert "works at" not in answer.text
+
+
+def test_why_is_told_by_the_message() -> None:
+    said = "陈姐回老家带孙子去了，现在换了个刘姐。"
+    message = replace(make_chinese_quote(said), speaker="Noor", relevance=2.0, assisted=True)
+    fact = state("陈姐现在换了个刘姐。", "陈姐", relevance=2.5, assisted=True)
+    answer = ENGINE.answer_question("陈姐为什么不干了", [fact, message], subject="Noor")
+    assert "带孙子" in answer.text
+
+
+def test_of_two_dogs_one_is_gone() -> None:
+    had = state(
+        "Noor has two dogs, Biscuit and Rolo.", "Noor", predicate="has_count_dog", object="two"
+    )
+    gone = state("Rolo is gone.", "Rolo", 30)
+    answer = ENGINE.answer_question("how many dogs do i have", [had, gone], subject="Noor")
+    assert "two dogs" in answer.text
+    assert "Rolo is gone." in answer.text
+
+
+def test_the_code_before_is_the_one_that_is_over() -> None:
+    old = state("The alarm code is 4471.", "Noor", until=AT, relevance=1.0, assisted=True)
+    new = make_quote("They changed the alarm code, it's 9025 now", "Noor")
+    new = replace(new, relevance=2.0, assisted=True)
+    answer = ENGINE.answer_question("what was the old alarm code", [new, old], subject="Noor")
+    assert answer.text == "Used to be: “The alarm code is 4471.” (May 2024)"

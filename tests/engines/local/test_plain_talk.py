@@ -342,3 +342,26 @@ def test_a_wedding_is_an_occasion_and_nothing_that_somebody_does() -> None:
 
 def test_who_speaks_is_not_named_twice() -> None:
     assert tell_texts("Lena and I broke up.") == ["Lena and user-31 broke up."]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("me and my gf sam live in brooklyn", "Sam is user-31's gf."),
+        ("my brother tom is a vet", "Tom is user-31's brother."),
+        ("new boss there is someone called Priya", "User-31's boss is Priya now."),
+        ("Marcus left so the new head chef is Elena.", "User-31's head chef is Elena now."),
+        ("We finally moved! New house in Harrogate.", "User-31 lives in Harrogate now."),
+        ("Sad day. We had to say goodbye to Rolo this morning.", "Rolo is gone."),
+        ("Flatmates are Callum and Ines.", "Ines is user-31's flatmate."),
+        ("I'm a line cook at a place called Nino's.", "User-31 works at Nino's."),
+        ("ugh the dentist moved me to june 16, 10am", "The dentist moved user-31 to June 16, 10am."),
+    ],
+)
+def test_what_is_typed_in_a_hurry_is_told(text: str, told: str) -> None:
+    assert told.casefold() in {fact.casefold() for fact in tell_texts(text)}
+
+
+@pytest.mark.parametrize("text", ["my sister works at tesco", "my dog food is expensive"])
+def test_what_a_relative_does_is_no_name(text: str) -> None:
+    assert not any(" is user-31's " in fact and "food" not in fact for fact in tell_texts(text))

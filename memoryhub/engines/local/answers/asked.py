@@ -113,6 +113,7 @@ _OWNED_ROLE = re.compile(
     rf"|['’]?s (?:\w+ )?(?P<role>{_ROLE_WORDS})$",
     re.I,
 )
+_OWN_ROLE_ZH = re.compile(r"[我俺咱他她](?:们)?(?:家)?的?(?:现在的?|新的?)?(?P<role>\w{1,6})$")
 _AT_PRESENT = re.compile(
     r" (?:now|currently|rn|these days|at the moment|right now|nowadays|before|previously"
     r"|originally|back then|at first)$",
@@ -180,6 +181,8 @@ def find_asked_identity(question: str) -> AskedIdentity | None:
     if found is None:
         return None
     who = found["who"] or found["who_zh"] or found["zh_who"]
+    if own := _OWN_ROLE_ZH.match(who):
+        return AskedIdentity(role=own["role"])
     if owned := _OWNED_ROLE.search(_AT_PRESENT.sub("", who)):
         return AskedIdentity(role=(owned["own"] or owned["role"]).lower())
     return None if _NO_NAME.match(who) else AskedIdentity(name=who)

@@ -98,7 +98,7 @@ _GONE = re.compile(
 _OVER = re.compile(
     rf"{_GONE.pattern}|\b(?:quit|stopped|gave up|given up|cancel\w*|resigned|retired|finished|ended"
     r"|no longer|switched|swapped|moved|dropped|not .{1,40}any ?more)\b"
-    r"|不再|辞|停了|退了|换了|改|取消",
+    r"|不再|辞|停了|退了|换了|改|取消|放弃|不\w{1,6}了",
     re.I,
 )
 _PARTNER = re.compile(
@@ -115,6 +115,8 @@ _AS_LIKELY = 0.5
 _KIND_SHARE = 0.35
 # And what holds beside what tells that something is over, as a share of the latter's chance.
 _HOLDS_SHARE = 0.25
+# So much of what was read of a message is told in it word by word.
+_MOST_SHARED = 0.7
 # The bar was set for talk with an assistant, of which things are asked that were never told: among
 # people a chance of this share of it will do.
 _AMONG_PEOPLE = 0.8
@@ -144,7 +146,8 @@ _TOLD_IDENTITY = re.compile(
 _ASKING = split_words("""
     about tell know remember say think mean remind again anything something still yet
 """)
-_STILL = re.compile(r"\b(?:still|any ?more|any longer|yet)\b", re.I)
+_STILL = re.compile(r"\b(?:still|any ?more|any longer|yet)\b|还.{1,12}[吗么]\W*$", re.I)
+_WHY = re.compile(r"\bwhy\b|\bhow come\b|为什么|为啥|为何|怎么(?:没|不|就)", re.I)
 _THAT_ONE_ZH = re.compile("[那这](?:[辆只个条台部匹]|位)?|我的?")
 _FATE_WORDS = split_words("happen still so be my the 我 我的")
 # After what became of somebody or something.
@@ -418,8 +421,12 @@ def _answer_with_likeliest(
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     if find_asked_tense(asked.text) == "former":
         telling = _put_replaced_first(telling, weighed, quotes)
+    elif _STILL.search(asked.text) and asks_yes_or_no(asked.text):
+        telling = _put_later_ending_first(asked, telling, weighed, quotes)
     elif find_asked_tense(asked.text) == "now" and not asks_yes_or_no(asked.text):
-        telling = _put_holding_first(telling, quotes)
+        telling = _put_holding_first(asked, telling, quotes)
+    if _WHY.search(asked.text) and (whole := _find_message(telling[0][1], weighed, quotes)):
+        telling = [(telling[0][0], whole)]
     chance, best = telling[0]
     made = None
     if ASKS_DAY_OF.search(asked.text) and not best.coverage:
@@ -444,15 +451,51 @@ def _answer_with_likeliest(
     return made or join_parts(parts, " ")
 
 
+def _put_later_ending_first(
+    asked: QuestionTerms,
+    telling: Sequence[tuple[float, EvidenceSentence]],
+    weighed: Sequence[tuple[float, EvidenceSentence]],
+    quotes: Sequence[Quote],
+) -> list[tuple[float, EvidenceSentence]]:
+    """Whether something is still so is told by what says that it is over, where that was said no
+    earlier."""
+    over = _find_ending(asked, weighed)
+    if over is None:
+        return [*telling]
+    ended, told = (quotes[e[1].quote].said_at or _LONG_AGO for e in (over, telling[0]))
+    return [over] if ended >= told else [*telling]
+
+
+def _find_message(
+    best: EvidenceSentence,
+    weighed: Sequence[tuple[float, EvidenceSentence]],
+    quotes: Sequence[Quote],
+) -> EvidenceSentence | None:
+    """The message in which it was said, which may tell why; what was read of it does not."""
+    told = extract_stems(best.text)
+    whole = (
+        each
+        for _, each in weighed
+        if not quotes[each.quote].owner
+        and len(each.text) > len(best.text)
+        and len(told & extract_stems(each.text)) >= _MOST_SHARED * len(told)
+    )
+    return next(whole, None)
+
+
 def _put_holding_first(
-    telling: Sequence[tuple[float, EvidenceSentence]], quotes: Sequence[Quote]
+    asked: QuestionTerms,
+    telling: Sequence[tuple[float, EvidenceSentence]],
+    quotes: Sequence[Quote],
 ) -> list[tuple[float, EvidenceSentence]]:
     """What car somebody drives is not told by the one that they sold, where another is known."""
     chance, best = telling[0]
-    if not quotes[best.quote].tells_end:
+    kind = find_asked_kind(asked.text)
+    if kind is None or not quotes[best.quote].tells_end:
         return [*telling]
     holding = (e for e in telling if not quotes[e[1].quote].tells_end)
-    first = next((e for e in holding if e[0] >= _HOLDS_SHARE * chance), None)
+    holding = (e for e in holding if e[0] >= _HOLDS_SHARE * chance)
+    first = next((e for e in holding if kind.tells.search(e[1].text)), None)
     return [first] if first else [*telling]
 
 
@@ -462,13 +505,15 @@ def _put_replaced_first(
     quotes: Sequence[Quote],
 ) -> list[tuple[float, EvidenceSentence]]:
     """What was before is what the likeliest took the place of, however little it is like the
-    question."""
+    question, or else what is over."""
     chance, best = telling[0]
-    replaced = quotes[best.quote].replaced
-    if not replaced or quotes[best.quote].until is not None:
+    if quotes[best.quote].until is not None:
         return [*telling]
-    before = [e for _, e in weighed if quotes[e.quote].until and quotes[e.quote].text == replaced]
-    return [(chance, each) for each in before[:1]] or [*telling]
+    over = [e for e in weighed if quotes[e[1].quote].until is not None]
+    replaced = quotes[best.quote].replaced
+    before = [(chance, e) for _, e in over if replaced and quotes[e.quote].text == replaced]
+    likely = [e for e in over if e[0] >= _HOLDS_SHARE * chance]
+    return before[:1] or likely[:1] or [*telling]
 
 
 def _is_newer_value(
@@ -672,6 +717,9 @@ def _answer_with_phrases(
         # Where somebody started is not what they do there.
         exact = quote.predicate == asked.predicates[0] or former
         value = _answer_with_value(stating[0], quote) if exact else None
+        if quote.predicate.startswith("has_count_") and (gone := _find_end(stating[0], quotes)):
+            had = format_dated_quote(asked, stating[0], quote, "en")
+            return join_parts([(had, stating[0]), (f"“{gone.text}”", gone)], " ")
         return value or _answer_with_quotes(asked, stating[:1], quotes)
     for among in (stating, sentences):
         ranked = rank_phrases(asked, wish, among) if among else []

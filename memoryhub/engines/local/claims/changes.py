@@ -122,11 +122,13 @@ _ONE_LISTED = r"[A-Z][\w'’-]+(?: ?\(\d{1,2}\)|,? who(?:['’]?s| is) \d{1,2}|,
 _ONE_OF = {
     "cats": "cat", "dogs": "dog", "kids": "kid", "children": "child", "sons": "son", "boys": "son",
     "daughters": "daughter", "girls": "daughter", "sisters": "sister", "brothers": "brother",
-    "rabbits": "rabbit", "kittens": "kitten", "puppies": "puppy",
+    "rabbits": "rabbit", "kittens": "kitten", "puppies": "puppy", "flatmates": "flatmate",
+    "housemates": "housemate", "roommates": "roommate",
 }  # fmt: skip
 _LISTED = re.compile(
-    r"\b(?:my|our|have|got|['’]ve)(?: (?:got|two|three|four|five|[2-5]|both|young|little|lovely))* "
-    rf"(?P<kind>{'|'.join(_ONE_OF)})(?:,|:| -| –| are| called| named)+ "
+    r"(?:\b(?:my|our|have|got|['’]ve) |^\W*(?=(?i:flat|house|room)mates))"
+    r"(?:(?:got|two|three|four|five|[2-5]|both|young|little|lovely) )*"
+    rf"(?P<kind>(?i:{'|'.join(_ONE_OF)}))(?:,|:| -| –| are| called| named)+ "
     rf"(?P<names>{_ONE_LISTED}(?:, {_ONE_LISTED}){{0,4}},? (?:and|&) {_ONE_LISTED})"
 )
 _CHILDREN = re.compile(
@@ -364,7 +366,7 @@ def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
         if found := _LISTED.search(text):
             for name in re.finditer(r"[A-Z][\w'’-]+", found["names"]):
                 at = start + found.start("names") + name.start()
-                told = f"{name[0]} is my {_ONE_OF[found['kind']]}."
+                told = f"{name[0]} is my {_ONE_OF[found['kind'].lower()]}."
                 yield CompletedStatement(told, at, at + len(name[0]))
         if found := _MOVING_THERE.search(text):
             at = start + found.start("told")

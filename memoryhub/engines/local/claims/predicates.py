@@ -344,8 +344,11 @@ def _strip_rate(phrase: str) -> str:
 
 
 def extract_employer(phrase: str) -> str:
-    """The firm in a role: ("a planner at Harlow Freight") → "Harlow Freight"."""
-    found = re.search(r" (?:at|for) ((?:the )?[A-Z].*)", phrase)
+    """The firm in a role: ("a planner at Harlow Freight"), ("a cook at a place called Nino's") →
+    "Harlow Freight", "Nino's"."""
+    found = re.search(
+        r" (?:at|for) (?:an? (?:[a-z-]+ ){1,3}(?:called|named) )?((?:the )?[A-Z].*)", phrase
+    )
     return found[1] if found else ""
 
 
