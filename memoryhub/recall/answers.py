@@ -19,7 +19,7 @@ from django.utils import timezone
 from memoryhub.dialogues.queries import build_assisted_condition
 from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.engines.local.answers import extractive
-from memoryhub.engines.local.answers.asked import find_asked_identity, find_asked_tense
+from memoryhub.engines.local.answers.asked import asks_for_past
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.claims.predicates import find_question_predicates
 from memoryhub.engines.local.language import detect_language
@@ -81,8 +81,6 @@ def answer_question(
     """
     check_token_budget(budget_tokens)
     now, clock = now or timezone.now(), StageTimer()
-    wanted = find_asked_identity(question)
-    include_past = include_past or bool(wanted and wanted.name)  # "who is Lena", who has left
     with open_ledger(space.tenant_id, space_id=space.id, at=now) as ledger:
         before = len(ledger.calls)
         found = search_memories(
@@ -152,7 +150,7 @@ def compose_answer(
         all_items = [*items, *_list_section_items(beside)]
         quoted = _build_quotes(space, question, all_items, at, is_assisted=is_assisted)
     # Who asks what was once so is told so.
-    wants_past = include_past or find_asked_tense(question[:_MAX_QUESTION_CHARACTERS]) == "former"
+    wants_past = include_past or asks_for_past(question[:_MAX_QUESTION_CHARACTERS])
     holding = [(i, q) for i, q in quoted if wants_past or q.until is None or q.until > at]
     holding.sort(key=lambda pair: not pair[1].bears)
     kept, tokens = _fit_token_budget(holding, beside, budget_tokens, whole=policy.recall.whole)

@@ -41,11 +41,11 @@ class ParsedQuestion:
     arm. `named`: participants it names; `spans`: times it names; `asks_when`: it wants
     one. `predicates`: keys of the facts that would answer it. `subject`: whom the space is
     about, where the question is about somebody and names nobody, or whoever asks. `tense`: whether
-    it is after what holds or what held before; `value`: what kind of value answers it;
-    `mentions_relative`: it speaks of somebody's sister, boss or dog; `wants_overview`: of the
-    subject, it asks for all that is known; `identity`: it asks who somebody is; `kind`: it asks for
-    what none of its words need tell. `called`: all
-    that the subject is called, where it is the one who is meant.
+    it is after what holds or what held before; `past`: what is over may answer it;
+    `value`: what kind of value answers it; `mentions_relative`: it speaks of somebody's sister,
+    boss or dog; `wants_overview`: of the subject, it asks for all that is known; `identity`: it
+    asks who somebody is; `kind`: it asks for what none of its words need tell. `called`: all that
+    the subject is called, where it is the one who is meant.
     """
 
     query: str
@@ -59,6 +59,7 @@ class ParsedQuestion:
     language: LanguageCode
     subject: str = ""
     tense: AskedTense = ""
+    past: bool = False
     value: ValueKind = ""
     mentions_relative: bool = False
     wants_overview: bool = False
@@ -113,6 +114,7 @@ def parse_question(
         language=language,
         subject=about,
         tense=asked.find_asked_tense(query[:READ]),
+        past=asked.asks_for_past(query[:READ]),
         value=asked.find_value_kind(query[:READ]),
         mentions_relative=asked.mentions_relative(query[:READ]),
         wants_overview=bool(subject)

@@ -146,7 +146,7 @@ def prepare_question(
         consultant.degraded.insert(0, "dense")
     if vector is not None and not policy.recall.words:
         way = replace(way, words="")
-    if way.tense == "former" and visibility.as_of is None:
+    if way.past and visibility.as_of is None:
         visibility = replace(visibility, include_past=True)
     ask = PreparedQuestion(
         space=space,

@@ -355,7 +355,10 @@ def test_who_speaks_is_not_named_twice() -> None:
         ("Sad day. We had to say goodbye to Rolo this morning.", "Rolo is gone."),
         ("Flatmates are Callum and Ines.", "Ines is user-31's flatmate."),
         ("I'm a line cook at a place called Nino's.", "User-31 works at Nino's."),
-        ("ugh the dentist moved me to june 16, 10am", "The dentist moved user-31 to June 16, 10am."),
+        (
+            "the dentist moved me to june 16, 10am",
+            "User-31's dentist moved user-31 to June 16, 10am.",
+        ),
     ],
 )
 def test_what_is_typed_in_a_hurry_is_told(text: str, told: str) -> None:

@@ -213,6 +213,13 @@ def find_asked_tense(question: str) -> AskedTense:
     return "" if _PAST_TENSE.search(question) else "now"
 
 
+def asks_for_past(question: str) -> bool:
+    """Whether what is over may answer it: what was before, or who somebody is that may be it no
+    more."""
+    wanted = find_asked_identity(question)
+    return find_asked_tense(question) == "former" or bool(wanted and wanted.name)
+
+
 def asks_for_overview(question: str) -> bool:
     """Whether it is after all that is known of somebody: "what do you know about me"."""
     return len(question) <= _MOST_CHARACTERS and bool(_OVERVIEW.search(question))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 
 from memoryhub.engines.local.answers.asked import (
     AskedIdentity,
@@ -61,8 +60,17 @@ from memoryhub.engines.local.answers.quoting import (
     widen_to_neighbours,
 )
 from memoryhub.engines.local.answers.relatives import KIN_WORDS
+from memoryhub.engines.local.answers.tenses import (
+    ASKING,
+    GONE,
+    LONG_AGO,
+    NAME_INSIDE,
+    find_due_plan,
+    find_end,
+    order_by_tense,
+    tell_latest,
+)
 from memoryhub.engines.local.answers.typos import correct_typos
-from memoryhub.engines.local.comparison.ties import COUPLE_OVER
 from memoryhub.engines.local.language import LanguageCode, detect_language
 from memoryhub.engines.local.wordlists import ANIMALS, split_words
 from memoryhub.engines.types import GroundedAnswer, Quote
@@ -89,23 +97,6 @@ _HAVING = re.compile(
     r"\b(?:have|has|had|got|gets?|own\w*|with|keeps?|bought|adopted|my|our|their|his|her)\b|['’]s?\b",
     re.I,
 )
-_GONE = re.compile(
-    r"\b(?:died|dead|put down|put to sleep|passed away|ran away|gone|sold|moved out|left|divorced"
-    r"|broke up|split up|given away|gave away|rehome\w*|(?:get|got) rid of|lost|goodbye to)\b"
-    r"|去世|过世|死了|走了|没了|丢了|卖了|卖掉|送人|分手|离婚|搬走|坏了",
-    re.I,
-)
-_OVER = re.compile(
-    rf"{_GONE.pattern}|\b(?:quit|stopped|gave up|given up|cancel\w*|resigned|retired|finished|ended"
-    r"|no longer|switched|swapped|moved|dropped|not .{1,40}any ?more)\b"
-    r"|不再|辞|停了|退了|换了|改|取消|放弃|不\w{1,6}了",
-    re.I,
-)
-_PARTNER = re.compile(
-    r"\b(?:girlfriend|boyfriend|gf|bf|partner|wife|husband|married|dating|together)\b"
-    r"|女友|男友|女朋友|男朋友|对象|老婆|老公",
-    re.I,
-)
 _HURRIED = re.compile(r"\b(what|where|who|when|how)s\b", re.I)
 _SOME, _ALL = 0.25, 0.9  # of the question's words
 _YES_PREFIX = {"en": "Yes: ", "zh": "是的："}
@@ -113,10 +104,6 @@ _YES_PREFIX = {"en": "Yes: ", "zh": "是的："}
 _AS_LIKELY = 0.5
 # And a fact of the kind that is asked for, as a share of what is likely enough.
 _KIND_SHARE = 0.35
-# And what holds beside what tells that something is over, as a share of the latter's chance.
-_HOLDS_SHARE = 0.25
-# So much of what was read of a message is told in it word by word.
-_MOST_SHARED = 0.7
 # The bar was set for talk with an assistant, of which things are asked that were never told: among
 # people a chance of this share of it will do.
 _AMONG_PEOPLE = 0.8
@@ -126,7 +113,6 @@ _FAR = 2.0
 _READ, _LOOKED_AT = 1000, 10
 _SECOND_QUOTE_MARGIN = 0.1
 _MOST_QUOTED, _MOST_LISTED = 2, 4
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 # Scores of phrases that are given as the answer, and of others beside the best.
 _SURE, _AS_SURE = 1.6, 0.5
 # By how much more what another person said must bear on the question than what the asked-for one
@@ -142,23 +128,8 @@ _TOLD_IDENTITY = re.compile(
     r"|(?P<whose_3>[\w.'’ -]{1,60}?)['’]s? (?P<role_3>[\w-]+(?: [\w-]+){0,3}?)"
     r" (?:is|was) (?:now )?(?P<name_3>[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,3})(?: now)?(?:[.]?$|,)"
 )
-# Of a question, what is done with what is known, and not what is asked about.
-_ASKING = split_words("""
-    about tell know remember say think mean remind again anything something still yet
-""")
-_STILL = re.compile(r"\b(?:still|any ?more|any longer|yet)\b|还.{1,12}[吗么]\W*$", re.I)
-_WHY = re.compile(r"\bwhy\b|\bhow come\b|为什么|为啥|为何|怎么(?:没|不|就)", re.I)
-_THAT_ONE_ZH = re.compile("[那这](?:[辆只个条台部匹]|位)?|我的?")
-_FATE_WORDS = split_words("happen still so be my the 我 我的")
-# After what became of somebody or something.
-_ASKS_FATE = re.compile(
-    r"\bwhat(?:['’]?s| has| ever)* happened (?:to|with)\b|\b(?:alive|dead)\b"
-    r"|怎么了|怎么样了|咋了|还(?:在|活着|养着|有)吗|活着吗",
-    re.I,
-)
 _SUBJECT = re.compile(r"the user$|用户$", re.I)
 _SENTENCE_END = re.compile(r"[.!?]\s")
-_NAME_INSIDE = re.compile(r"(?<=[\w,;:'’] )[A-Z][a-z][\w'’-]*")
 _NOTHING_FOUND = {"en": "I found nothing about that.", "zh": "没有找到相关的记忆。"}
 
 
@@ -240,7 +211,7 @@ def _answer_with_identity(
     others, former = False, wanted.role in _ONE_AT_A_TIME and tense == "former"
     once: GroundedAnswer | None = None
     # The boss one was told of last is the boss.
-    latest = sorted(enumerate(quotes), key=lambda each: each[1].said_at or _LONG_AGO, reverse=True)
+    latest = sorted(enumerate(quotes), key=lambda each: each[1].said_at or LONG_AGO, reverse=True)
     for at, quote in latest if wanted.role in _ONE_AT_A_TIME else enumerate(quotes):
         over = quote.until is not None or quote.tells_end
         told = None if quote.speaker or over < former else _TOLD_IDENTITY.match(quote.text)
@@ -361,7 +332,7 @@ def _list_kind(
     if kind.beside:
         # What was read of a message says it more shortly than the message.
         found = [each for each in found if each[1].owner] or found
-    found.sort(key=lambda each: each[1].said_at or _LONG_AGO, reverse=True)
+    found.sort(key=lambda each: each[1].said_at or LONG_AGO, reverse=True)
     parts = list[tuple[str, Phrase]]()
     for at, quote in found[:most]:
         when = MONTH[language].format(quote.said_at) if quote.said_at else ""
@@ -388,8 +359,8 @@ def _is_out_of_date(
     """Whether of what holds now something newer tells of a change in it: "changed gyms"."""
     if find_asked_tense(asked.text) != "now":
         return False
-    latest = max(quotes[each.quote].said_at or _LONG_AGO for each in literal)
-    newer = (s for s in sentences if (quotes[s.quote].said_at or _LONG_AGO) > latest)
+    latest = max(quotes[each.quote].said_at or LONG_AGO for each in literal)
+    newer = (s for s in sentences if (quotes[s.quote].said_at or LONG_AGO) > latest)
     return any(NEWS.search(s.text) and extract_stems(s.text) & asked.stems for s in newer)
 
 
@@ -414,19 +385,12 @@ def _answer_with_likeliest(
     wanted = find_asked_identity(asked.text)
     if wanted and wanted.role and language == "en":
         telling = [e for e in telling if _names_relative(e[1].text, wanted.role, asked.text)]
-    telling = _list_likely(asked, quotes, telling, decider.get_bar(language) * far) or _tell_latest(
+    telling = _list_likely(asked, quotes, telling, decider.get_bar(language) * far) or tell_latest(
         asked, quotes, telling
     )
     if not telling:
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
-    if find_asked_tense(asked.text) == "former":
-        telling = _put_replaced_first(telling, weighed, quotes)
-    elif _STILL.search(asked.text) and asks_yes_or_no(asked.text):
-        telling = _put_later_ending_first(asked, telling, weighed, quotes)
-    elif find_asked_tense(asked.text) == "now" and not asks_yes_or_no(asked.text):
-        telling = _put_holding_first(asked, telling, quotes)
-    if _WHY.search(asked.text) and (whole := _find_message(telling[0][1], weighed, quotes)):
-        telling = [(telling[0][0], whole)]
+    telling = order_by_tense(asked, telling, weighed, quotes)
     chance, best = telling[0]
     made = None
     if ASKS_DAY_OF.search(asked.text) and not best.coverage:
@@ -451,71 +415,6 @@ def _answer_with_likeliest(
     return made or join_parts(parts, " ")
 
 
-def _put_later_ending_first(
-    asked: QuestionTerms,
-    telling: Sequence[tuple[float, EvidenceSentence]],
-    weighed: Sequence[tuple[float, EvidenceSentence]],
-    quotes: Sequence[Quote],
-) -> list[tuple[float, EvidenceSentence]]:
-    """Whether something is still so is told by what says that it is over, where that was said no
-    earlier."""
-    over = _find_ending(asked, weighed)
-    if over is None:
-        return [*telling]
-    ended, told = (quotes[e[1].quote].said_at or _LONG_AGO for e in (over, telling[0]))
-    return [over] if ended >= told else [*telling]
-
-
-def _find_message(
-    best: EvidenceSentence,
-    weighed: Sequence[tuple[float, EvidenceSentence]],
-    quotes: Sequence[Quote],
-) -> EvidenceSentence | None:
-    """The message in which it was said, which may tell why; what was read of it does not."""
-    told = extract_stems(best.text)
-    whole = (
-        each
-        for _, each in weighed
-        if not quotes[each.quote].owner
-        and len(each.text) > len(best.text)
-        and len(told & extract_stems(each.text)) >= _MOST_SHARED * len(told)
-    )
-    return next(whole, None)
-
-
-def _put_holding_first(
-    asked: QuestionTerms,
-    telling: Sequence[tuple[float, EvidenceSentence]],
-    quotes: Sequence[Quote],
-) -> list[tuple[float, EvidenceSentence]]:
-    """What car somebody drives is not told by the one that they sold, where another is known."""
-    chance, best = telling[0]
-    kind = find_asked_kind(asked.text)
-    if kind is None or not quotes[best.quote].tells_end:
-        return [*telling]
-    holding = (e for e in telling if not quotes[e[1].quote].tells_end)
-    holding = (e for e in holding if e[0] >= _HOLDS_SHARE * chance)
-    first = next((e for e in holding if kind.tells.search(e[1].text)), None)
-    return [first] if first else [*telling]
-
-
-def _put_replaced_first(
-    telling: Sequence[tuple[float, EvidenceSentence]],
-    weighed: Sequence[tuple[float, EvidenceSentence]],
-    quotes: Sequence[Quote],
-) -> list[tuple[float, EvidenceSentence]]:
-    """What was before is what the likeliest took the place of, however little it is like the
-    question, or else what is over."""
-    chance, best = telling[0]
-    if quotes[best.quote].until is not None:
-        return [*telling]
-    over = [e for e in weighed if quotes[e[1].quote].until is not None]
-    replaced = quotes[best.quote].replaced
-    before = [(chance, e) for _, e in over if replaced and quotes[e.quote].text == replaced]
-    likely = [e for e in over if e[0] >= _HOLDS_SHARE * chance]
-    return before[:1] or likely[:1] or [*telling]
-
-
 def _is_newer_value(
     asked: QuestionTerms, one: EvidenceSentence, other: EvidenceSentence, quotes: Sequence[Quote]
 ) -> bool:
@@ -524,7 +423,7 @@ def _is_newer_value(
     kind = find_value_kind(asked.text)
     if kind in ("", "identity") or find_asked_tense(asked.text) != "now":
         return False
-    times = [quotes[each.quote].said_at or _LONG_AGO for each in (one, other)]
+    times = [quotes[each.quote].said_at or LONG_AGO for each in (one, other)]
     told = all(has_value(each.text, kind) for each in (one, other))
     return told and times[0] > times[1] and quotes[one.quote].until is None
 
@@ -554,40 +453,6 @@ def _list_likely(
     return [each for each in alike if each[0] >= _KIND_SHARE * bar]
 
 
-def _tell_latest(
-    asked: QuestionTerms, quotes: Sequence[Quote], weighed: Sequence[tuple[float, EvidenceSentence]]
-) -> list[tuple[float, EvidenceSentence]]:
-    """Of somebody or something named, of whom it is asked who they are, what became of them, or
-    whether something is still so, what was told last: "do I still have Miso"."""
-    telling = [each for each in weighed if not each[1].is_question]
-    if _ASKS_FATE.search(asked.text):
-        named = _THAT_ONE_ZH.sub("", _ASKS_FATE.sub(" ", asked.text))
-        names = extract_stems(named) - _FATE_WORDS
-        telling = [e for e in telling if _GONE.search(e[1].text)]
-    elif asks_yes_or_no(asked.text) and _STILL.search(asked.text):
-        found = _NAME_INSIDE.findall(asked.text)
-        names = {stem for name in found for stem in extract_stems(name)}
-        if not names and (over := _find_ending(asked, telling)):
-            return [over]
-    elif (wanted := find_asked_identity(asked.text)) and wanted.name:
-        names = extract_stems(wanted.name)
-    else:
-        return []
-    telling = [e for e in telling if names and names <= extract_stems(e[1].text)]
-    telling.sort(key=lambda each: quotes[each[1].quote].said_at or _LONG_AGO, reverse=True)
-    return telling[:1]
-
-
-def _find_ending(
-    asked: QuestionTerms, weighed: Sequence[tuple[float, EvidenceSentence]]
-) -> tuple[float, EvidenceSentence] | None:
-    """The likeliest that says that something is over, and most of what the question asks about:
-    "quit the bike shop today" of whether one still works there."""
-    sought = asked.stems - _FATE_WORDS - _ASKING
-    over = (e for e in weighed if _OVER.search(e[1].text))
-    return next((e for e in over if len(sought & extract_stems(e[1].text)) * 2 > len(sought)), None)
-
-
 def _names_relative(text: str, role: str, question: str) -> bool:
     """Whether a sentence of it speaks of the one who is that to somebody, of the same person as the
     question does, and has a name besides: without one, it is no answer to what somebody is
@@ -596,7 +461,7 @@ def _names_relative(text: str, role: str, question: str) -> bool:
     owner = re.search(rf"\b([A-Z]\w+?)(?:['’]s?|s) (?:\w+ )?{re.escape(role)}", question)
     said = [s for s in _SENTENCE_END.split(text) if relative.search(s)]
     theirs = [s for s in said if owner is None or mentions_name(s, owner[1])]
-    return any(_NAME_INSIDE.search(sentence) for sentence in theirs)
+    return any(NAME_INSIDE.search(sentence) for sentence in theirs)
 
 
 def _states_asked_fact(asked: QuestionTerms, quote: Quote) -> bool:
@@ -618,7 +483,7 @@ def _select_former(
     stating = [s for s in sentences if _states_asked_fact(asked, quotes[s.quote])]
     before = {quotes[s.quote].text for s in stating} | {quotes[s.quote].replaced for s in stating}
     over = [s for s in sentences if quotes[s.quote].until and quotes[s.quote].text in before]
-    return sorted(over, key=lambda s: quotes[s.quote].until or _LONG_AGO, reverse=True)
+    return sorted(over, key=lambda s: quotes[s.quote].until or LONG_AGO, reverse=True)
 
 
 def _may_tell_of_asked(asked: QuestionTerms, quote: Quote) -> bool:
@@ -635,8 +500,8 @@ def _has_search_words(asked: QuestionTerms) -> bool:
 def _is_about_something_else(asked: QuestionTerms, quotes: Sequence[Quote]) -> bool:
     """Whether none of what it asks about, names aside, is spoken of anywhere there, and it asks for
     nothing that is known by another word."""
-    names = {stem for name in _NAME_INSIDE.findall(asked.text) for stem in extract_stems(name)}
-    sought = asked.stems - names - _ASKING
+    names = {stem for name in NAME_INSIDE.findall(asked.text) for stem in extract_stems(name)}
+    sought = asked.stems - names - ASKING
     known = any(
         extract_stems(f"{quote.text} {quote.replaced}") & sought
         or shares_kind(asked, quote, quote.text)
@@ -667,31 +532,17 @@ def _answer_with_yes(
 ) -> GroundedAnswer | None:
     """Where the one who is asked about says all that the question does, without ifs and buts."""
     whose = not asked.people or best.person in asked.people
-    said_plainly = not (_HEDGE.search(best.text) or _GONE.search(best.text))
+    said_plainly = not (_HEDGE.search(best.text) or GONE.search(best.text))
     plain = said_plainly and not _HEDGE.search(asked.text.rstrip("?？ "))
     had = not _ASKS_HAVING.search(asked.text) or _HAVING.search(best.text)
     if not (whose and plain and had and best.coverage >= _ALL):
         return None
     if quotes[best.quote].replaced and not asked.stems <= extract_stems(best.text):
         return None  # what it took the place of was so
-    if gone := _find_end(best, quotes):
+    if gone := find_end(best, quotes):
         return join_parts([(f"“{quotes[gone.quote].text}”", gone)], "")
     said = format_quote(asked, best, quotes[best.quote])
     return answer_from_sentence(f"{_YES_PREFIX[language]}{said}", best)
-
-
-def _find_end(best: EvidenceSentence, quotes: Sequence[Quote]) -> Phrase | None:
-    """What says later that somebody whom it names is gone: the cat that somebody had."""
-    names = [name for name in _NAME_INSIDE.findall(best.text) if name != best.person]
-    coupled = _PARTNER.search(best.text) is not None
-    told = quotes[best.quote].said_at or _LONG_AGO
-    for at, quote in enumerate(quotes):
-        later = not quote.speaker and quote.owner and (quote.said_at or _LONG_AGO) > told
-        gone = _GONE.search(quote.text) and any(mentions_name(quote.text, n) for n in names)
-        over = coupled and quote.owner == best.person and COUPLE_OVER.search(quote.text)
-        if later and (gone or over):
-            return Phrase(at, 0, len(quote.text), quote.text, 0.0)
-    return None
 
 
 def _answer_with_phrases(
@@ -708,7 +559,7 @@ def _answer_with_phrases(
         stating = _select_former(asked, stating, quotes) or stating
     # What is asked for first goes first: a job is what somebody does before it is where.
     stating.sort(key=lambda each: asked.predicates.index(quotes[each.quote].predicate))
-    if stating and not former and (due := _find_due_plan(stating, quotes)):
+    if stating and not former and (due := find_due_plan(stating, quotes)):
         both = [due, *(s for s in stating[:1] if s.quote != due.quote)]
         told = [(format_dated_quote(asked, s, quotes[s.quote], "en"), s) for s in both]
         return join_parts(told, " ")
@@ -717,7 +568,7 @@ def _answer_with_phrases(
         # Where somebody started is not what they do there.
         exact = quote.predicate == asked.predicates[0] or former
         value = _answer_with_value(stating[0], quote) if exact else None
-        if quote.predicate.startswith("has_count_") and (gone := _find_end(stating[0], quotes)):
+        if quote.predicate.startswith("has_count_") and (gone := find_end(stating[0], quotes)):
             had = format_dated_quote(asked, stating[0], quote, "en")
             return join_parts([(had, stating[0]), (f"“{gone.text}”", gone)], " ")
         return value or _answer_with_quotes(asked, stating[:1], quotes)
@@ -727,17 +578,6 @@ def _answer_with_phrases(
         if chosen := list(_select_distinct_phrases(found, wish)):
             return join_parts([(p.text, p) for p in chosen], ", ")
     return None
-
-
-def _find_due_plan(
-    stating: Sequence[EvidenceSentence], quotes: Sequence[Quote]
-) -> EvidenceSentence | None:
-    """The plan whose day has come since what is held was told: who said in May that they move next
-    week, and nothing since, may live there by now."""
-    told = [quotes[each.quote] for each in stating]
-    held = max((q.said_at or _LONG_AGO for q in told if not q.due), default=_LONG_AGO)
-    due = [s for s, q in zip(stating, told, strict=True) if q.due and (q.said_at or held) > held]
-    return max(due, key=lambda s: quotes[s.quote].said_at or _LONG_AGO, default=None)
 
 
 def _is_replaced(phrase: Phrase, quotes: Sequence[Quote]) -> bool:

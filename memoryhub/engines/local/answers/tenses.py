@@ -1,0 +1,207 @@
+"""What holds, what held before and what became of something: which of the likely pieces answers a
+question after one of these. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from memoryhub.engines.local.answers.asked import (
+    asks_yes_or_no,
+    find_asked_identity,
+    find_asked_tense,
+)
+from memoryhub.engines.local.answers.evidence import (
+    EvidenceSentence,
+    QuestionTerms,
+    extract_stems,
+    mentions_name,
+)
+from memoryhub.engines.local.answers.kinds import find_asked_kind
+from memoryhub.engines.local.answers.phrases import Phrase
+from memoryhub.engines.local.comparison.ties import COUPLE_OVER
+from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.types import Quote
+
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+NAME_INSIDE = re.compile(r"(?<=[\w,;:'’] )[A-Z][a-z][\w'’-]*")
+GONE = re.compile(
+    r"\b(?:died|dead|put down|put to sleep|passed away|ran away|gone|sold|moved out|left|divorced"
+    r"|broke up|split up|given away|gave away|rehome\w*|(?:get|got) rid of|lost|goodbye to)\b"
+    r"|去世|过世|死了|走了|没了|丢了|卖了|卖掉|送人|分手|离婚|搬走|坏了",
+    re.I,
+)
+_OVER = re.compile(
+    rf"{GONE.pattern}|\b(?:quit|stopped|gave up|given up|cancel\w*|resigned|retired|finished|ended"
+    r"|no longer|switched|swapped|moved|dropped|not .{1,40}any ?more)\b"
+    r"|不再|辞|停了|退了|换了|改|取消|放弃|不\w{1,6}了",
+    re.I,
+)
+_PARTNER = re.compile(
+    r"\b(?:girlfriend|boyfriend|gf|bf|partner|wife|husband|married|dating|together)\b"
+    r"|女友|男友|女朋友|男朋友|对象|老婆|老公",
+    re.I,
+)
+_STILL = re.compile(r"\b(?:still|any ?more|any longer|yet)\b|还.{1,12}[吗么]\W*$", re.I)
+_WHY = re.compile(r"\bwhy\b|\bhow come\b|为什么|为啥|为何|怎么(?:没|不|就)", re.I)
+# After what became of somebody or something.
+_ASKS_FATE = re.compile(
+    r"\bwhat(?:['’]?s| has| ever)* happened (?:to|with)\b|\b(?:alive|dead)\b"
+    r"|怎么了|怎么样了|咋了|还(?:在|活着|养着|有)吗|活着吗",
+    re.I,
+)
+_THAT_ONE_ZH = re.compile("[那这](?:[辆只个条台部匹]|位)?|我的?")
+_FATE_WORDS = split_words("happen still so be my the 我 我的")
+# Of a question, what is done with what is known, and not what is asked about.
+ASKING = split_words("""
+    about tell know remember say think mean remind again anything something still yet
+""")
+# And what holds beside what tells that something is over, as a share of the latter's chance.
+_HOLDS_SHARE = 0.25
+# So much of what was read of a message is told in it word by word.
+_MOST_SHARED = 0.7
+# A piece with its chance to be the answer.
+Weighed = tuple[float, EvidenceSentence]
+
+
+def order_by_tense(
+    asked: QuestionTerms,
+    telling: Sequence[Weighed],
+    weighed: Sequence[Weighed],
+    quotes: Sequence[Quote],
+) -> list[Weighed]:
+    """Those that are likely, `telling`, as the question's tense wants them. `weighed`: all pieces,
+    the likeliest first, from which what answers it better may be taken."""
+    telling = [*telling]
+    if find_asked_tense(asked.text) == "former":
+        telling = _put_replaced_first(telling, weighed, quotes)
+    elif _STILL.search(asked.text) and asks_yes_or_no(asked.text):
+        telling = _put_later_ending_first(asked, telling, weighed, quotes)
+    elif find_asked_tense(asked.text) == "now" and not asks_yes_or_no(asked.text):
+        telling = _put_holding_first(asked, telling, quotes)
+    if _WHY.search(asked.text) and (whole := _find_message(telling[0][1], weighed, quotes)):
+        telling = [(telling[0][0], whole)]
+    return telling
+
+
+def _put_replaced_first(
+    telling: Sequence[Weighed],
+    weighed: Sequence[Weighed],
+    quotes: Sequence[Quote],
+) -> list[Weighed]:
+    """What was before is what the likeliest took the place of, however little it is like the
+    question, or else what is over."""
+    chance, best = telling[0]
+    if quotes[best.quote].until is not None:
+        return [*telling]
+    over = [e for e in weighed if quotes[e[1].quote].until is not None]
+    replaced = quotes[best.quote].replaced
+    before = [(chance, e) for _, e in over if replaced and quotes[e.quote].text == replaced]
+    likely = [e for e in over if e[0] >= _HOLDS_SHARE * chance]
+    return before[:1] or likely[:1] or [*telling]
+
+
+def _put_later_ending_first(
+    asked: QuestionTerms,
+    telling: Sequence[Weighed],
+    weighed: Sequence[Weighed],
+    quotes: Sequence[Quote],
+) -> list[Weighed]:
+    """Whether something is still so is told by what says that it is over, where that was said no
+    earlier."""
+    over = _find_ending(asked, weighed)
+    if over is None:
+        return [*telling]
+    ended, told = (quotes[e[1].quote].said_at or LONG_AGO for e in (over, telling[0]))
+    return [over] if ended >= told else [*telling]
+
+
+def _put_holding_first(
+    asked: QuestionTerms,
+    telling: Sequence[Weighed],
+    quotes: Sequence[Quote],
+) -> list[Weighed]:
+    """What car somebody drives is not told by the one that they sold, where another is known."""
+    chance, best = telling[0]
+    kind = find_asked_kind(asked.text)
+    if kind is None or not quotes[best.quote].tells_end:
+        return [*telling]
+    holding = (e for e in telling if not quotes[e[1].quote].tells_end)
+    holding = (e for e in holding if e[0] >= _HOLDS_SHARE * chance)
+    first = next((e for e in holding if kind.tells.search(e[1].text)), None)
+    return [first] if first else [*telling]
+
+
+def _find_message(
+    best: EvidenceSentence,
+    weighed: Sequence[Weighed],
+    quotes: Sequence[Quote],
+) -> EvidenceSentence | None:
+    """The message in which it was said, which may tell why; what was read of it does not."""
+    told = extract_stems(best.text)
+    whole = (
+        each
+        for _, each in weighed
+        if not quotes[each.quote].owner
+        and len(each.text) > len(best.text)
+        and len(told & extract_stems(each.text)) >= _MOST_SHARED * len(told)
+    )
+    return next(whole, None)
+
+
+def tell_latest(
+    asked: QuestionTerms, quotes: Sequence[Quote], weighed: Sequence[Weighed]
+) -> list[Weighed]:
+    """Of somebody or something named, of whom it is asked who they are, what became of them, or
+    whether something is still so, what was told last: "do I still have Miso"."""
+    telling = [each for each in weighed if not each[1].is_question]
+    if _ASKS_FATE.search(asked.text):
+        named = _THAT_ONE_ZH.sub("", _ASKS_FATE.sub(" ", asked.text))
+        names = extract_stems(named) - _FATE_WORDS
+        telling = [e for e in telling if GONE.search(e[1].text)]
+    elif asks_yes_or_no(asked.text) and _STILL.search(asked.text):
+        found = NAME_INSIDE.findall(asked.text)
+        names = {stem for name in found for stem in extract_stems(name)}
+        if not names and (over := _find_ending(asked, telling)):
+            return [over]
+    elif (wanted := find_asked_identity(asked.text)) and wanted.name:
+        names = extract_stems(wanted.name)
+    else:
+        return []
+    telling = [e for e in telling if names and names <= extract_stems(e[1].text)]
+    telling.sort(key=lambda each: quotes[each[1].quote].said_at or LONG_AGO, reverse=True)
+    return telling[:1]
+
+
+def _find_ending(asked: QuestionTerms, weighed: Sequence[Weighed]) -> Weighed | None:
+    """The likeliest that says that something is over, and most of what the question asks about:
+    "quit the bike shop today" of whether one still works there."""
+    sought = asked.stems - _FATE_WORDS - ASKING
+    over = (e for e in weighed if _OVER.search(e[1].text))
+    return next((e for e in over if len(sought & extract_stems(e[1].text)) * 2 > len(sought)), None)
+
+
+def find_end(best: EvidenceSentence, quotes: Sequence[Quote]) -> Phrase | None:
+    """What says later that somebody whom it names is gone: the cat that somebody had."""
+    names = [name for name in NAME_INSIDE.findall(best.text) if name != best.person]
+    coupled = _PARTNER.search(best.text) is not None
+    told = quotes[best.quote].said_at or LONG_AGO
+    for at, quote in enumerate(quotes):
+        later = not quote.speaker and quote.owner and (quote.said_at or LONG_AGO) > told
+        gone = GONE.search(quote.text) and any(mentions_name(quote.text, n) for n in names)
+        over = coupled and quote.owner == best.person and COUPLE_OVER.search(quote.text)
+        if later and (gone or over):
+            return Phrase(at, 0, len(quote.text), quote.text, 0.0)
+    return None
+
+
+def find_due_plan(
+    stating: Sequence[EvidenceSentence], quotes: Sequence[Quote]
+) -> EvidenceSentence | None:
+    """The plan whose day has come since what is held was told: who said in May that they move next
+    week, and nothing since, may live there by now."""
+    told = [quotes[each.quote] for each in stating]
+    held = max((q.said_at or LONG_AGO for q in told if not q.due), default=LONG_AGO)
+    due = [s for s, q in zip(stating, told, strict=True) if q.due and (q.said_at or held) > held]
+    return max(due, key=lambda s: quotes[s.quote].said_at or LONG_AGO, default=None)
