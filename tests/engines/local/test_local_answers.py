@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from memoryhub.engines.local.answers.asked import AskedIdentity, find_asked_identity
+from memoryhub.engines.local.answers.decide import describe_pieces
 from memoryhub.engines.local.answers.evidence import parse_question, rank_sentences
 from memoryhub.engines.local.answers.relatives import find_asked_relative
 from memoryhub.engines.local.chinese.dates import find_times as find_chinese_times
@@ -702,7 +704,7 @@ def test_a_note_in_which_the_subject_spoke_under_an_id_is_their_own_words() -> N
 
 
 def test_a_plan_whose_day_has_come_is_told_beside_what_was_held_before() -> None:
-    asks = {"predicate": "lives_in", "relevance": 2.0, "assisted": True}
+    asks: dict[str, Any] = {"predicate": "lives_in", "relevance": 2.0, "assisted": True}
     home = state("Noor lives in Ghent.", "Noor", object="Ghent", **asks)
     plan = state("Noor is moving to Lille next week.", "Noor", 30, object="Lille", due=True, **asks)
     answer = ENGINE.answer_question("Where do I live?", [home, plan], subject="Noor")
@@ -807,3 +809,38 @@ def test_the_code_before_is_the_one_that_is_over() -> None:
     new = replace(new, relevance=2.0, assisted=True)
     answer = ENGINE.answer_question("what was the old alarm code", [new, old], subject="Noor")
     assert answer.text == "Used to be: “The alarm code is 4471.” (May 2024)"
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("who's my landlord", "Noor's landlord is Mr. Petrov."),
+        ("我现在多重", "Noor的体重82.5公斤。"),
+    ],
+)
+def test_a_quotation_is_not_cut_at_a_title_or_a_number(question: str, told: str) -> None:
+    fact = state(told, "Noor", relevance=3.0, assisted=True)
+    (piece,) = rank_sentences(parse_question(question, [fact], "Noor"), [fact])
+    assert piece.text == told
+
+
+@pytest.mark.parametrize("said", ["really dont like olives", "I hate olives"])
+def test_what_is_not_liked_is_no_yes(said: str) -> None:
+    quote = replace(make_quote(said, "Noor"), relevance=3.0, assisted=True)
+    answer = ENGINE.answer_question("do i like olives", [quote], subject="Noor")
+    assert not answer.text.startswith("Yes")
+
+
+def test_who_somebody_marries_is_not_who_they_are() -> None:
+    assert find_asked_identity("who is Abby marrying") is None
+    assert find_asked_identity("我老板是谁") == AskedIdentity(role="老板")
+
+
+def test_a_user_who_asks_is_i() -> None:
+    told = state("用户的产检建档在妇幼。", "用户", relevance=2.0, assisted=True)
+    asked = parse_question("我在哪建档", [told], "用户")
+    pieces = rank_sentences(asked, [told])
+    ((_, mine),) = describe_pieces(asked, [told], pieces)
+    named = replace(told, text="我的产检建档在妇幼。")
+    ((_, spoken),) = describe_pieces(asked, [named], rank_sentences(asked, [named]))
+    assert (mine["near"], mine["read"]) == (spoken["near"], spoken["read"])

@@ -57,6 +57,7 @@ def find_time(text: str) -> TimeSpan:
         ("We met two weekends ago.", "2024-05-04", "2024-05-06", "day"),
         ("We met two Fridays ago.", "2024-05-03", "2024-05-04", "day"),
         ("We fly in two weeks.", "2024-05-27", "2024-06-03", "week"),
+        ("The party is on Saturday the 25th.", "2024-05-25", "2024-05-26", "day"),
         ("The interview was moved to Tuesday 21 May.", "2024-05-21", "2024-05-22", "day"),
         ("It got rescheduled to Friday at 10.", "2024-05-17", "2024-05-18", "day"),
         ("The wedding was put back to September.", "2024-09-01", "2024-10-01", "month"),

@@ -351,6 +351,7 @@ def test_who_speaks_is_not_named_twice() -> None:
         ("my brother tom is a vet", "Tom is user-31's brother."),
         ("new boss there is someone called Priya", "User-31's boss is Priya now."),
         ("Marcus left so the new head chef is Elena.", "User-31's head chef is Elena now."),
+        ("My landlord is Mr. Petrov.", "User-31's landlord is Mr. Petrov."),
         ("We finally moved! New house in Harrogate.", "User-31 lives in Harrogate now."),
         ("Sad day. We had to say goodbye to Rolo this morning.", "Rolo is gone."),
         ("Flatmates are Callum and Ines.", "Ines is user-31's flatmate."),

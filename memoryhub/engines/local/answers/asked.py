@@ -120,7 +120,8 @@ _AT_PRESENT = re.compile(
     re.I,
 )
 _NO_NAME = re.compile(
-    r"(?:at|in|on|from|with|to|for|the|a|an|he|she|they|it|that|this|\w+ing)\b", re.I
+    r"^(?:at|in|on|from|with|to|for|the|a|an|he|she|they|it|that|this|\w+ing)\b|\b\w+ing$",
+    re.I,
 )
 _TELLS_WHO = re.compile(
     rf" (?:is|was) [^.]{{1,60}}['’]s? (?:[\w-]+ ){{0,3}}(?:{_ROLE_WORDS})\b"
@@ -158,6 +159,11 @@ _MEASURES = (
 )
 
 
+def asks_measure(question: str) -> bool:
+    """Whether it measures somebody: "how old am I", 我多高."""
+    return any(measure.asks.search(question) for measure in _MEASURES)
+
+
 def tells_measure(text: str, question: str) -> bool:
     """Whether it has what the question measures somebody by; of one that measures nothing, any."""
     asked = (measure for measure in _MEASURES if measure.asks.search(question))
@@ -185,7 +191,7 @@ def find_asked_identity(question: str) -> AskedIdentity | None:
         return AskedIdentity(role=own["role"])
     if owned := _OWNED_ROLE.search(_AT_PRESENT.sub("", who)):
         return AskedIdentity(role=(owned["own"] or owned["role"]).lower())
-    return None if _NO_NAME.match(who) else AskedIdentity(name=who)
+    return None if _NO_NAME.search(who) else AskedIdentity(name=who)
 
 
 # Asks for all that is known of somebody, and not for one thing.

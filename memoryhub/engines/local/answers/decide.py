@@ -37,7 +37,7 @@ from memoryhub.engines.local.language import HAN, LanguageCode
 from memoryhub.engines.local.trees import BoostedTrees, StrictModel
 from memoryhub.engines.reranking.packaged import get_packaged_reranker
 from memoryhub.engines.types import Quote
-from memoryhub.subject_names import PLACEHOLDERS
+from memoryhub.subject_names import PLACEHOLDERS, THE_USER_BY_LANGUAGE
 
 DECIDER_PATH = Path(__file__).with_name("decider.json")
 DECIDER_FORMAT = "memoryhub.decider/2"
@@ -65,6 +65,7 @@ _WHOLE_CHARACTERS = 300
 _LAST_PLACE = 9
 # So many pieces are read together with the question; what the others score.
 _MOST_READ, _UNREAD = 12, -8.0
+_THE_USER_ZH = THE_USER_BY_LANGUAGE["zh"]
 _FIRST_MEMORIES = 3  # half of what is read may be theirs, whatever is nearer by meaning
 _ASSISTANT = "assistant"  # who speaks under no other name
 _MOST_WORDS = 8  # of a question, that are told apart by their number
@@ -172,37 +173,45 @@ def describe_pieces(
     spoken = list_spoken_stems(quotes)
     now = find_asked_tense(asked.text) == "now"
     pieces = list(_add_whole_memories(sentences, quotes, but_outdated=now))
+    texts = [_tell_as_asked(asked.text, piece.text) for piece in pieces]
     kind = find_asked_kind(asked.text)
-    nearness = _describe_nearness(asked, pieces)
-    reading = _describe_reading(asked, pieces, [each["near"] for each in nearness])
+    nearness = _describe_nearness(asked, texts)
+    reading = _describe_reading(asked, pieces, texts, [each["near"] for each in nearness])
     for piece, near, read in zip(pieces, nearness, reading, strict=True):
         own = about_all[piece.quote] | near | read
         about = _describe_subject(asked, kind, quotes[piece.quote], piece)
         yield piece, own | about | _describe_piece(asked, quotes, piece, spoken[piece.quote])
 
 
-def _describe_nearness(
-    asked: QuestionTerms, pieces: Sequence[EvidenceSentence]
-) -> list[dict[str, float]]:
+def _tell_as_asked(question: str, text: str) -> str:
+    """What is told of 用户, as who asks of 我 would say it: that word means a user of anything."""
+    return text.replace(_THE_USER_ZH, "我") if "我" in question else text
+
+
+def _describe_nearness(asked: QuestionTerms, texts: Sequence[str]) -> list[dict[str, float]]:
     """How like the question each piece is by meaning, by itself and beside the others."""
-    if not pieces:
+    if not texts:
         return []
     embedder = get_packaged_embedder()
-    near = embedder.embed([piece.text for piece in pieces])
+    near = embedder.embed(texts)
     likeness = (near @ embedder.embed_questions([asked.text])[0]).tolist()
     return _describe_places("near", likeness, beside=0.0)
 
 
 def _describe_reading(
-    asked: QuestionTerms, pieces: Sequence[EvidenceSentence], near: Sequence[float]
+    asked: QuestionTerms,
+    pieces: Sequence[EvidenceSentence],
+    texts: Sequence[str],
+    near: Sequence[float],
 ) -> list[dict[str, float]]:
     """How sure it is by reading both in one that each piece answers the question: of the first
     memories and of all the nearest, since reading takes milliseconds a piece."""
     nearest = sorted(range(len(pieces)), key=lambda at: -near[at])
     first = [at for at in nearest if pieces[at].quote < _FIRST_MEMORIES][: _MOST_READ // 2]
-    texts = list(dict.fromkeys(pieces[at].text for at in (*first, *nearest)))[:_MOST_READ]
-    scores = dict(zip(texts, get_packaged_reranker(1).score_texts(asked.text, texts), strict=True))
-    read = [scores.get(piece.text, _UNREAD) for piece in pieces]
+    offered = list(dict.fromkeys(texts[at] for at in (*first, *nearest)))[:_MOST_READ]
+    found = get_packaged_reranker(1).score_texts(asked.text, offered)
+    scores = dict(zip(offered, found, strict=True))
+    read = [scores.get(text, _UNREAD) for text in texts]
     return _describe_places("read", read, beside=_UNREAD)
 
 

@@ -24,7 +24,12 @@ from memoryhub.engines.types import Quote
 from memoryhub.subject_names import PLACEHOLDERS, get_first_name
 
 _SPEAKER_PREFIX = re.compile(r"^([^:\n]{1,40}): ", re.M)
-SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+(?=\s|$|[^\w\s.])|\n|[.。！？]|$)[\"”’']*")
+# "Mr. Petrov", 82.5: no end of a sentence.
+_NO_END = r"(?<=\d)\.(?=\d)|(?:(?<=\b[MD]r)|(?<=\bMs)|(?<=\bMrs)|(?<=\bSt))\.(?= [A-Z])"
+SENTENCE = re.compile(
+    rf"(?:[^.!?。！？\n]|{_NO_END})+"
+    r"(?:[.!?。！？]+(?=\s|$|[^\w\s.])|\n|[.。！？]|$)[\"”’']*"
+)
 # What is left of a sentence without its outdated clauses: no mark or "and" before or behind it.
 _TELLING = re.compile(r"\b(?!(?:and|but|so|because)\b)\w.*[^\s,;，；、]", re.I | re.S)
 _HAN_CHARACTER = re.compile(f"[{HAN}]")

@@ -13,6 +13,7 @@ from memoryhub.engines.local.answers.asked import (
     AskedIdentity,
     AskedTense,
     asks_for_overview,
+    asks_measure,
     asks_yes_or_no,
     find_asked_identity,
     find_asked_tense,
@@ -78,7 +79,8 @@ from memoryhub.engines.types import GroundedAnswer, Quote
 # What says that something is not so, or not for certain; and "or" asks for a choice.
 _HEDGE = re.compile(
     r"\b(?:no|not|never|none|nothing|neither|nor|if|might|may|maybe|perhaps|would|could|hardly|or"
-    r"|instead|wish|hope|want|plan|used to|stopped|no longer)\b|n['’]t\b|[?？]\W*$"
+    r"|instead|wish|hope|want|plan|used to|stopped|no longer|hates?|quit|gave up|given up"
+    r"|(?:do|does|did|is|are|was|were|ca|could|would|wo|have|has)nt)\b|n['’]t\b|[?？]\W*$"
     r"|不|没|无|别|如果|可能|也许|想|打算|还是",
     re.I,
 )
@@ -443,12 +445,14 @@ def _list_likely(
         return [each for each in named if each[0] >= _KIND_SHARE * bar]
     if find_asked_tense(asked.text) != "now":
         return []
-    kind = find_asked_kind(asked.text)
+    kind, measured = find_asked_kind(asked.text), asks_measure(asked.text)
     alike = (
         (chance, each)
         for chance, each in weighed
         if shares_kind(asked, quotes[each.quote], each.text)
         or (kind and quotes[each.quote].owner and tells_kind(kind, asked, quotes[each.quote]))
+        # What tells no measure was left out before.
+        or (measured and quotes[each.quote].owner in asked.people)
     )
     return [each for each in alike if each[0] >= _KIND_SHARE * bar]
 

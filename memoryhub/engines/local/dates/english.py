@@ -43,7 +43,8 @@ def _build_alternation(words: dict[str, int] | dict[str, tuple[int, int]]) -> st
 
 _COUNT = rf"(?P<n>\d{{1,4}}|{_build_alternation(COUNT_WORDS)})"
 _UNIT = r"(?P<unit>minute|min|hour|day|night|weekend|week|fortnight|month|year|yr|decade)s?"
-_WEEKDAY = rf"(?P<weekday>{_build_alternation(WEEKDAYS)})"
+_WEEKDAY_NAMES = _build_alternation(WEEKDAYS)
+_WEEKDAY = rf"(?P<weekday>{_WEEKDAY_NAMES})"
 _MONTH = rf"(?P<month>{_build_alternation(MONTHS)})"
 _MONTH_NAMES = _build_alternation(MONTHS)
 _SEASON = rf"(?P<season>{_build_alternation(SEASONS)})"
@@ -431,7 +432,7 @@ def _resolve_which_holiday(match: re.Match[str], moment: TimeContext) -> DateRan
     rf"{_build_alternation({k: v for k, v in WEEKDAYS.items() if len(k) > 4})}){_DAY_PART})"
     # "Tuesday 10 March" is that day.
     rf"(?!,? (?:the )?(?:[0-3]?\d(?:st|nd|rd|th)?,? (?:of )?(?:{_MONTH_NAMES})"
-    rf"|(?:{_MONTH_NAMES})\.? (?:the )?[0-3]?\d)\b)"
+    rf"|(?:{_MONTH_NAMES})\.? (?:the )?[0-3]?\d)\b|,? the [0-3]?\d(?:st|nd|rd|th)\b)"
 )
 def _resolve_lone_weekday(match: re.Match[str], moment: TimeContext) -> DateRange:
     day = WEEKDAYS[match["weekday"].lower()]
@@ -439,7 +440,8 @@ def _resolve_lone_weekday(match: re.Match[str], moment: TimeContext) -> DateRang
 
 
 @_register_rule(
-    r"(?:on|by|until|till|for|since|(?P<to>to)) (?P<x>the (?P<day>[0-3]?\d)(?:st|nd|rd|th))"
+    r"(?:on|by|until|till|for|since|(?P<to>to)"
+    rf"|(?:{_WEEKDAY_NAMES}),?) (?P<x>the (?P<day>[0-3]?\d)(?:st|nd|rd|th))"
     r"(?! (?:of|floor|birthday|time|grade))"
     # "Moved to the 1st team" is no day.
     r"(?(to)(?=\W*$|[,.;!?)]| (?:at|instead|now|because|so|and|but|of)\b))"

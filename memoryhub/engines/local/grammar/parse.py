@@ -88,6 +88,7 @@ _TOLD_BEHIND = re.compile(
     r"(?:i|i['’]?m|i['’]?ve|i['’]?d|we|we['’]?re|we['’]ve)\b [^.!?\n]{4,200})",
     re.I,
 )
+_TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St)\. ", re.I)
 _CHAT_WORD = re.compile(
     rf"(?<![\w'’])(?:{'|'.join(map(re.escape, _CHAT_SPELLINGS))})(?![\w'’])|\w['’]s\b"
     rf"|\b(?:{'|'.join([*_CAPITALISED, *_MONTH_VERBS])})\b|\b(?:me|mrs?|ms|dr|(?i:omg|lol|smh))\b"
@@ -110,7 +111,8 @@ def _make_doc(text: str) -> Doc:
     asides = [*_ASIDES.finditer(text)]
     asked = {match.start("asked") for match in _ASKED_BEHIND.finditer(text)}
     asked |= {match.start("told") for match in _TOLD_BEHIND.finditer(text)}
-    if not asides and not asked and not _CHAT_WORD.search(text):
+    titled = _TITLE.search(text) is not None
+    if not asides and not asked and not titled and not _CHAT_WORD.search(text):
         return doc
     doc = _join_asides(doc, asides)
     doc = _join_weekdays(doc)
@@ -121,6 +123,8 @@ def _make_doc(text: str) -> Doc:
     for token in doc:
         if token.idx in asked:
             token.is_sent_start = True
+        if titled and token.i and _TITLE.fullmatch(f"{token.nbor(-1).text} "):
+            token.is_sent_start = False  # "my landlord is Mr. Petrov"
         norm = "anyway" if " " in token.text else token.norm_
         token.norm_ = _CHAT_SPELLINGS.get(token.text, norm)
     return doc
