@@ -333,7 +333,8 @@ def test_what_is_sold_is_no_longer_had_unless_it_is_wares(text: str, polarity: s
 
 
 def test_a_wedding_is_an_occasion_and_nothing_that_somebody_does() -> None:
-    (fact,) = tell("My sister's wedding is on 12 June in Cork.")
+    fact, place = tell("My sister's wedding is on 12 June in Cork.")
+    assert place.text == "user-31's sister's wedding is in Cork."
     assert (fact.text, fact.owner) == (
         "user-31's sister's wedding is on 12 June in Cork.",
         "user-31's sister",
@@ -352,6 +353,10 @@ def test_who_speaks_is_not_named_twice() -> None:
         ("new boss there is someone called Priya", "User-31's boss is Priya now."),
         ("Marcus left so the new head chef is Elena.", "User-31's head chef is Elena now."),
         ("My landlord is Mr. Petrov.", "User-31's landlord is Mr. Petrov."),
+        ("Dr Whitfield is supervising me from June", "User-31's supervisor is Dr Whitfield now."),
+        ("Abby's wedding is on September 5 in Savannah", "Abby's wedding is in Savannah."),
+        ("My flight to Lisbon is on 14 March.", "User-31's flight is to Lisbon."),
+        ("I'm doing a master's in biology", "User-31 is doing a master's in biology."),
         ("We finally moved! New house in Harrogate.", "User-31 lives in Harrogate now."),
         ("Sad day. We had to say goodbye to Rolo this morning.", "Rolo is gone."),
         ("Flatmates are Callum and Ines.", "Ines is user-31's flatmate."),

@@ -15,7 +15,7 @@ from memoryhub.engines.local.claims.whereabouts import is_passing
 from memoryhub.engines.local.dates.calendar import MONTHS, WEEKDAYS
 from memoryhub.engines.local.grammar.scene import ParsedTurn
 from memoryhub.engines.local.grammar.speech import is_question
-from memoryhub.engines.local.wordlists import CONDITIONS, JOBS, PEOPLE, split_words
+from memoryhub.engines.local.wordlists import CONDITIONS, EVENTS, JOBS, PEOPLE, split_words
 
 _LEAD = r"^\W*(?:(?:so|and|oh|well|also|anyway|btw|by the way|hey|ok|okay|plus),? )*"
 _HAVE = r"(?:(?:i|we)(?:['’]ve| have)?|ive|weve) (?:just |finally |also )?(?:have|got|found|hired)"
@@ -240,6 +240,23 @@ _NEW_HOLDER = re.compile(
 _SAID_GOODBYE = re.compile(
     rf"\b(?i:(?:had|have) to say (?:our |my )?(?:final |last )?goodbyes? to) (?P<name>{_NAME})"
 )
+# "Dr Whitfield is supervising me from June": who does so is one's supervisor.
+_DOES_FOR_ME = re.compile(
+    rf"(?P<name>(?:(?:Mr|Mrs|Ms|Dr|Prof|Professor)\.? )?{_NAME})"
+    r"(?i:(?: is|['’]s| will be) (?:now )?"
+    r"(?P<does>supervising|managing|coaching|tutoring) (?:me|us)\b)"
+)
+_DOER = {
+    "supervising": "supervisor", "managing": "manager", "coaching": "coach", "tutoring": "tutor",
+}  # fmt: skip
+# "My flight to Lisbon is on 14 March", "Abby's wedding is on 5 September in Savannah": where it is
+# stays so when the day is moved.
+_OCCASION_PLACE = re.compile(
+    rf"\b(?P<whose>(?i:my|our)(?: [\w-]+['’]s)?|{_NAME}['’]s) "
+    rf"(?:(?P<event>(?:[a-z]+ )?(?:{'|'.join(sorted(EVENTS))}))(?: is|['’]s) [^.!?]{{0,40}}?"
+    rf"\b(?:in|at) (?P<place>{_NAME})|(?P<ride>flight|trip|train|ferry) to (?P<to>{_NAME}))\b"
+)
+_TELLS_DAY = re.compile(rf"\d|\b(?:{'|'.join([*WEEKDAYS, *MONTHS])})\b", re.I)
 _REPORTS_TO = re.compile(
     r"\b(?i:(?:i|we)(?:['’]m| am|['’]re| are)? (?:now )?report(?:ing)? (?:directly |straight )?to) "
     rf"(?P<boss>(?:(?:Mr|Mrs|Ms|Dr)\.? )?{_NAME})"
@@ -271,6 +288,14 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
         yield f"I live in {found['place'] or found['new']} now.", found.span()
     if (found := _NEW_HOLDER.search(text)) and _is_post(found["role"]):
         yield f"My {found['role']} is {found['name']} now.", found.span("name")
+    if found := _DOES_FOR_ME.search(text):
+        yield f"My {_DOER[found['does'].lower()]} is {found['name']} now.", found.span("name")
+    if (found := _OCCASION_PLACE.search(text)) and _TELLS_DAY.search(text):
+        place = found["place"] or found["to"]
+        if place.lower() not in MONTHS | WEEKDAYS:
+            told = f"{found['event']} is in" if found["event"] else f"{found['ride']} is to"
+            part = "place" if found["place"] else "to"
+            yield f"{found['whose']} {told} {place}.", found.span(part)
     if found := _SAID_GOODBYE.search(text):
         yield f"{found['name']} is gone.", found.span("name")
     if found := _MOVED_FOR_JOB.search(text):

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from memoryhub.engines.local.chinese.slots import read_chinese_slot
 from memoryhub.engines.local.comparison.frames import SELF, strip_time
+from memoryhub.engines.local.dates.calendar import MONTHS, WEEKDAYS
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.local.wordlists import EVENTS, split_words
 
@@ -185,6 +186,10 @@ _MANY_KINDS = frozenset(
 _CHANGED_BY_VERB = re.compile(
     r"\b(?:switched|upgraded|replaced|moved|changed|transferred|instead|now|new)\b", re.I
 )
+_DAY = re.compile(
+    rf"\d|\b(?:{'|'.join([*WEEKDAYS, *MONTHS])})\b|\b(?:next|this|tomorrow|today|week|month)\b",
+    re.I,
+)
 _VALUE_LEAD = re.compile(r"^(?:(?:a|an|the|their|now|called|named|on|at|in) )+", re.I)
 _NAMED = re.compile(r"[A-Z]|\d|@")
 _WHO = re.compile(r"(?:(?:now|called|named|a|the) )*(?:(?:mr|mrs|ms|dr|prof)\b|[A-ZÀ-Þ])")
@@ -209,6 +214,8 @@ def fills_slot_anew(new: Slot, old: Slot | None, *, one_by_default: bool = False
         return False
     if new.one_of_several and not new.renewed:
         return False
+    if new.name.split()[-1] in EVENTS and _tells_day(new.value) != _tells_day(old.value):
+        return False  # another day does not say that it is somewhere else
     if _fold_value(new.value) == _fold_value(old.value) or not new.value or not old.value:
         return False
     if _says_more(new.value, old.value):
@@ -221,6 +228,10 @@ def _is_same_thing(new: Slot, old: Slot) -> bool:
     """Of an occasion that was put off, whatever it was called more closely before."""
     moved = new.renewed and new.name in EVENTS
     return new.name == old.name or (moved and old.name.endswith(f" {new.name}"))
+
+
+def _tells_day(value: str) -> bool:
+    return _DAY.search(value) is not None
 
 
 def _says_more(one: str, other: str) -> bool:

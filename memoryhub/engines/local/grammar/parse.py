@@ -169,6 +169,8 @@ def _write_out(words: Sequence[str], at: int) -> str:
         place = begin >= 0 and words[begin].lower() in _TO_SOMEBODYS
         if before == "name" and after[:1].isupper():
             return "is"  # "name's Brett"
+        if before in ("master", "bachelor"):
+            return word  # "a master's in biology"
         own = before in _PRONOUNS or not before.isalpha() or place
         return word if own or not _NOT_OWNED.fullmatch(after) else "is"
     if word.lower() in ("omg", "lol", "smh"):
