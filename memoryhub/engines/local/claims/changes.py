@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from memoryhub.engines.local.claims.short_answers import CompletedStatement
 from memoryhub.engines.local.claims.whereabouts import is_passing
-from memoryhub.engines.local.dates.calendar import MONTHS, WEEKDAYS
+from memoryhub.engines.local.dates.calendar import DAY_AND_MONTH_NAMES, MONTHS, WEEKDAYS
 from memoryhub.engines.local.grammar.scene import ParsedTurn
 from memoryhub.engines.local.grammar.speech import is_question
 from memoryhub.engines.local.wordlists import CONDITIONS, EVENTS, JOBS, PEOPLE, split_words
@@ -256,7 +256,7 @@ _OCCASION_PLACE = re.compile(
     rf"(?:(?P<event>(?:[a-z]+ )?(?:{'|'.join(sorted(EVENTS))}))(?: is|['’]s) [^.!?]{{0,40}}?"
     rf"\b(?:in|at) (?P<place>{_NAME})|(?P<ride>flight|trip|train|ferry) to (?P<to>{_NAME}))\b"
 )
-_TELLS_DAY = re.compile(rf"\d|\b(?:{'|'.join([*WEEKDAYS, *MONTHS])})\b", re.I)
+_TELLS_DAY = re.compile(rf"\d|\b(?:{DAY_AND_MONTH_NAMES})\b", re.I)
 _REPORTS_TO = re.compile(
     r"\b(?i:(?:i|we)(?:['’]m| am|['’]re| are)? (?:now )?report(?:ing)? (?:directly |straight )?to) "
     rf"(?P<boss>(?:(?:Mr|Mrs|Ms|Dr)\.? )?{_NAME})"

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from memoryhub.engines.local.chinese.slots import read_chinese_slot
 from memoryhub.engines.local.comparison.frames import SELF, strip_time
-from memoryhub.engines.local.dates.calendar import MONTHS, WEEKDAYS
+from memoryhub.engines.local.dates.calendar import DAY_AND_MONTH_NAMES
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.local.wordlists import EVENTS, split_words
 
@@ -187,7 +187,7 @@ _CHANGED_BY_VERB = re.compile(
     r"\b(?:switched|upgraded|replaced|moved|changed|transferred|instead|now|new)\b", re.I
 )
 _DAY = re.compile(
-    rf"\d|\b(?:{'|'.join([*WEEKDAYS, *MONTHS])})\b|\b(?:next|this|tomorrow|today|week|month)\b",
+    rf"\d|\b(?:{DAY_AND_MONTH_NAMES}|next|this|tomorrow|today|week|month)\b",
     re.I,
 )
 _VALUE_LEAD = re.compile(r"^(?:(?:a|an|the|their|now|called|named|on|at|in) )+", re.I)

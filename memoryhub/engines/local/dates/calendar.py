@@ -54,6 +54,8 @@ MONTHS: dict[str, int] = {
     **{name[:3]: i for i, name in enumerate(_MONTH_NAMES.split(), start=1)},
     "sept": 9,
 }
+# The days of the week and the months, for a pattern.
+DAY_AND_MONTH_NAMES = "|".join([*WEEKDAYS, *MONTHS])
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 HOLIDAYS = {
     "new year's eve": (12, 31),

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from memoryhub.engines.local.dates.calendar import DAY_AND_MONTH_NAMES
+
 _FUTURE = (
     r"will|won't|'ll|’ll|shall|going to|gonna|plan|plans|planning|hope|hoping|can't wait"
     r"|looking forward|upcoming|coming up|scheduled|need to|have to|wants?|excited for"
@@ -24,14 +26,12 @@ _ARRANGED = (
     r"|(?:was|got) invited|(?:got|bought|have) (?:\w+ ){0,2}tickets?"
 )
 # And so does the day to which something was put off.
-_DAY_NAMES = "mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun"
-_MONTH_NAMES = "jan|feb|mar(?:ch)?|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _PUT_OFF = (
     r"(?:moved|re-?scheduled|postponed|pushed|put|brought|changed|shifted|bumped|switched|delayed)"
     r"(?: (?:me|us|it|them|that|this|(?:the|my|our|his|her) \w+))?"
     r"(?: back| forward| off| up| out)? (?:to|till|until|for)"
-    rf"(?= (?:the |this |next |early |late )?(?:\d|(?:{_DAY_NAMES}|{_MONTH_NAMES})\w*\b|week|month"
-    r"|tomorrow))"
+    r"(?= (?:the |this |next |early |late )?"
+    rf"(?:\d|(?:{DAY_AND_MONTH_NAMES}|week|month|tomorrow)\b))"
 )
 _PAST = (
     r"was|were|wasn't|weren't|did|didn't|had|went|got|took|made|saw|met|came|been|ate|bought|found"
