@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from django.core.management import call_command
 
 from memoryhub.engines.local.answers.decide import read_decider
 from memoryhub.errors import InvalidInput
@@ -56,3 +58,17 @@ def test_a_file_of_another_form_is_refused(tmp_path: Path) -> None:
 def test_questions_of_which_none_is_answered_teach_nothing() -> None:
     with pytest.raises(InvalidInput):
         fit_decider([make_question(1, known=False, language="en")])
+
+
+def test_the_command_learns_from_those_who_are_named(
+    asked: list[AskedPieces], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A letter may stand for one author in English, and for another one in Chinese."""
+    train = Mock(return_value=fit_decider(asked))
+    monkeypatch.setattr("memoryhub.lab.training.answers.train_decider", train)
+    folder = Path(__file__).parents[2] / "benchmarks" / "short"
+    out = tmp_path / "decider.json"
+    call_command("lab", "train-answers", folder, "--only", "en-zo,zh-zp", "--out", out)
+    learned = {(each.language, each.author) for each in train.call_args.args[0]}
+    assert learned == {("en", "zo"), ("zh", "zp")}
+    assert read_decider(out).features

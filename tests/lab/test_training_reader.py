@@ -126,19 +126,31 @@ def test_a_correction_is_the_nearest_of_its_rank() -> None:
     assert list(built.given) == ["inner.encoder.layer.0.output.dense.bias"]
 
 
+def test_what_was_learned_before_is_gone_on_with_with_some_of_it() -> None:
+    new, known = (
+        [ReadQuestion(f"{name} {n}", ["a"], ["b"]) for n in range(200)] for name in ("new", "known")
+    )
+    chosen = reader.choose_further_questions(new, known)
+    assert chosen[:200] == new
+    assert all(each in known for each in chosen[200:])
+    assert 10 < len(chosen) - 200 < 50
+
+
 @needs_torch
+@pytest.mark.parametrize("goes_on", [False, True])
 def test_the_command_learns_from_messages_and_dialogues_and_writes_what_reads(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, goes_on: bool
 ) -> None:
     monkeypatch.setattr(reader, "ROUNDS", 2)
+    monkeypatch.setattr(reader, "_OF_EARLIER", 1.0)
     monkeypatch.setattr(reader, "QUESTIONS", 4)
     monkeypatch.setattr("memoryhub.lab.management.commands.lab.get_current_embedder", BagOfWords)
     learned: list[ReadQuestion] = []
     train = reader.train_pair_reading
 
-    def note(asked: list[ReadQuestion], *rest: object) -> object:
+    def note(asked: list[ReadQuestion], *rest: object, rounds: int | None) -> object:
         learned.extend(asked)
-        return train(asked, *rest)  # type: ignore[arg-type]
+        return train(asked, *rest, rounds=rounds)  # type: ignore[arg-type]
 
     monkeypatch.setattr(reader, "train_pair_reading", note)
     for author in ("en-1", "en-2"):
@@ -167,10 +179,11 @@ def test_the_command_learns_from_messages_and_dialogues_and_writes_what_reads(
     call_command(
         *("lab", "train-reader", tmp_path / "told", "--asked", tmp_path / "asked"),
         *("--without", "en-2,en-s", "--out", target),
+        *(("--further", tmp_path / "told") if goes_on else ()),
         stderr=out,
     )
-    # Nothing of the test half (u), nor of those who are kept apart.
-    assert len(learned) == 6 + 2
+    # Nothing of the test half (u), nor of those who are kept apart; of what it goes on with, all.
+    assert len(learned) == 6 + (4 if goes_on else 2)
     rounds = [line for line in out.getvalue().splitlines() if line.startswith("round")]
     assert len(rounds) == 2
     assert len(PackagedReranker(graph=target).score_texts("what do i keep", ["bees", "rain"])) == 2

@@ -184,3 +184,17 @@ def test_plain_dialogues_are_there_in_both_halves() -> None:
         assert sum(question.kind == "unknown" for question in dialogue.questions) == 2
         for claim in dialogue.claims.values():
             assert is_matching(claim.match, claim.text), (dialogue.id, claim.id)
+
+
+def test_short_dialogues_are_there_in_both_halves_and_each_answer_was_told() -> None:
+    folder = Path(__file__).parents[2] / "benchmarks" / "short"
+    counted = {
+        half: Counter(dialogue.language for dialogue in load_dialogues(folder, authors))
+        for half, authors in HALVES.items()
+    }
+    assert counted == {"development": {"en": 370, "zh": 370}, "test": {"en": 30, "zh": 30}}
+    for dialogue in load_dialogues(folder):
+        told = [turn.text for turn in dialogue.turns]
+        for question in dialogue.questions:
+            known = any(is_matching(question.right, text) for text in told)
+            assert known or question.kind == "unknown", (dialogue.id, question.text)

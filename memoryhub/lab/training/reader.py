@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     import torch
 
 ROUNDS, PACE, WARM_UP = 3, 1e-4, 60
+# Where what was learned before is gone on with: so often, and with so much of that again.
+FURTHER_ROUNDS, _OF_EARLIER = 2, 0.12
 HEAD_PACE = 5.0  # times the others'
 RANK = 32  # of the corrections
 QUESTIONS, TEXTS = 16, 8  # of a step, and of each question
@@ -126,6 +128,14 @@ def find_dialogue_questions(
                 yield from _tell_right_from_wrong(question, list(told))
         if number % 10 == 0:
             progress(f"{number} dialogues searched")
+
+
+def choose_further_questions(
+    new: Sequence[ReadQuestion], known: Sequence[ReadQuestion]
+) -> list[ReadQuestion]:
+    """What is learned from where the `known` ones were learned from before."""
+    chance = np.random.default_rng(0)
+    return [*new, *(each for each in known if chance.random() < _OF_EARLIER)]
 
 
 def _tell_right_from_wrong(

@@ -204,6 +204,9 @@ def test_a_side_clause_is_told_when_its_main_clause_cannot_be() -> None:
         ("I'm planning to study law.", "planned"),
         ("I'd love to learn Japanese.", "planned"),
         ("I have a dentist appointment on Friday.", "planned"),
+        ("My flight got moved to the 29th.", "planned"),
+        ("We pushed the wedding back to next June.", "planned"),
+        ("I moved to Ghent last year.", "holds"),
     ],
 )
 def test_polarity(text: str, polarity: str) -> None:

@@ -20,6 +20,9 @@ _PLANNING_VERBS = split_words(
 )
 _LOSING_VERBS = split_words("quit leave lose resign sell")
 _MOVING_VERBS = split_words("move relocate emigrate")
+_PUTTING_OFF_VERBS = split_words(
+    "move reschedule postpone push put bring change shift bump switch delay"
+)
 _ROUND_AGAIN = split_words("every each once twice weekly daily monthly nightly yearly")
 _PRESENT_BE = frozenset({"am", "are", "is", "'m", "’m", "m", "'re", "’re", "re", "'s", "’s"})
 
@@ -107,7 +110,8 @@ def _is_planned(clause: Clause, event: TimeSpan | None, at: datetime) -> bool:
         return True
     if _is_about_to(clause, auxiliaries):
         return True
-    past = head.tag_ in ("VBD", "VBN")
+    # What was put off to a day ahead is still to come: "the flight got moved to the 15th".
+    past = head.tag_ in ("VBD", "VBN") and head.lemma_.lower() not in _PUTTING_OFF_VERBS
     # What comes round is so already: "every second Saturday", "once in a month".
     round_again = any(t.lower_ in _ROUND_AGAIN for verb in clause.chain for t in verb.subtree)
     return event is not None and event.start > at and not past and not round_again

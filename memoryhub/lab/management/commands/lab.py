@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, get_args
@@ -123,6 +123,13 @@ class Command(BaseCommand):
         decider = actions.add_parser("train-answers", help="learn which memory answers a question")
         decider.add_argument("path", type=Path, help="a folder of dialogues (benchmarks/truth)")
         _add_lessons_argument(decider)
+        decider.add_argument(
+            "--only",
+            type=_parse_names,
+            default=(),
+            metavar="A,B",
+            help="authors that what reads has not learned from, such as en-s",
+        )
         decider.add_argument("--out", type=Path, required=True, metavar="FILE")
         decider.add_argument("--on", default="", metavar="DATE", help="written into the file")
 
@@ -165,6 +172,12 @@ class Command(BaseCommand):
             "--found",
             action="store_true",
             help="learn as well from what a search finds in dialogues of these folders",
+        )
+        pairs.add_argument(
+            "--further",
+            type=Path,
+            metavar="FOLDER",
+            help="go on with what the hub reads by: learn from these and some of the rest",
         )
         pairs.add_argument("--out", type=Path, required=True, metavar="FILE")
 
@@ -326,33 +339,39 @@ class Command(BaseCommand):
         options["out"].write_bytes(build_graph(made).SerializeToString(deterministic=True))
 
     def _train_reader(self, options: dict[str, Any]) -> None:
-        from memoryhub.engines.embedding.minilm_graph import build_pairs_graph
+        from memoryhub.engines.embedding.minilm_graph import build_pairs_graph, read_pairs_graph
+        from memoryhub.engines.reranking.packaged import PAIRS_GRAPH_FILE
+        from memoryhub.lab.training import reader
         from memoryhub.lab.training.asked import load_asked
-        from memoryhub.lab.training.reader import (
-            find_dialogue_questions,
-            read_asked,
-            read_dialogue_questions,
-            train_pair_reading,
-        )
 
-        left_out = options["without"]
+        def read_folders(folders: Sequence[Path], *, found: bool) -> list[reader.ReadQuestion]:
+            dialogues = [
+                each
+                for folder in folders
+                for each in load_dialogues(folder)
+                if each.author not in HALVES["test"]
+                and f"{each.language}-{each.author}" not in left_out
+            ]
+            told = [q for each in dialogues for q in reader.read_dialogue_questions(each)]
+            if found:
+                told += reader.find_dialogue_questions(dialogues, self.stderr.write)
+            return told
+
+        left_out, further = options["without"], options["further"]
         questions = [
             question
             for language in ("en", "zh")
-            for question in read_asked(load_asked(options["asked"], language, left_out))
+            for question in reader.read_asked(load_asked(options["asked"], language, left_out))
         ]
-        dialogues = [
-            each
-            for folder in options["path"]
-            for each in load_dialogues(folder)
-            if each.author not in HALVES["test"]
-            and f"{each.language}-{each.author}" not in left_out
-        ]
-        for dialogue in dialogues:
-            questions += read_dialogue_questions(dialogue)
-        if options["found"]:
-            questions += find_dialogue_questions(dialogues, self.stderr.write)
-        made = train_pair_reading(questions, get_current_embedder(), self.stderr.write)
+        questions += read_folders(options["path"], found=options["found"] and not further)
+        start, rounds = None, None
+        if further:
+            new = read_folders([further], found=options["found"])
+            questions = reader.choose_further_questions(new, questions)
+            start, rounds = read_pairs_graph(PAIRS_GRAPH_FILE), reader.FURTHER_ROUNDS
+        made = reader.train_pair_reading(
+            questions, get_current_embedder(), self.stderr.write, start, rounds=rounds
+        )
         options["out"].write_bytes(build_pairs_graph(made).SerializeToString(deterministic=True))
 
     def _train_changes(self, options: dict[str, Any]) -> None:
@@ -447,8 +466,9 @@ def _load_learned_dialogues(options: dict[str, Any]) -> list[TruthDialogue]:
     authors = options.get("authors") or HALVES["development"]
     lessons = load_dialogues(options["lessons"]) if options["lessons"] else []
     found = load_dialogues(options["path"], authors) + lessons
-    apart = options.get("without", ())
-    return [each for each in found if f"{each.language}-{each.author}" not in apart]
+    apart, only = options.get("without", ()), options.get("only", ())
+    named = [(each, f"{each.language}-{each.author}") for each in found]
+    return [each for each, name in named if name not in apart and (not only or name in only)]
 
 
 def _add_run_arguments(parser: ArgumentParser) -> None:
