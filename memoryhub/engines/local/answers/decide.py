@@ -177,8 +177,9 @@ def describe_pieces(
     kind = find_asked_kind(asked.text)
     nearness = _describe_nearness(asked, texts)
     reading = _describe_reading(asked, pieces, texts, [each["near"] for each in nearness])
-    for piece, near, read in zip(pieces, nearness, reading, strict=True):
-        own = about_all[piece.quote] | near | read
+    newer = _describe_newer(quotes, pieces, [each["read"] for each in reading])
+    for piece, near, read, later in zip(pieces, nearness, reading, newer, strict=True):
+        own = about_all[piece.quote] | near | read | later
         about = _describe_subject(asked, kind, quotes[piece.quote], piece)
         yield piece, own | about | _describe_piece(asked, quotes, piece, spoken[piece.quote])
 
@@ -213,6 +214,22 @@ def _describe_reading(
     scores = dict(zip(offered, found, strict=True))
     read = [scores.get(text, _UNREAD) for text in texts]
     return _describe_places("read", read, beside=_UNREAD)
+
+
+def _describe_newer(
+    quotes: Sequence[Quote], pieces: Sequence[EvidenceSentence], read: Sequence[float]
+) -> list[dict[str, float]]:
+    """How much surer it is of the best that was said later than each, and earlier, that it answers
+    the question: of two that both do, the later one holds."""
+    times = [quotes[piece.quote].said_at for piece in pieces]
+    told = [(time, score) for time, score in zip(times, read, strict=True) if time]
+    return [
+        {
+            "read_later": max((s for t, s in told if time and t > time), default=_UNREAD) - score,
+            "read_earlier": max((s for t, s in told if time and t < time), default=_UNREAD) - score,
+        }
+        for time, score in zip(times, read, strict=True)
+    ]
 
 
 def _describe_places(
