@@ -177,9 +177,9 @@ def describe_pieces(
     kind = find_asked_kind(asked.text)
     nearness = _describe_nearness(asked, texts)
     reading = _describe_reading(asked, pieces, texts, [each["near"] for each in nearness])
-    newer = _describe_newer(quotes, pieces, [each["read"] for each in reading])
-    for piece, near, read, later in zip(pieces, nearness, reading, newer, strict=True):
-        own = about_all[piece.quote] | near | read | later
+    beside = _describe_later_and_earlier(quotes, pieces, [each["read"] for each in reading])
+    for piece, near, read, others in zip(pieces, nearness, reading, beside, strict=True):
+        own = about_all[piece.quote] | near | read | others
         about = _describe_subject(asked, kind, quotes[piece.quote], piece)
         yield piece, own | about | _describe_piece(asked, quotes, piece, spoken[piece.quote])
 
@@ -216,7 +216,7 @@ def _describe_reading(
     return _describe_places("read", read, beside=_UNREAD)
 
 
-def _describe_newer(
+def _describe_later_and_earlier(
     quotes: Sequence[Quote], pieces: Sequence[EvidenceSentence], read: Sequence[float]
 ) -> list[dict[str, float]]:
     """How much surer it is of the best that was said later than each, and earlier, that it answers
