@@ -12,6 +12,8 @@ from math import log
 
 from django.conf import settings
 
+from memoryhub.engines.local.answers.asked import AskedTense
+from memoryhub.engines.local.answers.decide import NEWS
 from memoryhub.engines.types import JudgeEntry
 from memoryhub.recall.candidates.channels.hits import RRF_CONSTANT
 from memoryhub.recall.question.engine import TolerantEngine
@@ -23,6 +25,11 @@ _PLACE_ODDS = 4.5
 # The packaged reader begins with so many, since seven questions of ten need no more. What it says
 # at the most, and what is assumed of a memory that it has not read.
 _FIRST_READ, _MOST_ODDS, _UNREAD_ODDS = 3, 4.0, -3.0
+# By what is asked for, the odds of what was told last beside what was told first: two may well
+# answer a question, of which one is over, and a text alone does not tell which.
+_LATEST_ODDS: Mapping[AskedTense, float] = {"now": 2.5, "former": -2.0, "": 1.25}
+# And of what says by its own words that something has changed.
+_NEWS_ODDS: Mapping[AskedTense, float] = {"now": 1.5, "former": -1.5, "": 0.0}
 # Of a memory; a model reads no more of it.
 _MOST_CHARACTERS = 2000
 
@@ -71,7 +78,7 @@ def rerank_items(
         return list(items)
     places, weight = given.rank_read(), recall.rerank_weight
     if given.odds:
-        worth = [_weigh_odds(given.scores.get(at), at, weight) for at in range(len(bearing))]
+        worth = _weigh_odds(given.scores, _list_time_odds(ask, bearing), weight)
     else:
         worth = [_weigh_places(at + 1, places[at], weight) for at in range(len(bearing))]
     order = sorted(range(len(bearing)), key=lambda at: -worth[at])
@@ -115,7 +122,8 @@ def _ask_for_scores(
     if given is None:
         return None
     reranker, scores = given
-    if few < len(items) and _can_be_overtaken(scores, ask.policy.recall.rerank_weight):
+    odds, weight = _list_time_odds(ask, items), ask.policy.recall.rerank_weight
+    if few < len(items) and _can_be_overtaken(scores, odds, weight):
         rest = consultant.score_texts(question, texts[few:], packaged=packaged)
         if rest is None:
             return None
@@ -133,17 +141,36 @@ def _render_words(item: MemoryItem) -> str:
     return f"{said_by}{item.text}"[:_MOST_CHARACTERS]
 
 
-def _can_be_overtaken(scores: Sequence[float], weight: float) -> bool:
-    """Whether what comes behind those that were read could be worth more than the best of them."""
-    best = max(_weigh_odds(score, at, weight) for at, score in enumerate(scores))
-    return best < _weigh_odds(_MOST_ODDS, len(scores), weight)
+def _list_time_odds(ask: PreparedQuestion, items: Sequence[MemoryItem]) -> list[float]:
+    """What speaks for each by when it was told, beside the others, and by words such as "now". A
+    time that is named is not found by that."""
+    question = ask.parsed_question
+    times = sorted({item.occurred_at for item in items})
+    if len(times) < 2 or question.spans:
+        return [0.0] * len(items)
+    latest, news = _LATEST_ODDS[question.tense] / (len(times) - 1), _NEWS_ODDS[question.tense]
+    return [
+        latest * times.index(item.occurred_at) + news * bool(NEWS.search(item.text))
+        for item in items
+    ]
 
 
-def _weigh_odds(score: float | None, at: int, weight: float) -> float:
-    """What a memory found at `at` (from 0) is worth by its odds, None where it was not read, and by
-    the place, whose odds fall with its square."""
-    odds = _UNREAD_ODDS if score is None else score
-    return weight * odds - (1 - weight) * _PLACE_ODDS * log(at + 1)
+def _can_be_overtaken(scores: Sequence[float], time_odds: Sequence[float], weight: float) -> bool:
+    """Whether one of those that were not read could be worth more than the best that was."""
+    most = [*scores, *[_MOST_ODDS] * (len(time_odds) - len(scores))]
+    worth = _weigh_odds(dict(enumerate(most)), time_odds, weight)
+    return max(worth[: len(scores)]) < max(worth[len(scores) :])
+
+
+def _weigh_odds(
+    scores: Mapping[int, float], time_odds: Sequence[float], weight: float
+) -> list[float]:
+    """What each memory is worth by its odds, where it was read, and by its place, whose odds fall
+    with its square."""
+    return [
+        weight * (scores.get(at, _UNREAD_ODDS) + odds) - (1 - weight) * _PLACE_ODDS * log(at + 1)
+        for at, odds in enumerate(time_odds)
+    ]
 
 
 def _weigh_places(found: int, given: int, weight: float) -> float:

@@ -12,6 +12,7 @@ from memoryhub.engines.reranking.packaged import get_packaged_reranker
 from memoryhub.errors import EngineError
 from memoryhub.inference.models import ModelCall
 from memoryhub.policies.presets import PRESETS
+from memoryhub.recall import rerank
 from memoryhub.recall.context import build_context
 from memoryhub.recall.render.results import SearchResult
 from memoryhub.recall.services import search_memories
@@ -294,3 +295,38 @@ def test_a_whole_dialogue_stays_in_its_order(shed: RecallScene, server: OpenAISe
     shed.hub.set_policy("full_context", recall__rerank="model")
     build_context(shed.space, ASKED, now=shed.hub.now, reinforce=False)
     assert server.requests == []
+
+
+def test_of_what_reads_the_same_the_latest_holds_and_the_first_held(
+    scene: RecallScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless the question names a time; and "now" says so as well."""
+    told = ("my kayak is green", "my kayak is blue")
+    scene.set_vectors(kayak=[1, 0])
+    for text in told:
+        scene.hub.pass_time(days=30)
+        scene.say(text)
+    scene.hub.set_policy(recall__rerank="model")
+    scene.hub.say("Good morning.", role="assistant")
+    scores = dict.fromkeys([*told, "my kayak is yellow now"], 1.0)
+    monkeypatch.setattr(registry, "get_reranker", lambda settings: ScriptedReader(scores))
+
+    def find_first(question: str) -> str:
+        found = search_memories(
+            scene.space, question, kinds=["turn"], now=scene.hub.now, reinforce=False
+        )
+        return found.items[0].text
+
+    def find_plain(question: str) -> str:
+        with monkeypatch.context() as plain:
+            plain.setattr(rerank, "is_reranked", lambda ask: False)
+            return find_first(question)
+
+    assert find_first("what colour is my kayak") == told[-1]
+    assert find_first("what colour was my kayak before") == told[0]
+    dated = "what colour was my kayak in March 2024"
+    assert find_first(dated) == find_plain(dated)
+
+    scene.say("my kayak is yellow now")
+    scene.say(told[0])
+    assert find_first("what colour is my kayak") == "my kayak is yellow now"
