@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memoryhub.engines.local.answers import extractive
 from memoryhub.engines.local.answers.asked import AskedIdentity, find_asked_identity
 from memoryhub.engines.local.answers.decide import describe_pieces
 from memoryhub.engines.local.answers.evidence import parse_question, rank_sentences
@@ -844,3 +845,30 @@ def test_a_user_who_asks_is_i() -> None:
     named = replace(told, text="我的产检建档在妇幼。")
     ((_, spoken),) = describe_pieces(asked, [named], rank_sentences(asked, [named]))
     assert (mine["near"], mine["read"]) == (spoken["near"], spoken["read"])
+
+
+def test_of_two_that_may_answer_the_later_is_told_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where what holds is asked for; however likely the older one is, the reader sees what is so
+    now."""
+    told = [
+        replace(make_quote("my van is a Caddy with a cage", "Noor"), said_at=AT + timedelta(days=d))
+        for d in (0, 90)
+    ]
+    told[1] = replace(told[1], text="the Caddy is done so I got a Transit")
+    quotes = [replace(each, relevance=3.0, assisted=True) for each in told]
+
+    def weigh(asked: Any, quotes: Any, sentences: Any, decider: Any) -> Any:
+        chances = [0.9, 0.6]
+        return [(chances[each.quote], each) for each in sentences]
+
+    monkeypatch.setattr(extractive, "weigh_sentences", weigh)
+
+    def answer(question: str, *quotes: Quote) -> str:
+        return ENGINE.answer_question(question, quotes, subject="Noor").text
+
+    now = answer("whats my van", *quotes)
+    assert now.index("Transit") < now.index("cage")
+    former = answer("what was my van before", *quotes)
+    assert "Transit" not in former or former.index("cage") < former.index("Transit")
+    over = replace(quotes[1], until=AT + timedelta(days=100))
+    assert "cage" in answer("whats my van", quotes[0], over).split("”")[0]

@@ -374,8 +374,8 @@ def _answer_with_likeliest(
     far: float = 1.0,
 ) -> GroundedAnswer:
     """What the learned decider takes for the answer, if it takes any for likely enough: a date, a
-    yes, or quoted, with what is at least half as likely and stands elsewhere. `far`: how often as
-    likely it has to be."""
+    yes, or quoted, with what is at least half as likely and stands elsewhere: of what holds now the
+    later first. `far`: how often as likely it has to be."""
     decider = get_shipped_decider()
     weighed = weigh_sentences(asked, quotes, sentences, decider)
     telling = [each for each in weighed if not each[1].is_question] or weighed
@@ -410,24 +410,28 @@ def _answer_with_likeliest(
     )
     second = next((each for each in others if not is_alike(each, best)), None)
     chosen = [best, second] if second else [best]
-    if second and _is_newer_value(asked, second, best, quotes):
-        chosen, made = [second, best], None
+    if second and _is_newer(asked, second, best, quotes):
+        chosen = [second, best]
+        made = None if _have_value(asked, chosen) else made
     chosen = [widen_to_neighbours(each, quotes[each.quote]) for each in chosen]
     parts = [(format_dated_quote(asked, s, quotes[s.quote], language), s) for s in chosen]
     return made or join_parts(parts, " ")
 
 
-def _is_newer_value(
+def _is_newer(
     asked: QuestionTerms, one: EvidenceSentence, other: EvidenceSentence, quotes: Sequence[Quote]
 ) -> bool:
-    """Whether both have what is asked for as it is now, a number or a day, and one was said later:
-    "number changed, 0770 …" after "call me on 0161 …"."""
-    kind = find_value_kind(asked.text)
-    if kind in ("", "identity") or find_asked_tense(asked.text) != "now":
-        return False
+    """Whether it is asked for what holds now, and the one does and was said later."""
     times = [quotes[each.quote].said_at or LONG_AGO for each in (one, other)]
-    told = all(has_value(each.text, kind) for each in (one, other))
-    return told and times[0] > times[1] and quotes[one.quote].until is None
+    holds = find_asked_tense(asked.text) == "now" and quotes[one.quote].until is None
+    return holds and times[0] > times[1]
+
+
+def _have_value(asked: QuestionTerms, sentences: Sequence[EvidenceSentence]) -> bool:
+    """Whether each has what is asked for, a number or a day: "number changed, 0770 …" after "call
+    me on 0161 …"."""
+    kind = find_value_kind(asked.text)
+    return kind not in ("", "identity") and all(has_value(s.text, kind) for s in sentences)
 
 
 def _list_likely(
