@@ -77,6 +77,30 @@ def test_of_a_dialogue_what_was_so_once_is_neither_right_nor_wrong() -> None:
     assert len(bank.wrong) == 5
 
 
+def test_what_is_told_later_is_read_beside_what_it_takes_the_place_of() -> None:
+    """Of two that would answer the later does, whether the earlier stands alone or in its message;
+    after that one nothing does."""
+    told = make_dialogue("x")
+    moved, whole = reader.read_successions(read_dialogue(told))
+    assert moved.text == "where do i live"
+    assert moved.right == ["I moved to Bruges. (earlier: I lived in Ghent.)"]
+    assert moved.wrong == ["Tea or coffee, all the same. (earlier: I lived in Ghent.)"]
+    assert whole.right == ["I moved to Bruges. (earlier: I lived in Ghent. Kip is my dog.)"]
+
+    told["questions"] = [{"ask": "my dog", "kind": "current", "right": [["kip"]], "outdated": []}]
+    (dog,) = reader.read_successions(read_dialogue(told))
+    assert dog.right == []
+    assert dog.wrong[0] == "I moved to Bruges. (earlier: I lived in Ghent. Kip is my dog.)"
+
+    # A short answer is read with what was asked, as a claim made of it has it.
+    session = told["sessions"][0]  # type: ignore[index]  # built above
+    asked = {"ref": "t0", "at": "2026-01-01T12:05:00Z", "speaker": "Assistant", "role": "assistant"}
+    session["turns"].insert(1, asked | {"text": "Nice! And where do you live now?"})
+    told["questions"] = make_dialogue("x")["questions"]
+    moved, _ = reader.read_successions(read_dialogue(told))
+    assert moved.right[1].startswith('Asked "Nice! And where do you live now?", the user said: I m')
+
+
 @pytest.mark.django_db(transaction=True)
 def test_of_what_a_search_finds_claims_are_read_too() -> None:
     """In the form that they are shown in, which nobody said."""

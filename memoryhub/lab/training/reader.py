@@ -25,6 +25,7 @@ from memoryhub.engines.embedding.minilm_graph import (
     PairReading,
 )
 from memoryhub.engines.embedding.model_files import MINILM_TOKENIZER
+from memoryhub.engines.local.answers.decide import tell_as_successor
 from memoryhub.engines.local.answers.evidence import SENTENCE
 from memoryhub.engines.local.chinese.glosses import gloss_text
 from memoryhub.engines.local.language import detect_language
@@ -54,6 +55,7 @@ _DRAWN, _NEAREST = 40, 14
 _KEPT_BACK, _KEPT_BACK_OF_DIALOGUES = 0.25, 0.15
 _WHOLE_MESSAGES = 0.25  # how often a message is shown whole, not a sentence of it
 _WHOLE_CHARACTERS = 300
+_SHORT_ANSWER = 60  # characters
 _FOUND = 24  # memories of a search
 # As the packaged file calls what the library calls without it.
 _PREFIX = "inner."
@@ -110,6 +112,53 @@ def read_dialogue_questions(dialogue: TruthDialogue) -> Iterator[ReadQuestion]:
             told |= dict.fromkeys([*sentences, *([turn.text] if short else [])])
     for question in dialogue.questions:
         yield from _tell_right_from_wrong(question, list(told))
+
+
+def read_successions(dialogue: TruthDialogue) -> Iterator[ReadQuestion]:
+    """The same questions with what would have answered each earlier, if it is known what holds now:
+    what was told later either answers it in its stead or is about something else. What was told
+    last of what is asked for has no successor."""
+    told = list(_list_told_texts(dialogue))
+    for question in dialogue.questions:
+        if question.kind != "current":
+            continue
+        values = [match for match in (question.right, question.outdated) if match]
+        right = [each for each in told if is_right(question, each.text)]
+        outdated = [each for each in told if is_matching(question.outdated, each.text)]
+        outdated = [each for each in outdated if each not in right] if question.outdated else []
+        first_right = min((each.turn for each in right), default=0)
+        before = [each for each in outdated if each.turn < first_right]
+        for earlier in before[:1] + before[1:][-1:] or right[-1:]:
+            later = [each for each in told if each.turn > earlier.turn]
+            wrong = [e for e in later if not any(is_matching(match, e.text) for match in values)]
+            if wrong:
+                yield ReadQuestion(
+                    question.text,
+                    [tell_as_successor(e.text, earlier.text) for e in right if before],
+                    [tell_as_successor(e.text, earlier.text) for e in wrong],
+                )
+
+
+class _ToldText(NamedTuple):
+    """A sentence, or a short message whole; `turn`: its place in the dialogue."""
+
+    text: str
+    turn: int
+
+
+def _list_told_texts(dialogue: TruthDialogue) -> Iterator[_ToldText]:
+    """What the user tells, a short answer with what was asked as well, as a claim of it has it."""
+    asked = ""
+    for at, turn in enumerate(dialogue.turns):
+        if turn.role == "user":
+            sentences = split_sentences(turn.text)
+            whole = len(sentences) > 1 and len(turn.text) <= _WHOLE_CHARACTERS
+            short = asked and len(turn.text) <= _SHORT_ANSWER
+            yield from (_ToldText(each, at) for each in sentences)
+            if whole or short:
+                said = f'Asked "{asked}", the user said: {turn.text}'
+                yield _ToldText(said if short else turn.text, at)
+        asked = turn.text if turn.role == "assistant" and turn.text.endswith(("?", "？")) else ""
 
 
 def find_dialogue_questions(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from memoryhub.engines.local.answers import extractive
+from memoryhub.engines.local.answers import decide, extractive
 from memoryhub.engines.local.answers.asked import AskedIdentity, find_asked_identity
 from memoryhub.engines.local.answers.decide import describe_pieces
 from memoryhub.engines.local.answers.evidence import parse_question, rank_sentences
@@ -872,3 +873,34 @@ def test_of_two_that_may_answer_the_later_is_told_first(monkeypatch: pytest.Monk
     assert "Transit" not in former or former.index("cage") < former.index("Transit")
     over = replace(quotes[1], until=AT + timedelta(days=100))
     assert "cage" in answer("whats my van", quotes[0], over).split("”")[0]
+
+
+def test_what_was_told_later_is_read_beside_what_it_may_take_the_place_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By the best of what was told earlier; what was so before has no successor."""
+    told = ("surgery is booked for 9 feb", "23 march now", "the cat is fine")
+    quotes = [
+        replace(make_quote(text, "Noor"), said_at=AT + timedelta(days=at), assisted=True)
+        for at, text in enumerate(told)
+    ]
+    told_after = decide.tell_as_successor(told[1], told[0])
+    scores = {told[0]: 2.0, told[1]: -4.0, told_after: 3.0}
+
+    class Reader:
+        def score_texts(self, question: str, texts: Sequence[str]) -> list[float]:
+            return [scores.get(text, -6.0) for text in texts]
+
+    monkeypatch.setattr(decide, "get_packaged_reranker", lambda threads: Reader())
+
+    def describe(question: str) -> dict[str, tuple[float, float]]:
+        asked = parse_question(question, quotes, "Noor")
+        return {
+            piece.text: (features["succeeds"], features["succeeded"])
+            for piece, features in describe_pieces(asked, quotes, rank_sentences(asked, quotes))
+        }
+
+    now = describe("when do i go under the knife")
+    assert told_after == "23 march now (earlier: surgery is booked for 9 feb)"
+    assert now == {told[0]: (-8.0, 3.0), told[1]: (3.0, -8.0), told[2]: (-6.0, -8.0)}
+    assert set(describe("when was my surgery before").values()) == {(-8.0, -8.0)}

@@ -63,6 +63,9 @@ _HAN_CHARACTER = re.compile(f"[{HAN}]")
 _WHOLE_CHARACTERS = 300
 # Behind this many others by meaning it makes no difference how many they are.
 _LAST_PLACE = 9
+_MOST_SUCCESSORS = 10
+# Of what was told later and of what was told earlier, where both are read in one.
+_MOST_OF_SUCCESSOR = 150
 # So many pieces are read together with the question; what the others score.
 _MOST_READ, _UNREAD = 12, -8.0
 _THE_USER_ZH = THE_USER_BY_LANGUAGE["zh"]
@@ -177,11 +180,21 @@ def describe_pieces(
     kind = find_asked_kind(asked.text)
     nearness = _describe_nearness(asked, texts)
     reading = _describe_reading(asked, pieces, texts, [each["near"] for each in nearness])
-    beside = _describe_later_and_earlier(quotes, pieces, [each["read"] for each in reading])
-    for piece, near, read, others in zip(pieces, nearness, reading, beside, strict=True):
-        own = about_all[piece.quote] | near | read | others
+    scores = [each["read"] for each in reading]
+    beside = _describe_later_and_earlier(quotes, pieces, scores)
+    successors = _describe_succession(asked, quotes, pieces, scores)
+    for piece, near, read, others, after in zip(
+        pieces, nearness, reading, beside, successors, strict=True
+    ):
+        own = about_all[piece.quote] | near | read | others | after
         about = _describe_subject(asked, kind, quotes[piece.quote], piece)
         yield piece, own | about | _describe_piece(asked, quotes, piece, spoken[piece.quote])
+
+
+def tell_as_successor(later: str, earlier: str) -> str:
+    """What was told later, beside what was told earlier and may answer the question: of few words
+    only that tells what they are about."""
+    return f"{later[:_MOST_OF_SUCCESSOR]} (earlier: {earlier[:_MOST_OF_SUCCESSOR]})"
 
 
 def _tell_as_asked(question: str, text: str) -> str:
@@ -230,6 +243,34 @@ def _describe_later_and_earlier(
         }
         for time, score in zip(times, read, strict=True)
     ]
+
+
+def _describe_succession(
+    asked: QuestionTerms,
+    quotes: Sequence[Quote],
+    pieces: Sequence[EvidenceSentence],
+    read: Sequence[float],
+) -> list[dict[str, float]]:
+    """How sure it is of what was told later than the best that it answers in its stead, by reading
+    both in one, and of the best that something does. What was so before has no successor."""
+    described = [{"succeeds": _UNREAD, "succeeded": _UNREAD} for _ in pieces]
+    times = [quotes[piece.quote].said_at for piece in pieces]
+    dated = [at for at in sorted(range(len(pieces)), key=lambda at: -read[at]) if times[at]]
+    if not dated or find_asked_tense(asked.text) == "former":
+        return described
+    texts = [_tell_as_asked(asked.text, piece.text) for piece in pieces]
+    best, when = texts[dated[0]], times[dated[0]]
+    later = [at for at in dated if (time := times[at]) and when and time > when]
+    offered = list(dict.fromkeys(texts[at] for at in later))[:_MOST_SUCCESSORS]
+    told = [tell_as_successor(text, best) for text in offered]
+    scores = get_packaged_reranker(1).score_texts(asked.text, told) if told else []
+    succeeds = dict(zip(offered, scores, strict=True))
+    for at in later:
+        described[at]["succeeds"] = succeeds.get(texts[at], _UNREAD)
+    for at, text in enumerate(texts):
+        if text == best:
+            described[at]["succeeded"] = max(scores, default=_UNREAD)
+    return described
 
 
 def _describe_places(

@@ -353,6 +353,7 @@ class Command(BaseCommand):
                 and f"{each.language}-{each.author}" not in left_out
             ]
             told = [q for each in dialogues for q in reader.read_dialogue_questions(each)]
+            told += [q for each in dialogues for q in reader.read_successions(each)]
             if found:
                 told += reader.find_dialogue_questions(dialogues, self.stderr.write)
             return told
