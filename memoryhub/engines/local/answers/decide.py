@@ -63,9 +63,8 @@ _HAN_CHARACTER = re.compile(f"[{HAN}]")
 _WHOLE_CHARACTERS = 300
 # Behind this many others by meaning it makes no difference how many they are.
 _LAST_PLACE = 9
-_MOST_SUCCESSORS = 10
-# Of what was told later and of what was told earlier, where both are read in one.
-_MOST_OF_SUCCESSOR = 150
+# So many pieces that were told later are read in one with the best; and so many characters of both.
+_MOST_SUCCESSORS, _MOST_OF_SUCCESSOR = 10, 150
 # So many pieces are read together with the question; what the others score.
 _MOST_READ, _UNREAD = 12, -8.0
 _THE_USER_ZH = THE_USER_BY_LANGUAGE["zh"]
