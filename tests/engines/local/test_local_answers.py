@@ -904,3 +904,11 @@ def test_what_was_told_later_is_read_beside_what_it_may_take_the_place_of(
     assert told_after == "23 march now (earlier: surgery is booked for 9 feb)"
     assert now == {told[0]: (-8.0, 3.0), told[1]: (3.0, -8.0), told[2]: (-6.0, -8.0)}
     assert set(describe("when was my surgery before").values()) == {(-8.0, -8.0)}
+
+
+def test_who_does_something_is_told_by_who_says_so() -> None:
+    """Though "I keep bees" names nobody, so that what reads it is not sure."""
+    said = replace(make_quote("I keep bees in Ghent.", "Noor"), relevance=3.0, assisted=True)
+    assert "bees" in ENGINE.answer_question("Who keeps bees?", [said], subject="Noor").text
+    nobody = ENGINE.answer_question("Who keeps goats?", [said], subject="Noor")
+    assert nobody.used == ()

@@ -99,6 +99,7 @@ _HAVING = re.compile(
     r"\b(?:have|has|had|got|gets?|own\w*|with|keeps?|bought|adopted|my|our|their|his|her)\b|['’]s?\b",
     re.I,
 )
+_ASKS_WHO_DOES = re.compile(r"\W*who (?!(?:is|was|are|were|am|did|do|does)\b)\w+s\b|\W*谁", re.I)
 _HURRIED = re.compile(r"\b(what|where|who|when|how)s\b", re.I)
 _SOME, _ALL = 0.25, 0.9  # of the question's words
 _YES_PREFIX = {"en": "Yes: ", "zh": "是的："}
@@ -447,6 +448,9 @@ def _list_likely(
     if len(asked.stems) == 1 and (named := [e for e in weighed if e[1].coverage >= _ALL]):
         # "kayak?": a single word is no question that a decider could weigh.
         return [each for each in named if each[0] >= _KIND_SHARE * bar]
+    if _ASKS_WHO_DOES.match(asked.text) and len(asked.stems) > 1:
+        # "who keeps bees": who says so does, though "I keep bees" names nobody.
+        return [each for each in weighed if each[1].coverage >= _ALL and not each[1].is_question]
     if find_asked_tense(asked.text) != "now":
         return []
     kind, measured = find_asked_kind(asked.text), asks_measure(asked.text)
