@@ -206,8 +206,8 @@ def test_the_command_learns_from_messages_and_dialogues_and_writes_what_reads(
         *(("--further", tmp_path / "told") if goes_on else ()),
         stderr=out,
     )
-    # Nothing of the test half (u), nor of those who are kept apart; of what it goes on with, all. Of
-    # a dialogue two questions have an answer or none, and of one it is known what took its place.
+    # Nothing of the test half (u), nor of those who are kept apart; of what it goes on with, all.
+    # Of a dialogue two questions have an answer or none; of one is known what took its place.
     assert len(learned) == 6 + (8 if goes_on else 4)
     assert sum("(earlier: I lived in Ghent" in each.right[0] for each in learned if each.right) == (
         4 if goes_on else 2
