@@ -22,8 +22,8 @@ from memoryhub.recall.render.results import ChannelRank, MemoryItem
 
 # How much a place counts, as a logarithm of odds, where both orders have the same weight.
 _PLACE_ODDS = 4.5
-# The packaged reader begins with so many, since seven questions of ten need no more. What it says
-# at the most, and what is assumed of a memory that it has not read.
+# The packaged reader begins with so many, since four to seven questions of ten need no more.
+# What it says at the most, and what is assumed of a memory that it has not read.
 _FIRST_READ, _MOST_ODDS, _UNREAD_ODDS = 3, 4.0, -3.0
 # By what is asked for, the odds of what was told last beside what was told first: two may well
 # answer a question, of which one is over, and a text alone does not tell which.
@@ -122,8 +122,8 @@ def _ask_for_scores(
     if given is None:
         return None
     reranker, scores = given
-    odds, weight = _list_time_odds(ask, items), ask.policy.recall.rerank_weight
-    if few < len(items) and _can_be_overtaken(scores, odds, weight):
+    weight = ask.policy.recall.rerank_weight
+    if few < len(items) and _can_be_overtaken(scores, _list_time_odds(ask, items), weight):
         rest = consultant.score_texts(question, texts[few:], packaged=packaged)
         if rest is None:
             return None

@@ -181,7 +181,7 @@ def describe_pieces(
     reading = _describe_reading(asked, pieces, texts, [each["near"] for each in nearness])
     scores = [each["read"] for each in reading]
     beside = _describe_later_and_earlier(quotes, pieces, scores)
-    successors = _describe_succession(asked, quotes, pieces, scores)
+    successors = _describe_succession(asked, quotes, pieces, texts, scores)
     for piece, near, read, others, after in zip(
         pieces, nearness, reading, beside, successors, strict=True
     ):
@@ -248,6 +248,7 @@ def _describe_succession(
     asked: QuestionTerms,
     quotes: Sequence[Quote],
     pieces: Sequence[EvidenceSentence],
+    texts: Sequence[str],
     read: Sequence[float],
 ) -> list[dict[str, float]]:
     """How sure it is of what was told later than the best that it answers in its stead, by reading
@@ -257,7 +258,6 @@ def _describe_succession(
     dated = [at for at in sorted(range(len(pieces)), key=lambda at: -read[at]) if times[at]]
     if not dated or find_asked_tense(asked.text) == "former":
         return described
-    texts = [_tell_as_asked(asked.text, piece.text) for piece in pieces]
     best, when = texts[dated[0]], times[dated[0]]
     later = [at for at in dated if (time := times[at]) and when and time > when]
     offered = list(dict.fromkeys(texts[at] for at in later))[:_MOST_SUCCESSORS]

@@ -99,7 +99,9 @@ _HAVING = re.compile(
     r"\b(?:have|has|had|got|gets?|own\w*|with|keeps?|bought|adopted|my|our|their|his|her)\b|['’]s?\b",
     re.I,
 )
-_ASKS_WHO_DOES = re.compile(r"\W*who (?!(?:is|was|are|were|am|did|do|does)\b)\w+s\b|\W*谁", re.I)
+_ASKS_WHO_DOES = re.compile(
+    r"\W*who (?!(?:is|was|are|were|am|did|do|does)\b)\w+s\b|\W*谁(?![是的叫])", re.I
+)
 _HURRIED = re.compile(r"\b(what|where|who|when|how)s\b", re.I)
 _SOME, _ALL = 0.25, 0.9  # of the question's words
 _YES_PREFIX = {"en": "Yes: ", "zh": "是的："}
@@ -450,7 +452,9 @@ def _list_likely(
         return [each for each in named if each[0] >= _KIND_SHARE * bar]
     if _ASKS_WHO_DOES.match(asked.text) and len(asked.stems) > 1:
         # "who keeps bees": who says so does, though "I keep bees" names nobody.
-        return [each for each in weighed if each[1].coverage >= _ALL and not each[1].is_question]
+        said = [each for each in weighed if each[1].coverage >= _ALL and not each[1].is_question]
+        if said:
+            return said
     if find_asked_tense(asked.text) != "now":
         return []
     kind, measured = find_asked_kind(asked.text), asks_measure(asked.text)
