@@ -25,8 +25,8 @@ from memoryhub.engines.embedding.minilm_graph import (
     PairReading,
 )
 from memoryhub.engines.embedding.model_files import MINILM_TOKENIZER
-from memoryhub.engines.local.answers.decide import tell_as_successor
-from memoryhub.engines.local.answers.evidence import SENTENCE
+from memoryhub.engines.local.answers.decide import list_pieces, tell_as_successor
+from memoryhub.engines.local.answers.evidence import SENTENCE, parse_question, rank_sentences
 from memoryhub.engines.local.chinese.glosses import gloss_text
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.reranking.packaged import MOST_TOKENS
@@ -36,14 +36,14 @@ from memoryhub.lab.training.asked import AskedStatement
 from memoryhub.lab.truth.dialogues import EverydayQuestion, TruthDialogue, is_matching
 from memoryhub.lab.truth.everyday import is_right
 from memoryhub.lab.truth.run import tell_dialogue
-from memoryhub.recall.services import search_memories
+from memoryhub.recall.answers import load_quotes_for_question
 
 if TYPE_CHECKING:
     import torch
 
 ROUNDS, PACE, WARM_UP = 3, 1e-4, 60
 # Where what was learned before is gone on with: so often, and with so much of that again.
-FURTHER_ROUNDS, _OF_EARLIER = 2, 0.12
+FURTHER_ROUNDS, _OF_EARLIER = 1, 0.08
 HEAD_PACE = 5.0  # times the others'
 RANK = 32  # of the corrections
 QUESTIONS, TEXTS = 16, 8  # of a step, and of each question
@@ -56,7 +56,6 @@ _KEPT_BACK, _KEPT_BACK_OF_DIALOGUES = 0.25, 0.15
 _WHOLE_MESSAGES = 0.25  # how often a message is shown whole, not a sentence of it
 _WHOLE_CHARACTERS = 300
 _SHORT_ANSWER = 60  # characters
-_FOUND = 24  # memories of a search
 # As the packaged file calls what the library calls without it.
 _PREFIX = "inner."
 _PRODUCTS = dict(
@@ -164,16 +163,16 @@ def _list_told_texts(dialogue: TruthDialogue) -> Iterator[_ToldText]:
 def find_dialogue_questions(
     dialogues: Iterable[TruthDialogue], progress: Callable[[str], None]
 ) -> Iterator[ReadQuestion]:
-    """The same questions over what a search finds of the memories that a hub makes of a dialogue:
-    claims and notes beside messages, in the forms in which they are read later."""
+    """The same questions over the pieces that an answer is chosen from of the memories that a hub
+    makes of a dialogue: claims and notes beside messages, as they are read later."""
     for number, dialogue in enumerate(dialogues, 1):
         with open_throwaway_tenant() as tenant:
             space, at = tell_dialogue(tenant, dialogue)
             for question in dialogue.questions:
-                found = search_memories(
-                    space, question.text, limit=_FOUND, now=at, reinforce=False
-                ).items
-                told = dict.fromkeys(item.text[:_WHOLE_CHARACTERS] for item in found)
+                quotes = load_quotes_for_question(space, question.text, now=at)
+                asked = parse_question(question.text, quotes, space.display_name)
+                _, texts = list_pieces(asked, quotes, rank_sentences(asked, quotes))
+                told = dict.fromkeys(text[:_WHOLE_CHARACTERS] for text in texts)
                 yield from _tell_right_from_wrong(question, list(told))
         if number % 10 == 0:
             progress(f"{number} dialogues searched")

@@ -18,9 +18,9 @@ HALVES: Mapping[str, tuple[str, ...]] = {
         *("a", "c", "e", "f", "g", "j", "s", "t", "w", "x", "y"),
         *("za", "zb", "zc", "zd", "ze", "zf", "zg", "zh", "zi", "zj", "zk", "zl"),
         *("zm", "zn", "zo", "zp", "zr", "zs", "zt"),
-        *("zu", "zv", "zw", "ya", "yb", "yc"),
+        *("zu", "zv", "zw", "ya", "yb", "yc", "yd", "yf", "yg"),
     ),
-    "test": ("b", "d", "h", "i", "k", "u", "v", "zq", "zy"),
+    "test": ("b", "d", "h", "i", "k", "u", "v", "zq", "zy", "ye"),
 }
 # A sentence matches if it has one word of every group.
 Match = tuple[tuple[str, ...], ...]

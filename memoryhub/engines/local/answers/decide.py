@@ -173,9 +173,7 @@ def describe_pieces(
     with what speaks for each as an answer."""
     about_all = _describe_question(asked, quotes)
     spoken = list_spoken_stems(quotes)
-    now = find_asked_tense(asked.text) == "now"
-    pieces = list(_add_whole_memories(sentences, quotes, but_outdated=now))
-    texts = [_tell_as_asked(asked.text, piece.text) for piece in pieces]
+    pieces, texts = list_pieces(asked, quotes, sentences)
     kind = find_asked_kind(asked.text)
     nearness = _describe_nearness(asked, texts)
     reading = _describe_reading(asked, pieces, texts, [each["near"] for each in nearness])
@@ -188,6 +186,15 @@ def describe_pieces(
         own = about_all[piece.quote] | near | read | others | after
         about = _describe_subject(asked, kind, quotes[piece.quote], piece)
         yield piece, own | about | _describe_piece(asked, quotes, piece, spoken[piece.quote])
+
+
+def list_pieces(
+    asked: QuestionTerms, quotes: Sequence[Quote], sentences: Sequence[EvidenceSentence]
+) -> tuple[list[EvidenceSentence], list[str]]:
+    """What an answer is chosen from, and each as it is read beside the question."""
+    now = find_asked_tense(asked.text) == "now"
+    pieces = list(_add_whole_memories(sentences, quotes, but_outdated=now))
+    return pieces, [_tell_as_asked(asked.text, piece.text) for piece in pieces]
 
 
 def tell_as_successor(later: str, earlier: str) -> str:

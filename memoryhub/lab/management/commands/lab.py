@@ -176,8 +176,11 @@ class Command(BaseCommand):
         pairs.add_argument(
             "--further",
             type=Path,
+            nargs="+",
+            default=(),
             metavar="FOLDER",
-            help="go on with what the hub reads by: learn from these and some of the rest",
+            help="go on with what the hub reads by: learn from these, all of them, and some of "
+            "the rest",
         )
         pairs.add_argument("--out", type=Path, required=True, metavar="FILE")
 
@@ -344,13 +347,15 @@ class Command(BaseCommand):
         from memoryhub.lab.training import reader
         from memoryhub.lab.training.asked import load_asked
 
-        def read_folders(folders: Sequence[Path], *, found: bool) -> list[reader.ReadQuestion]:
+        def read_folders(
+            folders: Sequence[Path], *, found: bool, without: Sequence[str] = ()
+        ) -> list[reader.ReadQuestion]:
             dialogues = [
                 each
                 for folder in folders
                 for each in load_dialogues(folder)
                 if each.author not in HALVES["test"]
-                and f"{each.language}-{each.author}" not in left_out
+                and f"{each.language}-{each.author}" not in without
             ]
             told = [q for each in dialogues for q in reader.read_dialogue_questions(each)]
             told += [q for each in dialogues for q in reader.read_successions(each)]
@@ -364,10 +369,11 @@ class Command(BaseCommand):
             for language in ("en", "zh")
             for question in reader.read_asked(load_asked(options["asked"], language, left_out))
         ]
-        questions += read_folders(options["path"], found=options["found"] and not further)
+        found = options["found"]
+        questions += read_folders(options["path"], found=found and not further, without=left_out)
         start, rounds = None, None
         if further:
-            new = read_folders([further], found=options["found"])
+            new = read_folders(further, found=found)
             questions = reader.choose_further_questions(new, questions)
             start, rounds = read_pairs_graph(PAIRS_GRAPH_FILE), reader.FURTHER_ROUNDS
         made = reader.train_pair_reading(
