@@ -848,9 +848,11 @@ def test_a_user_who_asks_is_i() -> None:
     assert (mine["near"], mine["read"]) == (spoken["near"], spoken["read"])
 
 
-def test_of_two_that_may_answer_the_later_is_told_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where what holds is asked for; however likely the older one is, the reader sees what is so
-    now."""
+def test_of_two_that_may_answer_the_one_of_the_time_asked_for_is_told_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The later where what holds is asked for, and the earlier where what held before is, however
+    likely the other one is."""
     told = [
         replace(make_quote("my van is a Caddy with a cage", "Noor"), said_at=AT + timedelta(days=d))
         for d in (0, 90)
@@ -860,7 +862,7 @@ def test_of_two_that_may_answer_the_later_is_told_first(monkeypatch: pytest.Monk
 
     def weigh(asked: Any, quotes: Any, sentences: Any, decider: Any) -> Any:
         chances = [0.9, 0.6]
-        return [(chances[each.quote], each) for each in sentences]
+        return sorted(((chances[s.quote], s) for s in sentences), key=lambda each: -each[0])
 
     monkeypatch.setattr(extractive, "weigh_sentences", weigh)
 
@@ -873,6 +875,9 @@ def test_of_two_that_may_answer_the_later_is_told_first(monkeypatch: pytest.Monk
     assert "Transit" not in former or former.index("cage") < former.index("Transit")
     over = replace(quotes[1], until=AT + timedelta(days=100))
     assert "cage" in answer("whats my van", quotes[0], over).split("”")[0]
+    plain = replace(quotes[1], text="heated seats in the Transit, bliss")
+    former = answer("which van had I at first", plain, quotes[0])
+    assert former.index("cage") < former.index("Transit")
 
 
 def test_what_was_told_later_is_read_beside_what_it_may_take_the_place_of(

@@ -378,7 +378,7 @@ def _answer_with_likeliest(
 ) -> GroundedAnswer:
     """What the learned decider takes for the answer, if it takes any for likely enough: a date, a
     yes, or quoted, with what is at least half as likely and stands elsewhere: of what holds now the
-    later first. `far`: how often as likely it has to be."""
+    later first, of what held before the earlier. `far`: how often as likely it has to be."""
     decider = get_shipped_decider()
     weighed = weigh_sentences(asked, quotes, sentences, decider)
     telling = [each for each in weighed if not each[1].is_question] or weighed
@@ -413,7 +413,7 @@ def _answer_with_likeliest(
     )
     second = next((each for each in others if not is_alike(each, best)), None)
     chosen = [best, second] if second else [best]
-    if second and _is_newer(asked, second, best, quotes):
+    if second and _comes_first(asked, second, best, quotes):
         chosen = [second, best]
         made = None if _have_value(asked, chosen) else made
     chosen = [widen_to_neighbours(each, quotes[each.quote]) for each in chosen]
@@ -421,13 +421,16 @@ def _answer_with_likeliest(
     return made or join_parts(parts, " ")
 
 
-def _is_newer(
+def _comes_first(
     asked: QuestionTerms, one: EvidenceSentence, other: EvidenceSentence, quotes: Sequence[Quote]
 ) -> bool:
-    """Whether it is asked for what holds now, and the one does and was said later."""
+    """Whether of two that may answer the one was said later and holds, where it is asked for what
+    holds now, or earlier, where it is asked for what held before."""
     times = [quotes[each.quote].said_at or LONG_AGO for each in (one, other)]
-    holds = find_asked_tense(asked.text) == "now" and quotes[one.quote].until is None
-    return holds and times[0] > times[1]
+    tense = find_asked_tense(asked.text)
+    if tense == "former":
+        return LONG_AGO < times[0] < times[1]
+    return tense == "now" and quotes[one.quote].until is None and times[0] > times[1]
 
 
 def _have_value(asked: QuestionTerms, sentences: Sequence[EvidenceSentence]) -> bool:
