@@ -23,24 +23,33 @@ _THINGS_HAD = (
     r"|girlfriend|salary|rent|price|plan|deadline|password|e-?mail|course|teacher|coach|shift"
 )
 _FIRST_OR_LAST = "first|last|earlier"
-_FORMER = re.compile(
-    r"\b(?:used to|previous(?:ly)?|former(?:ly)?|originally|back then|back when|no longer|ex"
+_WHOSE = r"(?:m[ye]|his|her|their|our|the|['’]s)"
+_FORMER_ENGLISH = (
+    r"used to|previous(?:ly)?|former(?:ly)?|originally|back then|back when|no longer|ex"
     r"|before(?=\W*$|\W+(?:that|then|this|now)\b"
     r"|\W+(?:the|my|his|her|i|he|she|they)(?: [\w'’-]+){1,3}\W*$)"
-    rf"|(?:m[ye]|his|her|their|our|the|['’]s) (?:{_FIRST_OR_LAST})(?= (?:{_THINGS_HAD})\b)"
-    r"|(?:m[ye]|his|her|their|our|the|['’]s) old"
-    r"(?! (?:friends?|people|man|woman|folks|age)\b)"
+    rf"|{_WHOSE} (?:{_FIRST_OR_LAST})(?= (?:{_THINGS_HAD})\b)"
+    rf"|{_WHOSE} old(?! (?:friends?|people|man|woman|folks|age)\b)"
     rf"|(?:old|{_FIRST_OR_LAST}) (?:{_THINGS_HAD})"
-    # "what was I paying when we first spoke", "where did I live before Leeds"
-    r"|(?:was|were|did|had|worked|lived)\b.* (?:before|(?:at|in|from|to) (?:the )?(?:very )?"
-    r"(?:first|start|begin(?:ning)?|outset)|(?:my|the|our|his|her|['’]s) (?:very )?first"
+)
+# With a verb in the past before it: "what was I paying when we first spoke", "where did I live
+# before Leeds".
+_FORMER_AFTER_PAST = (
+    rf"before|years ago|{_WHOSE} (?:very )?first|started|start(?:ed)? (?:on|with|at|out|as)"
+    r"|(?:at|in|from|to) (?:the )?(?:very )?(?:first|start|begin(?:ning)?|outset)"
     r"|when (?:[\w'’]+ ){1,3}(?:first|still|was|were|started|began|lived|worked)"
-    r"|start(?:ed)? (?:on|with|at|out|as)|years ago|started))\b"
-    r"|以前|原来|原先|原本|从前|曾经|当初|那会|早先|旧的|老的|前(?=夫|妻|任|东家|公司|单位|[一两]个)"
-    r"|(?<!怎么)(?<!咋)过去(?!怎么|要|得)|最[早先初开](?!什么时候)|一开始|刚(?:开始|来)|第一次[跟和最]|头一年"
-    r"|(?:的|那|小|年轻)时候|那(?:时|阵子|段)|(?<=[老旧])(?:店|摊|搭档|公司|单位|房子|车)|(?<!\d)当年"
+)
+_FORMER_CHINESE = (
+    r"以前|原来|原先|原本|从前|曾经|当初|那会|早先|旧的|老的|最[早先初开]|一开始|刚(?:开始|来)|第一次[跟和最]|头一年"
+    r"|(?:的|那|小|年轻)时候|那(?:时|阵子|段)|(?<!\d)当年|(?<!怎么)(?<!咋)过去(?!怎么|要|得)"
+    r"|前(?=夫|妻|任|东家|公司|单位|[一两]个)|(?<=[老旧])(?:店|摊|搭档|公司|单位|房子|车)"
     r"|上一?(?=[个任份家辆台部])(?!.?(?:月|周|年|星期|礼拜|季|学期))|之前(?!.{0,4}[要得先吃喝])"
-    r"|(?:[换涨降搬停跳离结辞转调生]|怀孕|开店|退休|毕业|出国|来|去)[^\s前目]{0,6}前(?![天面台后])",
+    # 换车前, 退休前, 去南湖前
+    r"|(?:[换涨降搬停跳离结辞转调生来去]|怀孕|开店|退休|毕业|出国)[^\s前目]{0,6}前(?![天面台后])"
+)
+_FORMER = re.compile(
+    rf"\b(?:{_FORMER_ENGLISH}|(?:was|were|did|had|worked|lived)\b.* (?:{_FORMER_AFTER_PAST}))\b"
+    rf"|{_FORMER_CHINESE}",
     re.I,
 )
 _PAST_TENSE = re.compile(
