@@ -62,6 +62,7 @@ def find_time(text: str) -> TimeSpan:
         ("It got rescheduled to Friday at 10.", "2024-05-17", "2024-05-18", "day"),
         ("The wedding was put back to September.", "2024-09-01", "2024-10-01", "month"),
         ("My flight got moved to the 3rd, same time.", "2024-06-03", "2024-06-04", "day"),
+        ("They have shoved it back to the 2nd of July.", "2024-07-02", "2024-07-03", "day"),
         ("I moved in 2019.", "2019-01-01", "2020-01-01", "year"),
         ("I grew up in the 1990s.", "1990-01-01", "2000-01-01", "decade"),
         ("I was born on the 5th of May 1990.", "1990-05-05", "1990-05-06", "day"),

@@ -27,7 +27,8 @@ _ARRANGED = (
 )
 # And so does the day to which something was put off.
 _PUT_OFF = (
-    r"(?:moved|re-?scheduled|postponed|pushed|put|brought|changed|shifted|bumped|switched|delayed)"
+    r"(?:moved|re-?scheduled|postponed|pushed|put|brought|changed|shifted|shoved|bumped|knocked"
+    r"|switched|delayed)"
     r"(?: (?:me|us|it|them|that|this|(?:the|my|our|his|her) \w+))?"
     r"(?: back| forward| off| up| out)? (?:to|till|until|for)"
     r"(?= (?:the |this |next |early |late )?"

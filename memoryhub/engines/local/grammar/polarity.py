@@ -21,7 +21,7 @@ _PLANNING_VERBS = split_words(
 _LOSING_VERBS = split_words("quit leave lose resign sell")
 _MOVING_VERBS = split_words("move relocate emigrate")
 _PUTTING_OFF_VERBS = split_words(
-    "move reschedule postpone push put bring change shift bump switch delay"
+    "move reschedule postpone push put bring change shift shove bump knock switch delay"
 )
 _ROUND_AGAIN = split_words("every each once twice weekly daily monthly nightly yearly")
 _PRESENT_BE = frozenset({"am", "are", "is", "'m", "’m", "m", "'re", "’re", "re", "'s", "’s"})
