@@ -22,6 +22,7 @@ from memoryhub.engines.local.answers.asked import (
     is_about_relative,
     tells_measure,
 )
+from memoryhub.engines.local.answers.changes import ToldChange, find_change
 from memoryhub.engines.local.answers.dated import (
     ASKS_DAY_OF,
     ASKS_WHEN,
@@ -66,6 +67,7 @@ from memoryhub.engines.local.answers.tenses import (
     GONE,
     LONG_AGO,
     NAME_INSIDE,
+    asks_after_change,
     find_due_plan,
     find_end,
     order_by_tense,
@@ -417,8 +419,21 @@ def _answer_with_likeliest(
         chosen = [second, best]
         made = None if _have_value(asked, chosen) else made
     chosen = [widen_to_neighbours(each, quotes[each.quote]) for each in chosen]
-    parts = [(format_dated_quote(asked, s, quotes[s.quote], language), s) for s in chosen]
-    return made or join_parts(parts, " ")
+    if made:
+        return made
+    changes = [_find_change(asked, chosen[0]), *(None for _ in chosen[1:])]
+    parts = [
+        (format_dated_quote(asked, each, quotes[each.quote], language, change=change), each)
+        for each, change in zip(chosen, changes, strict=True)
+    ]
+    return join_parts(parts, " ")
+
+
+def _find_change(asked: QuestionTerms, sentence: EvidenceSentence) -> ToldChange | None:
+    """The change that it tells of, unless this is what is asked after."""
+    if ASKS_WHEN.search(asked.text) or asks_after_change(asked.text):
+        return None
+    return find_change(asked.text, sentence.text, find_asked_tense(asked.text))
 
 
 def _comes_first(

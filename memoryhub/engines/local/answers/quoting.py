@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from memoryhub.engines.local.answers.changes import ToldChange
 from memoryhub.engines.local.answers.evidence import (
     EvidenceSentence,
     QuestionTerms,
@@ -19,9 +20,13 @@ from memoryhub.engines.types import AnswerSupport, GroundedAnswer, Quote
 # What is over, and when it was said.
 USED_TO = {"en": "Used to be: ", "zh": "曾经："}
 MONTH = {"en": " ({:%B %Y})", "zh": "（{0.year}年{0.month}月）"}
+# The same, of words that others stand before.
+_AFTER = {"en": " (after “{}”, {:%B %Y})", "zh": "（前文：“{0}”，{1.year}年{1.month}月）"}
 # A sentence that goes on about who or what was named before it.
 _GOES_ON = re.compile(r"\W*(?:(?:she|he|they|it|her|his|their|its)(?:\b|['’])|[她他它])", re.I)
 _MOST_WIDENED = 300  # characters
+# What joins words to those behind them.
+_TRAILING = re.compile(r"(?:[\s,，.。;；]|\b(?:and|but|so|n)\b)+$", re.I)
 
 
 def answer_from_sentence(text: str, sentence: EvidenceSentence) -> GroundedAnswer:
@@ -57,13 +62,24 @@ def format_quote(asked: QuestionTerms, sentence: EvidenceSentence, quote: Quote)
 
 
 def format_dated_quote(
-    asked: QuestionTerms, sentence: EvidenceSentence, quote: Quote, language: LanguageCode
+    asked: QuestionTerms,
+    sentence: EvidenceSentence,
+    quote: Quote,
+    language: LanguageCode,
+    *,
+    change: ToldChange | None = None,
 ) -> str:
-    """With the month it was said in, and for what is over, that it was once so."""
+    """With the month it was said in, and for what is over, that it was once so. Of a change the
+    side that is asked for, and the other one behind it."""
+    before = ""
+    if change:
+        before = _TRAILING.sub("", sentence.text[change.before : change.beginning])
+        sentence = replace(sentence, text=f"… {sentence.text[change.beginning :]}")
     said = format_quote(asked, sentence, quote)
     if quote.said_at is None:
         return said
     when = MONTH[language].format(quote.said_at)
+    when = _AFTER[language].format(before, quote.said_at) if before else when
     return f"{USED_TO[language]}{said}{when}" if quote.until else f"{said}{when}"
 
 

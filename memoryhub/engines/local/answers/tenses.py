@@ -85,6 +85,11 @@ def order_by_tense(
     return telling
 
 
+def asks_after_change(question: str) -> bool:
+    """Why or whether something is so now, or what became of it: both sides of a change answer."""
+    return bool(_WHY.search(question) or _ASKS_FATE.search(question) or asks_yes_or_no(question))
+
+
 def _put_replaced_first(
     telling: Sequence[Weighed],
     weighed: Sequence[Weighed],
