@@ -89,6 +89,32 @@ def test_a_statement_is_told_without_what_stands_before_it(text: str, told: str)
 
 
 @pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Otis swapped the trumpet for drums, quiet pads?", "Otis swapped the trumpet for drums."),
+        ("we pay 795 for the flat, is that a lot", "user-31 and others pay 795 for the flat."),
+        ("Hana's training as a medic, how long does it take", "Hana is training as a medic."),
+        ("Nora is getting married in June, write me a toast", "Nora is getting married in June."),
+        ("My brother lives in Oslo, any tips", "user-31's brother lives in Oslo."),
+    ],
+)
+def test_what_is_asked_or_wanted_behind_what_is_told_is_no_part_of_it(text: str, told: str) -> None:
+    assert tell_texts(text) == [told]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Farida likes tea, right?",  # all of it is asked
+        "I could take the bus, the train?",
+        "If Otis quits, who plays?",
+    ],
+)
+def test_what_is_asked_as_a_whole_is_no_claim(text: str) -> None:
+    assert not [each for each in tell_texts(text) if each.startswith(("Farida", "Otis", "user-31"))]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "I need a packing list for a long trip.",

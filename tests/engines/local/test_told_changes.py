@@ -61,6 +61,12 @@ def divide(question: str, text: str) -> tuple[str, str] | None:
             "我爸的饭馆关了 ",
             "现在给学校开校车",
         ),
+        (
+            "what was my wage before it went up",
+            "my wage has gone up from 14 to 16 an hour",
+            "my wage has gone up from ",
+            "14 to 16 an hour",
+        ),
         ("我以前做什么", "我在银行上班，以前在药厂化验", "我在银行上班，", "以前在药厂化验"),
         ("手术是哪天", "手术定在六号 不对 是八号", "手术定在六号 不对 是", "八号"),
     ],
@@ -79,6 +85,7 @@ def test_the_side_that_is_asked_for_is_found(
         ("what is a loaf", "a loaf is 4.20, it was 3.80"),
         # What is left over ended nothing.
         ("where do I work", "we have 20 left and I work at the mill"),
+        ("what night was choir before", "Tuesdays moved to Thursdays for choir"),
         # Behind it stands a request.
         ("what should I cook", "I quit sugar, what should I cook tonight?"),
         # Behind it stands no value of the kind asked for.

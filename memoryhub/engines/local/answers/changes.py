@@ -22,17 +22,22 @@ _GIVEN = (
     r"(?:traded|swapped|changed|exchanged|quit|left|dropped|ditched|binned|replaced"
     r"|(?:gave|given) up|(?:packed|jacked) in)"
 )
-# What one thing became another with, told in one clause: where the new one begins.
+# What one thing became another with, told in one clause: where either begins. What was only said
+# wrongly never was.
 _BECAME = (
-    re.compile(rf"\b{_CHANGED}\b[^,.;]{{0,40}}? from {_VALUE} (?:\w+ )?to (?P<now>\S)", re.I),
-    re.compile(rf"\b{_GIVEN}(?: in)? {_VALUE}(?: in)? for (?P<now>\S)", re.I),
+    re.compile(
+        rf"\b{_CHANGED}\b[^,.;]{{0,40}}? from (?P<was>{_VALUE}) (?:\w+ )?to (?P<now>\S)", re.I
+    ),
+    re.compile(rf"\b{_GIVEN}(?: in)? (?P<was>{_VALUE})(?: in)? for (?P<now>\S)", re.I),
     # A number or a day.
     re.compile(
-        r"(?:^|[,;] ?)(?:[\w'’£$€. ]{0,20}?\d[\w.%]*|\w+days?)(?:['’]s| is| has| have|) "
+        r"(?:^|[,;] ?)(?P<was>[\w'’£$€. ]{0,20}?\d[\w.%]*|\w+days?)(?:['’]s| is| has| have|) "
         rf"{_CHANGED} to (?P<now>\S)",
         re.I,
     ),
-    re.compile(rf"(?:不对|说错了|写错了|[哦啊]不是?)[\s，,。.]+(?:应?该?是)?(?P<now>[{HAN}\w])"),
+    re.compile(
+        rf"(?P<was>)(?:不对|说错了|写错了|[哦啊]不是?)[\s，,。.]+(?:应?该?是)?(?P<now>[{HAN}\w])"
+    ),
 )
 # Commas and full stops within a number end no clause; between Chinese words a space does.
 _CLAUSE = re.compile(
@@ -72,11 +77,11 @@ def find_change(question: str, text: str, tense: AskedTense) -> ToldChange | Non
     clauses = [match for match in _CLAUSE.finditer(text) if re.search(r"\w", match[0])]
     if not clauses or len(text) > _LONGEST:
         return None
-    if tense != "former":
-        latest = max(clauses[0].end(), clauses[:2][-1].start())
-        for pattern in _BECAME:
-            if (told := pattern.search(text)) and told.start() <= latest:
-                return ToldChange(0, told.start("now"))
+    latest = max(clauses[0].end(), clauses[:2][-1].start())
+    for pattern in _BECAME:
+        if (told := pattern.search(text)) and told.start() <= latest:
+            side = told.start("was" if tense == "former" and told["was"] else "now")
+            return ToldChange(0, side) if side else None
     over = [_tells_end(clause[0]) for clause in clauses]
     sought = over if tense == "former" else [not each for each in over]
     # Each run of clauses of the side that is asked for, up to where the other begins.

@@ -73,12 +73,30 @@ _ASIDES = re.compile(
     r"|if you do(?:n['’]t| not) mind (?:me |my )?asking)(?![\w'’])",
     re.I,
 )
-# "Started at Harlow on Monday, so what's the weather like there?": what is asked behind what is
-# told is a sentence of its own.
+# "Started at Harlow on Monday, so what's the weather like there?", "Otis swapped the trumpet for
+# the drums, quiet pads?", "we pay 795, is that a lot", "rent's up in June, word me a letter": what
+# is asked or wanted behind what is told is a sentence of its own.
 _ASKING = r"(?:what|how|where|when|why|who|which|can|could|should|is|are|do|does|would|will|any)\b"
+_LINKED = r"(?:(?:so|and|but|now|then|pls|please|also) )*"
+# What asks whether all of it is so.
+_TAG = (
+    r"(?:right|no|yes|yeah|ok|okay|eh|huh|innit|correct|you know"
+    r"|\w+n['’]?t (?:it|he|she|they|i|we|you))"
+)
+_ASKED_PLAINLY = (
+    r"(?:how (?:do|does|did|can|could|should|many|much|long|often|to|in|come)|what(?! an?\b)"
+    r"|(?:can|could|should|do|does|would|will|is|are) (?:i|we|you|u|it|that|they|he|she|there|this)"
+    r"|any (?:ideas?|tips?|thoughts?|advice|suggestions?|chance))\b"
+)
+_WANTED = (
+    r"(?:remind|word|write|draft|give|tell|show|help|suggest|explain|list|recommend|translate)"
+    r" (?:me|us|an?|some|the|my|him|her|them|it|out|this|that)\b|gimme\b"
+)
 _ASKED_BEHIND = re.compile(
-    rf"(?:^|(?<=[.!?\n] ))(?!{_ASKING}|(?:am|did|have|has)\b)[^.!?\n]{{8,200}}?, "
-    rf"(?P<asked>(?:(?:so|and|but) )?{_ASKING}[^.!?\n]{{1,200}}\?)",
+    rf"(?:^|(?<=[.!?\n] ))(?!{_LINKED}(?:{_ASKING}|(?:am|did|have|has|if)\b|{_WANTED}))"
+    rf"[^.!?\n]{{8,200}}?, (?P<asked>{_LINKED}(?:"
+    rf"{_ASKING}[^.!?\n]{{1,200}}\?|(?:{_ASKED_PLAINLY}|{_WANTED})[^.!?\n]{{0,200}}(?=[.!?\n]|$)"
+    rf"|(?!{_TAG}\W*\?)[^,.!?\n]{{3,40}}\?))",
     re.I,
 )
 # "what's good for a stiff neck, I've got a slipped disc": what is told behind what is asked.
