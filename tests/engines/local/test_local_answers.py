@@ -917,3 +917,17 @@ def test_who_does_something_is_told_by_who_says_so() -> None:
     assert "bees" in ENGINE.answer_question("Who keeps bees?", [said], subject="Noor").text
     nobody = ENGINE.answer_question("Who keeps goats?", [said], subject="Noor")
     assert nobody.used == ()
+
+
+def test_a_plan_does_not_say_when_it_was_done() -> None:
+    told = {"predicate": "scheduled_driving_test", "relevance": 2.0, "assisted": True}
+    plan = state("Noor's driving test is on the 20th of June.", "Noor", **told)
+    passed = state("Noor passed on the 9th of July.", "Noor", 60, relevance=1.0, assisted=True)
+    planned = answer_noor("when is my driving test", [plan])
+    assert planned == "20 June 2024"
+    done = answer_noor("when did I pass my driving test", [plan, passed])
+    assert "“" in done  # the words tell which it is
+
+
+def answer_noor(question: str, quotes: Sequence[Quote]) -> str:
+    return ENGINE.answer_question(question, quotes, subject="Noor").text

@@ -104,6 +104,9 @@ _HAVING = re.compile(
 _ASKS_WHO_DOES = re.compile(
     r"\W*who (?!(?:is|was|are|were|am|did|do|does)\b)\w+s\b|\W*谁(?![是的叫])", re.I
 )
+_ASKS_WHAT_WAS_DONE = re.compile(
+    r"\bdid\b(?! (?:\w+ ){1,2}(?:say|tell|mention|schedule|book|plan|set|move|put)\b)", re.I
+)
 _HURRIED = re.compile(r"\b(what|where|who|when|how)s\b", re.I)
 _SOME, _ALL = 0.25, 0.9  # of the question's words
 _YES_PREFIX = {"en": "Yes: ", "zh": "是的："}
@@ -504,8 +507,10 @@ def _states_asked_fact(asked: QuestionTerms, quote: Quote) -> bool:
     theirs = bool(quote.owner) and (quote.owner,) == asked.people
     if asked.relative is not None:
         theirs = asked.relative.is_called(quote.owner)
-    # That a job was left does not say where somebody works now.
+    # That a job was left does not say where somebody works now, nor a plan when it was done.
     fits = not quote.tells_end or find_asked_tense(asked.text) == "former"
+    planned = quote.predicate.startswith("scheduled_")
+    fits = fits and not (planned and _ASKS_WHAT_WAS_DONE.search(asked.text))
     return theirs and fits and quote.states_any_of(asked.predicates)
 
 
