@@ -340,6 +340,15 @@ def test_what_was_booked_anew_lies_ahead() -> None:
         ),
         ("my kids are Tom (7) and Ella", ["Tom is user-31's kid.", "Ella is user-31's kid."]),
         ("I've got three sisters: Ann, Bea and Cleo", ["Bea is user-31's sister."]),
+        (
+            "We've got two guinea pigs now, Pip and Marble, do they need a vet?",
+            ["Pip is user-31's guinea pig.", "Marble is user-31's guinea pig."],
+        ),
+        ("Our two kittens, Bo and Fay, hate the vet.", ["Fay is user-31's kitten."]),
+        (
+            "my brothers Tom and Lee are visiting",
+            ["Tom is user-31's brother.", "Lee is user-31's brother."],
+        ),
     ],
 )
 def test_each_of_those_who_are_named_in_a_row_is_known(text: str, told: list[str]) -> None:

@@ -123,12 +123,18 @@ _ONE_OF = {
     "cats": "cat", "dogs": "dog", "kids": "kid", "children": "child", "sons": "son", "boys": "son",
     "daughters": "daughter", "girls": "daughter", "sisters": "sister", "brothers": "brother",
     "rabbits": "rabbit", "kittens": "kitten", "puppies": "puppy", "flatmates": "flatmate",
-    "housemates": "housemate", "roommates": "roommate",
+    "housemates": "housemate", "roommates": "roommate", "guinea pigs": "guinea pig", "hens": "hen",
+    "hamsters": "hamster", "ponies": "pony", "horses": "horse", "budgies": "budgie",
+    "ferrets": "ferret", "gerbils": "gerbil", "parrots": "parrot", "lizards": "lizard",
+    "geckos": "gecko", "snakes": "snake", "goats": "goat", "pups": "pup", "nieces": "niece",
+    "nephews": "nephew", "cousins": "cousin",
 }  # fmt: skip
 _LISTED = re.compile(
-    r"(?:\b(?:my|our|have|got|['’]ve) |^\W*(?=(?i:flat|house|room)mates))"
-    r"(?:(?:got|two|three|four|five|[2-5]|both|young|little|lovely) )*"
-    rf"(?P<kind>(?i:{'|'.join(_ONE_OF)}))(?:,|:| -| –| are| called| named)+ "
+    r"(?:(?i:\b(?:my|our|have|got|['’]ve|adopted|bought|rescued)) "
+    r"|^\W*(?=(?i:flat|house|room)mates))"
+    r"(?:(?:got|two|three|four|five|[2-5]|both|young|little|lovely|new|more) )*"
+    rf"(?P<kind>(?i:{'|'.join(_ONE_OF)}))(?: now| at last| last \w+| today)?"
+    r"(?:,|:| -| –| are| called| named)* "
     rf"(?P<names>{_ONE_LISTED}(?:, {_ONE_LISTED}){{0,4}},? (?:and|&) {_ONE_LISTED})"
 )
 _CHILDREN = re.compile(
