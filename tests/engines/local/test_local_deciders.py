@@ -339,6 +339,29 @@ def wish(text: str, held: list[HeldClaim], owner: str = "Ana") -> list[ClaimVerd
     return ENGINE.resolve_claims(ClaimComparison([candidate], held, owner, (owner,), model.name))
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("can you lose everything I told you about my love life", "m0"),
+        ("can you erase the ink part", "m1"),
+    ],
+)
+def test_of_what_only_reading_finds_a_person_is_asked(text: str, meant: str) -> None:
+    held = hold(
+        "Ana has been seeing Tomek from the lab.",
+        "Ana has a snake tattoo on her hip.",
+        "Ana rents a flat in Gdynia.",
+        "Ana plays the cello.",
+    )
+    verdicts = wish(text, held)
+    assert verdicts[0].target == meant
+    assert not verdicts[0].sure
+
+
+def test_nothing_like_it_is_asked_of_nobody() -> None:
+    assert wish("forget about my swimming badge", hold("The boiler was serviced in May.")) == []
+
+
 def test_a_wish_finds_what_is_meant_in_other_words() -> None:
     held = hold("Ana takes insulin for her diabetes.", "Ana rents a flat.", "Ana has two sons.")
     (verdict,) = wish("please delete what I told you about my sugar illness", held)

@@ -1,4 +1,5 @@
-"""Which claims a wish to forget means: by the relation it names, by its words, by its meaning.
+"""Which claims a wish to forget means: by the relation it names, by its words, by its meaning, and
+by reading it as a question beside them.
 
 One that stands out is meant for certain. Of several alike a person says which; so too where
 nothing but the last thing told can be meant, and that was several, where a word of the wish is
@@ -16,6 +17,7 @@ from memoryhub.engines.local.claims.predicates import find_question_predicates, 
 from memoryhub.engines.local.comparison.pairs import describe_meaning
 from memoryhub.engines.local.grammar.speech import extract_wish_words
 from memoryhub.engines.local.language import can_embed_language, detect_language
+from memoryhub.engines.reranking.packaged import get_packaged_reranker
 from memoryhub.engines.types import ClaimCandidate, ClaimComparison, ClaimVerdict, HeldClaim
 
 # Of what speaks for a claim: each word in common (two at most), the characters, and the topics.
@@ -25,6 +27,9 @@ _CHARACTERS_WORTH = {"en": 0.3, "zh": 0.5}
 _CERTAIN, _LEAD = 0.27, 0.1
 _DOUBTFUL = 0.2
 _MOST_DOUBTFUL = 4
+# So many claims, those that are likest, are read beside a wish; the odds, as a logarithm, from
+# which on one may be meant.
+_MOST_READ, _LEAST_READ = 24, -3.0
 
 
 class _Likeness(NamedTuple):
@@ -88,8 +93,20 @@ def _match_part(
     alike = [each for each in others if each.worth > best.worth - _LEAD]
     if best.worth >= _CERTAIN and not alike:
         return [ClaimVerdict(wish.handle, "forget", best.claim.handle)]
-    meant = [each for each in (best, *alike) if each.worth >= _DOUBTFUL][:_MOST_DOUBTFUL]
-    return [ClaimVerdict(wish.handle, "forget", each.claim.handle, sure=False) for each in meant]
+    likely = [each.claim.handle for each in (best, *alike) if each.worth >= _DOUBTFUL]
+    # What answers the wish as a question comes first: it tells of "the love life" in other words.
+    read = _read_claims(words, [each.claim for each in ranked])
+    handles = list(dict.fromkeys([*read, *likely]))[:_MOST_DOUBTFUL]
+    return [ClaimVerdict(wish.handle, "forget", handle, sure=False) for handle in handles]
+
+
+def _read_claims(words: str, claims: Sequence[HeldClaim]) -> list[str]:
+    """The handle of the claim, of these, likest first, that best answers what the wish says of the
+    thing, if one does. What is meant may not be held at all: a reading alone is never certain."""
+    nearest = claims[:_MOST_READ]
+    scores = get_packaged_reranker(1).score_texts(words, [claim.text for claim in nearest])
+    best = max(range(len(scores)), key=lambda at: scores[at])
+    return [nearest[best].handle] if scores[best] >= _LEAST_READ else []
 
 
 def _is_accounted_for(words: str, claim: HeldClaim, names: tuple[str, ...]) -> bool:
