@@ -920,8 +920,13 @@ def test_who_does_something_is_told_by_who_says_so() -> None:
 
 
 def test_a_plan_does_not_say_when_it_was_done() -> None:
-    told = {"predicate": "scheduled_driving_test", "relevance": 2.0, "assisted": True}
-    plan = state("Noor's driving test is on the 20th of June.", "Noor", **told)
+    plan = state(
+        "Noor's driving test is on the 20th of June.",
+        "Noor",
+        predicate="scheduled_driving_test",
+        relevance=2.0,
+        assisted=True,
+    )
     passed = state("Noor passed on the 9th of July.", "Noor", 60, relevance=1.0, assisted=True)
     planned = answer_noor("when is my driving test", [plan])
     assert planned == "20 June 2024"
