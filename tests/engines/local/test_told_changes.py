@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoryhub.engines.local.answers.asked import find_asked_tense
-from memoryhub.engines.local.answers.changes import find_change
+from memoryhub.engines.local.answers.told_changes import find_change
 from memoryhub.engines.types import Quote
 from tests.engines.local.dialogue import AT, ENGINE
 

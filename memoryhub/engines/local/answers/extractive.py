@@ -22,7 +22,6 @@ from memoryhub.engines.local.answers.asked import (
     is_about_relative,
     tells_measure,
 )
-from memoryhub.engines.local.answers.changes import ToldChange, find_change
 from memoryhub.engines.local.answers.dated import (
     ASKS_DAY_OF,
     ASKS_WHEN,
@@ -73,6 +72,7 @@ from memoryhub.engines.local.answers.tenses import (
     order_by_tense,
     tell_latest,
 )
+from memoryhub.engines.local.answers.told_changes import ToldChange, find_change
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.language import LanguageCode, detect_language
 from memoryhub.engines.local.wordlists import ANIMALS, split_words
@@ -424,12 +424,11 @@ def _answer_with_likeliest(
     chosen = [widen_to_neighbours(each, quotes[each.quote]) for each in chosen]
     if made:
         return made
-    changes = [_find_change(asked, chosen[0]), *(None for _ in chosen[1:])]
-    parts = [
-        (format_dated_quote(asked, each, quotes[each.quote], language, change=change), each)
-        for each, change in zip(chosen, changes, strict=True)
-    ]
-    return join_parts(parts, " ")
+    first, *rest = chosen
+    change = _find_change(asked, first)
+    told = format_dated_quote(asked, first, quotes[first.quote], language, change=change)
+    beside = [(format_dated_quote(asked, s, quotes[s.quote], language), s) for s in rest]
+    return join_parts([(told, first), *beside], " ")
 
 
 def _find_change(asked: QuestionTerms, sentence: EvidenceSentence) -> ToldChange | None:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memoryhub.engines.local.answers.changes import ToldChange
 from memoryhub.engines.local.answers.evidence import (
     EvidenceSentence,
     QuestionTerms,
@@ -14,6 +13,7 @@ from memoryhub.engines.local.answers.evidence import (
     split_quote,
 )
 from memoryhub.engines.local.answers.phrases import Phrase
+from memoryhub.engines.local.answers.told_changes import ToldChange
 from memoryhub.engines.local.language import LanguageCode
 from memoryhub.engines.types import AnswerSupport, GroundedAnswer, Quote
 
@@ -79,7 +79,8 @@ def format_dated_quote(
     if quote.said_at is None:
         return said
     when = MONTH[language].format(quote.said_at)
-    when = _AFTER[language].format(before, quote.said_at) if before else when
+    if before:
+        when = _AFTER[language].format(before, quote.said_at)
     return f"{USED_TO[language]}{said}{when}" if quote.until else f"{said}{when}"
 
 

@@ -32,9 +32,10 @@ GONE = re.compile(
     r"|去世|过世|死了|走了|没了|丢了|卖了|卖掉|送人|分手|离婚|搬走|坏了",
     re.I,
 )
+# That somebody no longer does or has something.
+STOPPED = r"quit|stopped|gave up|given up|cancel\w*|resigned|dropped|no longer|not .{1,40}any ?more"
 _OVER = re.compile(
-    rf"{GONE.pattern}|\b(?:quit|stopped|gave up|given up|cancel\w*|resigned|retired|finished|ended"
-    r"|no longer|switched|swapped|moved|dropped|not .{1,40}any ?more)\b"
+    rf"{GONE.pattern}|\b(?:{STOPPED}|retired|finished|ended|switched|swapped|moved)\b"
     r"|不再|辞|停了|退了|换了|改|取消|放弃|不\w{1,6}了",
     re.I,
 )

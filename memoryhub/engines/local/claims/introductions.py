@@ -63,9 +63,8 @@ def read_introductions(turn: ParsedTurn, offset: int, span: Span) -> Iterator[Fa
         name = _read_name(noun, span) or ([] if bare else _read_name_before(token, noun, span))
         if not name:
             continue
-        one = (
-            noun.lemma_.lower() if noun.tag_ == "NNS" else noun.lower_
-        )  # "my brothers Tom and Lee"
+        # Each of "my brothers Tom and Lee" is a brother.
+        one = noun.lemma_.lower() if noun.tag_ == "NNS" else noun.lower_
         relation = " ".join([*(t.lower_ for t in span.doc[token.i + 1 : noun.i]), one])
         called = span.doc[name[0].i : name[-1].i + 1].text
         called = called.capitalize() if called.islower() else called

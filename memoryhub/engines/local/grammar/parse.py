@@ -92,6 +92,7 @@ _WANTED = (
     r"(?:remind|word|write|draft|give|tell|show|help|suggest|explain|list|recommend|translate)"
     r" (?:me|us|an?|some|the|my|him|her|them|it|out|this|that)\b|gimme\b"
 )
+_ASKED_OR_WANTED = re.compile(rf"\W*{_LINKED}(?:{_ASKED_PLAINLY}|{_WANTED})", re.I)
 _ASKED_BEHIND = re.compile(
     rf"(?:^|(?<=[.!?\n] ))(?!{_LINKED}(?:{_ASKING}|(?:am|did|have|has|if)\b|{_WANTED}))"
     rf"[^.!?\n]{{8,200}}?, (?P<asked>{_LINKED}(?:"
@@ -199,6 +200,11 @@ def _write_out(words: Sequence[str], at: int) -> str:
         return word.capitalize()
     dated = word in _MONTH_VERBS and (before[:1].isdigit() or before in _BEFORE_MONTHS)
     return word.capitalize() if word in _CAPITALISED or dated else word
+
+
+def asks_or_wants(clause: str) -> bool:
+    """Whether it begins as what is asked, or wanted of an assistant: "word me a letter"."""
+    return _ASKED_OR_WANTED.match(clause) is not None
 
 
 def parse_texts(texts: Sequence[str]) -> list[tuple[ParsedPiece, ...]]:

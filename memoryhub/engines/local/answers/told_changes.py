@@ -9,8 +9,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memoryhub.engines.local.answers.asked import AskedTense, find_value_kind, has_value
-from memoryhub.engines.local.answers.tenses import GONE
-from memoryhub.engines.local.language import HAN
+from memoryhub.engines.local.answers.tenses import GONE, STOPPED
+from memoryhub.engines.local.chinese import rules as chinese_rules
+from memoryhub.engines.local.grammar.parse import asks_or_wants
+from memoryhub.engines.local.grammar.speech import is_question
+from memoryhub.engines.local.language import HAN, detect_language
 from memoryhub.engines.reranking.packaged import get_packaged_reranker
 
 _LONGEST = 400  # characters that are looked at
@@ -48,20 +51,13 @@ _LINK = re.compile(r"\W*(?:(?:and|but|so|n|then|cos|cause|because)\b\W*)*", re.I
 # What tells by its own words that something was so, or is over.
 _TELLS_END = re.compile(
     rf"{GONE.pattern}|^\W*(?:it |that |which )?(?:was|were)\b"
-    r"|\b(?:quit|stopped|gave up|given up|giving up|cancel\w*|resigned|dropped"
-    r"|no longer|used to|before (?:that|it was)|previously|formerly|packed (?:up|in)|asking"
-    r"|not .{1,40}any ?more)\b"
+    rf"|\b(?:{STOPPED}|used to|before (?:that|it was)|previously|formerly|packed (?:up|in)"
+    r"|giving up|asking)\b"
     r"|以前|之前|原来|原先|原本|本来|从前|先前|早先|原定|不\w{0,6}了|没\w{0,4}了"
     r"|[卖辞关退停走搬黄倒坏丢死拆撤]\w{0,2}[了掉]|回\w{1,5}了|不干|散伙|离职",
     re.I,
 )
 _ENDS_NOTHING = re.compile(r"差不多|不错|不得了|受不了|不好意思|\d\w* left\b", re.I)
-_ASKS = re.compile(
-    r"[?？]|\b(?:pls|please|what|how|why|which|should i|can you|could you)\b"
-    r"|^\W*(?:write|draft|give|tell|word|list|suggest|explain|make|help|is|are|do|does|can|need)\b"
-    r"|帮我|怎么|怎样|吗$|呢$|给我?写|写[个一]|推荐",
-    re.I,
-)
 
 
 class ToldChange(NamedTuple):
@@ -91,7 +87,7 @@ def find_change(question: str, text: str, tense: AskedTense) -> ToldChange | Non
     parts = [
         (at, text[_skip_link(clauses[at]) : clauses[_find_last(sought, at)].end()])
         for at in starts
-        if not _ASKS.search(clauses[at][0])
+        if not _asks(clauses[at][0])
     ]
     at = _choose_likeliest(question, text, parts)
     if not at:
@@ -113,6 +109,13 @@ def _skip_link(clause: re.Match[str]) -> int:
 
 def _tells_end(clause: str) -> bool:
     return bool(_TELLS_END.search(clause)) and not _ENDS_NOTHING.search(clause)
+
+
+def _asks(clause: str) -> bool:
+    """Whether it asks, or wants something done."""
+    if detect_language(clause) == "zh":
+        return chinese_rules.is_question(clause) or chinese_rules.is_request(clause)
+    return is_question(clause) or asks_or_wants(clause)
 
 
 def _choose_likeliest(question: str, text: str, parts: Sequence[tuple[int, str]]) -> int:
