@@ -26,6 +26,8 @@ from memoryhub.engines.embedding.vectors import normalise_rows
 from memoryhub.errors import EngineError
 
 EMBEDDER = OnnxMiniLM()
+# A token's numbers have seven bits where a processor cuts sums of bytes off.
+EXACT = embedding_onnx.has_exact_byte_sums()
 SENTENCES = ["The ferry leaves at noon.", "A boat departs at midday.", "Yeast makes dough rise."]
 
 
@@ -47,7 +49,8 @@ def test_known_vector_has_not_moved() -> None:
     # of the capital makes .992 of it).
     known = np.array([52, 93, 74, -2, 3, 6, -3, -16, -21, 6, -63, 4, -18, 29, -62, 56, 25, -22])
     first = EMBEDDER.embed(["The ferry leaves at noon."])[0, : len(known)]
-    assert first @ known > 0.998 * np.linalg.norm(first) * np.linalg.norm(known)
+    near = 0.998 if EXACT else 0.997
+    assert first @ known > near * np.linalg.norm(first) * np.linalg.norm(known)
 
 
 def test_vectors_are_nearly_those_of_the_packaged_file_in_float32() -> None:
@@ -58,7 +61,7 @@ def test_vectors_are_nearly_those_of_the_packaged_file_in_float32() -> None:
         mask, kinds = np.ones_like(ids), np.zeros_like(ids)
         asked = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
         exact = normalise_rows(pool_mean(widened.run(None, asked)[0], mask))
-        assert exact[0] @ vector > 0.997
+        assert exact[0] @ vector > (0.997 if EXACT else 0.989)
 
 
 def test_a_processor_that_cuts_sums_of_bytes_off_does_with_seven_bits(
@@ -67,7 +70,7 @@ def test_a_processor_that_cuts_sums_of_bytes_off_does_with_seven_bits(
     exact = EMBEDDER.embed(SENTENCES)
     monkeypatch.setattr(embedding_onnx, "has_exact_byte_sums", lambda: False)
     rough = OnnxMiniLM().embed(SENTENCES)
-    assert not np.array_equal(rough, exact)
+    assert np.array_equal(rough, exact) is not EXACT
     assert (rough * exact).sum(axis=1).min() > 0.994
 
 
