@@ -306,7 +306,11 @@ def compute_doubt(scores: torch.Tensor, shown: Sequence[tuple[int, int]]) -> tor
 def _compute_shortened() -> AbstractContextManager[object]:
     import torch  # heavy, and needed by whoever trains
 
-    made: AbstractContextManager[object] = torch.autocast("cpu", dtype=torch.bfloat16)
+    # Where a processor does not know this format, each product of it is put together by hand.
+    knows = bool(torch.cpu.get_capabilities().get("avx512_bf16", False))
+    made: AbstractContextManager[object] = torch.autocast(
+        "cpu", dtype=torch.bfloat16, enabled=knows
+    )
     return made
 
 

@@ -374,6 +374,35 @@ def test_so_it_does_in_chinese_too() -> None:
     assert (verdict.target, verdict.sure) == ("m0", True)
 
 
+def test_what_was_told_twice_is_meant_both_times() -> None:
+    held = hold(
+        "Ana was let go from the cannery in May.",
+        "Ana has been out of work since the cannery let her go.",
+        "Ana plays the cello.",
+        "Ana rents a flat in Gdynia.",
+    )
+    verdicts = wish("please wipe that the cannery let me go", held)
+    assert {v.target: v.sure for v in verdicts} == {"m0": True, "m1": True}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "forget about Lena being pregnant",
+        "delete what I told you about my brother's asthma",
+        "please remove what I said about the van's insurance",
+    ],
+)
+def test_what_was_never_told_takes_nothing_that_is_near_it(text: str) -> None:
+    held = hold(
+        "Lena is Ana's sister.",
+        "Lena is training as a midwife in Gdynia.",
+        "Ana's nephew has asthma.",
+        "Ana drives a van for a bakery.",
+    )
+    assert not any(verdict.sure for verdict in wish(text, held))
+
+
 def test_several_alike_wait_for_a_person() -> None:
     held = hold("Ana owes her brother 400 euros.", "Ana owes her sister 300 euros.")
     verdicts = wish("can you lose what I said about the euros I owe?", held)

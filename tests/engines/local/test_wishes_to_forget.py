@@ -7,7 +7,11 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from memoryhub.engines.local.attribution.passed_on import mask_passed_on
-from memoryhub.engines.local.grammar.speech import find_forget_wish, may_ask_to_forget
+from memoryhub.engines.local.grammar.speech import (
+    extract_wish,
+    find_forget_wish,
+    may_ask_to_forget,
+)
 from tests.engines.local import wishes_to_forget as said
 
 
@@ -36,3 +40,48 @@ def test_talk_of_forgetting_and_deleting_is_no_wish(others: Sequence[str]) -> No
     found = [text for text in others if find_forget_wish(text)]
     assert len(found) <= 2
     assert not any(may_ask(text) for text in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "wipe the poker nights, my wife uses this tablet",
+        "Strike my tribunal from your records, would you.",
+        "lose the trouble with the neighbour's hedge please, he reads over my shoulder",
+        "dont be keeping anything about my blood pressure",
+        "My overdraft is nobody's affair. Take that out please.",
+        "我跟同事吵架那段抹了吧，怪丢人的",
+        "贷款的事从你那儿清出去",
+        "她住院那茬儿你给我划掉",
+    ],
+)
+def test_a_wish_in_words_that_no_rule_knows_is_heard(text: str) -> None:
+    assert find_forget_wish(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "leave my age out of the advert and delete the second line",
+        "I'm trying to get rid of the damp in my flat",
+        "scrap the intro and start with the flood",
+        "这首诗最后两句扔了重来，不押韵",
+        "支付宝的账单能删吗，我怕老婆看见",
+        "我爷爷自己名字都忘了",
+    ],
+)
+def test_what_is_done_to_texts_and_things_is_no_wish(text: str) -> None:
+    assert not find_forget_wish(text)
+
+
+def test_a_long_message_is_a_wish_by_its_sentence_alone() -> None:
+    text = (
+        "the landlord came round about the boiler on Monday. also please wipe the poker nights, my"
+        " wife uses this tablet. rent goes up in June"
+    )
+    assert find_forget_wish(text).startswith("also please wipe the poker nights")
+
+
+def test_a_wish_that_only_says_it_is_read_with_what_was_said_before() -> None:
+    assert extract_wish("My debts are nobody's affair. Please forget that.").startswith("My debts")
+    assert extract_wish("Rain again. Please forget what I said about my knee.").startswith("Please")

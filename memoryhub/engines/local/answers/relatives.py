@@ -48,6 +48,13 @@ _KIN_CHINESE = (
     "狗|犬",
     "猫",
 )
+_KIN_PATTERNS = tuple(
+    re.compile(pattern, re.I)
+    for pattern in (
+        *(rf"\b(?:{'|'.join(sorted(words))})(?:['’]?s)?\b" for words in KIN_WORDS),
+        *_KIN_CHINESE,
+    )
+)
 _ASKED_KIN = "|".join(
     sorted({word for words in KIN_WORDS for word in words}, key=len, reverse=True)
 )
@@ -82,6 +89,11 @@ _OPENS_WITH_KIN_CHINESE = re.compile(
 _SPEAKER = re.compile(
     r"\b(?:i|i['’]\w+|im|ive|we|we['’]\w+)\b|我(?!们?(?:家|的|[妈爸哥姐弟妹老爷奶]))", re.I
 )
+
+
+def list_kin(text: str) -> frozenset[int]:
+    """Which relatives and pets a text names, each by the number of the words for it."""
+    return frozenset(n for n, pattern in enumerate(_KIN_PATTERNS) if pattern.search(text))
 
 
 def tells_of_another(text: str, names: Iterable[str]) -> bool:

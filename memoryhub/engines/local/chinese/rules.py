@@ -38,7 +38,7 @@ _FORGET_IDLE = re.compile(
     r"(?:别|不要)再?[跟和]我提|(?:别|不要|不会|没|没有|不能|莫|永远不|千万别|差点|要是你|如果你|万一你)(?:让我|再)?忘|(?<![给帮替])我(?:们)?(?:永远|从|自己|都|又|也|就|差点|经常|总是?|老是?|常常|已经|刚|终于)*"
     r"(?:不会|没有?|会)?(?:忘|删|清|抹)|[让使][你人]忘|忘(?:却|不|带|拿|记带|了(?:带|拿|说|问|告诉|我(?!说|讲|刚|之前|提)))|[他她]们?.{0,4}?(?:忘|删)"
     r"|(?<![给帮替])我(?:们)?(?:想|要|得|能|该|应该|必须|可以|打算|准备|赶紧)+(?:忘|删|清|抹)(?!.*(?:你|记录|记忆))"
-    rf"|为什么|怎么(?:删|清|忘)|已经(?:删|清)|已(?:删|清)|误删|{_OTHERS_WISH}"
+    rf"|我不想再?(?:记起|想起|记得)|为什么|怎么(?:删|清|忘)|已经(?:删|清)|已(?:删|清)|误删|{_OTHERS_WISH}"
     # Who is no listener does it, to things of his own.
     r"|^(?!.*(?:你|请|麻烦|拜托|帮|给我|能|可以|就|快|希望|关于))[^把，]{1,8}(?<!我)把[^，]*[了过]"
     # Texts and devices, and not what is known of anybody.
@@ -79,7 +79,8 @@ _WISH_CLAUSE = re.compile(r"[^，,、。！？!?；;]{1,200}")
 _LIKELY_FORGETTING = re.compile(
     r"(?:别|不要|不想|不希望|不愿意?|不用|不必|不许|不能|不该|不是|勿|莫)(?:再|让|被|给|往|把|你|人|别人|任何人|它|这|那)*"
     r".{0,8}?(?:记|留|存|提|说出|讲出|外传|传出|知道|用|翻出|跟踪|写)"
-    r"|撤回|收回|作废|保密|隐去|屏蔽|抠掉|拿走|甩掉|烂在|当我没|就当没|当我从|不留|抹|消失|你(?:别|不)记得|私事|秘密|后悔"
+    r"|撤|收回|作废|保密|隐去|屏蔽|抠|拿[走开]|甩掉|烂在|当我没|就当没|当我从|不留|抹|消|你(?:别|不)记得|私事|秘密|后悔"
+    r"|[忘删擦清划销除移涂剔丢扔漂]|去[掉了]|洗掉|(?:drop|delete|unlearn|forget|remove)(?![a-z])"
 )
 
 
@@ -89,9 +90,13 @@ def may_ask_to_forget(text: str) -> bool:
     return any(
         (_FORGETTING.search(each) or _LIKELY_FORGETTING.search(each))
         and not _FORGET_IDLE.search(each)
-        for _, sentence in split_sentences(text)
+        for sentence in list_sentences(text)
         for each in _split_clauses(sentence)
     )
+
+
+def list_sentences(text: str) -> list[str]:
+    return [sentence for _, sentence in split_sentences(text)]
 
 
 def _split_clauses(sentence: str) -> list[str]:
@@ -102,7 +107,7 @@ def _split_clauses(sentence: str) -> list[str]:
 def find_forget_wish(text: str, around: str = "") -> str:
     """The sentences of a message that ask for something told to be forgotten, "" for none.
     `around`: the whole message, where `text` is a part of it."""
-    sentences = [sentence for _, sentence in split_sentences(text)]
+    sentences = list_sentences(text)
     told = bool(_TOLD.search(around or text))
     return "".join(each for each in sentences if _is_forget_wish(each, told))
 

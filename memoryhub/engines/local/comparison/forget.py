@@ -1,43 +1,79 @@
-"""Which claims a wish to forget means: by the relation it names, by its words, by its meaning, and
-by reading it as a question beside them.
+"""Which claims a wish to forget means: by the relation it names, and by reading it beside each.
 
-One that stands out is meant for certain. Of several alike a person says which; so too where
-nothing but the last thing told can be meant, and that was several, where a word of the wish is
-told by none of them, and where a part of the wish finds nothing.
+What stands out is meant for certain. Of several alike a person says which; so too where nothing
+but the last thing told can be meant, and that was several, and where a part of the wish finds
+nothing. MiniLM reads wish and claim in one, with corrections learned by `manage.py lab
+train-wish-reader`; beside it count the words, the vectors, and who is spoken of: a logistic
+regression (`forget_decider.json`), learned by `manage.py lab train-wishes` of scenes that the
+reader has not seen (memoryhub/lab/training/meant_claims.py).
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
+from math import exp
+from pathlib import Path
 from typing import NamedTuple
 
+from memoryhub.engines.local.answers.relatives import list_kin
 from memoryhub.engines.local.claims.predicates import find_question_predicates, get_search_words
 from memoryhub.engines.local.comparison.pairs import describe_meaning
-from memoryhub.engines.local.grammar.speech import extract_wish_words
-from memoryhub.engines.local.language import can_embed_language, detect_language
-from memoryhub.engines.reranking.packaged import get_packaged_reranker
+from memoryhub.engines.local.grammar.speech import extract_wish, extract_wish_words
+from memoryhub.engines.local.language import HAN, can_embed_language, detect_language
+from memoryhub.engines.local.logistic import Logistic
+from memoryhub.engines.reranking.packaged import PackagedReranker
 from memoryhub.engines.types import ClaimCandidate, ClaimComparison, ClaimVerdict, HeldClaim
 
-# Of what speaks for a claim: each word in common (two at most), the characters, and the topics.
+WISHES_GRAPH_FILE = Path(__file__).with_name("minilm_wishes.onnx")
+FORGET_DECIDER_FILE = Path(__file__).with_name("forget_decider.json")
+MOST_WISH_TOKENS = 56
+# So many claims, those that are likest, are read beside a wish.
+_MOST_READ = 24
+_MOST_DOUBTFUL = 4
+# What speaks for a claim before it is read: each word in common (two at most), the characters, and
+# the topics.
 _WORD_WORTH, _MOST_WORDS, _TOPIC_WORTH = 0.25, 2, 0.3
 _CHARACTERS_WORTH = {"en": 0.3, "zh": 0.5}
-# From here on, and this far before all others, a claim is meant for certain.
-_CERTAIN, _LEAD = 0.27, 0.1
-_DOUBTFUL = 0.2
-_MOST_DOUBTFUL = 4
-# So many claims, those that are likest, are read beside a wish; the odds, as a logarithm, from
-# which on one may be meant.
-_MOST_READ, _LEAST_READ = 24, -3.0
 
 
 class _Likeness(NamedTuple):
     worth: float
     claim: HeldClaim
+    cosine: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetDecider:
+    """`meant`: what traits of a wish and a claim are worth, and from which chance on the claim is
+    meant for certain; from `ask` on a person is asked. `cosine`: what counts where none is known.
+    """
+
+    meant: Logistic
+    ask: float
+    cosine: float
+
+
+@cache
+def get_wish_reader() -> PackagedReranker:
+    """One for all of a process."""
+    return PackagedReranker(1, WISHES_GRAPH_FILE, MOST_WISH_TOKENS)
+
+
+@cache
+def _load_decider(language: str) -> ForgetDecider:
+    given = json.loads(FORGET_DECIDER_FILE.read_text(encoding="utf-8"))[language]
+    meant = Logistic(given["bias"], given["bar"], given["traits"])
+    return ForgetDecider(meant, given["ask"], given["cosine"])
 
 
 _PART = re.compile(r"[,;，；、]|\b(?:and|or|as well as)\b|以及|还有|[和跟]", re.I)
+# What is longer is no name of a thing, but a clause.
+_MOST_PART_WORDS = 4
+_PART_WORD = re.compile(rf"[{HAN}]{{1,2}}|[^\W_]+(?:['’][^\W_]+)?")
 _ALL = re.compile(r"\b(?:all|any|every|everything|anything|whatever)\b|所有|全部|一切|任何", re.I)
 
 
@@ -51,13 +87,13 @@ def match_forget_wish(
         return _take_last_told(wish, offered)
     parts = split_wish_parts(words)
     if len(parts) == 1:
-        return _match_part(wish, words, wish.text, offered, comparison)
+        return _match_part(wish, words, extract_wish(wish.text), offered, comparison)
     # The cosines are those of the whole wish: a part is found by its own words.
     alone = replace(wish, similar=())
     found = [_match_part(alone, part, part, offered, comparison) for part in parts]
     clear = all(any(verdict.sure for verdict in verdicts) for verdicts in found)
     if not all(found):
-        found.append(_match_part(wish, words, wish.text, offered, comparison))
+        found.append(_match_part(wish, words, extract_wish(wish.text), offered, comparison))
     best: dict[str, ClaimVerdict] = {}
     for verdict in (each for verdicts in found for each in verdicts):
         held = best.get(verdict.target)
@@ -68,7 +104,10 @@ def match_forget_wish(
 def split_wish_parts(words: str) -> list[str]:
     """The things that a wish names: ("my job and the dog",) -> ["my job", "the dog"]."""
     parts = [part.strip() for part in _PART.split(words)]
-    return [part for part in parts if describe_meaning(part).stems] or [words]
+    parts = [part for part in parts if describe_meaning(part).stems]
+    if any(len(_PART_WORD.findall(part)) > _MOST_PART_WORDS for part in parts):
+        return [words]
+    return parts or [words]
 
 
 def _match_part(
@@ -78,35 +117,93 @@ def _match_part(
     offered: Sequence[HeldClaim],
     comparison: ClaimComparison,
 ) -> list[ClaimVerdict]:
-    """`words`: what the wish says of the thing; `asked`: where its relation is read."""
+    """`words`: what the wish says of the thing; `asked`: where its relation is read, and what is
+    read beside the claims."""
     names = (wish.owner, comparison.subject, *comparison.aliases)
     keys = find_question_predicates(asked)
     by_key = [claim for claim in offered if claim.predicate_key and claim.predicate_key in keys]
     if by_key:
         wanted = _ALL.search(wish.text) is not None
-        sure = wanted or (len(by_key) == 1 and _is_accounted_for(words, by_key[0], names))
-        return [ClaimVerdict(wish.handle, "forget", each.handle, sure=sure) for each in by_key]
-    ranked = _rank_claims(wish, words, offered, comparison, names)
-    if not ranked:
-        return []
-    best, others = ranked[0], ranked[1:]
-    alike = [each for each in others if each.worth > best.worth - _LEAD]
-    if best.worth >= _CERTAIN and not alike:
-        return [ClaimVerdict(wish.handle, "forget", best.claim.handle)]
-    likely = [each.claim.handle for each in (best, *alike) if each.worth >= _DOUBTFUL]
-    # What answers the wish as a question comes first: it tells of "the love life" in other words.
-    read = _read_claims(words, [each.claim for each in ranked])
-    handles = list(dict.fromkeys([*read, *likely]))[:_MOST_DOUBTFUL]
-    return [ClaimVerdict(wish.handle, "forget", handle, sure=False) for handle in handles]
+        clear = wanted or (len(by_key) == 1 and _is_accounted_for(words, by_key[0], names))
+        return [ClaimVerdict(wish.handle, "forget", each.handle, sure=clear) for each in by_key]
+    nearest = _rank_claims(wish, words, offered, comparison, names)[:_MOST_READ]
+    decider = _load_decider(detect_language(wish.text))
+    cosines = [each.cosine for each in nearest]
+    described = describe_meant_claims(
+        asked, words, [each.claim for each in nearest], cosines, names, decider.cosine
+    )
+    chances = {
+        each.claim.handle: decider.meant.estimate(traits)
+        for each, traits in zip(nearest, described, strict=True)
+    }
+    likely = sorted(chances, key=lambda handle: -chances[handle])
+    # A nephew's illness is not a brother's, however near it is.
+    strange = {
+        each.claim.handle
+        for each, traits in zip(nearest, described, strict=True)
+        if traits["other_kin"] and traits["more_kin"]
+    }
+    sure = [h for h in likely if chances[h] >= decider.meant.bar and h not in strange]
+    telling = [each for each in offered if _is_accounted_for(words, each, names)]
+    if not sure and len(telling) == 1 and describe_meaning(words, names).stems:
+        sure = [telling[0].handle]
+    doubtful = [h for h in likely if chances[h] >= decider.ask][:_MOST_DOUBTFUL]
+    return [
+        ClaimVerdict(wish.handle, "forget", handle, sure=bool(sure)) for handle in sure or doubtful
+    ]
 
 
-def _read_claims(words: str, claims: Sequence[HeldClaim]) -> list[str]:
-    """The handle of the claim, of these, likest first, that best answers what the wish says of the
-    thing, if one does. What is meant may not be held at all: a reading alone is never certain."""
-    nearest = claims[:_MOST_READ]
-    scores = get_packaged_reranker(1).score_texts(words, [claim.text for claim in nearest])
-    best = max(range(len(scores)), key=lambda at: scores[at])
-    return [nearest[best].handle] if scores[best] >= _LEAST_READ else []
+def describe_meant_claims(
+    said: str,
+    words: str,
+    claims: Sequence[HeldClaim],
+    cosines: Sequence[float | None],
+    names: tuple[str, ...],
+    unknown_cosine: float,
+) -> list[dict[str, float]]:
+    """What speaks for and against each claim's being meant by a wish: how much likelier it is than
+    that nothing is, read together with what is `said` and with the `words` for the thing, as
+    logarithms; its share of the odds; how near its vector is; by how much it is ahead in these; of
+    the words the share that it tells, their characters and topics; whether either names relatives
+    that the other does not, and whether a name is all that they have in common."""
+    texts = [claim.text for claim in claims]
+    read = get_wish_reader().score_texts(said, texts)
+    named = get_wish_reader().score_texts(words, texts)
+    near = [unknown_cosine if each is None else each for each in cosines]
+    wanted = describe_meaning(words, names)
+    kin, low = list_kin(words), said.casefold()
+    odds = [exp(score) for score in read]
+    described = []
+    for at, claim in enumerate(claims):
+        told = describe_meaning(f"{claim.text} {get_search_words(claim.predicate_key)}", names)
+        shared = wanted.stems & told.stems
+        others = list_kin(claim.text)
+        called = {name for name in told.names if name in low}
+        more = {stem for stem in shared if not any(name.startswith(stem) for name in called)}
+        described.append(
+            {
+                "read": read[at],
+                "read_lead": _measure_lead(read, at),
+                "read_share": odds[at] / (1 + sum(odds)),
+                "named": named[at],
+                "named_lead": _measure_lead(named, at),
+                "cosine": near[at],
+                "cosine_lead": _measure_lead(near, at),
+                "words": len(shared) / max(1, len(wanted.stems)),
+                "characters": len(wanted.grams & told.grams) / max(1, len(wanted.grams)),
+                "topics": len(wanted.topics & told.topics) / max(1, len(wanted.topics)),
+                "other_kin": float(bool(kin) and not kin & others),
+                "more_kin": float(bool(others) and not kin & others),
+                "only_name": float(bool(called or kin & others) and not more),
+            }
+        )
+    return described
+
+
+def _measure_lead(values: Sequence[float], at: int) -> float:
+    """By how much one is ahead of the best of the others; of one alone, 0."""
+    others = [value for place, value in enumerate(values) if place != at]
+    return values[at] - max(others) if others else 0.0
 
 
 def _is_accounted_for(words: str, claim: HeldClaim, names: tuple[str, ...]) -> bool:
@@ -148,5 +245,6 @@ def _rank_claims(
         topics = len(said.topics & told.topics) / len(said.topics) if said.topics else 0.0
         worth = _WORD_WORTH * min(_MOST_WORDS, len(said.stems & told.stems))
         worth += _CHARACTERS_WORTH.get(language, 0.0) * shared + _TOPIC_WORTH * topics
-        found.append(_Likeness(worth + (cosines.get(claim.handle) or 0.0), claim))
+        cosine = cosines.get(claim.handle)
+        found.append(_Likeness(worth + (cosine or 0.0), claim, cosine))
     return sorted(found, key=lambda each: -each.worth)

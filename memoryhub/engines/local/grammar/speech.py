@@ -17,9 +17,14 @@ from memoryhub.engines.local.grammar.verbs import (
     is_subjectless_liking,
     is_told_bare,
 )
+from memoryhub.engines.local.grammar.wish_decider import (
+    MAX_CHARACTERS,
+    is_likely_wish,
+    is_unlikely_wish,
+)
 from memoryhub.engines.local.grammar.wishes import extract_wish_words as extract_english_wish_words
 from memoryhub.engines.local.grammar.wishes import find_forget_wish as find_english_wish
-from memoryhub.engines.local.grammar.wishes import is_forget_wish
+from memoryhub.engines.local.grammar.wishes import list_sentences as list_english_sentences
 from memoryhub.engines.local.grammar.wishes import may_ask_to_forget as may_ask_in_english
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import SpeechAct
@@ -29,6 +34,15 @@ if TYPE_CHECKING:
 
     from memoryhub.engines.local.grammar.clauses import Clause
 
+# What is meant was named before.
+_BARE_PRONOUN = re.compile(
+    r"\b(?:it|that|this|them|those|that (?:bit|part|one|thing))\b(?=\W*$|[.,!?;]|\W*(?:all|please"
+    r"|pls|out|from|off|away|go|gone|entirely|down|now|for|will|would|can)\b)|[它此](?!们|前|后)"
+    r"|(?:这|那)(?:个|段|事|件|句|条)?(?:[，。！,]|$)",
+    re.I,
+)
+_FEW_WORDS = 2  # besides the frame of a wish; of Chinese, characters
+_MOST_AFTER = 60  # characters that are said after a wish and read with it
 _LEADING_WORDS = r"^\W*(?:(?:hey|please|ok|okay|and|also|now|so|actually|oh|well)\b\W*)*"
 _SORRY = r"^\W*(?:(?:oh|no|hmm|um|ah)\W+)*(?:sorry|wait|oops)\b"
 _CORRECTION = re.compile(
@@ -89,7 +103,7 @@ _TRAILING_MARKS = re.compile(r"[\s\"'”’)\]]+$|[^\w?!.,;:'\"]+$")
 def classify_act(sentence: Span) -> SpeechAct:
     """The speech act of one parsed sentence."""
     text = normalise_quotes(sentence.text)
-    if is_forget_wish(text, normalise_quotes(sentence.doc.text)):
+    if find_forget_wish(text, sentence.doc.text):
         return "forget"
     if is_question(text) and not _leaves_out_i(sentence):
         return "question"
@@ -129,8 +143,60 @@ def find_forget_wish(text: str, around: str = "") -> str:
     "" for none. `around`: the whole message, where `text` is a part of it."""
     language, message = _read_message(around or text)
     if language == "zh":
-        return chinese_rules.find_forget_wish(text, around)
-    return find_english_wish(normalise_quotes(text), message)
+        found = chinese_rules.find_forget_wish(text, around)
+    else:
+        text = normalise_quotes(text)
+        found = find_english_wish(text, message)
+    if found and not (
+        is_unlikely_wish(found, language)
+        and is_unlikely_wish(_get_surroundings(found, message), language)
+    ):
+        return found
+    return _find_likely_wish(text, message, language)
+
+
+def _find_likely_wish(text: str, message: str, language: str) -> str:
+    """The sentences with words of a wish, where the message, or what of it stands around them, is
+    likely one though no rule says so."""
+    if language == "zh":
+        split, may_ask = chinese_rules.list_sentences, chinese_rules.may_ask_to_forget
+    else:
+        split, may_ask = list_english_sentences, may_ask_in_english
+    asking = [each for each in split(text) if may_ask(each)]
+    return " ".join(
+        each
+        for each in asking
+        if is_likely_wish(_get_surroundings(each, message), language)
+        and (len(asking) == 1 or is_likely_wish(each, language))
+    )
+
+
+def extract_wish(text: str) -> str:
+    """The sentences of a message that ask for something to be forgotten, with the one before them
+    where they only say "it"; all of it where none does."""
+    language, message = _read_message(text)
+    if language == "zh":
+        split, found = chinese_rules.list_sentences(text), find_forget_wish(text)
+    else:
+        split, found = list_english_sentences(message), find_forget_wish(message)
+    asking = [at for at, each in enumerate(split) if each in found]
+    asking += [at - 1 for at in asking if at and _names_nothing(split[at])]
+    return " ".join(split[at] for at in sorted({*asking})) or text
+
+
+def _names_nothing(wish: str) -> bool:
+    words = extract_wish_words(wish)
+    count = len(words) if detect_language(wish) == "zh" else len(words.split())
+    return count <= _FEW_WORDS and _BARE_PRONOUN.search(wish) is not None
+
+
+def _get_surroundings(sentence: str, message: str) -> str:
+    """With what is said right before it, and a little of what follows."""
+    start = message.find(sentence)
+    if start < 0:
+        return sentence
+    end = min(len(message), start + len(sentence) + _MOST_AFTER)
+    return message[max(0, end - MAX_CHARACTERS) : end]
 
 
 @lru_cache(maxsize=2)

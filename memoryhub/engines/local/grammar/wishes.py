@@ -148,6 +148,8 @@ _DOUBTFUL_WISHES = compile_patterns(
 )
 _IDLE = re.compile(
     r"\b(?:don't|do not|dont|never|won't|didn't|can't|let's|let me|let us) (?:ever )?forget"
+    rf"|\b(?:don't|do not|dont) want (?:{_YOU}|anyone|it) to (?:ever )?forget"
+    r"|\bi (?:don't|do not|dont|can't|cannot) (?:even )?remember\b"
     r"|\bforget about it\b|\bforget it\b(?!.*\b(?:told|said|mention))"
     # It would be bad if it were forgotten.
     rf"|\b(?:sad|hurt|upset|sorry|disappointed|angry|hate|shame|mind)\b[^.!?]{{0,20}}?"
@@ -171,10 +173,14 @@ _TO_A_MODEL = re.compile(
 def find_forget_wish(text: str, around: str = "") -> str:
     """The sentences of a message that ask for something told to be forgotten, "" for none.
     `around`: the whole message, where `text` is a part of it."""
-    sentences = [match[0].strip() for match in _SENTENCE.finditer(text)]
+    sentences = list_sentences(text)
     # What is repeated is judged once.
     wishes = {each for each in set(sentences) if is_forget_wish(each, around or text)}
     return " ".join(each for each in sentences if each in wishes)
+
+
+def list_sentences(text: str) -> list[str]:
+    return [match[0].strip() for match in _SENTENCE.finditer(text)]
 
 
 def is_forget_wish(sentence: str, around: str) -> bool:
@@ -230,11 +236,10 @@ _LIKELY_WISHES = compile_patterns(
 def may_ask_to_forget(text: str) -> bool:
     """Whether some sentence may want something done away with, whatever it is: the least that a
     wish is said in that a model has found."""
-    sentences = [match[0].strip() for match in _SENTENCE.finditer(text)]
     return any(
         any(pattern.search(each) for pattern in (*_WISHES, *_DOUBTFUL_WISHES, *_LIKELY_WISHES))
         and not (_IDLE.search(each) or _TO_A_MODEL.search(each))
-        for each in set(sentences)
+        for each in set(list_sentences(text))
     )
 
 

@@ -207,6 +207,39 @@ class Command(BaseCommand):
         )
         changes.add_argument("--out", type=Path, required=True, metavar="FILE")
 
+        told = "learn how sure it is that a claim is what a wish to forget means"
+        wish_reader = actions.add_parser("train-wish-reader", help=told)
+        told = "learn what asks for something told to be forgotten, and which claims that means"
+        wishes = actions.add_parser("train-wishes", help=told)
+        for made in (wish_reader, wishes):
+            made.add_argument("path", type=Path, help="a folder of scenes (benchmarks/wishes)")
+            made.add_argument(
+                "--without",
+                type=_parse_names,
+                default=(),
+                metavar="A,B",
+                help="authors to keep apart",
+            )
+        wish_reader.add_argument(
+            "--further", action="store_true", help="go on with what wishes are read by"
+        )
+        wish_reader.add_argument("--out", type=Path, required=True, metavar="FILE")
+        wishes.add_argument(
+            "--asked",
+            type=Path,
+            required=True,
+            metavar="FOLDER",
+            help="messages that questions are asked of, and none of which is a wish",
+        )
+        wishes.add_argument(
+            "--unread",
+            type=_parse_names,
+            required=True,
+            metavar="A,B",
+            help="authors whose scenes the reader of wishes has not learned from",
+        )
+        wishes.add_argument("--out", type=Path, metavar="FOLDER", help="default: where it is read")
+
         compared = actions.add_parser("run", help="presets side by side on the same questions")
         _add_run_arguments(compared)
         actions.add_parser("sweep", help="delete what measurements that were killed left behind")
@@ -411,6 +444,59 @@ class Command(BaseCommand):
             questions, embedder, told, start, rounds=changes.ROUNDS, pace=pace
         )
         options["out"].write_bytes(build_pairs_graph(made).SerializeToString(deterministic=True))
+
+    def _train_wish_reader(self, options: dict[str, Any]) -> None:
+        from memoryhub.engines.embedding.minilm_graph import build_pairs_graph, read_pairs_graph
+        from memoryhub.engines.local.comparison.forget import WISHES_GRAPH_FILE
+        from memoryhub.engines.reranking.packaged import PAIRS_GRAPH_FILE
+        from memoryhub.lab.training import meant_claims, reader, wishes
+
+        path, without = options["path"], options["without"]
+        scenes = wishes.load_scenes(path, without)
+        claims = meant_claims.read_claims(scenes, LocalEngine())
+        questions = list(
+            meant_claims.read_wishes(scenes, claims, wishes.load_messages(path, without))
+        )
+        self.stderr.write(f"{len(questions)} wishes and other messages")
+        known = WISHES_GRAPH_FILE if options["further"] else PAIRS_GRAPH_FILE
+        made = reader.train_pair_reading(
+            questions,
+            get_current_embedder(),
+            self.stderr.write,
+            read_pairs_graph(known),
+            rounds=meant_claims.ROUNDS,
+            pace=meant_claims.PACE,
+        )
+        options["out"].write_bytes(build_pairs_graph(made).SerializeToString(deterministic=True))
+
+    def _train_wishes(self, options: dict[str, Any]) -> None:
+        from memoryhub.engines.local.comparison.forget import FORGET_DECIDER_FILE
+        from memoryhub.engines.local.grammar.wish_decider import WISHES_FILE
+        from memoryhub.lab.training.judgements import write_judgements
+        from memoryhub.lab.training.meant_claims import read_claims, train_forget_decider
+        from memoryhub.lab.training.wishes import load_said, load_scenes, train_wish_decider
+
+        path, asked, without = (options[name] for name in ("path", "asked", "without"))
+        known = {
+            language: train_wish_decider(load_said(path, asked, language, without), language)
+            for language in ("en", "zh")
+        }
+        unread = [each for each in load_scenes(path, without) if each.author in options["unread"]]
+        claims = read_claims(unread, LocalEngine())
+        meant = {}
+        for language in known:
+            own = [at for at, scene in enumerate(unread) if scene.language == language]
+            meant[language] = train_forget_decider(
+                [unread[at] for at in own], [claims[at] for at in own], get_current_embedder()
+            )
+        for made, file in ((known, WISHES_FILE), (meant, FORGET_DECIDER_FILE)):
+            write_judgements(made, options["out"] / file.name if options["out"] else file)
+        for language, told in known.items():
+            self.stdout.write(
+                f"{language}: {told['messages']} messages, AUC {told['auc']}, found"
+                f" {told['found']}, wrong {told['wrong']}; {meant[language]['wishes']} wishes,"
+                f" granted {meant[language]['granted']}, rightly {meant[language]['rightly']}"
+            )
 
     def _run(self, options: dict[str, Any]) -> dict[str, Any] | None:
         owner = _get_owner(options["tenant"])

@@ -334,7 +334,8 @@ def propose_erasures(
     for wish in wishes:
         only = wish.facts[0] if len(wish.facts) == 1 else None
         few = len(wish.facts) <= policy.facts.most_closures
-        several = wish.named and few and policy.judge.trust != "confirm"
+        read = wish.is_certain and not _are_rivals(wish.facts)
+        several = (wish.named or read) and few and policy.judge.trust != "confirm"
         clear = several or (only is not None and wish.is_certain)
         certain = clear and _is_wished(wish)
         propose_change(
