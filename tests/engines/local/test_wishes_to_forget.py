@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from memoryhub.engines.local.attribution.passed_on import mask_passed_on
+from memoryhub.engines.local.grammar import speech
 from memoryhub.engines.local.grammar.speech import (
     extract_wish,
     find_forget_wish,
@@ -85,3 +86,15 @@ def test_a_long_message_is_a_wish_by_its_sentence_alone() -> None:
 def test_a_wish_that_only_says_it_is_read_with_what_was_said_before() -> None:
     assert extract_wish("My debts are nobody's affair. Please forget that.").startswith("My debts")
     assert extract_wish("Rain again. Please forget what I said about my knee.").startswith("Please")
+
+
+def test_a_long_message_is_not_weighed_sentence_by_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    weighed: list[str] = []
+    monkeypatch.setattr(speech, "is_likely_wish", lambda text, language: bool(weighed.append(text)))
+    find_forget_wish(" ".join(f"Drop box {n} at the depot." for n in range(60)))
+    assert 0 < len(weighed) <= 8
+    weighed.clear()
+    find_forget_wish(" ".join(f"Drop box {n} at the depot." for n in range(600)))
+    assert weighed == []

@@ -42,6 +42,8 @@ _BARE_PRONOUN = re.compile(
     re.I,
 )
 _FEW_WORDS = 2  # besides the frame of a wish; of Chinese, characters
+# Of a longer message nothing is weighed, and of one the last sentences: each takes its time.
+_MOST_JUDGED, _MOST_ASKING = 2000, 8
 _MOST_AFTER = 60  # characters that are said after a wish and read with it
 _LEADING_WORDS = r"^\W*(?:(?:hey|please|ok|okay|and|also|now|so|actually|oh|well)\b\W*)*"
 _SORRY = r"^\W*(?:(?:oh|no|hmm|um|ah)\W+)*(?:sorry|wait|oops)\b"
@@ -158,11 +160,13 @@ def find_forget_wish(text: str, around: str = "") -> str:
 def _find_likely_wish(text: str, message: str, language: str) -> str:
     """The sentences with words of a wish, where the message, or what of it stands around them, is
     likely one though no rule says so."""
+    if len(message) > _MOST_JUDGED:
+        return ""
     if language == "zh":
         split, may_ask = chinese_rules.list_sentences, chinese_rules.may_ask_to_forget
     else:
         split, may_ask = list_english_sentences, may_ask_in_english
-    asking = [each for each in split(text) if may_ask(each)]
+    asking = [each for each in split(text) if may_ask(each)][-_MOST_ASKING:]
     return " ".join(
         each
         for each in asking
