@@ -40,7 +40,7 @@ _HISTORY = 3  # messages that one is read after
 _MEANT, _TOUCHED = 0.5, 0.1
 _STRENGTH, _PARTS = 0.3, 5
 # Of the wishes that are granted unasked, the share that takes what is meant and nothing else.
-_RIGHTLY_GRANTED, _ASKED = 0.8, 0.06
+_RIGHTLY_GRANTED, _ASKED = 0.8, 0.1
 _WITH_OTHER_WORDS = 0.25  # how often a wish is read with something else that was said
 
 

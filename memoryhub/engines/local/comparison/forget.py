@@ -25,7 +25,7 @@ from memoryhub.engines.local.comparison.pairs import describe_meaning
 from memoryhub.engines.local.grammar.speech import extract_wish, extract_wish_words
 from memoryhub.engines.local.language import HAN, can_embed_language, detect_language
 from memoryhub.engines.local.logistic import Logistic
-from memoryhub.engines.reranking.packaged import PackagedReranker
+from memoryhub.engines.reranking.packaged import PackagedReranker, get_packaged_reranker
 from memoryhub.engines.types import ClaimCandidate, ClaimComparison, ClaimVerdict, HeldClaim
 
 WISHES_GRAPH_FILE = Path(__file__).with_name("minilm_wishes.onnx")
@@ -34,6 +34,7 @@ MOST_WISH_TOKENS = 56
 # So many claims, those that are likest, are read beside a wish.
 _MOST_READ = 24
 _MOST_DOUBTFUL = 4
+_LEAST_ANSWER = -3.0  # the odds, as a logarithm, from which on a claim may answer a wish
 # What speaks for a claim before it is read: each word in common (two at most), the characters, and
 # the topics.
 _WORD_WORTH, _MOST_WORDS, _TOPIC_WORTH = 0.25, 2, 0.3
@@ -147,10 +148,22 @@ def _match_part(
     telling = [each for each in offered if _is_accounted_for(words, each, names)]
     if not sure and len(telling) == 1 and describe_meaning(words, names).stems:
         sure = [telling[0].handle]
-    doubtful = [h for h in likely if chances[h] >= decider.ask][:_MOST_DOUBTFUL]
+    # What answers the wish as a question tells of "the love life" in other words still.
+    asked_for = _read_as_question(words, [each.claim for each in nearest])
+    doubtful = list(dict.fromkeys([*asked_for, *(h for h in likely if chances[h] >= decider.ask)]))[
+        :_MOST_DOUBTFUL
+    ]
     return [
         ClaimVerdict(wish.handle, "forget", handle, sure=bool(sure)) for handle in sure or doubtful
     ]
+
+
+def _read_as_question(words: str, claims: Sequence[HeldClaim]) -> list[str]:
+    """The handle of the claim that best answers what the wish says of the thing, if one does. That
+    is never certain: what is meant may not be held at all."""
+    scores = get_packaged_reranker(1).score_texts(words, [claim.text for claim in claims])
+    best = max(range(len(scores)), key=lambda at: scores[at], default=-1)
+    return [claims[best].handle] if scores and scores[best] >= _LEAST_ANSWER else []
 
 
 def describe_meant_claims(
