@@ -92,7 +92,12 @@ def test_a_long_message_is_not_weighed_sentence_by_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     weighed: list[str] = []
-    monkeypatch.setattr(speech, "is_likely_wish", lambda text, language: bool(weighed.append(text)))
+
+    def weigh(text: str, language: str) -> bool:
+        weighed.append(text)
+        return False
+
+    monkeypatch.setattr(speech, "is_likely_wish", weigh)
     find_forget_wish(" ".join(f"Drop box {n} at the depot." for n in range(60)))
     assert 0 < len(weighed) <= 8
     weighed.clear()
