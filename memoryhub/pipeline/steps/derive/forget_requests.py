@@ -328,13 +328,13 @@ def propose_erasures(
     space: Space, policy: Policy, wishes: Sequence[ForgetRequest], now: datetime
 ) -> None:
     """Propose the erasures. `auto` in the payload: the policy lets it be done without asking,
-    since what is meant is certain: one claim, or no more than a turn may end, each named, and
-    asked for in the speaker's own words. `guessed`: nothing that it says names them, so that they
-    are offered and not chosen. Call inside the tenant's scope."""
+    since what is meant is certain: one claim, or no more than a turn may end, each named or read as
+    meant, and asked for in the speaker's own words. `guessed`: nothing that it says names them, so
+    that they are offered and not chosen. Call inside the tenant's scope."""
     for wish in wishes:
         only = wish.facts[0] if len(wish.facts) == 1 else None
         few = len(wish.facts) <= policy.facts.most_closures
-        read = wish.is_certain and not _are_rivals(wish.facts)
+        read = bool(wish.facts) and wish.is_certain and not _are_rivals(wish.facts)
         several = (wish.named or read) and few and policy.judge.trust != "confirm"
         clear = several or (only is not None and wish.is_certain)
         certain = clear and _is_wished(wish)
