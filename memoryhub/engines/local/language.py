@@ -7,6 +7,7 @@ other languages, and only two languages have rules here.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Literal
 
 from memoryhub.engines.local.wordlists import split_words
@@ -23,6 +24,7 @@ _KANA_OR_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
 _LATIN_LETTER = re.compile(r"[A-Za-zÀ-ɏ]")
 _ANY_LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[a-zà-ɏ']+")
+_ENGLISH_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _NO_LANGUAGE = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,100}|https?://[!-~]{1,300}")  # of a sentence
 _ENGLISH_WORDS = split_words("""
     the a an and or but to of in on at for with from is are was were be been i i'm my me you
@@ -80,3 +82,9 @@ def can_search_language(model: str, language: LanguageCode) -> bool:
     two statements are that tell the same is another matter, and words decide it.
     """
     return can_embed_language(model, language) or model.endswith(CHINESE_WORDS_SUFFIX)
+
+
+def list_word_pairs(text: str) -> frozenset[str]:
+    """The words and pairs of neighbours of an English text, in lower case."""
+    words = _ENGLISH_WORD.findall(text.lower().replace("’", "'"))
+    return frozenset([*words, *(f"{a} {b}" for a, b in pairwise(words))])

@@ -205,9 +205,12 @@ def train_pair_reading(
     *,
     rounds: int | None = None,
     pace: float = PACE,
+    texts: int = TEXTS,
+    frozen: int = 0,
 ) -> PairReading:
-    """`embedder` tells which wrong texts are near a question. `start`: what is known already. The
-    same questions give the same, but for the last bits. Takes hours on two cores with all of
+    """`embedder` tells which wrong texts are near a question. `start`: what is known already.
+    `texts`: of each question; `frozen`: so many of the lowest layers stay as they are. The same
+    questions give the same, but for the last bits. Takes hours on two cores with all of
     `benchmarks`."""
     import torch  # heavy, and needed by whoever trains
     from transformers import AutoModel, AutoTokenizer
@@ -217,9 +220,10 @@ def train_pair_reading(
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModel.from_pretrained(folder)
     begun = {name: held.detach().clone() for name, held in model.named_parameters()}
-    learned = [held for name, held in model.named_parameters() if is_learned(name)]
+    fixed = ("embeddings", *(f"layer.{layer}." for layer in range(frozen))) if frozen else ()
     for name, held in model.named_parameters():
-        held.requires_grad = is_learned(name)
+        held.requires_grad = is_learned(name) and not any(part in name for part in fixed)
+    learned = [held for held in model.parameters() if held.requires_grad]
     head = torch.nn.Linear(model.config.hidden_size, 1)
     if start is not None:
         _begin_with(start, model, head)
@@ -250,12 +254,12 @@ def train_pair_reading(
     pool = _SentencePool(asked, embedder)
     for number in range(1, rounds + 1):
         total = 0.0
-        for batch in _batch_shown(pool, asked, np.random.default_rng(number)):
+        for batch in _batch_shown(pool, asked, texts, np.random.default_rng(number)):
             for group in steps.param_groups:
                 share = min(1, (done + 1) / WARM_UP) * max(0.02, 1 - done / count)
                 group["lr"] = pace * group["share"] * share
-            texts = [text for _, shown, _ in batch for text in shown]
-            scores = score([question for question, shown, _ in batch for _ in shown], texts)
+            said = [text for _, shown, _ in batch for text in shown]
+            scores = score([question for question, shown, _ in batch for _ in shown], said)
             loss = compute_doubt(scores, [(len(shown), right) for _, shown, right in batch])
             steps.zero_grad()
             cast("Any", loss).backward()  # which torch gives no type
@@ -341,10 +345,10 @@ class _SentencePool:
 
 
 def _batch_shown(
-    pool: _SentencePool, asked: Sequence[ReadQuestion], chance: Generator
+    pool: _SentencePool, asked: Sequence[ReadQuestion], texts: int, chance: Generator
 ) -> Iterator[list[_Shown]]:
     """All questions once, like lengths together, so that little is padding."""
-    shown = [_choose_shown(pool, asked[at], chance) for at in chance.permutation(len(asked))]
+    shown = [_choose_shown(pool, asked[at], texts, chance) for at in chance.permutation(len(asked))]
     shown = [each for each in shown if len(each[1]) > 1]
     block = QUESTIONS * 16
     for at in range(0, len(shown), block):
@@ -353,12 +357,12 @@ def _batch_shown(
         yield from (batches[n] for n in chance.permutation(len(batches)))
 
 
-def _choose_shown(pool: _SentencePool, each: ReadQuestion, chance: Generator) -> _Shown:
+def _choose_shown(pool: _SentencePool, each: ReadQuestion, texts: int, chance: Generator) -> _Shown:
     right = _draw(each.right, 2, chance)
     if not each.others:
         right = [] if chance.random() < _KEPT_BACK_OF_DIALOGUES else right
         near = pool.sort_by_nearness(each.text, each.wrong)[:_NEAREST]
-        left = TEXTS - len(right)
+        left = texts - len(right)
         first, rest = near[: left // 2], near[left // 2 :]
         return each.text, [*right, *first, *_draw(rest, left - len(first), chance)], len(right)
     beside = _draw(each.wrong, 2, chance)
@@ -369,7 +373,7 @@ def _choose_shown(pool: _SentencePool, each: ReadQuestion, chance: Generator) ->
     own = {*each.right, *each.wrong}
     drawn = _draw(pool.sentences[each.others], _DRAWN, chance)
     near = pool.sort_by_nearness(each.text, [text for text in drawn if text not in own])
-    return each.text, [*right, *beside, *near][:TEXTS], len(right)
+    return each.text, [*right, *beside, *near][:texts], len(right)
 
 
 def _draw(texts: Sequence[str], most: int, chance: Generator) -> list[str]:

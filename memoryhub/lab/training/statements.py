@@ -24,13 +24,14 @@ from sklearn.metrics import roc_auc_score
 
 from memoryhub.engines.local import LocalEngine
 from memoryhub.engines.local.claims.judgements import (
+    MAX_CHARACTERS,
     VECTOR_SCALE,
     JudgedStatement,
     build_statement,
     describe_statement,
     embed_words,
-    list_word_pairs,
 )
+from memoryhub.engines.local.language import list_word_pairs
 from memoryhub.engines.types import FactCandidate
 from memoryhub.lab.training.judgements import is_kept, leave_authors_out
 from memoryhub.lab.truth.dialogues import TruthDialogue, TruthTurn, is_matching
@@ -137,12 +138,12 @@ def _build_traits(statements: Sequence[JudgedStatement]) -> Floats:
 
 
 def _choose_words(texts: Sequence[str]) -> list[str]:
-    counted = Counter(word for text in texts for word in list_word_pairs(text))
+    counted = Counter(word for text in texts for word in list_word_pairs(text[:MAX_CHARACTERS]))
     return sorted(word for word, count in counted.items() if count >= _RARE)
 
 
 def _build_words(texts: Sequence[str], vocabulary: Sequence[str]) -> Floats:
-    found = [list_word_pairs(text) for text in texts]
+    found = [list_word_pairs(text[:MAX_CHARACTERS]) for text in texts]
     return np.array([[word in words for word in vocabulary] for words in found], float)
 
 

@@ -79,17 +79,29 @@ _WISH_CLAUSE = re.compile(r"[^，,、。！？!?；;]{1,200}")
 _LIKELY_FORGETTING = re.compile(
     r"(?:别|不要|不想|不希望|不愿意?|不用|不必|不许|不能|不该|不是|勿|莫)(?:再|让|被|给|往|把|你|人|别人|任何人|它|这|那)*"
     r".{0,8}?(?:记|留|存|提|说出|讲出|外传|传出|知道|用|翻出|跟踪|写)"
-    r"|撤|收回|作废|保密|隐去|屏蔽|抠|拿[走开]|甩掉|烂在|当我没|就当没|当我从|不留|抹|消|你(?:别|不)记得|私事|秘密|后悔"
-    r"|[忘删擦清划销除移涂剔丢扔漂]|去[掉了]|洗掉|(?:drop|delete|unlearn|forget|remove)(?![a-z])"
+    r"|撤回|收回|作废|保密|隐去|屏蔽|抠掉|拿走|甩掉|烂在|当我没|就当没|当我从|不留|抹|消失|你(?:别|不)记得|私事|秘密|后悔"
+)
+# In one of these a wish is said, and much else: what is weighed has one.
+_WISH_WORD = re.compile(
+    rf"{_LIKELY_FORGETTING.pattern}|[忘删擦清划销除移涂剔丢扔漂撤抠消]|拿开|去[掉了]|洗掉"
+    r"|(?:drop|delete|unlearn|forget|remove)(?![a-z])"
 )
 
 
 def may_ask_to_forget(text: str) -> bool:
     """Whether some clause may want something done away with, whatever it is: the least that a
     wish is said in that a model has found."""
+    return _has_words(text, _LIKELY_FORGETTING)
+
+
+def may_be_wish(text: str) -> bool:
+    """Whether some clause has a word in which a wish to forget may be said."""
+    return _has_words(text, _WISH_WORD)
+
+
+def _has_words(text: str, words: re.Pattern[str]) -> bool:
     return any(
-        (_FORGETTING.search(each) or _LIKELY_FORGETTING.search(each))
-        and not _FORGET_IDLE.search(each)
+        (_FORGETTING.search(each) or words.search(each)) and not _FORGET_IDLE.search(each)
         for sentence in list_sentences(text)
         for each in _split_clauses(sentence)
     )

@@ -9,11 +9,9 @@ Logistic regressions over the vector of the words, some of the words, and what t
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoryhub.engines.embedding.onnx import get_onnx_minilm
+from memoryhub.engines.local.language import list_word_pairs
 from memoryhub.engines.local.logistic import Logistic
 from memoryhub.engines.types import FactCandidate
 
@@ -28,7 +27,6 @@ JUDGEMENTS_FILE = Path(__file__).with_name("judgements.json")
 MAX_CHARACTERS = 64  # of a statement, whose point comes early
 # How much the vector weighs beside features that are 0 or 1.
 VECTOR_SCALE = 3.0
-_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 
 
 class JudgedStatement(NamedTuple):
@@ -70,7 +68,9 @@ class StatementDecider:
     def estimate(self, vector: NDArray[np.float32], statement: JudgedStatement) -> float:
         """The chance that it is so."""
         said = VECTOR_SCALE * float(self.vector @ vector)
-        said += sum(self.words.get(each, 0.0) for each in list_word_pairs(statement.words))
+        said += sum(
+            self.words.get(each, 0.0) for each in list_word_pairs(statement.words[:MAX_CHARACTERS])
+        )
         return self.traits.estimate(describe_statement(statement), said)
 
 
@@ -95,12 +95,6 @@ def judge_statements(statements: Sequence[JudgedStatement]) -> list[StatementCha
 def embed_words(texts: Sequence[str]) -> NDArray[np.float32]:
     """(n, 384): MiniLM's vectors of the beginnings of `texts`."""
     return get_onnx_minilm().embed([text[:MAX_CHARACTERS] for text in texts])
-
-
-def list_word_pairs(text: str) -> frozenset[str]:
-    """The words and pairs of neighbours of a text, in lower case."""
-    words = _WORD.findall(text[:MAX_CHARACTERS].lower().replace("’", "'"))
-    return frozenset([*words, *(f"{a} {b}" for a, b in pairwise(words))])
 
 
 def describe_statement(statement: JudgedStatement) -> dict[str, float]:

@@ -148,13 +148,14 @@ def _match_part(
     telling = [each for each in offered if _is_accounted_for(words, each, names)]
     if not sure and len(telling) == 1 and describe_meaning(words, names).stems:
         sure = [telling[0].handle]
+    if sure:
+        return [ClaimVerdict(wish.handle, "forget", handle) for handle in sure]
     # What answers the wish as a question tells of "the love life" in other words still.
     asked_for = _read_as_question(words, [each.claim for each in nearest])
-    doubtful = list(dict.fromkeys([*asked_for, *(h for h in likely if chances[h] >= decider.ask)]))[
-        :_MOST_DOUBTFUL
-    ]
+    doubtful = [*asked_for, *(handle for handle in likely if chances[handle] >= decider.ask)]
     return [
-        ClaimVerdict(wish.handle, "forget", handle, sure=bool(sure)) for handle in sure or doubtful
+        ClaimVerdict(wish.handle, "forget", handle, sure=False)
+        for handle in list(dict.fromkeys(doubtful))[:_MOST_DOUBTFUL]
     ]
 
 

@@ -163,7 +163,7 @@ def _find_likely_wish(text: str, message: str, language: str) -> str:
     if len(message) > _MOST_JUDGED:
         return ""
     if language == "zh":
-        split, may_ask = chinese_rules.list_sentences, chinese_rules.may_ask_to_forget
+        split, may_ask = chinese_rules.list_sentences, chinese_rules.may_be_wish
     else:
         split, may_ask = list_english_sentences, may_ask_in_english
     asking = [each for each in split(text) if may_ask(each)][-_MOST_ASKING:]
@@ -179,11 +179,8 @@ def extract_wish(text: str) -> str:
     """The sentences of a message that ask for something to be forgotten, with the one before them
     where they only say "it"; all of it where none does."""
     language, message = _read_message(text)
-    if language == "zh":
-        split, found = chinese_rules.list_sentences(text), find_forget_wish(text)
-    else:
-        split, found = list_english_sentences(message), find_forget_wish(message)
-    asking = [at for at, each in enumerate(split) if each in found]
+    split = (chinese_rules.list_sentences if language == "zh" else list_english_sentences)(message)
+    asking = [at for at, each in enumerate(split) if find_forget_wish(each, message)]
     asking += [at - 1 for at in asking if at and _names_nothing(split[at])]
     return " ".join(split[at] for at in sorted({*asking})) or text
 

@@ -13,13 +13,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoryhub.engines.embedding.onnx import get_onnx_minilm
+from memoryhub.engines.local.language import list_word_pairs
 from memoryhub.engines.local.logistic import Logistic
 
 WISHES_FILE = Path(__file__).with_name("wish_decider.json")
@@ -27,7 +27,6 @@ MAX_CHARACTERS = 200  # of a message, the last: what is asked comes late
 # How much the vector weighs beside words, which are there or not.
 VECTOR_SCALE = 3.0
 _UNLIKELY = 0.02
-_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _MOST_HAN = 3  # characters together
 
 
@@ -75,12 +74,11 @@ def embed_messages(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def list_words(text: str, language: str) -> frozenset[str]:
-    """The words and pairs of neighbours of an English message, in lower case; of a Chinese one all
-    of its characters, two and three of them together."""
+    """The words and pairs of neighbours of an English message; of a Chinese one all of its
+    characters, two and three of them together."""
     text = text[-MAX_CHARACTERS:]
     if language == "zh":
         han = re.sub(r"\s", "", text)
         sizes = range(1, _MOST_HAN + 1)
         return frozenset(han[at : at + n] for n in sizes for at in range(len(han) - n + 1))
-    words = _WORD.findall(text.lower().replace("’", "'"))
-    return frozenset([*words, *(f"{a} {b}" for a, b in pairwise(words))])
+    return list_word_pairs(text)

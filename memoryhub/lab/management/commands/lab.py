@@ -466,6 +466,8 @@ class Command(BaseCommand):
             read_pairs_graph(known),
             rounds=meant_claims.ROUNDS,
             pace=meant_claims.PACE,
+            texts=meant_claims.TEXTS,
+            frozen=meant_claims.FROZEN_LAYERS,
         )
         options["out"].write_bytes(build_pairs_graph(made).SerializeToString(deterministic=True))
 

@@ -22,7 +22,11 @@ from memoryhub.engines.local.claims.predicates import (
     find_question_predicates,
     is_single_valued,
 )
-from memoryhub.engines.local.grammar.speech import extract_wish_words, may_ask_to_forget
+from memoryhub.engines.local.grammar.speech import (
+    asks_to_forget,
+    extract_wish_words,
+    may_ask_to_forget,
+)
 from memoryhub.engines.types import ClaimCandidate, ClaimComparison, Embedder, Engine
 from memoryhub.inference.selection import embed_or_none
 from memoryhub.pipeline.steps.derive.offers import OfferLimits
@@ -306,7 +310,7 @@ def _is_wished(wish: ForgetRequest) -> bool:
     right after it was told ("forget that"). What a mail or a page that they quote asks for waits
     for a person, and so does whatever is written with characters that nobody sees."""
     own = strip_hidden(mask_passed_on(wish.turn.words))
-    if not may_ask_to_forget(own):
+    if not (may_ask_to_forget(own) or asks_to_forget(own)):
         return False
     return names_something(extract_wish_words(own)) or _was_just_told(wish)
 
