@@ -94,9 +94,9 @@ def may_ask_to_forget(text: str) -> bool:
     return _has_words(text, _LIKELY_FORGETTING)
 
 
-def may_be_wish(text: str) -> bool:
+def may_be_wish(sentence: str) -> bool:
     """Whether some clause has a word in which a wish to forget may be said."""
-    return _has_words(text, _WISH_WORD)
+    return _has_words(sentence, _WISH_WORD)
 
 
 def _has_words(text: str, words: re.Pattern[str]) -> bool:

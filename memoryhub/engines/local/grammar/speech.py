@@ -26,6 +26,7 @@ from memoryhub.engines.local.grammar.wishes import extract_wish_words as extract
 from memoryhub.engines.local.grammar.wishes import find_forget_wish as find_english_wish
 from memoryhub.engines.local.grammar.wishes import list_sentences as list_english_sentences
 from memoryhub.engines.local.grammar.wishes import may_ask_to_forget as may_ask_in_english
+from memoryhub.engines.local.grammar.wishes import may_be_wish as may_be_english_wish
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import SpeechAct
 
@@ -163,10 +164,10 @@ def _find_likely_wish(text: str, message: str, language: str) -> str:
     if len(message) > _MOST_JUDGED:
         return ""
     if language == "zh":
-        split, may_ask = chinese_rules.list_sentences, chinese_rules.may_be_wish
+        split, may_be_wish = chinese_rules.list_sentences, chinese_rules.may_be_wish
     else:
-        split, may_ask = list_english_sentences, may_ask_in_english
-    asking = [each for each in split(text) if may_ask(each)][-_MOST_ASKING:]
+        split, may_be_wish = list_english_sentences, may_be_english_wish
+    asking = [each for each in split(text) if may_be_wish(each)][-_MOST_ASKING:]
     return " ".join(
         each
         for each in asking

@@ -186,7 +186,7 @@ def list_sentences(text: str) -> list[str]:
 def is_forget_wish(sentence: str, around: str) -> bool:
     """`around`: its message, which may speak of what was told where the sentence does not."""
     sentence = sentence[:_MAX_CHARACTERS]
-    if _IDLE.search(sentence) or _TO_A_MODEL.search(sentence):
+    if _is_idle(sentence):
         return False
     if _WORKED_ON.search(sentence) and not _TOLD.search(sentence):
         return False
@@ -238,9 +238,18 @@ def may_ask_to_forget(text: str) -> bool:
     wish is said in that a model has found."""
     return any(
         any(pattern.search(each) for pattern in (*_WISHES, *_DOUBTFUL_WISHES, *_LIKELY_WISHES))
-        and not (_IDLE.search(each) or _TO_A_MODEL.search(each))
+        and not _is_idle(each)
         for each in set(list_sentences(text))
     )
+
+
+def may_be_wish(sentence: str) -> bool:
+    """Whether a sentence that no rule takes for a wish has words in which one may be said."""
+    return any(p.search(sentence) for p in _LIKELY_WISHES) and not _is_idle(sentence)
+
+
+def _is_idle(sentence: str) -> bool:
+    return bool(_IDLE.search(sentence) or _TO_A_MODEL.search(sentence))
 
 
 _FRAME = re.compile(
