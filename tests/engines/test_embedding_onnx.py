@@ -13,7 +13,6 @@ import onnxruntime as ort
 import pytest
 
 from memoryhub.engines.embedding import minilm_graph, model_files
-from memoryhub.engines.embedding import onnx as embedding_onnx
 from memoryhub.engines.embedding.model_files import (
     CLS,
     MINILM_MODEL,
@@ -26,8 +25,6 @@ from memoryhub.engines.embedding.vectors import normalise_rows
 from memoryhub.errors import EngineError
 
 EMBEDDER = OnnxMiniLM()
-# A token's numbers have seven bits where a processor cuts sums of bytes off.
-EXACT = embedding_onnx.has_exact_byte_sums()
 SENTENCES = ["The ferry leaves at noon.", "A boat departs at midday.", "Yeast makes dough rise."]
 
 
@@ -49,8 +46,7 @@ def test_known_vector_has_not_moved() -> None:
     # of the capital makes .992 of it).
     known = np.array([52, 93, 74, -2, 3, 6, -3, -16, -21, 6, -63, 4, -18, 29, -62, 56, 25, -22])
     first = EMBEDDER.embed(["The ferry leaves at noon."])[0, : len(known)]
-    near = 0.998 if EXACT else 0.997
-    assert first @ known > near * np.linalg.norm(first) * np.linalg.norm(known)
+    assert first @ known > 0.998 * np.linalg.norm(first) * np.linalg.norm(known)
 
 
 def test_vectors_are_nearly_those_of_the_packaged_file_in_float32() -> None:
@@ -61,38 +57,7 @@ def test_vectors_are_nearly_those_of_the_packaged_file_in_float32() -> None:
         mask, kinds = np.ones_like(ids), np.zeros_like(ids)
         asked = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
         exact = normalise_rows(pool_mean(widened.run(None, asked)[0], mask))
-        assert exact[0] @ vector > (0.997 if EXACT else 0.989)
-
-
-def test_a_processor_that_cuts_sums_of_bytes_off_does_with_seven_bits(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    exact = EMBEDDER.embed(SENTENCES)
-    monkeypatch.setattr(embedding_onnx, "has_exact_byte_sums", lambda: False)
-    rough = OnnxMiniLM().embed(SENTENCES)
-    assert np.array_equal(rough, exact) is not EXACT
-    assert (rough * exact).sum(axis=1).min() > 0.994
-
-
-@pytest.mark.parametrize(
-    ("machine", "told", "exact"),
-    [
-        ("x86_64", "flags : avx2 avx512_vnni fma", True),
-        ("AMD64", "flags : avx2 avx_vnni", True),
-        ("x86_64", "flags : avx2 fma", False),
-        ("x86_64", None, False),
-        ("aarch64", None, True),
-    ],
-)
-def test_which_processors_add_bytes_up_exactly(
-    machine: str, told: str | None, exact: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    listed = tmp_path / "cpuinfo"
-    if told is not None:
-        listed.write_text(told)
-    monkeypatch.setattr(embedding_onnx, "_PROCESSOR_FILE", listed)
-    monkeypatch.setattr("platform.machine", lambda: machine)
-    assert embedding_onnx.has_exact_byte_sums.__wrapped__() is exact
+        assert exact[0] @ vector > 0.997
 
 
 def test_the_graph_that_ships_is_the_one_that_is_drawn() -> None:

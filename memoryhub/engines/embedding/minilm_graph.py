@@ -20,13 +20,23 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from memoryhub.engines.embedding.model_files import MINILM_MODEL
-from memoryhub.engines.embedding.onnx import GRAPH_FILE, SCORES, build_byte_constants
+from memoryhub.engines.embedding.onnx import GRAPH_FILE, SCORES
 
 LAYERS, HEADS, WIDTH = 6, 12, 384
 # A few values of each token are several times as large as any other, and the steps of its bytes
 # would be theirs: they are multiplied in equal parts (Zhao et al. 2019, outlier channel splitting).
 LARGE_VALUES = dict.fromkeys((127, 303, 319, 338, 347, 359, 363, 383), 2)
 LARGE_VALUES |= dict.fromkeys((63, 99, 157, 267), 3) | {223: 5}
+# By which a token's numbers become bytes: those of either sign around 128, and those behind a GELU,
+# none of which is under -0.17, around 16.
+_MIDDLE, _GELU_ZERO, _MOST = 128, 16, 255
+BYTE_CONSTANTS: dict[str, np.generic] = {
+    "middle": np.uint8(_MIDDLE),
+    "step": np.float32(1 / (_MIDDLE - 1)),
+    "gelu_zero": np.uint8(_GELU_ZERO),
+    "gelu_step": np.float32(1 / (_MOST - _GELU_ZERO)),
+    "gelu_least": np.float32(0.17 / _GELU_ZERO),
+}
 _EPSILON = 1e-12  # of all norms, as the model was trained
 _RUNTIME_DOMAIN = "com.microsoft"
 _PACKAGED_PREFIX = "inner."  # of all names in the packaged file
@@ -215,8 +225,8 @@ def read_pairs_graph(path: Path) -> PairReading:
 
 
 def _add_layers(drawing: GraphBuilder) -> None:
-    for name, value in build_byte_constants(255).items():
-        drawing.add_constant(name, value)
+    for name, value in BYTE_CONSTANTS.items():
+        drawing.add_constant(name, np.array(value))
     drawing.add_constant("unit", np.array(1, np.float32))
     drawing.add_constant("last", np.array([-1]))
     drawing.add_node("Cast", ["attention_mask"], "mask", to=TensorProto.INT32)

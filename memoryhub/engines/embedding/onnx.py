@@ -6,7 +6,6 @@ that carries the weights.
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from pathlib import Path
@@ -34,30 +33,9 @@ GRAPH_FILE = Path(__file__).with_name("minilm.onnx")
 # The same with biases and norms that were learned from questions and what answers them.
 QUESTIONS_GRAPH_FILE = Path(__file__).with_name("minilm_questions.onnx")
 SCORES = "scores"  # what comes out of a graph that reads pairs
-_GELU_LOWEST = 0.17
-
-
-def build_byte_constants(most: int) -> dict[str, NDArray[np.generic]]:
-    """By which a text's numbers become bytes up to `most`: those of either sign around the middle,
-    and those behind a GELU, none of which is under -0.17, around a sixteenth."""
-    middle, gelu_zero = (most + 1) // 2, (most + 1) // 16
-    constants = {
-        "middle": np.uint8(middle),
-        "step": np.float32(1 / (middle - 1)),
-        "gelu_zero": np.uint8(gelu_zero),
-        "gelu_step": np.float32(1 / (most - gelu_zero)),
-        "gelu_least": np.float32(_GELU_LOWEST / gelu_zero),
-    }
-    return {name: np.array(value) for name, value in constants.items()}
-
-
-# What a graph has in place of its own where bytes have to do with seven bits. ONNX Runtime does not
-# copy them: they stay for as long as the process does.
-_SEVEN_BITS = {
-    name: ort.OrtValue.ortvalue_from_numpy(value)
-    for name, value in build_byte_constants(127).items()
-}
-_PROCESSOR_FILE = Path("/proc/cpuinfo")
+# Without it, processors of Intel's and AMD's line that have no VNNI cut off sums of two products of
+# bytes. Where sums are exact anyway, it changes nothing.
+_EXACT_BYTE_SUMS = "session.x64quantprecision"
 # Where the places that the graph names are looked up.
 _WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 
@@ -116,23 +94,8 @@ def open_session(graph: Path, threads: int) -> ort.InferenceSession:
     # The arena keeps the largest batch's memory for ever and gains no speed here.
     options.enable_cpu_mem_arena = False
     options.add_session_config_entry(_WEIGHTS_FOLDER, str(MINILM_MODEL.locate().parent))
-    if not has_exact_byte_sums():
-        for name, value in _SEVEN_BITS.items():
-            options.add_initializer(name, value)
+    options.add_session_config_entry(_EXACT_BYTE_SUMS, "1")
     return ort.InferenceSession(graph.read_bytes(), options, providers=["CPUExecutionProvider"])
-
-
-@cache
-def has_exact_byte_sums() -> bool:
-    """Whether this processor adds up products of bytes with nothing cut off. Those of Intel's and
-    AMD's line do that can VNNI; elsewhere two products of a byte of eight bits are too much."""
-    if platform.machine().casefold() not in {"x86_64", "amd64"}:
-        return True
-    try:
-        told = _PROCESSOR_FILE.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return False
-    return not {"avx512_vnni", "avx_vnni"}.isdisjoint(told.split())
 
 
 def batch_by_length(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
