@@ -66,6 +66,7 @@ def test_a_wish_in_words_that_no_rule_knows_is_heard(text: str) -> None:
         "leave my age out of the advert and delete the second line",
         "I'm trying to get rid of the damp in my flat",
         "scrap the intro and start with the flood",
+        "dont tell gf bout offer. pro con list",  # no word of it tells that it is English
         "这首诗最后两句扔了重来，不押韵",
         "支付宝的账单能删吗，我怕老婆看见",
         "我爷爷自己名字都忘了",

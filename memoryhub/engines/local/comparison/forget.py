@@ -128,7 +128,7 @@ def _match_part(
         clear = wanted or (len(by_key) == 1 and _is_accounted_for(words, by_key[0], names))
         return [ClaimVerdict(wish.handle, "forget", each.handle, sure=clear) for each in by_key]
     nearest = _rank_claims(wish, words, offered, comparison, names)[:_MOST_READ]
-    decider = _load_decider(detect_language(wish.text))
+    decider = _load_decider("zh" if detect_language(wish.text) == "zh" else "en")
     cosines = [each.cosine for each in nearest]
     described = describe_meant_claims(
         asked, words, [each.claim for each in nearest], cosines, names, decider.cosine

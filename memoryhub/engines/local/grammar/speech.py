@@ -203,8 +203,9 @@ def _get_surroundings(sentence: str, message: str) -> str:
 
 @lru_cache(maxsize=2)
 def _read_message(text: str) -> tuple[str, str]:
-    """Its language and its plain words: once for all of its sentences."""
-    return detect_language(text), normalise_quotes(text)
+    """Whether it is read as Chinese or as English, "zh" or "en", and its plain words: once for all
+    of its sentences."""
+    return "zh" if detect_language(text) == "zh" else "en", normalise_quotes(text)
 
 
 def may_ask_to_forget(text: str) -> bool:
