@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.core.authentication import filter_reached, get_request_key
-from api.mem0.ids import ID_KINDS, is_user_subject
+from api.mem0.ids import ID_KINDS, is_user_subject, normalise_id
 from api.mem0.views import Mem0View, build_page, format_actor
 from api.rows.read_views import parse_uuid
 from memoryhub.dialogues.models import Turn
@@ -99,7 +99,8 @@ def _find_erasure_targets(
     key: KeyRow, kind: str, name: str
 ) -> Iterator[tuple[Space, ErasureTarget]]:
     """What to erase of which space. A user may also be meant by the space's id."""
-    if "\0" in name:
+    name = normalise_id(name)
+    if not name:  # what was said with nobody is no agent's
         return
     if kind == "user":
         if is_user_subject(name):

@@ -43,6 +43,11 @@ def is_user_subject(subject: str) -> bool:
     return not subject.startswith(SUBJECT_PREFIXES)
 
 
+def normalise_id(text: str) -> str:
+    """An id as it is kept: composed, with nothing around it. "" for what is none."""
+    return "" if "\0" in text else clean_text(text).strip()
+
+
 def read_ids(data: Mapping[str, Any]) -> Mem0Ids:
     """The ids of a request. Raises InvalidInput where there is none, or one can't be kept."""
     found = Mem0Ids(**{kind: _read_id(data.get(f"{kind}_id"), f"{kind}_id") for kind in ID_KINDS})
@@ -57,7 +62,9 @@ def _read_id(value: object, name: str) -> str:
     if not isinstance(value, str):
         raise InvalidInput("text", field=name)
     encode_text(value, name)
-    text = clean_text(value).strip()
+    if "\0" in value:
+        raise InvalidInput("NUL characters can't be kept", field=name)
+    text = normalise_id(value)
     if len(text) > ID_LIMITS[name]:
         raise InvalidInput(f"at most {ID_LIMITS[name]} characters", field=name)
     if name == "user_id" and not is_user_subject(text):

@@ -13,10 +13,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.core.authentication import filter_reached, get_request_key
-from api.core.fields import NULL, MetadataField, NameField, StrictBooleanField, validate_body
+from api.core.fields import (
+    NULL,
+    MetadataField,
+    NameField,
+    StrictBooleanField,
+    TextField,
+    validate_body,
+)
 from api.core.views import get_whole_tenant_id
 from api.mem0.exports import list_known_values
-from api.mem0.ids import SUBJECT_PREFIXES, is_user_subject
+from api.mem0.ids import SUBJECT_PREFIXES, is_user_subject, normalise_id
 from api.mem0.requests import list_ignored, name_ignored
 from api.mem0.schemas import build_plain_profile, fill_schema, read_schema
 from api.mem0.select import build_visible_condition, select_memories
@@ -47,7 +54,7 @@ class ProfileView(Mem0View):
     scopes: ClassVar = {"GET": "read"}
 
     def get(self, request: Request, name: str) -> Response:
-        key = get_request_key(request)
+        key, name = get_request_key(request), normalise_id(name)
         with tenant_scope(key.tenant_id):
             settings = _load_settings(key)
             _get_users(key, [name])
@@ -125,7 +132,7 @@ class ProfileSettingsView(Mem0View):
 class ProfileJobSerializer(serializers.Serializer[Any]):
     operation = serializers.ChoiceField(choices=("trigger", "sample"))
     entity_type = serializers.ChoiceField(choices=("user",), default="user")
-    entity_id = NameField(**NULL, max_length=200)
+    entity_id = TextField(**NULL, max_length=200)
     limit = serializers.IntegerField(allow_null=True, default=3, min_value=1, max_value=10)
 
 
@@ -138,13 +145,14 @@ class ProfileJobsView(Mem0View):
         key = get_request_key(request)
         wanted = validate_body(ProfileJobSerializer, self.read_body(request))
         sampled = wanted["operation"] == "sample"
-        if not sampled and not wanted["entity_id"]:
+        entity_id = normalise_id(wanted["entity_id"] or "")
+        if not sampled and not entity_id:
             raise InvalidInput("the id of a user", field="entity_id")
         with tenant_scope(key.tenant_id):
             if sampled:
                 names = _list_latest_users(key, wanted["limit"] or 3)
             else:
-                names = [space.subject for space in _get_users(key, [wanted["entity_id"]])]
+                names = [space.subject for space in _get_users(key, [entity_id])]
         job = {"tenant": str(key.tenant_id), "count": len(names), "of": wanted["operation"]}
         job_id = signing.dumps(job, salt=_SALT)
         told = {

@@ -233,7 +233,7 @@ def read_deletion(query: Mapping[str, list[str]]) -> dict[str, Any]:
         raise InvalidInput(f"nothing is chosen by {unknown[0]}; known: {known}", field=unknown[0])
     wanted: list[Any] = []
     for name in (*ID_NAMES, *DELETE_FIELDS):
-        if not all(query.get(name, ["-"])):
+        if not all(text.strip() for text in query.get(name, ["-"])):
             raise InvalidInput("not empty: leave it out, or say whose", field=name)
         for text in query.get(name, []):
             wanted.append({name: text} if name in ID_NAMES else _read_object(text, name))

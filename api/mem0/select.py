@@ -35,7 +35,7 @@ from notes.facts.validity import build_current_q
 from notes.models import Derivation, Fact
 
 FILTER_FIELDS: FilterFields = {
-    **{name: FilterField("text", name) for name in ID_NAMES},
+    **{name: FilterField("name", name) for name in ID_NAMES},
     "created_at": FilterField("time", "asserted_at"),
     "updated_at": FilterField("time", "recorded_at"),
     "expiration_date": FilterField("time", "valid_to"),

@@ -20,24 +20,26 @@ from uuid import UUID
 
 from django.utils.dateparse import parse_date, parse_datetime
 
-from memoryhub.dialogues.messages import check_time, find_metadata_fault
+from memoryhub.dialogues.messages import check_time, clean_text, find_metadata_fault
 from memoryhub.errors import InvalidInput
 
-FieldKind = Literal["id", "text", "time", "day", "number", "flag", "list", "object"]
+FieldKind = Literal["id", "text", "name", "time", "day", "number", "flag", "list", "object"]
 
 MOST_TESTS, MOST_LEVELS, MOST_CHOICES, MOST_CHARACTERS = 100, 10, 500, 1_000
 ANY_VALUE = "*"
 _ORDER_OPERATORS = ("gt", "gte", "lt", "lte")
+_SEARCH_OPERATORS = ("contains", "icontains")
 # By kind of field. "any" stands for "*": there is a value.
 OPERATORS: Mapping[FieldKind, tuple[str, ...]] = {
     "id": ("eq", "ne", "in", "any"),
-    "text": ("eq", "ne", "in", *_ORDER_OPERATORS, "contains", "icontains", "any"),
+    "text": ("eq", "ne", "in", *_ORDER_OPERATORS, *_SEARCH_OPERATORS, "any"),
+    "name": ("eq", "ne", "in", *_ORDER_OPERATORS, *_SEARCH_OPERATORS, "any"),
     "day": ("eq", "ne", "in", *_ORDER_OPERATORS, "any"),
     "time": ("eq", "ne", "in", *_ORDER_OPERATORS, "any"),
     "number": ("eq", "ne", "in", *_ORDER_OPERATORS, "any"),
     "flag": ("eq", "ne"),
     "list": ("eq", "ne", "in", "contains", "any"),
-    "object": ("eq", "ne", "in", *_ORDER_OPERATORS, "contains", "icontains", "any"),
+    "object": ("eq", "ne", "in", *_ORDER_OPERATORS, *_SEARCH_OPERATORS, "any"),
 }
 _JOIN_NAMES = ("AND", "OR", "NOT")
 
@@ -46,7 +48,8 @@ _JOIN_NAMES = ("AND", "OR", "NOT")
 class FilterField:
     """A name that may be filtered by. `column`: its path in the ORM.
 
-    kind "list": an array of texts. kind "object": JSON of the caller's, tested key by key:
+    kind "name": text that is kept composed, with nothing around it, and compared so. kind "list":
+    an array of texts. kind "object": JSON of the caller's, tested key by key:
     `{"metadata": {"team": "red"}}`.
     """
 
@@ -193,7 +196,10 @@ def _parse_operand(op: str, value: object, kind: FieldKind, where: str) -> Any:
         return tuple(_parse_value(each, kind, f"{where}[{at}]") for at, each in enumerate(value))
     if value is None and op in ("eq", "ne"):
         return None
-    return _parse_value(value, "text" if op in ("contains", "icontains") else kind, where, op)
+    if op in _SEARCH_OPERATORS:
+        part = _parse_text(value, where)
+        return clean_text(part) if kind == "name" else part
+    return _parse_value(value, kind, where, op)
 
 
 def _parse_value(value: object, kind: FieldKind, where: str, op: str = "eq") -> Any:
@@ -203,6 +209,8 @@ def _parse_value(value: object, kind: FieldKind, where: str, op: str = "eq") -> 
         return _parse_moment(value, where)
     if kind in ("text", "list"):
         return _parse_text(value, where)
+    if kind == "name":
+        return clean_text(_parse_text(value, where)).strip()
     if kind in ("id", "day"):
         return _parse_id_or_day(value, kind, where)
     is_flag = isinstance(value, bool)

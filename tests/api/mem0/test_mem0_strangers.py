@@ -193,7 +193,8 @@ def test_unknown_ids_and_paths_are_told_apart_from_nothing(mem0: APIClient, path
     assert answer.json()["code"] == "not_found"
 
 
-@pytest.mark.parametrize("name", ["a%00b", "%F0%9F%8C%8D", "x" * 500])
+@pytest.mark.parametrize("name", ["a%00b", "%00", "%F0%9F%8C%8D", "x" * 500])
 def test_whatever_an_entity_is_called_it_is_not_there(mem0: APIClient, name: str) -> None:
+    assert mem0.get(f"/v2/entities/user/{name}/profile/").status_code == 404
     assert mem0.delete(f"/v2/entities/user/{name}/").status_code == 404
     assert mem0.delete(f"/v2/entities/agent/{name}/").json()["event_id"] is None

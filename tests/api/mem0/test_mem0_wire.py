@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from rest_framework.test import APIClient
@@ -98,6 +100,35 @@ def test_the_four_ids_are_kept_and_filtered_by(keep: Add, texts: Texts) -> None:
     assert texts({"AND": [{"agent_id": "bot"}, {"NOT": {"user_id": "ana"}}]}) == ["Three."]
     assert texts({"AND": [{"user_id": {"in": ["ana", "rui"]}}, {"run_id": "*"}]}) == ["One."]
     assert texts({"user_id": "nobody"}) == []
+
+
+@pytest.mark.parametrize("kind", ["user", "agent", "app", "run"])
+@pytest.mark.parametrize("sent", [" ana b ", "cafe\u0301"])
+def test_an_id_means_the_same_wherever_it_is_sent(
+    mem0: APIClient, keep: Add, texts: Texts, kind: str, sent: str
+) -> None:
+    name = f"{kind}_id"
+    memory_id = keep("One.", **{name: sent})
+    kept = mem0.get(f"/v1/memories/{memory_id}/").json()[name]
+    assert kept == unicodedata.normalize("NFC", sent).strip()
+    for value in (sent, {"in": [sent]}, {"contains": sent.strip()}):
+        assert texts({name: value}) == ["One."]
+    assert len(search_memories(mem0, "one", filters={name: sent})) == 1
+    assert len(mem0.get("/v1/memories/", {name: sent}).json()) == 1
+    if kind == "user":
+        assert mem0.get(f"/v2/entities/user/{quote(sent)}/profile/").status_code == 200
+        job = {"operation": "trigger", "entity_id": sent}
+        assert mem0.post("/v2/profiles/jobs/", job, format="json").status_code == 200
+    assert mem0.delete(f"/v1/memories/?{name}={quote(sent)}").json()["message"].startswith("1 ")
+    assert texts({name: kept}) == []
+    assert mem0.delete(f"/v2/entities/{kind}/{quote(sent)}/").json()["event_id"]
+
+
+def test_nobody_is_erased_by_a_blank_name(mem0: APIClient, keep: Add, texts: Texts) -> None:
+    keep("One.")
+    for kind in ("user", "agent", "app", "run"):
+        mem0.delete(f"/v2/entities/{kind}/%20/")
+    assert texts({"user_id": "ana"}) == ["One."]
 
 
 def test_memories_are_filtered_by_what_was_sent_with_them(keep: Add, texts: Texts) -> None:
@@ -323,6 +354,7 @@ def test_all_of_a_users_memories_are_deleted_in_one_undoable_event(
     [
         "user_id=ana&colour=red",
         "user_id=ana&run_id=",
+        "user_id=ana&run_id=%20",
         "user_id=ana&metadata=red",
         "user_id=ana&filters=[1]",
         "user_id=ana&filters={'colour': 'red'}",
@@ -623,6 +655,7 @@ def test_a_setting_of_the_project_that_steers_nothing_is_refused_by_name(
         ("/v3/memories/add/", {"user_id": "agent:x", "messages": "x"}, "user_id"),
         ("/v3/memories/add/", {"user_id": "a" * 201, "messages": "x"}, "user_id"),
         ("/v3/memories/add/", {"user_id": "\0", "messages": "x"}, "user_id"),
+        ("/v3/memories/add/", {"user_id": "a", "run_id": "a\0", "messages": "x"}, "run_id"),
         ("/v3/memories/add/", {"user_id": "a", "messages": []}, "messages"),
         ("/v3/memories/add/", {"user_id": "a", "messages": " \0"}, "messages[0].content"),
         ("/v3/memories/add/", {"user_id": "a", "messages": [1]}, "messages[0]"),
