@@ -5,8 +5,17 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
-from pydantic.json_schema import SkipJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from personas.blocks import MAX_LABEL_LENGTH
 
 Subject = Annotated[
     str,
@@ -16,20 +25,27 @@ Subject = Annotated[
     ),
 ]
 Text = Annotated[str, Field(min_length=1)]
+
+
+def _refuse_nuls(text: str) -> str:
+    if "\0" in text:
+        raise PydanticCustomError("nul", "NUL characters can't be kept")
+    return text
+
+
+KeptText = Annotated[str, AfterValidator(_refuse_nuls)]
 # Limits belong to the type that has them: beside a null, pydantic writes them down as Python's
 # words (`ge`), which no validator of JSON Schema knows.
 TimeText = Annotated[str, Field(max_length=40)]
 Moment = Annotated[
-    TimeText | SkipJsonSchema[None],
+    TimeText | None,
     Field(description="As of then, ISO 8601."),
 ]
 Since = Annotated[
-    str | SkipJsonSchema[None],
+    str | None,
     Field(max_length=40, description="It holds from then on, ISO 8601. Left out: now."),
 ]
-Until = Annotated[
-    str | SkipJsonSchema[None], Field(max_length=40, description="It holds until then.")
-]
+Until = Annotated[str | None, Field(max_length=40, description="It holds until then.")]
 SessionName = Annotated[
     str, Field(min_length=1, max_length=200, description="The conversation, by name.")
 ]
@@ -80,7 +96,7 @@ class MessageArguments(ToolArguments):
     role: Literal["user", "assistant", "system", "tool"] = "user"
     content: Text
     speaker: str = Field("", max_length=120, description="Who says it, by name.")
-    timestamp: TimeText | SkipJsonSchema[None] = Field(
+    timestamp: TimeText | None = Field(
         None, description="When it was said, ISO 8601. Left out: now."
     )
 
@@ -141,7 +157,7 @@ class ForgetArguments(ToolArguments):
 
 class HistoryArguments(ToolArguments):
     subject: Subject = ""
-    id: UUID | SkipJsonSchema[None] = Field(None, description="A fact's.")
+    id: UUID | None = Field(None, description="A fact's.")
     limit: int = Field(20, ge=1, le=100)
     cursor: str = Field("", max_length=500, description="`next` of the page before.")
 
@@ -156,18 +172,20 @@ class UndoArguments(ToolArguments):
 
 class BlocksArguments(ToolArguments):
     subject: Subject = ""
-    agent: str = Field("", max_length=120, description="Also this agent's own blocks.")
+    agent: KeptText = Field("", max_length=120, description="Also this agent's own blocks.")
 
 
 class EditBlockArguments(ToolArguments):
     subject: Subject = ""
-    label: str = Field(min_length=1, max_length=120, description="The block's label.")
-    append: str = Field("", description="A line to add at its end.")
-    old: str = Field("", description="Exact words of it, that occur once.")
-    new: str = Field("", description="What stands in place of `old`; empty deletes it.")
-    value: str = Field("", description="All of it, written anew.")
+    label: KeptText = Field(
+        min_length=1, max_length=MAX_LABEL_LENGTH, description="The block's label."
+    )
+    append: KeptText = Field("", description="A line to add at its end.")
+    old: KeptText = Field("", description="Exact words of it, that occur once.")
+    new: KeptText = Field("", description="What stands in place of `old`; empty deletes it.")
+    value: KeptText = Field("", description="All of it, written anew.")
     description: str = Field("", max_length=500, description="Of a new block: what belongs in it.")
-    agent: str = Field("", max_length=120, description="Who writes.")
+    agent: KeptText = Field("", max_length=120, description="Who writes.")
 
 
 class WindowArguments(ToolArguments):
@@ -203,7 +221,7 @@ class AppendToWindowArguments(OpenWindowArguments):
 
 class StepWindowArguments(OpenWindowArguments):
     text: str = Field("", description="What the user says now.")
-    max_steps: Annotated[int, Field(ge=1, le=500)] | SkipJsonSchema[None] = Field(
+    max_steps: Annotated[int, Field(ge=1, le=500)] | None = Field(
         None, description="Left out: as many as the policy has it."
     )
 
@@ -220,6 +238,9 @@ def _simplify_schema(node: Any, defs: dict[str, Any]) -> Any:
         return [_simplify_schema(each, defs) for each in node]
     if not isinstance(node, dict):
         return node
+    if "anyOf" in node:  # a null beside what is taken: the same as leaving it out
+        node = {**node, **next(each for each in node["anyOf"] if each != {"type": "null"})}
+        del node["anyOf"]
     if "$ref" in node:
         return _simplify_schema(defs[node["$ref"].rpartition("/")[2]], defs)
     left_out = {"title", "$defs"}

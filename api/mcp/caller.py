@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -34,6 +35,20 @@ class CallRefused(Exception):
     def __init__(self, problem: dict[str, Any]) -> None:
         super().__init__(problem.get("detail", ""))
         self.problem = problem
+
+
+@contextmanager
+def name_arguments(rename: Callable[[str], str]) -> Iterator[None]:
+    """What the API refuses inside is told of the tool's arguments, not of the API's fields."""
+    try:
+        yield
+    except CallRefused as refused:
+        errors, detail = [], str(refused.problem.get("detail", ""))
+        for each in refused.problem.get("errors") or ():
+            named = rename(each["field"])
+            errors.append(each | {"field": named})
+            detail = detail.replace(f"{each['field']}: ", f"{named}: ")
+        raise CallRefused(refused.problem | {"detail": detail, "errors": errors}) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from api.core.fields import list_names
 from api.mcp import arguments as given
-from api.mcp.caller import Caller, CallRefused
+from api.mcp.caller import Caller, CallRefused, name_arguments
 from api.mcp.render import NOTHING_REMEMBERED, render_json, render_memories, select_filled_fields
 from api.mcp.tool import (
     DESTROYS,
@@ -188,14 +188,15 @@ def _list_blocks(
 
 
 def _run_edit_block(caller: Caller, asked: given.EditBlockArguments) -> ToolResult:
-    tool, told = _choose_block_edit(asked)
+    way, tool, told = _choose_block_edit(asked)
     if (
         "value" in asked.model_fields_set
         and not _list_blocks(caller, asked, label=asked.label)["items"]
     ):
         return _make_block(caller, asked)
     call = {"tool": tool, "arguments": {"label": asked.label, **told}, "agent": asked.agent}
-    step = caller.post(build_space_path(caller, asked, "tools"), call)
+    with name_arguments(lambda field: way if field == "arguments" else field):
+        step = caller.post(build_space_path(caller, asked, "tools"), call)
     if not step["ok"]:
         raise MemoryHubError(step["result"], code="refused", status=422)
     return render_json({"result": step["result"]})
@@ -204,7 +205,8 @@ def _run_edit_block(caller: Caller, asked: given.EditBlockArguments) -> ToolResu
 def _make_block(caller: Caller, asked: given.EditBlockArguments) -> ToolResult:
     body = asked.dump_set_fields("label", "value", "description", "agent")
     try:
-        made = caller.post(build_space_path(caller, asked, "blocks/new"), body)
+        with name_arguments(lambda field: "value" if field == "text" else field):
+            made = caller.post(build_space_path(caller, asked, "blocks/new"), body)
     except CallRefused as refused:
         if is_unknown_subject(refused.problem):
             raise NotFound("Nobody of this name is known yet: `add` something of them.") from None
@@ -212,17 +214,19 @@ def _make_block(caller: Caller, asked: given.EditBlockArguments) -> ToolResult:
     return render_json({"result": f"made the block {made['block']['label']}"})
 
 
-def _choose_block_edit(asked: given.EditBlockArguments) -> tuple[str, dict[str, str]]:
-    """The agent's tool that does it. Raises InvalidInput unless it is one change."""
-    ways = {
-        "append": ("core_append", {"text": asked.append}),
-        "old": ("core_replace", {"old": asked.old, "new": asked.new}),
-        "value": ("core_rethink", {"text": asked.value}),
-    }
-    chosen = [way for name, way in ways.items() if name in asked.model_fields_set]
-    if len(chosen) != 1 or ("new" in asked.model_fields_set) > ("old" in asked.model_fields_set):
-        raise InvalidInput("one of append, old with new, or value", field="append")
-    return chosen[0]
+def _choose_block_edit(asked: given.EditBlockArguments) -> tuple[str, str, dict[str, str]]:
+    """(the argument with the new words, the agent's tool that does it, what that is told). Raises
+    InvalidInput unless it is one change."""
+    said = asked.model_fields_set & {"append", "old", "new", "value"}
+    if said == {"append"} and asked.append:
+        return "append", "core_append", {"text": asked.append}
+    if said == {"value"}:
+        return "value", "core_rethink", {"text": asked.value}
+    if said == {"old"}:
+        raise InvalidInput("needed beside old; empty deletes the words", field="new")
+    if said == {"old", "new"}:
+        return "new", "core_replace", {"old": asked.old, "new": asked.new}
+    raise InvalidInput("one of append, old with new, or value", field="append")
 
 
 # No more of the answers than programs build on: hosts hand all of it to their models.

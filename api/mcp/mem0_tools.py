@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
-from pydantic.json_schema import SkipJsonSchema
 
 from api.mcp.arguments import Text, TimeText, ToolArguments
 from api.mcp.caller import Caller
@@ -54,8 +53,8 @@ class AddMemoryArguments(ScopedArguments):
     metadata: dict[str, Any] = Field({}, description="Kept with the memory.")
     infer: bool = Field(True, description="false: keep it word by word, at once.")
     immutable: bool = False
-    expiration_date: TimeText | SkipJsonSchema[None] = None
-    enable_graph: bool | SkipJsonSchema[None] = Field(None, description="Changes nothing.")
+    expiration_date: TimeText | None = None
+    enable_graph: bool | None = Field(None, description="Changes nothing.")
 
 
 class FilteredArguments(ScopedArguments):
@@ -65,7 +64,7 @@ class FilteredArguments(ScopedArguments):
         '{"gte": "2026-01-01"}}]}. Whose memory is added where it is not named.',
     )
     show_expired: bool = False
-    enable_graph: bool | SkipJsonSchema[None] = Field(None, description="Changes nothing.")
+    enable_graph: bool | None = Field(None, description="Changes nothing.")
 
     def build_filters(self, caller: Caller) -> Mem0Filters:
         ids = self.build_ids(caller)
@@ -83,9 +82,9 @@ def _has_user_filter(filters: object) -> bool:
 
 class SearchMemoriesArguments(FilteredArguments):
     query: Text
-    limit: Most | SkipJsonSchema[None] = None
-    top_k: Most | SkipJsonSchema[None] = None
-    threshold: Annotated[float, Field(ge=0, le=1)] | SkipJsonSchema[None] = None
+    limit: Most | None = None
+    top_k: Most | None = None
+    threshold: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
 class GetMemoriesArguments(FilteredArguments):
@@ -98,9 +97,9 @@ class MemoryArguments(ToolArguments):
 
 
 class UpdateMemoryArguments(MemoryArguments):
-    text: str | SkipJsonSchema[None] = Field(None, description="Its new words.")
-    metadata: dict[str, Any] | SkipJsonSchema[None] = None
-    expiration_date: TimeText | SkipJsonSchema[None] = None
+    text: str | None = Field(None, description="Its new words.")
+    metadata: dict[str, Any] | None = None
+    expiration_date: TimeText | None = None
 
 
 class MemoriesArguments(ToolArguments):
@@ -122,8 +121,8 @@ class EventArguments(ToolArguments):
 
 
 def _run_add(caller: Caller, asked: AddMemoryArguments) -> ToolResult:
-    if not asked.messages and not asked.text:
-        raise InvalidInput("a text, or messages", field="text")
+    if bool(asked.text) == bool(asked.messages):
+        raise InvalidInput("either a text, or messages", field="text")
     sent = ("metadata", "infer", "immutable", "expiration_date", "enable_graph")
     messages = asked.dump_set_fields("messages").get("messages") or [
         {"role": "user", "content": asked.text}

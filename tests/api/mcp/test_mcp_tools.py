@@ -184,6 +184,15 @@ def test_an_edit_that_cannot_be_made_is_an_error(host: McpHost, block: CoreBlock
         assert problem["errors"][0]["field"] == "append"
 
 
+def test_words_of_a_block_are_deleted_only_by_saying_so(host: McpHost, block: CoreBlock) -> None:
+    words = {"subject": "ana", "label": "human", "old": " in Porto"}
+    for left_out in ({}, {"new": None}):
+        problem = host.call_refused_tool("edit_block", **words, **left_out)
+        assert (problem["status"], problem["errors"][0]["field"]) == (422, "new")
+    host.call_tool("edit_block", **words, new="")
+    assert host.call_tool("blocks", subject="ana")["items"][0]["value"] == "Lives."
+
+
 BAD: list[tuple[str, dict[str, Any], str]] = [
     ("search", {"query": ""}, "query"),
     ("search", {}, "query"),
@@ -206,19 +215,43 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("correct", {"id": str(uuid4()), "text": "x", "reason": "r" * 501}, "reason"),
     ("forget", {"id": str(uuid4()), "kind": "note", "how": "ended"}, "how"),
     ("history", {"cursor": "x"}, "cursor"),
+    ("history", {"id": "x"}, "id"),
+    ("remember", {"text": "x", "valid_from": "x" * 41}, "valid_from"),
+    ("step_window", {"session": "s", "max_steps": 0}, "max_steps"),
+    ("edit_block", {"label": "a" * 61, "value": "x"}, "label"),
+    ("edit_block", {"label": "a\0", "value": "x"}, "label"),
+    ("edit_block", {"label": "a", "value": "x" * 2001}, "value"),
+    ("edit_block", {"label": "a", "append": ""}, "append"),
+    ("edit_block", {"label": "a", "append": "x" * 65_536}, "append"),
+    ("edit_block", {"label": "a", "old": "x", "new": "x" * 65_536}, "new"),
+    ("blocks", {"agent": "a\0"}, "agent"),
+]
+BAD_OF_MEM0: list[tuple[str, dict[str, Any], str]] = [
+    ("add_memory", {}, "text"),
+    ("add_memory", {"text": "a", "messages": [{"content": "b"}]}, "text"),
+    ("add_memory", {"text": "a", "expiration_date": "x" * 41}, "expiration_date"),
+    ("search_memories", {"query": "x", "limit": 0}, "limit"),
+    ("search_memories", {"query": "x", "top_k": 101}, "top_k"),
+    ("search_memories", {"query": "x", "threshold": 2}, "threshold"),
 ]
 
 
-@pytest.mark.parametrize(("tool", "arguments", "field"), BAD)
+@pytest.mark.parametrize(
+    ("tool", "arguments", "field"),
+    [
+        *((tool, {"subject": "ana"} | arguments, field) for tool, arguments, field in BAD),
+        *((tool, {"user_id": "ana"} | arguments, field) for tool, arguments, field in BAD_OF_MEM0),
+    ],
+)
 def test_bad_input_is_an_error_that_names_the_field(
     host: McpHost, tenant: Tenant, tool: str, arguments: dict[str, Any], field: str
 ) -> None:
     with tenant_scope(tenant.id):
         ensure_space(tenant.id, "ana")
-    problem = host.call_refused_tool(tool, **({"subject": "ana"} | arguments))
-    assert problem["status"] in (413, 422)
-    assert field in [each["field"] for each in problem["errors"]]
-    assert field in host.call_tool_for_text(tool, **({"subject": "ana"} | arguments))
+    problem = host.call_refused_tool(tool, **arguments)
+    assert problem["status"] in (400, 413, 422)
+    assert [each["field"] for each in problem["errors"]] == [field]
+    assert field in host.call_tool_for_text(tool, **arguments)
 
 
 def test_limits_stand_in_the_error_and_in_the_schema(host: McpHost) -> None:
