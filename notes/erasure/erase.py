@@ -7,7 +7,8 @@ be written or embedded anew is left to jobs. Call inside the tenant's scope, in 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from copy import copy
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -22,7 +23,7 @@ from memoryhub.dialogues.redaction import bury_words, draw_bars, hash_with_secre
 from memoryhub.tenants.models import Space
 from notes.erasure.clauses import has_own_words
 from notes.erasure.trace import ErasureTrace
-from notes.facts.intervals import repair_interval
+from notes.facts.intervals import is_claim_held, repair_interval
 from notes.history import row_kinds
 from notes.history.change_set import ChangeSet
 from notes.history.unit_of_work import RowKey
@@ -57,15 +58,16 @@ def erase_traced(found: ErasureTrace, actor: str, now: datetime, *, strict: bool
     gone = set(found.doomed_rows)
     purged = gone | set(found.rewritten_rows) | {("entity", i) for i in found.entities}
     purged |= _clear_themes(found)
-    reopened = _plan_reopenings(found)
+    repaired = _plan_repairs(found.space, found.list_doomed_facts(), found.released_ids)
+    _bridge_gaps(repaired)
     _blank_summaries(found, changes)
     counts["revisions"] = _purge_revisions(found.space, purged)
     counts.update(_delete_index_entries(found, purged))
     counts.update(_delete_what_tells_of_it(found))
     counts.update(_delete_rows(found, changes))
-    for fact, values in reopened:
+    counts["reopened"] = sum(_is_reopened(fact, values) for fact, values in repaired)
+    for fact, values in repaired:
         changes.update_row(fact, **values)
-    counts["reopened"] = sum("valid_to" in values for _, values in reopened)
     counts["withheld"] = len(found.rewritten_rows)
     Derivation.objects.filter(space=found.space, turn__in=found.erased_turn_ids).delete()
     counts["turns"] = redact_turns(found.space, found.turns)
@@ -75,35 +77,60 @@ def erase_traced(found: ErasureTrace, actor: str, now: datetime, *, strict: bool
     return counts
 
 
-def _plan_reopenings(found: ErasureTrace) -> list[tuple[Fact, dict[str, Any]]]:
+def find_reopened_facts(found: ErasureTrace, *, strict: bool) -> list[Fact]:
+    """The claims that were over, and that hold again once it is carried out."""
+    gone = found.doomed_rows | (found.tainted_rows if strict else {})
+    facts = [row for (kind, _), row in gone.items() if kind == "fact"]
+    repaired = _plan_repairs(found.space, facts, found.released_ids)
+    return [fact for fact, values in repaired if _is_reopened(fact, values)]
+
+
+def _is_reopened(fact: Fact, values: dict[str, Any]) -> bool:
+    after = copy(fact)
+    for name, value in values.items():
+        setattr(after, name, value)
+    return _is_open(after) and not _is_open(fact)
+
+
+def _is_open(fact: Fact) -> bool:
+    return is_claim_held(fact) and fact.valid_to is None
+
+
+def _plan_repairs(
+    space: Space, doomed: Iterable[Fact], released_ids: Collection[UUID]
+) -> list[tuple[Fact, dict[str, Any]]]:
     """The claims that those which go had bounded, with their intervals anew (X7, GR9)."""
-    gone = {fact.id: fact for fact in found.list_doomed_facts()}
-    if not gone and not found.released_ids:
+    gone = {fact.id: fact for fact in doomed}
+    if not gone and not released_ids:
         return []
     places = Q(id__in=[f.supersedes_id for f in gone.values()]) | Q(supersedes__in=gone)
-    released = list(Fact.objects.filter(id__in=found.released_ids).exclude(id__in=gone))
-    places |= Q(id__in=found.released_ids)
+    released = list(Fact.objects.filter(id__in=released_ids).exclude(id__in=gone))
+    places |= Q(id__in=released_ids)
     places |= Q(lineage__in={f.lineage for f in gone.values()})
     places |= Q(lineage__in={f.lineage for f in released})
     for fact in [*gone.values(), *released]:
         if fact.predicate_key:
             places |= Q(owner=fact.owner, predicate_key=fact.predicate_key)
-    remaining = list(Fact.objects.filter(places, space=found.space).exclude(id__in=gone))
+    remaining = list(Fact.objects.filter(places, space=space).exclude(id__in=gone))
     changed = []
     for fact in remaining:
         values = _repair_supersedes(fact, gone)
-        free = fact.id in found.released_ids
+        free = fact.id in released_ids
         interval = repair_interval(fact, list(gone.values()), remaining, released=free)
         if fact.corrected_by:
             interval = None
         values |= asdict(interval) if interval else {}
         if any(getattr(fact, name) != value for name, value in values.items()):
             changed.append((fact, values))
-    # Before the rows go, or the database would clear the pointers without a revision.
-    for fact, values in changed:
+    return changed
+
+
+def _bridge_gaps(repaired: Iterable[tuple[Fact, dict[str, Any]]]) -> None:
+    """Point past what goes before it does, or the database would clear the pointers without a
+    revision."""
+    for fact, values in repaired:
         if "supersedes_id" in values:
             Fact.objects.filter(id=fact.id).update(supersedes_id=values["supersedes_id"])
-    return changed
 
 
 def _repair_supersedes(fact: Fact, gone: dict[UUID, Fact]) -> dict[str, Any]:

@@ -15,7 +15,14 @@ from memoryhub.policies.services import set_policy
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import EvolutionEvent, Fact, Proposal, Receipt, Relation
 from tests.console.conftest import ConsoleWorld
-from tests.support.factories import make_entity, make_fact, make_proposal, make_receipt
+from tests.support.factories import (
+    MAY,
+    make_entity,
+    make_fact,
+    make_proposal,
+    make_receipt,
+    make_turns,
+)
 
 CONFIRM = "Erase for good</button>"
 
@@ -74,6 +81,33 @@ def test_what_goes_is_shown_row_by_row_before_it_is_confirmed(
     assert CONFIRM in page
     with tenant_scope(world.tenant.id):
         assert Fact.objects.filter(id=world.fact.id).exists(), "looking erases nothing"
+
+
+def test_what_becomes_true_again_is_named_before_it_is_confirmed(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    with tenant_scope(world.tenant.id):
+        before = make_fact(world.space, "Nora lives with Isla", valid_to=MAY, status="superseded")
+        after = make_fact(world.space, "Nora and Isla broke up", supersedes=before)
+    page = browser.get(erase_at(world), {"chosen": "yes", "facts": str(after.id)}).content.decode()
+    again = page.index("True again: nothing contradicts them any more")
+    assert again < page.index("Nora lives with Isla", again) < page.index(CONFIRM)
+
+
+def test_a_reply_goes_with_the_chosen_message_that_it_repeats(
+    browser: Client, world: ConsoleWorld, wish: Proposal
+) -> None:
+    with tenant_scope(world.tenant.id):
+        (said,) = make_turns(world.space, "My boat sank at Ostend.")
+        make_fact(world.space, "My boat sank at Ostend", said)
+        (reply,) = make_turns(world.space, "Your boat sank at Ostend.", role="assistant")
+    sent = {"chosen": "yes", "wish": str(wish.id), "turns": str(said.id), "sources": "yes"}
+    page = browser.get(erase_at(world), sent).content.decode()
+    assert reply.text in page
+    browser.post(erase_at(world), sent)
+    with tenant_scope(world.tenant.id):
+        left = Turn.objects.filter(id__in=[said.id, reply.id]).exclude(state=Turn.State.REDACTED)
+        assert not left.exists()
 
 
 def test_exchanges_and_relations_that_go_are_told_in_words(

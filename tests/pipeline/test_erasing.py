@@ -183,6 +183,10 @@ def test_X7_GR9_what_an_erased_fact_had_closed_is_open_again(reader: ScriptedHub
     with tenant_scope(reader.tenant.id):
         assert Fact.objects.get(object="Lisbon").valid_to is not None
         assert Entity.objects.filter(canonical_key="zanzibar").exists()
+    target = ErasureTarget("turns", (get_turn(reader, "Zanzibar").id,))
+    plan, rows, _staying = erase_targets.preview_erasure(reader.space, target)
+    assert [row.text for row in rows if row.how == "true again"] == ["Ana lives in Lisbon."]
+    assert plan.counts["reopened"] == 1
     receipt = erase_turns(reader, "Zanzibar")
     assert receipt.counts["reopened"] == 1
     with tenant_scope(reader.tenant.id):

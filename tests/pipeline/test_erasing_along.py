@@ -1,7 +1,8 @@
-"""What an erased message told besides goes from the replies that repeat it."""
+"""What an erased message told goes from the replies that repeat it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -26,19 +27,58 @@ SAID = [
 ]
 
 
-def test_what_else_an_erased_message_told_goes_from_replies() -> None:
+def say_all(said: Iterable[tuple[str, str, str]]) -> Space:
+    """Each message a day after the one before."""
     tenant = create_tenant("One", "one")
-    for at, (role, text, session) in enumerate(SAID):
+    for at, (role, text, session) in enumerate(said):
         message = Message(role, text, "Hub" if role == "assistant" else "", AT + timedelta(days=at))
         ingest_and_wait(tenant.id, IngestRequest("ana", [message], session))
     with tenant_scope(tenant.id):
-        space = Space.objects.get(subject="ana")
+        return Space.objects.get(subject="ana")
+
+
+def erase(space: Space, target: ErasureTarget) -> list[str]:
+    """Returns what the messages say afterwards."""
+    erase_targets.execute_erasure(space, target, "operator", AT + timedelta(days=9), reason="asked")
+    with tenant_scope(space.tenant_id):
+        return list(Turn.objects.filter(space=space).values_list("text", flat=True))
+
+
+def test_what_else_an_erased_message_told_goes_from_replies() -> None:
+    space = say_all(SAID)
+    with tenant_scope(space.tenant_id):
         told = Fact.objects.filter(space=space, text__contains="lawyer")
         chosen = told.get(text__contains="Delta Bank")
         assert told.count() > 1
-    target = ErasureTarget("facts", (chosen.id,), sources=True)
-    erase_targets.execute_erasure(space, target, "operator", AT + timedelta(days=9), reason="asked")
-    with tenant_scope(tenant.id):
-        texts = list(Turn.objects.filter(space=space).values_list("text", flat=True))
+    texts = erase(space, ErasureTarget("facts", (chosen.id,), sources=True))
     assert not [text for text in texts if "lawyer" in text or "Delta" in text]
     assert [text for text in texts if "You sing" in text]
+
+
+@pytest.mark.parametrize("sources", [True, False])
+def test_what_only_a_chosen_message_told_goes_from_replies_where_it_is_wished(
+    sources: bool,
+) -> None:
+    space = say_all(
+        [
+            ("user", "Isla and I broke up. She moved out on Sunday.", "isla"),
+            ("user", "I sing in a choir on Fridays.", "songs"),
+            ("assistant", "Isla and I broke up. She moved out on Sunday. (March 2026)", "chat"),
+            ("assistant", "You sing in a choir.", "chat"),
+        ]
+    )
+    with tenant_scope(space.tenant_id):
+        chosen = Turn.objects.get(space=space, role="user", text__contains="Isla")
+    texts = erase(space, ErasureTarget("turns", (chosen.id,), sources))
+    assert bool([text for text in texts if "Isla" in text]) is not sources
+    assert "You sing in a choir." in texts, "what another message told stays"
+
+
+def test_what_a_message_told_that_goes_besides_a_fact_goes_from_replies() -> None:
+    space = say_all(SAID)
+    with tenant_scope(space.tenant_id):
+        song = Fact.objects.filter(space=space, text__contains="choir").first()
+        work = Turn.objects.get(space=space, role="user", text__contains="Delta")
+        assert song is not None
+    texts = erase(space, ErasureTarget("facts", (song.id,), sources=True, turns=(work.id,)))
+    assert not [text for text in texts if "lawyer" in text or "Delta" in text]

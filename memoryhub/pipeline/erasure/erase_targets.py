@@ -8,7 +8,7 @@ is planned as jobs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -55,9 +55,9 @@ TargetKind = Literal["turns", "session", "facts", "subject"]
 
 @dataclass(frozen=True, slots=True)
 class ErasureTarget:
-    """What to erase of a space. `sources`: with facts, also the words that say them. `wishes`:
-    turns that asked for it; what of their exchanges repeats the facts goes too. `turns`: with
-    facts, turns that go whole besides."""
+    """What to erase of a space. `sources`: with facts, also the words that say them; with turns,
+    also replies that repeat what only those told. `wishes`: turns that asked for it; what of their
+    exchanges repeats the facts goes too. `turns`: with facts, turns that go whole besides."""
 
     kind: TargetKind
     ids: tuple[UUID, ...] = ()
@@ -82,11 +82,12 @@ class _Erasure:
 @dataclass(frozen=True, slots=True)
 class ErasedRow:
     """A row that an erasure reaches. `how`: it goes, loses a clause (`text`: what it loses), is
-    summed up anew without it, or is read again from what remains. `role` of a turn."""
+    summed up anew without it, is read again from what remains, or is a claim that was over and
+    holds again. `role` of a turn."""
 
     kind: str
     id: UUID
-    how: Literal["goes", "cut", "rewritten", "read again"]
+    how: Literal["goes", "cut", "rewritten", "read again", "true again"]
     text: str
     role: str = ""
 
@@ -136,7 +137,9 @@ def preview_erasure(
         staying = sources.find_turns_of_same_words(
             held, found.named_facts, found.touched_turn_ids, MAX_STAYING_TURNS
         )
-        return _count_traced(found, target, strict), _list_traced_rows(found, strict), staying
+        reopened = erase.find_reopened_facts(found, strict=strict)
+        plan = _count_traced(found, target, reopened, strict)
+        return plan, _list_traced_rows(found, reopened, strict), staying
 
 
 def list_overtaken_erasures(space: Space, target: ErasureTarget, now: datetime) -> list[Receipt]:
@@ -151,12 +154,15 @@ def list_overtaken_erasures(space: Space, target: ErasureTarget, now: datetime) 
         return [sealed.receipt for sealed in held]
 
 
-def _count_traced(found: ErasureTrace, target: ErasureTarget, strict: bool) -> ErasurePlan:
+def _count_traced(
+    found: ErasureTrace, target: ErasureTarget, reopened: Collection[Fact], strict: bool
+) -> ErasurePlan:
     counts = Counter(kind for kind, _ in found.doomed_rows)
     counts["turns"] = len(found.turns)
     counts["clauses"] = len(found.cuts)
     counts["wishes"] = len(found.touched_turn_ids.intersection(target.wishes))
     counts["rederived" if strict else "loosened"] = len(found.tainted_rows)
+    counts["reopened"] = len(reopened)
     counts["withheld"] = len(found.rewritten_rows)
     samples: dict[str, list[str]] = {"turn": [t.text for t in found.turns[:MAX_SAMPLES]]}
     samples["clause"] = [cut.lost for cut in found.cuts[:MAX_SAMPLES]]
@@ -174,9 +180,12 @@ def _get_first_line(row: Any) -> str:
     return next(lines, "")[:200]
 
 
-def _list_traced_rows(found: ErasureTrace, strict: bool) -> list[ErasedRow]:
+def _list_traced_rows(
+    found: ErasureTrace, reopened: Iterable[Fact], strict: bool
+) -> list[ErasedRow]:
     rows = [ErasedRow("turn", t.id, "goes", t.words, t.role) for t in found.turns]
     rows += [ErasedRow("turn", c.turn.id, "cut", c.lost, c.turn.role) for c in found.cuts]
+    rows += [ErasedRow("fact", fact.id, "true again", fact.text) for fact in reopened]
     tainted: Literal["goes", "read again"] = "goes" if strict else "read again"
     groups: tuple[tuple[dict[Any, Any], Any], ...] = (
         (found.doomed_rows, "goes"),
@@ -340,25 +349,37 @@ def _load_targets(
 ) -> tuple[list[Turn], list[TurnCut], list[Fact]]:
     """The turns that go, those that lose a clause, and the claims."""
     held = Turn.objects.filter(space=space).exclude(state=Turn.State.REDACTED).order_by("seq")
-    if target.kind == "turns":
-        return _with_copies(space, held, list(held.filter(id__in=target.ids)), []), [], []
-    if target.kind == "session":
-        return _with_copies(space, held, list(held.filter(session__in=target.ids)), []), [], []
-    facts = list(Fact.objects.filter(space=space, id__in=target.ids))
+    named = target.ids if target.kind == "facts" else ()
+    facts = list(Fact.objects.filter(space=space, id__in=named))
     facts += _load_rewordings(facts)
-    whole: list[Turn] = []
-    cuts: list[TurnCut] = []
-    if target.sources and facts:
-        whole, cuts = sources.find_told_turns(held, facts, target.wishes)
-        # What goes with these messages stands in replies as well.
-        if along := sources.load_facts_told_only_by(whole, facts):
-            whole, cuts = sources.find_told_turns(held, [*facts, *along], target.wishes)
-    elif target.sources:
-        whole, cuts = sources.find_wishes(held, () if target.ids else target.wishes)
-    whole += held.filter(id__in=target.turns).exclude(id__in=[turn.id for turn in whole])
-    whole = _with_copies(space, held, whole, cuts)
+    chosen = list(held.filter(_is_chosen(target)))
+    whole, cuts = _find_telling(held, target, facts, chosen) if target.sources else ([], [])
+    whole = _with_copies(space, held, _merge_turns(whole, chosen), cuts)
     gone = {turn.id for turn in whole}
     return whole, [cut for cut in cuts if cut.turn.id not in gone], facts
+
+
+def _is_chosen(target: ErasureTarget) -> Q:
+    """The turns that a person has chosen as they are, whatever they tell."""
+    if target.kind == "session":
+        return Q(session__in=target.ids)
+    return Q(id__in=target.turns if target.kind == "facts" else target.ids)
+
+
+def _find_telling(
+    held: QuerySet[Turn], target: ErasureTarget, facts: Sequence[Fact], chosen: Sequence[Turn]
+) -> sources.FoundTurns:
+    """What tells the claims, and what repeats them or anything that only what goes has told."""
+    if not facts and not chosen:
+        return sources.find_wishes(held, () if target.ids else target.wishes)
+    whole, cuts = sources.find_told_turns(held, facts, target.wishes) if facts else ([], [])
+    if along := sources.load_facts_told_only_by(_merge_turns(whole, chosen), facts):
+        whole, cuts = sources.find_told_turns(held, [*facts, *along], target.wishes)
+    return whole, cuts
+
+
+def _merge_turns(*groups: Iterable[Turn]) -> list[Turn]:
+    return list({turn.id: turn for group in groups for turn in group}.values())
 
 
 def _with_copies(
@@ -378,7 +399,7 @@ def _with_copies(
         for turn in steps
         if _rests_on(turn, lost) or has_erased_words(turn.text, lost.values(), remaining)
     ]
-    return list({turn.id: turn for turn in [*whole, *copies]}.values())
+    return _merge_turns(whole, copies)
 
 
 def _rests_on(turn: Turn, lost: Collection[int]) -> bool:

@@ -54,7 +54,9 @@ class ErasureChoice:
         if self.facts:
             ids = tuple(fact.id for fact in self.facts)
             return ErasureTarget("facts", ids, self.sources, wishes, turns)
-        return ErasureTarget("turns", (*turns, *wishes)) if turns else None
+        if turns:
+            return ErasureTarget("turns", (*turns, *wishes), self.sources, wishes)
+        return None
 
     @property
     def is_open(self) -> bool:

@@ -42,8 +42,9 @@ _FATES = {
     "cut": _("Loses these words, keeps the rest"),
     "rewritten": _("Cleared, and summarised again without these words"),
     "read again": _("Derived again from what remains"),
+    "true again": _("True again: nothing contradicts them any more"),
 }
-MAX_SHOWN_ROWS = 200
+MAX_SHOWN_ROWS = 200  # of those that lose something; what becomes true again is shown in full
 
 
 @page_at("spaces/<uuid:space_id>/erase/", "space-erase")
@@ -62,7 +63,8 @@ def erasure_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     overtaken = erase_targets.list_overtaken_erasures(row, target, now) if target else []
     order = list(_FATES)
     rows.sort(key=lambda each: (order.index(each.how), each.kind, each.role))
-    shown = rows[:MAX_SHOWN_ROWS]
+    reopened = [each for each in rows if each.how == "true again"]
+    shown = [*rows[: len(rows) - len(reopened)][:MAX_SHOWN_ROWS], *reopened]
     with tenant_scope(request.tenant.id):
         shown = _name_rows(shown)
         return render_tab(
