@@ -66,12 +66,12 @@ class FilteredArguments(ScopedArguments):
     show_expired: bool = False
     enable_graph: bool | None = Field(None, description="Changes nothing.")
 
-    def build_filters(self, caller: Caller) -> Mem0Filters:
+    def build_filters(self, caller: Caller) -> dict[str, Any]:
+        """The filters, and the ids beside them."""
         ids = self.build_ids(caller)
         if _has_user_filter(self.filters) and not self.user_id:
             ids.pop("user_id", None)
-        both = [each for each in (self.filters, ids) if each]
-        return {"AND": both} if len(both) > 1 else (both[0] if both else {})
+        return {"filters": self.filters, **ids}
 
 
 def _has_user_filter(filters: object) -> bool:
@@ -132,16 +132,15 @@ def _run_add(caller: Caller, asked: AddMemoryArguments) -> ToolResult:
 
 
 def _run_search(caller: Caller, asked: SearchMemoriesArguments) -> ToolResult:
-    body = asked.dump_set_fields("query", "threshold", "show_expired") | {
-        "filters": asked.build_filters(caller)
-    }
+    body = asked.dump_set_fields("query", "threshold", "show_expired")
+    body |= asked.build_filters(caller)
     if most := asked.limit or asked.top_k:
         body["top_k"] = most
     return render_json(caller.post("/v3/memories/search/", body))
 
 
 def _run_list(caller: Caller, asked: GetMemoriesArguments) -> ToolResult:
-    body = asked.dump_set_fields("show_expired") | {"filters": asked.build_filters(caller)}
+    body = asked.dump_set_fields("show_expired") | asked.build_filters(caller)
     page = caller.post("/v3/memories/", body, page=asked.page, page_size=asked.page_size)
     return render_json(_replace_page_links(page))
 

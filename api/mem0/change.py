@@ -46,7 +46,7 @@ from notes.quality.feedback import MAX_REASON_LENGTH, set_feedback
 
 MAX_BATCH_MEMORIES = 1_000
 # How these clients say that a whole project is to be emptied.
-_WHOLE_PROJECT = {"AND": [{name: "*"} for name in ID_NAMES]}
+_WHOLE_PROJECT = {name: {name: "*"} for name in ID_NAMES}
 
 
 class MemoriesV1View(AddView):

@@ -3,7 +3,7 @@ and it is put together when it is fetched. A schema is filled from memories as i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -38,7 +38,7 @@ _MOST_SUMMED_UP, _MOST_CHARACTERS = 30, 2_000
 _SALT = "mem0.export"
 
 
-def _select_visible(key: KeyRow, filters: object) -> MemorySelection:
+def _select_visible(key: KeyRow, filters: Mapping[str, object]) -> MemorySelection:
     """Call inside the tenant's scope. Raises InvalidInput."""
     return select_memories(key, filters, build_visible_condition(timezone.now(), expired=False))
 
@@ -65,7 +65,8 @@ class CreateExportView(Mem0View):
         filters, schema = read_filters(body), read_schema(body.get("schema"))
         with tenant_scope(key.tenant_id):
             _select_visible(key, filters)  # refused now if wrong
-        wanted = {"tenant": str(key.tenant_id), "filters": filters, "schema": schema}
+        joined = {"AND": list(filters.values())}
+        wanted = {"tenant": str(key.tenant_id), "filters": joined, "schema": schema}
         export_id = signing.dumps(wanted, salt=_SALT, compress=True)
         told = {"message": "The export can be fetched", "status": "SUCCEEDED", "id": export_id}
         return Response(name_ignored(told, list_ignored(body, ("schema", "filters"))))
@@ -92,7 +93,7 @@ class FetchExportView(Mem0View):
         return Response({"memories": [render.render_memory(fact) for fact in rows]})
 
 
-def _read_signed_export(key: KeyRow, export_id: object) -> tuple[Any, dict[str, Any]]:
+def _read_signed_export(key: KeyRow, export_id: object) -> tuple[dict[str, object], dict[str, Any]]:
     """(filters, schema) of an export of this tenant. Raises NotFound."""
     try:
         made = signing.loads(str(export_id), salt=_SALT)
@@ -100,7 +101,7 @@ def _read_signed_export(key: KeyRow, export_id: object) -> tuple[Any, dict[str, 
         made = {}
     if made.get("tenant") != str(key.tenant_id):
         raise NotFound("There is no such export.")
-    return made["filters"], made["schema"]
+    return {"filters": made["filters"]}, made["schema"]
 
 
 class SummaryView(Mem0View):

@@ -59,7 +59,7 @@ class ProfileView(Mem0View):
             settings = _load_settings(key)
             _get_users(key, [name])
             shown = build_visible_condition(timezone.now(), expired=False)
-            rows = list(select_memories(key, {"user_id": {"eq": name}}, shown).rows)
+            rows = list(select_memories(key, {"user_id": {"user_id": {"eq": name}}}, shown).rows)
         known = list_known_values(rows)
         schema = read_schema(settings["schema"])
         profile = fill_schema(schema, known) if schema else build_plain_profile(known)

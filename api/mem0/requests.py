@@ -223,7 +223,7 @@ class UpdateMemorySerializer(serializers.Serializer[Any]):
 
 
 def read_deletion(query: Mapping[str, list[str]]) -> dict[str, Any]:
-    """Which memories to delete, as a filter, by the parameters of a query.
+    """Which memories to delete: filters, by the parameters of a query.
 
     Raises InvalidInput for what is not known, empty or no filter: a deletion that passed
     something over would take more than was asked for.
@@ -231,13 +231,16 @@ def read_deletion(query: Mapping[str, list[str]]) -> dict[str, Any]:
     if unknown := sorted(set(query) - {*ID_NAMES, *DELETE_FIELDS, *_TENANT_FIELDS}):
         known = ", ".join((*ID_NAMES, *DELETE_FIELDS))
         raise InvalidInput(f"nothing is chosen by {unknown[0]}; known: {known}", field=unknown[0])
-    wanted: list[Any] = []
+    wanted: dict[str, Any] = {}
     for name in (*ID_NAMES, *DELETE_FIELDS):
-        if not all(text.strip() for text in query.get(name, ["-"])):
+        texts = query.get(name, [])
+        if not all(text.strip() for text in texts):
             raise InvalidInput("not empty: leave it out, or say whose", field=name)
-        for text in query.get(name, []):
-            wanted.append({name: text} if name in ID_NAMES else _read_object(text, name))
-    return {"AND": wanted} if wanted else {}
+        if texts:
+            is_id = name in ID_NAMES
+            parts = [{name: text} if is_id else _read_object(text, name) for text in texts]
+            wanted[name] = {"AND": parts} if len(parts) > 1 else parts[0]
+    return wanted
 
 
 def _read_object(text: str, name: str) -> dict[str, Any]:

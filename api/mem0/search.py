@@ -44,12 +44,10 @@ MAX_RESULTS = 100
 MAX_SPACES = 20
 
 
-def read_filters(body: Mapping[str, Any]) -> object:
-    """What was sent as filters, together with ids sent beside them."""
-    sent, beside = body.get("filters"), read_top_level_ids(body)
-    if sent is None or sent == {}:
-        return beside
-    return {"AND": [sent, beside]} if beside else sent
+def read_filters(body: Mapping[str, Any]) -> dict[str, object]:
+    """What was sent as filters, and the ids beside them, by parameter."""
+    sent = body.get("filters")
+    return ({} if sent in (None, {}) else {"filters": sent}) | read_top_level_ids(body)
 
 
 class SearchMemoriesView(Mem0View):
@@ -65,7 +63,7 @@ class SearchMemoriesView(Mem0View):
             as_of or timezone.now(), expired=bool(wanted["show_expired"])
         )
         with tenant_scope(key.tenant_id):
-            chosen = select_memories(key, read_filters(body), shown, more=build_extra_filters(body))
+            chosen = select_memories(key, read_filters(body) | build_extra_filters(body), shown)
             if len(chosen.spaces) > MAX_SPACES:
                 message = f"memories of more than {MAX_SPACES} users: name them"
                 raise InvalidInput(message, field="filters")
@@ -150,7 +148,7 @@ def list_memories(request: Request, body: Mapping[str, Any]) -> dict[str, Any]:
     key, wanted = get_request_key(request), validate_body(ListMemoriesSerializer, body)
     shown = build_visible_condition(timezone.now(), expired=bool(wanted["show_expired"]))
     with tenant_scope(key.tenant_id):
-        rows = select_memories(key, read_filters(body), shown, more=build_extra_filters(body)).rows
+        rows = select_memories(key, read_filters(body) | build_extra_filters(body), shown).rows
         page = build_page(request, rows, lambda facts: list(map(render.render_memory, facts)))
     page["results"] = select_fields(page["results"], body.get("fields"))
     return name_ignored(page, list_ignored(body, LIST_FIELDS))

@@ -109,21 +109,18 @@ def _build_category_names() -> Case:
     return Case(*known, *more, default=brought, output_field=names)
 
 
-def select_memories(
-    key: KeyRow, filters: object, shown: Q, *, more: Mapping[str, object] | None = None
-) -> MemorySelection:
+def select_memories(key: KeyRow, wanted: Mapping[str, object], shown: Q) -> MemorySelection:
     """The memories that pass. Call inside the tenant's scope.
 
-    `more`: further filters, by the name of the parameter each came in. Raises InvalidInput,
-    also when no id of a user, agent, app or run says whose memories are meant.
+    `wanted`: filters, all of which hold, by the name of the parameter that each came in. Raises
+    InvalidInput, also when no id of a user, agent, app or run says whose memories are meant.
     """
-    node = parse_filter(filters, FILTER_FIELDS)
+    node = And(tuple(_parse_parameter(name, raw) for name, raw in wanted.items()))
     if not any(_is_naming_test(test, negated) for test, negated in list_tests(node)):
         raise InvalidInput(f"one of {', '.join(ID_NAMES)} is needed", field="filters")
     parts = list(_list_conjuncts(node))
-    extra = [parse_filter(raw, FILTER_FIELDS, field=name) for name, raw in (more or {}).items()]
     users = [part for part in parts if _is_user_test(part)]
-    rest = [part for part in parts if not _is_user_test(part)] + extra
+    rest = [part for part in parts if not _is_user_test(part)]
     spaces = filter_reached(Space.objects.all(), key, "id")
     for part in users:
         spaces = spaces.filter(subject__in=_list_users(part))
@@ -142,6 +139,16 @@ def select_everything(key: KeyRow, shown: Q) -> MemorySelection:
     rows = annotate_mem0_names(filter_reached(Fact.objects.filter(shown), key))
     rows = rows.order_by("-asserted_at", "-id")
     return MemorySelection(list(spaces), rows, covers_whole_spaces=True)
+
+
+def _parse_parameter(name: str, raw: object) -> FilterNode:
+    """Of a parameter that is no filter itself, only its own name says what was sent."""
+    try:
+        return parse_filter(raw, FILTER_FIELDS, field=name)
+    except InvalidInput as error:
+        if name != "filters":
+            error.field = name
+        raise
 
 
 def _is_naming_test(test: FieldTest, negated: bool) -> bool:
@@ -211,5 +218,5 @@ def _parse_memory_id(text: str) -> UUID:
 
 
 def read_top_level_ids(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Ids outside of filters, as older clients send them, as a filter."""
-    return {name: data[name] for name in ID_NAMES if data.get(name) is not None}
+    """Ids outside of filters, as older clients send them, each as a filter."""
+    return {name: {name: data[name]} for name in ID_NAMES if data.get(name) is not None}

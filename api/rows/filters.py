@@ -168,22 +168,26 @@ def _parse_tests(name: str, key: str, kind: FieldKind, value: object, where: str
     if value == ANY_VALUE and "any" in OPERATORS[kind]:
         return FieldTest(name, "any", None, key)
     tests = (
-        FieldTest(name, op, _parse_operand(op, each, kind, f"{where}.{op}"), key)
-        for op, each in _parse_operators(value, kind).items()
+        FieldTest(name, op, _parse_operand(op, operand, kind, place), key)
+        for op, operand, place in _list_operators(value, kind, where)
     )
     return And(tuple(tests))
 
 
-def _parse_operators(value: object, kind: FieldKind) -> Mapping[str, object]:
-    """The value of a field as operators. An object of the caller's may itself be compared: it is
-    one of operators only if every key is."""
+def _list_operators(
+    value: object, kind: FieldKind, where: str
+) -> Iterator[tuple[str, object, str]]:
+    """The value of a field as operators, each with its operand and the place where that was sent.
+    An object of the caller's may itself be compared: it is one of operators only if every key
+    is."""
+    named = isinstance(value, dict) and all(op in OPERATORS[kind] and op != "any" for op in value)
     if isinstance(value, list) and kind != "object":
-        return {"in": value}
-    if isinstance(value, dict) and value:
-        named = all(op in OPERATORS[kind] and op != "any" for op in value)
-        if named or kind != "object":
-            return value
-    return {"eq": value}
+        yield "in", value, where
+    elif isinstance(value, dict) and value and (named or kind != "object"):
+        for op, operand in value.items():
+            yield op, operand, f"{where}.{op}"
+    else:
+        yield "eq", value, where
 
 
 def _parse_operand(op: str, value: object, kind: FieldKind, where: str) -> Any:

@@ -231,6 +231,9 @@ BAD_OF_MEM0: list[tuple[str, dict[str, Any], str]] = [
     ("add_memory", {"text": "a", "messages": [{"content": "b"}]}, "text"),
     ("add_memory", {"text": "a", "expiration_date": "x" * 41}, "expiration_date"),
     ("search_memories", {"query": "x", "limit": 0}, "limit"),
+    ("search_memories", {"query": "x", "run_id": "\0"}, "run_id"),
+    ("get_memories", {"filters": {"created_at": "?"}}, "filters.created_at"),
+    ("get_memories", {"user_id": "a\0"}, "user_id"),
     ("search_memories", {"query": "x", "top_k": 101}, "top_k"),
     ("search_memories", {"query": "x", "threshold": 2}, "threshold"),
 ]

@@ -350,23 +350,25 @@ def test_all_of_a_users_memories_are_deleted_in_one_undoable_event(
 
 
 @pytest.mark.parametrize(
-    "query",
+    ("query", "field"),
     [
-        "user_id=ana&colour=red",
-        "user_id=ana&run_id=",
-        "user_id=ana&run_id=%20",
-        "user_id=ana&metadata=red",
-        "user_id=ana&filters=[1]",
-        "user_id=ana&filters={'colour': 'red'}",
-        'metadata={"team": "red"}',
-        "user_id=ana&user_id=",
+        ("user_id=ana&colour=red", "colour"),
+        ("user_id=ana&run_id=", "run_id"),
+        ("user_id=ana&run_id=%20", "run_id"),
+        ("user_id=ana&run_id=r%00", "run_id"),
+        ("user_id=ana&metadata=red", "metadata"),
+        ("user_id=ana&filters=[1]", "filters"),
+        ("user_id=ana&filters={'colour': 'red'}", "filters.colour"),
+        ('metadata={"team": "red"}', "filters"),
+        ("user_id=ana&user_id=", "user_id"),
     ],
 )
 def test_a_deletion_that_is_not_understood_deletes_nothing(
-    mem0: APIClient, keep: Add, texts: Texts, query: str
+    mem0: APIClient, keep: Add, texts: Texts, query: str, field: str
 ) -> None:
     keep("One.", metadata={"team": "red"})
-    assert mem0.delete(f"/v1/memories/?{query}").status_code == 400
+    answer = mem0.delete(f"/v1/memories/?{query}")
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, field)
     assert texts({"user_id": "ana"}) == ["One."]
 
 
@@ -682,11 +684,15 @@ def test_a_setting_of_the_project_that_steers_nothing_is_refused_by_name(
         ("/v3/memories/search/", {"query": " ", "filters": {"user_id": "a"}}, "query"),
         ("/v3/memories/search/", {"query": [], "filters": {"user_id": "a"}}, "query"),
         ("/v3/memories/search/", {"query": "x", "filters": {"user_id": "a"}, "top_k": 0}, "top_k"),
-        (
-            "/v3/memories/",
-            {"filters": {"user_id": "a", "created_at": "?"}},
-            "filters.created_at.eq",
-        ),
+        ("/v3/memories/", {"filters": {"user_id": "a", "created_at": "?"}}, "filters.created_at"),
+        ("/v3/memories/", {"filters": {"user_id": "a\0"}}, "filters.user_id"),
+        ("/v2/memories/", {"user_id": "a\0"}, "user_id"),
+        ("/v2/memories/", {"user_id": "a", "filters": {"run_id": 1}}, "filters.run_id"),
+        ("/v3/memories/", {"filters": {"user_id": "a"}, "categories": "x"}, "categories"),
+        ("/v3/memories/", {"filters": {"user_id": "a"}, "start_date": "?"}, "start_date"),
+        ("/v3/memories/", {"filters": {"user_id": "a"}, "end_date": "?"}, "end_date"),
+        ("/v3/memories/", {"filters": {"user_id": "a"}, "keywords": [1]}, "keywords"),
+        ("/v3/memories/", {"filters": {"user_id": "a"}, "metadata": [1]}, "metadata"),
         ("/v3/memories/", {"filters": {"user_id": "a"}, "fields": 1}, "fields"),
         ("/v3/memories/?page=0", {"filters": {"user_id": "a"}}, "page"),
         ("/v1/exports/", {}, "filters"),
