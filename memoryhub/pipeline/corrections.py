@@ -14,6 +14,7 @@ that was read, and Conflict where another memory stands in the way.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -43,7 +44,7 @@ from notes.corrections.edits import (
     find_facts_naming,
     replace_named_value,
 )
-from notes.facts.slots import ClaimSlots, carry_slots_over
+from notes.facts.slots import ClaimSlots, carry_slots_over, find_value_in_place
 from notes.history import timeline
 from notes.history.change_set import ChangeSet
 from notes.history.timeline import RowChange
@@ -174,18 +175,30 @@ def _add_read_values(
 
 
 def read_claim_value(fact: Fact, text: str, now: datetime) -> str | None:
-    """What new words for a fact say by its predicate, None where rules can't tell: the value of
-    before, where they say that still. Pure."""
+    """What new words for a fact say by its predicate or in the place of its value, None where rules
+    can't tell: the value of before, where they say that still. Pure."""
+    text = text.strip()
     slots = ClaimSlots(*(getattr(fact, column) for column in ClaimSlots._fields))
-    if not fact.predicate_key or not text.strip():
+    if not text or not (fact.predicate_key or fact.object):
         return None
-    if carried := carry_slots_over(fact.text, text.strip(), slots):
+    if carried := carry_slots_over(fact.text, text, slots):
         return carried.object or None
+    found = _read_by_predicate(fact, text, now) if fact.predicate_key else []
+    if fact.object:
+        found.append(find_value_in_place(fact.text, text, fact.object))
+        found.append(fact.object if build_value_pattern(fact.object).search(text) else "")
+    return next(filter(None, found), None)
+
+
+def _read_by_predicate(fact: Fact, text: str, now: datetime) -> list[str]:
     said = Utterance("turn", fact.owner, "user", text[:_MAX_READ_LENGTH], now)
     (built,) = LocalEngine().extract_memories([Exchange([said])])
-    same = [each.object for each in built.facts if each.predicate_key == fact.predicate_key]
-    kept = fact.object if fact.object.casefold() in text.casefold() else ""
-    return next(filter(None, [*same, kept]), None)
+    return [each.object for each in built.facts if each.predicate_key == fact.predicate_key]
+
+
+def build_value_pattern(value: str) -> re.Pattern[str]:
+    """Finds a value as words of its own: "5 mg" not in "15 mg"."""
+    return re.compile(rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])", re.I)
 
 
 def retract_fact(

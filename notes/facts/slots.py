@@ -7,8 +7,10 @@ the slots any more, since a changed verb may turn the claim round.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
+_FIRST_WORD = re.compile(r"\W*\w+")
 _END_MARKS = " .。!！"
 MAX_SLOT_LENGTH = 500
 
@@ -36,6 +38,17 @@ def carry_slots_over(old: str, new: str, slots: ClaimSlots) -> ClaimSlots | None
             said = becomes[at : len(becomes) - tail].strip()
             return slots._replace(**{name: said}) if 0 < len(said) <= MAX_SLOT_LENGTH else None
     return slots if was == becomes else None
+
+
+def find_value_in_place(old: str, new: str, value: str) -> str:
+    """What stands in `new` where `old` had the value: behind all that went before it, and before
+    the word that followed it. "" if one of the two is not there any more."""
+    before, found, after = old.rpartition(value)
+    following = _FIRST_WORD.match(after)
+    if not found or not following or not new.startswith(before):
+        return ""
+    said = re.match(rf"(.+?){re.escape(following[0])}(?!\w)", new[len(before) :])
+    return said[1].strip()[:MAX_SLOT_LENGTH] if said else ""
 
 
 def _find_changed_span(old: str, new: str) -> tuple[int, int]:

@@ -145,6 +145,38 @@ def test_a_value_that_the_sentence_does_not_say_is_refused(
         assert Fact.objects.get(retired_at=None).text == (text if is_said else held)
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Callum takes 10 mg of ramipril every morning.", "10 mg of ramipril"),
+        ("Callum takes 10 mg of ramipril every evening, with water.", "10 mg of ramipril"),
+        ("Callum takes 5 mg of ramipril at noon.", "5 mg of ramipril"),
+        ("Callum is on 15 mg of ramipril now.", ""),
+    ],
+)
+def test_a_value_left_as_it_was_is_read_from_the_sentence_or_left_out(
+    browser: Client, world: ConsoleWorld, text: str, value: str
+) -> None:
+    held = "Callum takes 5 mg of ramipril every morning."
+    with tenant_scope(world.tenant.id):
+        Fact.objects.filter(id=world.fact.id).update(text=held, object="5 mg of ramipril")
+    browser.post(
+        build_address(world), {"action": "correct", "text": text, "value": "5 mg of ramipril"}
+    )
+    with tenant_scope(world.tenant.id):
+        now_held = Fact.objects.get(retired_at=None)
+    assert (now_held.text, now_held.object) == (text, value)
+
+
+def test_a_refused_form_keeps_what_was_typed(browser: Client, world: ConsoleWorld) -> None:
+    form = {"action": "correct", "text": "I keep goats", "value": "hens", "reason": "she told me"}
+    page = browser.post(build_address(world), form).content.decode()
+    assert "Nothing was changed" in page
+    assert ">I keep goats</textarea>" in page
+    assert 'value="hens"' in page
+    assert 'value="she told me"' in page
+
+
 def test_a_correction_stands_in_the_history_with_name_reason_and_undo(
     browser: Client, world: ConsoleWorld
 ) -> None:

@@ -3,7 +3,6 @@ are everyday words: *Mark as false* retracts, *Hide* forgets."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +20,7 @@ from memoryhub.pipeline.corrections import (
     Correction,
     CorrectionOptions,
     FactCorrection,
+    build_value_pattern,
     find_facts_naming,
     replace_named_value,
 )
@@ -197,10 +197,10 @@ def _read_corrections(given: CorrectionInput, now: datetime) -> dict[UUID, FactC
     if value in ("", fact.object):
         reworded = text.strip() != fact.text
         value = corrections.read_claim_value(fact, text, now) if reworded else None
-        if value is None and reworded and fact.object:
-            if fact.object in fact.text:
-                raise InvalidInput(gettext("give its value in a word or two"), field="value")
+        if value is None and reworded and fact.object not in fact.text:
             value = fact.object  # neither words say it: it stands in the form, and stays
+        if value is None and given.also:
+            raise InvalidInput(gettext("give its value in a word or two"), field="value")
     elif text.strip() and (value or "").casefold() not in text.casefold():
         message = gettext("the sentence doesn't say “%(value)s”: put it there too")
         raise InvalidInput(message % {"value": value}, field="value")
@@ -219,8 +219,7 @@ def compose_statement(given: CorrectionInput, fact: Fact) -> str:
     is_value_alone = value not in ("", fact.object) and text.strip() == fact.text
     if not is_value_alone or not fact.object:
         return text
-    named = rf"(?<![A-Za-z0-9]){re.escape(fact.object)}(?![A-Za-z0-9])"
-    return re.sub(named, lambda _: value, fact.text, flags=re.I)
+    return build_value_pattern(fact.object).sub(lambda _: value, fact.text)
 
 
 def _read_since(given: CorrectionInput, fact: Fact) -> datetime | None:

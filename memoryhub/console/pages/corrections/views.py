@@ -32,15 +32,17 @@ from notes.models import Fact, Note
 def build_correction_form(
     request: ConsoleRequest, space: Any, kind: str, row: Fact | Note, now: datetime
 ) -> dict[str, Any]:
-    """The form that the address asks for, filled in as far as it is, and what sending it would
-    do. Empty when it asks for none, or the reader may not. Call inside the tenant's scope.
+    """The form that the address asks for, or that was sent and refused, filled in as far as it is,
+    and what sending it would do. Empty when none is asked for, or the reader may not. Call inside
+    the tenant's scope.
     """
-    action = actions.find_action(request.GET.get("action", ""))
+    sent = request.POST if request.method == "POST" else request.GET
+    action = actions.find_action(sent.get("action", ""))
     offered = actions.list_offered_actions(kind, row) if request.seat.can_edit else []
     if action is None or action not in offered:
         return {}
-    filled = {**actions.build_initial_values(kind, row, space), **request.GET.dict()}
-    also = read_ids(request.GET.getlist("also"))
+    filled = {**actions.build_initial_values(kind, row, space), **sent.dict()}
+    also = read_ids(sent.getlist("also"))
     given = CorrectionInput(kind, row.id, filled, space, also)
     q = given["find"][:200]
     difference, naming = [], []
@@ -63,8 +65,9 @@ def build_correction_form(
 
 def correct_memory(
     request: ConsoleRequest, space_id: UUID, kind: str, row_id: UUID
-) -> HttpResponse:
-    """Do what the form says, and show the memory, or what now stands for it."""
+) -> HttpResponse | None:
+    """Do what the form says, and show the memory, or what now stands for it. None after a refusal:
+    the page is then shown with the form as it was sent."""
     check_role(request, Membership.Role.EDITOR)
     with tenant_scope(request.tenant.id):
         space = Space.objects.get(id=space_id)
@@ -77,7 +80,7 @@ def correct_memory(
         gettext("Nothing was changed: %(why)s."),
     )
     if made is None:
-        return redirect(f"space-{kind}", space_id, row_id)
+        return None
     action = actions.find_action(name)
     assert action is not None, "run_action has refused it"
     messages.success(request, str(action.done), extra_tags=build_correction_undo_tags(made))

@@ -172,11 +172,13 @@ def _find_correction(life: FactBiography) -> EvolutionEvent | None:
 @tenant_view()
 def fact_page(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpResponse:
     """Sent, it is put right: see `corrections`."""
+    if request.method == "POST":
+        with tenant_scope(request.tenant.id):
+            get_fact_or_404(get_space_or_404(space_id, timezone.now()), fact_id)
+        if corrected := correct_memory(request, space_id, "fact", fact_id):
+            return corrected
     with tenant_scope(request.tenant.id):
-        if request.method != "POST":
-            return _render_fact(request, space_id, fact_id)
-        get_fact_or_404(get_space_or_404(space_id, timezone.now()), fact_id)
-    return correct_memory(request, space_id, "fact", fact_id)
+        return _render_fact(request, space_id, fact_id)
 
 
 def _render_fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpResponse:

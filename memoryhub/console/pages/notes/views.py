@@ -212,11 +212,13 @@ def _name_link(link: Link) -> str:
 @tenant_view()
 def note_page(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> HttpResponse:
     """Sent, it is put right: see `corrections`."""
+    if request.method == "POST":
+        with tenant_scope(request.tenant.id):
+            get_note_or_404(get_space_or_404(space_id, timezone.now()), note_id)
+        if corrected := correct_memory(request, space_id, "note", note_id):
+            return corrected
     with tenant_scope(request.tenant.id):
-        if request.method != "POST":
-            return _render_note(request, space_id, note_id)
-        get_note_or_404(get_space_or_404(space_id, timezone.now()), note_id)
-    return correct_memory(request, space_id, "note", note_id)
+        return _render_note(request, space_id, note_id)
 
 
 def _render_note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> HttpResponse:
