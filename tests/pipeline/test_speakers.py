@@ -12,6 +12,7 @@ from memoryhub.recall.answers import answer_question
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
+from notes.models import Fact
 from tests.support.ingest import ingest_and_wait
 
 pytestmark = pytest.mark.django_db
@@ -63,6 +64,14 @@ def test_E25_a_note_of_words_under_an_id_answers_as_the_subjects(tenant: Tenant)
     space = tell(tenant, "user-42", ("user-42", "Hi, I'm Petra. I love chess."))
     assert "chess" in answer_question(space, "what do i love").text
     assert "user-42" not in answer_question(space, "what do i love").text
+
+
+def test_E25_a_whole_name_is_learned_from_a_greeting(tenant: Tenant) -> None:
+    space = tell(tenant, "callum-w", ("callum-w", "Hi! I'm Callum Whitlock. I love chess."))
+    assert space.display_name == "Callum Whitlock"
+    with tenant_scope(tenant.id):
+        told = list(Fact.objects.filter(space=space).values_list("text", flat=True))
+    assert told == ["Callum Whitlock loves chess."]
 
 
 def test_E25_the_words_said_before_a_name_was_given_are_theirs_too(tenant: Tenant) -> None:

@@ -60,6 +60,7 @@ _MAX_FACTS = 20  # facts of an exchange (spec §16)
 _LASTS = re.compile(
     r"\b(?:still|ha(?:s|ve) had|until|til|till)\b|['’]ve had\b| now\.$"
     r"|\b(?:came|come|gone|went) through\b"
+    r"|\b(?:kept|(?:is|are|am) keeping|got accepted|booked|put (?:me|us|him|her|them) on)\b"
     r"|\b(?:is|are|am|been)(?: \w+){0,2} since\b|['’](?:m|s|re)(?: \w+){0,2} since\b",
     re.I,
 )

@@ -409,3 +409,68 @@ def test_what_is_typed_in_a_hurry_is_told(text: str, told: str) -> None:
 @pytest.mark.parametrize("text", ["my sister works at tesco", "my dog food is expensive"])
 def test_what_a_relative_does_is_no_name(text: str) -> None:
     assert not any(" is user-31's " in fact and "food" not in fact for fact in tell_texts(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("my parents? they're divorced", "user-31's parents are divorced."),
+        ("Mum rang and dad didn't, they're divorced", "user-31's parents are divorced."),
+        ("My kids hate peas, they love corn.", "user-31's kids love corn."),
+        ("My sons play football. They are 8 and 10.", "user-31's sons are 8 and 10."),
+    ],
+)
+def test_they_are_the_relatives_spoken_of(text: str, told: str) -> None:
+    assert find_told(text, told).owner != "user-31"
+
+
+def test_nobody_is_what_they_are_said_to_be_where_nobody_can_tell_who() -> None:
+    assert not [fact for fact in tell("They're divorced.") if fact.predicate_key]
+
+
+def test_whose_age_it_is_was_said_just_before() -> None:
+    assert find_told("Admiral died. Thirteen years old.", "Admiral: thirteen years old.").owner == (
+        "Admiral"
+    )
+
+
+def test_a_reading_of_the_blood_is_nobody() -> None:
+    assert {fact.owner for fact in tell("HbA1c is 41 now, chuffed")} == {"user-31"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Matteo and I broke up, he never came.", "Matteo and user-31 broke up."),
+        ("I'm allergic to walnuts, in case you suggest a cake.", "user-31 is allergic to walnuts."),
+        ("My parents visit next week, they live in Leeds.", "user-31's parents live in Leeds."),
+    ],
+)
+def test_what_stands_beside_a_statement_does_not_hide_or_bend_it(text: str, told: str) -> None:
+    assert find_told(text, told).polarity != "planned"
+
+
+@pytest.mark.parametrize("text", ["So much for Portugal.", "Paper accepted!!! after 2 rejections."])
+def test_what_is_no_state_is_not_told_as_one(text: str) -> None:
+    assert not [each for each in tell_texts(text) if each.startswith("user-31 is")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Winston's keeping the team for good.",
+        "I kept my own name.",
+        "My paper got accepted in Nature.",
+        "We booked Madeira in the end.",
+        "The doctor has put me on warfarin.",
+    ],
+)
+def test_what_goes_on_or_begins_is_not_over(text: str) -> None:
+    assert [fact.polarity for fact in tell(text)] == ["holds"]
+
+
+def test_who_hands_in_their_notice_has_left() -> None:
+    found = find_told(
+        "handed in my notice at La Verne", "user-31 handed in their notice at La Verne."
+    )
+    assert (found.predicate_key, found.polarity) == ("works_at", "ended")

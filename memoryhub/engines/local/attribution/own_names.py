@@ -18,7 +18,7 @@ _ENGLISH = compile_patterns(
     rf"(?i:\b(?:i['’]m|i am|user is|im) called)\s(?P<name>{_FULL_NAME})(?![\w'’])",
     rf"(?i:\b(?:call me|i go by|address me as))\s(?P<name>{_FULL_NAME})(?![\w'’])",
     rf"(?i:^\W{{0,3}}(?:hi|hello|hey)(?: there| all)?[,!. ]{{1,3}}(?:i['’]m|i am"
-    rf"|this is))\s(?P<name>{_CAPITALISED}){_ENDS}",
+    rf"|this is))\s(?P<name>{_FULL_NAME}){_ENDS}",
     # "quick intro: I'm Petra, vet nurse in Inverness".
     rf"(?i:\bintro\w*\W{{1,3}}(?:i['’]m|i am|this is))\s(?P<name>{_FULL_NAME}){_ENDS}",
     flags=re.M,

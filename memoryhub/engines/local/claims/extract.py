@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memoryhub.engines.local.attribution.own_names import find_introduced_name
 from memoryhub.engines.local.claims import salience
 from memoryhub.engines.local.claims.fragments import quote_answer, read_fragments
 from memoryhub.engines.local.claims.introductions import read_introductions
@@ -38,6 +39,7 @@ from memoryhub.engines.local.dates.past import find_stated_end, widen_range
 from memoryhub.engines.local.grammar.antecedents import (
     find_antecedent,
     find_place_spoken_of,
+    find_relatives,
     find_thing,
     list_things_said,
 )
@@ -99,6 +101,7 @@ _THINGS_POINTED_AT = {
 }
 # "We've split up. The bill, I mean!": what was said just before was a joke on words.
 _MEANT_OTHERWISE = re.compile(r"\w,? (?:i|we) mean\W*$", re.I)
+_AGE = re.compile(r"(?:aged )?[\w-]+ (?:years?|months?|weeks?) old\.?|aged \w+", re.I)
 _TELLING_ACTS = ("assertion", "chitchat", "question", "request")
 _DICTATING = frozenset({"say", "mention", "add", "put", "note"})
 _OVER = frozenset({"stop", "cancel", "finish", "close", "discontinue", "end"})
@@ -172,6 +175,7 @@ class _TurnReader:
         self.known_things.clear()
         for clause in clauses:
             own = collect_tokens(clause, heads - {clause.head.i}, frozenset())
+            own = salience.drop_precaution(own)
             spent = {t.i for t in [*own, *(clause.subject.subtree if clause.subject else [])]}
             known = self._find_referents(clause, own)
             last = self.facts[-1] if self.facts else None
@@ -211,7 +215,7 @@ class _TurnReader:
                     self.keep(fact)
         if act in ("assertion", "chitchat"):
             rest = [t for t in span if t.i in left]
-            found = read_fragments(self.turn, offset, rest)
+            found = [self._tell_whose_age(each) for each in read_fragments(self.turn, offset, rest)]
             if self.first and not self.facts:
                 found = quote_answer(self.turn, offset, span, rest) or found
             for fact in found:
@@ -246,9 +250,21 @@ class _TurnReader:
         own_name = set(fact.subject.casefold().split())
         called = set(fact.complement.casefold().split())
         says_nothing = bool(called) and called <= own_name  # "Marcus Webb is Marcus"
+        if fact.complement and fact.subject == self.turn.scene.speaker:
+            # "Hi, I'm Ana Ferreira": who speaks is called so, and nothing else is told.
+            said = self.turn.utterance.text
+            says_nothing = says_nothing or fact.complement == find_introduced_name(said)
         if fact.text not in self.told and not says_nothing:
             self.told.add(fact.text)
             self.facts.append(fact)
+
+    def _tell_whose_age(self, fact: FactCandidate) -> FactCandidate:
+        """ "Admiral died Tuesday. Thirteen years old.": of whom was spoken just before."""
+        last = self.facts[-1].owner if self.facts else fact.owner
+        if last == fact.owner or not _AGE.fullmatch(fact.complement):
+            return fact
+        age = fact.complement[:1].lower() + fact.complement[1:]
+        return replace(fact, text=format_sentence(f"{last}: {age}"), owner=last, subject=last)
 
     def _read_inner(self, offset: int, clause: Clause, heads: set[int]) -> list[FactCandidate]:
         sides = (c for c in extract_inner_clauses(clause) if c.head.i not in heads)
@@ -292,7 +308,10 @@ class _TurnReader:
                 past = 2 if leads else 1
                 if leads and low == "it" and _tells_of_else(here):
                     past = 0
-                known = find_thing([here, *self.earlier[:past]], scene, many=many)
+                spoken_of = [here, *self.earlier[:past]]
+                known = find_thing(spoken_of, scene, many=many)
+                if low == "they" and leads and scene.assisted:
+                    known = find_relatives(spoken_of, scene) or known
                 if not known and past == 0 and clause.head.lemma_ == "be":
                     known = find_place_spoken_of(here, scene)  # "in the truck, it's an old one"
                 said = {t.i for t in here if t.lower_ in ("it", "its") and t.sent == token.sent}
@@ -407,6 +426,7 @@ def _build_draft(
     heads = heads - {clause.head.i}
     tokens = collect_tokens(clause, heads, turn.scene.list_first_names())
     tokens = [t for t in tokens if not salience.is_echo_word(t, clause)]
+    tokens = salience.drop_precaution(tokens)
     own = [t for t in (slots.preposition, slots.object, slots.second, slots.complement) if t]
     core = [*clause.chain, *own, *([subject.token] if subject.token else [])]
     free = [t for t in tokens if subject.token is None or t.i != subject.token.i]
@@ -453,6 +473,10 @@ def _map_articles(clause: Clause) -> dict[int, str]:
 
 
 def _is_worth_keeping(draft: _ClauseDraft) -> bool:
+    subject = draft.subject.token
+    unknown = subject is not None and subject.i not in draft.voice.referents
+    if unknown and subject.lower_ == "they" and _classify_draft(draft).key:
+        return False  # "they're divorced": not the speaker, and nobody can tell who
     names = draft.turn.scene.list_first_names()
     inside = _find_subject_positions(draft)
     rest = [t for t in draft.tokens if t.i not in inside and t not in draft.clause.chain]
@@ -476,6 +500,8 @@ def _tells_enough(draft: _ClauseDraft) -> bool:
     if clause.main.lemma_.lower() in LIFE_VERBS and clause.main.tag_ in ("VBD", "VBN"):
         # Who tells it has left for the day more often than for good.
         return draft.subject.who == "person" or clause.main.lemma_.lower() != "leave"
+    if clause.head.lemma_.lower() in ("break", "split") and draft.subject.who in ("we", "person"):
+        return any(t.lower_ == "up" for t in clause.children("prt"))  # "Matteo and I broke up"
     if clause.head.lemma_.lower() in LIKING_VERBS and len(clause.chain) > 1:
         return salience.may_be_content(clause.main)
     if draft.subject.owner and clause.head.tag_ == "VBN" and clause.head.lemma_ in _OVER:
@@ -713,9 +739,11 @@ def _find_event(draft: _ClauseDraft) -> TimeSpan | None:
 
 
 def _is_ongoing(draft: _ClauseDraft, time: TimeSpan) -> bool:
-    """A present state beside a past time is not of that time: "… yesterday, and it hurts"."""
+    """A present state beside a past time is not of that time: "… yesterday, and it hurts"; nor is
+    what lasts of a coming one: "they visit next week, they live in Leeds"."""
     now = draft.clause.head.tag_ in ("VBP", "VBZ") and not is_event(draft.clause)
-    return now and time.start <= draft.turn.utterance.at
+    lasts = draft.clause.main.lemma_.lower() in _LASTING_VERBS
+    return now and (lasts or time.start <= draft.turn.utterance.at)
 
 
 def _attach_clause(

@@ -41,6 +41,11 @@ _UNTELLING = split_words("""
 _POINTING = split_words("it this that these those they he she there")
 _POINTING_AT = split_words("this that these those")
 _NOT_ANY = split_words("no not never")
+# What they open tells when or why, and not how somebody is.
+_BESIDE_THE_STATE = split_words("""
+    about after because before despite during for from of since than though until unlike till
+""")
+_GIVING_UP = re.compile(r"so much for\b", re.I)
 # "Back in Kent with my parents": a home, if nothing says that it is a visit.
 _HOUSED = re.compile(
     r"(?:(?:back|now|currently|living|settled|staying) )*in (?P<place>[\w'’-]+)\b.*"
@@ -133,6 +138,8 @@ def _says_something(run: Sequence[Token]) -> bool:
         return False
     if len(words) == 2 and words[1].lemma_.lower() in VAGUE_NOUNS:
         return False  # "One thing."
+    if _GIVING_UP.match(words[0].sent.text):
+        return False
     if words[0].dep_ == "conj" and words[0].pos_ == "VERB":
         return False  # who did it stands before
     bare = words[0].tag_ in ("VB", "VBP", "MD")  # an order, or half a question
@@ -230,6 +237,8 @@ def _tells_of_named(run: Sequence[Token]) -> bool:
     words = [t for t in run if not t.is_punct]
     if len(words) < 3 or not words[0].is_sent_start or not words[0].is_title:
         return False
+    if words[0].like_num:
+        return False  # "Thirteen years old"
     name, verb = words[0].text, words[1].lower_
     if is_dictionary_word(name) or words[0].is_stop:
         return False
@@ -245,7 +254,7 @@ def _lead_in(run: Sequence[Token], me: str) -> str:
     if first.lower_ in ("i", "we", "my", "our"):
         return ""  # words that name the speaker already
     named = first.is_title and not is_dictionary_word(first.text)  # "Thyronex at 6"
-    if named or first.lower_ == "like":
+    if named or first.lower_ == "like" or first.lower_ in _BESIDE_THE_STATE:
         return f"{me}:"
     follows = first.nbor() if first.i + 1 < len(first.doc) else None
     job = first.lemma_.lower() in JOBS - PEOPLE and first.tag_ == "NN" and first.text.islower()

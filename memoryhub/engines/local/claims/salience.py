@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.clauses import Clause, has_subject
@@ -123,6 +124,15 @@ def addresses_listener(tokens: Iterable[Token], clause: Clause) -> bool:
     found = {t.lower_ for t in tokens if t.pos_ in ("PRON", "DET")}
     happened = clause.head.tag_ in ("VBD", "VBN")
     return "your" in found or "yours" in found or ("you" in found and not happened)
+
+
+def drop_precaution(tokens: list[Token]) -> list[Token]:
+    """Without why the listener is told: ", in case you suggest recipes"."""
+    words = [t.lower_ for t in tokens]
+    for at, pair in enumerate(pairwise(words)):
+        if pair == ("in", "case") and not {"you", "u"}.isdisjoint(words[at:]):
+            return tokens[:at]
+    return tokens
 
 
 # What people ask an assistant to make, write or find.

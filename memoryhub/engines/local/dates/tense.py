@@ -15,6 +15,7 @@ _FUTURE = (
     r"will|won't|'ll|’ll|shall|going to|gonna|plan|plans|planning|hope|hoping|can't wait"
     r"|looking forward|upcoming|coming up|scheduled|need to|have to|wants?|excited for"
     r"|excited about|have an?|have my|is on|are on|leave for|starts|let's|due|getting|day is"
+    r"|opens|closes|begins|ends|expires|finishes|arrives|move in"
     r"|date is|decided to|agreed to|about to|(?:have|['’]ve) got (?:an?|the|my)"
     r"|(?:am|are|is|['’](?:m|re|s)) (?:having|seeing|meeting|leaving|starting|moving|flying|hosting"
     r"|visiting|off to)"
@@ -23,6 +24,8 @@ _FUTURE = (
 _ARRANGED = (
     r"(?:signed|signing|sign) up|registered|enrolled|(?:re-?)?booked|reserved|applied|entered"
     r"|re-?scheduled|postponed|(?:put|pushed) back"
+    r"|(?:raised|increased|upped|put up|cut|reduced|lowered)(?: [\w.,%£$€]+){0,4} from"
+    r"|(?:closed|shut)(?: down)? for"
     r"|(?:was|got) invited|(?:got|bought|have) (?:\w+ ){0,2}tickets?"
 )
 # And so does the day to which something was put off.
@@ -37,7 +40,8 @@ _PUT_OFF = (
 _PAST = (
     r"was|were|wasn't|weren't|did|didn't|had|went|got|took|made|saw|met|came|been|ate|bought|found"
     r"|felt|left|lost|won|ran|gave|said|told|taught|wrote|began|heard|spent|drove|flew|since"
-    r"|(?<!getting )(?!need|excited|interested|indeed|speed|supposed|scheduled|feed|seed|weed)"
+    r"|(?<!getting )(?<!\bget )(?<!\bbe )"
+    r"(?!need|excited|interested|indeed|speed|supposed|scheduled|feed|seed|weed)"
     r"\w{2,}ed"
 )
 _CUE = re.compile(

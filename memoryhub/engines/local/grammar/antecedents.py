@@ -121,6 +121,30 @@ def find_thing(spans: Iterable[Span], scene: Scene, *, many: bool = False) -> st
     return ""
 
 
+_MOTHERS = split_words("mother mom mum mam mammy mama ma")
+_FATHERS = split_words("father dad daddy da papa pa")
+
+
+def find_relatives(spans: Iterable[Span], scene: Scene) -> str:
+    """The relatives told of last in `spans` (nearest first), as "they" stands for: "Ana's parents"
+    of "my parents", and of a mother and a father; or ""."""
+    mine = format_possessive(scene.speaker)
+    for span in spans:
+        for token in reversed(span):
+            if token.tag_ == "NNS" and token.lemma_.lower() in PEOPLE and _is_mine(token):
+                return f"{mine} {format_noun_phrase(token)}"
+        named = {token.lemma_.lower() for token in span if _is_mine(token)}
+        if named & _MOTHERS and named & _FATHERS:
+            return f"{mine} parents"
+    return ""
+
+
+def _is_mine(token: Token) -> bool:
+    """ "My parents", "mum": nobody else's."""
+    beside = {c.lower_ for c in token.children if c.dep_ in ("poss", "det")}
+    return not beside or not beside.isdisjoint({"my", "our"})
+
+
 def find_place_spoken_of(before: Span, scene: Scene) -> str:
     """What a sentence named last behind a preposition: the truck of "I came in the truck"."""
     named = (

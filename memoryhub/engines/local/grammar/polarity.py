@@ -80,8 +80,9 @@ def _is_stopping(clause: Clause) -> bool:
     gone = head.lower_ == "quit" or head.lemma_.lower() in _LOSING_VERBS
     if head.lemma_.lower() == "sell" and head.tag_ in ("VBD", "VBN"):
         return any(_is_known_thing(c) for c in clause.children("dobj"))
-    if head.lemma_.lower() == "give" and any(c.lower_ == "notice" for c in clause.children("dobj")):
-        return True
+    given = {c.lower_ for c in clause.children("dobj")} & {"notice", "resignation"}
+    if given and head.lemma_.lower() in ("give", "hand", "put"):
+        return True  # "handed in my notice"
     job = any(c.lemma_.lower() in ("job", "position", "post") for c in clause.children("dobj"))
     return head.lemma_.lower() in ENDING_VERBS or head.lower_ == "quit" or (gone and job)
 

@@ -60,7 +60,8 @@ _CONDITIONAL_VERB = r"(?:would|could|might|'d|were|will|'ll|can|may)"
 # "if you can believe that" supposes nothing.
 _NOT_IF = r"(?! (?:you|u) (?:can|could|must|ask|know|want|like)\b| (?:it|that) (?:matters|helps)\b)"
 _HYPOTHETICAL = re.compile(
-    r"\b(?:i wish|imagine|what if|suppose|supposing|as if|if only|in case)\b"
+    r"\b(?:i wish|imagine|what if|suppose|supposing|as if|if only)\b"
+    r"|^\W*(?:just )?in case\b(?! (?:you|u|it)\b)"
     r"|^\W*(?:and |but |so )?(?:maybe|perhaps)\b"
     r"|\b(?:i|we) (?:might|may)\b(?! have (?:told|mentioned|said))"
     rf"|\bif\b{_NOT_IF}.*\b{_CONDITIONAL_VERB}\b|\b{_CONDITIONAL_VERB}\b.*\bif\b{_NOT_IF}|^\W*if\b",

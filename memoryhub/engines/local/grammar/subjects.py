@@ -56,6 +56,8 @@ def find_subject(clause: Clause, scene: Scene, known: Mapping[int, str]) -> Subj
         return Subject("we" if together else "speaker", scene.speaker, token=token)
     if low in ("you", "u", "y'all"):
         return None
+    if token.is_title and any(each.lower_ == "i" for each in token.conjuncts):
+        return Subject("we", scene.speaker, token=token)  # "Matteo and I", whatever he is taken for
     if low == "there":
         return Subject("thing", scene.speaker, token=token) if scene.assisted else None
     if low == "we":
@@ -65,11 +67,17 @@ def find_subject(clause: Clause, scene: Scene, known: Mapping[int, str]) -> Subj
     if low in ("mine", "ours", "yours", "theirs") and token.i not in known:
         return None  # what of theirs is meant was said before, or nobody can tell
     if token.i in known:
-        person = low in ("he", "she", "who")
+        person = low in ("he", "she", "who") or _names_relatives(known[token.i])
         return Subject(
             "person" if person else "thing", *_split_owner(known[token.i], person, scene), token
         )
     return _find_other_subject(clause, token, scene, known)
+
+
+def _names_relatives(phrase: str) -> bool:
+    """ "Ana's parents", of whom "they" is told."""
+    last = phrase.rpartition(" ")[2].lower()
+    return last.removesuffix("s") in PEOPLE or last in ("children", "wives")
 
 
 def _is_done_to_speaker(clause: Clause) -> bool:
@@ -116,6 +124,7 @@ def _find_other_subject(
         return _build_relation(token, _name_possessor(possessor, scene))
     named = token.pos_ == "PROPN" and not is_common_noun(token)
     named = named or _is_called(token, scene) or is_introduced(token) or _looks_like_name(token)
+    named = named and not token.like_num and not any(map(str.isdigit, token.text))  # "HbA1c"
     if named and not any(c.dep_ in ("det", "poss") for c in token.children):
         return Subject("person", _find_full_name(token, scene), token=token)
     return _build_possessed_subject(token, possessor, scene)
