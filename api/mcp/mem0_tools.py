@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from api.mcp.arguments import Text, TimeText, ToolArguments
-from api.mcp.caller import Caller
+from api.mcp.caller import Caller, name_arguments
 from api.mcp.hub_tools import DATA_NOTICE
 from api.mcp.render import render_json
 from api.mcp.tool import DESTROYS, TEXT, Tool, ToolResult, build_array_schema, build_object_schema
@@ -165,7 +165,13 @@ def _run_update(caller: Caller, asked: UpdateMemoryArguments) -> ToolResult:
 
 def _run_delete_many(caller: Caller, asked: MemoriesArguments) -> ToolResult:
     body = {"memories": [{"memory_id": each} for each in asked.memory_ids]}
-    return render_json(caller.call_route("DELETE", "/v1/batch/", body))
+    with name_arguments(_name_memory_id):
+        return render_json(caller.call_route("DELETE", "/v1/batch/", body))
+
+
+def _name_memory_id(field: str) -> str:
+    """memories[1].memory_id as memory_ids[1]."""
+    return field.replace("memories", "memory_ids").removesuffix(".memory_id")
 
 
 def _run_delete_all(caller: Caller, asked: ScopedArguments) -> ToolResult:

@@ -21,13 +21,16 @@ from api.mem0.requests import (
     UPDATE_FIELDS,
     list_ignored,
     name_ignored,
+    name_place,
     read_deletion,
     read_update,
 )
 from api.mem0.search import list_memories
 from api.mem0.select import (
+    NO_SUCH_MEMORY,
     annotate_mem0_names,
     build_standing_condition,
+    find_standing_versions,
     get_memory,
     get_standing_versions,
     get_versions,
@@ -36,9 +39,10 @@ from api.mem0.select import (
 )
 from api.mem0.views import Mem0View, check_own_project, format_actor
 from memoryhub.dialogues.models import Turn
-from memoryhub.errors import InvalidInput
+from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.corrections import FactCorrection
+from memoryhub.tenants.keys import KeyRow
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Derivation, EvolutionEvent, Fact, Revision
@@ -88,10 +92,9 @@ class MemoryView(Mem0View):
 
     def put(self, request: Request, memory_id: str) -> Response:
         body, key = self.read_body(request), get_request_key(request)
-        wanted = read_update(body)
         with tenant_scope(key.tenant_id):
             fact = get_memory(key, memory_id)
-        _correct_facts({fact: wanted}, format_actor(request))
+        _correct_facts({fact: read_update(body, fact)}, format_actor(request))
         with tenant_scope(key.tenant_id):
             shown = render.render_memory(get_memory(key, memory_id))
         return Response(name_ignored(shown, list_ignored(body, UPDATE_FIELDS)))
@@ -100,7 +103,7 @@ class MemoryView(Mem0View):
         """All versions; with `delete_linked` also the memories that it ended, and so on."""
         key = get_request_key(request)
         with tenant_scope(key.tenant_id):
-            own = get_standing_versions(key, [memory_id])[memory_id]
+            own = get_standing_versions(key, memory_id)
             deep = request.query_params.get("delete_linked", "").lower() == "true"
             linked = _load_superseded(own) if deep else []
         _forget_facts([*own, *linked], format_actor(request))
@@ -174,12 +177,11 @@ class MemoryBatchView(Mem0View):
     scopes: ClassVar = {"PUT": "write", "DELETE": "write"}
 
     def put(self, request: Request) -> Response:
-        wanted = _read_batch(self.read_body(request))
-        updates = {each: read_update(body) for each, body in wanted.items()}
-        key = get_request_key(request)
-        with tenant_scope(key.tenant_id):
-            rows = get_standing_versions(key, updates)
-        facts = {rows[each][0]: update for each, update in updates.items()}
+        wanted, key = _read_batch(self.read_body(request)), get_request_key(request)
+        rows, facts = _load_batch(key, wanted), {}
+        for at, (each, body) in enumerate(wanted.items()):
+            with name_place(f"memories[{at}]"):
+                facts[rows[each][0]] = read_update(body, rows[each][0])
         _correct_facts(facts, format_actor(request))
         told = {"message": f"Successfully updated {len(facts)} memories"}
         ignored = {name for each in wanted.values() for name in list_ignored(each, UPDATE_FIELDS)}
@@ -187,9 +189,7 @@ class MemoryBatchView(Mem0View):
 
     def delete(self, request: Request) -> Response:
         wanted, key = _read_batch(self.read_body(request)), get_request_key(request)
-        with tenant_scope(key.tenant_id):
-            rows = get_standing_versions(key, wanted)
-        facts = [fact for each in wanted for fact in rows[each]]
+        facts = [fact for versions in _load_batch(key, wanted).values() for fact in versions]
         _forget_facts(facts, format_actor(request))
         return Response({"message": f"Successfully deleted {len(wanted)} memories"})
 
@@ -208,6 +208,16 @@ def _read_batch(body: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             raise InvalidInput("once is enough", field=f"memories[{at}].memory_id")
         found[memory_id] = each
     return found
+
+
+def _load_batch(key: KeyRow, wanted: Mapping[str, Any]) -> dict[str, list[Fact]]:
+    """By memory, the versions that stand. Raises NotFound, which names the first without any."""
+    with tenant_scope(key.tenant_id):
+        rows = find_standing_versions(key, wanted)
+    for at, each in enumerate(wanted):
+        if each not in rows:
+            raise NotFound(NO_SUCH_MEMORY, field=f"memories[{at}].memory_id")
+    return rows
 
 
 _VERDICT_NAMES = ("POSITIVE", "NEGATIVE", "VERY_NEGATIVE")

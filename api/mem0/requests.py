@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
+from django.utils import timezone
 from django.utils.dateparse import parse_date
 from rest_framework import serializers
 
@@ -22,11 +24,12 @@ from api.core.fields import (
     validate_body,
 )
 from api.mem0.ids import ID_NAMES, Mem0Ids, read_ids
-from memoryhub.dialogues.messages import Message, check_time, to_utc
+from memoryhub.dialogues.messages import Message, check_text, check_time, to_utc
 from memoryhub.dialogues.models import Turn
-from memoryhub.errors import InvalidInput
+from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.pipeline.corrections import UNSET, FactCorrection, Unset
 from memoryhub.pipeline.ingest.services import IngestRequest
+from notes.models import Fact
 
 # What each call follows; whatever else was sent with it is named as passed over. That of several
 # wordings the latest is given, and that words count in a search, is so whatever they say of it.
@@ -113,9 +116,10 @@ def read_add(body: Mapping[str, Any]) -> AddRequest:
     terms: dict[str, Any] = {"app": ids.app} if ids.app else {}
     if data["immutable"]:
         terms["pinned"] = True
-    if until := read_expiration(body.get("expiration_date")):
-        terms["until"] = until.isoformat()
     at = data["timestamp"] and to_utc(data["timestamp"], "UTC", field="timestamp")
+    if until := read_expiration(body.get("expiration_date")):
+        _check_end(at or timezone.now(), until, field="expiration_date")
+        terms["until"] = until.isoformat()
     messages, left_out = _leave_pictures_out(_list_messages(body.get("messages")))
     request = IngestRequest(
         subject=ids.subject,
@@ -210,6 +214,11 @@ def read_expiration(value: object) -> datetime | None:
         raise InvalidInput(wanted, field="expiration_date") from None
 
 
+def _check_end(start: datetime, end: datetime | None, *, field: str) -> None:
+    if end is not None and end < start:
+        raise InvalidInput("it would be over before it was said", field=field)
+
+
 def _compute_day_end(day: date) -> datetime:
     if day == date.max:
         raise InvalidInput("a day that can come", field="expiration_date")
@@ -255,13 +264,31 @@ def _read_object(text: str, name: str) -> dict[str, Any]:
     raise InvalidInput("an object, as JSON", field=name)
 
 
-def read_update(body: Mapping[str, Any]) -> FactCorrection:
-    """Raises InvalidInput where nothing is to change."""
+@contextmanager
+def name_place(where: str) -> Iterator[None]:
+    """What is refused inside is told of a field there, as memories[1].text."""
+    try:
+        yield
+    except MemoryHubError as error:
+        error.field = f"{where}.{error.field}" if error.field else where
+        raise
+    except serializers.ValidationError as error:
+        raise serializers.ValidationError({where: error.detail}) from None
+
+
+def read_update(body: Mapping[str, Any], fact: Fact) -> FactCorrection:
+    """What is to become of the memory. Raises InvalidInput and TooLarge, also where nothing is to
+    change."""
     data = validate_body(UpdateMemorySerializer, body)
+    if data["text"] is not None:
+        check_text(data["text"], field="text")
+    at = data["timestamp"] and to_utc(data["timestamp"], "UTC", field="timestamp")
     until: datetime | Unset | None = UNSET
     if "expiration_date" in body:
         until = read_expiration(body["expiration_date"])
-    at = data["timestamp"] and to_utc(data["timestamp"], "UTC", field="timestamp")
+        _check_end(at or fact.valid_from, until, field="expiration_date")
+    elif at:
+        _check_end(at, fact.valid_to, field="timestamp")
     amendment = FactCorrection(data["text"], metadata=data["metadata"], said_at=at, until=until)
     if amendment == FactCorrection():
         wanted = "one of text, metadata, timestamp, expiration_date is needed"

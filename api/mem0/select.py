@@ -28,6 +28,7 @@ from api.rows.filters import (
     list_tests,
     parse_filter,
 )
+from api.rows.read_views import parse_uuid
 from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.tenants.keys import KeyRow
 from memoryhub.tenants.models import Space
@@ -50,6 +51,7 @@ _IMPORTED_CATEGORIES = (
     "jsonb_path_query_array(%(expressions)s, "
     "'$.imported_from.categories[*] ? (@.type() == \"string\")')))"
 )
+NO_SUCH_MEMORY = "There is no such memory."
 _NAMING_OPERATORS = frozenset({"eq", "in", "any", "contains", "icontains"})
 
 
@@ -178,20 +180,20 @@ def _list_users(node: FilterNode) -> list[str]:
 def get_versions(key: KeyRow, memory_id: str) -> QuerySet[Fact]:
     """All rows of one memory, the latest first: by the memory's id, or by a version's own.
     Call inside the tenant's scope. Raises NotFound."""
-    wanted = _parse_memory_id(memory_id)
+    wanted = parse_uuid(memory_id)
     rows = filter_reached(Fact.objects.all(), key)
     lineages = rows.filter(Q(lineage=wanted) | Q(id=wanted)).values("lineage")
     found = annotate_mem0_names(rows.filter(lineage__in=lineages))
     found = found.order_by("-lineage_version", "-recorded_at")
     if not found.exists():
-        raise NotFound("There is no such memory.")
+        raise NotFound(NO_SUCH_MEMORY)
     return found
 
 
-def get_standing_versions(key: KeyRow, memory_ids: Collection[str]) -> dict[str, list[Fact]]:
-    """By memory asked for, the versions that stand, also for times that are over; the latest
-    first, never empty. Call inside the tenant's scope. Raises NotFound."""
-    wanted = {each: _parse_memory_id(each) for each in memory_ids}
+def find_standing_versions(key: KeyRow, memory_ids: Collection[str]) -> dict[str, list[Fact]]:
+    """By memory asked for, as far as there is one, the versions that stand, also for times that are
+    over; the latest first, never empty. Call inside the tenant's scope."""
+    wanted = {each: parsed for each in memory_ids if (parsed := parse_uuid(each))}
     rows = filter_reached(Fact.objects.all(), key)
     asked = Q(lineage__in=wanted.values()) | Q(id__in=wanted.values())
     known = dict(rows.filter(asked).values_list("id", "lineage"))
@@ -200,21 +202,24 @@ def get_standing_versions(key: KeyRow, memory_ids: Collection[str]) -> dict[str,
     by_lineage: dict[UUID, list[Fact]] = {}
     for fact in found.order_by("-lineage_version", "-recorded_at"):
         by_lineage.setdefault(fact.lineage, []).append(fact)
-    if any(known.get(each) not in by_lineage for each in wanted.values()):
-        raise NotFound("There is no such memory.")
-    return {name: by_lineage[known[each]] for name, each in wanted.items()}
+    return {
+        name: by_lineage[known[each]]
+        for name, each in wanted.items()
+        if known.get(each) in by_lineage
+    }
+
+
+def get_standing_versions(key: KeyRow, memory_id: str) -> list[Fact]:
+    """As `find_standing_versions`, of one memory. Raises NotFound."""
+    found = find_standing_versions(key, [memory_id])
+    if not found:
+        raise NotFound(NO_SUCH_MEMORY)
+    return found[memory_id]
 
 
 def get_memory(key: KeyRow, memory_id: str) -> Fact:
     """The version that stands. Call inside the tenant's scope. Raises NotFound."""
-    return get_standing_versions(key, [memory_id])[memory_id][0]
-
-
-def _parse_memory_id(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise NotFound("There is no such memory.") from None
+    return get_standing_versions(key, memory_id)[0]
 
 
 def read_top_level_ids(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -88,7 +88,9 @@ def _read_number(request: Request, name: str, default: int, most: int | None) ->
 
 
 def _build_page_link(request: Request, page: int, size: int) -> str:
-    return request.build_absolute_uri(f"{request.path}?page={page}&page_size={size}")
+    query = request.query_params.copy()  # what narrows the list narrows its other pages
+    query["page"], query["page_size"] = str(page), str(size)
+    return request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
 
 
 class Mem0NotFoundView(NoSuchPath, Mem0View):

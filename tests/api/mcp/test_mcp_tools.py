@@ -257,6 +257,16 @@ def test_bad_input_is_an_error_that_names_the_field(
     assert field in host.call_tool_for_text(tool, **arguments)
 
 
+def test_of_several_memories_the_one_that_is_not_there_is_named(host: McpHost) -> None:
+    host.call_tool("add_memory", text="The gate is green.", user_id="ana", infer=False)
+    (kept,) = host.call_tool("get_memories", user_id="ana")["results"]
+    for other, status in ((str(uuid4()), 404), ("x", 404), (kept["id"], 400)):
+        problem = host.call_refused_tool("delete_memories", memory_ids=[kept["id"], other])
+        assert problem["status"] == status
+        assert [each["field"] for each in problem["errors"]] == ["memory_ids[1]"]
+    assert host.call_tool("get_memories", user_id="ana")["results"] == [kept]
+
+
 def test_limits_stand_in_the_error_and_in_the_schema(host: McpHost) -> None:
     assert "100" in host.call_tool_for_text("search", subject="ana", query="x", limit=101)
     limit = host.list_tools()["search"]["inputSchema"]["properties"]["limit"]

@@ -183,6 +183,17 @@ def test_lists_have_pages(mem0: APIClient, keep: Add) -> None:
     assert mem0.get("/v1/memories/?user_id=ana&page=2&page_size=2").json()["count"] == 3
 
 
+def test_pages_lead_to_each_other_with_all_that_was_asked_for(mem0: APIClient, keep: Add) -> None:
+    for number in range(3):
+        keep(f"Number {number}.", user_id="ana & co", timestamp=1_700_000_000 + number)
+    keep("Number 9.")
+    asked: dict[str, Any] = {"user_id": "ana & co", "keywords": "number", "page": 1, "page_size": 2}
+    first = mem0.get("/v1/memories/", asked).json()
+    last = mem0.get(first["next"]).json()
+    assert [item["memory"] for item in last["results"]] == ["Number 0."]
+    assert mem0.get(last["previous"]).json()["results"] == first["results"]
+
+
 def test_a_search_scores_filters_and_projects(mem0: APIClient, keep: Add) -> None:
     wanted = keep("Ana plays the violin in an orchestra.", metadata={"k": 1})
     keep("Ana bakes sourdough bread.", metadata={"k": 2})
@@ -319,6 +330,25 @@ def test_what_has_expired_is_seen_on_request(mem0: APIClient, keep: Add, texts: 
     assert texts(mine) == ["Ana is on leave."]
 
 
+def test_what_would_be_over_before_it_was_said_is_refused(
+    mem0: APIClient, keep: Add, texts: Texts
+) -> None:
+    over = {"expiration_date": "2023-11-13"}
+    path = f"/v1/memories/{keep('One.', timestamp=1_700_000_000)}/"
+    mine = {"user_id": "ana", "messages": "Two."}
+    for answer in (
+        mem0.post("/v3/memories/add/", mine | over, format="json"),
+        mem0.post("/v3/memories/add/", mine | over | {"timestamp": 1_700_000_000}, format="json"),
+        mem0.put(path, over, format="json"),
+    ):
+        assert answer.status_code == 400
+        assert answer.json()["errors"][0]["field"] == "expiration_date"
+    mem0.put(path, {"expiration_date": "2023-11-15"}, format="json")
+    later = mem0.put(path, {"timestamp": 1_800_000_000}, format="json")
+    assert (later.status_code, later.json()["errors"][0]["field"]) == (400, "timestamp")
+    assert texts({"user_id": "ana"}, show_expired=True) == ["One."]
+
+
 def test_deleting_one_takes_what_it_ended_along_only_if_asked(mem0: APIClient) -> None:
     body = {"user_id": "ana", "async_mode": False}
     for text in ("I drink coffee.", "I no longer drink coffee."):
@@ -442,7 +472,21 @@ def test_a_batch_is_changed_whole_or_not_at_all(mem0: APIClient, keep: Add, text
     assert mem0.put("/v1/batch/", {"memories": changes}, format="json").status_code == 200
     assert texts({"user_id": "*"}) == ["New 0.", "New 1.", "New 2."]
     foreign = [*changes[:1], {"memory_id": str(Tenant().id), "text": "x"}]
-    assert mem0.put("/v1/batch/", {"memories": foreign}, format="json").status_code == 404
+    for call in (mem0.put, mem0.delete):
+        refused = call("/v1/batch/", {"memories": foreign}, format="json")
+        assert refused.status_code == 404
+        assert refused.json()["errors"][0]["field"] == "memories[1].memory_id"
+    for field, wrong in (
+        ("text", " "),
+        ("text", 5),
+        ("metadata", [1]),
+        ("timestamp", "now"),
+        ("expiration_date", "1999-12-31"),
+    ):
+        several = [*changes[:1], changes[1] | {field: wrong}]
+        refused = mem0.put("/v1/batch/", {"memories": several}, format="json")
+        assert refused.status_code == 400
+        assert refused.json()["errors"][0]["field"] == f"memories[1].{field}"
     gone = [{"memory_id": each} for each in ids[:2]]
     assert mem0.delete("/v1/batch/", {"memories": gone}, format="json").status_code == 200
     assert texts({"user_id": "*"}) == ["New 2."]
