@@ -168,6 +168,30 @@ def test_a_value_left_as_it_was_is_read_from_the_sentence_or_left_out(
     assert (now_held.text, now_held.object) == (text, value)
 
 
+def test_a_hidden_memory_is_told_from_a_reworded_one(browser: Client, world: ConsoleWorld) -> None:
+    browser.post(build_address(world), {"action": "correct", "text": "I keep bees in Bruges"})
+    with tenant_scope(world.tenant.id):
+        newer = Fact.objects.get(retired_at=None)
+    browser.post(build_address(world, row=newer), {"action": "forget"})
+    reworded = browser.get(build_address(world)).content.decode()
+    hidden = browser.get(build_address(world, row=newer)).content.decode()
+    for page, words in ((reworded, "Reworded on "), (hidden, "Hidden on ")):
+        assert f"<p>{words}" in page
+    rows = browser.get(reverse("space-facts", args=[world.space.id]), {"status": "past"})
+    assert b"Reworded on " in rows.content
+    assert b"Hidden on " in rows.content
+
+
+def test_what_tells_of_an_end_is_not_said_to_have_ended(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    with tenant_scope(world.tenant.id):
+        over = make_fact(world.space, "Nora and Isla broke up", polarity="ended")
+    page = browser.get(build_address(world, row=over)).content.decode()
+    assert '<span class="badge warn">tells of an end</span>' in page
+    assert "<p>True since 12 May" in page
+
+
 def test_a_refused_form_keeps_what_was_typed(browser: Client, world: ConsoleWorld) -> None:
     form = {"action": "correct", "text": "I keep goats", "value": "hens", "reason": "she told me"}
     page = browser.post(build_address(world), form).content.decode()

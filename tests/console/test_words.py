@@ -95,7 +95,12 @@ MAY = datetime(2026, 5, 12, tzinfo=UTC)
             {"status": "retracted", "retired_at": MAY},
             "Marked as false on 12 May: it was never true",
         ),
-        ({"retired_at": MAY}, "Reworded on 12 May: replaced by a more detailed version"),
+        ({"retired_at": MAY}, "Hidden on 12 May: no search finds it any more"),
+        ({"polarity": "ended", "text": "Ana and Rui broke up."}, "True since 1 Mar"),
+        (
+            {"polarity": "ended", "valid_from": datetime(2027, 1, 1, tzinfo=UTC)},
+            "Will be true from 1 Jan 2027",
+        ),
         ({"polarity": "planned"}, "Planned since 1 Mar"),
         ({"polarity": "denied", "text": "Ana eats no meat."}, "Believed since 1 Mar"),
     ],
@@ -107,6 +112,8 @@ def test_validity(values: dict[str, object], words: str) -> None:
 def test_validity_names_the_successor() -> None:
     words = describe_validity(build_fact_row(valid_to=MAY), build_fact_row(text="new"), NOW, UTC)
     assert words == "Believed until 12 May, then replaced by “new”"
+    words = describe_validity(build_fact_row(retired_at=MAY), build_fact_row(), NOW, UTC)
+    assert words == "Reworded on 12 May: replaced by a more detailed version"
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,8 @@ def format_exact_time(at: datetime) -> str:
 
 
 def describe_validity(fact: Fact, successor: Fact | None, now: datetime, zone: tzinfo) -> str:
-    """When the claim held, as a sentence without its full stop."""
+    """When the claim held, as a sentence without its full stop. `successor`: what took its place;
+    of one that is not held any more, the version that reworded it."""
 
     def on(at: datetime) -> str:
         return format_day(at.astimezone(zone), now.astimezone(zone))
@@ -260,7 +261,11 @@ def describe_validity(fact: Fact, successor: Fact | None, now: datetime, zone: t
     if fact.status == Fact.Status.RETRACTED:
         return _describe_retraction(fact, on)
     if fact.retired_at:
-        message = gettext("Reworded on %(day)s: replaced by a more detailed version")
+        message = (
+            gettext("Reworded on %(day)s: replaced by a more detailed version")
+            if successor
+            else gettext("Hidden on %(day)s: no search finds it any more")
+        )
         return message % {"day": on(fact.retired_at)}
     if fact.valid_to and fact.valid_to <= now:
         return _describe_ended(on(fact.valid_to), successor)
@@ -281,12 +286,13 @@ def _describe_ended(until: str, successor: Fact | None) -> str:
     return message % {"day": until, "text": successor.text}
 
 
-# By polarity: what has begun, and what is still to come. A denial says so in its own words.
+# By polarity: what has begun, and what is still to come. A denial says so in its own words, as does
+# what tells of an end ("They broke up"): that it had ended would read as if they were together.
+_BELIEVED_SENTENCES = (_("Believed since %(day)s"), _("Will be true from %(day)s"))
 _BEGIN_SENTENCES = {
-    "ended": (_("Ended on %(day)s"), _("Ends on %(day)s")),
+    "ended": (_("True since %(day)s"), _("Will be true from %(day)s")),
     "planned": (_("Planned since %(day)s"), _("Planned for %(day)s")),
 }
-_BELIEVED_SENTENCES = (_("Believed since %(day)s"), _("Will be true from %(day)s"))
 
 
 def _describe_current(fact: Fact, now: datetime, on: Callable[[datetime], str]) -> str:

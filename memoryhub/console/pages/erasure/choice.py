@@ -13,11 +13,12 @@ from django.http import Http404, QueryDict
 from django.shortcuts import get_object_or_404
 
 from memoryhub.console.frame.forms import read_id, read_ids
+from memoryhub.console.pages.facts.views import FactRow, load_fact_rows
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.engines.local.comparison.forget import split_wish_parts
 from memoryhub.engines.local.comparison.pairs import describe_meaning
 from memoryhub.engines.local.grammar.speech import extract_wish_words
-from memoryhub.pipeline.erasure.candidates import ErasureCandidate, find_erasure_candidates
+from memoryhub.pipeline.erasure.candidates import find_erasure_candidates
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -78,7 +79,7 @@ class ErasureChoice:
 class ErasureOffer:
     """What may be meant: claims, and what people said that no claim was read from."""
 
-    claims: Sequence[ErasureCandidate] = ()
+    claims: Sequence[FactRow] = ()
     turns: Sequence[Turn] = field(default_factory=tuple)
 
 
@@ -125,7 +126,8 @@ def load_offer(space: Space, choice: ErasureChoice) -> ErasureOffer:
         chosen += read_ids(str(each) for each in choice.wish.payload.get("fact_ids", []))
     claims = find_erasure_candidates(space, choice.words, list(dict.fromkeys(chosen)))
     with tenant_scope(space.tenant_id):
-        return ErasureOffer(claims, _find_said(space, choice))
+        rows = load_fact_rows(each.fact for each in claims)
+        return ErasureOffer(rows, _find_said(space, choice))
 
 
 def _find_said(space: Space, choice: ErasureChoice) -> list[Turn]:

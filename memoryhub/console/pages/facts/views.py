@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import get_args
@@ -90,11 +90,7 @@ def load_facts(space: Space, filters: Filters, moment: SpaceMoment) -> ListPage[
         **filters.chosen_values("owner", "kind", "speaker", "engine"),
     )
     found = load_page(rows.order_by("-asserted_at", "-id"), filters.page).map(moment.row)
-    prefetch_related_objects(found.rows, _SUCCESSOR_RELATION)
     return found.with_rows(load_fact_rows(found.rows, moment))
-
-
-_SUCCESSOR_RELATION = "superseded_by"
 
 
 def _build_status_condition(status: str, now: datetime) -> Q:
@@ -109,12 +105,25 @@ def _build_status_condition(status: str, now: datetime) -> Q:
 def load_fact_rows(found: Iterable[Fact], moment: SpaceMoment | None = None) -> list[FactRow]:
     rows = list(found)
     quotes = load_sources("fact", [fact.id for fact in rows], moment)
-    return [FactRow(fact, find_successor(fact), quotes[fact.id]) for fact in rows]
+    successors = load_successors(rows)
+    return [FactRow(fact, successors.get(fact.id), quotes[fact.id]) for fact in rows]
 
 
-def find_successor(fact: Fact) -> Fact | None:
-    """The claim that took this one's place. Expects `superseded_by` to be prefetched."""
-    return min(fact.superseded_by.all(), key=lambda newer: newer.recorded_at, default=None)
+def load_successors(facts: Sequence[Fact]) -> dict[UUID, Fact]:
+    """By id, the claim that took one's place; of one that is not held any more, the version that
+    reworded it: one that was hidden has none. Two statements at most."""
+    prefetch_related_objects(facts, "superseded_by")
+    retired = {fact.lineage for fact in facts if fact.retired_at}
+    versions = list(Fact.objects.filter(lineage__in=retired)) if retired else []
+    found: dict[UUID, Fact] = {}
+    for fact in facts:
+        newer = list(fact.superseded_by.all())
+        if fact.retired_at:
+            newer += [version for version in versions if version.lineage == fact.lineage]
+            newer = [each for each in newer if each.recorded_at == fact.retired_at]
+        if newer:
+            found[fact.id] = min(newer, key=lambda each: each.recorded_at)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +147,7 @@ def load_biography(space: Space, fact_id: UUID) -> FactBiography:
     """Raises Http404."""
     fact = get_fact_or_404(space, fact_id)
     lineage = Fact.objects.filter(space=space, lineage=fact.lineage)
-    chain = lineage.prefetch_related(_SUCCESSOR_RELATION).select_related("supersedes")
+    chain = lineage.select_related("supersedes")
     versions = load_fact_rows(chain.order_by("valid_from", "recorded_at", "id"))
     row = next(version for version in versions if version.fact.id == fact.id)
     return FactBiography(row, versions, load_changes("fact", [v.fact.id for v in versions]))

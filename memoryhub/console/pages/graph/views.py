@@ -24,7 +24,7 @@ from memoryhub.console.frame.space.tabs import (
 )
 from memoryhub.console.frame.text.quotes import load_sources
 from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS
-from memoryhub.console.pages.facts.views import FactRow, find_successor
+from memoryhub.console.pages.facts.views import FactRow, load_successors
 from memoryhub.console.pages.graph import link_graph, queries
 from memoryhub.console.pages.graph.link_graph import (
     READABLE_NODES,
@@ -196,5 +196,5 @@ def _load_node_fact(node: GraphNode) -> FactRow | None:
     """With what replaced it, for the words on its validity."""
     if node.kind != "fact":
         return None
-    row: Fact | None = Fact.objects.prefetch_related("superseded_by").filter(id=node.id).first()
-    return FactRow(row, find_successor(row), []) if row else None
+    row: Fact | None = Fact.objects.filter(id=node.id).first()
+    return FactRow(row, load_successors([row]).get(row.id), []) if row else None

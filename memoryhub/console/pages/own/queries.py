@@ -107,7 +107,7 @@ def load_own_facts(
         space=space,
     )
     ordered = rows.annotate(topic=place).order_by("topic", "-valid_from", "-id")
-    found = load_page(ordered.prefetch_related("superseded_by"), filters.page)
+    found = load_page(ordered, filters.page)
     told = load_fact_rows(found.rows)
     groups = groupby(told, key=lambda row: row.fact.topic)  # type: ignore[attr-defined]  # annotated
     return found, [FactGroup(HEADINGS[at], list(rows)) for at, rows in groups]
@@ -130,9 +130,7 @@ class OwnMemory:
 
 
 def get_own_memory_or_404(space: Space, fact_id: UUID) -> OwnMemory:
-    found: Fact | None = (
-        Fact.objects.filter(space=space, id=fact_id).prefetch_related("superseded_by").first()
-    )
+    found: Fact | None = Fact.objects.filter(space=space, id=fact_id).first()
     if found is None:
         raise Http404
     lineage = Fact.objects.filter(space=space, lineage=found.lineage).values_list("id", flat=True)

@@ -79,7 +79,7 @@ def select_telling_facts(space: Space, now: datetime, most: int) -> list[Fact]:
         .annotate(is_own=Q(owner=get_owner_name(space)), is_single=Q(cardinality="single"))
         .order_by("-pinned", "-is_own", "-is_single", "-mention_count", "-asserted_at", "-id")
     )
-    return list(ordered.prefetch_related("superseded_by")[:most])
+    return list(ordered[:most])
 
 
 def _load_hottest_topics(
