@@ -718,6 +718,24 @@ def test_a_plan_whose_day_has_come_is_told_beside_what_was_held_before() -> None
     assert answer.text == "Lille"
 
 
+def test_a_job_that_somebody_will_have_is_not_the_one_they_have() -> None:
+    told: dict[str, Any] = {"predicate": "works_as", "relevance": 2.0, "assisted": True}
+    job = state("Noor is a bus driver.", "Noor", object="bus driver", **told)
+    (day,) = find_times("on 4 June 2024", AT)
+    coming = state(
+        "Noor will be a trainer from 4 June.", "Noor", 5, object="trainer", event=day, **told
+    )
+    assert answer_noor("What is my job?", [coming, job]) == "bus driver"
+    assert answer_noor("What is my job?", [coming]).startswith("“Noor will be a trainer")
+
+
+def test_that_a_couple_split_is_no_yes_to_whether_they_are_one() -> None:
+    split = state("Kay and Noor split.", "Noor", tells_end=True, relevance=3.0, assisted=True)
+    split = replace(split, replaced="Kay is Noor's girlfriend.")
+    assert not answer_noor("Is Noor dating Kay?", [split]).startswith("Yes")
+    assert answer_noor("Did Noor and Kay split?", [split]).startswith("Yes")
+
+
 @pytest.mark.parametrize(
     ("question", "text"),
     [

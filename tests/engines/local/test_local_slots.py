@@ -81,6 +81,36 @@ def test_another_value_in_the_same_slot_takes_its_place(new: str, old: str) -> N
     assert [(v.op, v.target) for v in judge(new, beside, old)] == [("contradict", "m1")]
 
 
+def leave(new: str) -> list[ClaimVerdict]:
+    """What it ends of a post and a place of work."""
+    at = ClaimSlots(predicate_key="works_at", object="Harlow Labs")
+    held = [
+        HeldClaim("m0", "Ana works at Harlow Labs.", "Ana", "works_at", AT, slots=at, said_at=AT),
+        HeldClaim(
+            "m1",
+            "Ana is a technician at Harlow Labs.",
+            "Ana",
+            "works_as",
+            AT,
+            slots=ClaimSlots(predicate_key="works_as"),
+            said_at=AT,
+        ),
+    ]
+    offered = tuple(claim.handle for claim in held)
+    later = AT + timedelta(days=60)
+    candidate = ClaimCandidate(
+        "c1", new, "Ana", "Ana", later, offered=offered, said=new, assisted=True
+    )
+    return [v for v in ENGINE.resolve_claims(compare(candidate, held)) if v.sure]
+
+
+def test_who_left_the_place_of_work_by_its_name_works_there_no_more() -> None:
+    ended = [(verdict.op, verdict.target) for verdict in leave("Ana left Harlow Labs on Friday.")]
+    assert ended == [("deny", "m0"), ("deny", "m1")]
+    assert not leave("Ana left Harlow Labs at 9 last night.")
+    assert not leave("Ana left Leeds at the age of ten.")
+
+
 @pytest.mark.parametrize(
     ("new", "old"),
     [

@@ -69,6 +69,7 @@ from memoryhub.engines.local.answers.tenses import (
     asks_after_change,
     find_due_plan,
     find_end,
+    lies_ahead,
     order_by_tense,
     tell_latest,
 )
@@ -538,14 +539,17 @@ def _has_search_words(asked: QuestionTerms) -> bool:
 def _is_about_something_else(asked: QuestionTerms, quotes: Sequence[Quote]) -> bool:
     """Whether none of what it asks about, names aside, is spoken of anywhere there, and it asks for
     nothing that is known by another word."""
-    names = {stem for name in NAME_INSIDE.findall(asked.text) for stem in extract_stems(name)}
-    sought = asked.stems - names - ASKING
+    sought = asked.stems - _extract_name_stems(asked.text) - ASKING
     known = any(
         extract_stems(f"{quote.text} {quote.replaced}") & sought
         or shares_kind(asked, quote, quote.text)
         for quote in quotes
     )
     return bool(sought) and not known and not asked.predicates and not find_value_kind(asked.text)
+
+
+def _extract_name_stems(question: str) -> set[str]:
+    return {stem for name in NAME_INSIDE.findall(question) for stem in extract_stems(name)}
 
 
 def _is_about_other_person(asked: QuestionTerms, quotes: Sequence[Quote]) -> bool:
@@ -575,8 +579,10 @@ def _answer_with_yes(
     had = not _ASKS_HAVING.search(asked.text) or _HAVING.search(best.text)
     if not (whose and plain and had and best.coverage >= _ALL):
         return None
-    if quotes[best.quote].replaced and not asked.stems <= extract_stems(best.text):
-        return None  # what it took the place of was so
+    changed = quotes[best.quote].replaced or quotes[best.quote].tells_end
+    sought = asked.stems - _extract_name_stems(asked.text)
+    if changed and not (sought and sought <= extract_stems(best.text)):
+        return None  # what it took the place of was so, or what it says is over
     if gone := find_end(best, quotes):
         return join_parts([(f"“{quotes[gone.quote].text}”", gone)], "")
     said = format_quote(asked, best, quotes[best.quote])
@@ -596,7 +602,13 @@ def _answer_with_phrases(
     if former:
         stating = _select_former(asked, stating, quotes) or stating
     # What is asked for first goes first: a job is what somebody does before it is where.
-    stating.sort(key=lambda each: asked.predicates.index(quotes[each.quote].predicate))
+    # And what is so already before what is planned.
+    stating.sort(
+        key=lambda each: (
+            lies_ahead(quotes[each.quote]),
+            asked.predicates.index(quotes[each.quote].predicate),
+        )
+    )
     if stating and not former and (due := find_due_plan(stating, quotes)):
         both = [due, *(s for s in stating[:1] if s.quote != due.quote)]
         told = [(format_dated_quote(asked, s, quotes[s.quote], "en"), s) for s in both]
@@ -605,6 +617,7 @@ def _answer_with_phrases(
         quote = quotes[stating[0].quote]
         # Where somebody started is not what they do there.
         exact = quote.predicate == asked.predicates[0] or former
+        exact = exact and not lies_ahead(quote)
         value = _answer_with_value(stating[0], quote) if exact else None
         if quote.predicate.startswith("has_count_") and (gone := find_end(stating[0], quotes)):
             had = format_dated_quote(asked, stating[0], quote, "en")

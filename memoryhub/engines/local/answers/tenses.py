@@ -202,6 +202,13 @@ def find_end(best: EvidenceSentence, quotes: Sequence[Quote]) -> Phrase | None:
     return None
 
 
+def lies_ahead(quote: Quote) -> bool:
+    """Whether it tells how something will be, from a day on that has not come: a new job."""
+    told, planned = quote.said_at, quote.event
+    coming = told is not None and planned is not None and planned.start > told
+    return coming and not quote.due and not quote.predicate.startswith("scheduled_")
+
+
 def find_due_plan(
     stating: Sequence[EvidenceSentence], quotes: Sequence[Quote]
 ) -> EvidenceSentence | None:

@@ -474,8 +474,8 @@ def _map_articles(clause: Clause) -> dict[int, str]:
 
 def _is_worth_keeping(draft: _ClauseDraft) -> bool:
     subject = draft.subject.token
-    unknown = subject is not None and subject.i not in draft.voice.referents
-    if unknown and subject.lower_ == "they" and _classify_draft(draft).key:
+    they = subject if subject is not None and subject.lower_ == "they" else None
+    if they and they.i not in draft.voice.referents and _classify_draft(draft).key:
         return False  # "they're divorced": not the speaker, and nobody can tell who
     names = draft.turn.scene.list_first_names()
     inside = _find_subject_positions(draft)

@@ -61,6 +61,10 @@ _COURTSHIP = re.compile(
     r"['’]s? (?:boyfriend|girlfriend|bf|gf)\.$|的(?:男朋友|女朋友|男友|女友|对象)。$"
 )
 _IDENTITY = re.compile(r" (?:is|was) (?P<whose>[^.]{1,80}?)['’]s? |是(?P<whose_zh>[^。]{1,80}?)的")
+_LEFT_PLACE = re.compile(
+    r"\b(?:left|have left|has left|is leaving|has gone from) (?:the )?"
+    r"(?P<place>[A-Z][\w&'’-]*(?: (?:of |and |& )?[A-Z][\w&'’-]*)*)(?! at \d)"
+)
 _LIKING_WORDS = split_words("like likes love loves enjoy enjoys adore adores prefer prefers")
 _DISLIKING_WORDS = split_words("""
     dislike dislikes hate hates detest detests loathe loathes avoid avoids
@@ -157,6 +161,7 @@ def _judge_candidate(
         or _fill_slot(candidate, offered, aliases, shares)
         or _end_tie(candidate, offered, new, held, aliases)
         or _end_told_thing(candidate, offered, new, held, aliases)
+        or _end_left_post(candidate, offered, new, held)
         or _suspect_opposites(candidate, offered)
     )
     # What words tell of one claim says nothing of the others: there the deciders are heard.
@@ -306,6 +311,25 @@ def _end_told_thing(
         if old.polarity == "holds"
         and old.person == new.person
         and tells_end_of_thing(new, old, aliases)
+    ]
+
+
+def _end_left_post(
+    candidate: ClaimCandidate, offered: _Offered, new: ClaimView, held: Sequence[ClaimView]
+) -> list[ClaimVerdict]:
+    """Where somebody works, and as what, once they "left Harlow Labs": what they leave at five is
+    no name."""
+    told = _LEFT_PLACE.search(candidate.text)
+    if told is None or not candidate.assisted or candidate.polarity == "planned":
+        return []
+    place = re.compile(rf"(?<!\w){re.escape(told['place'])}(?!\w)")
+    return [
+        ClaimVerdict(candidate.handle, "deny", handle, reason=f"left {told['place']}")
+        for (handle, *_), old in zip(offered, held, strict=True)
+        if old.predicate_key in ("works_at", "works_as")
+        and old.polarity == "holds"
+        and old.person == new.person
+        and place.search(old.text)
     ]
 
 
