@@ -9,7 +9,9 @@ from urllib.parse import SplitResult, urlsplit
 from django.conf import settings
 from django.http import HttpResponse
 from django.utils.http import is_same_domain
-from mcp_types import INVALID_REQUEST
+from mcp_types import INVALID_REQUEST, JSONRPCNotification, jsonrpc_message_adapter
+from pydantic import ValidationError
+from pydantic_core import from_json
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -49,6 +51,7 @@ class McpView(HubView):
     def post(self, request: Request) -> HttpResponse:
         if not request.META.get("CONTENT_LENGTH"):
             raise MemoryHubError("Send a Content-Length.", code="length_required", status=411)
+        check_message(request._request.body)
         tools = select_tools(request.query_params.get("tools", ""))
         return exchange_message(build_server(build_caller(request), tools), request._request)
 
@@ -60,6 +63,26 @@ def _handle_error(error: Exception, context: dict[str, Any]) -> Response:
     response.data = {"jsonrpc": "2.0", "id": None, "error": told}
     response.content_type = "application/json"
     return response
+
+
+def check_message(body: bytes) -> None:
+    """Raises MemoryHubError for JSON that is no message of the protocol.
+
+    The SDK would tell of its own types, and would leave a request without an answer whose id is
+    none. A notification may have such an id: there are hosts that write one.
+    """
+    try:
+        sent = from_json(body)
+    except ValueError:
+        return  # which the SDK tells in plain words
+    try:
+        message = jsonrpc_message_adapter.validate_python(sent, by_name=False)
+    except ValidationError:
+        wanted = 'one message of JSON-RPC 2.0, an object with "jsonrpc": "2.0" and a method'
+        raise MemoryHubError(f"The body must be {wanted}.") from None
+    is_taken_for_notification = isinstance(message, JSONRPCNotification) and "id" in sent
+    if is_taken_for_notification and not sent["method"].startswith("notifications/"):
+        raise MemoryHubError("The id of a request must be text or a whole number.")
 
 
 def check_origin(request: Request) -> None:

@@ -267,15 +267,23 @@ def test_what_is_too_large_is_refused(host: McpHost, settings: Any) -> None:
         {},
         "x",
         17,
+        {"id": 1, "method": "ping"},
         {"jsonrpc": "1.0", "id": 1, "method": "ping"},
+        {"jsonrpc": "2.0", "id": 1},
         {"jsonrpc": "2.0", "id": 1, "method": 5},
+        {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []},
+        {"jsonrpc": "2.0", "id": None, "method": "ping"},
+        {"jsonrpc": "2.0", "id": {}, "method": "ping"},
+        {"jsonrpc": "2.0", "id": 1.5, "method": "ping"},
         [{"jsonrpc": "2.0", "id": 1, "method": "ping"}],
     ],
 )
 def test_what_is_no_message_is_refused(host: McpHost, message: Any) -> None:
     answer = host.post(message)
     assert answer.status_code == 400
-    assert answer.json()["error"]["code"] in (-32700, -32600, -32602)
+    error = answer.json()["error"]
+    assert error["code"] == -32600
+    assert error["message"].startswith(("The body must be ", "The id of a request must be "))
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 100_000, b'{"a": "\\ud800"}'])
@@ -293,8 +301,10 @@ def test_unknown_methods_and_tools_are_errors_of_the_protocol(host: McpHost) -> 
 
 
 def test_a_notification_is_taken_without_an_answer(host: McpHost) -> None:
-    answer = host.post({"jsonrpc": "2.0", "method": "notifications/initialized"})
-    assert (answer.status_code, answer.content) == (202, b"")
+    message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    for each in (message, message | {"id": None}):
+        answer = host.post(each)
+        assert (answer.status_code, answer.content) == (202, b"")
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])

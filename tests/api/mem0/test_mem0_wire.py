@@ -309,11 +309,25 @@ def test_what_was_deleted_may_be_added_again(mem0: APIClient) -> None:
     assert (again["event"], again["id"] != made["id"]) == ("ADD", True)
 
 
-def test_what_is_immutable_is_not_updated(mem0: APIClient, keep: Add) -> None:
+def test_what_is_immutable_is_not_updated_but_may_be_deleted(mem0: APIClient, keep: Add) -> None:
     path = f"/v1/memories/{keep('The code is 17.', immutable=True)}/"
     answer = mem0.put(path, {"text": "The code is 18."}, format="json")
     assert (answer.status_code, answer.json()["code"]) == (409, "protected")
     assert mem0.get(path).json()["immutable"] is True
+    assert mem0.delete(path).status_code == 200
+    assert mem0.get(path).status_code == 404
+
+
+def test_what_is_said_again_is_held_once_if_it_is_read_and_kept_again_if_it_is_not(
+    mem0: APIClient, keep: Add, texts: Texts
+) -> None:
+    body = {"messages": [LISBON], "user_id": "rui", "async_mode": False}
+    for event in ("ADD", "NONE"):
+        (told,) = mem0.post("/v1/memories/", body, format="json").json()["results"]
+        assert told["event"] == event
+    keep("One.")
+    keep("One.")
+    assert texts({"user_id": "ana"}) == ["One.", "One."]
 
 
 def test_what_has_expired_is_seen_on_request(mem0: APIClient, keep: Add, texts: Texts) -> None:
