@@ -36,7 +36,7 @@ def test_what_an_admin_does_with_keys_people_and_webhooks_is_noted(
     browser: Client, world: ConsoleWorld
 ) -> None:
     form = {"name": "shop", "scopes": ["read"], "subject": world.space.subject}
-    secret = browser.post(reverse("keys"), form).context["secret"]
+    secret = browser.post(reverse("keys"), form, follow=True).context["secret"]
     browser.post(reverse("key-revoke", args=[world.key.id]))
     browser.post(reverse("people"), {"username": "ida", "role": "editor"})
     member = world.collect_ids()["member_id"]

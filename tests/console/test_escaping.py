@@ -394,7 +394,8 @@ def test_nor_do_the_answers_to_what_is_sent(
         {"text": f"Hello {evil}"},
         headers={"HX-Request": "true"},
     )
-    made = client.post(reverse("keys"), {"name": evil, "scopes": ["read"], "subject": evil})
+    key = {"name": evil, "scopes": ["read"], "subject": evil}
+    made = client.post(reverse("keys"), key, follow=True)
     refused = client.post(reverse("keys"), {"name": evil, "scopes": ["read"], "subject": "nobody"})
     revoked = client.post(build_address(hostile, "key-revoke"), follow=True)
     retried = client.post(build_address(hostile, "job-retry"), follow=True)

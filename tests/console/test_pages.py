@@ -454,7 +454,9 @@ def test_a_new_key_is_shown_once_and_a_revoked_one_says_so(
     browser: Client, world: ConsoleWorld
 ) -> None:
     form = {"name": "shop", "scopes": ["read", "write"], "subject": world.space.subject}
-    made = browser.post(reverse("keys"), form)
+    sent = browser.post(reverse("keys"), form)
+    assert sent["Location"] == reverse("keys"), "loading the page anew makes no second key"
+    made = browser.get(reverse("keys"))
     assert b"Copy the key now" in made.content
     assert "no-store" in made["Cache-Control"]
     later = get_page(browser, world, "keys")

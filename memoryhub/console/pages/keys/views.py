@@ -20,7 +20,10 @@ from memoryhub.console.frame.space.tabs import find_space_of_subject
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.key_expiry import check_to_come, compute_day_end
 from memoryhub.tenants.models import ApiKey
+from memoryhub.tenants.sealing import open_sealed, seal_secret
 from memoryhub.tenants.services import create_key, revoke_key
+
+_NEW_KEY = "new_api_key"  # in the session, sealed, until it was shown
 
 
 class ApiKeyForm(forms.Form):
@@ -73,12 +76,12 @@ class ApiKeyForm(forms.Form):
 @never_cache
 @tenant_page(role=ADMIN)
 def key_list_page(request: ConsoleRequest) -> HttpResponse:
-    """A new key is shown in the answer that made it, and never again."""
+    """A new key is shown on the page that follows, and never again: loaded anew, the page makes no
+    other one."""
     form = ApiKeyForm(request.POST or None)
-    secret = ""
     if form.is_valid():
         given = form.cleaned_data
-        _key, secret = create_key(
+        _key, made = create_key(
             request.tenant,
             given["name"],
             given["scopes"],
@@ -86,10 +89,12 @@ def key_list_page(request: ConsoleRequest) -> HttpResponse:
             expires_at=given["expires_at"],
             actor=request.actor,
         )
+        request.session[_NEW_KEY] = seal_secret(made)
+        return redirect("keys")
     context = {
-        "form": ApiKeyForm() if secret else form,
+        "form": form,
         "keys": list(ApiKey.objects.select_related("space")),
-        "secret": secret,
+        "secret": open_sealed(request.session.pop(_NEW_KEY, "")),
     }
     return render(request, "keys/list.html", context)
 
