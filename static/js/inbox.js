@@ -4,8 +4,10 @@
 const place = "inbox-place";
 const cases = () => [...document.querySelectorAll("[data-case]")];
 
+// The case that has the focus; the only one needs none.
 function current() {
-  return document.activeElement?.closest("[data-case]") ?? null;
+  const all = cases();
+  return document.activeElement?.closest("[data-case]") ?? (all.length === 1 ? all[0] : null);
 }
 
 function show(found) {

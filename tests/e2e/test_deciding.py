@@ -85,6 +85,23 @@ def test_the_inbox_is_gone_through_by_keyboard(visitor: Visitor, world: ConsoleW
     assert get_status(world, "Nora lives in Rome, 1.") == "active"
 
 
+def test_a_case_that_is_alone_on_its_page_is_answered_without_being_chosen(
+    visitor: Visitor, world: ConsoleWorld
+) -> None:
+    page = visitor.open("review")
+    page.get_by_role("link", name="One at a time").click()
+    expect(page.locator("[data-case]")).to_have_count(1)
+    page.keyboard.press("r")
+    expect(page.get_by_text("Nora lives in Rome, 1.").first).to_be_visible()
+    assert get_status(world, "Nora lives in Rome, 0.") == "retracted"
+    with tenant_scope(world.tenant.id):
+        case = Proposal.objects.filter(state="open").earliest("created_at")
+    page = visitor.open("review-case", case.id)
+    page.keyboard.press("b")
+    expect(page.get_by_role("button", name="Undo").first).to_be_visible()
+    assert count_open_proposals(world) == 1
+
+
 def test_a_case_is_reworded_by_keyboard(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("review")
     page.keyboard.press("j")
