@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.test import Client
@@ -121,6 +122,39 @@ def test_every_number_of_the_overview_leads_to_the_rows_behind_it(
     cells = re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", get_overview(browser), re.DOTALL)
     plain = {name for name, cell in cells if "<a " not in cell}
     assert plain == {"Oldest"}, "the age of a job is no number of rows"
+
+
+@pytest.mark.parametrize(
+    ("made", "due", "state", "said"),
+    [
+        (timedelta(), timedelta(days=-20_000), "queued", "just now"),
+        (timedelta(hours=-3), timedelta(days=-20_000), "queued", "3 hours ago"),
+        (timedelta(hours=-20), timedelta(hours=-2), "queued", "2 hours ago"),
+        (timedelta(hours=-5), timedelta(hours=1), "retry", "5 hours ago"),
+    ],
+)
+def test_the_oldest_job_waits_since_it_was_queued_and_due(
+    browser: Client,
+    world: ConsoleWorld,
+    made: timedelta,
+    due: timedelta,
+    state: str,
+    said: str,
+) -> None:
+    """Whatever day the conversation is of that it was planned after."""
+    now = timezone.now()
+    milliseconds = int((now + made).timestamp() * 1000)
+    with tenant_scope(world.tenant.id):
+        make_job(
+            world.space,
+            state,
+            id=UUID(int=milliseconds << 80 | 0x7 << 76),
+            created_at=now + min(due, made),
+            run_after=now + due,
+        )
+    shown = re.search(r"<dt>Oldest</dt><dd>(.*?)</dd>", get_overview(browser), re.DOTALL)
+    assert shown is not None
+    assert said in shown[1]
 
 
 def get_figures(browser: Client, where: str) -> dict[str, str]:

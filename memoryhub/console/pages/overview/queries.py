@@ -7,8 +7,20 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, Min, Q, QuerySet
-from django.db.models.functions import TruncDate, TruncHour
+from django.db.models import (
+    Case,
+    Count,
+    DateTimeField,
+    Expression,
+    F,
+    Func,
+    Min,
+    Q,
+    QuerySet,
+    Value,
+    When,
+)
+from django.db.models.functions import Greatest, Least, TruncDate, TruncHour
 from django.utils.translation import gettext_lazy as _
 
 from api.models import LoggedRequest
@@ -95,7 +107,7 @@ UNHEARD_AFTER = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """`oldest` is when the first unfinished job was made, `unheard` how many nobody claims,
+    """`oldest` is since when the first unfinished job waits, `unheard` how many nobody claims,
     `planned` those due later, which nobody waits for; `over_budget` and `left_alone` those of
     the retrying that wait until a model may be asked."""
 
@@ -123,6 +135,24 @@ class ActivitySlot:
     facts: int
 
 
+class _MadeAt(Func):
+    """When a row was made, by its time-ordered id: `created_at` of what is planned after an old
+    conversation is as old as that."""
+
+    template = (
+        "to_timestamp(('x' || left(replace((%(expressions)s)::text, '-', ''), 12))"
+        "::bit(48)::bigint / 1000.0)"
+    )
+    output_field = DateTimeField()
+
+
+def _build_waiting_since(now: datetime) -> Expression:
+    """Since a job was made, and is due; one that is to be tried again was due before."""
+    made = _MadeAt(F("id"))
+    due = Greatest(made, Least(F("run_after"), Value(now)))
+    return Case(When(state=Job.State.RETRY, then=made), default=due)
+
+
 def load_queue_state(now: datetime) -> QueueState:
     def jobs(*states: str, **more: Any) -> Count:
         return Count("pk", filter=Q(state__in=states, **more))
@@ -137,7 +167,7 @@ def load_queue_state(now: datetime) -> QueueState:
         over_budget=jobs(Job.State.RETRY, error__startswith="budget_spent:"),
         left_alone=jobs(Job.State.RETRY, error__startswith="breaker_open:"),
         unheard=jobs(*Job.WAITING_STATES, run_after__lt=late),
-        oldest=Min("created_at", filter=Q(state__in=Job.UNFINISHED_STATES) & ~later),
+        oldest=Min(_build_waiting_since(now), filter=Q(state__in=Job.UNFINISHED_STATES) & ~later),
     )
     # While one job of a space runs, those behind it wait in order: somebody is listening.
     return QueueState(**{**found, "unheard": 0 if found["running"] else found["unheard"]})
