@@ -53,6 +53,22 @@ def test_requests_are_found_by_route_error_id_outcome_time_and_key(
     assert "Nothing matches" in get_list_page(browser, q="nothing like it")
 
 
+@pytest.mark.parametrize(
+    ("route", "shown"),
+    [
+        ("^mcp/?$", "POST /mcp<"),
+        (r"api/v1/^[\s\S]*$", "POST /api/v1/…<"),
+        ("api/v1/spaces/<uuid:space_id>", "POST /api/v1/spaces/&lt;uuid:space_id&gt;<"),
+    ],
+)
+def test_a_route_is_shown_as_an_address(
+    browser: Client, world: ConsoleWorld, route: str, shown: str
+) -> None:
+    with tenant_scope(world.tenant.id):
+        make_request(world.tenant, method="POST", route=route)
+    assert shown in get_list_page(browser)
+
+
 def test_without_requests_the_page_says_what_would_be_there(
     browser: Client, world: ConsoleWorld, settings: object
 ) -> None:

@@ -80,6 +80,17 @@ _REQUEST_COLUMNS = exports.build_columns(
 )
 
 
+# Some routes are patterns ("^mcp/?$"); what takes anything is declared for addresses of nothing.
+_ROUTE_MARKS = (("^", ""), ("/?$", ""), ("$", ""), (r"[\s\S]*", "…"), (".*", "…"))
+
+
+def _format_route(route: str) -> str:
+    """As an address."""
+    for mark, words in _ROUTE_MARKS:
+        route = route.replace(mark, words)
+    return f"/{route}"
+
+
 @page_at("requests/", "requests")
 @tenant_page()
 def request_list_page(request: ConsoleRequest) -> HttpResponse:
@@ -96,7 +107,11 @@ def request_list_page(request: ConsoleRequest) -> HttpResponse:
         "key": names.get(key) if key else None,
         "held": {"key": key} if key else {},
         "page": load_page(rows, filters.page).map(
-            lambda row: (row, names.get(row.key_id, gettext("a deleted key")))
+            lambda row: (
+                row,
+                _format_route(row.route),
+                names.get(row.key_id, gettext("a deleted key")),
+            )
         ),
         "kept": settings.REQUEST_LOG_DAYS,
     }
