@@ -32,7 +32,7 @@ from memoryhub.engines.types import (
 from memoryhub.lab.training.reader import ReadQuestion, split_sentences
 from memoryhub.lab.training.wishes import MeantClause, SaidMessage, SceneWish, WishScene
 
-ROUNDS, PACE = 2, 1.5e-4
+ROUNDS, FURTHER_ROUNDS, PACE = 2, 1, 1.5e-4
 TEXTS, FROZEN_LAYERS = 6, 2  # which takes half the time
 _SPEAKER = "user-1"
 _BEGUN, _STEP = datetime(2025, 3, 1, 9, tzinfo=UTC), timedelta(hours=31)

@@ -26,7 +26,7 @@ WISHES_FILE = Path(__file__).with_name("wish_decider.json")
 MAX_CHARACTERS = 200  # of a message, the last: what is asked comes late
 # How much the vector weighs beside words, which are there or not.
 VECTOR_SCALE = 3.0
-_UNLIKELY = 0.02
+_UNLIKELY = 0.1
 _MOST_HAN = 3  # characters together
 
 

@@ -150,6 +150,7 @@ _IDLE = re.compile(
     r"\b(?:don't|do not|dont|never|won't|didn't|can't|let's|let me|let us) (?:ever )?forget"
     rf"|\b(?:don't|do not|dont) want (?:{_YOU}|anyone|it) to (?:ever )?forget"
     r"|\bi (?:don't|do not|dont|can't|cannot) (?:even )?remember\b"
+    r"|\blos(?:e|ing) (?:some |more |a bit of |the )?(?:weight|fat|\d)"
     r"|\bforget about it\b|\bforget it\b(?!.*\b(?:told|said|mention))"
     # It would be bad if it were forgotten.
     rf"|\b(?:sad|hurt|upset|sorry|disappointed|angry|hate|shame|mind)\b[^.!?]{{0,20}}?"

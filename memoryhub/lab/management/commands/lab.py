@@ -458,13 +458,14 @@ class Command(BaseCommand):
             meant_claims.read_wishes(scenes, claims, wishes.load_messages(path, without))
         )
         self.stderr.write(f"{len(questions)} wishes and other messages")
-        known = WISHES_GRAPH_FILE if options["further"] else PAIRS_GRAPH_FILE
+        further = options["further"]
+        known = WISHES_GRAPH_FILE if further else PAIRS_GRAPH_FILE
         made = reader.train_pair_reading(
             questions,
             get_current_embedder(),
             self.stderr.write,
             read_pairs_graph(known),
-            rounds=meant_claims.ROUNDS,
+            rounds=meant_claims.FURTHER_ROUNDS if further else meant_claims.ROUNDS,
             pace=meant_claims.PACE,
             texts=meant_claims.TEXTS,
             frozen=meant_claims.FROZEN_LAYERS,
