@@ -29,8 +29,8 @@ from memoryhub.lab.training.judgements import leave_authors_out
 _STRENGTH = 1.0  # C of the regressions: how far the examples may pull
 # Words of fewer messages are no features; nor are those of fewer wishes, unless they are common.
 _RARE, _RARE_IN_WISHES, _COMMON = 4, 2, 12
-# From this chance on it is a wish: where few of the messages of the development half that only sound
-# like one are taken for it.
+# From this chance on it is a wish: few messages of the development half that only sound like one
+# are taken for it.
 _BARS = {"en": 0.8, "zh": 0.85}
 _ASKED_SHARE = 3  # of the messages that questions are asked of, every third
 # What is told in Chinese is read without a vector: MiniLM's, of glosses, adds nothing.
