@@ -108,7 +108,7 @@ def test_who_left_the_place_of_work_by_its_name_works_there_no_more() -> None:
     ended = [(verdict.op, verdict.target) for verdict in leave("Ana left Harlow Labs on Friday.")]
     assert ended == [("deny", "m0"), ("deny", "m1")]
     assert not leave("Ana left Harlow Labs at 9 last night.")
-    assert not leave("Ana left Leeds at the age of ten.")
+    assert not leave("Ana left Harlow at the age of ten.")
 
 
 @pytest.mark.parametrize(

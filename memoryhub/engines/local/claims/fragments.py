@@ -43,7 +43,7 @@ _POINTING_AT = split_words("this that these those")
 _NOT_ANY = split_words("no not never")
 # What they open tells when or why, and not how somebody is.
 _BESIDE_THE_STATE = split_words("""
-    about after because before despite during for from of since than though until unlike till
+    after because before despite during for since than though until unlike till
 """)
 _GIVING_UP = re.compile(r"so much for\b", re.I)
 # "Back in Kent with my parents": a home, if nothing says that it is a visit.

@@ -62,7 +62,7 @@ _COURTSHIP = re.compile(
 )
 _IDENTITY = re.compile(r" (?:is|was) (?P<whose>[^.]{1,80}?)['’]s? |是(?P<whose_zh>[^。]{1,80}?)的")
 _LEFT_PLACE = re.compile(
-    r"\b(?:left|have left|has left|is leaving|has gone from) (?:the )?"
+    r"\bleft (?:the )?"
     r"(?P<place>[A-Z][\w&'’-]*(?: (?:of |and |& )?[A-Z][\w&'’-]*)*)(?! at \d)"
 )
 _LIKING_WORDS = split_words("like likes love loves enjoy enjoys adore adores prefer prefers")
@@ -320,9 +320,10 @@ def _end_left_post(
     """Where somebody works, and as what, once they "left Harlow Labs": what they leave at five is
     no name."""
     told = _LEFT_PLACE.search(candidate.text)
-    if told is None or not candidate.assisted or candidate.polarity == "planned":
+    if told is None or not candidate.assisted or candidate.polarity in ("planned", "denied"):
         return []
-    place = re.compile(rf"(?<!\w){re.escape(told['place'])}(?!\w)")
+    # Who left Leeds may still work for a firm there.
+    place = re.compile(rf"\b(?:at|for|with) (?:the )?{re.escape(told['place'])}(?!\w| [A-Z])")
     return [
         ClaimVerdict(candidate.handle, "deny", handle, reason=f"left {told['place']}")
         for (handle, *_), old in zip(offered, held, strict=True)
