@@ -61,6 +61,7 @@ def test_a_quotation_stands_in_its_sentence() -> None:
         (["I ran."], "forget", True),
         (["Forget what I told you about my knee."], "forget", False),
         (["Forget what I told you about my knee."], "assertion", False),
+        (["Hygiene 4 so leave that off."], "assertion", True),  # off the menu
         ([], None, False),
     ],
 )

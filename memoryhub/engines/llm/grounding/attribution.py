@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from memoryhub.engines.llm.packaged_prompts import normalise_text
 from memoryhub.engines.local.attribution.made_texts import asks_for_text
-from memoryhub.engines.local.grammar.speech import asks_to_forget, is_small_talk
+from memoryhub.engines.local.grammar.speech import asks_plainly_to_forget, is_small_talk
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.local.wordlists import ANIMALS, PEOPLE
 from memoryhub.engines.types import SpeechAct, Utterance
@@ -114,7 +114,7 @@ def has_assertion(said: Sequence[str], act: SpeechAct | None) -> bool:
 
     The act decides whether a question mark asks: "I got the job, can you believe it?" asserts.
     """
-    if act == "hypothetical" or all(asks_to_forget(sentence) for sentence in said):
+    if act == "hypothetical" or all(asks_plainly_to_forget(sentence) for sentence in said):
         return False
     return act == "assertion" or not all(_QUESTION_END.search(sentence) for sentence in said)
 

@@ -229,6 +229,15 @@ def asks_to_forget(text: str, around: str = "") -> bool:
     return bool(find_forget_wish(text, around))
 
 
+def asks_plainly_to_forget(text: str) -> bool:
+    """Whether the rules alone hear a wish in it. What a model took for told is not dropped for
+    less: "hygiene 4 so leave that off" is of a menu."""
+    language, message = _read_message(text)
+    if language == "zh":
+        return bool(chinese_rules.find_forget_wish(text))
+    return bool(find_english_wish(message, message))
+
+
 def is_correction(text: str) -> bool:
     """The speaker takes back or puts right what was said (spec E19)."""
     return bool(_CORRECTION.search(normalise_quotes(text)))
