@@ -53,6 +53,11 @@ def detect_language(text: str) -> LanguageCode:
     return "en" if latin and _is_english(text) else "other"
 
 
+def detect_read_language(text: str) -> Literal["en", "zh"]:
+    """As what rules read `text`: what is no Chinese they read as English."""
+    return "zh" if detect_language(text) == "zh" else "en"
+
+
 def _is_english(text: str) -> bool:
     words = _WORD.findall(text.lower().replace("’", "'"))
     english = sum(word in _ENGLISH_WORDS for word in words)

@@ -450,6 +450,10 @@ def test_what_stands_beside_a_statement_does_not_hide_or_bend_it(text: str, told
     assert find_told(text, told).polarity != "planned"
 
 
+def test_the_rest_of_a_question_is_no_claim() -> None:
+    assert not tell_texts("████, is grapefruit ok")  # what an erasure leaves
+
+
 @pytest.mark.parametrize("text", ["So much for Portugal.", "Paper accepted!!! after 2 rejections."])
 def test_what_is_no_state_is_not_told_as_one(text: str) -> None:
     assert not [each for each in tell_texts(text) if each.startswith("user-31 is")]

@@ -6,7 +6,7 @@ import re
 
 from memoryhub.console.pages.chat.readings import MAX_READ_LENGTH, read_message
 from memoryhub.dialogues.models import Turn
-from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.local.language import detect_read_language
 from memoryhub.engines.types import GroundedAnswer
 
 _KEEP_PATTERN = re.compile(
@@ -71,5 +71,5 @@ def asks_to_forget_last(text: str) -> bool:
 
 def build_canned_answer(done: str, turn: Turn) -> GroundedAnswer:
     """In the language of the wish."""
-    language = "zh" if detect_language(turn.text) == "zh" else "en"
+    language = detect_read_language(turn.text)
     return GroundedAnswer(_ANSWERS[done][language], quoted=False)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from memoryhub.engines.llm.replies import AnswerReply
-from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.local.language import detect_read_language
 from memoryhub.engines.types import AnswerSupport, GroundedAnswer, Quote, TimeSpan
 
 _NOTHING_FOUND = {"zh": "没有找到相关的记忆。", "en": "I found nothing about that."}
@@ -17,7 +17,7 @@ _HANDLE_MARK = re.compile(r"\s*[\[(【（]\s*(m\d+(?:\s*[,;、，]\s*m\d+)*)\s*[
 
 
 def build_abstention(question: str, wording: str = "") -> GroundedAnswer:
-    known = "zh" if detect_language(question) == "zh" else "en"
+    known = detect_read_language(question)
     said = _HANDLE_MARK.sub("", wording).strip()
     return GroundedAnswer(said or _NOTHING_FOUND[known], quoted=False)
 

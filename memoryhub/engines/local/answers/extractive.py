@@ -75,7 +75,7 @@ from memoryhub.engines.local.answers.tenses import (
 )
 from memoryhub.engines.local.answers.told_changes import ToldChange, find_change
 from memoryhub.engines.local.answers.typos import correct_typos
-from memoryhub.engines.local.language import LanguageCode, detect_language
+from memoryhub.engines.local.language import LanguageCode, detect_read_language
 from memoryhub.engines.local.wordlists import ANIMALS, split_words
 from memoryhub.engines.types import GroundedAnswer, Quote
 
@@ -151,7 +151,7 @@ def answer_from_quotes(
     # "whats her job": whoever types in a hurry leaves the apostrophe out.
     known = [quote.text[:_READ] for quote in quotes[:_LOOKED_AT]]
     question = _HURRIED.sub(r"\1 is", correct_typos(question[:_READ], known))
-    language: LanguageCode = "zh" if detect_language(question) == "zh" else "en"
+    language: LanguageCode = detect_read_language(question)
     near, quotes = quotes[:_LOOKED_AT], [quote for quote in quotes if quote.bears][:_LOOKED_AT]
     told_near = quotes or near
     asked = parse_question(question, told_near, subject)

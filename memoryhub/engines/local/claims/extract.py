@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.attribution.own_names import find_introduced_name
@@ -174,8 +175,7 @@ class _TurnReader:
         before: FactCandidate | None = None
         self.known_things.clear()
         for clause in clauses:
-            own = collect_tokens(clause, heads - {clause.head.i}, frozenset())
-            own = salience.drop_precaution(own)
+            own = _collect_told(clause, heads, frozenset())
             spent = {t.i for t in [*own, *(clause.subject.subtree if clause.subject else [])]}
             known = self._find_referents(clause, own)
             last = self.facts[-1] if self.facts else None
@@ -252,11 +252,14 @@ class _TurnReader:
         says_nothing = bool(called) and called <= own_name  # "Marcus Webb is Marcus"
         if fact.complement and fact.subject == self.turn.scene.speaker:
             # "Hi, I'm Ana Ferreira": who speaks is called so, and nothing else is told.
-            said = self.turn.utterance.text
-            says_nothing = says_nothing or fact.complement == find_introduced_name(said)
+            says_nothing = says_nothing or fact.complement == self._introduced_name
         if fact.text not in self.told and not says_nothing:
             self.told.add(fact.text)
             self.facts.append(fact)
+
+    @cached_property
+    def _introduced_name(self) -> str:
+        return find_introduced_name(self.turn.utterance.text)
 
     def _tell_whose_age(self, fact: FactCandidate) -> FactCandidate:
         """ "Admiral died Tuesday. Thirteen years old.": of whom was spoken just before."""
@@ -350,6 +353,11 @@ class _TurnReader:
         return found if turn.utterance.role == "user" or _is_own_state(found, clause) else None
 
 
+def _collect_told(clause: Clause, heads: set[int], names: frozenset[str]) -> list[Token]:
+    """The words of a clause without the other clauses, and without why the listener is told."""
+    return salience.drop_precaution(collect_tokens(clause, heads - {clause.head.i}, names))
+
+
 def _is_turned(clause: Clause) -> bool:
     """ "Respected sir, kindly draft a letter", which asks; "nor can I eat sesame", whose words
     without the first say the opposite."""
@@ -423,10 +431,8 @@ def _build_draft(
     known: Mapping[int, str],
 ) -> _ClauseDraft | None:
     slots = fill_slots(clause)
-    heads = heads - {clause.head.i}
-    tokens = collect_tokens(clause, heads, turn.scene.list_first_names())
+    tokens = _collect_told(clause, heads, turn.scene.list_first_names())
     tokens = [t for t in tokens if not salience.is_echo_word(t, clause)]
-    tokens = salience.drop_precaution(tokens)
     own = [t for t in (slots.preposition, slots.object, slots.second, slots.complement) if t]
     core = [*clause.chain, *own, *([subject.token] if subject.token else [])]
     free = [t for t in tokens if subject.token is None or t.i != subject.token.i]
@@ -752,7 +758,7 @@ def _attach_clause(
     """The fact with a coordinate clause about "it" told along with it."""
     if clause.subject is None or clause.subject.lower_ not in ("it", "that", "they", "he", "she"):
         return fact
-    tokens = collect_tokens(clause, heads - {clause.head.i}, turn.scene.list_first_names())
+    tokens = _collect_told(clause, heads, turn.scene.list_first_names())
     if not tokens or len(tokens) > 12 or salience.is_empty_clause(clause):
         return fact
     words = _lower_first_letter(rewrite_tokens(tokens, Voice(turn.scene)), tokens[0])

@@ -45,6 +45,7 @@ _NOT_ANY = split_words("no not never")
 _BESIDE_THE_STATE = split_words("""
     after because before despite during for since than though until unlike till
 """)
+_ASKING = split_words("is are do does did")
 _GIVING_UP = re.compile(r"so much for\b", re.I)
 # "Back in Kent with my parents": a home, if nothing says that it is a visit.
 _HOUSED = re.compile(
@@ -142,7 +143,7 @@ def _says_something(run: Sequence[Token]) -> bool:
         return False
     if words[0].dep_ == "conj" and words[0].pos_ == "VERB":
         return False  # who did it stands before
-    bare = words[0].tag_ in ("VB", "VBP", "MD")  # an order, or half a question
+    bare = words[0].tag_ in ("VB", "VBP", "MD") or words[0].lower_ in _ASKING  # or half a question
     if _is_unknown_owner(words):
         return False
     subjects = [t for t in words if t.dep_ in SUBJECT_DEPENDENCIES]

@@ -23,7 +23,12 @@ from memoryhub.engines.local.answers.relatives import list_kin
 from memoryhub.engines.local.claims.predicates import find_question_predicates, get_search_words
 from memoryhub.engines.local.comparison.pairs import describe_meaning
 from memoryhub.engines.local.grammar.speech import extract_wish, extract_wish_words
-from memoryhub.engines.local.language import HAN, can_embed_language, detect_language
+from memoryhub.engines.local.language import (
+    HAN,
+    can_embed_language,
+    detect_language,
+    detect_read_language,
+)
 from memoryhub.engines.local.logistic import Logistic
 from memoryhub.engines.reranking.packaged import PackagedReranker, get_packaged_reranker
 from memoryhub.engines.types import ClaimCandidate, ClaimComparison, ClaimVerdict, HeldClaim
@@ -128,7 +133,7 @@ def _match_part(
         clear = wanted or (len(by_key) == 1 and _is_accounted_for(words, by_key[0], names))
         return [ClaimVerdict(wish.handle, "forget", each.handle, sure=clear) for each in by_key]
     nearest = _rank_claims(wish, words, offered, comparison, names)[:_MOST_READ]
-    decider = _load_decider("zh" if detect_language(wish.text) == "zh" else "en")
+    decider = _load_decider(detect_read_language(wish.text))
     cosines = [each.cosine for each in nearest]
     described = describe_meant_claims(
         asked, words, [each.claim for each in nearest], cosines, names, decider.cosine

@@ -324,13 +324,18 @@ def _end_left_post(
         return []
     # Who left Leeds may still work for a firm there.
     place = re.compile(rf"\b(?:at|for|with) (?:the )?{re.escape(told['place'])}(?!\w| [A-Z])")
-    return [
-        ClaimVerdict(candidate.handle, "deny", handle, reason=f"left {told['place']}")
+    posts = [
+        (handle, old)
         for (handle, *_), old in zip(offered, held, strict=True)
         if old.predicate_key in ("works_at", "works_as")
         and old.polarity == "holds"
         and old.person == new.person
-        and place.search(old.text)
+    ]
+    told_at = {old.said_at for _, old in posts if place.search(old.text)}
+    return [  # what was told together with the place was what they were there
+        ClaimVerdict(candidate.handle, "deny", handle, reason=f"left {told['place']}")
+        for handle, old in posts
+        if old.said_at in told_at
     ]
 
 

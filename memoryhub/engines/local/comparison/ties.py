@@ -196,7 +196,7 @@ def _is_tie(text: str, noun: str, names: Collection[str]) -> bool:
     """Whether a claim says no more than whose somebody is and what they are called."""
     if re.search(rf"[{HAN}]", text):
         return len(text) <= 24
-    if re.search(r"\b(?:is|are) (?:called|named)\b|\bcalled\b|\bnamed\b|\btogether\b", text):
+    if re.search(r"\bcalled\b|\bnamed\b|\btogether\b|\b(?:is|been) with (?:their|his|her)\b", text):
         return True
     if re.search(rf"['’]s? (?:[\w-]+ )?{re.escape(noun)}\.?$", text):
         return True

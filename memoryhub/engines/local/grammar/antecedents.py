@@ -131,15 +131,15 @@ def find_relatives(spans: Iterable[Span], scene: Scene) -> str:
     mine = format_possessive(scene.speaker)
     for span in spans:
         for token in reversed(span):
-            if token.tag_ == "NNS" and token.lemma_.lower() in PEOPLE and _is_mine(token):
+            if token.tag_ == "NNS" and token.lemma_.lower() in PEOPLE and _is_speakers_own(token):
                 return f"{mine} {format_noun_phrase(token)}"
-        named = {token.lemma_.lower() for token in span if _is_mine(token)}
+        named = {token.lemma_.lower() for token in span if _is_speakers_own(token)}
         if named & _MOTHERS and named & _FATHERS:
             return f"{mine} parents"
     return ""
 
 
-def _is_mine(token: Token) -> bool:
+def _is_speakers_own(token: Token) -> bool:
     """ "My parents", "mum": nobody else's."""
     beside = {c.lower_ for c in token.children if c.dep_ in ("poss", "det")}
     return not beside or not beside.isdisjoint({"my", "our"})

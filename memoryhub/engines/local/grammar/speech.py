@@ -27,7 +27,7 @@ from memoryhub.engines.local.grammar.wishes import find_forget_wish as find_engl
 from memoryhub.engines.local.grammar.wishes import list_sentences as list_english_sentences
 from memoryhub.engines.local.grammar.wishes import may_ask_to_forget as may_ask_in_english
 from memoryhub.engines.local.grammar.wishes import may_be_wish as may_be_english_wish
-from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.local.language import detect_language, detect_read_language
 from memoryhub.engines.types import SpeechAct
 
 if TYPE_CHECKING:
@@ -146,17 +146,22 @@ def find_forget_wish(text: str, around: str = "") -> str:
     """The sentences of a message, English or Chinese, that ask for something told to be forgotten;
     "" for none. `around`: the whole message, where `text` is a part of it."""
     language, message = _read_message(around or text)
-    if language == "zh":
-        found = chinese_rules.find_forget_wish(text, around)
-    else:
-        text = normalise_quotes(text)
-        found = find_english_wish(text, message)
+    if language == "en":
+        text, around = normalise_quotes(text), message
+    found = _find_plain_wish(text, around, language)
     if found and not (
         is_unlikely_wish(found, language)
         and is_unlikely_wish(_get_surroundings(found, message), language)
     ):
         return found
     return _find_likely_wish(text, message, language)
+
+
+def _find_plain_wish(text: str, around: str, language: str) -> str:
+    """The sentences that the rules take for a wish; of English, with plain quotes."""
+    if language == "zh":
+        return chinese_rules.find_forget_wish(text, around)
+    return find_english_wish(text, around or text)
 
 
 def _find_likely_wish(text: str, message: str, language: str) -> str:
@@ -206,7 +211,7 @@ def _get_surroundings(sentence: str, message: str) -> str:
 def _read_message(text: str) -> tuple[str, str]:
     """Whether it is read as Chinese or as English, "zh" or "en", and its plain words: once for all
     of its sentences."""
-    return "zh" if detect_language(text) == "zh" else "en", normalise_quotes(text)
+    return detect_read_language(text), normalise_quotes(text)
 
 
 def may_ask_to_forget(text: str) -> bool:
@@ -233,9 +238,7 @@ def asks_plainly_to_forget(text: str) -> bool:
     """Whether the rules alone hear a wish in it. What a model took for told is not dropped for
     less: "hygiene 4 so leave that off" is of a menu."""
     language, message = _read_message(text)
-    if language == "zh":
-        return bool(chinese_rules.find_forget_wish(text))
-    return bool(find_english_wish(message, message))
+    return bool(_find_plain_wish(text if language == "zh" else message, "", language))
 
 
 def is_correction(text: str) -> bool:
