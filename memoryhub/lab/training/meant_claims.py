@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
-from sklearn.preprocessing import StandardScaler
 
-from memoryhub.engines.local.comparison.forget import describe_meant_claims
+from memoryhub.engines.local.comparison.forget import (
+    ForgetDecider,
+    describe_meant_claims,
+    take_meant,
+)
 from memoryhub.engines.local.grammar.speech import extract_wish, extract_wish_words
 from memoryhub.engines.local.language import can_embed_language
 from memoryhub.engines.types import (
@@ -29,6 +31,7 @@ from memoryhub.engines.types import (
     HeldClaim,
     Utterance,
 )
+from memoryhub.lab.training.boosting import fit_trees
 from memoryhub.lab.training.reader import ReadQuestion, split_sentences
 from memoryhub.lab.training.wishes import MeantClause, SaidMessage, SceneWish, WishScene
 
@@ -39,9 +42,10 @@ _BEGUN, _STEP = datetime(2025, 3, 1, 9, tzinfo=UTC), timedelta(hours=31)
 _HISTORY = 3  # messages that one is read after
 # From this share of the shorter one on, what a claim rests on and a clause are the same.
 _MEANT, _TOUCHED = 0.5, 0.1
-_STRENGTH, _PARTS = 0.3, 5
-# Of the wishes that are granted unasked, the share that takes what is meant and nothing else.
-_RIGHTLY_GRANTED, _ASKED = 0.8, 0.1
+_PARTS = 5
+# Of the wishes that are granted unasked, the share that takes what is meant and nothing else; and
+# from which chance on another claim goes along.
+_RIGHTLY_GRANTED, _MORE, _ASKED = 0.8, 0.8, 0.1
 _WITH_OTHER_WORDS = 0.25  # how often a wish is read with something else that was said
 
 
@@ -91,8 +95,9 @@ def read_claims(scenes: Sequence[WishScene], engine: Engine) -> list[list[ToldTe
 
 def _hold_claim(fact: FactCandidate, handle: str) -> ToldText:
     text = fact.text.replace(_SPEAKER, "the user")
-    claim = HeldClaim(handle, text, fact.owner, fact.predicate_key, _BEGUN)
     sources = [MeantClause(int(s.handle), (s.start, s.end)) for s in fact.sources]
+    told_at = _BEGUN + sources[0].message * _STEP
+    claim = HeldClaim(handle, text, fact.owner, fact.predicate_key, told_at)
     return ToldText(text, sources, claim)
 
 
@@ -135,10 +140,9 @@ def _list_sentences(scene: WishScene) -> Iterator[ToldText]:
 
 def train_forget_decider(
     scenes: Sequence[WishScene], claims: Sequence[Sequence[ToldText]], embedder: Embedder
-) -> dict[str, Any]:
-    """A decider as `forget_decider.json` holds it, of scenes in one language, with its scores on
-    scenes left out: `granted`, of the wishes with a claim that is meant; `rightly`, of those
-    granted, of which some mean nothing that was told."""
+) -> ForgetDecider:
+    """Of scenes in one language, with its scores on scenes left out; some of the wishes granted
+    mean nothing that was told."""
     rows: list[dict[str, float]] = []
     meant: list[bool] = []
     touched: list[bool] = []
@@ -170,32 +174,20 @@ def train_forget_decider(
     marks, spared, wishes = np.array(meant), ~np.array(touched), np.array(wish_of)
     chances = np.zeros(len(marks))
     for known_rows, left_out in GroupKFold(_PARTS).split(values, marks, np.array(scene_of)):
-        weights, bias = _fit(values[known_rows], marks[known_rows])
-        chances[left_out] = 1 / (1 + np.exp(-(values[left_out] @ weights + bias)))
+        fitted = fit_trees(values[known_rows], marks[known_rows])
+        chances[left_out] = fitted.estimate_shares(values[left_out])
     bar, granted, rightly = _set_bar(chances, marks, spared, wishes)
-    weights, bias = _fit(values, marks)
-    return {
-        "wishes": len(told),
-        "granted": round(granted / max(1, sum(told)), 3),
-        "rightly": round(rightly, 3),
-        "bar": bar,
-        "ask": _ASKED,
-        "cosine": round(float(np.mean(cosines)), 3),
-        "bias": round(float(bias), 3),
-        "traits": {
-            name: round(float(weight), 3) for name, weight in zip(names, weights, strict=True)
-        },
-    }
-
-
-def _fit(
-    values: NDArray[np.float64], marks: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], np.float64]:
-    """Weights of the traits as they are, and the bias."""
-    scaler = StandardScaler().fit(values)
-    fitted = LogisticRegression(C=_STRENGTH, max_iter=2000).fit(scaler.transform(values), marks)
-    weights = fitted.coef_[0] / scaler.scale_
-    return weights, fitted.intercept_[0] - float(weights @ scaler.mean_)
+    return ForgetDecider(
+        traits=tuple(names),
+        trees=fit_trees(values, marks),
+        bar=bar,
+        more=_MORE,
+        ask=_ASKED,
+        cosine=round(float(np.mean(cosines)), 3),
+        wishes=len(told),
+        granted=round(granted / max(1, sum(told)), 3),
+        rightly=round(rightly, 3),
+    )
 
 
 def _set_bar(
@@ -207,10 +199,11 @@ def _set_bar(
     """The lowest bar at which enough of the wishes granted take what is meant and nothing that is
     not; how many those are then, and which share of those granted."""
     found = (1.0, 0, 1.0)
+    rows_of = [np.flatnonzero(wishes == wish) for wish in np.unique(wishes)]
     for bar in np.arange(0.95, 0.39, -0.01):
-        taken = chances >= bar
-        granted = set(wishes[taken])
-        right = set(wishes[taken & meant]) - set(wishes[taken & spared])
-        if granted and len(right) / len(granted) >= _RIGHTLY_GRANTED:
-            found = (round(float(bar), 2), len(right), len(right) / len(granted))
+        taken = [rows[take_meant(list(chances[rows]), float(bar), _MORE)] for rows in rows_of]
+        granted = [rows for rows in taken if len(rows)]
+        right = sum(bool(meant[rows].any() and not spared[rows].any()) for rows in granted)
+        if granted and right / len(granted) >= _RIGHTLY_GRANTED:
+            found = (round(float(bar), 2), right, right / len(granted))
     return found

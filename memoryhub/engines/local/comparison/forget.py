@@ -3,21 +3,25 @@
 What stands out is meant for certain. Of several alike a person says which; so too where nothing
 but the last thing told can be meant, and that was several, and where a part of the wish finds
 nothing. MiniLM reads wish and claim in one, with corrections learned by `manage.py lab
-train-wish-reader`; beside it count the words, the vectors, and who is spoken of: a logistic
-regression (`forget_decider.json`), learned by `manage.py lab train-wishes` of scenes that the
-reader has not seen (memoryhub/lab/training/meant_claims.py).
+train-wish-reader`; beside it count the words, the vectors, who is spoken of and what was told with
+it: boosted trees (`forget_decider.json`), learned by `manage.py lab train-wishes` of scenes that
+the reader has not seen (memoryhub/lab/training/meant_claims.py).
 """
 
 from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from datetime import datetime
 from functools import cache
 from math import exp
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from memoryhub.engines.local.answers.relatives import list_kin
 from memoryhub.engines.local.claims.predicates import find_question_predicates, get_search_words
@@ -29,7 +33,7 @@ from memoryhub.engines.local.language import (
     detect_language,
     detect_read_language,
 )
-from memoryhub.engines.local.logistic import Logistic
+from memoryhub.engines.local.trees import BoostedTrees, StrictModel
 from memoryhub.engines.reranking.packaged import PackagedReranker, get_packaged_reranker
 from memoryhub.engines.types import ClaimCandidate, ClaimComparison, ClaimVerdict, HeldClaim
 
@@ -40,6 +44,7 @@ MOST_WISH_TOKENS = 56
 _MOST_READ = 24
 _MOST_DOUBTFUL = 4
 _LEAST_ANSWER = -3.0  # the odds, as a logarithm, from which on a claim may answer a wish
+_READ_ALONE = -8.0  # the odds, as a logarithm, of what was told with a claim where nothing was
 # What speaks for a claim before it is read: each word in common (two at most), the characters, and
 # the topics.
 _WORD_WORTH, _MOST_WORDS, _TOPIC_WORTH = 0.25, 2, 0.3
@@ -52,15 +57,36 @@ class _Likeness(NamedTuple):
     cosine: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class ForgetDecider:
-    """`meant`: what traits of a wish and a claim are worth, and from which chance on the claim is
-    meant for certain; from `ask` on a person is asked. `cosine`: what counts where none is known.
-    """
+class ForgetDecider(StrictModel):
+    """What `traits` of a wish and a claim come to. The likeliest claim is meant for certain from a
+    chance of `bar` on, others beside it from `more` on; from `ask` on a person is asked. `cosine`:
+    what counts where none is known. Learned of so many `wishes`: of those that mean a claim,
+    `granted` is the share that is granted as meant, `rightly` the share of those granted."""
 
-    meant: Logistic
+    traits: tuple[str, ...]
+    trees: BoostedTrees
+    bar: float
+    more: float
     ask: float
     cosine: float
+    wishes: int
+    granted: float
+    rightly: float
+
+    def estimate(self, described: Sequence[dict[str, float]]) -> list[float]:
+        """Of each claim, how likely it is that it is meant."""
+        rows = [[traits[name] for name in self.traits] for traits in described]
+        if not rows:
+            return []
+        return [float(share) for share in self.trees.estimate_shares(np.array(rows))]
+
+
+def take_meant(chances: Sequence[float], bar: float, more: float) -> list[int]:
+    """The places of what is meant for certain, the likeliest first."""
+    likely = sorted(range(len(chances)), key=lambda at: -chances[at])
+    if not likely or chances[likely[0]] < bar:
+        return []
+    return [likely[0], *(at for at in likely[1:] if chances[at] >= more)]
 
 
 @cache
@@ -71,9 +97,8 @@ def get_wish_reader() -> PackagedReranker:
 
 @cache
 def _load_decider(language: str) -> ForgetDecider:
-    given = json.loads(FORGET_DECIDER_FILE.read_text(encoding="utf-8"))[language]
-    meant = Logistic(given["bias"], given["bar"], given["traits"])
-    return ForgetDecider(meant, given["ask"], given["cosine"])
+    given = json.loads(FORGET_DECIDER_FILE.read_text(encoding="utf-8"))
+    return ForgetDecider.model_validate(given[language])
 
 
 _PART = re.compile(r"[,;，；、]|\b(?:and|or|as well as)\b|以及|还有|[和跟]", re.I)
@@ -138,18 +163,14 @@ def _match_part(
     described = describe_meant_claims(
         asked, words, [each.claim for each in nearest], cosines, names, decider.cosine
     )
-    chances = {
-        each.claim.handle: decider.meant.estimate(traits)
-        for each, traits in zip(nearest, described, strict=True)
-    }
-    likely = sorted(chances, key=lambda handle: -chances[handle])
+    handles = [each.claim.handle for each in nearest]
+    chances = decider.estimate(described)
     # A nephew's illness is not a brother's, however near it is.
-    strange = {
-        each.claim.handle
-        for each, traits in zip(nearest, described, strict=True)
-        if traits["other_kin"] and traits["more_kin"]
-    }
-    sure = [h for h in likely if chances[h] >= decider.meant.bar and h not in strange]
+    own = [
+        chance if not (traits["other_kin"] and traits["more_kin"]) else 0.0
+        for chance, traits in zip(chances, described, strict=True)
+    ]
+    sure = [handles[at] for at in take_meant(own, decider.bar, decider.more)]
     telling = [each for each in offered if _is_accounted_for(words, each, names)]
     if not sure and len(telling) == 1 and describe_meaning(words, names).stems:
         sure = [telling[0].handle]
@@ -157,7 +178,8 @@ def _match_part(
         return [ClaimVerdict(wish.handle, "forget", handle) for handle in sure]
     # What answers the wish as a question tells of "the love life" in other words still.
     asked_for = _read_as_question(words, [each.claim for each in nearest])
-    doubtful = [*asked_for, *(handle for handle in likely if chances[handle] >= decider.ask)]
+    likely = sorted(zip(chances, handles, strict=True), key=lambda each: -each[0])
+    doubtful = [*asked_for, *(handle for chance, handle in likely if chance >= decider.ask)]
     return [
         ClaimVerdict(wish.handle, "forget", handle, sure=False)
         for handle in list(dict.fromkeys(doubtful))[:_MOST_DOUBTFUL]
@@ -184,7 +206,9 @@ def describe_meant_claims(
     that nothing is, read together with what is `said` and with the `words` for the thing, as
     logarithms; its share of the odds; how near its vector is; by how much it is ahead in these; of
     the words the share that it tells, their characters and topics; whether either names relatives
-    that the other does not, and whether a name is all that they have in common."""
+    that the other does not, and whether a name is all that they have in common; the best that is
+    read of what was told in the same message; when it was told, from early (near 0) to late (near
+    1); whether its relation is known; and how many characters are said."""
     texts = [claim.text for claim in claims]
     read = get_wish_reader().score_texts(said, texts)
     named = get_wish_reader().score_texts(words, texts)
@@ -192,6 +216,8 @@ def describe_meant_claims(
     wanted = describe_meaning(words, names)
     kin, low = list_kin(words), said.casefold()
     odds = [exp(score) for score in read]
+    told_at = [claim.said_at or claim.valid_from for claim in claims]
+    times = sorted(set(told_at))
     described = []
     for at, claim in enumerate(claims):
         told = describe_meaning(f"{claim.text} {get_search_words(claim.predicate_key)}", names)
@@ -214,6 +240,10 @@ def describe_meant_claims(
                 "other_kin": float(bool(kin) and not kin & others),
                 "more_kin": float(bool(others) and not kin & others),
                 "only_name": float(bool(called or kin & others) and not more),
+                "told_with": _find_best_told_with(read, told_at, at),
+                "told_late": (bisect_left(times, told_at[at]) + 1) / (len(times) + 1),
+                "has_relation": float(bool(claim.predicate_key)),
+                "said": float(len(said)),
             }
         )
     return described
@@ -223,6 +253,11 @@ def _measure_lead(values: Sequence[float], at: int) -> float:
     """By how much one is ahead of the best of the others; of one alone, 0."""
     others = [value for place, value in enumerate(values) if place != at]
     return values[at] - max(others) if others else 0.0
+
+
+def _find_best_told_with(read: Sequence[float], told_at: Sequence[datetime], at: int) -> float:
+    others = (place for place, when in enumerate(told_at) if when == told_at[at] and place != at)
+    return max((read[place] for place in others), default=_READ_ALONE)
 
 
 def _is_accounted_for(words: str, claim: HeldClaim, names: tuple[str, ...]) -> bool:

@@ -489,9 +489,10 @@ class Command(BaseCommand):
         meant = {}
         for language in known:
             own = [at for at, scene in enumerate(unread) if scene.language == language]
-            meant[language] = train_forget_decider(
+            decider = train_forget_decider(
                 [unread[at] for at in own], [claims[at] for at in own], get_current_embedder()
             )
+            meant[language] = decider.model_dump(mode="json")
         for made, file in ((known, WISHES_FILE), (meant, FORGET_DECIDER_FILE)):
             write_judgements(made, options["out"] / file.name if options["out"] else file)
         for language, told in known.items():
