@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
 from django.utils import timezone
@@ -39,7 +40,7 @@ from api.mem0.select import (
 )
 from api.mem0.views import Mem0View, check_own_project, format_actor
 from memoryhub.dialogues.models import Turn
-from memoryhub.errors import InvalidInput, NotFound
+from memoryhub.errors import Conflict, InvalidInput, NotFound
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.corrections import FactCorrection
 from memoryhub.tenants.keys import KeyRow
@@ -49,8 +50,13 @@ from notes.models import Derivation, EvolutionEvent, Fact, Revision
 from notes.quality.feedback import MAX_REASON_LENGTH, set_feedback
 
 MAX_BATCH_MEMORIES = 1_000
+# How many others may change a memory while one call does: each of its tries that fails is somebody
+# else's that has succeeded.
+MAX_RIVALS = 30
 # How these clients say that a whole project is to be emptied.
 _WHOLE_PROJECT = {name: {name: "*"} for name in ID_NAMES}
+
+Changed = TypeVar("Changed")
 
 
 class MemoriesV1View(AddView):
@@ -75,7 +81,7 @@ class MemoriesV1View(AddView):
                 rows = list(select_everything(key, standing).rows)
             else:
                 rows = list(select_memories(key, wanted, standing).rows)
-        events = _forget_facts(rows, format_actor(request))
+        events = _forget_memories(key, rows, format_actor(request))
         event_id = str(events[0].id) if events else None
         count = len({row.lineage for row in rows})
         told = {"message": f"{count} {'memory' if count == 1 else 'memories'} deleted"}
@@ -94,7 +100,7 @@ class MemoryView(Mem0View):
         body, key = self.read_body(request), get_request_key(request)
         with tenant_scope(key.tenant_id):
             fact = get_memory(key, memory_id)
-        _correct_facts({fact: read_update(body, fact)}, format_actor(request))
+        _update_memories(key, {fact: read_update(body, fact)}, format_actor(request))
         with tenant_scope(key.tenant_id):
             shown = render.render_memory(get_memory(key, memory_id))
         return Response(name_ignored(shown, list_ignored(body, UPDATE_FIELDS)))
@@ -106,7 +112,7 @@ class MemoryView(Mem0View):
             own = get_standing_versions(key, memory_id)
             deep = request.query_params.get("delete_linked", "").lower() == "true"
             linked = _load_superseded(own) if deep else []
-        _forget_facts([*own, *linked], format_actor(request))
+        _forget_memories(key, [*own, *linked], format_actor(request))
         count = len({fact.lineage for fact in linked})
         return Response({"message": "Memory deleted successfully!", "cascade_count": count})
 
@@ -130,21 +136,60 @@ def _group_by_space(facts: Iterable[Fact]) -> dict[Space, list[Fact]]:
     return grouped
 
 
-def _correct_facts(wanted: Mapping[Fact, FactCorrection], actor: str) -> None:
-    """A caller's update takes no side: what is read later may still change the memory."""
-    now = timezone.now()
-    for space, facts in _group_by_space(wanted).items():
-        changes = {fact.id: wanted[fact] for fact in facts}
-        corrections.correct_facts(space, changes, actor, now, protects=False)
+def _update_memories(key: KeyRow, wanted: Mapping[Fact, FactCorrection], actor: str) -> None:
+    """All or none. A caller's update takes no side: what is read later may still change the memory.
+    Raises NotFound for what was deleted meanwhile."""
+    by_lineage = {fact.lineage: each for fact, each in wanted.items()}
+    by_space = _group_by_space(wanted)
+
+    def update(space: Space, facts: list[Fact], *, dry_run: bool) -> None:
+        newest = {fact.lineage: fact for fact in reversed(facts)}
+        if len(newest) < len(by_space[space]):
+            raise NotFound(NO_SUCH_MEMORY)
+        changes = {fact.id: by_lineage[fact.lineage] for fact in newest.values()}
+        corrections.correct_facts(
+            space, changes, actor, timezone.now(), protects=False, dry_run=dry_run
+        )
+
+    # What is refused of one user's memories is known before another's are changed.
+    for dry_run in (True, False) if len(by_space) > 1 else (False,):
+        for space, facts in by_space.items():
+            _change_standing(key, space, facts, partial(update, dry_run=dry_run))
 
 
-def _forget_facts(facts: Iterable[Fact], actor: str) -> list[EvolutionEvent]:
-    """One event a space."""
-    now = timezone.now()
-    return [
-        corrections.forget_facts(space, dict.fromkeys(f.id for f in own), actor, now).event
-        for space, own in _group_by_space(facts).items()
+def _forget_memories(key: KeyRow, facts: Iterable[Fact], actor: str) -> list[EvolutionEvent]:
+    """One event a space; none where others have deleted them meanwhile."""
+
+    def forget(space: Space, own: list[Fact]) -> EvolutionEvent | None:
+        ids = dict.fromkeys(fact.id for fact in own)
+        done = ids and corrections.forget_facts(space, ids, actor, timezone.now())
+        return done.event if done else None
+
+    made = [
+        _change_standing(key, space, own, forget) for space, own in _group_by_space(facts).items()
     ]
+    return [event for event in made if event]
+
+
+def _change_standing(
+    key: KeyRow,
+    space: Space,
+    facts: list[Fact],
+    change: Callable[[Space, list[Fact]], Changed],
+) -> Changed:
+    """Change memories of one space, and the versions of them that stand then where others have
+    changed them meanwhile: of those who write at the same time the last one's word stands."""
+    for _ in range(MAX_RIVALS):
+        try:
+            return change(space, facts)
+        except Conflict:
+            tried = {(fact.id, fact.version) for fact in facts}
+            with tenant_scope(key.tenant_id):
+                found = find_standing_versions(key, {str(fact.lineage) for fact in facts})
+            facts = [fact for versions in found.values() for fact in versions]
+            if tried == {(fact.id, fact.version) for fact in facts}:
+                raise
+    return change(space, facts)
 
 
 class MemoryHistoryView(Mem0View):
@@ -182,7 +227,7 @@ class MemoryBatchView(Mem0View):
         for at, (each, body) in enumerate(wanted.items()):
             with name_place(f"memories[{at}]"):
                 facts[rows[each][0]] = read_update(body, rows[each][0])
-        _correct_facts(facts, format_actor(request))
+        _update_memories(key, facts, format_actor(request))
         told = {"message": f"Successfully updated {len(facts)} memories"}
         ignored = {name for each in wanted.values() for name in list_ignored(each, UPDATE_FIELDS)}
         return Response(name_ignored(told, sorted(ignored)))
@@ -190,7 +235,7 @@ class MemoryBatchView(Mem0View):
     def delete(self, request: Request) -> Response:
         wanted, key = _read_batch(self.read_body(request)), get_request_key(request)
         facts = [fact for versions in _load_batch(key, wanted).values() for fact in versions]
-        _forget_facts(facts, format_actor(request))
+        _forget_memories(key, facts, format_actor(request))
         return Response({"message": f"Successfully deleted {len(wanted)} memories"})
 
 

@@ -59,7 +59,9 @@ class ProfileView(Mem0View):
             settings = _load_settings(key)
             _get_users(key, [name])
             shown = build_visible_condition(timezone.now(), expired=False)
-            rows = list(select_memories(key, {"user_id": {"user_id": {"eq": name}}}, shown).rows)
+            rows: list[Any] = list(
+                select_memories(key, {"user_id": {"user_id": {"eq": name}}}, shown).rows
+            )
         known = list_known_values(rows)
         schema = read_schema(settings["schema"])
         profile = fill_schema(schema, known) if schema else build_plain_profile(known)
@@ -67,7 +69,7 @@ class ProfileView(Mem0View):
             profile, status = {}, "not_enabled"
         else:
             status = "succeeded" if _has_content(profile) else "insufficient_data"
-        latest = max((fact.recorded_at for fact in rows), default=None)
+        latest = max((fact.updated_at for fact in rows), default=None)
         told = {"profile": profile, "status": status, "entity_type": "user", "entity_id": name}
         updated_at = latest.isoformat() if latest else None
         return Response(told | {"updated_at": updated_at, "generation_count": 1, "error": None})

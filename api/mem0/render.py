@@ -10,6 +10,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from api.mem0.categories import list_categories
+from api.mem0.select import VISIBLE_COLUMNS
 from memoryhub.pipeline.models import Job
 from notes.facts.validity import is_fact_over
 from notes.models import EvolutionEvent, Fact, Receipt, Revision
@@ -52,7 +53,7 @@ def render_memory(fact: Any) -> dict[str, Any]:
         "categories": list_categories(fact.predicate_key, fact.metadata),
         "immutable": fact.pinned,
         "created_at": fact.asserted_at.isoformat(),
-        "updated_at": fact.recorded_at.isoformat(),
+        "updated_at": fact.updated_at.isoformat(),
         "expiration_date": format_last_day(fact.valid_to),
         "structured_attributes": None,
         "replaced_by": None,
@@ -178,7 +179,8 @@ def _find_standing_revision(changed: list[Revision]) -> Revision | None:
 
 def _has_visible_change(changed: list[Revision]) -> bool:
     """Whether something that clients know of was changed besides the words."""
-    names = ("metadata", "valid_to", "pinned", "retired_at", "status")
     return any(
-        (r.before or {}).get(name) != (r.after or {}).get(name) for r in changed for name in names
+        (r.before or {}).get(name) != (r.after or {}).get(name)
+        for r in changed
+        for name in VISIBLE_COLUMNS
     )

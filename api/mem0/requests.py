@@ -24,7 +24,7 @@ from api.core.fields import (
     validate_body,
 )
 from api.mem0.ids import ID_NAMES, Mem0Ids, read_ids
-from memoryhub.dialogues.messages import Message, check_text, check_time, to_utc
+from memoryhub.dialogues.messages import Message, check_text, check_time, clean_text, to_utc
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.pipeline.corrections import UNSET, FactCorrection, Unset
@@ -120,7 +120,7 @@ def read_add(body: Mapping[str, Any]) -> AddRequest:
     if until := read_expiration(body.get("expiration_date")):
         _check_end(at or timezone.now(), until, field="expiration_date")
         terms["until"] = until.isoformat()
-    messages, left_out = _leave_pictures_out(_list_messages(body.get("messages")))
+    messages, left_out = _pass_over_wordless(_list_messages(body.get("messages")))
     request = IngestRequest(
         subject=ids.subject,
         messages=_read_messages(messages, at, data["metadata"] or {}),
@@ -166,33 +166,61 @@ def _list_messages(given: object) -> list[Any]:
     return listed
 
 
-def _leave_pictures_out(messages: list[Any]) -> tuple[list[Any], list[str]]:
-    """(the messages that say something in words, places of what was left out). Where none does,
-    all of them, to be refused."""
-    kept, left_out = [], []
-    for at, message in enumerate(messages):
-        content = message.get("content") if isinstance(message, dict) else None
-        parts = _list_parts(content)
-        names = sorted(set(message) - set(_MESSAGE_FIELDS)) if isinstance(message, dict) else []
-        left_out += [f"messages[{at}].{name}" for name in names if message[name]]
-        for place, part in enumerate(parts):
+def _pass_over_wordless(listed: list[Any]) -> tuple[dict[int, Any], list[str]]:
+    """(by place, the messages that say something; names of what is passed over). Where none says
+    anything, all of them, to be refused."""
+    kept: dict[int, Any] = {}
+    passed_over: list[str] = []
+    for at, message in enumerate(listed):
+        names = list(_list_passed_over(message)) if isinstance(message, dict) else []
+        passed_over += [f"messages[{at}].{name}" for name in names]
+        if not {"role", "content"} & set(names):
+            kept[at] = message
+    return kept or dict(enumerate(listed)), passed_over
+
+
+def _list_passed_over(message: Mapping[str, Any]) -> Iterator[str]:
+    """The members of a message, or parts of its content, that are not kept. With its role, or its
+    content as a whole, the message itself is not."""
+    yield from sorted(n for n in set(message) - set(_MESSAGE_FIELDS) if message[n])
+    role, content = message.get("role"), message.get("content")
+    if isinstance(role, str) and role not in Turn.Role.values:
+        yield "role"
+    if not _has_words(content):
+        yield "content"
+    elif isinstance(content, list):
+        for place, part in enumerate(content):
             if not _is_text_part(part):
-                where = f"[{place}]" if isinstance(content, list) else ""
-                left_out.append(f"messages[{at}].content{where}")
-        if not parts or any(map(_is_text_part, parts)):
-            kept.append(message)
-    return (kept, left_out) if kept else (messages, left_out)
+                yield f"content[{place}]"
+
+
+def _has_words(content: object) -> bool:
+    """Whether there is a text to keep; also what is none, and to be refused."""
+    if isinstance(content, (dict, list)):
+        texts = [part.get("text") for part in _list_parts(content) if _is_text_part(part)]
+    else:
+        texts = [] if content is None else [content]
+    return any(not isinstance(text, str) or clean_text(text).strip() for text in texts)
 
 
 def _read_messages(
-    listed: list[Any], at: datetime | None, metadata: dict[str, Any]
+    listed: Mapping[int, Any], at: datetime | None, metadata: dict[str, Any]
 ) -> list[Message]:
-    read = Mem0MessageSerializer(data=listed, many=True)
+    """`listed`: by the place at which each was sent, by which a fault is told."""
+    read = Mem0MessageSerializer(data=list(listed.values()), many=True)
     if not read.is_valid():
-        raise serializers.ValidationError({"messages": read.errors})
+        places = list(listed)
+        told: Any = {places[at]: fault for at, fault in dict(read.errors).items()}
+        raise serializers.ValidationError({"messages": told})
     return [
-        Message(each["role"], each["content"], each["name"] or "", at, metadata=metadata)
-        for each in read.validated_data
+        Message(
+            each["role"],
+            check_text(each["content"], field=f"messages[{place}].content"),
+            each["name"] or "",
+            at,
+            metadata=metadata,
+        )
+        for place, each in zip(listed, read.validated_data, strict=True)
     ]
 
 

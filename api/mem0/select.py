@@ -11,9 +11,21 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import Case, Func, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
+from django.db.models import (
+    BooleanField,
+    Case,
+    F,
+    Func,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    TextField,
+    Value,
+    When,
+)
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
-from django.db.models.functions import Cast, Coalesce, NullIf
+from django.db.models.functions import Cast, Coalesce, Greatest, NullIf
 
 from api.core.authentication import filter_reached
 from api.mem0 import categories
@@ -33,12 +45,12 @@ from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.tenants.keys import KeyRow
 from memoryhub.tenants.models import Space
 from notes.facts.validity import build_current_q
-from notes.models import Derivation, Fact
+from notes.models import Derivation, Fact, Revision
 
 FILTER_FIELDS: FilterFields = {
     **{name: FilterField("name", name) for name in ID_NAMES},
     "created_at": FilterField("time", "asserted_at"),
-    "updated_at": FilterField("time", "recorded_at"),
+    "updated_at": FilterField("time", "updated_at"),
     "expiration_date": FilterField("time", "valid_to"),
     "categories": FilterField("list", "category_names"),
     "keywords": FilterField("text", "text"),
@@ -51,6 +63,8 @@ _IMPORTED_CATEGORIES = (
     "jsonb_path_query_array(%(expressions)s, "
     "'$.imported_from.categories[*] ? (@.type() == \"string\")')))"
 )
+# What clients know of a memory besides its words, which are another row when they change.
+VISIBLE_COLUMNS = ("metadata", "valid_to", "pinned", "retired_at", "status")
 NO_SUCH_MEMORY = "There is no such memory."
 _NAMING_OPERATORS = frozenset({"eq", "in", "any", "contains", "icontains"})
 
@@ -74,9 +88,9 @@ def build_visible_condition(at: datetime, *, expired: bool) -> Q:
 
 
 def annotate_mem0_names(rows: QuerySet[Fact]) -> QuerySet[Fact]:
-    """With `memory_id`, `user_id`, `agent_id`, `app_id`, `run_id`, None where there is none, and
-    the list `category_names`. Agent, app and run are those of the message it was first read from,
-    or those it had where it was imported from."""
+    """With `memory_id`, `updated_at`, the list `category_names`, and `user_id`, `agent_id`,
+    `app_id`, `run_id`, None where there is none. Agent, app and run are those of the message it was
+    first read from, or those it had where it was imported from."""
     supports = Derivation.objects.filter(child_type="fact", role=Derivation.Role.SUPPORT)
     first = supports.filter(child_id=OuterRef("id")).order_by("turn__seq")
     app = first.annotate(app=KeyTextTransform("app", "turn__terms")).values("app")
@@ -88,7 +102,22 @@ def annotate_mem0_names(rows: QuerySet[Fact]) -> QuerySet[Fact]:
         run_id=_build_imported_fallback("run_id", first.values("turn__session__external_id")),
         app_id=_build_imported_fallback("app_id", app),
         category_names=_build_category_names(),
+        updated_at=Greatest("recorded_at", Subquery(_select_change_times()[:1])),
     )
+
+
+def _select_change_times() -> QuerySet[Any, Any]:
+    """When what clients know of a row was changed, the latest first."""
+    changed = reduce(or_, (Q(_build_difference(name)) for name in VISIBLE_COLUMNS))
+    rows = Revision.objects.filter(changed, row_type="fact", row_id=OuterRef("id"))
+    return rows.order_by("-event__created_at").values("event__created_at")
+
+
+def _build_difference(name: str) -> Func:
+    """Whether a change made another value of this column; also from nothing, or to nothing."""
+    values = (KeyTransform(name, F("before")), KeyTransform(name, F("after")))
+    told = {"template": "(%(expressions)s)", "arg_joiner": " IS DISTINCT FROM "}
+    return Func(*values, output_field=BooleanField(), **told)
 
 
 def _build_imported_fallback(name: str, told: QuerySet[Any, Any]) -> Coalesce:

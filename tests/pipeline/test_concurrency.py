@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
 
 import pytest
 from django.db import connection
@@ -17,10 +14,10 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space, lock_space
 from notes.models import Fact
 from tests.support.factories import make_fact
+from tests.support.threads import run_in_threads
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-R = TypeVar("R")
 AT = datetime(2026, 3, 4, 18, tzinfo=UTC)
 CITIES = ["Porto", "Braga", "Faro", "Evora", "Leiria"]
 
@@ -28,19 +25,6 @@ CITIES = ["Porto", "Braga", "Faro", "Evora", "Leiria"]
 @pytest.fixture(autouse=True)
 def _no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memoryhub.pipeline.ingest.services.ring_worker", lambda *ids: None)
-
-
-def run_in_threads(count: int, act: Callable[[int], R]) -> list[R]:
-    """Run `act` in `count` threads, each with a connection of its own."""
-
-    def run(number: int) -> R:
-        try:
-            return act(number)
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(count) as pool:
-        return list(pool.map(run, range(count)))
 
 
 def ingest_line(tenant: Tenant, subject: str, number: int, text: str = "") -> None:

@@ -84,6 +84,54 @@ def test_what_cannot_be_followed_is_named(mem0: APIClient) -> None:
     assert told["ignored"] == ["custom_instructions", "includes"]
 
 
+def test_messages_that_say_nothing_here_are_passed_over_by_name(
+    mem0: APIClient, texts: Texts
+) -> None:
+    """As a program that talks to a model has them: with what is said to and by its tools."""
+    picture = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    messages: list[dict[str, Any]] = [
+        {"role": "developer", "content": "Answer in verse."},
+        {"role": "user", "content": "The shed is blue."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "assistant", "content": " \n"},
+        {"role": "user", "content": [{"type": "text", "text": ""}, picture]},
+        {"role": "user", "content": []},
+        {"role": "user", "content": [{"type": "text", "text": "The gate is green."}, picture]},
+    ]
+    body = {"messages": messages, "user_id": "ana", "infer": False}
+    told = mem0.post("/v3/memories/add/", body, format="json").json()
+    assert told["ignored"] == [
+        "messages[0].role",
+        "messages[2].tool_calls",
+        "messages[2].content",
+        "messages[3].content",
+        "messages[4].content",
+        "messages[5].content",
+        "messages[6].content[1]",
+    ]
+    assert texts({"user_id": "ana"}) == ["The gate is green.", "The shed is blue."]
+
+
+@pytest.mark.parametrize(
+    ("message", "field"),
+    [
+        ({"role": "user", "content": 5}, "messages[1].content"),
+        ({"role": 5, "content": "Hi."}, "messages[1].role"),
+        ({"content": "x" * 1_048_577}, "messages[1].content"),
+        (5, "messages[1]"),
+    ],
+)
+def test_a_fault_is_told_by_the_place_where_it_was_sent(
+    mem0: APIClient, message: Any, field: str
+) -> None:
+    messages = [{"role": "assistant", "content": None}, message, {"content": "Hi."}]
+    body = {"messages": messages, "user_id": "ana"}
+    answer = mem0.post("/v3/memories/add/", body, format="json")
+    assert answer.status_code in (400, 413)
+    assert [each["field"] for each in answer.json()["errors"]] == [field]
+
+
 def test_the_four_ids_are_kept_and_filtered_by(keep: Add, texts: Texts) -> None:
     keep("One.", agent_id="bot", run_id="r1", user_id="ana")
     keep("Two.", user_id="ana", app_id="shop")
@@ -301,6 +349,26 @@ def test_an_update_keeps_the_id_and_is_told_in_the_history(
     assert mem0.get(path).json()["memory"] == "Ana lives in Braga."
 
 
+def test_a_change_of_anything_that_clients_see_is_an_update(mem0: APIClient, keep: Add) -> None:
+    """A repetition is none, and neither is a search."""
+    path = f"/v1/memories/{keep('Ana keeps bees.', metadata={'k': 1})}/"
+    kept = mem0.get(path).json()
+    assert kept["updated_at"] == kept["created_at"]
+    for change in ({"metadata": {"k": 2}}, {"expiration_date": "2090-01-31"}, {"text": "Bees."}):
+        before = mem0.get(path).json()["updated_at"]
+        told = mem0.put(path, change, format="json").json()
+        assert told["updated_at"] > before
+        assert told["updated_at"] == mem0.get(f"{path}history/").json()[-1]["updated_at"]
+    assert told["created_at"] == kept["created_at"]
+    mem0.put(path, {"text": "Bees."}, format="json")
+    search_memories(mem0, "bees")
+    assert mem0.get(path).json()["updated_at"] == told["updated_at"]
+    for test, count in (("gte", 1), ("gt", 0)):
+        mine = {"user_id": "ana", "updated_at": {test: told["updated_at"]}}
+        listed = mem0.post("/v3/memories/", {"filters": mine}, format="json").json()
+        assert listed["count"] == count
+
+
 def test_what_was_deleted_may_be_added_again(mem0: APIClient) -> None:
     body = {"messages": [LISBON], "user_id": "ana", "async_mode": False}
     (made,) = mem0.post("/v1/memories/", body, format="json").json()["results"]
@@ -501,6 +569,16 @@ def test_a_batch_is_changed_whole_or_not_at_all(mem0: APIClient, keep: Add, text
         refused = mem0.put("/v1/batch/", {"memories": several}, format="json")
         assert refused.status_code == 400
         assert refused.json()["errors"][0]["field"] == f"memories[1].{field}"
+    kept = keep("Four.", user_id="zoe", immutable=True)
+    changes = [{"memory_id": each, "text": "Newer."} for each in ids]
+    refused = mem0.put(
+        "/v1/batch/",
+        {"memories": [*changes, {"memory_id": kept, "text": "Five."}]},
+        format="json",
+    )
+    assert (refused.status_code, refused.json()["code"]) == (409, "protected")
+    assert texts({"user_id": "*"}) == ["Four.", "New 0.", "New 1.", "New 2."]
+    mem0.delete(f"/v1/memories/{kept}/")
     gone = [{"memory_id": each} for each in ids[:2]]
     assert mem0.delete("/v1/batch/", {"memories": gone}, format="json").status_code == 200
     assert texts({"user_id": "*"}) == ["New 2."]
