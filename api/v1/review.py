@@ -31,8 +31,9 @@ from memoryhub.pipeline.review.answers import (
     list_answers,
     translate_common_answer,
 )
-from memoryhub.tenants.models import ApiKey, Space
+from memoryhub.tenants.models import ApiKey
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import find_space
 from notes.models import Proposal, ReviewRule
 
 
@@ -221,7 +222,7 @@ class NewReviewRuleView(TenantWriteView):
         space = None
         if subject:
             with tenant_scope(deed.tenant_id):
-                space = Space.objects.filter(subject=subject).first()
+                space = find_space(subject)
             if space is None:
                 raise NotFound("There is no such subject.")
         made = review_rules.create_rule(

@@ -40,7 +40,7 @@ from memoryhub.importers.write import ImportOrigin
 from memoryhub.pipeline.ingest.services import IngestRequest, append_messages, ingest_messages
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import clean_subject, ensure_space
+from memoryhub.tenants.services import clean_subject, ensure_space, find_space
 from personas.blocks import MAX_CHAR_LIMIT
 
 # Ready-made memories written in one event.
@@ -204,7 +204,7 @@ class _FileImporter:
         with tenant_scope(self.tenant_id):
             if not self.request.dry_run:
                 return ensure_space(self.tenant_id, subject)
-            return Space.objects.filter(subject=clean_subject(subject)).first()
+            return find_space(subject)
 
     def _write_batch(self) -> None:
         for subject, memories in self.memories.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -178,6 +179,12 @@ def ensure_space(tenant_id: UUID, subject: str, *, name: str = "") -> Space:
     return space
 
 
+def find_space(subject: str) -> Space | None:
+    """The subject's space, None where nobody is called so. Call inside the tenant's scope."""
+    found: Space | None = Space.objects.filter(subject=normalise_subject(subject)).first()
+    return found
+
+
 def pause_space(space: Space, actor: str, now: datetime) -> None:
     """From now on nothing that is said is kept, and agents write nothing. Opens its own scope."""
     with tenant_scope(space.tenant_id):
@@ -203,8 +210,14 @@ def find_tenant(slug: str) -> Tenant | None:
         return Tenant.objects.get(id=tenant_id)
 
 
+def normalise_subject(subject: str) -> str:
+    """As it is kept and looked for: composed (NFC), without NULs and blanks around it (E3)."""
+    return unicodedata.normalize("NFC", subject.replace("\0", "")).strip()
+
+
 def clean_subject(subject: str) -> str:
-    subject = subject.replace("\0", "").strip()
+    """Raises InvalidInput for one that is empty or too long."""
+    subject = normalise_subject(subject)
     if not subject:
         raise InvalidInput(
             gettext("a subject is needed: whom are these memories about?"), field="subject"

@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from memoryhub.exchange.exporter import export_space, export_tenant
 from memoryhub.management.arguments import add_tenant_argument, get_tenant
-from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import find_space
 
 
 class Command(BaseCommand):
@@ -54,7 +54,7 @@ class Command(BaseCommand):
         if subject is None:
             return export_tenant(tenant_id, out, now, embeddings=embeddings)
         with tenant_scope(tenant_id):
-            space = Space.objects.filter(subject=subject).first()
+            space = find_space(subject)
         if space is None:
             raise CommandError(f"There is no subject {subject}.")
         return export_space(tenant_id, space.id, out, now, embeddings=embeddings)

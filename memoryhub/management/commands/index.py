@@ -12,6 +12,7 @@ from memoryhub.errors import MemoryHubError
 from memoryhub.management.arguments import get_tenant
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import find_space
 from notes.index import approximate
 
 
@@ -59,7 +60,7 @@ def get_space(slug: str, subject: str) -> Space:
     if not (slug and subject):
         raise CommandError("Name the tenant and the subject.")
     with tenant_scope(get_tenant(slug).id):
-        space = Space.objects.filter(subject=subject).first()
+        space = find_space(subject)
     if space is None:
         raise CommandError(f"{slug} has no memories of {subject}.")
     return space

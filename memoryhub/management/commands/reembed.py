@@ -16,6 +16,7 @@ from memoryhub.pipeline.embeddings import cutover
 from memoryhub.pipeline.models import EmbeddingMigration
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import find_space
 
 ACTOR = "manage.py reembed"
 DECISIONS: dict[str, tuple[Callable[..., object], str]] = {
@@ -45,8 +46,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with tenant_scope(get_tenant(options["tenant"]).id):
-            rows = Space.objects.all()
-            spaces = list(rows.filter(subject=options["space"]) if options["space"] else rows)
+            if options["space"]:
+                spaces = [space] if (space := find_space(options["space"])) else []
+            else:
+                spaces = list(Space.objects.all())
         if options["space"] and not spaces:
             raise CommandError(f"There is no space {options['space']}.")
         if options["status"]:

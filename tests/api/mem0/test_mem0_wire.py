@@ -172,6 +172,20 @@ def test_an_id_means_the_same_wherever_it_is_sent(
     assert mem0.delete(f"/v2/entities/{kind}/{quote(sent)}/").json()["event_id"]
 
 
+def test_a_user_is_the_subject_that_the_native_api_was_told_of(
+    mem0: APIClient, keep: Add, texts: Texts
+) -> None:
+    """However its letters are put together (E3)."""
+    said = {"subject": "Rene\u0301", "text": "René keeps bees."}
+    answer = mem0.post("/api/v1/facts", said, format="json")
+    assert answer.status_code == 200, answer.content
+    keep("The gate is green.", user_id="Rene\u0301")
+    for user in ("Rene\u0301", "René"):
+        assert texts({"user_id": user}) == ["René keeps bees.", "The gate is green."]
+        assert mem0.get(f"/api/v1/spaces/{quote(user)}/facts").json()["total"] == 2
+        assert mem0.get("/api/v1/spaces", {"filter": '{"subject": "René"}'}).json()["total"] == 1
+
+
 def test_nobody_is_erased_by_a_blank_name(mem0: APIClient, keep: Add, texts: Texts) -> None:
     keep("One.")
     for kind in ("user", "agent", "app", "run"):

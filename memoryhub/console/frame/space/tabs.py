@@ -89,11 +89,6 @@ SPACE_TABS = (
 )
 
 
-def find_space_of_subject(subject: str) -> Space | None:
-    found: Space | None = Space.objects.filter(subject=subject).first()
-    return found
-
-
 def get_plain_space_or_404(space_id: UUID) -> Space:
     """The space without its counts."""
     return get_object_or_404(Space.objects.filter(id=space_id))

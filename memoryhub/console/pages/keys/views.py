@@ -16,12 +16,11 @@ from django.views.decorators.cache import never_cache
 
 from memoryhub.console.frame.access import ADMIN, action_at, page_at, tenant_page
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.frame.space.tabs import find_space_of_subject
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.key_expiry import check_to_come, compute_day_end
 from memoryhub.tenants.models import ApiKey
 from memoryhub.tenants.sealing import open_sealed, seal_secret
-from memoryhub.tenants.services import create_key, revoke_key
+from memoryhub.tenants.services import create_key, find_space, revoke_key
 
 _NEW_KEY = "new_api_key"  # in the session, sealed, until it was shown
 
@@ -53,7 +52,7 @@ class ApiKeyForm(forms.Form):
 
     def clean_subject(self) -> str:
         subject: str = self.cleaned_data["subject"].strip()
-        if subject and find_space_of_subject(subject) is None:
+        if subject and find_space(subject) is None:
             raise forms.ValidationError(_("There is no space with this subject."))
         return subject
 
@@ -61,7 +60,7 @@ class ApiKeyForm(forms.Form):
         """With `space`, None for all, and `expires_at`, None for never."""
         found: dict[str, Any] = super().clean() or {}
         subject, day = found.get("subject", ""), found.get("last_day")
-        found["space"] = find_space_of_subject(subject) if subject else None
+        found["space"] = find_space(subject) if subject else None
         found["expires_at"] = None
         if day is not None:
             try:

@@ -19,10 +19,10 @@ from django.views.decorators.http import require_POST
 from memoryhub.console.frame.access import ADMIN, action_at, page_at, tenant_page, tenant_view
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.frame.space.tabs import find_space_of_subject
 from memoryhub.console.pages.webhooks import queries
 from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import find_space
 from memoryhub.webhooks import services
 from memoryhub.webhooks.models import Delivery, Webhook
 from memoryhub.webhooks.payloads import render_payload
@@ -72,7 +72,7 @@ def new_webhook_page(request: ConsoleRequest) -> HttpResponse:
         return _render_new_webhook(request, WebhookForm())
     form = WebhookForm.read(request.POST)
     try:
-        space = find_space_of_subject(form.subject) if form.subject else None
+        space = find_space(form.subject) if form.subject else None
         if form.subject and space is None:
             raise InvalidInput(_("there is no space with this subject"), field="subject")
         wanted = services.WebhookDraft(
