@@ -9,13 +9,15 @@ version that says who wrote what. Call inside the tenant's scope.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any, Literal
 from uuid import UUID
 
+from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils.translation import gettext
 
@@ -162,7 +164,8 @@ def create_block(
     )
     _check_length(block, value, char_limit)
     block.value = value
-    block.save(force_insert=True)
+    with _taking_label(label):
+        block.save(force_insert=True)
     changes = _build_change_set(writer)
     changes.record_creation(block, writer.sources)
     _save_changes(changes, writer)
@@ -360,16 +363,31 @@ def _check_label_free(tenant_id: UUID, space: Space | None, agent: str, label: s
         tenant_id=tenant_id, space=space, agent=agent, label=label, retired_at=None
     )
     if taken.exists():
-        raise Conflict(
-            gettext("there is a block %(label)s already") % {"label": repr(label)},
-            code="label_taken",
-            field="label",
-        )
+        raise _build_label_conflict(label)
+
+
+def _build_label_conflict(label: str) -> Conflict:
+    return Conflict(
+        gettext("there is a block %(label)s already") % {"label": repr(label)},
+        code="label_taken",
+        field="label",
+    )
+
+
+@contextmanager
+def _taking_label(label: str) -> Iterator[None]:
+    """Somebody may take a free label in the same moment: to the second it is taken."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as error:
+        raise _build_label_conflict(label) from error
 
 
 def _save_version(block: CoreBlock, writer: BlockWriter, **values: Any) -> None:
     changes = _build_change_set(writer)
-    changes.update_row(block, **values, updated_at=writer.now)
+    with _taking_label(values.get("label", block.label)):
+        changes.update_row(block, **values, updated_at=writer.now)
     changes.record_support(block, writer.sources)
     _save_changes(changes, writer)
 

@@ -7,12 +7,15 @@ from django.db import connection
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
+from memoryhub.errors import Conflict
+from memoryhub.pipeline.ingest.given import GivenFact, remember_fact
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, run_space
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space, lock_space
 from notes.models import Fact
+from personas.blocks import BlockWriter, create_block, revise_block
 from tests.support.factories import make_fact
 from tests.support.threads import run_in_threads
 
@@ -126,3 +129,52 @@ def test_rows_that_name_a_space_are_written_while_messages_are_numbered() -> Non
         run_in_threads(1, write)
     with tenant_scope(tenant.id):
         assert Fact.objects.count() == 1
+
+
+def remember_line(tenant: Tenant, text: str, **more: str) -> None:
+    remember_fact(tenant.id, GivenFact("ana", text, **more), "eva")
+
+
+def test_values_of_one_matter_that_are_given_at_once_follow_each_other() -> None:
+    tenant = create_tenant("One", "one")
+    homes = [{"text": f"Ana lives in {c}.", "predicate": "lives_in", "value": c} for c in CITIES]
+    run_in_threads(5, lambda n: remember_line(tenant, **homes[n]))
+    with tenant_scope(tenant.id):
+        assert set(Fact.objects.values_list("object", flat=True)) == set(CITIES)
+        assert Fact.objects.filter(valid_to=None).count() == 1
+
+
+def test_the_same_fact_that_is_given_at_once_is_held_once() -> None:
+    tenant = create_tenant("One", "one")
+    run_in_threads(5, lambda _: remember_line(tenant, "Ana is allergic to nuts."))
+    with tenant_scope(tenant.id):
+        assert [fact.mention_count for fact in Fact.objects.all()] == [5]
+        assert Turn.objects.count() == 5
+
+
+@pytest.mark.parametrize("act", ["create", "rename"])
+def test_a_label_that_several_blocks_take_at_once_goes_to_one(act: str) -> None:
+    tenant = create_tenant("One", "one")
+    with tenant_scope(tenant.id):
+        space = ensure_space(tenant.id, "ana")
+        made = [
+            create_block(write_as_eva(space), f"b{n}", space=space, tenant_id=tenant.id)
+            for n in range(5)
+        ]
+
+    def take(number: int) -> str:
+        try:
+            with tenant_scope(tenant.id):
+                if act == "create":
+                    create_block(write_as_eva(space), "human", space=space, tenant_id=tenant.id)
+                else:
+                    revise_block(write_as_eva(space), made[number].id, label="human")
+        except Conflict as error:
+            return error.code
+        return "taken"
+
+    assert sorted(run_in_threads(5, take)) == [*["label_taken"] * 4, "taken"]
+
+
+def write_as_eva(space: Space) -> BlockWriter:
+    return BlockWriter("eva", "person", AT, space)

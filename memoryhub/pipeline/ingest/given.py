@@ -33,11 +33,13 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
 from notes.facts.trust import TRUSTED_ROLES
 from notes.history.change_set import ChangeSet, TurnEvidence
-from notes.history.undo import MAX_TRIES
 from notes.models import EvolutionEvent, Fact
 
 PREDICATE_PATTERN = "^[a-z][a-z0-9_]{0,79}$"
 MAX_SOURCES = 100
+# How many others may bring facts of the same matter while one is compared: each of its tries that
+# fails is somebody else's that has succeeded.
+MAX_RIVALS = 12
 _UNTRUSTED_CONFIDENCE = 0.5  # as of what an assistant says of itself
 
 
@@ -89,7 +91,7 @@ def remember_fact(
         space, turns = _load_support(tenant_id, given, now)
         effective = load_effective_policy(space)
         draft = _build_draft(space, effective, given, turns, now)
-    for _attempt in range(MAX_TRIES):
+    for _attempt in range(MAX_RIVALS):
         try:
             stored = _write_draft(space, effective, draft, actor, now)
         except StaleRead:

@@ -15,6 +15,8 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from django.db import connection
+
 from memoryhub.engines.local.language import choose_floor
 from memoryhub.engines.types import Embedder, Engine
 from memoryhub.pipeline.jobs.step import StaleRead
@@ -48,6 +50,7 @@ from notes.index import indexer
 from notes.models import Derivation, Fact
 from notes.review.proposals import propose_candidate
 
+_LOCK_SQL = "SELECT pg_advisory_xact_lock(hashtext('memoryhub.claims'), hashtext(%s))"
 REFUTED_REASON = "a person has said that this was never so"
 
 
@@ -473,6 +476,7 @@ def write_claims(
 
     Call in the transaction that also ends the job. Raises StaleRead: prepare again.
     """
+    _lock_claims(prepared.space)
     _check_not_stale(prepared)
     prepared.resolver.save(changes)
     if prepared.graph is not None:
@@ -484,6 +488,14 @@ def write_claims(
             prepared.space, overruled, relations.get(overruled.new.id, []), changes.at
         )
     return prepared.decisions
+
+
+def _lock_claims(space: Space) -> None:
+    """Until commit: of two who bring a claim of the same matter at the same time, neither of whom
+    has read the other's, the second sees that it has to read again. Corrections wait for nothing:
+    the rows that they change are locked by themselves."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK_SQL, [str(space.id)])
 
 
 def _check_not_stale(prepared: PreparedClaims) -> None:
