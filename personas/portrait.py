@@ -21,7 +21,7 @@ from personas.blocks import BlockWriter
 from personas.dimensions import DIMENSIONS, list_allowed_keys
 from personas.models import CoreBlock, ProfileAttribute, Trait
 from personas.profile import load_profile
-from personas.traits import get_owner_name, load_open_traits
+from personas.traits import get_owner_name, load_open_traits, lock_persona
 
 PORTRAIT_LABEL = "portrait"
 PORTRAIT_DESCRIPTION = (
@@ -64,6 +64,7 @@ def renew_portrait(space: Space, policy: Policy, version: str, now: datetime) ->
 
     Call inside the tenant's scope. Switched off, or with nothing to say, it is taken away.
     """
+    lock_persona(space)
     rows = CoreBlock.objects.filter(space=space, generated=True, retired_at=None)
     held = rows.filter(label=PORTRAIT_LABEL).first()
     parts = _load_parts(space, policy, now) if policy.portrait.enabled else None

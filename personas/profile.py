@@ -19,7 +19,7 @@ from notes.facts.validity import filter_current, is_fact_current
 from notes.history.change_set import ChangeSet, TurnEvidence, load_supports_of
 from notes.models import EvolutionEvent, Fact
 from personas.models import ProfileAttribute
-from personas.traits import get_owner_name
+from personas.traits import get_owner_name, lock_persona
 
 # Predicates of facts by the attribute they fill. What two predicates say, the newer one wins.
 ATTRIBUTES_BY_PREDICATE = {
@@ -40,6 +40,7 @@ ATTRIBUTES_BY_PREDICATE = {
     "marital_status": "marital_status",
     "native_language": "native_language",
 }
+MAX_KEY_LENGTH = 40  # as its column
 # Of special protection: mirrored only when the policy switches sensitive traits on.
 SENSITIVE_ATTRIBUTES = frozenset({"gender"})
 
@@ -78,6 +79,7 @@ def mirror_profile(space: Space, changes: ChangeSet, *, sensitive: bool) -> int:
 
     What a person wrote stays. Call in a transaction that saves `changes`.
     """
+    lock_persona(space)
     wanted = find_source_facts(space, changes.at, sensitive=sensitive)
     held = {each.key: each for each in _filter_held(ProfileAttribute.objects.all(), space)}
     changed = 0
@@ -136,10 +138,11 @@ def write_attribute(
     Raises InvalidInput.
     """
     key, value = key.strip().lower().replace(" ", "_"), value.strip()
-    if not key or len(key) > 120 or not key.replace("_", "").isalnum():
+    if not key or len(key) > MAX_KEY_LENGTH or not key.replace("_", "").isalnum():
         raise InvalidInput(_("a word or two: letters, digits and spaces"), field="key")
     if len(value) > 500:
         raise InvalidInput(_("at most 500 characters"), field="value")
+    lock_persona(space)
     why = reason or "written by hand"
     changes = ChangeSet(space, EvolutionEvent.Kind.MANUAL, actor, now, why)
     rows = _filter_held(ProfileAttribute.objects.select_for_update(), space)

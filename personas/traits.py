@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from memoryhub.engines.types import TraitAssessment, TraitState
 from memoryhub.errors import InvalidInput
+from memoryhub.tenants.database.locks import lock_until_commit
 from memoryhub.tenants.models import Space
 from notes.history.change_set import ChangeSet, TurnEvidence
 from notes.models import EvolutionEvent, Proposal
@@ -83,6 +84,12 @@ def select_registered(
         else:
             dropped += 1
     return list(kept.values()), dropped
+
+
+def lock_persona(space: Space) -> None:
+    """Until commit: traits, profile and portrait have one writer at a time, who sees what the one
+    before has made. Call inside the tenant's scope."""
+    lock_until_commit("persona", space.id)
 
 
 def assess_traits(
@@ -174,6 +181,7 @@ def correct_trait(
         raise InvalidInput(
             _("one of %(known)s, or empty") % {"known": ", ".join(sorted(LEVELS))}, field="level"
         )
+    lock_persona(space)
     changes = ChangeSet(space, EvolutionEvent.Kind.MANUAL, actor, now, reason or "set by hand")
     rows = Trait.objects.select_for_update().filter(
         space=space, owner__in=space.called_names, key=key

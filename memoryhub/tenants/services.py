@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import connection
 from django.utils.translation import gettext
 
-from memoryhub.errors import Conflict, InvalidInput
+from memoryhub.errors import Conflict, InvalidInput, NotFound
 from memoryhub.tenants import keys
 from memoryhub.tenants.audit import HUB_ACTOR, Action, record_audit_entry
 from memoryhub.tenants.models import ApiKey, Membership, Space, Tenant, User
@@ -233,6 +233,10 @@ def lock_space(space: Space) -> None:
     """Bring the space up to date and lock it until commit: one writer at a time numbers turns.
 
     Its key is left alone, so that rows that name the space are written meanwhile: a job that holds
-    pages would wait for who waits for those pages.
+    pages would wait for who waits for those pages. Raises NotFound for one that was erased
+    meanwhile.
     """
-    space.refresh_from_db(from_queryset=Space.objects.select_for_update(no_key=True))
+    try:
+        space.refresh_from_db(from_queryset=Space.objects.select_for_update(no_key=True))
+    except Space.DoesNotExist as error:
+        raise NotFound(gettext("there is no space with this subject")) from error

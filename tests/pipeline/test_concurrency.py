@@ -7,7 +7,9 @@ from django.db import connection
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
-from memoryhub.errors import Conflict
+from memoryhub.errors import Conflict, NotFound
+from memoryhub.pipeline.corrections import correct_profile, correct_trait
+from memoryhub.pipeline.erasure.erase_targets import ErasureTarget, execute_erasure
 from memoryhub.pipeline.ingest.given import GivenFact, remember_fact
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, run_space
 from memoryhub.pipeline.models import Job
@@ -16,6 +18,7 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space, lock_space
 from notes.models import Fact
 from personas.blocks import BlockWriter, create_block, revise_block
+from personas.models import ProfileAttribute, Trait
 from tests.support.factories import make_fact
 from tests.support.threads import run_in_threads
 
@@ -178,3 +181,36 @@ def test_a_label_that_several_blocks_take_at_once_goes_to_one(act: str) -> None:
 
 def write_as_eva(space: Space) -> BlockWriter:
     return BlockWriter("eva", "person", AT, space)
+
+
+def test_what_is_said_of_a_person_at_once_is_written_one_after_the_other() -> None:
+    tenant = create_tenant("One", "one")
+    with tenant_scope(tenant.id):
+        space = ensure_space(tenant.id, "ana")
+
+    def say(number: int) -> None:
+        if number % 2:
+            correct_profile(space, "hobby", f"chess {number}", "eva", AT)
+        else:
+            correct_trait(space, "honesty", ("high", "low")[number // 2 % 2], "eva", AT)
+
+    run_in_threads(6, say)
+    with tenant_scope(tenant.id):
+        assert ProfileAttribute.objects.filter(retired_at=None).count() == 1
+        assert Trait.objects.filter(valid_to=None).count() == 1
+
+
+def test_of_erasures_of_one_subject_at_once_one_is_done() -> None:
+    tenant = create_tenant("One", "one")
+    with tenant_scope(tenant.id):
+        space = ensure_space(tenant.id, "ana")
+        make_fact(space, "Ana lives in Porto.")
+
+    def erase(_: int) -> str:
+        try:
+            execute_erasure(space, ErasureTarget("subject"), "eva", AT)
+        except NotFound:
+            return "gone"
+        return "erased"
+
+    assert sorted(run_in_threads(4, erase)) == ["erased", "gone", "gone", "gone"]

@@ -270,6 +270,7 @@ def _check_not_stale(reading: PromotionBatch) -> None:
     unread = Page.objects.select_for_update().filter(id__in=ids, analysed_at=None)
     if {page.id: page.version for page in unread} != {p.id: p.version for p in reading.pages}:
         raise StaleRead("pages changed while they were read")
+    traits.lock_persona(reading.at.space)
     open_now = traits.load_open_traits(reading.at.space)
     if {t.id: t.version for t in open_now} != {t.id: t.version for t in reading.held}:
         raise StaleRead("traits changed while pages were read")

@@ -1,8 +1,9 @@
-"""Advisory locks that outlast the transactions of whoever holds them.
+"""Advisory locks, of two kinds: until the transaction at hand ends, and such as outlast the
+transactions of whoever holds them.
 
-Each has a connection of its own with a transaction open on it, and ends with it: so no error of the
-holder lets go of it, a process that ends does, and a pooler that gives connections out for a
-transaction leaves this one alone. Idle as it is, it keeps no row from being cleared away.
+Each of those has a connection of its own with a transaction open on it, and ends with it: so no
+error of the holder lets go of it, a process that ends does, and a pooler that gives connections out
+for a transaction leaves this one alone. Idle as it is, it keeps no row from being cleared away.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from uuid import UUID
 
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -52,6 +54,13 @@ def hold_lock(name: str) -> Iterator[None]:
         yield
     finally:
         release_lock(holder)
+
+
+def lock_until_commit(name: str, row_id: UUID) -> None:
+    """Wait for it, and hold it until the transaction at hand ends: for what no row stands for that
+    could be locked, as one that is not there yet."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [compute_lock_key(f"{name} {row_id}")])
 
 
 def compute_lock_key(name: str) -> int:

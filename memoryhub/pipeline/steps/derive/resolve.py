@@ -15,8 +15,6 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db import connection
-
 from memoryhub.engines.local.language import choose_floor
 from memoryhub.engines.types import Embedder, Engine
 from memoryhub.pipeline.jobs.step import StaleRead
@@ -24,6 +22,7 @@ from memoryhub.pipeline.steps.derive.offers import OfferLimits
 from memoryhub.pipeline.steps.derive.verdicts import ClaimDecider, ClaimQuestion, JudgedChange
 from memoryhub.policies.schema import Policy
 from memoryhub.subject_names import is_same_name, list_same_names
+from memoryhub.tenants.database.locks import lock_until_commit
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.facts.decide import ClaimDecision
@@ -50,7 +49,6 @@ from notes.index import indexer
 from notes.models import Derivation, Fact
 from notes.review.proposals import propose_candidate
 
-_LOCK_SQL = "SELECT pg_advisory_xact_lock(hashtext('memoryhub.claims'), hashtext(%s))"
 REFUTED_REASON = "a person has said that this was never so"
 
 
@@ -476,7 +474,9 @@ def write_claims(
 
     Call in the transaction that also ends the job. Raises StaleRead: prepare again.
     """
-    _lock_claims(prepared.space)
+    # Of two who bring a claim of the same matter at the same time, neither of whom has read the
+    # other's, the second finds here that it has to read again.
+    lock_until_commit("claims", prepared.space.id)
     _check_not_stale(prepared)
     prepared.resolver.save(changes)
     if prepared.graph is not None:
@@ -488,14 +488,6 @@ def write_claims(
             prepared.space, overruled, relations.get(overruled.new.id, []), changes.at
         )
     return prepared.decisions
-
-
-def _lock_claims(space: Space) -> None:
-    """Until commit: of two who bring a claim of the same matter at the same time, neither of whom
-    has read the other's, the second sees that it has to read again. Corrections wait for nothing:
-    the rows that they change are locked by themselves."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK_SQL, [str(space.id)])
 
 
 def _check_not_stale(prepared: PreparedClaims) -> None:
