@@ -16,6 +16,7 @@ from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import normalise_subject
 from notes.models import Fact, Receipt
 
 MAX_TARGET_IDS = 500
@@ -76,7 +77,8 @@ class EraseView(SpaceWriteView):
         target = _build_target(deed)
         if deed.given["dry_run"]:
             return {"dry_run": True, **asdict(erase_targets.plan_erasure(deed.space, target))}
-        if target.kind == "subject" and deed.given["confirm"] != deed.space.subject:
+        confirmed = normalise_subject(deed.given["confirm"]) == deed.space.subject
+        if target.kind == "subject" and not confirmed:
             raise InvalidInput("the subject, once more, to confirm", field="confirm")
         made = erase_targets.execute_erasure(
             deed.space, target, deed.actor, deed.now, reason=deed.reason

@@ -178,8 +178,15 @@ def _copy_row(row: CopiedRow) -> CopiedRow:
 
 
 def check_not_retired(fact: Fact) -> None:
-    if fact.retired_at or fact.status == FactStatus.RETRACTED:
+    """Raises Conflict, with the id of the version that `stands` where it was put in other words."""
+    if fact.retired_at is None and fact.status != FactStatus.RETRACTED:
+        return
+    others = Fact.objects.filter(space=fact.space_id, lineage=fact.lineage, retired_at=None)
+    newest = others.exclude(status=FactStatus.RETRACTED).order_by("-lineage_version").first()
+    if newest is None:
         raise Conflict(_("this is not held any more: restore it first"), code="not_held")
+    message = _("this stands in other words by now, as %(id)s")
+    raise Conflict(message % {"id": newest.id}, code="not_held", stands=str(newest.id))
 
 
 def retract_fact(bench: UnitOfWork, changes: ChangeSet, fact_id: UUID) -> None:

@@ -74,6 +74,20 @@ def test_a_correction_names_the_key_and_the_reason(
     assert [f["text"] for f in api.get(f"{S}/facts").json()["items"]] == ["Ana plays go"]
 
 
+def test_whoever_knows_a_fact_by_its_former_words_is_told_where_it_stands(
+    api: APIClient, fact: Fact
+) -> None:
+    first = post_accepted_write(api, f"facts/{fact.id}/correct", {"text": "Ana lives in Braga."})
+    refused = post_write(api, f"facts/{fact.id}/correct", {"text": "Ana lives in Faro."})
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_held")
+    stands = refused.json()["stands"]
+    assert stands == first["fact"]["id"]
+    assert stands in refused.json()["detail"]
+    post_accepted_write(api, f"facts/{stands}/forget", {})
+    gone = post_write(api, f"facts/{fact.id}/correct", {"text": "Ana lives in Faro."})
+    assert "stands" not in gone.json()
+
+
 def test_a_fact_is_ended_restored_forgotten_and_retracted(api: APIClient, fact: Fact) -> None:
     path = f"facts/{fact.id}"
     at = (MAY + timedelta(days=2)).isoformat()

@@ -184,6 +184,9 @@ def test_a_user_is_the_subject_that_the_native_api_was_told_of(
         assert texts({"user_id": user}) == ["René keeps bees.", "The gate is green."]
         assert mem0.get(f"/api/v1/spaces/{quote(user)}/facts").json()["total"] == 2
         assert mem0.get("/api/v1/spaces", {"filter": '{"subject": "René"}'}).json()["total"] == 1
+    whole = {"target": "subject", "confirm": "Rene\u0301"}
+    erased = mem0.post("/api/v1/spaces/René/erase", whole, format="json")
+    assert erased.status_code == 200, erased.content
 
 
 def test_nobody_is_erased_by_a_blank_name(mem0: APIClient, keep: Add, texts: Texts) -> None:

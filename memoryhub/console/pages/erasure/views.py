@@ -34,6 +34,7 @@ from memoryhub.pipeline.review import answer_proposals
 from memoryhub.pipeline.sealed_erasures import is_kept_by_hold
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import normalise_subject
 from notes.models import Receipt, Relation
 
 # In this order; what becomes of the rows of each.
@@ -114,7 +115,8 @@ def _erase_chosen(request: ConsoleRequest, space: Space, choice: ErasureChoice) 
         messages.error(request, gettext("Nothing was erased: select what to erase first."))
         return redirect(request.get_full_path())
     reason = request.POST.get("reason", "").replace("\0", "")[:500]
-    if target.kind == "subject" and request.POST.get("subject") != space.subject:
+    typed = normalise_subject(request.POST.get("subject", ""))
+    if target.kind == "subject" and typed != space.subject:
         messages.error(request, gettext("Nothing was erased: type the name to confirm."))
         return redirect(request.get_full_path())
     receipt = attempt(
