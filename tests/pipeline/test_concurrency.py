@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -134,7 +135,7 @@ def test_rows_that_name_a_space_are_written_while_messages_are_numbered() -> Non
         assert Fact.objects.count() == 1
 
 
-def remember_line(tenant: Tenant, text: str, **more: str) -> None:
+def remember_line(tenant: Tenant, text: str, **more: Any) -> None:
     remember_fact(tenant.id, GivenFact("ana", text, **more), "eva")
 
 
