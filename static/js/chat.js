@@ -44,7 +44,8 @@
     if (form.dataset.sent === "yes") return;
     form.dataset.sent = "yes";
     form.elements.once.value = crypto.randomUUID?.() || String(Math.random());
-    if (form.dataset.typed === "yes") form.elements.text.value = "";
+    // What was typed meanwhile stays.
+    if (form.elements.text.value === form.dataset.typed) form.elements.text.value = "";
   }
 
   async function read(form, body) {
@@ -79,7 +80,8 @@
   async function send(form, button) {
     const sent = new FormData(form, button);
     form.dataset.sent = "no";
-    form.dataset.typed = sent.has("ask") ? "no" : "yes";
+    if (sent.has("ask")) delete form.dataset.typed;
+    else form.dataset.typed = form.elements.text.value;
     form.classList.add("busy");
     for (const each of form.querySelectorAll("button")) each.disabled = true;
     try {

@@ -236,6 +236,29 @@ def test_what_is_not_read_yet_is_said_to_be_read(
     assert (reply in show_chat_answer(browser, world, asked)) is (state == "pending")
 
 
+def test_what_is_being_read_changes_nothing_without_memory(
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem]
+) -> None:
+    show_chat_answer(browser, world, "My door is green.")
+    asked = "What colour is my door?"
+    with_memory = "I am still reading"
+    page = show_chat_answer(browser, world, asked, beside=exchanges.WITHOUT_MEMORY)
+    assert page.count(with_memory) == 1
+    assert "Without memory" in page
+
+
+def test_how_many_more_are_known_is_said_of_one_too(
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem]
+) -> None:
+    things = ("boat", "canoe", "kayak", "lute", "drum", "harp", "flute")
+    things += ("tuba", "horn", "cello", "viola", "banjo")
+    with tenant_scope(world.tenant.id):
+        for thing in things:
+            make_fact(world.space, f"{world.space.display_name} owns a {thing}.", world.turn)
+    page = show_chat_answer(browser, world, "What do you know about me?")
+    assert "And 1 more under All memories." in page
+
+
 @pytest.mark.parametrize("is_known", [True, False])
 @pytest.mark.parametrize(
     ("said", "asked", "reply"),

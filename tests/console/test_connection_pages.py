@@ -119,6 +119,27 @@ def test_the_hubs_serves_all_until_it_is_taken_away(operator: Client, world: Con
     assert (load_hub_models().endpoint, load_hub_models().sealed_key) == ("", "")
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        ("url", "models.example/v1", "An address that begins with https:// or http://"),
+        ("url", "the models page", "without spaces"),
+        ("model", " ", "1 to 120 characters"),
+        ("key", "schlüssel", "printable ASCII"),
+    ],
+)
+def test_what_can_not_be_taken_is_said_at_its_field(
+    operator: Client, endpoint: dict[str, Any], name: str, given: str, said: str
+) -> None:
+    form = FORM | {"level": "hub", name: given}
+    page = operator.post(reverse("models-connection"), form).content.decode()
+    field, at = f'id="{name}-hub"', f'id="{name}-hub-wrong"'
+    assert said in page.partition(at)[2].partition("</span>")[0]
+    assert 'aria-invalid="true"' in page.partition(field)[2].partition(">")[0]
+    assert page.count("aria-invalid") == 1
+    assert endpoint["asked"] == []
+
+
 def test_admins_name_only_what_the_operator_allows(
     browser: Client, world: ConsoleWorld, endpoint: dict[str, Any], settings: Any
 ) -> None:

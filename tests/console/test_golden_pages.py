@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
@@ -15,6 +16,7 @@ from memoryhub.engines import registry
 from memoryhub.golden.models import GoldenQuestion, ReplayAnswer, ReplayRun
 from memoryhub.pipeline.jobs import runner
 from memoryhub.policies.services import load_effective_policy
+from memoryhub.policies.switches import SWITCHES
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import ConsoleWorld, make_world
 from tests.support.factories import make_fact, make_question
@@ -206,8 +208,10 @@ def test_a_preset_is_tried_for_a_space_alone(
 ) -> None:
     where = reverse("space-policy-try", args=[world.space.id])
     begun = browser.post(where, {"preset": "memgpt", "version": "0"}, follow=True)
-    assert "Preset memgpt" in get_page(browser, "space-golden", world.space.id)
-    assert "act" in begun.content.decode()  # switches of the write side are named
+    assert "Preset MemGPT" in get_page(browser, "space-golden", world.space.id)
+    page = begun.content.decode()
+    assert "Preset MemGPT on 1 test question" in page
+    assert "only affect messages read from now on" in page  # switches of the write side
     drained()
     with tenant_scope(world.tenant.id):
         run = ReplayRun.objects.filter(space=world.space).get()
@@ -242,6 +246,16 @@ def test_switches_read_as_on_the_policy_page(browser: Client, world: ConsoleWorl
     page = begun.content.decode()
     assert "<b>off</b>" in page
     assert "<b>false</b>" not in page
+
+
+def test_switches_stand_in_the_order_of_the_policy_page(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    where = reverse("space-policy-try", args=[world.space.id])
+    begun = browser.post(where, {"preset": "memgpt", "version": "0"}, follow=True)
+    named = re.findall(r"<tr><td><code>([\w.]+)</code>", begun.content.decode())
+    assert len(named) > 5
+    assert named == [name for name in SWITCHES if name in named]
 
 
 def test_called_off(browser: Client, world: ConsoleWorld) -> None:

@@ -82,6 +82,7 @@ def test_what_ends_rows_is_told(browser: Client, world: ConsoleWorld, settings: 
     assert (kinds["Recalls"].days, kinds["Recalls"].bounded_by, kinds["Jobs"].days) == (9, "", 50)
     page = get_text(browser)
     assert "after 9 days" in page
+    assert "by a person" in page  # settings
     assert "A legal hold is on" in page
     assert "never" in page  # the list of changes
 

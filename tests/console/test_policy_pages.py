@@ -153,6 +153,7 @@ def test_returning_to_an_earlier_version_makes_a_new_one(
         reverse("policy-return", args=[world.version.id]), follow=True
     ).content.decode()
     assert "Version 1 is in force again, as 3" in page
+    assert "2: A-Mem" in page
     policy = get_policy(world)
     assert (policy.preset, policy.stm.pages) == ("mem0", 9)
 

@@ -51,7 +51,9 @@ def test_the_tenant_sees_rates_and_the_worst_spaces_first(
 def test_before_anything_was_measured_the_page_says_so(
     browser: Client, world: ConsoleWorld
 ) -> None:
-    assert "Not measured yet." in request_page(browser, "quality")
+    page = request_page(browser, "quality")
+    assert "Not measured yet." in page
+    assert "None found" not in page
     assert "Not measured yet" in request_page(browser, "space-quality", world.space.id)
 
 

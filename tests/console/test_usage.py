@@ -56,6 +56,14 @@ def test_budgets_are_shown_with_what_is_spent(browser: Client, world: ConsoleWor
     assert "1,280 of 5,000" in page
 
 
+def test_it_says_where_budgets_and_prices_are_set(browser: Client, world: ConsoleWorld) -> None:
+    with tenant_scope(world.tenant.id):
+        make_call(world.space, model="unheard-of", created_at=timezone.now())
+    page = browser.get(reverse("usage")).content.decode()
+    assert f'<a href="{reverse("models")}">models and budgets</a>' in page
+    assert "unheard-of." in page.partition("No price is set for ")[2]
+
+
 def test_words_of_a_call_are_for_admins(client: Client, world: ConsoleWorld) -> None:
     address = reverse("usage-call", args=[world.call.id])
     with tenant_scope(world.tenant.id):

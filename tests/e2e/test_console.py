@@ -81,6 +81,46 @@ def test_a_memory_appears_while_talking(visitor: Visitor, tenant: Tenant) -> Non
     expect(page.locator("mark")).to_contain_text("moved to Bruges")
 
 
+HOLD = """() => { const send = window.fetch;
+  window.fetch = async (...all) => {
+    await new Promise((go) => { window.letGo = go; });
+    return send(...all) } }"""
+
+
+@pytest.mark.writes
+def test_what_is_typed_while_a_message_is_on_its_way_stays(
+    visitor: Visitor, tenant: Tenant
+) -> None:
+    with tenant_scope(tenant.id):
+        space = make_space(tenant, "Nora")
+    page = visitor.open("chat-with", space.id)
+    page.evaluate(HOLD)
+    field = page.get_by_label("Message as Nora")
+    field.fill("Good morning")
+    page.keyboard.press("Enter")
+    field.fill("Good morning, and where do I live?")
+    page.evaluate("letGo()")
+    expect(page.locator(".bubble.by-assistant")).to_be_visible()
+    expect(field).to_have_value("Good morning, and where do I live?")
+
+
+@pytest.mark.writes
+def test_one_writes_above_the_bar_of_places(visitor: Visitor, tenant: Tenant, width: int) -> None:
+    with tenant_scope(tenant.id):
+        space = make_space(tenant, "Nora")
+    page = visitor.open("chat-with", space.id)
+    page.set_viewport_size({"width": width, "height": 667})
+    page.get_by_label("Message as Nora").fill("\n".join(["I keep bees."] * 40))
+    page.keyboard.press("Enter")
+    expect(page.locator(".bubble.by-assistant")).to_be_visible()
+    page.evaluate("scrollTo(0, 0)")
+    field = page.get_by_label("Message as Nora").bounding_box()
+    bar = page.get_by_role("navigation", name="Main").bounding_box()
+    assert field
+    assert bar
+    assert field["y"] + field["height"] <= (bar["y"] or 667)  # on a desktop it is at the side
+
+
 @pytest.mark.writes
 def test_a_refused_message_stays_in_the_field(visitor: Visitor, tenant: Tenant) -> None:
     with tenant_scope(tenant.id):

@@ -28,6 +28,7 @@ from memoryhub.console.frame.text.recall_words import format_recall_term, get_sc
 from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS
 from memoryhub.engines.local.language import detect_language
 from memoryhub.pipeline.models import Job
+from memoryhub.policies.presets import PRESETS
 from notes.facts.validity import is_fact_over
 from notes.models import Fact, Receipt
 from personas.agent.executor import StepOutcome
@@ -147,6 +148,12 @@ def _format_stored_time(text: str) -> str:
     """A stored time as people write it; any other text as it is."""
     at = parse_datetime(text) if text[:1].isdigit() else None
     return written(at, gettext("j M Y, H:i")) if at else text
+
+
+@register.filter
+def preset_title(name: str) -> str:
+    """Of a preset that is there no more, its name."""
+    return gettext(PRESETS[name].title) if name in PRESETS else name
 
 
 @register.filter

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.engines.embedding.vectors import shorten_rows
-from memoryhub.engines.llm.client.endpoint import build_client, translate_errors
+from memoryhub.engines.llm.client.endpoint import build_client, check_reply, translate_errors
 from memoryhub.errors import EngineError
 
 BATCH_SIZE = 64
@@ -62,7 +62,7 @@ class OpenAIEmbedder:
     def _embed_batch(self, texts: list[str]) -> NDArray[np.float32]:
         with translate_errors():
             reply = self._request_vectors(texts)
-        rows = [item.embedding for item in sorted(reply.data or [], key=lambda item: item.index)]
+        rows = [item.embedding for item in sorted(reply.data, key=lambda item: item.index)]
         return self._check_vectors(rows, len(texts))
 
     def _request_vectors(self, texts: list[str]) -> openai.types.CreateEmbeddingResponse:
@@ -78,9 +78,10 @@ class OpenAIEmbedder:
     def _send_request(
         self, texts: list[str], dimensions: int | openai.Omit
     ) -> openai.types.CreateEmbeddingResponse:
-        return self._client.embeddings.create(
+        reply = self._client.embeddings.create(
             model=self._model, input=texts, dimensions=dimensions, encoding_format="float"
         )
+        return check_reply(reply, "data")
 
     def _check_vectors(self, rows: list[list[float]], expected: int) -> NDArray[np.float32]:
         if len(rows) != expected:

@@ -71,6 +71,20 @@ def test_an_endpoint_that_can_not_be_asked_says_why(server: OpenAIServer) -> Non
         probe_model(server.url, "", "any")
 
 
+PAGE = ScriptedReply(raw="<html>Welcome</html>", headers={"Content-Type": "text/html"})
+
+
+@pytest.mark.parametrize("reply", [PAGE, ScriptedReply(raw="{}"), ScriptedReply(raw="[]")])
+def test_what_answers_but_not_like_a_model_says_so(
+    server: OpenAIServer, reply: ScriptedReply
+) -> None:
+    server.script_chat(reply, reply)
+    with pytest.raises(EngineError, match="unreadable reply"):
+        probe_model(server.url, "k", "m")
+    with pytest.raises(EngineError, match="unreadable reply"):
+        ChatClient(server.url, "k", "m").complete([{"role": "user", "content": "?"}], "x", {})
+
+
 def test_what_was_found_out_is_kept_and_begun_with(server: OpenAIServer, tmp_path: Path) -> None:
     file = tmp_path / "models.json"
     save_capabilities(file, ModelCapabilities(server.url, "small", ["json_object"], ["max_tokens"]))

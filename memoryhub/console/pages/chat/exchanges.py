@@ -143,12 +143,14 @@ def read_beside(sent: QueryDict) -> str:
 
 @dataclass(slots=True)
 class ChatSide:
-    """An answer as far as it has come. `trouble` says why it is none, or ended early; `degraded`:
-    the model failed, and the rules answered. `steps` are those of an agent with tools. `unasked`:
+    """An answer as far as it has come. `remembers`: not of the one that shows what there is
+    without memory. `trouble` says why it is none, or ended early; `degraded`: the model failed,
+    and the rules answered. `steps` are those of an agent with tools. `unasked`:
     what the policy hands over whatever is asked."""
 
     name: str
     title: str
+    remembers: bool = True
     text: str = ""
     quoted: bool = False
     by: str = ""
@@ -211,7 +213,8 @@ class MessageExchange:
         side = ChatSide("with", _("With memory"))
         yield from self._stream_side(side, self._stream_answer(side))
         if self.wish.beside:
-            other = ChatSide("beside", self._format_beside_title())
+            remembers = self.wish.beside != WITHOUT_MEMORY
+            other = ChatSide("beside", self._format_beside_title(), remembers)
             yield from self._stream_side(other, self._stream_beside_answer(other))
 
     def _stream_side(self, side: ChatSide, words: Iterator[ChatEvent]) -> Iterator[ChatEvent]:
@@ -249,7 +252,7 @@ class MessageExchange:
     def _stream_beside_answer(self, side: ChatSide) -> Iterator[ChatEvent]:
         """Nothing of it is stored, and no memory is strengthened by it."""
         policy = None
-        if self.wish.beside != WITHOUT_MEMORY:
+        if side.remembers:
             with tenant_scope(self.tenant.id):
                 layers = load_layers(self.tenant.id, self.space)
             policy = compose_candidate(layers, self.wish.beside)
@@ -373,7 +376,7 @@ class MessageExchange:
 
     def _say_what_is_nearest(self, side: ChatSide) -> None:
         names = self.space.called_names
-        reading = self._is_reading_before()
+        reading = side.remembers and self._is_reading_before()
         side.text, nearest = build_unknown_reply(self.turn, side.recalled, names, reading=reading)
         if nearest is not None:
             used = GroundedAnswer(side.text, quoted=True, used=(0,))

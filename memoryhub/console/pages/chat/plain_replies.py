@@ -87,7 +87,7 @@ _SAID = {
     ),
     "nearest": ("{} The nearest I remember: {}", "{}最接近的记忆：{}"),
     "known": ("This is what I remember of you:", "我记得你的这些事："),
-    "more": ("There are {} more under All memories.", "其余 {} 条在“全部记忆”里。"),
+    "more": ("And {} more under All memories.", "其余 {} 条在“全部记忆”里。"),
     "nobody": (
         "I know nothing of you yet. Tell me something about yourself.",
         "我还不了解你，跟我说说你自己吧。",

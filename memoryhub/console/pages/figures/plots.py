@@ -75,7 +75,9 @@ class WeekOfFacts:
 def plot_facts_by_week(weeks: Sequence[WeekOfFacts]) -> Plot:
     import plotly.graph_objects as go
 
-    about = _("By the week in which they were said or ended.")
+    about = _("The last %(n)s weeks; by the week in which facts were said or ended.") % {
+        "n": len(weeks)
+    }
     title, empty = _("Facts per week"), _("No facts in this period.")
     heads = (
         _("Week of"),

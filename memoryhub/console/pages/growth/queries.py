@@ -26,8 +26,8 @@ DAYS_SHOWN = 14
 
 @dataclass(frozen=True, slots=True)
 class KindWords:
-    """A kind of rows in people's words: what it is, why it grows, what ends it besides age, and the
-    page that lists it ("": none)."""
+    """A kind of rows in people's words: what it is, why it grows, when it is deleted besides by age,
+    and the page that lists it ("": none)."""
 
     title: StrOrPromise
     why: StrOrPromise
@@ -35,8 +35,9 @@ class KindWords:
     page: str = ""
 
 
-_BY_ERASING = _("erasure of these or their space")
-_BY_HAND = _("deleted by a person")
+_BY_ERASING = _("when erased, or with their space")
+_WITH_SPACE = _("with their space")
+_BY_HAND = _("by a person")
 KINDS: Mapping[str, KindWords] = {
     "said": KindWords(
         _("Conversations"), _("Every message verbatim, and agents' windows."), _BY_ERASING
@@ -55,13 +56,13 @@ KINDS: Mapping[str, KindWords] = {
     "review": KindWords(
         _("Inbox cases and feedback"),
         _("Inbox cases, rules and people's feedback on memories."),
-        _("erasure of the memory"),
+        _("with the memory they are about"),
         "review",
     ),
     "erasures": KindWords(
         _("Erasure records"),
         _("Receipts, and hashes that keep erased content from coming back."),
-        _("three years; hashes of returned content: thirty days"),
+        _("after three years; hashes of returned content after thirty days"),
         "receipts",
     ),
     "recalls": KindWords(_("Recalls"), _("Every search and its results."), "", "recalls"),
@@ -69,13 +70,13 @@ KINDS: Mapping[str, KindWords] = {
     "calls": KindWords(
         _("Model calls"),
         _("Every model call with its text and cost."),
-        _("erasure of their space"),
+        _WITH_SPACE,
         "usage",
     ),
     "jobs": KindWords(
         _("Jobs"),
         _("Every processing step and its decisions."),
-        _("erasure of their space"),
+        _WITH_SPACE,
         "jobs",
     ),
     "answers": KindWords(
@@ -89,7 +90,7 @@ KINDS: Mapping[str, KindWords] = {
     "imports": KindWords(
         _("Imports"),
         _("The report of every import. The files themselves are deleted after the import."),
-        _("erasure of their space"),
+        _WITH_SPACE,
         "imports",
     ),
     "changes": KindWords(
@@ -105,7 +106,7 @@ KINDS: Mapping[str, KindWords] = {
     "items": KindWords(
         _("Agent items"),
         _("Items that agents store themselves."),
-        _("deleted by the agent that stored them, or at the time it set"),
+        _("by the agent that stored them, or at the time it set"),
     ),
     "settings": KindWords(
         _("Settings and people"), _("Spaces, people, keys, policies."), _BY_HAND, "settings"

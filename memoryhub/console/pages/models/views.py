@@ -64,6 +64,7 @@ class ConnectionForm:
     has_key: bool
     is_set: bool
     trouble: str = ""
+    trouble_at: str = ""  # the field: url, model or key
     # It was filled in and comes back: it stays open, to be gone on with.
     is_open: bool = False
 
@@ -181,7 +182,7 @@ def change_connection(request: ConsoleRequest) -> HttpResponse:
     try:
         wanted = connections.check_draft(draft, kept, operates=operates)
     except InvalidInput as error:
-        wrong = replace(form, trouble=error.message)
+        wrong = replace(form, trouble=error.message, trouble_at=error.field)
         return _render_tested(request, [], wrong, status=422)
     tested = endpoint_check.probe_language_model(wanted)
     saves = request.POST.get("action") == "save"

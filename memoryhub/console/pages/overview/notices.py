@@ -82,7 +82,7 @@ _COUNTED_NOTICES = {
             "count",
         ),
         _("Messages are still accepted, and search works without a model. An admin can "
-"raise the budget on the policy page and retry the jobs."),
+"raise the budget in the settings, under models, and retry the jobs."),
         url_name="usage",
     ),
     "left_alone": HealthNotice(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -38,6 +38,7 @@ from memoryhub.golden.expectations import (
 )
 from memoryhub.golden.models import GoldenQuestion, ReplayAnswer, ReplayRun
 from memoryhub.pipeline.models import Job
+from memoryhub.policies.switches import SWITCHES
 from memoryhub.tenants.models import Space
 
 REPLAY_VERDICT_CHOICE = FilterChoice(
@@ -54,6 +55,19 @@ REPLAY_VERDICT_CHOICE = FilterChoice(
 REPLAY_STATE_CHOICE = FilterChoice(
     "state", _("State"), (("all", _("Any")), *ReplayRun.State.choices)
 )
+
+_SWITCH_ORDER = {name: place for place, name in enumerate(SWITCHES)}
+
+
+def sort_switches(names: Iterable[str]) -> list[str]:
+    """In the order of the policy page: what is stored has lost it."""
+    return sorted(names, key=lambda name: (_SWITCH_ORDER.get(name, len(SWITCHES)), name))
+
+
+def list_changed_switches(run: ReplayRun) -> list[tuple[str, Any, Any]]:
+    """(name, value in force, the candidate's) of each."""
+    now, then = run.current["switches"], run.candidate["switches"]
+    return [(name, now.get(name), then[name]) for name in sort_switches(then)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,11 @@ from memoryhub.console.pages.replays.queries import (
     REPLAY_STATE_CHOICE,
     REPLAY_VERDICT_CHOICE,
     get_replay_or_404,
+    list_changed_switches,
     load_failed_replay_jobs,
     load_replay_results,
     load_replays,
+    sort_switches,
 )
 from memoryhub.golden import replay_runs
 from memoryhub.golden.candidates import CandidateSetting, list_ineffective_switches
@@ -61,9 +63,10 @@ def replay_page(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
         "answered": answered,
         "wanted": wanted,
         "results": results,
+        "switches": list_changed_switches(run),
         "both": results.both,
         "page": results.page,
-        "unseen": list_ineffective_switches(run),
+        "unseen": sort_switches(list_ineffective_switches(run)),
         "failed": load_failed_replay_jobs(run),
         "now": timezone.now(),
     }

@@ -40,7 +40,7 @@ REQUEST_DAYS_CHOICE = FilterChoice(
 REQUEST_OUTCOME_CHOICE = FilterChoice(
     "outcome",
     pgettext_lazy("column", "Ended"),
-    (("all", _("any route")), ("good", _("succeeded")), ("4", _("refused")), ("5", _("failed"))),
+    (("all", _("any outcome")), ("good", _("succeeded")), ("4", _("refused")), ("5", _("failed"))),
 )
 REQUEST_DURATION_CHOICE = FilterChoice(
     "slow",

@@ -46,7 +46,9 @@ CALL_PURPOSE_CHOICE = FilterChoice(
     ),
 )
 CALL_STATUS_CHOICE = FilterChoice(
-    "status", pgettext_lazy("column", "Ended"), (("all", _("any route")), *ModelCall.Status.choices)
+    "status",
+    pgettext_lazy("column", "Ended"),
+    (("all", _("any outcome")), *ModelCall.Status.choices),
 )
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast
 
 import openai
 
-from memoryhub.engines.llm.client.endpoint import build_client, translate_errors
+from memoryhub.engines.llm.client.endpoint import build_client, check_reply, translate_errors
 from memoryhub.errors import EngineError
 
 ChatMessages = Sequence[dict[str, str]]
@@ -123,12 +123,13 @@ class ChatClient:
             if "parallel_tool_calls" not in self._without:
                 given["parallel_tool_calls"] = False
             try:
-                return self._client.chat.completions.create(
+                reply = self._client.chat.completions.create(
                     model=self.model,
                     messages=cast("Any", messages),
                     tools=cast("Any", tools),
                     **given,
                 )
+                return check_reply(reply, "choices")
             except _REFUSAL_ERRORS as error:
                 if not self._adapt_to_refusal(error):
                     raise
@@ -157,7 +158,7 @@ class ChatClient:
                 shape += 1
             else:
                 self._shape = shape
-                return reply
+                return check_reply(reply, "choices")
 
     def _adapt_to_refusal(self, error: openai.APIStatusError) -> bool:
         """Whether the refusal named an option that can be left out from now on."""

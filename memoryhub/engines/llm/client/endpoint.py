@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import openai
 
 from memoryhub.errors import EngineError
 from memoryhub.places import step_aside
+
+Reply = TypeVar("Reply")
 
 # Worth another try: the server, its load or the network, not what was asked.
 _RETRYABLE_STATUSES = frozenset({408, 409, 425, 429})
@@ -51,6 +54,14 @@ def translate_errors() -> Iterator[None]:
     except (openai.OpenAIError, ValueError) as error:
         # A 200 whose body is not what the protocol says: a proxy's page, a cut reply.
         raise EngineError("The model endpoint sent an unreadable reply") from error
+
+
+def check_reply(reply: Reply, part: str) -> Reply:
+    """The reply, if it has a list of this name. Raises ValueError: the SDK hands on whatever came
+    with status 200, a page as text and an object of another kind with None in it."""
+    if not isinstance(getattr(reply, part, None), list):
+        raise ValueError(f"a reply without {part}")
+    return reply
 
 
 def _error_from_status(error: openai.APIStatusError) -> EngineError:

@@ -16,7 +16,7 @@ import openai
 from pydantic import BaseModel, ValidationError
 
 from memoryhub.engines.llm.client.chat import REPLY_SHAPES, ChatClient, build_options
-from memoryhub.engines.llm.client.endpoint import build_client, translate_errors
+from memoryhub.engines.llm.client.endpoint import build_client, check_reply, translate_errors
 from memoryhub.errors import EngineError
 
 _PROBE_QUESTION = (
@@ -132,9 +132,10 @@ class _ProbeRun:
             shape, "probe", _PROBE_SCHEMA, most=_MAX_ANSWER_TOKENS, without=frozenset(self.without)
         )
         messages: Any = [{"role": "user", "content": asked}]
-        return self.client.chat.completions.create(
+        reply = self.client.chat.completions.create(
             model=self.model, messages=messages, **given, **more
         )
+        return check_reply(reply, "choices")
 
 
 def read_capabilities(file: Path, endpoint: str, model: str) -> ModelCapabilities | None:
