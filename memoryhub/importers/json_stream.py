@@ -163,8 +163,10 @@ class _TextBuffer:
         try:
             text = self._decoder.decode(data, final=self._ended)
         except UnicodeDecodeError as error:
-            message = _("the file is no UTF-8, at or behind %(where)s")
-            raise BrokenFile(message % {"where": where}) from error
+            is_first = self.read == len(data)
+            begun = _("the file is no UTF-8 text")
+            later = _("the file is no UTF-8 text at or after %(where)s") % {"where": where}
+            raise BrokenFile(begun if is_first else later) from error
         self._buffer, self._at = self._buffer[self._at :] + text, 0
         return True
 

@@ -69,7 +69,7 @@ def check_target_url(url: str, *, http: bool, allowed: Networks) -> RequestTarge
     """The URL as a target, if it may be sent to as far as it alone tells. Raises InvalidInput."""
     target = _parse_url(url)
     if target.scheme == "http" and not http:
-        raise InvalidInput(_("only https:// is sent to"), field="url")
+        raise InvalidInput(_("it has to begin with https://"), field="url")
     literal = _parse_literal_address(target.host)
     if literal is not None and (said := describe_refusal(literal, allowed)):
         raise InvalidInput(

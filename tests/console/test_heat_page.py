@@ -135,6 +135,7 @@ def test_memories_of_which_least_is_left_stand_first(browser: Client, world: Con
     assert places == sorted(places)
     assert "never fades" in page
     assert "100 %" in page
+    assert " %<" not in page.partition("keep ants")[2].partition("</tr>")[0]
     assert "Nothing matches" in get_heat_page(browser, world, view="fading", q="beetles")
     assert "Bees in Ghent" in get_heat_page(browser, world, view="fading", kind="note")
 

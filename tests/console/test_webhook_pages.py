@@ -58,7 +58,7 @@ def test_the_secret_is_shown_once(browser: Client, world: ConsoleWorld) -> None:
     ("given", "said"),
     [
         ({"url": "https://10.0.0.1/"}, "private or reserved"),
-        ({"url": "http://hooks.example.org/"}, "only https://"),
+        ({"url": "http://hooks.example.org/"}, "Address: it has to begin with https://"),
         ({"name": " "}, "1 to 120 characters"),
         ({"events": []}, "at least one event"),
         ({"subject": "nobody"}, "no space with this subject"),

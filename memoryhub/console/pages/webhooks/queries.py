@@ -53,8 +53,8 @@ EVENT_HEAD_WORDS = (
     _("trait"), _("block"), _("conflict"), _("erasure"), _("budget"),
 )  # fmt: skip
 FORM_FIELD_WORDS = (
-    pgettext_lazy("field", "name"), pgettext_lazy("field", "url"),
-    pgettext_lazy("field", "subject"), pgettext_lazy("field", "events"),
+    pgettext_lazy("field", "name"), pgettext_lazy("field", "subject"),
+    pgettext_lazy("field", "events"),
 )  # fmt: skip
 
 
