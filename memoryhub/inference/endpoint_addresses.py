@@ -37,7 +37,9 @@ def parse_origin(url: str) -> str:
 
 def _split_address(url: str) -> SplitResult:
     if len(url) > MAX_URL_LENGTH or not (url.isascii() and url.isprintable()) or " " in url:
-        message = _("at most %(limit)s printable ASCII characters, without spaces") % {"limit": MAX_URL_LENGTH}
+        message = _("at most %(limit)s printable ASCII characters, without spaces") % {
+            "limit": MAX_URL_LENGTH
+        }
         raise InvalidInput(message, field="url")
     try:
         parts = urlsplit(url)

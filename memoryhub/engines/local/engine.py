@@ -318,7 +318,7 @@ def _extract_english(reading: _ExchangeReading) -> Extraction:
     texts = [u.text for u in reading.exchange.utterances]
     return Extraction(
         facts=tuple(facts),
-        entities=extract_entities(docs, scenes, ends),
+        entities=extract_entities(docs, scenes, ends, facts),
         relations=relations,
         note=build_note_draft(docs, facts, names),
         speech_acts=_fill_acts(reading.exchange, acts),

@@ -263,6 +263,24 @@ def test_an_entity_is_what_one_could_be_told_more_of(text: str, name: str) -> No
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "kind"),
+    [
+        ("My sister Rita lives in Braga.", "Braga", "place"),
+        ("I work at Escuela Las Moreras.", "Escuela Las Moreras", "organisation"),
+        ("My neighbour Lucía brought me tortilla.", "Lucía", "person"),
+        ("My daughter Paris started school.", "Paris", "person"),
+        ("My dog Bolota lies on the tiles.", "Bolota", "person"),
+        ("I moved to Paris.", "Paris", "place"),
+        ("Our team Paris played well.", "Paris", "place"),
+        ("Denver is my family.", "Denver", "place"),
+    ],
+)
+def test_what_is_told_of_a_name_says_what_it_is(text: str, name: str, kind: str) -> None:
+    made = construct_lines(("Ana", text))
+    assert {e.name: e.type for e in made.entities}[name] == kind
+
+
 def test_what_does_not_hold_makes_no_relation() -> None:
     assert construct_lines(("Ana", "I don't eat meat and I will visit Peru.")).relations == ()
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.dates.calendar import WEEKDAYS
 from memoryhub.engines.local.grammar.clauses import INTERJECTIONS
 from memoryhub.engines.local.grammar.scene import Scene
 from memoryhub.engines.local.grammar.verbs import find_lemma
-from memoryhub.engines.local.wordlists import VAGUE_NOUNS, split_words
+from memoryhub.engines.local.wordlists import ANIMALS, JOBS, PEOPLE, VAGUE_NOUNS, split_words
 from memoryhub.engines.types import EntityMention, FactCandidate, RelationCandidate
 from memoryhub.subject_names import get_first_name
 
@@ -22,6 +22,9 @@ _ENTITY_TYPES = {
     "NORP": "concept", "EVENT": "event", "PRODUCT": "object", "WORK_OF_ART": "object",
     "LANGUAGE": "concept",
 }  # fmt: skip
+_TARGET_TYPES = {"lives_in": "place", "works_at": "organisation"}
+# Animals with a name are told of as people are.
+_SOMEBODIES = (PEOPLE | ANIMALS | JOBS) - {"team", "family"}
 # What stands before a name without being part of it: "all the", "another", "lots of".
 _ARTICLE = re.compile(
     r"^(?:(?:an?|the|some|any|their|all|both|another|other|this|that|these|those|such|own|so|many"
@@ -42,16 +45,41 @@ _AUXILIARIES = split_words("""
 
 
 def extract_entities(
-    docs: Iterable[Doc], scenes: Iterable[Scene], triples: Sequence[tuple[str, str]]
+    docs: Iterable[Doc],
+    scenes: Iterable[Scene],
+    triples: Sequence[tuple[str, str]],
+    facts: Sequence[FactCandidate],
 ) -> tuple[EntityMention, ...]:
-    """Mentions without repeats: the speakers, the names found, the ends of the triples."""
+    """Mentions without repeats: the speakers, the names found, the ends of the triples. What the
+    facts tell of a name counts before what the parser takes it for."""
+    told = dict(_list_told_types(facts))
     found = {s.speaker.casefold(): EntityMention(s.speaker, "person") for s in scenes}
     for name, kind in _find_names(docs):
         first = next((k for k in found if get_first_name(k) == name.casefold()), name.casefold())
-        found.setdefault(first, EntityMention(name, kind))
+        found.setdefault(first, EntityMention(name, told.get(name.casefold(), kind)))
     for name, kind in triples:
         found.setdefault(name.casefold(), EntityMention(name, kind))
     return tuple(found.values())
+
+
+def _list_told_types(facts: Iterable[FactCandidate]) -> Iterator[tuple[str, str]]:
+    """(a name in small letters, its type) where a fact says which it is."""
+    for fact in facts:
+        if kind := _TARGET_TYPES.get(fact.predicate_key):
+            yield find_target(fact).casefold(), kind
+    for fact in facts:
+        if _tells_of_somebody(fact):
+            yield fact.owner.casefold(), "person"
+
+
+def _tells_of_somebody(fact: FactCandidate) -> bool:
+    """ "Rita is Ana's sister", or what is told of "Ana's sister" whose name is Rita."""
+    if fact.subject != fact.owner:
+        # "Kestrel's manager left" tells of Kestrel.
+        noun = "" if fact.subject.startswith(fact.owner) else fact.subject
+    else:
+        noun = fact.complement if fact.verb in ("is", "was") else ""
+    return noun.rpartition(" ")[2].casefold() in _SOMEBODIES
 
 
 def _find_names(docs: Iterable[Doc]) -> Iterable[tuple[str, str]]:
@@ -105,8 +133,6 @@ def derive_label(fact: FactCandidate) -> str:
 
 
 def _derive_target_type(fact: FactCandidate, target: str) -> str:
-    if fact.predicate_key == "lives_in":
-        return "place"
-    if fact.predicate_key == "works_at":
-        return "organisation"
+    if kind := _TARGET_TYPES.get(fact.predicate_key):
+        return kind
     return "object" if fact.pattern.startswith("SVO") else "concept"
