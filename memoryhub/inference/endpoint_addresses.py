@@ -37,10 +37,8 @@ def parse_origin(url: str) -> str:
 
 def _split_address(url: str) -> SplitResult:
     if len(url) > MAX_URL_LENGTH or not (url.isascii() and url.isprintable()) or " " in url:
-        message = _("at most %(limit)s printable ASCII characters, without spaces") % {
-            "limit": MAX_URL_LENGTH
-        }
-        raise InvalidInput(message, field="url")
+        most = _("at most %(limit)s printable ASCII characters, without spaces")
+        raise InvalidInput(most % {"limit": MAX_URL_LENGTH}, field="url")
     try:
         parts = urlsplit(url)
         _port = parts.port

@@ -26,8 +26,8 @@ DAYS_SHOWN = 14
 
 @dataclass(frozen=True, slots=True)
 class KindWords:
-    """A kind of rows in people's words: what it is, why it grows, when it is deleted besides by age,
-    and the page that lists it ("": none)."""
+    """A kind of rows in people's words: what it is, why it grows, when it is deleted other than by
+    age, and the page that lists it ("": none)."""
 
     title: StrOrPromise
     why: StrOrPromise
