@@ -182,7 +182,7 @@ def change_connection(request: ConsoleRequest) -> HttpResponse:
     try:
         wanted = connections.check_draft(draft, kept, operates=operates)
     except InvalidInput as error:
-        wrong = replace(form, trouble=error.message, trouble_at=error.field)
+        wrong = replace(form, trouble=error.message, trouble_at=error.field or "")
         return _render_tested(request, [], wrong, status=422)
     tested = endpoint_check.probe_language_model(wanted)
     saves = request.POST.get("action") == "save"
