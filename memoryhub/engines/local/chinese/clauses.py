@@ -22,8 +22,16 @@ _MARKS = r"，,～~…—\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F"
 # Between two Chinese characters a space is a comma.
 _SPACE = rf"(?<=[{HAN}])\s+(?=[{HAN}])|(?<=\d)\s+(?=[我俺他她这那])"
 _CLAUSE = re.compile(rf"(?:{_WHOLE}|(?!{_SPACE})[^{_MARKS}])+")
+# So it is behind a number or a Latin word that is written close to what is before it: "今年45 在沈阳"
+# and not "今年 45 岁".
+_MEASURES = "了多岁块元斤公米厘克个年月号日点楼层平万千百亿分小时天周次人只条本套度级"
+_BREAK_BEHIND = re.compile(
+    rf"(?<=[{HAN}])(?:\d[\d.,:/%~+-]{{0,15}} (?=[{HAN}])(?![{_MEASURES}])"
+    r"|[A-Za-z][A-Za-z0-9.+-]{0,20}(?: [A-Za-z0-9]{1,12}){0,2} "
+    r"(?=[我俺他她这那还也]|现在|之前|以前|原来|后来|但|不过|可是|因为|所以|有点))"
+)
 _LEADING_FILLER = re.compile(
-    r"^(?:[^\w《“「]|嗯+|嘿+|哈+|哇塞?|哎呀?|诶|欸|害|唉|啊|噢|哦|嗨|呵呵|喏|emm+|ok(?![a-z])|p\.?s\.?"
+    r"^(?:[^\w《“「]|(?:hi|hello|hey)(?![a-z])|嗯+|嘿+|哈+|哇塞?|哎呀?|诶|欸|害|唉|啊|噢|哦|嗨|呵呵|喏|emm+|ok(?![a-z])|p\.?s\.?"
     r"|(?:好的|是的|是啊|对啊|没错|当然)(?=\W|$)|好吧|行吧|算了(?=\w)"
     r"|(?:其实)?是(?=[我他她]\w{1,5}?(?:住在|在|搬|去|做|养|喜欢))|其实|实际上|事实上|另外|而且|但是|但|不过|可是|还有(?![\d一二两三四五六七八九十半个]|什么)|所以|因为|因此|由于|然后|对了|说实话|说真的|总之|同时|此外"
     r"|顺便(?:说一?[下句])?|也许|毕竟|比如说?|例如|只是|于是|虽然|尽管|尤其是|看来|对于?我来说|更正一下|更正"
@@ -80,7 +88,8 @@ def split_sentences(text: str) -> Iterator[tuple[int, str]]:
 
 def split_clauses(sentence: str, offset: int) -> Iterator[ChineseClause]:
     """The clauses of a sentence at `offset` of its utterance; empty ones are left out."""
-    for match in _CLAUSE.finditer(sentence):
+    told = _BREAK_BEHIND.sub(lambda found: f"{found[0][:-1]}，", sentence)
+    for match in _CLAUSE.finditer(told):
         lead = _LEADING_FILLER.match(match[0])
         said = match[0][lead.end() :] if lead else match[0]
         text = _TRAILING_PARTICLE.sub("", said)

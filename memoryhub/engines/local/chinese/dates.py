@@ -53,6 +53,8 @@ def parse_number(text: str) -> int:
 _CLAUSE_BREAK = re.compile(r"[，。！？；,.!?;\n]")
 _AHEAD = re.compile(r"[要将]|打算|准备|预约|约[了好]|定在|安排在|即将|就是")
 _OVER = re.compile(r"[^约]了|过(?!年|节|生日)|当时|那天|去年|上[个次]|是在")
+_IS_PAST = re.compile(rf"{_OVER.pattern}|的\W*$|出生|生日")
+_MONTHS_AHEAD = 6  # a month that is nearer is the one to come, unless it is told as over
 
 
 def find_times(text: str, at: datetime) -> tuple[TimeSpan, ...]:
@@ -131,15 +133,24 @@ def _resolve_month_day(match: re.Match[str], at: datetime) -> DateRange:
     month = parse_number(match["m"])
     if match["d"]:
         return resolve_day(month, parse_number(match["d"]), at, int(_is_ahead(match)))
-    this = resolve_month(month, at, 0)
-    return resolve_month(month, at, -1) if this.start > at else this
+    this, ahead = resolve_month(month, at, 0), _is_ahead(match)
+    if this.start <= at:
+        return resolve_month(month, at, 1) if ahead and this.end <= at else this
+    soon = this.start <= shift_date(at, "month", _MONTHS_AHEAD)
+    to_come = ahead or (soon and not _IS_PAST.search(_find_clause(match)))
+    return this if to_come else resolve_month(month, at, -1)
 
 
 def _is_ahead(match: re.Match[str]) -> bool:
     """Whether the clause around the date speaks of what is to come: 十二月三号要去做手术."""
-    before = _CLAUSE_BREAK.split(match.string[: match.start()])[-1]
-    clause = before + _CLAUSE_BREAK.split(match.string[match.end() :])[0]
+    clause = _find_clause(match)
     return bool(_AHEAD.search(clause)) and not _OVER.search(clause)
+
+
+def _find_clause(match: re.Match[str]) -> str:
+    """The words around the date."""
+    before = _CLAUSE_BREAK.split(match.string[: match.start()])[-1]
+    return before + _CLAUSE_BREAK.split(match.string[match.end() :])[0]
 
 
 def _resolve_season(match: re.Match[str], at: datetime) -> DateRange:

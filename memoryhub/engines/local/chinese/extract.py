@@ -123,7 +123,8 @@ def extract_from_exchange(
     `restated`: by handle, what was written down to be kept.
     """
     speakers = (utterance.speaker for utterance in exchange.utterances)
-    people = frozenset([*exchange.participants, *exchange.names, *speakers]) - {""}
+    introduced = (fact.owner for u in exchange.utterances for fact in read_introductions(u))
+    people = frozenset([*exchange.participants, *exchange.names, *speakers, *introduced]) - {""}
     acts = {u.handle: _classify_sentences(u.text) for u in exchange.utterances}
     spoken = [u for u in exchange.utterances if u.role == "user"]
     read = (_extract_facts(u, exchange, people, restated.get(u.handle)) for u in spoken)

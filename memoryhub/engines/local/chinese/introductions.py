@@ -10,15 +10,30 @@ from collections.abc import Iterator
 
 import rjieba
 
-from memoryhub.engines.local.chinese.people import KIN, PLURAL_KIN, ROLES, format_relative, is_name
+from memoryhub.engines.local.chinese.people import (
+    KIN,
+    NOT_IN_NAMES,
+    PLURAL_KIN,
+    ROLES,
+    format_relative,
+    is_name,
+)
 from memoryhub.engines.local.chinese.subjects import FAMILY_NAMES
 from memoryhub.engines.types import FactCandidate, SourceSpan, Utterance
 
 _CONFIDENCE = 0.8
 _RELATIVE = re.compile(
     rf"(?:(?<![\w])|[我俺和跟与给带找陪])(?:的|家|们)?(?P<role>{KIN}|{ROLES})"
-    r"(?P<rest>[\u4e00-\u9fff]{2,6})"
+    r"\s?(?P<rest>[\u4e00-\u9fff]{2,6})"
 )
+# 我老婆叫李倩; 对象是个程序员 叫许诺: the last one spoken of, unless a thing was named since.
+_CALLED = re.compile(r"叫(?:做|作)?(?P<name>[\u4e00-\u9fff]{2,3}|[A-Z][a-z]{1,11})(?=\W|$)")
+_ONES_OWN = re.compile(
+    rf"(?:(?<!\w)|[我俺咱个位])(?:的|家|们)?[大小老前新]?(?P<role>{KIN}|{ROLES})(?![的家们])"
+)
+_SOMETHING_ELSE = re.compile(rf"{KIN}|{ROLES}|[他她]|[一了]家|[只条款部首本]|[。？?\n]")
+_RIGHT_BEHIND = re.compile(r"(?:^|[，,\s！!、])(?:[大小全]?名字?)?$|^的?[大小全]?名字?$")
+_FARTHEST = 30  # characters from who it is to the name
 # 琳琳, 小美, 阿强: what is no family name first.
 _PET_NAME = re.compile(
     r"(?P<twice>[\u4e00-\u9fff])(?P=twice)"
@@ -33,10 +48,11 @@ _ANIMAL = (
     "(?:猫|狗|犬|兔子?|仓鼠|鹦鹉|乌龟|柯基|金毛|哈士奇|泰迪|鸟|鱼|荷兰猪|豚鼠|刺猬)"
 )
 _PET = re.compile(
-    rf"(?:养|领|捡|买|抱|我有|家里?有|我家|家里)[了过的着个一两那这有只条匹头]{{0,5}}(?P<kind>{_ANIMAL})"
-    r"(?:的?名字)?[，,]?(?:我?给(?:它|他|她)?)?(?:就|名|取名|起名|名字)?(?:叫做?|叫作)"
+    rf"(?:养|领|捡|买|抱|我有|家里?有|我家|家里)[了过的着个一两那这有还又只条匹头]{{0,5}}(?P<kind>{_ANIMAL})"
+    r"(?:[，,\s]+[^\W\d叫]{1,4}(?=[，,\s]))?(?:的?名字)?[，,\s]*(?:我?给(?:它|他|她)?)?(?:就|名|取名|起名|名字)?(?:叫做?|叫作)"
     r"(?P<name>[^\W\d得了着过个一不很]{2,3}|[A-Za-z]{2,12})(?=\W|$|的)"
 )
+_OF_ANOTHER = re.compile(rf"(?:{KIN}|{ROLES}|[他她]们?)[^，,。！!？?\s]{{0,6}}$")
 _HAS_SEVERAL = (
     r"(?:养了?|有了?)[^，。！？]{0,2}?(?:两|俩|三|四|[2-4])(?:只|条|个|匹)?"
     rf"(?P<kind>{_ANIMAL}|孩子|娃|儿子|女儿|闺女|妹妹|弟弟|姐姐|哥哥)"
@@ -79,9 +95,35 @@ def read_introductions(utterance: Utterance) -> Iterator[FactCandidate]:
         for one in _ONE_OF_THEM.finditer(text, several.end(), several.end() + _MOST_BETWEEN):
             whose = f"{speaker}的{several['kind']}"
             yield _build_fact(utterance, one["name"], whose, one.start(), one["name"])
+    yield from _read_called(utterance)
     for found in _PET.finditer(text):
+        if _OF_ANOTHER.search(text[: found.start()]):
+            continue
         whose = f"{speaker}的{found['kind']}"
         yield _build_fact(utterance, found["name"], whose, found.start("kind"), found["name"])
+
+
+def _read_called(utterance: Utterance) -> Iterator[FactCandidate]:
+    text, speaker = utterance.text, utterance.speaker
+    for called in _CALLED.finditer(text):
+        before = text[max(0, called.start() - _FARTHEST) : called.start()]
+        own = next(reversed(list(_ONES_OWN.finditer(before))), None)
+        if own is None or own["role"] in PLURAL_KIN or not _may_be_name(called["name"]):
+            continue
+        between = before[own.end() :]
+        if _RIGHT_BEHIND.search(between) and not _SOMETHING_ELSE.search(between):
+            start = called.start() - len(before) + own.start("role")
+            whose = format_relative(own["role"], speaker)
+            yield _build_fact(utterance, called["name"], whose, start, called["name"])
+
+
+def _may_be_name(word: str) -> bool:
+    if word.isascii() or (word[0] in FAMILY_NAMES and not NOT_IN_NAMES.search(word)):
+        return True
+    short = _PET_NAME.fullmatch(word)
+    if short:
+        return word[0] not in _SAID_TWICE
+    return all(is_name(each, tag) for each, tag in rjieba.tag(word))
 
 
 def _build_fact(

@@ -47,7 +47,7 @@ _FULL_KIN_WORDS = {"妈": "妈妈", "爸": "爸爸", "母亲": "妈妈", "父亲
 PLURAL_KIN = ("爸妈", "父母", "孩子", "一家", "家人", "家里人", "亲戚")
 _PLACE_OR_THING = re.compile(r"[区市县省镇村路街山湖河江海岛店园]$")
 # The segmenter guesses names of unknown runs of characters; these are in hardly any.
-_NOT_IN_NAMES = re.compile(
+NOT_IN_NAMES = re.compile(
     r"[买发些去来做吃说要想把被给和再还很不会是有在了着过的这那我你他她它都也就只更最没]"
 )
 
@@ -57,7 +57,7 @@ def is_name(word: str, tag: str) -> bool:
     named = tag == "nr" and re.fullmatch(r"[\u4e00-\u9fff]{2,3}", word) is not None
     if re.fullmatch(f"{KIN}|{ROLES}|谢谢", word):
         return False
-    return named and not _PLACE_OR_THING.search(word) and not _NOT_IN_NAMES.search(word)
+    return named and not _PLACE_OR_THING.search(word) and not NOT_IN_NAMES.search(word)
 
 
 def match_relative(text: str) -> re.Match[str] | None:

@@ -213,7 +213,8 @@ def is_correction(text: str) -> bool:
 
 
 _ENDED = re.compile(
-    r"^.{0,6}(?:以前|曾经|过去|原来)(?!的)|不再|再也不|已经不|现在不|早就不"
+    r"^.{0,6}(?:以前|曾经|原来)(?!的)|^.{0,6}(?<![搬送开走跟跑飞拿寄带赶])过去(?![的了]|$)"
+    r"|^\w{0,4}之前(?:一直|都|也|还)?(?:是|在|住|做|当|干|开|用|养)|不再|再也不|已经不|现在不|早就不"
     r"|不(?:喜欢|爱|养|住|去|吃|喝|学|玩|弹|抽|打|跑|当|做|是|画|骑|开|教|在)(?!得|到|过|好|下).{0,10}了$"
 )
 _DENIED = re.compile(
@@ -284,8 +285,13 @@ _WORKPLACE = (
 _ROLE = (
     r"(?P<role>[^，。,的《在]{0,10}?(?:医生|护士|老师|教师|律师|工程师|程序员|设计师|会计师?|编辑|记者|作家|画家|厨师|司机|警察"
     r"|学生|研究生|大学生|博士生|经理|教授|演员|歌手|翻译|教练|职员|公务员|摄影师|销售|店长|老板|科学家|研究员|导游|理发师"
-    r"|建筑师|飞行员|药剂师|兽医|消防员|农民|工人|音乐家|舞者|顾问|分析师|秘书|助理|主管|总监))"
+    r"|建筑师|飞行员|药剂师|兽医|消防员|农民|工人|音乐家|舞者|顾问|分析师|秘书|助理|主管|总监|主任|组长|部长|院长|校长|科长|处长"
+    r"|保安|保姆|骑手|主播|博主|导演|客服|出纳|文员|电工|焊工|(?<![老大导法])师(?!傅|[父母兄弟姐妹生])|(?<![成人会党团队动学])员(?![工外])))"
 )
+# "前端程序员一枚", "大二学生": who one is, without the "am".
+_BARE_ROLE = re.compile(rf"(?:一[个名枚位])?{_ROLE}(?P<counted>一[个名枚位])?")
+_JESTING_ROLE = re.compile(r"[\u4e00-\u9fff]{1,6}(?:一枚|[狗党族控](?:一[个只]))")
+_BEFORE_ROLE = ("n", "a", "m", "b", "vn", "eng", "s", "f", "j", "l")
 _HOME = re.compile(
     rf"(?:住(?:在|进|到|回)|租(?:住)?在|搬(?:家)?(?:到|去|回|进|来)了?|定居(?:在|于|到)?|移居(?:到)?|居住在|落户(?:在|到)?){_PLACE}"
     r"(?=了|的|[，。,]|越来越|快|很|都|[\d一二三四五六七八九十几半]+个?[年天月周]|生活|住|居住|工作|上班|已经|有|去|$)"
@@ -299,6 +305,10 @@ _BY_NOW = re.compile(
 )
 _VISITING = re.compile(
     r"出差|旅[游行]|度假|玩|开会|培训|参加|路过|转机|机场|高铁|火车|飞机|酒店|宾馆|医院|过年|过节|看[望病]|办事|几天|[一两二三]天|周末|明天|后天|今天|回去|待[到一两几]"
+)
+# "现在住通州梨园": a town behind the verb, and not 住院 or 住三楼.
+_HOME_TOWN = re.compile(
+    r"(?<![居入借留记])住(?P<place>[\u4e00-\u9fff]{2,10}?)(?=$|[，。,了的都]|\d|[一二两三四五六七八九十几半]+个?[年天月周])"
 )
 # "在杭州住到2016年": what follows is no place.
 _HOME_UNTIL = re.compile(
@@ -320,7 +330,7 @@ _TRADES = (
 _NAMED_FIRM = re.compile(
     rf"(?<!现)在(?!家|哪|一|这|那|外|里|某|公司)(?P<firm>[^，。,的了上里中下外]{{2,8}}?)[做写搞当](?:{_TRADES})(?=$|[，。,的了])"
     r"|(?:入职|跳槽到|跳槽去)了?(?!一|新|这|那|公司|单位|体检|以来|培训|手续|第|[的后前时半两三快不])"
-    r"(?P<hired>[^，。,的了\d]{2,12}?)了?(?=$|[，。,做当])"
+    r"(?P<hired>[^，。,的了\d]{2,12}?)了?(?=$|[，。,做当]|[一两三四五六七八九十半几\d]+个?(?:[天周年月]|星期))"
 )
 # "公司叫云栖科技": what somebody's firm is called.
 _FIRM_CALLED = re.compile(r"(?:公司|单位|东家)(?:名字)?(?:叫做?|是)(?P<firm>[^，。,的]{2,14})$")
@@ -340,6 +350,7 @@ _TRADE = re.compile(
     r"|[做搞干](?:销售|设计|开发|前端|后端|运营|外贸|会计|财务|装修|电商|翻译|产品|测试|美容|程序|教培|行政|人事|工程|家政"
     r"|餐饮|物流|金融|保险|房产|科研|技术|美术|后期|剪辑|自媒体))的$"
 )
+_NAMED_ROLE = re.compile(r"\w(?:老师|医生|经理|律师|教练|总监|主任)")
 _AGE = re.compile(
     r"(?:今年|已经|刚满|刚|快|是|满|我)(?:要)?(?P<age>\d{1,3}|[一二两三四五六七八九十百]{1,5})岁了?(?!的时候|时|那年|开始|就)"
 )
@@ -356,6 +367,20 @@ _MARRIED = re.compile(
 _NOT_MARRIED = re.compile(
     r"想(?!到)|考虑|犹豫|怕|担心|差点|差一点|险些|希望|期待|催|劝|逼|没想过|商量|讨论|闹|如果|别人"
 )
+
+
+def is_bare_role(clause: str, *, alone: bool) -> bool:
+    """Whether a clause only names what somebody is; `alone`: nobody was named for it to tell of,
+    so that one word may as well address somebody."""
+    if _JESTING_ROLE.fullmatch(clause):
+        return True
+    found = _BARE_ROLE.fullmatch(clause)
+    if not found or _NAMED_ROLE.fullmatch(found["role"]):
+        return False
+    words = rjieba.tag(found["role"], False)
+    if alone and len(words) == 1 and not found["counted"]:
+        return False
+    return all(tag.startswith(_BEFORE_ROLE) and tag != "nr" for _, tag in words)
 
 
 def classify_predicate(clause: str) -> Predicate:
@@ -407,6 +432,9 @@ def _match_home(clause: str) -> Predicate | None:
         place = found["place"] or found["home"] or found["old"]
         at_home = not found["place"]
         return Predicate("lives_in", place) if at_home or _is_town(place) else None
+    town = None if match else _HOME_TOWN.search(clause)
+    if town and rjieba.tag(town["place"])[0][1].startswith("ns"):
+        return Predicate("lives_in", town["place"])
     if not match or re.match(
         r"一?(?:起|家|个|些)|当地|哪|家里|那|这|酒店|医院|宾馆|.*(?:[年月]底|[年月天])$",
         match["place"],
@@ -425,7 +453,7 @@ def _match_role(clause: str) -> Predicate | None:
     match = _JOB.search(clause)
     if not match and re.search(r"辞了?职|离职|退休", clause) and _PLANNED.search(clause):
         return Predicate("works_as", "")
-    named = match and re.fullmatch(r"\w(?:老师|医生|经理|律师|教练|总监|主任)", match["role"])
+    named = match and _NAMED_ROLE.fullmatch(match["role"])
     return Predicate("works_as", match["role"]) if match and not named else None
 
 

@@ -7,8 +7,10 @@ it, describes what was just named, or is about its speaker; a short answer is ab
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+
+import rjieba
 
 from memoryhub.engines.local.chinese.answers import complete_answer
 from memoryhub.engines.local.chinese.clauses import (
@@ -20,6 +22,7 @@ from memoryhub.engines.local.chinese.people import find_relative
 from memoryhub.engines.local.chinese.rules import (
     SLIP_WORDS,
     classify_act,
+    is_bare_role,
     is_chitchat,
     is_hypothetical,
     is_planned,
@@ -49,7 +52,12 @@ _LONGEST_NUMBER = 40  # characters of a sentence that is a number alone
 _NUMBER_ALONE = re.compile(r"\W*[\d.,:：/-]{1,20}[\u4e00-\u9fff%]{0,2}了?\W*")
 _IS_CALLED = re.compile(r"(?:姓|叫|名叫)\w")
 _TRAITS = re.compile(
-    r"的(?:脾气|性格|人品|态度|口音|声音|嗓门|个子|身高|体重|年纪|岁数|酒量|手艺|水平)$"
+    r"的(?:脾气|性格|人品|态度|口音|声音|嗓门|个子|身高|体重|年纪|岁数|酒量|手艺|水平|身体|身子骨|记性|胃口|睡眠|视力|听力"
+    r"|耳朵|眼睛|嗓子|牙齿?|心脏|血[压糖脂]|尿酸|膝盖|腿脚?|腰|颈椎|肩膀)$"
+)
+# What somebody has, told by its name alone: "我爸住院了，脑梗".
+_ILLNESS = re.compile(
+    r"\w{0,5}(?:癌|炎|病|症|瘤|结石|骨折|中风|[脑心]梗|高血压|痛风|感冒|发烧|突出|囊肿|结节|白内障|贫血)(?:[早中晚]期)?"
 )
 # What values do, not people.
 _SHIFTS = re.compile(
@@ -66,7 +74,7 @@ _ABLE = re.compile(
     r"^(?:还|特别|可|也)?(?:很|挺|太|真|超|特|贼|好|能|会|可以|够|带|包|含)(?!想|要)"
 )
 _TOPIC_MARK = re.compile(r"^[嘛呢吧啊…]")
-_CAUSES = re.compile(r"让|给|叫|逼|催|劝|帮|替|陪|说|问|嫌|笑|骂|怪|要求|安排|派")
+_CAUSES = re.compile(r"让|给|叫(?=[我俺咱])|逼|催|劝|帮|替|陪|说|问|嫌|笑|骂|怪|要求|安排|派")
 _ATTRIBUTE = re.compile(r"^\d{1,3}(?:岁|公斤|斤|kg|cm|厘米|米)")
 _REPORTED = re.compile(
     r"^.{0,14}?(?:(?<![你您小传])说(?!了算|服|明|好|定|不|清|话)|讲(?![课究台师座义价话解述理道])|(?<![你您])问(?!题|[你您])"
@@ -145,13 +153,15 @@ class StatementReader:
         if before.subject.kind == "thing" or not is_kin(before.subject.owner):
             before.subject = self.own
         hidden = ""
-        if not (clauses and _IS_CALLED.match(clauses[0].text)):
+        opening = next((c for c in clauses if c.list_verbs()), None)
+        if opening is None or not _IS_CALLED.match(opening.text):
             before.last = None
         found = list[Statement]()
-        for clause in _tell_ages(clauses):
+        for clause in _tell_roles(_tell_ages(clauses)):
             subject = find_subject(clause, self.speaker, before.known, self.people)
             open_ended = subject.kind == "nothing" or subject.end == len(clause.text)
             open_ended = open_ended or bool(before.described and _NAMING.match(clause.text))
+            open_ended = open_ended or _ILLNESS.fullmatch(clause.text) is not None
             subject = _find_whose(subject, before)
             made = self._answer(question, clause, subject, sentence) if open_ended else None
             question = ""
@@ -196,7 +206,10 @@ class StatementReader:
         if before.thing is not None and _BARE_VERB.fullmatch(clause.text):
             return Subject("thing", before.thing.owner, before.thing.phrase)
         carried = before.subject
-        if before.last is not None and carried.kind == "thing" and _SHIFTS.match(clause.text):
+        shifts = carried.kind == "thing" and _SHIFTS.match(clause.text)
+        # A knee changes to nothing: somebody does.
+        shifts = shifts and (re.search(r"\d", clause.text) or not _TRAITS.search(carried.phrase))
+        if before.last is not None and shifts:
             return Subject("thing", carried.owner, carried.phrase)
         if carried.kind != "person" or before.last is None:
             return self.own
@@ -247,6 +260,16 @@ def _tell_ages(clauses: list[ChineseClause]) -> Iterator[ChineseClause]:
         )
 
 
+def _tell_roles(clauses: Iterable[ChineseClause]) -> Iterator[ChineseClause]:
+    """ "大二学生" and "程序员一枚" with the "am" they leave out."""
+    before: ChineseClause | None = None
+    for clause in clauses:
+        alone = before is None or bool(before.list_verbs())
+        told = f"是{clause.text}" if is_bare_role(clause.text, alone=alone) else ""
+        yield replace(clause, text=told, words=tuple(rjieba.tag(told, False))) if told else clause
+        before = clause
+
+
 def _find_reason_to_hide(clause: ChineseClause, subject: Subject, hidden: str) -> str:
     if _RESTARTS.search(clause.lead) or (hidden == "somebody" and subject.kind != "nothing"):
         hidden = ""
@@ -271,7 +294,8 @@ def _says_nothing(clause: ChineseClause, subject: Subject, before: _Understood) 
         return True
     there = before.last is None and clause.words[0][1] == "s" and _EXISTS.match(clause.text)
     nobody_called = before.last is None and _IS_CALLED.match(clause.text)
-    if there or nobody_called or _SLIP.search(clause.text):
+    put_right = "不对" in clause.lead and clause.text.startswith("是")
+    if there or nobody_called or put_right or _SLIP.search(clause.text):
         return True
     said = clause.text + clause.mark
     return is_question(said) or is_request(clause.text) or is_chitchat(clause.text)
@@ -290,7 +314,9 @@ def _continues(
     if not open_ended or (_ATTRIBUTE.match(clause.text) and not before.described):
         return False
     text, verbs = clause.text, clause.list_verbs()
-    if not verbs or _DESCRIBES.match(text) or (before.described and text.endswith("的")):
+    if not verbs or _ILLNESS.fullmatch(text):
+        return True
+    if _DESCRIBES.match(text) or (before.described and text.endswith("的")):
         return True
     if before.described and (_ABLE.match(text) or clause.words[0][1] in ("s", "f")):
         return True

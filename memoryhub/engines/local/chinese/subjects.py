@@ -18,6 +18,7 @@ from memoryhub.engines.local.chinese.people import (
     match_relative,
     match_their_relative,
 )
+from memoryhub.engines.local.wordlists import split_words
 
 # "thing": of the speaker's. "nothing": the subject is left out. "somebody": 他 or 她, not known
 # whom. "other": the listener, people at large, or what is only pointed at.
@@ -68,6 +69,8 @@ _ONESELF = re.compile(r"人(?:也|都|已经|还|就|现在)*在")
 _NOBODY = re.compile(
     r"(?:大家|别人|有人|人家|谁|网上|新闻|什么|啥|大多数?人|某些?|.{0,6}人们?$|朋友们)"
 )
+# What is done by the speaker may stand first, and is not what the clause is about.
+_TAKEN_UP = re.compile(rf"[我俺](?!们?的|们|俩|{KIN}|{ROLES}|家|[哥姐弟妹爹娘叔姨姑舅])")
 _DISPOSED = re.compile(r"(?:给|都|已经|刚|也)?(?:卖|退|扔|修|换|丢|转)(?:掉|出)?了")
 _POINTING = re.compile(r"^[这那](?:些|个|只|条|款|种|家|件|次|本|部|台|辆|套|份|位)?")
 _JUDGED = re.compile(r"^(?:[也都就还]?(?:很|真|太|挺|特别|好|非常|是|算|叫|不错|可以))")
@@ -115,13 +118,16 @@ def find_subject(
         found = _find_theirs(rest, found)
     if found is None:
         found = _find_thing(rest, clause.words[first:], speaker)
+    if found.kind == "thing" and _TAKEN_UP.match(rest, found.end):  # "酒我戒了"
+        end = at + found.end
+        return Subject("speaker", speaker, speaker, end, end + 1)
     if found.kind == "thing" and at and found.end == len(rest):  # "七月报到" names no thing
         return Subject("nothing")
     return Subject(found.kind, found.owner, found.phrase, found.start + at, found.end + at)
 
 
 def _find_person(text: str, speaker: str, known: str, people: frozenset[str]) -> Subject | None:
-    if re.match(r"[你您]", text):
+    if re.match(r"[你您]|[有没]人", text):
         return Subject("other")
     if relative := match_relative(text):
         return _name_relative(text, relative, speaker)
@@ -195,15 +201,20 @@ def _name_relative(text: str, relative: re.Match[str], speaker: str) -> Subject:
     return Subject("person", owner, owner, 0, end)
 
 
-_NO_NOUNS = frozenset({"领养", "收养"})  # the tagger takes these for nouns
+# What the tagger takes for nouns, and is done all the same: "住校半年了".
+_DONE_WORDS = split_words(
+    "领养 收养 住校 住院 回家 回国 回老家 跳槽 戒烟 戒酒 骨折 上学 开店 跑步 同居 创业 买房 读研 坐月子 "
+    "断奶 化疗 输液 吃素 出院 降薪 裁员 异地 手术 "
+)
 
 
 def _is_nominal(words: tuple[TaggedWord, ...], place: int) -> bool:
     """Whether a word is of a noun phrase: by its tag, and by the word after it."""
     word, tag = words[place]
     after, kind = words[place + 1] if place + 1 < len(words) else ("", "")
-    done = after in ("了", "过", "着") and (len(word) == 1 or tag == "vn" or word in _NO_NOUNS)
-    if word[0] in "姓叫" or done:
+    done = after in ("了", "过", "着") and (len(word) == 1 or tag == "vn" or word in _DONE_WORDS)
+    done = done or (word in _DONE_WORDS and kind.startswith(("m", "t", "x")))
+    if word[0] in "姓叫" or done or word == "有点":
         return False
     if after == "的":
         return tag.startswith((*_NOUN_TAGS, "t", "a")) or (tag == "v" and place > 0)
