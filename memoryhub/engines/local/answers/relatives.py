@@ -47,6 +47,12 @@ _KIN_CHINESE = (
     "妹",
     "狗|犬",
     "猫",
+    "儿媳",
+    "女婿",
+    "孙子",
+    "孙女",
+    "爷爷|外公|姥爷",
+    "奶奶|外婆|姥姥",
 )
 _KIN_PATTERNS = tuple(
     re.compile(pattern, re.I)
@@ -64,7 +70,7 @@ _OWNED = re.compile(
     re.I,
 )
 _OWNED_CHINESE = re.compile(
-    rf"(?:[我俺咱他她](?:的|家的?)?|^\W*)[大小二三老]?(?P<kin>{'|'.join(_KIN_CHINESE)})(?!的?(?:老师|朋友|公司|同学))"
+    rf"(?:[我俺咱他她](?:的|家的?)?|的|有(?:没有)?|^\W*)[大小二三老]?(?P<kin>{'|'.join(_KIN_CHINESE)})(?!的?(?:老师|朋友|公司|同学))"
 )
 _NAME = r"[A-Z][\w-]+"
 _THIRD_PERSON = re.compile(

@@ -78,6 +78,8 @@ def complete_answer(
         return CompletedAnswer(topic, done)
     if wh and _is_nominal(answer):
         fill = answer.text + ("岁" if wh[0] == "多大" and answer.text.isdigit() else "")
+        if told[: wh.start()].endswith("在"):  # "在哪里？" "还在杭州"
+            fill = re.sub(r"^(?:(?:还|就|也|现在|一直)?在|还(?=\w))", "", fill)
         rest = told[wh.end() :]
         rest = (
             rest[2:] if rest[:1] == fill[-1] else rest.removeprefix(fill[-2:])

@@ -11,8 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
+import rjieba
+
 from memoryhub.engines.local.chinese.clauses import (
     ChineseClause,
+    TaggedWord,
     split_clauses,
     split_sentences,
 )
@@ -36,6 +39,12 @@ _CONTRASTS = (
 _NEW_VALUE = re.compile(
     rf"(?:应该是|其实是|是|改成)?(?P<new>{_VALUE})(?P<unit>\w{{0,2}}?)(?:才对)?"
 )
+# "不对 是秦PLUS", "说错了 周四": a word alone, after what can only put something right.
+_FIRM_SLIP = re.compile(rf"(?:{SLIP_WORDS})了?|哦?不对|哦不|更正")
+_NEW_WORD = re.compile(r"(?:应该是|其实是|是|改成)?(?P<new>[^\W_]{2,10}?)(?:才对)?")
+_VALUE_TAGS = ("n", "t", "eng", "m")
+_TELLING_TAGS = ("ns", "t")  # a town stands for a town, and a day for a day
+_NEAREST_TEXTS = 3  # what was just said, and the message before
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +69,13 @@ def apply_corrections(said: str, before: Iterable[str]) -> list[CorrectedStateme
             text = _replace_old(old, new, texts)
             at, end = contrast.span()
         else:
-            at, end, text = _put_number_right(sentence, texts)
+            at, end, text = _put_value_right(sentence, texts)
         if text:
             found.append(CorrectedStatement(text, offset + at, offset + end))
     return found
 
 
-def _put_number_right(sentence: str, texts: list[str]) -> tuple[int, int, str]:
+def _put_value_right(sentence: str, texts: list[str]) -> tuple[int, int, str]:
     slip = _SLIP.search(sentence)
     if slip is None:
         return 0, 0, ""
@@ -79,6 +88,10 @@ def _put_number_right(sentence: str, texts: list[str]) -> tuple[int, int, str]:
             text = f"{topic['thing']}是{value['new']}{value['unit']}" if topic else ""
             text = text or _replace_like(value["new"], value["unit"], [heard, *texts])
             return slip.start(), clause.end, text
+        word = _NEW_WORD.fullmatch(_FIRM_SLIP.sub("", clause.text).strip())
+        if word and _FIRM_SLIP.search(sentence):
+            text = _replace_kin_word(word["new"], [heard, *texts][:_NEAREST_TEXTS])
+            return (slip.start(), clause.end, text) if text else (0, 0, "")
     return 0, 0, ""
 
 
@@ -110,6 +123,38 @@ def _replace_like(new: str, unit: str, texts: Iterable[str]) -> str:
                     put = told[: match.start()] + new + unit + told[match.end() :]
                     return _join_clauses(clauses, place, put)
     return ""
+
+
+def _replace_kin_word(new: str, texts: Iterable[str]) -> str:
+    """The nearest clause with a word of the kind of `new`, with `new` in its place: a town where
+    another stands, a day where another does. Of things it takes one that shares a character."""
+    tagged = rjieba.tag(new, False)
+    kind = tagged[0][1][:2]
+    if any(not tag.startswith(_VALUE_TAGS) for _, tag in tagged):
+        return ""
+    for text in texts:
+        for _, sentence in reversed(list(split_sentences(text))):
+            clauses = list(split_clauses(sentence, 0))
+            for place in range(len(clauses) - 1, -1, -1):
+                told = clauses[place].text
+                at = _find_kin_word(told, clauses[place].words, new, kind)
+                if at is not None and told[at[0] : at[1]] != new:
+                    put = told[: at[0]] + new + told[at[1] :]
+                    return _join_clauses(clauses, place, put)
+    return ""
+
+
+def _find_kin_word(
+    told: str, words: Iterable[TaggedWord], new: str, kind: str
+) -> tuple[int, int] | None:
+    """Characters [start, end) of the last such word."""
+    found, at = None, 0
+    for word, tag in words:
+        shares = bool({*word} & {*new}) and tag.startswith("n")
+        if shares if kind not in _TELLING_TAGS else tag[:2] == kind:
+            found = (at, at + len(word))
+        at += len(word)
+    return found if at == len(told) else None
 
 
 def _join_clauses(clauses: list[ChineseClause], place: int, text: str) -> str:

@@ -17,6 +17,7 @@ from memoryhub.engines.local.dates.calendar import (
     shift_date,
     truncate_to_day,
 )
+from memoryhub.engines.local.language import HAN
 from memoryhub.engines.types import TimeSpan
 
 _DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
@@ -50,7 +51,7 @@ def parse_number(text: str) -> int:
     return total + digit
 
 
-_CLAUSE_BREAK = re.compile(r"[，。！？；,.!?;\n]")
+_CLAUSE_BREAK = re.compile(rf"[，。！？；,.!?;\n]|(?<=[{HAN}]) (?=[{HAN}])")
 _AHEAD = re.compile(r"[要将]|打算|准备|预约|约[了好]|定在|安排在|即将|就是")
 _OVER = re.compile(r"[^约]了|过(?!年|节|生日)|当时|那天|去年|上[个次]|是在")
 _IS_PAST = re.compile(rf"{_OVER.pattern}|的\W*$|出生|生日")

@@ -123,7 +123,8 @@ def extract_from_exchange(
     `restated`: by handle, what was written down to be kept.
     """
     speakers = (utterance.speaker for utterance in exchange.utterances)
-    introduced = (fact.owner for u in exchange.utterances for fact in read_introductions(u))
+    told = [*exchange.history, *exchange.utterances]
+    introduced = (fact.owner for u in told for fact in read_introductions(u))
     people = frozenset([*exchange.participants, *exchange.names, *speakers, *introduced]) - {""}
     acts = {u.handle: _classify_sentences(u.text) for u in exchange.utterances}
     spoken = [u for u in exchange.utterances if u.role == "user"]
@@ -215,7 +216,9 @@ def _extract_facts(
 
 
 def _only_names(fact: FactCandidate, introduced: Sequence[FactCandidate]) -> bool:
-    """Whether it is no more than the names of those who were introduced: 米粒和豆包."""
+    """Whether it is no more than the names of those who were introduced: 米粒和豆包, 我室友叫周凯."""
+    if any(fact.text == f"{each.complement}叫{each.owner}。" for each in introduced):
+        return True
     rest = fact.text.removeprefix(f"{fact.speaker}的").rstrip("。")
     return {*re.split("[和跟、]", rest)} <= {each.owner for each in introduced}
 

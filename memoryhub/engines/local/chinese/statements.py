@@ -43,6 +43,7 @@ _INTRODUCES = re.compile(
     r"(?:有|养|买|请|找|换|租|开|认识|遇到|招|雇|订|捡|生|交|谈|报|办|用|喝|吃|戴|写|接|做|当|去|在|到|成|选|加入|入职|定)"
     r"(?:了|到|着|过|成|上|的)?\w{1,14}$"
 )
+_HANDS_OVER = re.compile(r"(?:送|交|转|托付|寄养|嫁|过继)(?:给|到|在)(?=[我俺])")
 _DESCRIBES = re.compile(
     r"^(?:就|才|都|也|还|大概|差不多|一共|总共|平均|现在|今年)*"
     r"(?:叫|姓|是|属|取名|起名|名叫|名字|[大小全真店]名|号码|尾号|价[钱格]|[\d一二两三四五六七八九十百半几每]|第|不到|快|[公母男女])"
@@ -230,7 +231,10 @@ class StatementReader:
         before.subject = subject
         before.thing = subject if subject.kind == "thing" else before.thing
         person = subject.owner if subject.kind == "person" else ""
-        before.known = person or find_relative(clause.text, self.speaker) or before.known
+        relative = find_relative(clause.text, self.speaker)
+        # "慢慢送给我妈养了，她在泉州": who was given it is spoken of.
+        handed = relative if _HANDS_OVER.search(clause.text) else ""
+        before.known = handed or person or relative or before.known
 
 
 def _is_number(sentence: str) -> bool:

@@ -55,7 +55,7 @@ FAMILY_NAMES = frozenset(
 ANY_FAMILY_NAME = rf"[{''.join(sorted(FAMILY_NAMES))}{_OTHER_FAMILY_NAMES}]"
 _FULL_NAME = re.compile(rf"{ANY_FAMILY_NAME}[\u4e00-\u9fff]{{2}}")
 _NAMED_FAMILIARLY = re.compile(
-    rf"(?:[小老]{ANY_FAMILY_NAME}|阿(?:[\u4e00-\u9fff](?!姨)|[A-Z][a-z]+))(?!们|板|[家公婆师])"
+    rf"(?:[小老]{ANY_FAMILY_NAME}|阿(?:(?!里)[\u4e00-\u9fff](?!姨)|[A-Z][a-z]+))(?!们|板|[家公婆师])"
 )
 # "孙医生退休了" is told of somebody by name, who is not the speaker.
 _TITLED = re.compile(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
+from os.path import commonprefix
 
 from memoryhub.engines.local.chinese.endings import may_end_claim
 from memoryhub.engines.local.claims.predicates import is_many_valued
@@ -65,6 +66,7 @@ _LEFT_PLACE = re.compile(
     r"\bleft (?:the )?"
     r"(?P<place>[A-Z][\w&'’-]*(?: (?:of |and |& )?[A-Z][\w&'’-]*)*)(?! at \d)"
 )
+_LONGEST_VALUE = 12  # characters that are put right
 _LIKING_WORDS = split_words("like likes love loves enjoy enjoys adore adores prefer prefers")
 _DISLIKING_WORDS = split_words("""
     dislike dislikes hate hates detest detests loathe loathes avoid avoids
@@ -197,7 +199,18 @@ def _correct_value(
     slots: Sequence[float],
 ) -> list[ClaimVerdict]:
     """What says in so many words which value is wrong ("Otis was 5 and not 4") ends the claim of
-    the same owner and, likelier than not, the same slot that has it."""
+    the same owner and, likelier than not, the same slot that has it; so does Chinese that tells a
+    claim anew with one value put right."""
+    put_right = candidate.correction and detect_language(candidate.text) == "zh"
+    anew = [
+        ClaimVerdict(candidate.handle, "contradict", handle, reason="put right")
+        for handle, old, _ in offered
+        if put_right
+        and old.owner == candidate.owner
+        and _differs_by_value(candidate.text, old.text)
+    ]
+    if anew:
+        return anew
     told = _NOT_THIS_VALUE.search(candidate.text)
     if told is None:
         return []
@@ -209,6 +222,18 @@ def _correct_value(
     ]
     reason = f"not {told['old']}"
     return [ClaimVerdict(candidate.handle, "contradict", each, reason=reason) for each in wrong]
+
+
+def _differs_by_value(new: str, old: str) -> bool:
+    """Whether two claims are the same but for one short part."""
+    if new == old:
+        return False
+    shortest = min(len(new), len(old))
+    opening = len(commonprefix((new, old)))
+    closing = len(commonprefix((new[::-1], old[::-1])))
+    closing = min(closing, shortest - opening)
+    longest = max(len(new), len(old)) - opening - closing
+    return longest <= _LONGEST_VALUE and opening + closing >= 2 * longest
 
 
 def _end_named_thing(
