@@ -20,10 +20,10 @@ _NO_LONGER_IS = re.compile(
 # 酒也戒了两个月了, 烟终于戒掉了: what was done is named before.
 _GIVEN_UP = re.compile(r"(?P<what>烟|酒|糖|奶茶|咖啡)(?:也|都|已经|终于|早就?)*戒(?:掉)?了")
 # 跳槽成功，下个月去腾讯: who changes jobs and goes to a firm works there.
-_JOB_CHANGE = re.compile(r"跳槽|入职|换工作|拿到.{0,8}offer|offer|录取|录用", re.I)
+_JOB_CHANGE = re.compile(r"跳槽|被挖|猎头|入职|换工作|拿到.{0,8}offer|offer|录取|录用", re.I)
 _GOES_TO = re.compile(
     r"(?P<when>(?:下个?[月周]|明天|下星期|[\d一二三四五六七八九十]+月)(?:[\d一二三四五六七八九十]+[号日])?(?:就|要|会)?)?"
-    r"去(?P<firm>[\u4e00-\u9fffA-Za-z]{2,8}?)(?:上班|工作|报到|入职)?(?=[，,。！!；;]|$|了)"
+    r"去(?P<firm>[\u4e00-\u9fffA-Za-z]{2,8}?)(?:上班|工作|报到|入职)?(?=[，,。！!；;\s]|$|了)"
 )
 # 在中学教数学: who teaches at a school is a teacher there.
 _TEACHES = re.compile(

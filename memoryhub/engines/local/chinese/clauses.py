@@ -22,11 +22,12 @@ _MARKS = r"，,～~…—\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F"
 # Between two Chinese characters a space is a comma.
 _SPACE = rf"(?<=[{HAN}])\s+(?=[{HAN}])|(?<=\d)\s+(?=[我俺他她这那])"
 _CLAUSE = re.compile(rf"(?:{_WHOLE}|(?!{_SPACE})[^{_MARKS}])+")
-# So it is behind a number or a Latin word that is written close to what is before it: "今年45 在沈阳"
-# and not "今年 45 岁".
+# So it is behind a number or a Latin word that is written close to what is before it: "今年45
+# 在沈阳", and not "今年 45 岁".
 _MEASURES = "了多岁块元斤公米厘克个年月号日点楼层平万千百亿分小时天周次人只条本套度级"
 _BREAK_BEHIND = re.compile(
     rf"(?<=[{HAN}])(?:\d[\d.,:/%~+-]{{0,15}} (?=[{HAN}])(?![{_MEASURES}])"
+    rf"|(?<![在到去跟和用给从对把被的])[A-Za-z][A-Za-z0-9.+-]{{0,20}} (?=[{HAN}])"
     r"|[A-Za-z][A-Za-z0-9.+-]{0,20}(?: [A-Za-z0-9]{1,12}){0,2} "
     r"(?=[我俺他她这那还也]|现在|之前|以前|原来|后来|但|不过|可是|因为|所以|有点))"
 )

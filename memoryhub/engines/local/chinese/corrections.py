@@ -150,8 +150,13 @@ def _find_kin_word(
     """Characters [start, end) of the last such word."""
     found, at = None, 0
     for word, tag in words:
-        shares = bool({*word} & {*new}) and tag.startswith("n")
-        if shares if kind not in _TELLING_TAGS else tag[:2] == kind:
+        if kind == "m":  # "五天" and "六天"
+            alike = tag in ("m", "t") and word[-1] == new[-1]
+        elif kind in _TELLING_TAGS:
+            alike = tag[:2] == kind
+        else:
+            alike = tag.startswith("n") and bool({*word} & {*new})
+        if alike:
             found = (at, at + len(word))
         at += len(word)
     return found if at == len(told) else None

@@ -216,7 +216,7 @@ def _extract_facts(
 
 
 def _only_names(fact: FactCandidate, introduced: Sequence[FactCandidate]) -> bool:
-    """Whether it is no more than the names of those who were introduced: 米粒和豆包, 我室友叫周凯."""
+    """Whether it is no more than the names of those who were introduced: 米粒和豆包, 室友叫周凯."""
     if any(fact.text == f"{each.complement}叫{each.owner}。" for each in introduced):
         return True
     rest = fact.text.removeprefix(f"{fact.speaker}的").rstrip("。")

@@ -32,7 +32,10 @@ _ONES_OWN = re.compile(
     rf"(?:(?<!\w)|[我俺咱个位])(?:的|家|们)?[大小老前新]?(?P<role>{KIN}|{ROLES})(?![的家们])"
 )
 _SOMETHING_ELSE = re.compile(rf"{KIN}|{ROLES}|[他她]|[一了]家|[只条款部首本]|[。？?\n]")
-_RIGHT_BEHIND = re.compile(r"(?:^|[，,\s！!、])(?:[大小全]?名字?)?$|^的?[大小全]?名字?$")
+_RIGHT_BEHIND = re.compile(r"(?:^|[，,\s！!、])(?:[大小全]?名字?)?$|^的?[大小全]?名字?$|(?:新来|新换|新招)的$")
+_TOGETHER = re.compile(
+    r"(?:(?<!\w)|(?<=我))[和跟与](?P<name>[\u4e00-\u9fff]{2,3}?)(?:正式|终于|已经|就)?(?:在一起|好上|处对象|谈恋爱|确定关系)了"
+)
 _FARTHEST = 30  # characters from who it is to the name
 # 琳琳, 小美, 阿强: what is no family name first.
 _PET_NAME = re.compile(
@@ -45,7 +48,8 @@ _SAID_TWICE = frozenset(
 )
 _ANIMAL = (
     r"(?:[^\W\d一和跟有只条匹个头的]{0,4}?)"
-    "(?:猫|狗|犬|兔子?|仓鼠|鹦鹉|乌龟|柯基|金毛|哈士奇|泰迪|鸟|鱼|荷兰猪|豚鼠|刺猬)"
+    "(?:猫|狗|犬|兔子?|仓鼠|鹦鹉|乌龟|柯基|金毛|哈士奇|泰迪|鸟|鱼|荷兰猪|豚鼠|刺猬"
+    "|布偶|英短|美短|暹罗|边牧|拉布拉多|萨摩耶|比熊|博美|吉娃娃|阿拉斯加|雪纳瑞|法斗|雪貂|龙猫)"
 )
 _PET = re.compile(
     rf"(?:养|领|捡|买|抱|我有|家里?有|我家|家里)[了过的着个一两那这有还又只条匹头]{{0,5}}(?P<kind>{_ANIMAL})"
@@ -54,7 +58,7 @@ _PET = re.compile(
 )
 _OF_ANOTHER = re.compile(rf"(?:{KIN}|{ROLES}|[他她]们?)[^，,。！!？?\s]{{0,6}}$")
 _HAS_SEVERAL = (
-    r"(?:养了?|有了?)[^，。！？]{0,2}?(?:两|俩|三|四|[2-4])(?:只|条|个|匹)?"
+    r"(?:(?:养了?|有了?)[^，。！？]{0,2}?|(?:^|[，,\s。])我?)(?:两|俩|三|四|[2-4])(?:只|条|个|匹)?"
     rf"(?P<kind>{_ANIMAL}|孩子|娃|儿子|女儿|闺女|妹妹|弟弟|姐姐|哥哥)"
 )
 # 养了两只猫，米粒和豆包; 我有两个儿子，叫大宝和小宝.
@@ -115,6 +119,10 @@ def _read_called(utterance: Utterance) -> Iterator[FactCandidate]:
             start = called.start() - len(before) + own.start("role")
             whose = format_relative(own["role"], speaker)
             yield _build_fact(utterance, called["name"], whose, start, called["name"])
+    for found in _TOGETHER.finditer(text):
+        if _may_be_name(found["name"]):
+            name = found["name"]
+            yield _build_fact(utterance, name, f"{speaker}的对象", found.start("name"), name)
 
 
 def _may_be_name(word: str) -> bool:

@@ -291,6 +291,7 @@ _ROLE = (
 # "前端程序员一枚", "大二学生": who one is, without the "am".
 _BARE_ROLE = re.compile(rf"(?:一[个名枚位])?{_ROLE}(?P<counted>一[个名枚位])?")
 _JESTING_ROLE = re.compile(r"[\u4e00-\u9fff]{1,6}(?:一枚|[狗党族控](?:一[个只]))")
+_BARE_STATUS = re.compile(r"(?:目前|现在|还)?(?:单身|未婚|已婚)")
 _BEFORE_ROLE = ("n", "a", "m", "b", "vn", "eng", "s", "f", "j", "l")
 _HOME = re.compile(
     rf"(?:住(?:在|进|到|回)|租(?:住)?在|搬(?:家)?(?:到|去|回|进|来)了?|定居(?:在|于|到)?|移居(?:到)?|居住在|落户(?:在|到)?){_PLACE}"
@@ -316,7 +317,7 @@ _HOME_UNTIL = re.compile(
     r"(?=\d|[一二三四五六七八九十]+月|[去今明前后]年|[上下这]个?[月周星礼]|年[底初]|月[底初]|[春夏秋冬]天|毕业|退休|结婚|现在)"
 )
 _EMPLOYER = re.compile(
-    rf"(?:在|到|去|入职|加入)(?:了)?(?!一家|一间|一所|这家|那家|某)(?P<firm>[^，。,]{{0,14}}?{_WORKPLACE})(?:里|内)?(?:做|当|担任|工作|上班|任职|就职|实习|任教|教书|入职|$)"
+    rf"(?:在|到|去|入职|加入)(?:了)?(?!一家|一间|一所|这家|那家|某)(?P<firm>[^，。,做当]{{0,14}}?{_WORKPLACE})(?:里|内)?(?:做|当|担任|工作|上班|任职|就职|实习|任教|教书|入职|$)"
 )
 _AT_WORK = re.compile(
     r"(?:(?<!现)在|[去到进]了?)(?!家|哪|一|这|那|外|里|某|公司)(?P<firm>[^，。,的了]{2,12}?)(?:上班|任职|就职)"
@@ -345,10 +346,10 @@ _JOB = re.compile(
 )
 # "我是跑外卖的": the trade of who does it.
 _TRADE = re.compile(
-    r"^(?:我|他|她)?(?:以前|现在|一直)?是(?P<trade>跑(?:外卖|出租|滴滴|网约车|运输|长途|货运|快递|业务|销售)|送(?:外卖|快递|货|水)"
+    r"^(?:我|他|她)?(?:以前|现在|一直)?(?:是|在\w{2,4})?(?P<trade>跑(?:外卖|出租|滴滴|网约车|运输|长途|货运|快递|业务|销售)|送(?:外卖|快递|货|水)"
     r"|开(?:出租|货车|大车|卡车|公交|网约车|滴滴|挖机|挖掘机|吊车|校车)|教\w{1,4}|修(?:车|手机|电脑|空调)|写代码"
     r"|[做搞干](?:销售|设计|开发|前端|后端|运营|外贸|会计|财务|装修|电商|翻译|产品|测试|美容|程序|教培|行政|人事|工程|家政"
-    r"|餐饮|物流|金融|保险|房产|科研|技术|美术|后期|剪辑|自媒体))的$"
+    r"|餐饮|物流|金融|保险|房产|科研|技术|美术|后期|剪辑|自媒体|芯片|硬件|软件|跨境|医疗|建材|服装|教育|培训|直播|咨询|律所))的$"
 )
 _NAMED_ROLE = re.compile(r"\w(?:老师|医生|经理|律师|教练|总监|主任)")
 _AGE = re.compile(
@@ -372,7 +373,9 @@ _NOT_MARRIED = re.compile(
 def is_bare_role(clause: str, *, alone: bool) -> bool:
     """Whether a clause only names what somebody is; `alone`: nobody was named for it to tell of,
     so that one word may as well address somebody."""
-    if _JESTING_ROLE.fullmatch(clause):
+    if _JESTING_ROLE.fullmatch(clause) or _BARE_STATUS.fullmatch(clause):
+        return True
+    if 3 <= len(clause) <= 6 and clause[0] != "外" and clause.endswith("人") and _is_town(clause[:-1]):
         return True
     found = _BARE_ROLE.fullmatch(clause)
     if not found or _NAMED_ROLE.fullmatch(found["role"]):

@@ -43,6 +43,9 @@ _INTRODUCES = re.compile(
     r"(?:有|养|买|请|找|换|租|开|认识|遇到|招|雇|订|捡|生|交|谈|报|办|用|喝|吃|戴|写|接|做|当|去|在|到|成|选|加入|入职|定)"
     r"(?:了|到|着|过|成|上|的)?\w{1,14}$"
 )
+_GOES_ON = re.compile(r"(?:还是?|仍然?|继续|只好|只能|先)(?:住|在|租|用|跟|做|去)")
+_NOWADAYS = re.compile(r"(?:现在|目前|以后|后来)")
+_IS_GONE = re.compile(r"(?:走|离职|辞职|辞了|退休|不干|不教)了?$")
 _HANDS_OVER = re.compile(r"(?:送|交|转|托付|寄养|嫁|过继)(?:给|到|在)(?=[我俺])")
 _DESCRIBES = re.compile(
     r"^(?:就|才|都|也|还|大概|差不多|一共|总共|平均|现在|今年)*"
@@ -159,6 +162,8 @@ class StatementReader:
             before.last = None
         found = list[Statement]()
         for clause in _tell_roles(_tell_ages(clauses)):
+            if clause.text in (self.speaker, f"我{self.speaker}"):  # "我胡阳，西安人"
+                continue
             subject = find_subject(clause, self.speaker, before.known, self.people)
             open_ended = subject.kind == "nothing" or subject.end == len(clause.text)
             open_ended = open_ended or bool(before.described and _NAMING.match(clause.text))
@@ -218,7 +223,11 @@ class StatementReader:
             return self.own
         related = is_kin(carried.owner) or has_role(carried.owner)
         caused = related and _CAUSES.search(before.last.clauses[0].text)
-        own_plans = has_role(carried.owner) and is_planned(clause.text)
+        # What is so still, or now that they are gone, is one's own: "房东不退押金，还住松江".
+        goes_on = _GOES_ON.match(clause.text) or (
+            _IS_GONE.search(before.last.clauses[-1].text) and _NOWADAYS.match(clause.text)
+        )
+        own_plans = has_role(carried.owner) and (is_planned(clause.text) or bool(goes_on))
         return self.own if caused or own_plans else Subject("person", carried.owner, carried.phrase)
 
     def _remember(self, clause: ChineseClause, before: _Understood) -> None:
@@ -227,7 +236,8 @@ class StatementReader:
             return
         subject = before.last.subject
         named = subject.kind in ("thing", "person") or bool(before.last.completed)
-        before.described = named or bool(_INTRODUCES.search(clause.text))
+        apposed = before.described and not clause.list_verbs()
+        before.described = named or apposed or bool(_INTRODUCES.search(clause.text))
         before.subject = subject
         before.thing = subject if subject.kind == "thing" else before.thing
         person = subject.owner if subject.kind == "person" else ""

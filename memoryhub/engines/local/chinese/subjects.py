@@ -58,9 +58,8 @@ _NAMED_FAMILIARLY = re.compile(
     rf"(?:[小老]{ANY_FAMILY_NAME}|阿(?:(?!里)[\u4e00-\u9fff](?!姨)|[A-Z][a-z]+))(?!们|板|[家公婆师])"
 )
 # "孙医生退休了" is told of somebody by name, who is not the speaker.
-_TITLED = re.compile(
-    rf"{ANY_FAMILY_NAME}(?:医生|大夫|老师|经理|主任|阿姨|师傅|教练|教授|护士|领导|校长|院长|律师|总)(?=\w)(?![的家们])"
-)
+_TITLED_NAME = rf"{ANY_FAMILY_NAME}(?:医生|大夫|老师|经理|主任|阿姨|师傅|教练|教授|护士|领导|校长|院长|律师|总)"
+_TITLED = re.compile(rf"{_TITLED_NAME}(?=\w)(?![的家们])")
 _VOCATIVE = re.compile(
     r"(?:兄弟|姐妹|老?哥|老弟|老铁|家人们|朋友们|老板|老师|师傅|大夫|医生|亲|小助手)(?=我|俺|在[不吗]|你|帮|$)"
 )
@@ -142,7 +141,7 @@ def _find_person(text: str, speaker: str, known: str, people: frozenset[str]) ->
         return Subject("speaker", speaker, speaker, 0, 2 if text[:2] == "本人" else 1)
     if re.match(r"[他她](?!们)", text):
         return Subject("person", known, known, 0, 1) if known else Subject("somebody")
-    if re.match(r"[他她它]", text):
+    if re.match(r"[他她它]|(?:新[来换招]|后来)的(?=[叫是姓])", text):
         return Subject("somebody")
     if called := _find_known_name(text, people):
         name, size = called
@@ -198,13 +197,15 @@ def _name_relative(text: str, relative: re.Match[str], speaker: str) -> Subject:
     word, tag = next(iter(rjieba.tag(text[end : end + 6])), ("", ""))
     if is_name(word, tag) and word[0] in FAMILY_NAMES and len(text) > end + len(word):
         return Subject("person", word, owner + word, 0, end + len(word))
+    if named := _NAMED_FAMILIARLY.match(text, end):
+        return Subject("person", named[0], owner + named[0], 0, named.end())
     return Subject("person", owner, owner, 0, end)
 
 
 # What the tagger takes for nouns, and is done all the same: "住校半年了".
 _DONE_WORDS = split_words(
-    "领养 收养 住校 住院 回家 回国 回老家 跳槽 戒烟 戒酒 骨折 上学 开店 跑步 同居 创业 买房 读研 坐月子 "
-    "断奶 化疗 输液 吃素 出院 降薪 裁员 异地 手术 "
+    "领养 收养 住校 住院 回家 回国 回老家 跳槽 戒烟 戒酒 骨折 上学 开店 跑步 同居 创业 买房 读研 "
+    "坐月子 断奶 化疗 输液 吃素 出院 降薪 裁员 异地 手术 "
 )
 
 
@@ -247,8 +248,8 @@ def _find_thing(text: str, words: tuple[TaggedWord, ...], speaker: str) -> Subje
     if _NOBODY.match(bare):
         return Subject("other")
     predicate = text[size:]
-    if bare.endswith("的") and predicate.startswith("是"):
-        return Subject("nothing")  # "学的是材料": who studies it was said before
+    if bare.endswith("的") and (not predicate or predicate.startswith("是")):
+        return Subject("nothing")  # "学的是材料", "学化工的": who studies it was said before
     if phrase != named or size < len(text):
         place = tagged[1].startswith(_PLACE_TAGS) or bool(_PLACE_WORDS.search(phrase))
         works_there = bool(_WORKPLACE.search(phrase) and _WORKING.match(predicate))
@@ -269,5 +270,5 @@ def is_kin(owner: str) -> bool:
 
 
 def has_role(owner: str) -> bool:
-    """Whether a person goes by what they do for somebody: "陈静的医生"."""
-    return re.search(rf"的(?:{ROLES})$", owner) is not None
+    """Whether a person goes by what they do for somebody: "陈静的医生", "范老师"."""
+    return re.search(rf"的(?:{ROLES})$|^{_TITLED_NAME}$", owner) is not None

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import islice
-from os.path import commonprefix
+from itertools import islice, takewhile
 
 from memoryhub.engines.local.chinese.endings import may_end_claim
 from memoryhub.engines.local.claims.predicates import is_many_valued
@@ -229,11 +228,15 @@ def _differs_by_value(new: str, old: str) -> bool:
     if new == old:
         return False
     shortest = min(len(new), len(old))
-    opening = len(commonprefix((new, old)))
-    closing = len(commonprefix((new[::-1], old[::-1])))
-    closing = min(closing, shortest - opening)
+    opening = _measure_opening(new, old)
+    closing = min(_measure_opening(new[::-1], old[::-1]), shortest - opening)
     longest = max(len(new), len(old)) - opening - closing
     return longest <= _LONGEST_VALUE and opening + closing >= 2 * longest
+
+
+def _measure_opening(one: str, other: str) -> int:
+    """Characters that two texts open with alike."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _end_named_thing(
