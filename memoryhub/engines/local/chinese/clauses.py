@@ -88,12 +88,16 @@ def split_sentences(text: str) -> Iterator[tuple[int, str]]:
 
 
 def split_clauses(sentence: str, offset: int) -> Iterator[ChineseClause]:
-    """The clauses of a sentence at `offset` of its utterance; empty ones are left out."""
+    """The clauses of a sentence at `offset` of its utterance; of empty ones only the lead is left,
+    which the next one has."""
+    before = ""
     told = _BREAK_BEHIND.sub(lambda found: f"{found[0][:-1]}，", sentence)
     for match in _CLAUSE.finditer(told):
         lead = _LEADING_FILLER.match(match[0])
         said = match[0][lead.end() :] if lead else match[0]
         text = _TRAILING_PARTICLE.sub("", said)
+        opening = before + (lead[0] if lead else "")
+        before = "" if text else opening
         if not text:
             continue
         start = offset + match.end() - len(said)
@@ -101,6 +105,4 @@ def split_clauses(sentence: str, offset: int) -> Iterator[ChineseClause]:
         # 啦 is 了 with a smile.
         text += "了" if tail[:1] in "啦咯喽嘞" and tail and not text.endswith("了") else ""
         words = tuple(rjieba.tag(text, False))
-        yield ChineseClause(
-            text, start, start + len(said) - len(tail), words, lead[0] if lead else "", tail
-        )
+        yield ChineseClause(text, start, start + len(said) - len(tail), words, opening, tail)

@@ -32,7 +32,9 @@ _ONES_OWN = re.compile(
     rf"(?:(?<!\w)|[我俺咱个位])(?:的|家|们)?[大小老前新]?(?P<role>{KIN}|{ROLES})(?![的家们])"
 )
 _SOMETHING_ELSE = re.compile(rf"{KIN}|{ROLES}|[他她]|[一了]家|[只条款部首本]|[。？?\n]")
-_RIGHT_BEHIND = re.compile(r"(?:^|[，,\s！!、])(?:[大小全]?名字?)?$|^的?[大小全]?名字?$|(?:新来|新换|新招)的$")
+_RIGHT_BEHIND = re.compile(
+    r"(?:^|[，,\s！!、])(?:[大小全]?名字?)?$|^的?[大小全]?名字?$|(?:新来|新换|新招)的$"
+)
 _TOGETHER = re.compile(
     r"(?:(?<!\w)|(?<=我))[和跟与](?P<name>[\u4e00-\u9fff]{2,3}?)(?:正式|终于|已经|就)?(?:在一起|好上|处对象|谈恋爱|确定关系)了"
 )
@@ -53,8 +55,12 @@ _ANIMAL = (
 )
 _PET = re.compile(
     rf"(?:养|领|捡|买|抱|我有|家里?有|我家|家里)[了过的着个一两那这有还又只条匹头]{{0,5}}(?P<kind>{_ANIMAL})"
-    r"(?:[，,\s]+[^\W\d叫]{1,4}(?=[，,\s]))?(?:的?名字)?[，,\s]*(?:我?给(?:它|他|她)?)?(?:就|名|取名|起名|名字)?(?:叫做?|叫作)"
+    r"(?:[，,\s]{1,3}[^\W\d叫]{1,4}(?=[，,\s]))?(?:的?名字)?[，,\s]{0,3}(?:我?给(?:它|他|她)?)?(?:就|名|取名|起名|名字)?(?:叫做?|叫作)"
     r"(?P<name>[^\W\d得了着过个一不很]{2,3}|[A-Za-z]{2,12})(?=\W|$|的)"
+)
+# After this somebody is no flatmate or colleague any more; a grandmother stays one.
+_HAS_LEFT = re.compile(
+    r"[^，,。！!？?\s]{0,4}?(?:搬走|搬出|离职|辞职|辞了|跑路|退休|调走|调到|被裁|不干了|不做了|走了)"
 )
 _OF_ANOTHER = re.compile(rf"(?:{KIN}|{ROLES}|[他她]们?)[^，,。！!？?\s]{{0,6}}$")
 _HAS_SEVERAL = (
@@ -86,6 +92,9 @@ def read_introductions(utterance: Utterance) -> Iterator[FactCandidate]:
         named = family and is_name(word, tag)
         if not named and (short := _PET_NAME.match(found["rest"])):
             word, named = short[0], short[0][0] not in _SAID_TWICE
+        gone = _HAS_LEFT.match(text, found.start("rest") + len(word))
+        if gone and re.fullmatch(ROLES, found["role"]):  # 室友小贾搬走了
+            continue
         if found["role"] not in PLURAL_KIN and named:
             whose = format_relative(found["role"], speaker)
             yield _build_fact(utterance, word, whose, found.start("role"), word)

@@ -375,7 +375,12 @@ def is_bare_role(clause: str, *, alone: bool) -> bool:
     so that one word may as well address somebody."""
     if _JESTING_ROLE.fullmatch(clause) or _BARE_STATUS.fullmatch(clause):
         return True
-    if 3 <= len(clause) <= 6 and clause[0] != "外" and clause.endswith("人") and _is_town(clause[:-1]):
+    if (
+        3 <= len(clause) <= 6
+        and clause[0] != "外"
+        and clause.endswith("人")
+        and _is_town(clause[:-1])
+    ):
         return True
     found = _BARE_ROLE.fullmatch(clause)
     if not found or _NAMED_ROLE.fullmatch(found["role"]):

@@ -58,7 +58,10 @@ _NAMED_FAMILIARLY = re.compile(
     rf"(?:[小老]{ANY_FAMILY_NAME}|阿(?:(?!里)[\u4e00-\u9fff](?!姨)|[A-Z][a-z]+))(?!们|板|[家公婆师])"
 )
 # "孙医生退休了" is told of somebody by name, who is not the speaker.
-_TITLED_NAME = rf"{ANY_FAMILY_NAME}(?:医生|大夫|老师|经理|主任|阿姨|师傅|教练|教授|护士|领导|校长|院长|律师|总)"
+_TITLED_NAME = (
+    rf"{ANY_FAMILY_NAME}"
+    r"(?:医生|大夫|老师|经理|主任|阿姨|师傅|教练|教授|护士|领导|校长|院长|律师|总)"
+)
 _TITLED = re.compile(rf"{_TITLED_NAME}(?=\w)(?![的家们])")
 _VOCATIVE = re.compile(
     r"(?:兄弟|姐妹|老?哥|老弟|老铁|家人们|朋友们|老板|老师|师傅|大夫|医生|亲|小助手)(?=我|俺|在[不吗]|你|帮|$)"
