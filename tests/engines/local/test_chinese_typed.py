@@ -53,6 +53,7 @@ def test_an_age_before_a_space_is_an_age() -> None:
         ("儿媳是法国人,叫Claire", ("Claire", "Claire是何苗的儿媳。")),
         ("家里还有只黑猫 叫芝麻", ("芝麻", "芝麻是何苗的黑猫。")),
         ("又养了只狗 柯基 叫短腿", ("短腿", "短腿是何苗的狗。")),
+        ("养了条德牧 叫黑豹 两岁", ("黑豹", "黑豹是何苗的德牧。")),
         ("两个娃 大的叫方天 小的叫方晴", ("方晴", "方晴是何苗的娃。")),
         ("室友搬走了 新来的叫曹宁", ("曹宁", "曹宁是何苗的室友。")),
         ("和杜鹏在一起了", ("杜鹏", "杜鹏是何苗的对象。")),
@@ -119,6 +120,11 @@ def test_a_flatmate_named_familiarly_owns_what_befell_them() -> None:
         ("乌龟送给我妈养了 她在泉州", ("何苗的妈妈", "何苗的妈妈在泉州。")),
         ("招了个厨师 老唐 之前在海底捞干的", ("何苗", "何苗招了个厨师，老唐，之前在海底捞干的。")),
         ("酒我戒了", ("何苗", "酒何苗戒了。")),
+        ("对虾过敏", ("何苗", "何苗对虾过敏。")),
+        (
+            "女儿换幼儿园了 原来那个太远 现在在家门口的金摇篮",
+            ("何苗的女儿", "何苗的女儿现在在家门口的金摇篮。"),
+        ),
     ],
 )
 def test_a_fragment_is_about_whom_it_goes_on_about(text: str, told: tuple[str, str]) -> None:
@@ -127,6 +133,19 @@ def test_a_fragment_is_about_whom_it_goes_on_about(text: str, told: tuple[str, s
 
 def test_what_somebody_does_is_nobody_in_particulars() -> None:
     assert list_told("有人出五百万") == []
+
+
+def test_she_is_nobodys_father() -> None:
+    told = list_told("认识个女生 她是老师", ("何苗", "我爸让我考公"))
+    assert not any("爸爸" in text for _, text in told)
+    assert list_told("他在烟厂上班", ("何苗", "我爸让我考公")) == [
+        ("何苗的爸爸", "何苗的爸爸在烟厂上班。")
+    ]
+
+
+@pytest.mark.parametrize("text", ["别给我推荐海鲜了 过敏", "不是六千"])
+def test_half_of_a_claim_is_none(text: str) -> None:
+    assert list_told(text) == []
 
 
 def test_who_is_new_is_not_who_left() -> None:
@@ -164,6 +183,9 @@ def test_who_is_spoken_to_and_what_befalls_a_firm_is_nobodys_trade(text: str) ->
         ("入职中通一周了", [("何苗", "works_at", "中通")]),
         ("被挖了 猎头推的 去强生 下周报到", [("何苗", "works_at", "强生")]),
         ("男朋友在苏州 做芯片的", [("何苗的男朋友", "works_as", "做芯片")]),
+        ("25 男 在合肥", [("何苗", "age", "25")]),
+        ("进了科大讯飞 做测试", [("何苗", "works_at", "科大讯飞")]),
+        ("我弟进了科大讯飞 做测试", []),
         ("单身 被催婚中", [("何苗", "marital_status", "single")]),
         ("我住院了", []),
         ("我住三楼", []),
@@ -200,6 +222,7 @@ def test_what_was_so_before_is_over(text: str, polarity: str) -> None:
         ("下周三去面试", "说错了 是周四", ["下周四去面试"]),
         ("我表妹在南京读书", "不对不对 是表姐", ["我表姐在南京读书"]),
         ("戒了五天了", "说错了 是六天", ["戒了六天了"]),
+        ("月薪六千", "不是六千 说错了 是五千五", ["月薪五千五"]),
         ("我今天去医院了", "不对 是护士", []),
         ("我今天去医院了", "不对 我记错了", []),
         ("明天去看房", "应该是晴天", []),

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from memoryhub.engines.local.chinese.corrections import CorrectedStatement
 from memoryhub.engines.local.chinese.people import ROLES
+from memoryhub.engines.local.chinese.rules import TRADES
 
 _NO_LONGER_IS = re.compile(
     rf"(?:[他她]|(?P<who>[\u4e00-\u9fff]{{2,3}}))(?:已经)?(?:不是|不再是|不当|不做)(?P<whose>我们?|咱们?)的?"
@@ -24,6 +25,13 @@ _JOB_CHANGE = re.compile(r"跳槽|被挖|猎头|入职|换工作|拿到.{0,8}off
 _GOES_TO = re.compile(
     r"(?P<when>(?:下个?[月周]|明天|下星期|[\d一二三四五六七八九十]+月)(?:[\d一二三四五六七八九十]+[号日])?(?:就|要|会)?)?"
     r"去(?P<firm>[\u4e00-\u9fffA-Za-z]{2,8}?)(?:上班|工作|报到|入职)?(?=[，,。！!；;\s]|$|了)"
+)
+# 进了科大讯飞 做测试; 下个月去字节 还是做后端.
+_WORKS_THERE = re.compile(
+    r"(?P<when>(?:下个?[月周]|明天|[\d一二三四五六七八九十]+月)(?:就|要|会)?)?"
+    r"(?:进了?|去了?|到了?)(?P<firm>[\u4e00-\u9fffA-Za-z]{2,8})[，,\s]+(?:还是|继续)?做(?:"
+    + TRADES
+    + r")(?=[，,。！!；;\s]|$)"
 )
 # 在中学教数学: who teaches at a school is a teacher there.
 _TEACHES = re.compile(
@@ -40,6 +48,10 @@ def _read_told_otherwise(said: str) -> Iterator[CorrectedStatement]:
         yield CorrectedStatement(f"我戒{found['what']}了", found.start(), found.end())
     if _JOB_CHANGE.search(said):
         for found in _GOES_TO.finditer(said):
+            told = f"我{found['when'] or ''}去{found['firm']}上班"
+            yield CorrectedStatement(told, found.start(), found.end())
+    for found in _WORKS_THERE.finditer(said):
+        if _OF_ONESELF.search(said, 0, found.start()):
             told = f"我{found['when'] or ''}去{found['firm']}上班"
             yield CorrectedStatement(told, found.start(), found.end())
     for found in _TEACHES.finditer(said):

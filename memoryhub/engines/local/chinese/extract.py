@@ -354,6 +354,8 @@ def _is_specific(clauses: Sequence[ChineseClause], owner: str) -> bool:
         return False
     if not any(_WORDS.search(clause.text) for clause in clauses):
         return False
+    if all(clause.text in ("过敏", "不耐受") for clause in clauses):
+        return False
     return not re.search(r"(?:(?<![小准及临按工平])时|时候|之后|以后)$", clauses[-1].text)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 import rjieba
 
@@ -67,6 +68,11 @@ _HAS_SEVERAL = (
     r"(?:(?:养了?|有了?)[^，。！？]{0,2}?|(?:^|[，,\s。])我?)(?:两|俩|三|四|[2-4])(?:只|条|个|匹)?"
     rf"(?P<kind>{_ANIMAL}|孩子|娃|儿子|女儿|闺女|妹妹|弟弟|姐姐|哥哥)"
 )
+# 养了条德牧 叫黑豹: whatever is kept and counted so is an animal.
+_KEPT = re.compile(
+    r"(?:养|领养|捡)了?(?:一|个)?[只条匹](?P<kind>[^\W\d叫的了]{2,4})[，,\s]{0,3}(?:名字|取名|起名)?叫"
+    r"(?P<name>[^\W\d得了着过个一不很]{2,3})(?=\W|$|的)"
+)
 # 养了两只猫，米粒和豆包; 我有两个儿子，叫大宝和小宝.
 _LISTED = re.compile(
     rf"{_HAS_SEVERAL}"
@@ -109,7 +115,7 @@ def read_introductions(utterance: Utterance) -> Iterator[FactCandidate]:
             whose = f"{speaker}的{several['kind']}"
             yield _build_fact(utterance, one["name"], whose, one.start(), one["name"])
     yield from _read_called(utterance)
-    for found in _PET.finditer(text):
+    for found in chain(_PET.finditer(text), _KEPT.finditer(text)):
         if _OF_ANOTHER.search(text[: found.start()]):
             continue
         whose = f"{speaker}的{found['kind']}"

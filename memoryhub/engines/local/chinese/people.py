@@ -32,6 +32,14 @@ ROLES = _join_longest_first("""
     合伙人 客户 助理 保姆 阿姨 月嫂 医生 大夫 司机 护工
     主任 带教 队友 队长 班长 店长 校长 院长 厨师 大厨 编辑
 """)
+_WOMEN = re.compile(
+    "(?:妈|母亲|娘|姐|妹|奶奶|婆婆?|姥姥|妻子?|老婆|媳妇儿?|女朋友|女友|女儿|闺女|囡囡?|孙女|嫂子?|姑姑?|姨|婶婶?|丫头|妞妞?"
+    "|太太|阿姨|月嫂|闺蜜)$"
+)
+_MEN = re.compile(
+    "(?:爸|父亲|爹|哥|弟|爷爷|外公|姥爷|公公|岳父|老丈人|丈夫|老公|男朋友|男友|儿子|女婿|[姐妹]夫|前夫|舅舅?|叔叔|伯伯|大伯|侄子"
+    "|先生|哥们)$"
+)
 _SHORT_KIN = "爹|娘|哥|姐|弟|妹|叔|姨|姑|舅|孙|侄"
 _OWNED = r"(?:我|俺|咱)(?:们)?(?:家|们家)?(?:的|那个|这个|那)?"
 _MY_KIN = re.compile(
@@ -81,6 +89,12 @@ def find_relative(text: str, speaker: str) -> str:
 
 def format_relative(kin: str, speaker: str) -> str:
     return f"{speaker}的{_FULL_KIN_WORDS.get(kin, kin)}"
+
+
+def may_stand_for(pronoun: str, owner: str) -> bool:
+    """Whether 他 or 她 may be the relative that an owner goes by: 她 is no father."""
+    others = {"她": _MEN, "他": _WOMEN}.get(pronoun)
+    return others is None or "的" not in owner or not others.search(owner)
 
 
 def find_antecedent(texts: Iterable[str], speaker: str) -> str:

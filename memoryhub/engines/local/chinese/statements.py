@@ -46,6 +46,8 @@ _INTRODUCES = re.compile(
 _GOES_ON = re.compile(r"(?:还是?|仍然?|继续|只好|只能|先)(?:住|在|租|用|跟|做|去)")
 _NOWADAYS = re.compile(r"(?:现在|目前|以后|后来)")
 _IS_GONE = re.compile(r"(?:走|离职|辞职|辞了|退休|不干|不教)了?$")
+_NOT_THIS_MANY = re.compile(r"不是[\d一二两三四五六七八九十百千万半点.]+\w{0,2}")
+_FORMER_ONE = re.compile(r"(?:原来|之前|以前)(?:那|的那)")  # why it is no more: 原来那个太远
 _HANDS_OVER = re.compile(r"(?:送|交|转|托付|寄养|嫁|过继)(?:给|到|在)(?=[我俺])")
 _DESCRIBES = re.compile(
     r"^(?:就|才|都|也|还|大概|差不多|一共|总共|平均|现在|今年)*"
@@ -71,7 +73,7 @@ _YEARS = r"\d{1,2}|[二三四五六七八九]?十[一二三四五六七八九]?"
 _AGED = re.compile(
     rf"(?:我|俺|他|她)?(?:今年|都|已经|刚满|刚|虚岁|周岁|马上|快|转眼)+(?:{_YEARS})了?"
 )
-_AGE_ALONE = re.compile(rf"(?:{_YEARS})了?")
+_AGE_ALONE = re.compile(rf"[我俺]?(?:{_YEARS})了?")
 _ABOUT_PERSON = re.compile(r"生日|^\d{2,3}(?:公斤|斤|kg|cm)|^[男女](?:的|生)?$|未婚|已婚|单身")
 _NAMING = re.compile(r"^(?:名字|[大小全真店]名|号码|尾号|价[钱格])")
 _ABLE = re.compile(
@@ -173,6 +175,8 @@ class StatementReader:
             question = ""
             if made is None:
                 hidden = _find_reason_to_hide(clause, subject, hidden)
+                if subject.kind == "other" and _FORMER_ONE.match(clause.text):
+                    continue
                 if hidden or _says_nothing(clause, subject, before):
                     before.last = None
                     before.known = subject.owner if subject.kind == "person" else before.known
@@ -308,6 +312,8 @@ def _says_nothing(clause: ChineseClause, subject: Subject, before: _Understood) 
         return True
     there = before.last is None and clause.words[0][1] == "s" and _EXISTS.match(clause.text)
     nobody_called = before.last is None and _IS_CALLED.match(clause.text)
+    if _NOT_THIS_MANY.fullmatch(clause.text):
+        return True
     put_right = "不对" in clause.lead and clause.text.startswith("是")
     if there or nobody_called or put_right or _SLIP.search(clause.text):
         return True

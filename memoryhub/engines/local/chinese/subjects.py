@@ -17,6 +17,7 @@ from memoryhub.engines.local.chinese.people import (
     is_name,
     match_relative,
     match_their_relative,
+    may_stand_for,
 )
 from memoryhub.engines.local.wordlists import split_words
 
@@ -131,6 +132,8 @@ def find_subject(
 def _find_person(text: str, speaker: str, known: str, people: frozenset[str]) -> Subject | None:
     if re.match(r"[你您]|[有没]人", text):
         return Subject("other")
+    if re.match(r"对\w{1,6}(?:过敏|不耐受)", text):  # and not 对虾
+        return Subject("nothing")
     if relative := match_relative(text):
         return _name_relative(text, relative, speaker)
     if re.match(
@@ -143,7 +146,8 @@ def _find_person(text: str, speaker: str, known: str, people: frozenset[str]) ->
             )
         return Subject("speaker", speaker, speaker, 0, 2 if text[:2] == "本人" else 1)
     if re.match(r"[他她](?!们)", text):
-        return Subject("person", known, known, 0, 1) if known else Subject("somebody")
+        meant = known and may_stand_for(text[0], known)
+        return Subject("person", known, known, 0, 1) if meant else Subject("somebody")
     if re.match(r"[他她它]|(?:新[来换招]|后来)的(?=[叫是姓])", text):
         return Subject("somebody")
     if called := _find_known_name(text, people):
