@@ -459,6 +459,7 @@ def test_so_it_is_in_chinese() -> None:
         ("我妈在哪", "", "母亲去了杭州。", True),
         ("我妈在哪", "", "我搬到杭州了。", False),
         ("我儿子几岁", "小安的儿子叫豆豆。", "豆豆六岁了。", True),
+        ("我有对象吗", "杜鹏是小安的对象。", "杜鹏在烟厂上班。", True),
     ],
 )
 def test_who_is_asked_about_may_be_told_of_by_another_word(
@@ -474,6 +475,17 @@ def test_who_is_asked_about_may_be_told_of_by_another_word(
 )
 def test_nobody_else_is_asked_about(question: str) -> None:
     assert find_asked_relative(question, []) is None
+
+
+def test_who_may_have_no_child_asks_about_none() -> None:
+    assert find_asked_relative("我有孩子吗", ["小安养了条狗。"]) is None
+
+
+def test_a_daughter_in_law_is_no_wife() -> None:
+    relative = find_asked_relative("老伴叫什么名字", [])
+    assert relative is not None
+    assert relative.is_another("小安的儿媳是法国人，叫Claire。")
+    assert not relative.is_another("小安的老伴爱下棋。")
 
 
 def test_what_is_held_of_others_is_no_answer_about_oneself() -> None:

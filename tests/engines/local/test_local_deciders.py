@@ -49,6 +49,7 @@ def judge(
     polarity: Polarity = "holds",
     embedder: str = "",
     assisted: bool = True,
+    correction: bool = False,
 ) -> list[ClaimVerdict]:
     """The verdicts on `new`, with the cosines that its vectors have."""
     model = get_configured_embedder()
@@ -64,6 +65,7 @@ def judge(
         similar=tuple(float(vectors[0] @ each) for each in vectors[1:]),
         said=said,
         assisted=assisted,
+        correction=correction,
     )
     asked = ClaimComparison([candidate], held, owner, (owner,), embedder or model.name)
     return ENGINE.resolve_claims(asked)
@@ -106,6 +108,14 @@ def test_a_value_that_is_said_to_be_wrong_is_ended() -> None:
         owner="Otis",
     )
     assert (found.target, found.sure) == ("m0", True)
+
+
+def test_a_claim_told_anew_with_one_value_put_right_takes_the_others_place() -> None:
+    told = hold("小安他们领证了，10月16号领的。", "小安的姐姐10月16号回来。", owner="小安")
+    found = judge(
+        "小安他们领证了，10月15号领的。", "说错了 是15号", told, owner="小安", correction=True
+    )
+    assert [(v.target, v.sure) for v in found] == [("m0", True)]
 
 
 def test_who_gets_engaged_has_no_boyfriend_any_more() -> None:

@@ -160,6 +160,10 @@ def find_asked_relative(question: str, told: Iterable[str]) -> AskedRelative | N
         kin = {match["kin"]}
         called = "|".join(group for group in _KIN_CHINESE if kin & set(group.split("|")))
         words = re.compile(called)
+        told = list(told)
+        # Who asks whether they have one at all may have none.
+        if match[0].startswith("有") and not any(words.search(text) for text in told):
+            return None
         naming = re.compile(
             rf"(?:{called})(?:叫|名叫|名字叫|名字是)(?P<after>\w{{1,4}}?)(?=[，。,.了的]|$)"
             rf"|(?P<before>\w{{1,4}}?)是\w{{1,6}}?的?(?:{called})"

@@ -47,6 +47,9 @@ _GOES_ON = re.compile(r"(?:还是?|仍然?|继续|只好|只能|先)(?:住|在|�
 _NOWADAYS = re.compile(r"(?:现在|目前|以后|后来)")
 _IS_GONE = re.compile(r"(?:走|离职|辞职|辞了|退休|不干|不教)了?$")
 _NOT_THIS_MANY = re.compile(r"不是[\d一二两三四五六七八九十百千万半点.]+\w{0,2}")
+_DONE_FOR_THEM = re.compile(
+    r"换|(?:一共|总共)?花了(?:我|小|近|快|将近)?[\d一二两三四五六七八九十几]"
+)
 _FORMER_ONE = re.compile(r"(?:原来|之前|以前)(?:那|的那)")  # why it is no more: 原来那个太远
 _HANDS_OVER = re.compile(r"(?:送|交|转|托付|寄养|嫁|过继)(?:给|到|在)(?=[我俺])")
 _DESCRIBES = re.compile(
@@ -223,7 +226,8 @@ class StatementReader:
             return Subject("thing", carried.owner, carried.phrase)
         if carried.kind != "person" or before.last is None:
             return self.own
-        if clause.text.startswith("换"):  # who left changes nothing: one does, for them
+        # Who left changes nothing, and who is ill does not pay: one does, for them.
+        if _DONE_FOR_THEM.match(clause.text):
             return self.own
         related = is_kin(carried.owner) or has_role(carried.owner)
         caused = related and _CAUSES.search(before.last.clauses[0].text)
