@@ -219,9 +219,10 @@ class StatementReader:
         if before.thing is not None and _BARE_VERB.fullmatch(clause.text):
             return Subject("thing", before.thing.owner, before.thing.phrase)
         carried = before.subject
-        shifts = carried.kind == "thing" and _SHIFTS.match(clause.text)
+        shifts = carried.kind == "thing" and bool(_SHIFTS.match(clause.text))
         # A knee changes to nothing: somebody does.
-        shifts = shifts and (re.search(r"\d", clause.text) or not _TRAITS.search(carried.phrase))
+        counted = re.search(r"\d", clause.text) is not None
+        shifts = shifts and (counted or not _TRAITS.search(carried.phrase))
         if before.last is not None and shifts:
             return Subject("thing", carried.owner, carried.phrase)
         if carried.kind != "person" or before.last is None:
