@@ -79,7 +79,9 @@ _DELTAS: dict[str, relativedelta] = {
     "year": relativedelta(years=1),
     "decade": relativedelta(years=10),
 }
-_UNIT_SYNONYMS = {"min": "minute", "night": "day", "yr": "year"}
+_UNIT_SYNONYMS = {
+    "min": "minute", "night": "day", "yr": "year", "wk": "week", "mth": "month", "hr": "hour",
+}  # fmt: skip
 
 
 def parse_count(word: str) -> tuple[int, int]:

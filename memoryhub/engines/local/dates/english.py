@@ -42,7 +42,9 @@ def _build_alternation(words: dict[str, int] | dict[str, tuple[int, int]]) -> st
 
 
 _COUNT = rf"(?P<n>\d{{1,4}}|{_build_alternation(COUNT_WORDS)})"
-_UNIT = r"(?P<unit>minute|min|hour|day|night|weekend|week|fortnight|month|year|yr|decade)s?"
+_UNIT = (
+    r"(?P<unit>minute|min|hour|day|night|weekend|week|fortnight|month|year|yr|wk|mth|hr|decade)s?"
+)
 _WEEKDAY_NAMES = _build_alternation(WEEKDAYS)
 _WEEKDAY = rf"(?P<weekday>{_WEEKDAY_NAMES})"
 _MONTH = rf"(?P<month>{_build_alternation(MONTHS)})"
@@ -177,6 +179,7 @@ def _choose_by_tense(nth: Callable[[int], DateRange], moment: TimeContext) -> Da
 _NEAR_DAYS = {
     "the day before yesterday": -2, "yesterday": -1, "last night": -1, "earlier today": 0,
     "today": 0, "tonight": 0, "tomorrow": 1, "the day after tomorrow": 2,
+    "yday": -1, "tmrw": 1, "tmr": 1, "tmw": 1, "2moro": 1, "tomoz": 1,
 }  # fmt: skip
 
 
@@ -200,7 +203,9 @@ def _resolve_other_day(match: re.Match[str], moment: TimeContext) -> DateRange:
 # last, this, next
 
 
-@_register_rule(rf"{_SOFT_PREFIX}{_WHICH} (?:whole |entire )?(?P<unit>week|month|year|decade)")
+@_register_rule(
+    rf"{_SOFT_PREFIX}{_WHICH} (?:whole |entire )?(?P<unit>week|wk|month|year|yr|decade)"
+)
 def _resolve_which_unit(match: re.Match[str], moment: TimeContext) -> DateRange:
     unit = match["unit"].lower()
     return resolve_unit(unit, shift_date(moment.at, unit, _parse_step(match)))
@@ -440,15 +445,16 @@ def _resolve_lone_weekday(match: re.Match[str], moment: TimeContext) -> DateRang
 
 
 @_register_rule(
-    r"(?:on|by|until|till|for|since|(?P<to>to)"
+    r"(?:on|by|until|till|for|since|(?P<to>to|is|it's|its|is now)"
     rf"|(?:{_WEEKDAY_NAMES}),?) (?P<x>the (?P<day>[0-3]?\d)(?:st|nd|rd|th))"
     r"(?! (?:of|floor|birthday|time|grade))"
     # "Moved to the 1st team" is no day.
-    r"(?(to)(?=\W*$|[,.;!?)]| (?:at|instead|now|because|so|and|but|of)\b))"
+    r"(?(to)(?=\W*$|[,.;!?)]| (?:at|instead|now|not|because|so|and|but|of)\b))"
 )
 def _resolve_day_of_month(match: re.Match[str], moment: TimeContext) -> DateRange:
     here = resolve_unit("day", moment.at.replace(day=int(match["day"])))
-    sign = moment.tense.choose_direction(0)
+    is_told = (match["to"] or "to").lower() != "to"  # "the party is the 20th" lies ahead
+    sign = 1 if is_told else moment.tense.choose_direction(0)
     if sign < 0 and here.start > moment.at:
         return resolve_unit("day", shift_date(here.start, "month", -1))
     if sign > 0 and here.end <= moment.at:

@@ -39,6 +39,11 @@ def widen_range(text: str, event: TimeSpan, times: Sequence[TimeSpan]) -> TimeSp
     return event
 
 
+def tells_bound(text: str, event: TimeSpan) -> bool:
+    """Whether a time is until when something goes on, and not when it is: "until Friday"."""
+    return bool(_UNTIL.search(text[: event.at]) or _UNTIL_INSIDE.match(event.text))
+
+
 def find_stated_end(text: str, event: TimeSpan, at: datetime) -> datetime | None:
     """When what was said at `at` had ended by then, where the words beside its time say so: ("until
     2016") → the end of 2016. None where they say nothing, or of what is still to come."""
@@ -48,5 +53,4 @@ def find_stated_end(text: str, event: TimeSpan, at: datetime) -> datetime | None
         return event.start
     if _AND_THEN.match(text[event.at + len(event.text) :]):
         return None
-    said = _UNTIL.search(text[: event.at]) or _UNTIL_INSIDE.match(event.text)
-    return event.end if said and event.end <= at else None
+    return event.end if tells_bound(text, event) and event.end <= at else None

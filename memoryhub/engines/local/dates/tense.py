@@ -15,7 +15,8 @@ _FUTURE = (
     r"will|won't|'ll|’ll|shall|going to|gonna|plan|plans|planning|hope|hoping|can't wait"
     r"|looking forward|upcoming|coming up|scheduled|need to|have to|wants?|excited for"
     r"|excited about|have an?|have my|is on|are on|leave for|starts|let's|due|getting|day is"
-    r"|opens|closes|begins|ends|expires|finishes|arrives|move in"
+    r"|opens|closes|begins|ends|expires|finishes|arrives|leaves|returns|retires|graduates"
+    r"|starting|i start|moves?(?: back)? (?:in|out|to|into)|(?:comes?|goes|go) (?:back|home|over)"
     r"|date is|decided to|agreed to|about to|(?:have|['’]ve) got (?:an?|the|my)"
     r"|(?:am|are|is|['’](?:m|re|s)) (?:having|seeing|meeting|leaving|starting|moving|flying|hosting"
     r"|visiting|off to)"
@@ -37,9 +38,19 @@ _PUT_OFF = (
     r"(?= (?:the |this |next |early |late )?"
     rf"(?:\d|(?:{DAY_AND_MONTH_NAMES}|week|month|tomorrow)\b))"
 )
+# Past forms that say so by themselves; what is also a noun or a base form ("cut", "shot") does not.
+_IRREGULAR_PASTS = (
+    r"became|blew|broke|brought|built|caught|chose|dealt|drank|drew|dug|fell|forgot|fought|froze"
+    r"|grew|held|hung|hurt|kept|knew|laid|lent|met|paid|quit|rang|rode|sang|sent|shook|slept|slid"
+    r"|sold|spoke|split (?:up|with|from)|stole|stood|struck|swam|swore|threw|tore|understood"
+    r"|woke|wore"
+)
 _PAST = (
     r"was|were|wasn't|weren't|did|didn't|had|went|got|took|made|saw|met|came|been|ate|bought|found"
     r"|felt|left|lost|won|ran|gave|said|told|taught|wrote|began|heard|spent|drove|flew|since"
+    # "I get paid on Friday" and "the talk is held on Friday" do not look back; nor "I'm broke".
+    r"|(?<!getting )(?<!\bget )(?<!\bbe )(?<!\bis )(?<!\bare )(?<!\bam )(?<!['’]m )(?<!\bim )"
+    rf"(?<!\bto )(?<!\bso )(?:{_IRREGULAR_PASTS})"
     r"|(?<!getting )(?<!\bget )(?<!\bbe )"
     r"(?!need|excited|interested|indeed|speed|supposed|scheduled|feed|seed|weed)"
     r"\w{2,}ed"
@@ -50,6 +61,8 @@ _CUE = re.compile(
     re.I,
 )
 _PERFECT = re.compile(r"\b(?:have|has|'ve|’ve|haven't|hasn't|been|known|now)\b|’ve|'ve", re.I)
+# From when something will be so, or how long it goes on: "three days a week from January".
+_BOUND = re.compile(r"\b(?:from|starting|as of|until|till|'?til) (?:the )?$", re.I)
 _SENTENCE_BREAK = re.compile(r"[.!?\n]")
 
 _DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
@@ -80,7 +93,8 @@ def detect_tense(text: str, position: int) -> Tense:
     cues = list(_CUE.finditer(sentence))
     perfect = bool(_PERFECT.search(sentence))
     if not cues:
-        return Tense("open", perfect)
+        ahead = _BOUND.search(text[start:position]) and not perfect
+        return Tense("future" if ahead else "open", perfect)
     nearest = min(cues, key=lambda cue: abs(cue.start() + start - position))
     if nearest["put_off"]:
         return Tense("future", perfect)
