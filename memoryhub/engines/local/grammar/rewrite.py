@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 _NEGATIONS = {"n't", "n’t", "not", "nt"}
-_CHAT_WORDS = {"&": "and", "w/": "with", "n": "and", "w": "with", "tho": "though", "cos": "because"}
+_CHAT_WORDS = {
+    "&": "and", "w/": "with", "n": "and", "w": "with", "tho": "though", "cos": "because",
+    "rn": "now", "atm": "now", "tmrw": "tomorrow", "tmr": "tomorrow", "tmw": "tomorrow",
+    "ppl": "people", "abt": "about",
+}  # fmt: skip
 _CLIPPED_STEMS = {
     "ca": "can",
     "wo": "will",
@@ -102,6 +106,8 @@ def _rewrite_verb(low: str, token: Token) -> str:
     if low in _CLIPPED_STEMS and _is_clipped(token):
         wants = low == "wan" and _agrees_with_speaker(token)
         return inflect_third_person(low, "want") if wants else _CLIPPED_STEMS[low]
+    if low == "ll" and token.i and not token.nbor(-1).whitespace_:
+        return "will"
     if low == "'d" or (low == "d" and token.i and not token.nbor(-1).whitespace_):
         return "had" if token.head.tag_ == "VBN" else "would"
     if low == "'ll":
@@ -139,7 +145,9 @@ _BETWEEN = split_words("finally just already only always never now also")
 
 def _rewrite_finite_verb(low: str, token: Token) -> str:
     clipped = {"'re": "are", "'ve": "have", "'m": "am", "r": "are"}
-    if low in ("m", "ve") and token.i and token.nbor(-1).lower_ == "i":  # "im", "ive"
+    before = token.nbor(-1).lower_ if token.i else ""
+    own = low in ("m", "ve") and before == "i"  # "im", "ive"
+    if own or (low in ("re", "ve") and before in ("we", "you", "they")):
         low = f"'{low}"
     if low == "am" and token.i and token.nbor(-1).text[-1].isdigit():
         return token.text  # "10am"

@@ -3,6 +3,7 @@ utterance made ready for the rules: its parse, its times and who is who."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -52,6 +53,18 @@ def build_scene(exchange: Exchange, utterance: Utterance) -> Scene:
     helped = any(u.role == "assistant" for u in said) or others <= {"Assistant", "assistant"}
     assisted = utterance.role == "user" and helped
     return Scene(utterance.speaker, listener, people, assisted, frozenset(exchange.names))
+
+
+_CAPITAL_INSIDE = re.compile(r"(?<=[a-z,:] )[A-Z][a-z]{2,}\b")
+
+
+def find_known_names(exchange: Exchange) -> frozenset[str]:
+    """First names of who is known here, and what was written with a capital within a sentence:
+    who wrote "my flatmate Fergus" types "fergus" the next time."""
+    people = (*exchange.participants, *exchange.names)
+    said = (*exchange.history, *exchange.utterances)
+    written = (name for u in said for name in _CAPITAL_INSIDE.findall(u.text))
+    return frozenset((*(get_first_name(name) for name in people if name.split()), *written))
 
 
 def format_possessive(name: str) -> str:
