@@ -15,10 +15,20 @@ from memoryhub.engines.local.claims.whereabouts import is_passing
 from memoryhub.engines.local.dates.calendar import DAY_AND_MONTH_NAMES, MONTHS, WEEKDAYS
 from memoryhub.engines.local.grammar.scene import ParsedTurn
 from memoryhub.engines.local.grammar.speech import is_question
-from memoryhub.engines.local.wordlists import CONDITIONS, EVENTS, JOBS, PEOPLE, split_words
+from memoryhub.engines.local.grammar.verbs import find_lemma, is_past_form
+from memoryhub.engines.local.wordlists import (
+    ANIMALS,
+    CONDITIONS,
+    EVENTS,
+    JOBS,
+    PEOPLE,
+    split_words,
+)
 
 _LEAD = r"^\W*(?:(?:so|and|oh|well|also|anyway|btw|by the way|hey|ok|okay|plus),? )*"
-_HAVE = r"(?:(?:i|we)(?:['’]ve| have)?|ive|weve) (?:just |finally |also )?(?:have|got|found|hired)"
+_HAVE = (
+    r"(?:(?:(?:i|we)(?:['’]ve| have)?|ive|weve) )?(?:just |finally |also )*(?:have|got|found|hired)"
+)
 _NAME = r"\b[A-Z][\w'’-]*(?: [A-Z][\w'’-]*){0,3}"
 _ROLES = split_words("""
     boss manager supervisor landlord landlady doctor gp dentist coach teacher tutor trainer
@@ -38,6 +48,14 @@ _HAS_NAMED = re.compile(
     rf"(?:,? (?i:called|named)|,? (?i:and )?(?i:his|her|its|their) name(?: is|['’]s)"
     rf"|,? (?i:(?:and )?(?:he|she|it|they)(?:['’]s| is|['’]re| are) (?:called|named))) "
     rf"(?P<name>{_NAME})(?=\W*$|[,.;!] | (?i:and)\b)",
+)
+# "Got a dog from the shelter, pitbull mix, named her Biscuit".
+_NAMED_LATER = re.compile(
+    rf"{_LEAD}(?i:(?:(?:i|we)(?:['’]ve| have)? )?(?:just |finally |also |ended up )*"
+    r"(?:have|got|getting|adopted|adopting|rescued|bought)) an? (?:[\w-]+ ){0,3}?"
+    rf"(?P<animal>(?i:{'|'.join(sorted(ANIMALS, key=len, reverse=True))}))\b[^.!?]{{0,60}}?"
+    r"(?i:(?:and|we|i|['’]ve|have|,) ?)*\b(?i:named|naming|called|calling) (?i:him|her|it|them) "
+    rf"(?P<name>{_NAME})(?=\W*$|[,.;!]| (?i:and)\b)"
 )
 _BIRTHDAY = re.compile(
     rf"{_LEAD}it(?:['’]s| is) my birthday (?P<day>(?:on|in) [^.!?,]{{3,40}}?)\W*$", re.I
@@ -187,6 +205,58 @@ _TRADE = re.compile(
     rf"(?:(?: (?:up|down|out|over|here|based|living|working))* in (?P<place>{_NAME}))?"
     r"(?=\W*$|[,.;!]| (?:and|at|for|from|with)\b)"
 )
+# "Im Tamsin, 34, mum of two, live in Truro": what goes on as if with "I".
+_GOES_ON = re.compile(
+    r"\b(?:i['’]?m|i am) [^.!?\n]{2,100}?(?:,|,? and) (?P<told>(?P<does>live|living|based|work"
+    r"|working)(?: (?:here|just|now|currently|part[- ]time))* (?P<where>(?:in|at|for|near|as)"
+    r" (?![^.,;!?]*\b(?:is|are|was|were|has|have|makes?|can|will|would)\b)[^.,;!?]{2,40}?))"
+    r"(?=\W*$|[.,;!]| (?:and|but|with)\b)",
+    re.I,
+)
+# "Senior analyst now", all of a sentence.
+_POST_NOW = re.compile(
+    rf"{_LEAD}(?:now )?(?:an? |the )?(?P<role>(?:[a-z-]+ ){{0,3}}?(?P<post>[a-z]+)) now\W*$", re.I
+)
+# "Starting 1 October at Saltmarsh": the day before the place.
+_STARTS_AT = re.compile(
+    rf"{_LEAD}(?i:i(?:['’]?m| am|['’]ve)? )?(?P<way>(?i:start(?:s|ed|ing)?))"
+    r" (?P<when>(?:(?i:on|in|from|next|this|the)|\d|[A-Za-z]+day|tomorrow|"
+    rf"(?i:{DAY_AND_MONTH_NAMES}))[\w ]{{0,20}}?) (?i:at|with) (?P<firm>(?i:the )?{_NAME})"
+    r"(?=\W*$|[,.;!]| (?:and|as|so)\b)"
+)
+# "I take the 16 instead of the 49 now": what was done before is not done any more.
+_INSTEAD = re.compile(
+    r"\bi(?P<way>['’]?m| am|['’]?ve)? (?P<before>now )?(?P<verb>[a-z]+) [^,.;!?]{2,40}? instead of "
+    r"(?P<old>(?!(?:that|this|it|them|going|just|having|being)\b)[\w'’ -]{2,30}?)"
+    r"(?P<now> now| these days| nowadays| from now on)?(?=\W*$|[,.;!]| (?:and|but|so|because)\b)",
+    re.I,
+)
+# "The doctor stopped the ramipril and put me on amlodipine": what a doctor gives is taken.
+_DOCTOR = re.compile(
+    r"\b(?:doctor|doc|dr|gp|consultant|nurse|psychiatrist|specialist|hospital|clinic|pharmacist"
+    r"|\w+ologist)\b",
+    re.I,
+)
+_MEDICINE = (
+    r"(?:my |some )?(?P<drug>(?:the )?(?!(?:hold|leave|nights?|the|my|some|waiting|list)\b)"
+    r"[a-z][\w-]{3,})"
+)
+_PUT_ON = re.compile(
+    rf"\b(?:put|started|switched|moved|changed|swapped) me (?:over |back )?"
+    rf"(?:from {_MEDICINE.replace('drug', 'old')} )?(?:on|onto|to) {_MEDICINE}"
+    r"(?=\W*$|[,.;!]| (?:instead|now|because|and|for|but|which|so|last|today|twice|once|\d))",
+    re.I,
+)
+_TAKEN_OFF = re.compile(
+    rf"\b(?:(?:took|taken) me off|(?:stopped|discontinued)(?= (?:the|my)\b)) {_MEDICINE}", re.I
+)
+# "Melatonin gave me bad dreams so I quit taking it".
+_STOPPED_IT = re.compile(
+    rf"{_LEAD}(?P<thing>(?:(?:the|my) )?[\w-]+) (?:gave|gives|made|makes|was|is|kept|keeps|did"
+    r"|didn['’]?t|does|doesn['’]?t|upset|messed)\b[^.!?]*?\b(?:so|and) (?P<told>i(?:['’]?ve| have)?"
+    r" (?:just )?(?:quit|stopped|gave up|given up) (?P<doing>\w+ing) it)\b",
+    re.I,
+)
 # Where one lives by what one got there, or by where home is.
 _HOME = re.compile(
     r"\b(?i:(?:i|we|me|and \w+)(?:['’]ve| have)? (?:just |finally )?got (?:a|an|our own|my own)"
@@ -273,10 +343,11 @@ _IN_THE_ROOM = re.compile(
     r" (?:her|his|their|the (?:spare|other|empty)) (?:old )?room\b"
 )
 _TO_COME = re.compile(r"gonna|going to|will|['’]ll", re.I)
+_POINTING = split_words("it that this these those he she they i we you there which what who")
 # Wider than what makes a sentence hypothetical: these patterns look for words anywhere in it.
 _IMAGINED = re.compile(
-    r"\b(?:if|unless|wish|might|maybe|perhaps|would|could|hop(?:e|ing)|want(?:ed)?|dream\w*|imagine"
-    r"|pretend|suppose|joking|almost|nearly)\b|[\"“”]",
+    r"\b(?:if|unless|wish|might|maybe|perhaps|would|could|hop(?:e|ing)|want(?:ed)?"
+    r"|dream(?:t|ed|ing|s (?:of|about))?|imagine|pretend|suppose|joking|almost|nearly)\b|[\"“”]",
     re.I,
 )
 
@@ -290,6 +361,29 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
         yield f"I am {_give_article(found['role'])}.", found.span()
         if found["place"]:
             yield f"I live in {found['place']}.", found.span()
+    if _DOCTOR.search(text):
+        if found := _TAKEN_OFF.search(text):
+            drug = found["drug"].removeprefix("the ")
+            yield f"I do not take {drug} any more.", found.span("drug")
+        if found := _PUT_ON.search(text):
+            if found["old"]:
+                yield f"I do not take {found['old']} any more.", found.span("old")
+            yield f"I take {found['drug']} now.", found.span("drug")
+    if (found := _STOPPED_IT.search(text)) and found["thing"].lower() not in _POINTING:
+        yield f"I stopped {found['doing']} {found['thing']}.", found.span("told")
+    if found := _GOES_ON.search(text):
+        does = "work" if found["does"].lower().startswith("work") else "live"
+        yield f"I {does} {found['where']}.", found.span("told")
+    if (found := _POST_NOW.match(text)) and found["post"].lower() in JOBS - PEOPLE:
+        yield f"I am {_give_article(found['role'])} now.", found.span("role")
+    if found := _STARTS_AT.match(text):
+        when = found["when"]
+        when = f"on {when}" if re.match(rf"\d|{DAY_AND_MONTH_NAMES}", when, re.I) else when
+        did = "started" if found["way"].lower() == "started" else "start"
+        whole = _SAYS_NO_MORE.match(text, found.end())
+        yield f"I {did} at {found['firm']} {when}.", found.span(0 if whole else "when")
+    if (found := _INSTEAD.search(text)) and (habit := _find_habit(found)):
+        yield f"I do not {habit} any more.", found.span("old")
     if (found := _HOME.search(text)) and not is_passing(text):
         yield f"I live in {found['place'] or found['new']} now.", found.span()
     if (found := _NEW_HOLDER.search(text)) and _is_post(found["role"]):
@@ -332,6 +426,19 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
         yield f"My manager is {found['boss']} now.", found.span()
     if found := _IN_THE_ROOM.search(text):
         yield f"My flatmate is {found['name']} now.", found.span()
+
+
+def _find_habit(found: re.Match[str]) -> str:
+    """What was done till now where something else is done by now; "" for what was done once."""
+    verb, way = found["verb"].lower(), (found["way"] or "").lstrip("'’ ").lower()
+    if not (found["before"] or found["now"]) or way == "ve":
+        return ""
+    lemma = find_lemma(verb)
+    goes_on = bool(way) and verb.endswith("ing")
+    if not goes_on and (way or lemma != verb or is_past_form(verb)):
+        return ""
+    done = re.match(r"(?P<verb>\w{2,}ing)\b(?P<rest>.*)", found["old"])  # "instead of driving"
+    return f"{find_lemma(done['verb'])}{done['rest']}" if done else f"{lemma} {found['old']}"
 
 
 def _is_post(role: str) -> bool:
@@ -430,6 +537,9 @@ def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
             yield CompletedStatement(
                 f"My {found['animal']} is called {found['name']}.", at, start + found.end("name")
             )
+        elif found := _NAMED_LATER.match(text):
+            told = f"My {found['animal'].lower()} is called {found['name']}."
+            yield CompletedStatement(told, start + found.start("name"), start + found.end("name"))
         elif found := _BIRTHDAY.match(text):
             yield CompletedStatement(f"My birthday is {found['day']}.", start, end)
         elif found := _FIRST_DAY.match(text):

@@ -36,7 +36,7 @@ from memoryhub.engines.local.claims.whereabouts import (
     is_place,
 )
 from memoryhub.engines.local.dates.calendar import WEEKDAYS
-from memoryhub.engines.local.dates.past import find_stated_end, widen_range
+from memoryhub.engines.local.dates.past import find_stated_end, tells_bound, widen_range
 from memoryhub.engines.local.grammar.antecedents import (
     find_antecedent,
     find_place_spoken_of,
@@ -79,7 +79,9 @@ from memoryhub.engines.local.grammar.verbs import (
     LIFE_VERBS,
     LIKING_VERBS,
     is_dictionary_noun,
+    is_past_form,
 )
+from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import FactCandidate, Polarity, SourceSpan, SpeechAct, TimeSpan
 
 if TYPE_CHECKING:
@@ -197,6 +199,9 @@ class _TurnReader:
                 before = fact or before
                 if not made and self._may_attach(clause, own, before, known):
                     made = self._attach(self.facts[-1], offset, clause, heads)
+                elif not made and self._turns_back(clause, before):
+                    self._attach(self.facts[-1], offset, clause, heads)
+                    continue
                 inside = {t.i for t in clause.subject.subtree} if clause.subject else set()
                 beside = [t for t in own if t.i not in inside]
                 if not made and (self.first or salience.is_specific(beside, frozenset())):
@@ -237,6 +242,12 @@ class _TurnReader:
             return True
         valued = bool(self.facts[-1].predicate_key)  # its text is to stay what it is
         return self.turn.scene.assisted and not valued and salience.is_specific(own, frozenset())
+
+    def _turns_back(self, clause: Clause, before: FactCandidate | None) -> bool:
+        """Whether "but" opens it: what was told just before is not to be read without "but I said
+        no", "but he turned it down"."""
+        told = before is not None and bool(self.facts) and self.facts[-1] is before
+        return _opens_with_but(clause) and told and not self.facts[-1].predicate_key
 
     def _attach(
         self, fact: FactCandidate, offset: int, clause: Clause, heads: set[int]
@@ -408,6 +419,11 @@ def _is_about_it(clause: Clause) -> bool:
     return clause.subject is not None and clause.subject.lower_ in ("it", "that", "they")
 
 
+def _opens_with_but(clause: Clause) -> bool:
+    first = clause.head.left_edge
+    return "but" in (first.lower_, first.nbor(-1).lower_ if first.i else "")
+
+
 def _points_back(clause: Clause, known: Mapping[int, str]) -> bool:
     subject = clause.subject
     if subject is None or subject.i in known:
@@ -549,7 +565,7 @@ def _finish_fact(draft: _ClauseDraft) -> FactCandidate:
         cardinality="single" if _has_one_value(draft, found) else "multi",
         kind=derive_kind(clause, polarity, found.key),
         polarity=polarity,
-        event=None if _is_corrected_weekday(draft, event) else event,
+        event=None if _is_corrected_day(draft, event) else event,
         confidence=_score_confidence(draft),
         correction=is_correction(clause.head.sent.text),
         sources=(_locate_source(draft),),
@@ -600,11 +616,21 @@ def _is_in_past_tense(verb: Token) -> bool:
     return (verb.tag_ == "VBD" and not passive) or went_on
 
 
-def _is_corrected_weekday(draft: _ClauseDraft, event: TimeSpan | None) -> bool:
-    """A weekday put right belongs to the day it was first told on, which is not known here."""
-    past = event is not None and event.end <= draft.turn.utterance.at
-    named = event is not None and event.text.lower().startswith(tuple(WEEKDAYS))
-    return past and named and is_correction(draft.clause.head.sent.text)
+# "The 15th, not the 14th": of which month was told before.
+_DAY_PUT_RIGHT = re.compile(r"\bnot (?:on )?the \d{1,2}(?:st|nd|rd|th)\b", re.I)
+_BARE_DAY = re.compile(r"the \d{1,2}(?:st|nd|rd|th)", re.I)
+
+
+def _is_corrected_day(draft: _ClauseDraft, event: TimeSpan | None) -> bool:
+    """A weekday or a day of a month put right belongs to the week or the month it was first told
+    of, which is not known here."""
+    if event is None:
+        return False
+    said = draft.clause.head.sent.text
+    if _BARE_DAY.fullmatch(event.text) and _DAY_PUT_RIGHT.search(said):
+        return True
+    past = event.end <= draft.turn.utterance.at
+    return past and event.text.lower().startswith(tuple(WEEKDAYS)) and is_correction(said)
 
 
 def _score_confidence(draft: _ClauseDraft) -> float:
@@ -636,7 +662,21 @@ def _restore_auxiliary(draft: _ClauseDraft) -> str:
         return ""
     if "been" in opening:
         return "has "
+    if _is_done_to_speaker(draft.clause):
+        return "was "
     return "is " if "gon" in opening or (head.tag_ == "VBG" and len(opening) == 1) else ""
+
+
+# What is done to somebody and by nobody to nothing: "laid off today", "diagnosed with asthma".
+_DONE_TO_SOMEBODY = split_words("""
+    diagnose fire sack lay promote evict admit prescribe suspend demote expel furlough discharge
+""")
+
+
+def _is_done_to_speaker(clause: Clause) -> bool:
+    head = clause.head
+    done = head.lemma_.lower() in _DONE_TO_SOMEBODY and is_past_form(head.text)
+    return done and clause.main == head and not any(clause.children("dobj", "aux", "auxpass"))
 
 
 def _format_subject(draft: _ClauseDraft) -> str:
@@ -736,12 +776,22 @@ def _find_event(draft: _ClauseDraft) -> TimeSpan | None:
     source = _locate_source(draft)
     inside = [t for t in draft.turn.times if source.start <= t.at < source.end]
     if inside:
-        return inside[0]
+        bounds = tells_bound(draft.turn.utterance.text, inside[0]) and _is_so_now(draft.clause)
+        return None if bounds else inside[0]
     span = draft.clause.head.sent
     start, end = span.start_char + draft.offset, span.end_char + draft.offset
     near = [t for t in draft.turn.times if start <= t.at < end]
     alone = len(near) == 1 and near[0].at < source.start
     return near[0] if alone and not _is_ongoing(draft, near[0]) else None
+
+
+def _is_so_now(clause: Clause) -> bool:
+    """A state told in the present: "I'm in Rome until Friday", "the shop is closed till May"."""
+    now = clause.head.tag_ in ("VBP", "VBZ") or any(
+        c.tag_ in ("VBP", "VBZ") for c in clause.head.children if c.dep_ in ("aux", "auxpass")
+    )
+    ahead = clause.head.lower_ in ("going", "gon") and len(clause.chain) > 1
+    return now and not ahead and not is_event(clause)
 
 
 def _is_ongoing(draft: _ClauseDraft, time: TimeSpan) -> bool:
@@ -755,8 +805,11 @@ def _is_ongoing(draft: _ClauseDraft, time: TimeSpan) -> bool:
 def _attach_clause(
     fact: FactCandidate, turn: ParsedTurn, offset: int, clause: Clause, heads: set[int]
 ) -> FactCandidate:
-    """The fact with a coordinate clause about "it" told along with it."""
-    if clause.subject is None or clause.subject.lower_ not in ("it", "that", "they", "he", "she"):
+    """The fact with a coordinate clause about "it" told along with it, or one that turns it back
+    with "but"."""
+    but = _opens_with_but(clause)
+    subject = clause.subject.lower_ if clause.subject is not None else ""
+    if subject not in ("it", "that", "they", "he", "she", *(("i", "we") if but else ())):
         return fact
     tokens = _collect_told(clause, heads, turn.scene.list_first_names())
     if not tokens or len(tokens) > 12 or salience.is_empty_clause(clause):
@@ -764,4 +817,5 @@ def _attach_clause(
     words = _lower_first_letter(rewrite_tokens(tokens, Voice(turn.scene)), tokens[0])
     end = tokens[-1].idx + len(tokens[-1]) + offset
     source = replace(fact.sources[0], end=max(end, fact.sources[0].end))
-    return replace(fact, text=format_sentence(f"{fact.text[:-1]}, and {words}"), sources=(source,))
+    told = format_sentence(f"{fact.text[:-1]}, {'but' if but else 'and'} {words}")
+    return replace(fact, text=told, sources=(source,))

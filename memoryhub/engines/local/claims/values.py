@@ -60,6 +60,10 @@ _NAMED_FIRM = re.compile(
 )
 
 
+# "A startup called Lumenly", which is what its name is kept as.
+_CALLED_FIRM = re.compile(r"an? (?:[\w-]+ ){1,4}(?:called|named) (?P<firm>[A-Z].*)")
+
+
 def _normalise_job(fact: FactCandidate) -> FactCandidate:
     """A job named by its verb ("teaches art at Elm School"), or left ("quit the job at Elm"); a
     firm by its name."""
@@ -67,12 +71,42 @@ def _normalise_job(fact: FactCandidate) -> FactCandidate:
         return set_value(
             replace(fact, predicate_key="works_at", cardinality="single"), firm["firm"]
         )
+    called = _CALLED_FIRM.fullmatch(fact.object) if fact.predicate_key == "works_at" else None
+    if called:
+        return set_value(fact, called["firm"])
     if re.match(r"teach(?:es)?\b", fact.verb) and not fact.predicate_key and _extract_firm(fact):
         return replace(fact, predicate_key="works_as", cardinality="single", object="teacher")
-    left = re.search(r"\b(?:notice|job|position) (?:at|with) [A-Z]", fact.text)
+    left = re.search(r"\b(?:notice|resignation|job|position) (?:at|with) [A-Z]", fact.text)
     if fact.polarity != "ended" or not left:
+        if (ended := _end_lost_job(fact)) is not None:
+            return ended
         return replace(fact, object="") if _is_any_job_ended(fact) else fact
     return replace(fact, predicate_key="works_at", cardinality="single", object=_extract_firm(fact))
+
+
+# "Sent in my resignation", "got laid off": where no firm is named, whatever job there was is over.
+_RESIGNED = re.compile(r"\b(?:notice|resignation)\b(?! period)")
+_DISMISSED = re.compile(
+    r" (?:was|got|has been|['’]s been)(?: just| also)? (?:laid off|fired(?! up)|sacked"
+    r"|let go(?! of)|made redundant)\b"
+    r"(?: (?:from|by|at) (?P<firm>[A-Z][\w&'’-]*(?: [A-Z][\w&'’-]*)*))?"
+)
+_HOUSING = re.compile(r"\b(?:flat|house|landlord|landlady|apartment|room|lease|rent|tenan\w+)\b")
+
+
+def _end_lost_job(fact: FactCandidate) -> FactCandidate | None:
+    """The fact as the end of a job, if it tells of giving one up or of being dismissed."""
+    if fact.predicate_key or fact.polarity in ("planned", "denied"):
+        return None
+    given = fact.polarity == "ended" and _RESIGNED.search(fact.object) is not None
+    given = given and not _HOUSING.search(fact.text)
+    dismissed = _DISMISSED.match(fact.text.removeprefix(fact.subject))
+    if not given and dismissed is None:
+        return None
+    firm = (dismissed["firm"] if dismissed else "") or ""
+    key = "works_at" if firm else "works_as"
+    ended = replace(fact, predicate_key=key, cardinality="single", polarity="ended")
+    return replace(ended, object=firm, complement="")
 
 
 def _is_any_job_ended(fact: FactCandidate) -> bool:

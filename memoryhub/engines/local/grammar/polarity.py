@@ -19,6 +19,7 @@ _PLANNING_VERBS = split_words(
     "plan want hope intend aim prepare wish think look consider decide dream"
 )
 _LOSING_VERBS = split_words("quit leave lose resign sell")
+_GIVING_VERBS = split_words("give hand put send submit tender turn email post deliver serve")
 _MOVING_VERBS = split_words("move relocate emigrate")
 _PUTTING_OFF_VERBS = split_words(
     "move reschedule postpone push put bring change shift shove bump knock switch delay"
@@ -80,9 +81,13 @@ def _is_stopping(clause: Clause) -> bool:
     gone = head.lower_ == "quit" or head.lemma_.lower() in _LOSING_VERBS
     if head.lemma_.lower() == "sell" and head.tag_ in ("VBD", "VBN"):
         return any(_is_known_thing(c) for c in clause.children("dobj"))
-    given = {c.lower_ for c in clause.children("dobj")} & {"notice", "resignation"}
-    if given and head.lemma_.lower() in ("give", "hand", "put"):
-        return True  # "handed in my notice"
+    # "Handed in my notice", "sent in my resignation", "sent off my resignation letter".
+    into = (c for p in clause.children("prep") if p.lower_ == "in" for c in p.children)
+    given = (*clause.children("dobj"), *into)  # the parser may take "in my notice" for a place
+    things = {t.lower_ for c in given for t in (*c.lefts, c)}
+    leaves = things & {"notice", "resignation"} and head.tag_ in ("VBD", "VBN")
+    if leaves and head.lemma_.lower() in _GIVING_VERBS:
+        return True
     job = any(c.lemma_.lower() in ("job", "position", "post") for c in clause.children("dobj"))
     return head.lemma_.lower() in ENDING_VERBS or head.lower_ == "quit" or (gone and job)
 
