@@ -14,7 +14,11 @@ from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
 from memoryhub.dialogues.messages import normalise_text
-from notes.facts.words import is_about_same_thing, is_small_correction
+from notes.facts.words import (
+    is_about_same_thing,
+    is_small_correction,
+    names_one_of_several,
+)
 
 
 class ResolutionOp(StrEnum):
@@ -260,8 +264,17 @@ def _find_denied_claims(new: ClaimT, held: Sequence[ClaimT]) -> list[ClaimT]:
         if claim.owner == new.owner
         and claim.valid_to is None
         and claim.polarity == "holds"
+        and not _is_told_beside(new, claim)
+        and not names_one_of_several(new.object, claim.object)
         and is_about_same_thing(new.text, new.owner, claim.text)
     ]
+
+
+def _is_told_beside(new: Claim, old: Claim) -> bool:
+    """What is over with what was told at once, and not the end of that: "my wife Edna passed away"
+    and that she was the wife, "takes the 16 instead of the 49"."""
+    told = old.kind == "event" or " instead of " in old.text
+    return told and old.asserted_at == new.asserted_at
 
 
 _JOB_PREDICATES = ("works_as", "works_at")

@@ -24,6 +24,7 @@ from notes.facts.decide import (
     may_change_claim,
     normalise_value,
 )
+from notes.facts.words import names_one_of_several
 
 ContradictionPolicy = Literal["supersede", "retract", "keep_both"]
 JudgeTrust = Literal["confirm", "guarded", "trusted"]
@@ -98,6 +99,8 @@ def _decide_by_verdict(
         if is_model and op in ("contradict", "deny"):
             return ClaimDecision(ResolutionOp.REVIEW, "a plan, said to change what is held", old)
         return ClaimDecision(ResolutionOp.ADD, "a plan changes nothing yet")
+    if op == "deny" and not is_model and names_one_of_several(new.object, old.object):
+        return ClaimDecision(ResolutionOp.ADD, "the rest of what is held may be so")
     if op == "same":
         decision = _decide_same(new, old)
     elif op == "augment":

@@ -61,6 +61,18 @@ def is_about_same_thing(new: str, owner: str, held: str) -> bool:
     return bool(thing) and thing <= extract_stems(held)
 
 
+_AND = re.compile(r",? (?:and|plus|also) |, (?:and |plus |also )?")
+
+
+def names_one_of_several(thing: str, held: str) -> bool:
+    """Whether it is one thing of a list: who stopped "ramipril" still takes the metformin of
+    "metformin and ramipril"."""
+    listed = [extract_stems(each) for each in _AND.split(held.rstrip("."))]
+    named = extract_stems(thing)
+    within = [named <= each for each in listed if each]
+    return bool(named) and any(within) and not all(within)
+
+
 def is_small_correction(new: str, old: str) -> bool:
     """Whether one is the other with a few words put right ("on Tuesday" for "on Monday")."""
     a, b = _split_words(new), _split_words(old)

@@ -130,6 +130,23 @@ def test_a_denial_ends_what_it_denies_and_only_that() -> None:
     assert (decision.op, decision.target) == (ResolutionOp.END, coffee)
 
 
+def test_one_thing_of_a_list_that_is_over_leaves_the_others() -> None:
+    pills = PlainClaim("Ana takes metformin and ramipril.", "metformin and ramipril")
+    pills = replace(pills, predicate_key="", cardinality="multi")
+    stopped = replace(pills, text="Ana does not take ramipril any more.", object="ramipril")
+    assert decide_claim(replace(stopped, polarity="ended"), [pills]).op is ResolutionOp.ADD
+    alone = replace(pills, text="Ana takes ramipril.", object="ramipril")
+    decision = decide_claim(replace(stopped, polarity="ended"), [pills, alone])
+    assert (decision.op, decision.target) == (ResolutionOp.END, alone)
+
+
+def test_what_was_told_at_once_is_no_end_of_what_happened() -> None:
+    died = PlainClaim("Ana's wife Edna passed away.", "", owner="Edna", predicate_key="")
+    died = replace(died, cardinality="multi", kind="event")
+    was = replace(died, text="Edna was Ana's wife.", kind="state", polarity="ended")
+    assert decide_claim(was, [died]).op is ResolutionOp.ADD
+
+
 def test_a_job_that_was_left_is_known_by_some_of_its_words() -> None:
     job: dict[str, Any] = {"predicate_key": "works_at", "verb": "works at"}
     pub = make_home_claim("the Anchor pub", text="Ana works at the Anchor pub.", **job)
