@@ -6,6 +6,7 @@ dialogue was read; in between, an attribute whose fact no longer holds is simply
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
@@ -13,6 +14,7 @@ from datetime import datetime
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from memoryhub.dialogues.messages import normalise_text
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.models import Space
 from notes.facts.validity import filter_current, is_fact_current
@@ -62,16 +64,53 @@ def load_profile(space: Space, at: datetime) -> list[ProfileAttribute]:
     ]
 
 
+# "Starts at Brightwell on 1 November", and not "hopes to".
+_STARTS_POST = re.compile(
+    r"(?!.*\b(?:hop\w+|want\w*|might|may|could|would|plan\w*|like)\b)"
+    r".*\b(?:start(?:s|ing)?|join(?:s|ing)?|begin(?:s|ning)?)\b|入职|上班",
+    re.I,
+)
+_POSTS = ("works_at", "works_as")
+
+
 def find_source_facts(space: Space, at: datetime, *, sensitive: bool) -> dict[str, Fact]:
-    """The fact that fills each attribute at `at`: the newest that holds."""
+    """The fact that fills each attribute at `at`: the newest that holds, or a post that somebody
+    was to start and whose day has come, if nothing was said against it since."""
     rows = filter_current(Fact.objects.filter(space=space, owner__in=space.called_names), at)
-    rows = rows.filter(predicate_key__in=ATTRIBUTES_BY_PREDICATE, polarity="holds")
+    rows = rows.filter(predicate_key__in=ATTRIBUTES_BY_PREDICATE)
+    held = [*rows.filter(polarity="holds"), *_find_begun_posts(rows, at)]
     found: dict[str, Fact] = {}
-    for fact in rows.order_by("valid_from", "asserted_at", "id"):
+    for fact in sorted(held, key=lambda each: (_get_start(each), each.asserted_at, each.id)):
         key = ATTRIBUTES_BY_PREDICATE[fact.predicate_key]
         if sensitive or key not in SENSITIVE_ATTRIBUTES:
             found[key] = fact
     return found
+
+
+def _find_begun_posts(rows: QuerySet[Fact], at: datetime) -> list[Fact]:
+    posts = rows.filter(predicate_key__in=_POSTS)
+    begun = posts.filter(polarity="planned", event_from__lte=at)
+    over = list(posts.filter(polarity__in=["ended", "denied"]))
+    return [
+        fact
+        for fact in begun
+        if _STARTS_POST.match(fact.text)
+        and not any(each.asserted_at > fact.asserted_at and _tells_of(each, fact) for each in over)
+    ]
+
+
+def _tells_of(end: Fact, post: Fact) -> bool:
+    """Whether an end is told of this post: by its name, or of whatever job there was since."""
+    named, value = normalise_text(read_fact_value(end)), normalise_text(read_fact_value(post))
+    same = end.predicate_key == post.predicate_key and (named in value or value in named)
+    begun = post.event_from is not None and end.valid_from >= post.event_from
+    return same or (begun and not (end.object or end.complement))
+
+
+def _get_start(fact: Fact) -> datetime:
+    """From when it is so: what was planned, from its day on."""
+    day = fact.event_from if fact.polarity == "planned" else None
+    return day or fact.valid_from
 
 
 def mirror_profile(space: Space, changes: ChangeSet, *, sensitive: bool) -> int:

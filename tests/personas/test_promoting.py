@@ -397,6 +397,27 @@ def test_I3_the_profile_mirrors_facts_while_they_hold(hub: ScriptedHub) -> None:
         assert (home.value, home.fact_id, home.corrected_by) == ("Braga", None, "ida")
 
 
+def test_a_post_whose_first_day_has_come_fills_the_profile(hub: ScriptedHub) -> None:
+    with tenant_scope(hub.tenant.id):
+        space, day = hub.space, timedelta(days=1)
+        told: Any = {"predicate_key": "works_at", "valid_from": hub.now - 30 * day}
+        make_fact(space, "Ana works at Harlow.", object="Harlow", **told)
+        ahead: Any = {**told, "polarity": "planned", "asserted_at": hub.now - 20 * day}
+        hoped: Any = {"event_from": hub.now - 2 * day, "event_to": hub.now - day}
+        begun: Any = {"event_from": hub.now - 9 * day, "event_to": hub.now - 8 * day}
+        later: Any = {"event_from": hub.now + day, "event_to": hub.now + 2 * day}
+        make_fact(space, "Ana hopes to start at Orla.", object="Orla", **ahead, **hoped)
+        make_fact(space, "Ana starts at Brightwell.", object="Brightwell", **ahead, **begun)
+        make_fact(space, "Ana starts at Nettle.", object="Nettle", **ahead, **later)
+        assert profile.find_source_facts(space, hub.now, sensitive=False)["works_at"].object == (
+            "Brightwell"
+        )
+        over: Any = {**told, "polarity": "ended", "valid_from": hub.now - 3 * day}
+        make_fact(space, "Ana left Brightwell.", object="Brightwell", **over)
+        found = profile.find_source_facts(space, hub.now, sensitive=False)
+        assert found["works_at"].object == "Harlow"
+
+
 def test_the_portrait_is_made_of_traits_and_profile_and_no_agent_edits_it(
     hub: ScriptedHub, warm: WarmMemory
 ) -> None:
