@@ -1,0 +1,179 @@
+"""What people type in a hurry: without apostrophes and capitals, shouted, with "btw" in the middle;
+and what they tell there of jobs, medicine and what is done in place of something else."""
+
+from __future__ import annotations
+
+import pytest
+
+from memoryhub.engines.types import Exchange, FactCandidate
+from tests.engines.local.dialogue import ENGINE, make_utterances
+from tests.engines.local.test_local_statements import tell, tell_texts
+
+
+def tell_knowing(text: str, *names: str) -> list[FactCandidate]:
+    """What is told where these people are known already."""
+    said = make_utterances(("user-31", text))
+    exchange = Exchange(said, (), ("user-31",), "user-31", names=names)
+    return list(ENGINE.extract_memories([exchange])[0].facts)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("GOT THE JOB!!!", "User-31 got the job."),
+        ("IM MOVING TO LEEDS", "User-31 is moving to Leeds."),
+        ("were moving to Hull in spring", "User-31 and others are moving to Hull in spring."),
+        (
+            "my mums in hospital with a broken hip",
+            "User-31's mum is in hospital with a broken hip.",
+        ),
+        ("ill be in Cork all week", "User-31 will be in Cork all week."),
+        ("ive stopped vaping btw, 9 days", "User-31 has stopped vaping, 9 days."),
+        ("sorry the wedding is in Bath", "User-31's wedding is in Bath."),
+        ("no wait my sister turned 30 last week", "User-31's sister turned 30 last week."),
+        ("I'm a baker at Doughty's rn", "User-31 is a baker at Doughty's now."),
+        ("my son has asthma and the nurse gave him a spacer", "User-31's son has asthma."),
+        ("I have type 2 diabetes", "User-31 has type 2 diabetes."),
+        ("maternity leave from 20 may", "User-31: maternity leave from 20 May."),
+        ("diagnosed with coeliac in march", "User-31 was diagnosed with coeliac in March."),
+        (
+            "the physio offered me a belt but I said no",
+            "User-31's physio offered User-31 a belt, but User-31 said no.",
+        ),
+        (
+            "my cousin offered me a job in his garage but i turned it down",
+            "User-31's cousin offered User-31 a job in his garage, but User-31 turned it down.",
+        ),
+    ],
+)
+def test_what_is_typed_in_a_hurry_is_read(text: str, told: str) -> None:
+    assert told.lower() in [each.lower() for each in tell_texts(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "untold"),
+    [
+        ("The dog hurt its back.", "is back"),
+        ("My gran was ill last week.", "will"),
+        ("The kids were sleeping when I got in.", "we"),
+        ("I sent it to HR and IT and QA.", "hr "),
+        ("We met two mums in the park.", "mum is"),
+    ],
+)
+def test_what_only_looks_like_it_stays(text: str, untold: str) -> None:
+    assert not [each for each in tell_texts(text) if f" {untold} " in each.replace(".", " ")]
+
+
+def test_a_known_name_is_one_however_it_is_typed() -> None:
+    told = tell_knowing("fergus kept the car. no will to cook", "Fergus", "Will")
+    assert ("Fergus", "Fergus kept the car.") in [(each.owner, each.text) for each in told]
+    assert "Will" not in [each.owner for each in told]
+
+
+def test_a_name_written_with_its_capital_before_is_known() -> None:
+    told = tell("I share a flat with Fergus. fergus broke the oven yesterday")
+    assert "Fergus" in [each.owner for each in told]
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("laid off today", "works_as", ""),
+        ("I was let go from Harlow Labs yesterday", "works_at", "Harlow Labs"),
+        ("sent in my resignation this morning", "works_as", ""),
+        ("I emailed my resignation letter to the head", "works_as", ""),
+    ],
+)
+def test_a_job_given_up_by_letter_or_lost_is_over(text: str, key: str, value: str) -> None:
+    (over,) = (each for each in tell(text) if each.predicate_key)
+    assert (over.predicate_key, over.object, over.polarity) == (key, value, "ended")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have to write my resignation letter",
+        "We gave notice on the flat",
+        "I nearly got fired",
+        "I got fired up for the match",
+        "The club laid off half the team",
+    ],
+)
+def test_what_ends_no_job(text: str) -> None:
+    assert not [each for each in tell(text) if each.predicate_key.startswith("works")]
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value", "polarity"),
+    [
+        ("starting 1 december at Saltmarsh", "works_at", "Saltmarsh", "planned"),
+        ("I work at a startup called Lumenly", "works_at", "Lumenly", "holds"),
+        ("got promoted! senior analyst now", "works_as", "senior analyst", "holds"),
+        ("im Bea, 34, mum of two, live in Truro", "lives_in", "Truro", "holds"),
+        ("My brother works at Aldi until the end of August", "works_at", "Aldi", "holds"),
+    ],
+)
+def test_jobs_and_homes_told_on_the_way(text: str, key: str, value: str, polarity: str) -> None:
+    told = [(e.predicate_key, e.object or e.complement, e.polarity) for e in tell(text)]
+    assert (key, value, polarity) in told
+
+
+@pytest.mark.parametrize(
+    ("text", "now", "over"),
+    [
+        (
+            "I take the 16 instead of the 49 now",
+            "User-31 takes the 16 instead of the 49 now.",
+            "User-31 does not take the 49 any more.",
+        ),
+        (
+            "these days I'm fine. I now cycle to work instead of driving",
+            "User-31 now cycles to work instead of driving.",
+            "User-31 does not drive any more.",
+        ),
+        (
+            "The doctor stopped the ramipril and put me on amlodipine",
+            "User-31 takes amlodipine now.",
+            "User-31 does not take ramipril any more.",
+        ),
+        (
+            "my gp switched me from citalopram to sertraline",
+            "User-31 takes sertraline now.",
+            "User-31 does not take citalopram any more.",
+        ),
+        (
+            "melatonin gave me odd dreams so i quit taking it",
+            "Melatonin gave User-31 odd dreams.",
+            "User-31 stopped taking melatonin.",
+        ),
+    ],
+)
+def test_what_is_done_in_place_of_something_ends_that(text: str, now: str, over: str) -> None:
+    told = {each.text.lower(): each.polarity for each in tell(text)}
+    assert now.lower() in told
+    assert told[over.lower()] == "ended"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I took the bus instead of the train yesterday",
+        "I would take the 16 instead of the 49 now",
+        "My manager put me on nights",
+        "The doctor put me on hold",
+    ],
+)
+def test_what_was_done_once_or_by_another_ends_nothing(text: str) -> None:
+    told = tell_texts(text)
+    assert not [each for each in told if "any more" in each or each.endswith(" now.")]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("found a new flatmate, Noor, she's a nurse", "User-31's flatmate is Noor now."),
+        ("got a dog from the shelter, named her Biscuit", "User-31's dog is called Biscuit."),
+    ],
+)
+def test_who_is_new_is_known_by_name_without_an_i(text: str, told: str) -> None:
+    assert told.lower() in [each.lower() for each in tell_texts(text)]
