@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils import timezone
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -37,8 +38,17 @@ SPACES = Resource(
         "SpaceDetails",
         counts=define_answer(
             "SpaceCounts",
-            "How many memories of each kind there are.",
-            **dict.fromkeys((*COUNTED_KINDS, "waiting", "failed"), int),
+            "How many memories of each kind there are, and jobs that are not done.",
+            **dict.fromkeys(COUNTED_KINDS, int),
+            waiting=Annotated[
+                int,
+                Field(
+                    description="Jobs that are due: of reading, and of what follows it, such as"
+                    " topics, episodes and vectors. Of a search, `pending_turns` tells how many"
+                    " messages are not read yet."
+                ),
+            ],
+            failed=Annotated[int, Field(description="Jobs that were given up.")],
         ),
     ),
     load_details=_count_memories,

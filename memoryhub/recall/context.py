@@ -41,11 +41,15 @@ from memoryhub.recall.render.prompt import (
     format_memory_line,
 )
 from memoryhub.recall.render.results import (
-    ConflictingMemories,
+    Conflicts,
     ContextSection,
+    Degraded,
     DroppedMemory,
     Explanation,
+    Insufficient,
     MemoryItem,
+    PendingTurns,
+    Unverified,
 )
 from memoryhub.recall.retrieve import RetrievalScope
 from memoryhub.recall.unasked import UNRATED_SECTIONS, load_unasked_items
@@ -70,11 +74,11 @@ class MemoryContext:
     ranked: Sequence[UUID] = ()
     handles: Mapping[str, UUID] = field(default_factory=dict)
     left_out: int = 0
-    insufficient: bool = False
-    degraded: Sequence[str] = ()
-    unverified: bool = False
-    conflicts: Sequence[ConflictingMemories] = ()
-    pending_turns: int = 0
+    insufficient: Insufficient = False
+    degraded: Degraded = ()
+    unverified: Unverified = False
+    conflicts: Conflicts = ()
+    pending_turns: PendingTurns = 0
     rounds: int = 1
     took_ms: dict[str, float] = field(default_factory=dict)
     explain: Explanation | None = None
@@ -137,7 +141,7 @@ def build_context(
         most = _compute_limit_per_kind(ask)
         wanted = RetrievalScope(chosen, _MAX_FINDINGS, most, seen=there, explain=explain)
         first = retrieve.retrieve_memories(ask, wanted, clock)
-        clashing = conflicts.find_conflicts([*parts.get("shelf", ()), *first.items], visibility.at)
+        clashing = conflicts.list_conflicts(ask, [*parts.get("shelf", ()), *first.items])
         hidden = explanation.find_hidden(ask, chosen) if explain else []
     first.items = rerank.rerank_items(ask, consultant, first.items, clock)
     judged = retrieve.judge_retrieval(ask, consultant, first, wanted, clock)

@@ -121,7 +121,7 @@ def search_memories(
         first.place_successors()
         first.cut_to(wanted)
     first.put_first(named)
-    clashing = conflicts.find_conflicts(first.list_relevant(), visibility.at)
+    clashing = conflicts.list_conflicts(ask, first.list_relevant())
     judged = retrieve.judge_retrieval(ask, consultant, first, wanted, clock)
     best = wanted.cut_to_limit(_add_nearest(judged.items, first.items if nearest else ()))
     shown, tokens = pack.fit_token_budget(best, budget_tokens, count_tokens)

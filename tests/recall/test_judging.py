@@ -22,10 +22,11 @@ from memoryhub.recall.question import intents
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
 from notes.history.change_set import serialize_row
-from notes.models import Fact, Note
+from notes.models import Fact, Note, Proposal
 from notes.quality import echoes
 from notes.retention import decay
 from notes.retention.curve import compute_fade_time, draw_chance
+from notes.review.proposals import propose_change
 from tests.recall.scene import RecallScene
 from tests.support.snapshot import RECALL_COUNTERS, take_snapshot
 
@@ -197,6 +198,35 @@ def test_AA6_current_facts_that_can_not_all_hold_are_reported(scene: RecallScene
     ).conflicts
     assert set(found.ids) == {a.id, b.id}
     assert c.id not in found.ids
+
+
+@pytest.mark.parametrize("kind", ["conflict", "overwrite"])
+def test_what_waits_for_a_person_is_reported_with_what_it_is_about(
+    scene: RecallScene, kind: str
+) -> None:
+    """As long as nobody has answered, it is not known which of the two is true."""
+    scene.set_vectors(town=[1, 0], kettle=[0, 1])
+    held = scene.add_fact("the town is Rome")
+    beside = scene.add_fact("the town is Oslo", confidence=0.3) if kind == "conflict" else None
+    scene.add_fact("the kettle is red")
+    payload = {"op": "supersede", "fact_id": str(beside.id) if beside else None}
+    with tenant_scope(scene.space.tenant_id):
+        case = propose_change(
+            scene.space, kind, "x", "told of others", scene.hub.now, payload=payload, row=held
+        )
+    ids = (held.id, beside.id) if beside else (held.id,)
+
+    def list_told(question: str) -> list[tuple[Any, ...]]:
+        found = search_memories(scene.space, question, now=scene.hub.now)
+        packed = build_context(scene.space, question, now=scene.hub.now)
+        assert found.conflicts == packed.conflicts
+        return [(each.ids, each.why) for each in found.conflicts]
+
+    assert list_told("which town") == [(ids, "told of others")]
+    assert list_told("which kettle") == []
+    with tenant_scope(scene.space.tenant_id):
+        Proposal.objects.filter(id=case.id).update(state="rejected")
+    assert list_told("which town") == []
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,8 @@ class PreparedQuestion:
     searched. `names` are entities the question names, as far as it was asked for them, with a
     vector each where there are vectors: `name_vectors`. `window` is what was said before it in
     `session_id`. `version` is the space's policy's. `pending`: so many turns of the space waited
-    to be read when it was asked. `is_assisted`: what was said there last is talk with an assistant,
-    or the subject's alone.
+    to be read when it was asked. `has_cases`: conflicts of its claims wait for a person.
+    `is_assisted`: what was said there last is talk with an assistant, or the subject's alone.
     """
 
     space: Space
@@ -75,6 +75,7 @@ class PreparedQuestion:
     version: str = ""
     limit: int | None = None
     pending: int = 0
+    has_cases: bool = False
     is_read_by_rules: bool = True  # what is known was made of the turns by no model
     is_assisted: bool = False
 
@@ -94,13 +95,14 @@ class PreparedQuestion:
 @dataclass(frozen=True, slots=True)
 class SpaceSearchState:
     """How a space stands when it is asked: its policy and the version of that, by which vectors
-    it is searched, how many of its turns wait to be read, which engine reads them, and whether an
-    assistant spoke among the latest."""
+    it is searched, how many of its turns wait to be read, whether conflicts of its claims wait for a
+    person, which engine reads them, and whether an assistant spoke among the latest."""
 
     policy: Policy
     version: str
     model: str
     pending: int
+    has_cases: bool
     engine: str
     is_assisted: bool
 
@@ -162,6 +164,7 @@ def prepare_question(
         window=window,
         version=standing.version,
         pending=standing.pending,
+        has_cases=standing.has_cases,
         is_read_by_rules=standing.engine != Tenant.Engine.LLM,
         is_assisted=standing.is_assisted,
     )
@@ -176,7 +179,10 @@ def strip_unstorable(query: str) -> str:
 _SPACE_STATE_SQL = """
 SELECT embedding_model, (
   SELECT count(*) FROM dialogues_turn
-  WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND state = 'pending'), (
+  WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND state = 'pending'), EXISTS (
+  SELECT 1 FROM notes_proposal
+  WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND state = 'open' AND row_type = 'fact'
+), (
   SELECT engine FROM tenants_tenant WHERE id = %(tenant)s), (
   SELECT bool_or(role = 'assistant')
     OR bool_and(speaker = ANY(%(called)s)) FILTER (WHERE role = 'user')
@@ -200,9 +206,12 @@ def load_space_state(space: Space) -> SpaceSearchState:
             "called": list(space.called_names),
         }
         cursor.execute(_SPACE_STATE_SQL, asked)
-        model, pending, engine, assisted = cursor.fetchone() or ("", 0, "", False)
+        found = cursor.fetchone() or ("", 0, False, "", False)
+        model, pending, has_cases, engine, assisted = found
     policy, version = effective.policy, effective.version
-    return SpaceSearchState(policy, version, model or "", pending, engine, bool(assisted))
+    return SpaceSearchState(
+        policy, version, model or "", pending, has_cases, engine, is_assisted=bool(assisted)
+    )
 
 
 def _load_engine_and_window(

@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
+from pydantic import Field
+
 from memoryhub.engines.types import AnswerSupport, GroundedAnswer
-from memoryhub.recall.render.results import ConflictingMemories, ItemKind, MemoryItem, TurnSource
+from memoryhub.recall.render.results import (
+    Conflicts,
+    Degraded,
+    Insufficient,
+    ItemKind,
+    MemoryItem,
+    PendingTurns,
+    TurnSource,
+    Unverified,
+)
 
 Span = tuple[int, int]
 
@@ -52,21 +63,27 @@ class AnswerTokens:
 
 @dataclass(frozen=True, slots=True)
 class AnswerResult:
-    """`quoted`: put together from memories word by word, no model wrote it. `abstained`: what is
-    known does not answer the question, and `text` says so. `calls`: questions to models, routing
-    and judging included. The other fields are those of a search; `degraded` may also hold
-    "answer": the model failed, and the rules answered instead.
+    """`calls`: questions to models, routing and judging included. The other fields are those of a
+    search; `degraded` may also hold "answer": the model failed, and the rules answered instead.
     """
 
     text: str
-    quoted: bool
-    abstained: bool
+    quoted: Annotated[
+        bool, Field(description="Put together from memories word by word; no model wrote it.")
+    ]
+    abstained: Annotated[
+        bool,
+        Field(
+            description="What is known does not answer the question: `text` says so, and"
+            " `citations` is empty."
+        ),
+    ]
     citations: Sequence[Citation] = ()
-    insufficient: bool = False
-    degraded: Sequence[str] = ()
-    unverified: bool = False
-    conflicts: Sequence[ConflictingMemories] = ()
-    pending_turns: int = 0
+    insufficient: Insufficient = False
+    degraded: Degraded = ()
+    unverified: Unverified = False
+    conflicts: Conflicts = ()
+    pending_turns: PendingTurns = 0
     query_truncated: bool = False
     tokens: AnswerTokens = AnswerTokens()
     calls: int = 0

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
+
+from pydantic import Field
 
 MemoryKind = Literal["fact", "turn", "note", "page", "episode"]
 # What a context may hold besides.
@@ -194,23 +196,49 @@ class Explanation:
     dropped: Sequence[DroppedMemory] = ()
 
 
+# What every question is told of how it went, as the API describes it.
+Insufficient = Annotated[
+    bool,
+    Field(
+        description="Nothing known bears on the question, or a judging model found that what there"
+        " is does not answer it."
+    ),
+]
+Degraded = Annotated[
+    Sequence[str],
+    Field(description="What was done without: dense, router, reranker, judge, answer."),
+]
+Unverified = Annotated[
+    bool, Field(description="The judge could not be asked: everything found is there.")
+]
+Conflicts = Annotated[
+    Sequence[ConflictingMemories],
+    Field(
+        description="What of the memories found can't all hold at once, and what an open case of"
+        " the inbox is about."
+    ),
+]
+PendingTurns = Annotated[
+    int, Field(description="Messages of the subject that are not read yet; 0: all are.")
+]
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """`insufficient`: nothing in the space bears on the query (E32), or the judge wants more.
 
-    `degraded`: what was lost on the way (dense, router, reranker, judge). `unverified`: the judge
-    could not be asked, so everything found is there. `tokens` of the items' texts, counted where a
-    budget was given. `took_ms` by stage. `explain` is there on request. `recall_id`: its entry in
-    the recall log, which is there some seconds later; None where nothing is logged. `unasked`: what
-    the policy hands over whatever is asked, such as the shelf and the latest exchanges.
+    `tokens` of the items' texts, counted where a budget was given. `took_ms` by stage. `explain` is
+    there on request. `recall_id`: its entry in the recall log, which is there some seconds later;
+    None where nothing is logged. `unasked`: what the policy hands over whatever is asked, such as
+    the shelf and the latest exchanges.
     """
 
     items: Sequence[MemoryItem]
-    insufficient: bool
-    degraded: Sequence[str] = ()
-    unverified: bool = False
-    conflicts: Sequence[ConflictingMemories] = ()
-    pending_turns: int = 0
+    insufficient: Insufficient
+    degraded: Degraded = ()
+    unverified: Unverified = False
+    conflicts: Conflicts = ()
+    pending_turns: PendingTurns = 0
     query_truncated: bool = False
     tokens: int | None = None
     rounds: int = 1
