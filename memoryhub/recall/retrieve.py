@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from memoryhub.dialogues.messages import normalise_text
+from memoryhub.engines.local.answers.asked import ValueKind
 from memoryhub.policies.schema import Channel
 from memoryhub.recall.candidates import channels as finding
 from memoryhub.recall.candidates.channels import graph, similar
@@ -21,7 +22,7 @@ from memoryhub.recall.question import intents
 from memoryhub.recall.question.engine import TolerantEngine
 from memoryhub.recall.question.prepare import PreparedQuestion, StageTimer
 from memoryhub.recall.ranking import fusion, rank
-from memoryhub.recall.ranking.select import MODEL_MARGIN, RULES_MARGIN
+from memoryhub.recall.ranking.select import MODEL_MARGIN, RULES_MARGIN, tells_amount
 from memoryhub.recall.render.hydrate import (
     FoundMemory,
     SourceLinks,
@@ -168,7 +169,7 @@ def retrieve_memories(
         items = _add_relations(items, every=ask.policy.recall.select != "fused")
     if not wanted.limit_per_kind:
         margin = RULES_MARGIN if ask.is_read_by_rules else MODEL_MARGIN
-        items, told = remove_duplicates(items, margin)
+        items, told = remove_duplicates(items, margin, ask.parsed_question.value)
         made.dropped += told
         with clock.measure_stage("hydrate"):
             items, made.followed = _add_successors(ask, wanted, items)
@@ -339,20 +340,24 @@ def _list_followers(followed: Mapping[UUID, Succession], turn: UUID) -> Sequence
 
 
 def remove_duplicates(
-    items: Sequence[MemoryItem], margin: float = MODEL_MARGIN
+    items: Sequence[MemoryItem], margin: float = MODEL_MARGIN, value: ValueKind = ""
 ) -> tuple[list[MemoryItem], list[DroppedMemory]]:
     """Without turns that a fact or a page here shows as its own, nor notes on pages that are here.
 
     Facts and pages stay, and take the better place: what is held true, and what was said around
     it (spec §12.2 step 5). A fact that bears on the question less by more than `margin` does not:
-    the turn says more. (what stays, what gave way)
+    the turn says more; nor one without an amount where that is the `value` that is asked for, and
+    the turn has one. (what stays, what gave way)
     """
-    shown = _map_turns_to_items(items, ("page", "fact"))
+    telling = [i for i in items if i.kind != "fact" or tells_amount(i.text, value)]
+    shown = _map_turns_to_items(telling, ("page", "fact"))
+    partly = _map_turns_to_items(items, ("fact",))
     paged = _map_turns_to_items(items, ("page",))
     kept: dict[UUID, MemoryItem] = {}
     told = []
     for item in items:
-        teller = _find_original(item, shown, paged)
+        also = {} if tells_amount(item.text, value) else partly
+        teller = _find_original(item, {**also, **shown}, paged)
         if teller is None or (teller.kind == "fact" and teller.score < item.score - margin):
             kept.setdefault(item.id, item)
             continue

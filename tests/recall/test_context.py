@@ -306,6 +306,17 @@ def test_a_fact_that_bears_much_less_leaves_its_turn_where_it_is() -> None:
     assert gone == []
 
 
+def test_a_fact_without_the_amount_asked_for_leaves_its_turn() -> None:
+    source = make_source()
+    told = "i drive for the post, 12 years by now"
+    turn = MemoryItem("turn", source.turn_id, told, 2.0, {}, START_TIME, sources=(source,))
+    fact = replace(make_item("fact", source), score=1.9, text="Ana drives for the post.")
+    assert [each.id for each in remove_duplicates([turn, fact])[0]] == [fact.id]
+    assert remove_duplicates([turn, fact], value="amount")[0] == [turn, fact]
+    silent = replace(turn, text="i drive for the post")
+    assert len(remove_duplicates([silent, fact], value="amount")[0]) == 1
+
+
 def test_what_is_always_there_does_not_count_as_recalled(scene: RecallScene) -> None:
     scene.set_vectors(kayak=[1, 0])
     (turn,) = scene.say("my kayak leaks")

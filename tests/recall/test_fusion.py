@@ -224,6 +224,20 @@ def test_a_turn_is_dropped_behind_its_fact_and_a_second_fact_keeps_its_rank() ->
     assert [s.candidate.id for s in chosen] == [fact.id for fact in facts]
 
 
+def test_a_fact_stands_for_no_turn_that_alone_tells_the_amount_asked_for() -> None:
+    turn = make_candidate(1.5)._replace(text="i drive for the post, 12 years by now")
+    fact = make_candidate(1.45, kind="fact")._replace(text="Ana drives for the post.")
+    links = {fact.id: [turn.id]}
+    for scores in ((turn, fact), (fact._replace(dense=1.6), turn)):
+        ranked = score_candidates(parse_route("where"), list(scores))
+        asked = select_distinct(ranked, links, 10, value="amount")
+        assert {each.candidate.id for each in asked} == {turn.id, fact.id}
+        assert [s.candidate.id for s in select_distinct(ranked, links, 10)] == [fact.id]
+    silent = turn._replace(text="i drive for the post")
+    ranked = score_candidates(parse_route("where"), [silent, fact])
+    assert len(select_distinct(ranked, links, 10, value="amount")) == 1
+
+
 @given(st.integers(1, 8), st.integers(0, 12))
 def test_never_more_than_the_limit(limit: int, count: int) -> None:
     ranked = score_candidates(parse_route("where"), [make_candidate(n / 10) for n in range(count)])

@@ -107,16 +107,17 @@ def rank_candidates(
     with clock.measure_stage("hydrate"):
         links = _load_links([*offered, *beside])
     margin = RULES_MARGIN if ask.is_read_by_rules else MODEL_MARGIN
-    chosen = offered[:most] if per_kind else select_distinct(offered, links, most, margin)
+    once = partial(select_distinct, margin=margin, value=ask.parsed_question.value)
+    chosen = offered[:most] if per_kind else once(offered, links, most)
     if beside and len(chosen) < most:
-        chosen += _select_others(chosen, beside, links, most - len(chosen), margin)
+        chosen += once(_list_untold(beside, chosen, links), links, most - len(chosen))
     if nearest and len(chosen) < most:
         with clock.measure_stage("candidates"):
             late = _retrieve_latest(ask, kinds, wide, known)
             rest = score_candidates(ask.parsed_question, late, used, kept=kept)
             links |= _load_links(rest)
         order = [*order, *rest]
-        chosen += _select_others(chosen, rest, links, most - len(chosen), margin)
+        chosen += once(_list_untold(rest, chosen, links), links, most - len(chosen))
     return Ranking(chosen, order, relevant, links, is_exhausted=not (relevant or hidden))
 
 
@@ -137,17 +138,12 @@ def _load_links(found: Sequence[ScoredCandidate]) -> dict[UUID, Mapping[UUID, Sp
     return {**{at: {} for at in ids}, **load_source_links(ids)}
 
 
-def _select_others(
-    chosen: Sequence[ScoredCandidate],
-    beside: Sequence[ScoredCandidate],
-    links: SourceLinks,
-    limit: int,
-    margin: float,
+def _list_untold(
+    beside: Sequence[ScoredCandidate], chosen: Sequence[ScoredCandidate], links: SourceLinks
 ) -> list[ScoredCandidate]:
-    """The first `limit` of what is only near, without what tells of turns that are shown."""
+    """What is only near, without what tells of turns that are shown."""
     shown = {turn for scored in chosen for turn in _list_turns_of(scored, links)}
-    rest = [each for each in beside if shown.isdisjoint(_list_turns_of(each, links))]
-    return select_distinct(rest, links, limit, margin)
+    return [each for each in beside if shown.isdisjoint(_list_turns_of(each, links))]
 
 
 def _retrieve_latest(

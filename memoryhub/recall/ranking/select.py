@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
+from memoryhub.engines.local.answers.asked import ValueKind, has_value
 from memoryhub.recall.ranking.score import MemoryCandidate, ScoredCandidate
 
 # Calibrated on questions with and without an answer: see docs/explanation/recall.md.
@@ -64,31 +65,43 @@ def select_distinct(
     turns_of: Mapping[UUID, Collection[UUID]],
     limit: int,
     margin: float = RULES_MARGIN,
+    value: ValueKind = "",
 ) -> list[ScoredCandidate]:
     """The first `limit`, a fact standing for the turn it was read from (spec §12.2 step 5).
 
     A fact takes the place its turn already has, unless it bears on the question so much less, by
     more than `margin`, that the turn says more; then it keeps its own, as further facts of that
-    turn do.
+    turn do. Where an amount is the `value` that is asked for, a fact without one stands for no turn
+    that tells one.
     A note gives way to its turns, and they to it, whichever ranks first.
     """
     chosen: list[ScoredCandidate] = []
     place: dict[UUID, int] = {}
     covered: set[UUID] = set()
+    partly: set[UUID] = set()  # by what tells no amount, where one is asked for
     for scored in ranked:
         own = scored.candidate
         turns = turns_of.get(own.id, ()) if own.kind != "turn" else (own.id,)
         held = next((place[turn] for turn in turns if turn in place), None)
         stands = held is not None and scored.score >= chosen[held].score - margin
+        tells = tells_amount(own.text, value)
+        stands = stands and (tells or not tells_amount(chosen[held or 0].candidate.text, value))
         if own.kind == "fact" and held is not None and stands:
             chosen[held] = scored.with_score(chosen[held].score, "source")
             for turn in turns:
                 place.pop(turn, None)
-        elif own.kind == "fact" or not (turns and covered.issuperset(turns)):
+        elif own.kind == "fact" or not (
+            turns and (covered if tells else covered | partly).issuperset(turns)
+        ):
             if len(chosen) == limit:
                 continue
             if own.kind == "turn":
                 place[own.id] = len(chosen)
             chosen.append(scored)
-        covered.update(turns)
+        (covered if tells or own.kind != "fact" else partly).update(turns)
     return chosen
+
+
+def tells_amount(text: str, value: ValueKind) -> bool:
+    """Whether it has an amount; where the `value` that is asked for is none, any text will do."""
+    return value != "amount" or has_value(text, value)
