@@ -23,6 +23,8 @@ _NO_NAMES = frozenset(
     }
 )
 _PART = r"(?:[^\W\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|-)"  # of a word in letters
+# Names as accounts are called by them: "ana-ferreira", "ana.f".
+_JOINED_NAMES = re.compile(r"([a-z]{3,})(?:[-_.][a-z]+)+")
 _CHANGES_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _OWNED = re.compile(r"['’]s?(?:\s|$)|的")  # "Ana's sister" is somebody else than Ana
 _LONG_HAN_NAME = re.compile(r"[\u4e00-\u9fff]{3,4}")
@@ -79,8 +81,12 @@ def list_short_names(name: str) -> list[str]:
 
 
 def get_first_name(name: str) -> str:
-    """("Ana Ferreira") → "Ana"; what stands for a name has no first word of its own."""
-    return name if name.casefold() in PLACEHOLDERS or not name.split() else name.split()[0]
+    """("Ana Ferreira") → "Ana", ("ana-ferreira") → "ana"; what stands for a name has no first word
+    of its own."""
+    if name.casefold() in PLACEHOLDERS or not name.split():
+        return name
+    joined = _JOINED_NAMES.fullmatch(name)
+    return joined[1] if joined and joined[1] not in _NO_NAMES else name.split()[0]
 
 
 def choose_display_name(name: str, subject: str, placeholder: str = "") -> str:

@@ -31,7 +31,8 @@ def correct_typos(text: str, told: Iterable[str] = ()) -> str:
     the wrong order, and in longer words one that is missing or too many. A word of one of the texts
     `told` is one: "edie" is who was spoken of."""
     found = {match[0] for match in islice(_WORD.finditer(text), _MOST_WORDS)}
-    found -= {word for each in told for word in _WORD.findall(each.lower())}
+    known = {word for each in told for word in _WORD.findall(each.lower())}
+    found -= known | {f"{word}s" for word in known}  # "leahs husband"
     slips = {word: right for word in found if (right := _correct_word(word))}
     return _WORD.sub(lambda match: slips.get(match[0], match[0]), text) if slips else text
 
