@@ -174,6 +174,8 @@ def _load_named_items(ask: PreparedQuestion) -> tuple[list[MemoryItem], list[Mem
         likely += load(at_hand.find_asked_kind_facts(ask, asked.kind))
     if asked.identity:
         named += load(at_hand.find_identity(ask, asked.identity))
+    if asked.kin:
+        named += load(at_hand.find_relatives(ask, asked.kin))
     if asked.wants_overview:
         named += load(at_hand.find_overview(ask))
     return likely, named

@@ -81,6 +81,15 @@ def test_all_that_is_known_is_told_also_in_words_that_name_no_relation(
     assert answered.text == " ".join(told)
 
 
+def test_relatives_are_counted_though_nobody_said_how_many_they_are(chatty: RecallWorld) -> None:
+    chatty.add_talk_with_assistant()
+    for name, role in (("Karin", "daughter"), ("Piet", "son"), ("Rita", "sister")):
+        whose = f"Ana's {role}"
+        chatty.add_fact(f"{name} is {whose}.", owner=name, verb="is", complement=whose)
+    answered = answer_question(chatty.space, "how many children do i have")
+    assert set(list_cited_texts(answered)) == {"Karin is Ana's daughter.", "Piet is Ana's son."}
+
+
 def test_what_holds_no_longer_is_no_answer_unless_asked_for(chatty: RecallWorld) -> None:
     (turn,) = chatty.add_lines("Ana: I live in Porto", at=AT + timedelta(minutes=1))
     values: dict[str, Any] = {"predicate_key": "lives_in", "object": "Porto"}

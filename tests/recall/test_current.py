@@ -144,6 +144,7 @@ SAID = (
     "安娜和老乡合租，喜欢打羽毛球。",
     "Ana is a Rotherham fan.",
     "Ana likes soup.",
+    "Ana comes from Recife and takes 10 mg of ramipril.",
 )
 
 

@@ -24,9 +24,7 @@ from notes.models import Proposal
 _KINDS = (Proposal.Kind.CONFLICT, Proposal.Kind.OVERWRITE)
 
 
-def list_conflicts(
-    ask: PreparedQuestion, items: Sequence[MemoryItem]
-) -> list[ConflictingMemories]:
+def list_conflicts(ask: PreparedQuestion, items: Sequence[MemoryItem]) -> list[ConflictingMemories]:
     """What of the `items` can't all hold, and what of them a case of the inbox is about, with what
     contradicts it. Opens its own scope where there are cases."""
     clashing = _find_clashing(items, ask.visibility.at)
@@ -51,9 +49,9 @@ def _load_open_cases(
     ]
 
 
-def _list_disputed_ids(held: UUID, beside: str | None) -> tuple[UUID, ...]:
+def _list_disputed_ids(held: UUID | None, beside: str | None) -> tuple[UUID, ...]:
     """What is held, and what is kept beside it until a person has decided."""
-    return (held, UUID(beside)) if beside else (held,)
+    return tuple(each for each in (held, UUID(beside) if beside else None) if each)
 
 
 def _find_clashing(items: Iterable[MemoryItem], at: datetime) -> list[ConflictingMemories]:

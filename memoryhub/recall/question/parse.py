@@ -10,6 +10,11 @@ from datetime import datetime
 from memoryhub.engines.local.answers import asked
 from memoryhub.engines.local.answers.asked import AskedIdentity, AskedTense, ValueKind
 from memoryhub.engines.local.answers.kinds import AskedKind, find_asked_kind
+from memoryhub.engines.local.answers.relatives import (
+    PARTNERS,
+    find_counted_kin,
+    find_tie_words,
+)
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.chinese import rules
 from memoryhub.engines.local.claims import predicates
@@ -44,8 +49,9 @@ class ParsedQuestion:
     it is after what holds or what held before; `past`: what is over may answer it;
     `value`: what kind of value answers it; `mentions_relative`: it speaks of somebody's sister,
     boss or dog; `wants_overview`: of the subject, it asks for all that is known; `identity`: it
-    asks who somebody is; `kind`: it asks for what none of its words need tell. `called`: all that
-    the subject is called, where it is the one who is meant.
+    asks who somebody is; `kind`: it asks for what none of its words need tell; `kin`: it asks
+    how many such relatives somebody has, or whether any. `called`: all that the subject is called,
+    where it is the one who is meant.
     """
 
     query: str
@@ -65,6 +71,7 @@ class ParsedQuestion:
     wants_overview: bool = False
     identity: AskedIdentity | None = None
     kind: AskedKind | None = None
+    kin: re.Pattern[str] | None = None
     called: frozenset[str] = frozenset()
 
     @property
@@ -122,6 +129,7 @@ def parse_question(
         and asked.asks_for_overview(query[:READ]),
         identity=asked.find_asked_identity(query[:READ]),
         kind=find_asked_kind(query),
+        kin=find_counted_kin(query[:READ]) or (PARTNERS if find_tie_words(query[:READ]) else None),
         called=frozenset(called),
     )
 

@@ -95,8 +95,8 @@ class PreparedQuestion:
 @dataclass(frozen=True, slots=True)
 class SpaceSearchState:
     """How a space stands when it is asked: its policy and the version of that, by which vectors
-    it is searched, how many of its turns wait to be read, whether conflicts of its claims wait for a
-    person, which engine reads them, and whether an assistant spoke among the latest."""
+    it is searched, how many of its turns wait to be read, whether conflicts of its claims wait for
+    a person, which engine reads them, and whether an assistant spoke among the latest."""
 
     policy: Policy
     version: str

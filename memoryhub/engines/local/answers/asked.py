@@ -48,7 +48,8 @@ _FORMER_CHINESE = (
     r"|(?:[换涨降搬停跳离结辞转调生来去]|怀孕|开店|退休|毕业|出国)[^\s前目]{0,6}前(?![天面台后])"
 )
 _FORMER = re.compile(
-    rf"\b(?:{_FORMER_ENGLISH}|(?:was|were|did|had|worked|lived)\b.* (?:{_FORMER_AFTER_PAST}))\b"
+    rf"\b(?:{_FORMER_ENGLISH}|(?<!when )(?:was|were|did|had|worked|lived)\b.* "
+    rf"(?:{_FORMER_AFTER_PAST}))\b"
     rf"|{_FORMER_CHINESE}",
     re.I,
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
 
 from memoryhub.engines.local.answers.evidence import (
     EvidenceSentence,
@@ -33,6 +35,18 @@ _RECURS = re.compile(
     re.I,
 )
 _ASKS_WEEKDAY = re.compile(r"\b(?:what|which) days?\b|[周星期礼拜]几|哪天", re.I)
+# What is or comes is not told by the day on which it was spoken of.
+_ASKS_AHEAD = re.compile(
+    r"\W*(?:when|(?:what|which) (?:day|date|time))(?:['’]?s| is| are| am| do| does| will| can)\b",
+    re.I,
+)
+# When something began that goes on.
+ASKS_SINCE = re.compile(
+    r"^\W*(?:since when|how long (?:have|has|had|am|is|are)\b)|从什么时候", re.I
+)
+_GOES_ON = re.compile(r"since\b", re.I)
+# The first day of a span tells of which week, month or year it is.
+_UNITS = {"week": timedelta(days=7), "month": timedelta(days=28), "year": timedelta(days=365)}
 # The day of something named: what does not speak of it has another's ("when is my birthday").
 ASKS_DAY_OF = re.compile(
     r"^\W*(?:when(?: is|['’]?s| are)|what(?:['’]s| is)? (?:day|date|time) is)\b", re.I
@@ -56,7 +70,7 @@ def answer_with_date(
             break
         span = _find_time(sentence, quotes[sentence.quote])
         if span is not None:
-            return answer_from_sentence(format_span(span, language), sentence)
+            return answer_from_sentence(_format_time(asked, span, language), sentence)
     said_at = quotes[sentences[0].quote].said_at
     if said_at is None or sentences[0].coverage < _MOST:
         return None
@@ -78,12 +92,20 @@ def answer_with_dated_quote(
     if len(times) > 1:
         return None
     if span := _find_time(best, quote):
-        told = format_span(span, language)
-    elif best.coverage >= _MOST:
+        told = _format_time(asked, span, language)
+    elif best.coverage >= _MOST and not _ASKS_AHEAD.match(asked.text):
         told = _SAID_ON[language].format(format_day(quote.said_at, language))
     else:
         return None
     return answer_from_sentence(f"{told}{_COLON[language]}{format_quote(asked, best, quote)}", best)
+
+
+def _format_time(asked: QuestionTerms, span: TimeSpan, language: LanguageCode) -> str:
+    """Of what began and goes on, when it began."""
+    if ASKS_SINCE.search(asked.text) or _GOES_ON.match(span.text):
+        began = replace(span, end=span.start + _UNITS.get(span.granularity, timedelta(days=1)))
+        return format_span(began, language)
+    return format_span(span, language)
 
 
 def _find_time(sentence: EvidenceSentence, quote: Quote) -> TimeSpan | None:

@@ -33,6 +33,7 @@ from memoryhub.engines.local.answers.evidence import (
 )
 from memoryhub.engines.local.answers.kinds import AskedKind, find_asked_kind
 from memoryhub.engines.local.comparison.topics import find_topics
+from memoryhub.engines.local.grammar.speech import asks_to_forget
 from memoryhub.engines.local.language import HAN, LanguageCode
 from memoryhub.engines.local.trees import BoostedTrees, StrictModel
 from memoryhub.engines.reranking.packaged import get_packaged_reranker
@@ -302,11 +303,17 @@ def _add_whole_memories(
 ) -> Iterator[EvidenceSentence]:
     counts = Counter(each.quote for each in sentences)
     given = set[int]()
+    first = dict[int, int]()
+    for each in sentences:
+        first[each.quote] = min(each.start, first.get(each.quote, each.start))
     for sentence in sentences:
         quote = quotes[sentence.quote]
         yield sentence
         short = len(quote.text) <= _WHOLE_CHARACTERS and bool(quote.speaker)
         short = short and not (but_outdated and quote.outdated)
+        short = short and not asks_to_forget(quote.text)
+        # Of one whose beginning is about somebody else the rest is left.
+        short = short and not re.search(r"\w", quote.text[: first[sentence.quote]])
         if counts[sentence.quote] > 1 and short and sentence.quote not in given:
             given.add(sentence.quote)
             yield replace(

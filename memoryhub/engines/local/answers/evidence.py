@@ -16,6 +16,7 @@ from memoryhub.engines.local.answers.relatives import (
 )
 from memoryhub.engines.local.chinese.rules import classify_predicate
 from memoryhub.engines.local.claims.predicates import find_question_predicates, get_search_words
+from memoryhub.engines.local.grammar.speech import asks_to_forget
 from memoryhub.engines.local.grammar.verbs import find_lemma
 from memoryhub.engines.local.language import HAN, detect_language
 from memoryhub.engines.local.summarise import count_terms
@@ -24,8 +25,11 @@ from memoryhub.engines.types import Quote
 from memoryhub.subject_names import PLACEHOLDERS, get_first_name
 
 _SPEAKER_PREFIX = re.compile(r"^([^:\n]{1,40}): ", re.M)
-# "Mr. Petrov", 82.5: no end of a sentence.
-_NO_END = r"(?<=\d)\.(?=\d)|(?:(?<=\b[MD]r)|(?<=\bMs)|(?<=\bMrs)|(?<=\bSt))\.(?= [A-Z])"
+# "Mr. Petrov", 82.5, "sofia.m": no end of a sentence.
+_NO_END = (
+    r"(?<=\d)\.(?=\d)|(?<=[a-z])\.(?=[a-z])"
+    r"|(?:(?<=\b[MD]r)|(?<=\bMs)|(?<=\bMrs)|(?<=\bSt))\.(?= [A-Z])"
+)
 SENTENCE = re.compile(
     rf"(?:[^.!?。！？\n]|{_NO_END})+"
     r"(?:[.!?。！？]+(?=\s|$|[^\w\s.])|\n|[.。！？]|$)[\"”’']*"
@@ -34,6 +38,12 @@ SENTENCE = re.compile(
 _TELLING = re.compile(r"\b(?!(?:and|but|so|because)\b)\w.*[^\s,;，；、]", re.I | re.S)
 _HAN_CHARACTER = re.compile(f"[{HAN}]")
 _SPEAKER_ONLY = re.compile(r"\b(?:i|i['’]\w+|im|ive)\b|^我(?![们家的妈爸哥姐弟妹老爷奶])", re.I)
+_OWN_DOING = re.compile(
+    r"\W*(?:when|where|why|since when|how long(?: ago)?|what (?:day|date|year))"
+    r" (?:did|do|am|was|have|had) i (?!have|own|get|meet|see)\w",
+    re.I,
+)
+_TO_SPEAKER = re.compile(r"\b(?:me|us|myself|ourselves)\b", re.I)
 _SUPPOSING = re.compile(
     r"\b(?:imagine|what if|if only|i wish|if i (?:were|was|had|won|ever))\b|要是|如果|假如|万一",
     re.I,
@@ -47,6 +57,8 @@ _QUESTION_WORDS = split_words("""
 _CHINESE_QUESTION_WORDS = re.compile(
     "什么时候|什么地方|什么|怎么样?|为什么|哪[里儿个些天年]?|多少|几[个岁点号]?|谁|[吗呢吧的啊]+(?=[?？]?$)"
 )
+# How an answer of somebody's is told, with what was asked.
+_ANSWERED = re.compile(r"Asked [\"“][^\"”\n]*[\"”], [^:\n]{1,60} said: ")
 MAX_CHARACTERS = 4000  # characters of a memory
 # What a sentence's own words count beside those of the memory it stands in.
 _OWN_WORDS_SHARE = 0.6
@@ -161,7 +173,7 @@ def rank_sentences(asked: QuestionTerms, quotes: Sequence[Quote]) -> list[Eviden
     weights = {stem: log(1 + (len(quotes) + 1) / (spread[stem] + 0.5)) for stem in asked.stems}
     total = sum(weights.values()) or 1.0
     shares = {stem: weight / total for stem, weight in weights.items()}
-    own = _asks_own_state(asked)
+    own, doing = _asks_own_state(asked), _asks_own_doing(asked)
     others = {quote.owner for quote in quotes} - {"", asked.subject, *asked.people, *PLACEHOLDERS}
     found = [
         each
@@ -169,6 +181,7 @@ def rank_sentences(asked: QuestionTerms, quotes: Sequence[Quote]) -> list[Eviden
         if _may_be_about_asked(asked, quote)
         for each in _score_quote(asked, quote, index, shares, spoken[index])
         if not (own and not quote.owner and _is_no_answer(each.text, others))
+        and not (doing and not quote.owner and _is_anothers_doing(each.text, others))
         and not _tells_of_someone_else(asked, each, others)
     ]
     return sorted(found, key=lambda each: -each.score)
@@ -198,6 +211,17 @@ def list_spoken_stems(quotes: Sequence[Quote]) -> list[set[str]]:
 def _is_no_answer(text: str, others: Collection[str]) -> bool:
     """What a message tells of others, or only supposes, says nothing of its speaker's life."""
     return bool(_SUPPOSING.search(text)) or tells_of_another(text, others)
+
+
+def _asks_own_doing(asked: QuestionTerms) -> bool:
+    """Whether the subject asks when, where or why they did something."""
+    of_self = [name.casefold() for name in asked.people] == [asked.subject.casefold()]
+    return of_self and asked.relative is None and bool(_OWN_DOING.match(asked.text))
+
+
+def _is_anothers_doing(text: str, others: Collection[str]) -> bool:
+    """When Joan retires is not when her husband does."""
+    return tells_of_another(text, others) and not _TO_SPEAKER.search(text)
 
 
 def _asks_own_state(asked: QuestionTerms) -> bool:
@@ -233,6 +257,8 @@ def _score_quote(
     pieces = split_quote(quote)
     for start, end, person in _leave_out_outdated(quote, pieces) if now else pieces:
         text = quote.text[start:end]
+        if not quote.owner and asks_to_forget(text, quote.text):
+            continue  # it tells nothing, and what it is about is not to be told
         own = _sum_shares(shares, extract_stems(text) | replaced)
         asks = bool(re.search(r"[?？]\W*$", text))
         near = max(own, _ANSWER_SHARE * before)
@@ -302,7 +328,8 @@ def split_quote(quote: Quote) -> Iterator[tuple[int, int, str]]:
     for line in quote.text[:MAX_CHARACTERS].splitlines(keepends=True):
         named = None if quote.speaker or quote.owner else _SPEAKER_PREFIX.match(line)
         person = quote.name_person(named[1]) if named else person
-        offset = named.end() if named else 0
+        answered = _ANSWERED.match(line)
+        offset = named.end() if named else answered.end() if answered else 0
         for match in SENTENCE.finditer(line, offset):
             said = match[0].strip()
             if re.search(r"\w", said):

@@ -7,7 +7,8 @@ where what was recalled is another person's, it says that nothing is known (E32)
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from datetime import timedelta
 
 from memoryhub.engines.local.answers.asked import (
     AskedIdentity,
@@ -60,24 +61,35 @@ from memoryhub.engines.local.answers.quoting import (
     join_parts,
     widen_to_neighbours,
 )
-from memoryhub.engines.local.answers.relatives import KIN_WORDS
+from memoryhub.engines.local.answers.relatives import (
+    KIN_WORDS,
+    PARTNERS,
+    AskedRelative,
+    find_counted_kin,
+    find_tie_words,
+)
 from memoryhub.engines.local.answers.tenses import (
     ASKING,
     GONE,
     LONG_AGO,
     NAME_INSIDE,
+    Weighed,
     asks_after_change,
     find_due_plan,
     find_end,
+    is_left_later,
     lies_ahead,
+    name_whom_it_tells_of,
     order_by_tense,
     tell_latest,
+    tells_due_move,
 )
 from memoryhub.engines.local.answers.told_changes import ToldChange, find_change
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.language import LanguageCode, detect_read_language
 from memoryhub.engines.local.wordlists import ANIMALS, split_words
 from memoryhub.engines.types import GroundedAnswer, Quote
+from memoryhub.subject_names import PLACEHOLDERS
 
 # What says that something is not so, or not for certain; and "or" asks for a choice.
 _HEDGE = re.compile(
@@ -86,6 +98,16 @@ _HEDGE = re.compile(
     r"|(?:do|does|did|is|are|was|were|ca|could|would|wo|have|has)nt)\b|n['’]t\b|[?？]\W*$"
     r"|不|没|无|别|如果|可能|也许|想|打算|还是",
     re.I,
+)
+# What is borne badly, and what may be.
+_AGAINST = re.compile(
+    r"\b(?:allerg\w+|intoleran\w+|dislikes?|detests?|loathes?|afraid|scared|terrified|banned"
+    r"|forbidden|refus\w+|avoid\w*)\b",
+    re.I,
+)
+_ASKS_LEAVE = re.compile(r"^\W*(?:can|could|may|should|shall)\b", re.I)
+_GIVES_LEAVE = re.compile(
+    r"\b(?:can|could|may|able|allowed|know(?:s|n)? how|fine|okay|ok|should|speaks?)\b", re.I
 )
 # "Do I have a cat", "has Ana got any fish": an animal of one kind.
 _ASKS_ANIMAL = re.compile(
@@ -124,6 +146,13 @@ _FAR = 2.0
 _READ, _LOOKED_AT = 1000, 10
 _SECOND_QUOTE_MARGIN = 0.1
 _MOST_QUOTED, _MOST_LISTED = 2, 4
+_CONVERSATION = timedelta(hours=1)
+# What may come, and does not hold.
+_UNSURE = re.compile(
+    r"\b(?:think(?:s|ing)? (?:of|about)|might|may|maybe|perhaps|consider(?:s|ing)|hop(?:es?|ing)"
+    r"|dream(?:s|ing)?|looking (?:at|for|into)|not sure|would (?:like|love)|['’]d (?:like|love))\b",
+    re.I,
+)
 # Scores of phrases that are given as the answer, and of others beside the best.
 _SURE, _AS_SURE = 1.6, 0.5
 # By how much more what another person said must bear on the question than what the asked-for one
@@ -134,12 +163,30 @@ _TOLD_IDENTITY = re.compile(
     r"(?P<name>[^\W\d][\w.'’ -]{0,60}?)(?: (?:is|was) |是)(?P<whose>[\w.'’ -]{1,60}?)(?:['’]s? |的)"
     r"(?P<role>[\w-]+(?: [\w-]+){0,3})(?:[.。]?$|[,，])"
     r"|(?P<whose_2>[\w.'’ -]{1,60}?)(?:['’]s? |的)(?P<role_2>[\w-]+?(?: [\w-]+){0,3}?)"
-    r"(?: (?:is|was) (?:now )?(?:called|named) |叫)(?P<name_2>[\w.'’ -]{1,60}?)"
+    r"(?: (?:is|was) (?:now )?(?:called|named) |['’]s? name (?:is|was) |叫)"
+    r"(?P<name_2>[\w.'’ -]{1,60}?)"
     r"(?: now)?(?:[.。]?$|[,，])"
     r"|(?P<whose_3>[\w.'’ -]{1,60}?)['’]s? (?P<role_3>[\w-]+(?: [\w-]+){0,3}?)"
     r" (?:is|was) (?:now )?(?P<name_3>[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,3})(?: now)?(?:[.]?$|,)"
 )
 _SUBJECT = re.compile(r"the user$|用户$", re.I)
+_DAYS_AND_MONTHS = split_words("""
+    Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June
+    July August September October November December
+""")
+# "Ana's mum" is called by no name.
+_OWNER_OF_NO_NAME = re.compile(r"['’]|的")
+_COUNTS_KIN = re.compile(
+    r"\b(?:twins|triplets|only child|an? (?:\w+ )?(?:son|daughter|brother|sister|boy|girl))\b", re.I
+)
+_JOB = frozenset({"works_as", "works_at"})
+_PUT_OFF = re.compile(
+    r"\b(?:moved|rescheduled|postponed|delayed|cancell?ed|pushed|brought forward|put off"
+    r"|changed|called off)\b",
+    re.I,
+)
+# "Where did I live before Leeds": of whatever is known of the time before.
+_ASKS_BEFORE = re.compile(r"\bbefore (?!(?:that|then|this|now)\b)\w", re.I)
 _SENTENCE_END = re.compile(r"[.!?]\s")
 _NOTHING_FOUND = {"en": "I found nothing about that.", "zh": "没有找到相关的记忆。"}
 
@@ -171,7 +218,7 @@ def answer_from_quotes(
         )
     ):
         return named
-    stated = any(_states_asked_fact(asked, quote) for quote in told_near)
+    stated = _is_stated(asked, told_near)
     if assisted and near and not stated:
         # The decider was learned from such talk, and knows better than the rules below.
         asked = parse_question(question, near, subject)
@@ -184,7 +231,7 @@ def answer_from_quotes(
     if near and not quotes:
         return _answer_with_likeliest(asked, near, rank_sentences(asked, near), language, _FAR)
     sentences = every = rank_sentences(asked, quotes)
-    stated = any(_states_asked_fact(asked, quote) for quote in quotes)
+    stated = _is_stated(asked, quotes)
     if stated:
         sentences = [s for s in sentences if _may_tell_of_asked(asked, quotes[s.quote])]
         if find_asked_tense(question) == "former":
@@ -290,6 +337,20 @@ _BREEDS = {
 }
 
 
+# By what else it is told that somebody is one.
+_TOLD_AS = (
+    (
+        split_words("girlfriend boyfriend partner gf bf"),
+        r"(?:dating|going out with|seeing (?:some(?:one|body)|this|a) )",
+    ),
+    (split_words("husband wife spouse"), r"married"),
+    (
+        split_words("roommate flatmate housemate"),
+        r"(?:shar(?:e|es|ing) .{0,30}\bwith|(?:liv(?:e|es|ing)|mov(?:e|es|ed|ing) in) with)",
+    ),
+)
+
+
 def _is_role(told: str, asked: str) -> bool:
     """Whether one's best friend is one's friend, a manager a boss, a white cat (小白猫) a cat."""
     role = told.split()[-1]
@@ -322,6 +383,22 @@ def _list_claims(asked: QuestionTerms, quotes: Sequence[Quote]) -> GroundedAnswe
         for at in held
         if quotes[at].until is None
     ]
+    return join_parts(parts, " ") if parts else None
+
+
+def _list_relatives(
+    asked: QuestionTerms, kin: re.Pattern[str], quotes: Sequence[Quote]
+) -> GroundedAnswer | None:
+    """Who somebody's relatives are, one by one: nobody need say how many they are."""
+    owners = asked.people or (asked.subject,)
+    parts = list[tuple[str, Phrase]]()
+    for at, quote in enumerate(quotes):
+        told = None if quote.speaker or quote.until else _TOLD_IDENTITY.match(quote.text)
+        if told is None or not kin.search(told["role"] or told["role_2"] or told["role_3"]):
+            continue
+        whose = told["whose"] or told["whose_2"] or told["whose_3"]
+        if any(_is_owner(whose, each, asked.subject) for each in owners):
+            parts.append((f"“{quote.text}”", Phrase(at, 0, len(quote.text), quote.text, 0.0)))
     return join_parts(parts, " ") if parts else None
 
 
@@ -391,20 +468,37 @@ def _answer_with_likeliest(
     if (kind := find_value_kind(asked.text)) in ("phone", "mail"):
         telling = [each for each in telling if has_value(each[1].text, kind)]
     telling = [each for each in telling if tells_measure(each[1].text, asked.text)]
+    counted, spoken_of = find_counted_kin(asked.text), find_tie_words(asked.text)
+    if spoken_of:
+        telling = [e for e in telling if spoken_of.search(e[1].text)]
+    if counted:
+        telling = [e for e in telling if counted.search(e[1].text)]
+    if asked.relative and asks_measure(asked.text):
+        telling = [e for e in telling if _tells_of_relative(asked.relative, e[1], quotes)]
+    telling = _leave_out_present(asked, telling, quotes)
     if animal := _find_asked_animal(asked.text):
         telling = [e for e in telling if _tells_of_animal(e[1].text, animal)]
     wanted = find_asked_identity(asked.text)
     if wanted and wanted.role and language == "en":
-        telling = [e for e in telling if _names_relative(e[1].text, wanted.role, asked.text)]
-    telling = _list_likely(asked, quotes, telling, decider.get_bar(language) * far) or tell_latest(
-        asked, quotes, telling
+        names = {q.owner for q in quotes if not _OWNER_OF_NO_NAME.search(q.owner)}
+        names -= {"", asked.subject, *PLACEHOLDERS}
+        telling = [e for e in telling if _names_relative(e[1].text, wanted.role, asked.text, names)]
+    telling = (
+        _list_likely(asked, quotes, telling, decider.get_bar(language) * far)
+        or tell_latest(asked, quotes, telling)
+        or _find_earlier_job(asked, quotes, telling)
     )
     if not telling:
-        return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
+        kin = counted or (PARTNERS if spoken_of else None)
+        listed = _list_relatives(asked, kin, quotes) if kin else None
+        return listed or GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     telling = order_by_tense(asked, telling, weighed, quotes)
+    telling = name_whom_it_tells_of(asked, telling, weighed, quotes)
     chance, best = telling[0]
     made = None
-    if ASKS_DAY_OF.search(asked.text) and not best.coverage:
+    kind_of_day = find_asked_kind(asked.text)
+    is_day_told = bool(best.coverage or (kind_of_day and kind_of_day.tells.search(best.text)))
+    if ASKS_DAY_OF.search(asked.text) and not is_day_told:
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     if ASKS_WHEN.search(asked.text) and quotes[best.quote].assisted:
         made = answer_with_dated_quote(asked, best, quotes[best.quote], language)
@@ -419,7 +513,8 @@ def _answer_with_likeliest(
     )
     second = next((each for each in others if not is_alike(each, best)), None)
     chosen = [best, second] if second else [best]
-    if second and _comes_first(asked, second, best, quotes):
+    sure = any(likely >= decider.get_bar(language) for likely, each in telling if each is second)
+    if second and _comes_first(asked, second, best, quotes, at_once=sure):
         chosen = [second, best]
         made = None if _have_value(asked, chosen) else made
     chosen = [widen_to_neighbours(each, quotes[each.quote]) for each in chosen]
@@ -432,6 +527,24 @@ def _answer_with_likeliest(
     return join_parts([(told, first), *beside], " ")
 
 
+def _find_earlier_job(
+    asked: QuestionTerms, quotes: Sequence[Quote], weighed: Sequence[Weighed]
+) -> list[Weighed]:
+    """Of who is asked what they did before, the job that was told last before the present one."""
+    if find_asked_tense(asked.text) != "former" or not _JOB & {*asked.predicates}:
+        return []
+    told = [q.said_at or LONG_AGO for q in quotes if _states_asked_fact(asked, q)]
+    earlier = [
+        each
+        for each in weighed
+        if (quote := quotes[each[1].quote]).predicate in _JOB
+        and quote.owner in asked.people
+        and (quote.said_at or LONG_AGO) < max(told, default=LONG_AGO)
+    ]
+    earlier.sort(key=lambda each: quotes[each[1].quote].said_at or LONG_AGO, reverse=True)
+    return earlier[:1]
+
+
 def _find_change(asked: QuestionTerms, sentence: EvidenceSentence) -> ToldChange | None:
     """The change that it tells of, unless this is what is asked after."""
     if ASKS_WHEN.search(asked.text) or asks_after_change(asked.text):
@@ -440,15 +553,29 @@ def _find_change(asked: QuestionTerms, sentence: EvidenceSentence) -> ToldChange
 
 
 def _comes_first(
-    asked: QuestionTerms, one: EvidenceSentence, other: EvidenceSentence, quotes: Sequence[Quote]
+    asked: QuestionTerms,
+    one: EvidenceSentence,
+    other: EvidenceSentence,
+    quotes: Sequence[Quote],
+    *,
+    at_once: bool,
 ) -> bool:
     """Whether of two that may answer the one was said later and holds, where it is asked for what
-    holds now, or earlier, where it is asked for what held before."""
+    holds now, or earlier, where it is asked for what held before. `at_once`: also within one
+    conversation, in which what comes next seldom takes the place of what was just said."""
     times = [quotes[each.quote].said_at or LONG_AGO for each in (one, other)]
     tense = find_asked_tense(asked.text)
     if tense == "former":
         return LONG_AGO < times[0] < times[1]
-    return tense == "now" and quotes[one.quote].until is None and times[0] > times[1]
+    if tense != "now" or quotes[one.quote].until is not None:
+        return False
+    gone = [quotes[e.quote].tells_end or bool(GONE.search(e.text)) for e in (one, other)]
+    unsure = [bool(_UNSURE.search(e.text)) for e in (one, other)]
+    if gone == [False, True] and times[0] >= times[1]:
+        return True
+    if unsure[0] != unsure[1] and not _UNSURE.search(asked.text):
+        return unsure[1]
+    return times[0] - times[1] > (timedelta() if at_once else _CONVERSATION)
 
 
 def _have_value(asked: QuestionTerms, sentences: Sequence[EvidenceSentence]) -> bool:
@@ -479,6 +606,8 @@ def _list_likely(
     if find_asked_tense(asked.text) != "now":
         return []
     kind, measured = find_asked_kind(asked.text), asks_measure(asked.text)
+    # What speaks of other relatives was left out before.
+    counted = find_counted_kin(asked.text)
     alike = (
         (chance, each)
         for chance, each in weighed
@@ -486,19 +615,34 @@ def _list_likely(
         or (kind and quotes[each.quote].owner and tells_kind(kind, asked, quotes[each.quote]))
         # What tells no measure was left out before.
         or (measured and quotes[each.quote].owner in asked.people)
+        or (counted and (has_value(each.text, "amount") or _COUNTS_KIN.search(each.text)))
     )
     return [each for each in alike if each[0] >= _KIND_SHARE * bar]
 
 
-def _names_relative(text: str, role: str, question: str) -> bool:
+def _tells_of_relative(
+    relative: AskedRelative, piece: EvidenceSentence, quotes: Sequence[Quote]
+) -> bool:
+    """Whether the words are about the very relative who is measured: the dog's age is not the
+    children's."""
+    owner = quotes[piece.quote].owner
+    return relative.is_called(owner) if owner else relative.may_be_spoken_of(piece.text)
+
+
+def _names_relative(text: str, role: str, question: str, names: Collection[str]) -> bool:
     """Whether a sentence of it speaks of the one who is that to somebody, of the same person as the
     question does, and has a name besides: without one, it is no answer to what somebody is
-    called."""
-    relative = re.compile(rf"\b{re.escape(role)}", re.I)
+    called. `names`: of whom else something is known, however they are written."""
+    also = next((told for roles, told in _TOLD_AS if role in roles), "")
+    relative = re.compile(rf"\b(?:{'|'.join(filter(None, [re.escape(role), also]))})", re.I)
     owner = re.search(rf"\b([A-Z]\w+?)(?:['’]s?|s) (?:\w+ )?{re.escape(role)}", question)
     said = [s for s in _SENTENCE_END.split(text) if relative.search(s)]
     theirs = [s for s in said if owner is None or mentions_name(s, owner[1])]
-    return any(NAME_INSIDE.search(sentence) for sentence in theirs)
+    return any(
+        set(NAME_INSIDE.findall(said)) - _DAYS_AND_MONTHS
+        or any(mentions_name(said, name) for name in names)
+        for said in theirs
+    )
 
 
 def _states_asked_fact(asked: QuestionTerms, quote: Quote) -> bool:
@@ -514,6 +658,55 @@ def _states_asked_fact(asked: QuestionTerms, quote: Quote) -> bool:
     return theirs and fits and quote.states_any_of(asked.predicates)
 
 
+def _is_stated(asked: QuestionTerms, quotes: Sequence[Quote]) -> bool:
+    """Whether a fact says what is asked for: of what was before, one that is over or took the place
+    of another. A home that was left since is none any more."""
+    stating = [quote for quote in quotes if _states_asked_fact(asked, quote)]
+    if find_asked_tense(asked.text) == "former":
+        other = bool(_ASKS_BEFORE.search(asked.text))
+        return any(
+            q.until
+            or q.replaced
+            or is_left_later(q, quotes)
+            or (other and not mentions_name(asked.text, q.object or q.text))
+            for q in stating
+        )
+    return any(
+        not (is_left_later(quote, quotes) or _is_put_off(asked, quote, quotes)) for quote in stating
+    )
+
+
+def _is_put_off(asked: QuestionTerms, planned: Quote, quotes: Sequence[Quote]) -> bool:
+    """Whether something told later, which states no time by its predicate, moves what was planned:
+    "dentist moved to Dec 2"."""
+    return planned.predicate.startswith("scheduled_") and any(
+        not quote.states_any_of(asked.predicates)
+        and (quote.said_at or LONG_AGO) > (planned.said_at or LONG_AGO)
+        and _PUT_OFF.search(quote.text)
+        and extract_stems(quote.text) & asked.stems
+        for quote in quotes
+    )
+
+
+def _leave_out_present(
+    asked: QuestionTerms, telling: Sequence[Weighed], quotes: Sequence[Quote]
+) -> list[Weighed]:
+    """Without what tells of nothing but the present one, where another was before it: the job that
+    somebody has is not where they worked before."""
+    held = [q for q in quotes if _states_asked_fact(asked, q) and q.until is None]
+    held = [q for q in held if q.object and not q.tells_end and not is_left_later(q, quotes)]
+    latest = max(held, key=lambda q: q.said_at or LONG_AGO, default=None)
+    if latest is None or find_asked_tense(asked.text) != "former":
+        return [*telling]
+    return [
+        (chance, each)
+        for chance, each in telling
+        if not mentions_name(each.text, latest.object)
+        or quotes[each.quote].until
+        or find_asked_tense(each.text) == "former"
+    ]
+
+
 def _select_former(
     asked: QuestionTerms, sentences: Sequence[EvidenceSentence], quotes: Sequence[Quote]
 ) -> list[EvidenceSentence]:
@@ -521,7 +714,12 @@ def _select_former(
     place of; what ended last first."""
     stating = [s for s in sentences if _states_asked_fact(asked, quotes[s.quote])]
     before = {quotes[s.quote].text for s in stating} | {quotes[s.quote].replaced for s in stating}
-    over = [s for s in sentences if quotes[s.quote].until and quotes[s.quote].text in before]
+    over = [
+        s
+        for s in sentences
+        if (quotes[s.quote].until and quotes[s.quote].text in before)
+        or is_left_later(quotes[s.quote], quotes)
+    ]
     return sorted(over, key=lambda s: quotes[s.quote].until or LONG_AGO, reverse=True)
 
 
@@ -576,6 +774,7 @@ def _answer_with_yes(
     whose = not asked.people or best.person in asked.people
     said_plainly = not (_HEDGE.search(best.text) or GONE.search(best.text))
     plain = said_plainly and not _HEDGE.search(asked.text.rstrip("?？ "))
+    plain = plain and not _speaks_against(asked.text, best.text)
     had = not _ASKS_HAVING.search(asked.text) or _HAVING.search(best.text)
     if not (whose and plain and had and best.coverage >= _ALL):
         return None
@@ -587,6 +786,15 @@ def _answer_with_yes(
         return join_parts([(f"“{quotes[gone.quote].text}”", gone)], "")
     said = format_quote(asked, best, quotes[best.quote])
     return answer_from_sentence(f"{_YES_PREFIX[language]}{said}", best)
+
+
+def _speaks_against(question: str, text: str) -> bool:
+    """Whether it has the words of a question after what is possible, and says nothing of that, or
+    says what is borne badly: who is allergic to cats can have none."""
+    against = {match[0].lower() for match in _AGAINST.finditer(text)}
+    against -= {match[0].lower() for match in _AGAINST.finditer(question)}
+    unsaid = bool(_ASKS_LEAVE.match(question)) and not _GIVES_LEAVE.search(text)
+    return bool(against) or unsaid
 
 
 def _answer_with_phrases(
@@ -609,7 +817,8 @@ def _answer_with_phrases(
             asked.predicates.index(quotes[each.quote].predicate),
         )
     )
-    if stating and not former and (due := find_due_plan(stating, quotes)):
+    planned = [s for s in sentences if tells_due_move(asked, quotes[s.quote])]
+    if stating and not former and (due := find_due_plan([*stating, *planned], quotes)):
         both = [due, *(s for s in stating[:1] if s.quote != due.quote)]
         told = [(format_dated_quote(asked, s, quotes[s.quote], "en"), s) for s in both]
         return join_parts(told, " ")

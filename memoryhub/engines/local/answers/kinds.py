@@ -93,6 +93,24 @@ KINDS = (
         r"|carpal tunnel|plantar|hearing aids?|intolerant)\b",
     ),
     _build_kind(
+        r"\b(?:med(?:ication|icine|)s?|pills|tablets|drugs?)\b",
+        r"^(?!.*\ballerg).*\b(?:tak(?:es?|ing) .{0,30}"
+        r"(?:\d ?mg|pills?|tablets?|medic\w+|every|daily|for)"
+        r"|(?:put|started|is|am|['’]m|im) (?:\w+ )?on [a-z]+(?:in|ol|il|ine|one|ide|am|an|ex)\b"
+        r"|prescri\w+|\d ?mg|medications?|medicines?|antibiotics?|antidepressants?|inhaler|insulin"
+        r"|statins?|steroids?|painkillers?|dose|blood thinners?|beta blockers?"
+        r"|[a-z]{3,}(?:pril|olol|statin|formin|sartan|mycin|cillin|azole|oxetine|prazole)|pills?)\b",
+        beside=True,
+    ),
+    _build_kind(
+        r"\b(?:single|in a relationship|seeing (?:some|any)(?:one|body)|dating|divorced|married"
+        r"|engaged|widowed|separated|girlfriend|boyfriend|partner)\b.{0,15}$",
+        r"\b(?:single|broke up|split up|breakup|dumped|seeing (?:some|any)(?:one|body)|dating"
+        r"|divorced?|married|engaged|widow\w*|separated|girlfriend|boyfriend|partner|wife|husband"
+        r"|take a break|taking a break|got back together)\b",
+        beside=True,
+    ),
+    _build_kind(
         r"\bwho (?:do|does|am|is) .{1,20}? (?:liv(?:e|ing)|shar(?:e|ing) .{1,12}) with\b"
         r"|\bwho lives? with\b|\b(?:do|does) .{1,20}? live alone\b",
         r"\b(?:liv(?:es?|ing)|shar(?:es?|ing) .{1,20}|rooming) .{0,60}with\b"
@@ -129,7 +147,9 @@ KINDS = (
         r"\b(?:works? (?:as|at|for|in|with|on)|working (?:as|at|for|in)|shifts?|employed|posted"
         r"|intern|self-employed|runs?|owns? an?|manages?|teach(?:es)?|drives? .{1,30} for"
         rf"|retired (?:from|as)|(?:is|as) (?:an?|the) (?:[a-z-]+ )?{_JOB_WORDS}"
-        rf"|{_JOB_WORDS} (?:at|in|for|with))\b"
+        rf"|{_JOB_WORDS} (?:at|in|for|with)"
+        # How somebody presents themselves: "this is Rafael, software tester from Recife".
+        rf"|(?:this is|i['’]?m|call me|name is) [a-z]+, (?:an? )?(?:[a-z-]+ ){{0,2}}{_JOB_WORDS})\b"
         r"|(?:hospital|clinic|haulage|pharmacy|bakery|studio|centre|center|depot|factory|warehouse"
         r"|restaurant|hotel|salon|garage|laundrette|launderette|nursery)\b",
         beside=True,
@@ -170,6 +190,12 @@ KINDS = (
         r"\b(?:lives?|living|stays?|staying|resides?|based|settled|moved|rents?)\b"
         r"|\b(?:is|are) (?:back |now |still )?(?:in|at|on|from) [a-z]"
         r"|\b(?:house|flat|home|address)\b",
+        beside=True,
+    ),
+    _build_kind(
+        r"\bwhere\b.{1,25}\b(?:from|originally|born|grow up|grew up)\b"
+        r"|\b(?:home ?town|nationality)\b",
+        r"\b(?:from [a-z]+|home ?town|born in|grew up|raised in|native of|originally)\b",
         beside=True,
     ),
     _build_kind(

@@ -97,6 +97,50 @@ _SPEAKER = re.compile(
 )
 
 
+_COUNTED = re.compile(
+    r"\bhow many (?P<kin>kids|children|sons|daughters|siblings|brothers|sisters)\b", re.I
+)
+_COUNTED_KIN = {
+    "kids": "kids? child children sons? daughters? boys? girls? twins triplets babies baby",
+    "siblings": "siblings? brothers? sisters? twin bros? sis",
+}
+_COUNTED_KIN["children"] = _COUNTED_KIN["kids"]
+
+
+def find_counted_kin(question: str) -> re.Pattern[str] | None:
+    """What speaks of the relatives whose number is asked for: "how many kids do I have"."""
+    asked = _COUNTED.search(question)
+    if asked is None:
+        return None
+    kin = asked["kin"].lower()
+    words = _COUNTED_KIN.get(kin, f"{kin}?").split()
+    return re.compile(rf"\b(?:{'|'.join(words)})\b", re.I)
+
+
+# Whom somebody is together with.
+PARTNERS = re.compile(
+    r"\b(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[ée]e?|gf|bf|hubby)\b", re.I
+)
+_ASKS_TIE = re.compile(
+    r"^\W*(?:am i|are we|is he|is she|do i have an?|is [\w'’-]+)\b.{0,20}?"
+    r"\b(?:single|married|divorced|engaged|widowed|separated|in a relationship"
+    r"|seeing (?:some|any)(?:one|body)|dating|girlfriend|boyfriend|wife|husband|partner)\b\W*$",
+    re.I,
+)
+_TIE_WORDS = re.compile(
+    rf"{PARTNERS.pattern}|\b(?:single|marri\w+|divorc\w+|engaged|propos\w+|wedding|widow\w*"
+    r"|separat\w+|broke up|break[- ]?up|split up|splitting|dumped|seeing some\w+|dating|dated"
+    r"|together"
+    r"|a break|lives? alone|living alone|ex)\b",
+    re.I,
+)
+
+
+def find_tie_words(question: str) -> re.Pattern[str] | None:
+    """What speaks of whom somebody is together with, where that is asked: "am I single"."""
+    return _TIE_WORDS if _ASKS_TIE.match(question) else None
+
+
 def list_kin(text: str) -> frozenset[int]:
     """Which relatives and pets a text names, each by the number of the words for it."""
     return frozenset(n for n, pattern in enumerate(_KIN_PATTERNS) if pattern.search(text))

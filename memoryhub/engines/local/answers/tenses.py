@@ -62,6 +62,15 @@ ASKING = split_words("""
 _HOLDS_SHARE = 0.25
 # So much of what was read of a message is told in it word by word.
 _MOST_SHARED = 0.7
+_HOME = frozenset({"lives_in", "address"})
+# Of somebody who was named before, perhaps by what was answered to.
+_OPENS_WITH_PRONOUN = re.compile(
+    r"\W*(?:(?:no|nope|nah|yes|yeah|yep|yup|and|but|so|well|oh|ok|okay)\b\W*)*"
+    r"(?:(?:she|he|they)\b|(?:she|he|they)['’]|(?:shes|hes|theyre)\b)",
+    re.I,
+)
+# A plan to move, of which nobody need say that somebody will live there.
+_MOVES = re.compile(r"\bmov(?:es?|ing)\b[^.;!?]{0,30}?\b(?:in)?to\b", re.I)
 # A piece with its chance to be the answer.
 Weighed = tuple[float, EvidenceSentence]
 
@@ -80,7 +89,7 @@ def order_by_tense(
     elif _STILL.search(asked.text) and asks_yes_or_no(asked.text):
         telling = _put_later_ending_first(asked, telling, weighed, quotes)
     elif find_asked_tense(asked.text) == "now" and not asks_yes_or_no(asked.text):
-        telling = _put_holding_first(asked, telling, quotes)
+        telling = _put_holding_first(asked, telling, weighed, quotes)
     if _WHY.search(asked.text) and (whole := _find_message(telling[0][1], weighed, quotes)):
         telling = [(telling[0][0], whole)]
     return telling
@@ -126,17 +135,55 @@ def _put_later_ending_first(
 def _put_holding_first(
     asked: QuestionTerms,
     telling: Sequence[Weighed],
+    weighed: Sequence[Weighed],
     quotes: Sequence[Quote],
 ) -> list[Weighed]:
-    """What car somebody drives is not told by the one that they sold, where another is known."""
-    chance, best = telling[0]
+    """What car somebody drives is not told by the one that they sold, where another is known: by
+    what holds, or else by the message that tells of the end, which may tell what came after."""
+    lasting = [e for e in telling if not is_left_later(quotes[e[1].quote], quotes)]
+    chance, best = (lasting or telling)[0]
     kind = find_asked_kind(asked.text)
     if kind is None or not quotes[best.quote].tells_end:
-        return [*telling]
-    holding = (e for e in telling if not quotes[e[1].quote].tells_end)
+        return lasting or [*telling]
+    holding = (e for e in lasting if not quotes[e[1].quote].tells_end)
     holding = (e for e in holding if e[0] >= _HOLDS_SHARE * chance)
-    first = next((e for e in holding if kind.tells.search(e[1].text)), None)
-    return [first] if first else [*telling]
+    if first := next((e for e in holding if kind.tells.search(e[1].text)), None):
+        return [first]
+    message = _find_message(best, weighed, quotes)
+    return [(chance, message)] if message else lasting
+
+
+def is_left_later(home: Quote, quotes: Sequence[Quote]) -> bool:
+    """Whether another fact tells later that who lives there has moved out."""
+    return home.predicate in _HOME and any(
+        quote.tells_end
+        and quote.predicate in _HOME
+        and quote.owner == home.owner
+        and (quote.said_at or LONG_AGO) > (home.said_at or LONG_AGO)
+        for quote in quotes
+    )
+
+
+def name_whom_it_tells_of(
+    asked: QuestionTerms,
+    telling: Sequence[Weighed],
+    weighed: Sequence[Weighed],
+    quotes: Sequence[Quote],
+) -> list[Weighed]:
+    """With what was read of a message in the place of one that calls somebody only he or she, where
+    that says who it is: "she lives in Leeds with Mark" answers nobody."""
+    chance, best = telling[0]
+    if quotes[best.quote].owner or not _OPENS_WITH_PRONOUN.match(best.text):
+        return [*telling]
+    told = extract_stems(best.text)
+    read = (
+        (chance, each)
+        for _, each in weighed
+        if quotes[each.quote].owner
+        and not _OPENS_WITH_PRONOUN.match(each.text)
+        and len(told & extract_stems(each.text)) >= _MOST_SHARED * len(told)
+    )
+    return [*([found] if (found := next(read, None)) else []), *telling]
 
 
 def _find_message(
@@ -207,6 +254,14 @@ def lies_ahead(quote: Quote) -> bool:
     told, planned = quote.said_at, quote.event
     coming = told is not None and planned is not None and planned.start > told
     return coming and not quote.due and not quote.predicate.startswith("scheduled_")
+
+
+def tells_due_move(asked: QuestionTerms, quote: Quote) -> bool:
+    """Whether it is a plan of who is asked about to move somewhere, whose day has come."""
+    theirs = bool(quote.owner) and (quote.owner,) == asked.people
+    return (
+        theirs and quote.due and "lives_in" in asked.predicates and bool(_MOVES.search(quote.text))
+    )
 
 
 def find_due_plan(

@@ -89,11 +89,17 @@ def find_change(question: str, text: str, tense: AskedTense) -> ToldChange | Non
         for at in starts
         if not _asks(clauses[at][0])
     ]
+    parts = [each for each in parts if _says_something(each[1])]
     at = _choose_likeliest(question, text, parts)
     if not at:
         return None
     before = next((n + 1 for n in range(at - 1, -1, -1) if sought[n]), 0)
     return ToldChange(clauses[before].start(), _skip_link(clauses[at]))
+
+
+def _says_something(part: str) -> bool:
+    """A single word is none that could stand alone: "one of the cats died, luna"."""
+    return bool(re.search(rf"\w\W+\w|[{HAN}\d]", part))
 
 
 def _find_last(sought: Sequence[bool], first: int) -> int:

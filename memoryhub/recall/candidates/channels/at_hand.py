@@ -145,19 +145,23 @@ WHERE f.space_id = %(space)s
 ORDER BY f.complement ~ '[''’]s? |的' DESC, f.asserted_at DESC, f.id LIMIT %(most)s
 """
 _NAMING_VERBS = ["is", "was", "is called", "is named", "是", "叫"]
-_MOST_IDENTITIES = 3
+_MOST_IDENTITIES, _MOST_RELATIVES = 3, 8
 
 
 def find_identity(ask: PreparedQuestion, asked: AskedIdentity) -> list[ChannelHit]:
     """What says who somebody is, or what somebody's sister or dog is called."""
+    role = f"{re.escape(asked.role)}$"
+    return _find_named(ask, asked.name.casefold(), role, _MOST_IDENTITIES)
+
+
+def find_relatives(ask: PreparedQuestion, kin: re.Pattern[str]) -> list[ChannelHit]:
+    """What says of each such relative who they are."""
+    return _find_named(ask, "", f"{format_sql_pattern(kin)}$", _MOST_RELATIVES)
+
+
+def _find_named(ask: PreparedQuestion, name: str, role: str, most: int) -> list[ChannelHit]:
     statement = _IDENTITY_SQL.format(current=build_current_sql(ask, "f"))
-    values = {
-        "name": asked.name.casefold(),
-        "role": f"{re.escape(asked.role)}$",
-        "verbs": _NAMING_VERBS,
-        "most": _MOST_IDENTITIES,
-    }
-    rows = load_rows(ask, statement, **values)
+    rows = load_rows(ask, statement, name=name, role=role, verbs=_NAMING_VERBS, most=most)
     return [ChannelHit("fact", at, 1.0, "says who that is") for (at,) in rows]
 
 
