@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
+from sklearn.preprocessing import StandardScaler
 
 from memoryhub.engines.local.comparison.forget import (
-    ForgetDecider,
     describe_meant_claims,
     take_meant,
 )
@@ -31,7 +32,6 @@ from memoryhub.engines.types import (
     HeldClaim,
     Utterance,
 )
-from memoryhub.lab.training.boosting import fit_trees
 from memoryhub.lab.training.reader import ReadQuestion, split_sentences
 from memoryhub.lab.training.wishes import MeantClause, SaidMessage, SceneWish, WishScene
 
@@ -42,7 +42,7 @@ _BEGUN, _STEP = datetime(2025, 3, 1, 9, tzinfo=UTC), timedelta(hours=31)
 _HISTORY = 3  # messages that one is read after
 # From this share of the shorter one on, what a claim rests on and a clause are the same.
 _MEANT, _TOUCHED = 0.5, 0.1
-_PARTS = 5
+_STRENGTH, _PARTS = 0.3, 5
 # Of the wishes that are granted unasked, the share that takes what is meant and nothing else; and
 # from which chance on another claim goes along.
 _RIGHTLY_GRANTED, _MORE, _ASKED = 0.8, 0.8, 0.1
@@ -140,14 +140,16 @@ def _list_sentences(scene: WishScene) -> Iterator[ToldText]:
 
 def train_forget_decider(
     scenes: Sequence[WishScene], claims: Sequence[Sequence[ToldText]], embedder: Embedder
-) -> ForgetDecider:
-    """Of scenes in one language, with its scores on scenes left out; some of the wishes granted
-    mean nothing that was told."""
+) -> dict[str, Any]:
+    """A decider as `forget_decider.json` holds it, of scenes in one language, with its scores on
+    authors left out (on scenes, if there is but one): `granted`, of the wishes with a claim that is
+    meant; `rightly`, of those granted, of which some mean nothing that was told."""
     rows: list[dict[str, float]] = []
     meant: list[bool] = []
     touched: list[bool] = []
     wish_of: list[int] = []
-    scene_of: list[int] = []
+    part_of: list[str] = []
+    authors = {scene.author for scene in scenes}
     told = list[bool]()
     cosines = [0.0]
     reads = can_embed_language(embedder.name, "zh" if scenes[0].language == "zh" else "en")
@@ -166,28 +168,42 @@ def train_forget_decider(
             meant += own
             touched += [each.covers(wish, _TOUCHED) for each in held]
             wish_of += [len(told)] * len(held)
-            scene_of += [number] * len(held)
+            part_of += [scene.author if len(authors) > 1 else str(number)] * len(held)
             told.append(any(own))
             cosines += near
     names = [name for name in rows[0] if reads or not name.startswith("cosine")]
     values = np.array([[row[name] for name in names] for row in rows])
     marks, spared, wishes = np.array(meant), ~np.array(touched), np.array(wish_of)
     chances = np.zeros(len(marks))
-    for known_rows, left_out in GroupKFold(_PARTS).split(values, marks, np.array(scene_of)):
-        fitted = fit_trees(values[known_rows], marks[known_rows])
-        chances[left_out] = fitted.estimate_shares(values[left_out])
+    parts = GroupKFold(min(_PARTS, len(set(part_of))))
+    for known_rows, left_out in parts.split(values, marks, np.array(part_of)):
+        weights, bias = _fit(values[known_rows], marks[known_rows])
+        chances[left_out] = 1 / (1 + np.exp(-(values[left_out] @ weights + bias)))
     bar, granted, rightly = _set_bar(chances, marks, spared, wishes)
-    return ForgetDecider(
-        traits=tuple(names),
-        trees=fit_trees(values, marks),
-        bar=bar,
-        more=_MORE,
-        ask=_ASKED,
-        cosine=round(float(np.mean(cosines)), 3),
-        wishes=len(told),
-        granted=round(granted / max(1, sum(told)), 3),
-        rightly=round(rightly, 3),
-    )
+    weights, bias = _fit(values, marks)
+    return {
+        "wishes": len(told),
+        "granted": round(granted / max(1, sum(told)), 3),
+        "rightly": round(rightly, 3),
+        "bar": bar,
+        "more": _MORE,
+        "ask": _ASKED,
+        "cosine": round(float(np.mean(cosines)), 3),
+        "bias": round(float(bias), 3),
+        "traits": {
+            name: round(float(weight), 3) for name, weight in zip(names, weights, strict=True)
+        },
+    }
+
+
+def _fit(
+    values: NDArray[np.float64], marks: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], np.float64]:
+    """Weights of the traits as they are, and the bias."""
+    scaler = StandardScaler().fit(values)
+    fitted = LogisticRegression(C=_STRENGTH, max_iter=2000).fit(scaler.transform(values), marks)
+    weights = fitted.coef_[0] / scaler.scale_
+    return weights, fitted.intercept_[0] - float(weights @ scaler.mean_)
 
 
 def _set_bar(

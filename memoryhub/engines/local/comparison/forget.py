@@ -4,8 +4,8 @@ What stands out is meant for certain. Of several alike a person says which; so t
 but the last thing told can be meant, and that was several, and where a part of the wish finds
 nothing. MiniLM reads wish and claim in one, with corrections learned by `manage.py lab
 train-wish-reader`; beside it count the words, the vectors, who is spoken of and what was told with
-it: boosted trees (`forget_decider.json`), learned by `manage.py lab train-wishes` of scenes that
-the reader has not seen (memoryhub/lab/training/meant_claims.py).
+it: a logistic regression (`forget_decider.json`), learned by `manage.py lab train-wishes` of scenes
+that the reader has not seen (memoryhub/lab/training/meant_claims.py).
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from math import exp
 from pathlib import Path
 from typing import NamedTuple
-
-import numpy as np
 
 from memoryhub.engines.local.answers.relatives import list_kin
 from memoryhub.engines.local.claims.predicates import find_question_predicates, get_search_words
@@ -33,7 +31,7 @@ from memoryhub.engines.local.language import (
     detect_language,
     detect_read_language,
 )
-from memoryhub.engines.local.trees import BoostedTrees, StrictModel
+from memoryhub.engines.local.logistic import Logistic
 from memoryhub.engines.reranking.packaged import PackagedReranker, get_packaged_reranker
 from memoryhub.engines.types import ClaimCandidate, ClaimComparison, ClaimVerdict, HeldClaim
 
@@ -57,28 +55,16 @@ class _Likeness(NamedTuple):
     cosine: float | None
 
 
-class ForgetDecider(StrictModel):
-    """What `traits` of a wish and a claim come to. The likeliest claim is meant for certain from a
-    chance of `bar` on, others beside it from `more` on; from `ask` on a person is asked. `cosine`:
-    what counts where none is known. Learned of so many `wishes`: of those that mean a claim,
-    `granted` is the share that is granted as meant, `rightly` the share of those granted."""
+@dataclass(frozen=True, slots=True)
+class ForgetDecider:
+    """`meant`: what traits of a wish and a claim are worth, and from which chance on the likeliest
+    claim is meant for certain; from `more` on others are beside it, from `ask` on a person is
+    asked. `cosine`: what counts where none is known."""
 
-    traits: tuple[str, ...]
-    trees: BoostedTrees
-    bar: float
+    meant: Logistic
     more: float
     ask: float
     cosine: float
-    wishes: int
-    granted: float
-    rightly: float
-
-    def estimate(self, described: Sequence[dict[str, float]]) -> list[float]:
-        """Of each claim, how likely it is that it is meant."""
-        rows = [[traits[name] for name in self.traits] for traits in described]
-        if not rows:
-            return []
-        return [float(share) for share in self.trees.estimate_shares(np.array(rows))]
 
 
 def take_meant(chances: Sequence[float], bar: float, more: float) -> list[int]:
@@ -97,8 +83,9 @@ def get_wish_reader() -> PackagedReranker:
 
 @cache
 def _load_decider(language: str) -> ForgetDecider:
-    given = json.loads(FORGET_DECIDER_FILE.read_text(encoding="utf-8"))
-    return ForgetDecider.model_validate(given[language])
+    given = json.loads(FORGET_DECIDER_FILE.read_text(encoding="utf-8"))[language]
+    meant = Logistic(given["bias"], given["bar"], given["traits"])
+    return ForgetDecider(meant, given["more"], given["ask"], given["cosine"])
 
 
 _PART = re.compile(r"[,;，；、]|\b(?:and|or|as well as)\b|以及|还有|[和跟]", re.I)
@@ -164,13 +151,13 @@ def _match_part(
         asked, words, [each.claim for each in nearest], cosines, names, decider.cosine
     )
     handles = [each.claim.handle for each in nearest]
-    chances = decider.estimate(described)
+    chances = [decider.meant.estimate(traits) for traits in described]
     # A nephew's illness is not a brother's, however near it is.
     own = [
         chance if not (traits["other_kin"] and traits["more_kin"]) else 0.0
         for chance, traits in zip(chances, described, strict=True)
     ]
-    sure = [handles[at] for at in take_meant(own, decider.bar, decider.more)]
+    sure = [handles[at] for at in take_meant(own, decider.meant.bar, decider.more)]
     telling = [each for each in offered if _is_accounted_for(words, each, names)]
     if not sure and len(telling) == 1 and describe_meaning(words, names).stems:
         sure = [telling[0].handle]
@@ -208,7 +195,7 @@ def describe_meant_claims(
     the words the share that it tells, their characters and topics; whether either names relatives
     that the other does not, and whether a name is all that they have in common; the best that is
     read of what was told in the same message; when it was told, from early (near 0) to late (near
-    1); whether its relation is known; and how many characters are said."""
+    1); whether its relation is known; and how many hundred characters are said."""
     texts = [claim.text for claim in claims]
     read = get_wish_reader().score_texts(said, texts)
     named = get_wish_reader().score_texts(words, texts)
@@ -243,7 +230,7 @@ def describe_meant_claims(
                 "told_with": _find_best_told_with(read, told_at, at),
                 "told_late": (bisect_left(times, told_at[at]) + 1) / (len(times) + 1),
                 "has_relation": float(bool(claim.predicate_key)),
-                "said": float(len(said)),
+                "said": len(said) / 100,
             }
         )
     return described

@@ -489,10 +489,9 @@ class Command(BaseCommand):
         meant = {}
         for language in known:
             own = [at for at, scene in enumerate(unread) if scene.language == language]
-            decider = train_forget_decider(
+            meant[language] = train_forget_decider(
                 [unread[at] for at in own], [claims[at] for at in own], get_current_embedder()
             )
-            meant[language] = decider.model_dump(mode="json")
         for made, file in ((known, WISHES_FILE), (meant, FORGET_DECIDER_FILE)):
             write_judgements(made, options["out"] / file.name if options["out"] else file)
         for language, told in known.items():
