@@ -104,10 +104,9 @@ class AgentTool(Row):
 
 
 class Answer(Row):
-    """`quoted`: put together from memories word by word, no model wrote it. `abstained`: what
-    is known does not answer the question, and `text` says so. `calls`: questions to models,
-    routing and judging included. The other fields are those of a search; `degraded` may also
-    hold "answer": the model failed, and the rules answered instead."""
+    """`calls`: questions to models, routing and judging included. The other fields are those of
+    a search; `degraded` may also hold "answer": the model failed, and the rules answered
+    instead."""
 
     abstained: bool
     calls: int
@@ -1173,12 +1172,10 @@ class SavedWindow(Row):
 
 class SearchResult(Row):
     """`insufficient`: nothing in the space bears on the query (E32), or the judge wants more.
-    `degraded`: what was lost on the way (dense, router, reranker, judge). `unverified`: the
-    judge could not be asked, so everything found is there. `tokens` of the items' texts,
-    counted where a budget was given. `took_ms` by stage. `explain` is there on request.
-    `recall_id`: its entry in the recall log, which is there some seconds later; None where
-    nothing is logged. `unasked`: what the policy hands over whatever is asked, such as the
-    shelf and the latest exchanges."""
+    `tokens` of the items' texts, counted where a budget was given. `took_ms` by stage.
+    `explain` is there on request. `recall_id`: its entry in the recall log, which is there some
+    seconds later; None where nothing is logged. `unasked`: what the policy hands over whatever
+    is asked, such as the shelf and the latest exchanges."""
 
     conflicts: list[ConflictingMemories]
     degraded: list[str]
@@ -1273,7 +1270,7 @@ class Space(Row):
 
 
 class SpaceCounts(Row):
-    """How many memories of each kind there are."""
+    """How many memories of each kind there are, and jobs that are not done."""
 
     entities: int
     episodes: int
