@@ -30,7 +30,12 @@ from memoryhub.engines.local.claims.judgements import (
 )
 from memoryhub.engines.local.claims.predicates import is_single_valued
 from memoryhub.engines.local.claims.short_answers import CompletedStatement, complete_answer
-from memoryhub.engines.local.claims.values import add_employer_facts, end_left_home, mark_ended
+from memoryhub.engines.local.claims.values import (
+    add_employer_facts,
+    end_left_home,
+    mark_ended,
+    part_shared_homes,
+)
 from memoryhub.engines.local.comparison.resolve import ClaimRules
 from memoryhub.engines.local.dates.english import find_times
 from memoryhub.engines.local.grammar.antecedents import may_point_back
@@ -263,7 +268,7 @@ def _read_facts(reading: _ExchangeReading) -> None:
     told = [*stated, *(f for found, _ in read for f in found if _identify(f) not in once)]
     told += [fact for turn in reading.turns for fact in _quote_told(reading, turn, told)]
     told = [fact for fact in told if reading.is_claimed(fact)]
-    told = [end_left_home(fact) for fact in add_employer_facts(told)]
+    told = [end_left_home(fact) for fact in part_shared_homes(add_employer_facts(told))]
     reading.facts = _sort_facts(told, reading.exchange)
     turns = zip(reading.turns, read, strict=True)
     reading.acts = {turn.utterance.handle: choose_overall_act(found) for turn, (_, found) in turns}

@@ -107,6 +107,11 @@ CONDITIONS = split_words("""
     colourblind colorblind asthmatic autistic dyslexic celiac coeliac intolerant afraid adopted
     sober homeless
 """)
+# A pattern: how most medicines are called.
+MEDICINE_NAME = (
+    r"\b[a-z]{2,}(?:pril|olol|statin|formin|sartan|mycin|cillin|azole|oxetine|prazole|dipine"
+    r"|traline)"
+)
 _THEMES = {
     "family": (
         "mother mom dad father parent sister brother son daughter child kid husband wife "

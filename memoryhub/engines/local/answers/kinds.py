@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from memoryhub.engines.local.answers.asked import find_asked_tense
+from memoryhub.engines.local.wordlists import MEDICINE_NAME
 
 _MOST_CHARACTERS = 200  # of a question
 
@@ -99,7 +100,7 @@ KINDS = (
         r"|(?:put|started|is|am|['’]m|im) (?:\w+ )?on [a-z]+(?:in|ol|il|ine|one|ide|am|an|ex)\b"
         r"|prescri\w+|\d ?mg|medications?|medicines?|antibiotics?|antidepressants?|inhaler|insulin"
         r"|statins?|steroids?|painkillers?|dose|blood thinners?|beta blockers?"
-        r"|[a-z]{3,}(?:pril|olol|statin|formin|sartan|mycin|cillin|azole|oxetine|prazole)|pills?)\b",
+        rf"|{MEDICINE_NAME}|pills?)\b",
         beside=True,
     ),
     _build_kind(
@@ -190,6 +191,12 @@ KINDS = (
         r"\b(?:lives?|living|stays?|staying|resides?|based|settled|moved|rents?)\b"
         r"|\b(?:is|are) (?:back |now |still )?(?:in|at|on|from) [a-z]"
         r"|\b(?:house|flat|home|address)\b",
+        beside=True,
+    ),
+    _build_kind(
+        r"\bwhen\b.{1,30}\bborn\b",
+        r"\b(?:was born|had (?:an?|her|their|his|our|the) (?:\w+ )?baby|gave birth"
+        r"|baby (?:\w+ )?arrived|birthday)\b",
         beside=True,
     ),
     _build_kind(

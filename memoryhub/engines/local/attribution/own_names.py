@@ -21,6 +21,10 @@ _ENGLISH = compile_patterns(
     rf"|this is))\s(?P<name>{_FULL_NAME}){_ENDS}",
     # "quick intro: I'm Petra, vet nurse in Inverness".
     rf"(?i:\bintro\w*\W{{1,3}}(?:i['’]m|i am|this is))\s(?P<name>{_FULL_NAME}){_ENDS}",
+    # "I'm Tom, 52, electrician in Hull", "im jess, 23, ...", "Callum here, 41".
+    rf"(?i:\b(?:i['’]?m|i am|this is))\s(?P<name>{_FULL_NAME}|[a-z]{{2,20}}),"
+    r"\s(?=[1-9]\d(?:,|\.|!|$))",
+    rf"(?i:^\W{{0,3}}(?:(?:hi|hello|hey)\b\W{{1,3}})?)(?P<name>{_FULL_NAME})(?i:\shere)(?=[,.!])",
     flags=re.M,
 )
 _HAN_NAME = rf"[{HAN}]{{2,4}}?|[A-Za-z][A-Za-z .'-]{{1,30}}[A-Za-z]"

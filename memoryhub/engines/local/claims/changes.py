@@ -15,12 +15,13 @@ from memoryhub.engines.local.claims.whereabouts import is_passing
 from memoryhub.engines.local.dates.calendar import DAY_AND_MONTH_NAMES, MONTHS, WEEKDAYS
 from memoryhub.engines.local.grammar.scene import ParsedTurn
 from memoryhub.engines.local.grammar.speech import is_question
-from memoryhub.engines.local.grammar.verbs import find_lemma, is_past_form
+from memoryhub.engines.local.grammar.verbs import find_lemma, is_dictionary_word, is_past_form
 from memoryhub.engines.local.wordlists import (
     ANIMALS,
     CONDITIONS,
     EVENTS,
     JOBS,
+    MEDICINE_NAME,
     PEOPLE,
     split_words,
 )
@@ -117,9 +118,11 @@ _NOT_ANY_MORE = re.compile(
     re.I,
 )
 _FIRST_DAY = re.compile(
-    rf"{_LEAD}(?:today (?:is|was) |it(?:['’]s| is| was) |had )?(?:my |the )?first day(?: today)? "
-    r"(?:(?P<role>as an? [\w -]{2,40}?)|(?P<place>at [\w'’& -]{2,40}?))"
-    r"(?: (?:today|done|went\b.*|was\b.*))?\W*$",
+    rf"{_LEAD}(?:today (?:is|was) |it(?:['’]s| is| was) |had )?(?:my |the )?"
+    r"first (?P<time>day|week|shift)(?: today)? (?:(?P<role>as an? [\w -]{2,40}?)"
+    r"|(?P<place>(?:at|with) (?!(?:the|my|a) (?:new )?(?:job|work|place|office)\b)"
+    r"[\w'’& -]{2,40}?))(?: (?:today|done|over|finished|complete|went\b[^,;]*|was\b[^,;]*))?"
+    r"(?:\W*$|[,;] (?P<rest>.+))",
     re.I,
 )
 _SWAPPED = re.compile(
@@ -198,12 +201,16 @@ _GIVEN_AWAY = re.compile(
 )
 
 
+# "Tom, 52,", or "jess 23" in small letters, where only the age tells a name.
+_NAMED = rf"(?:{_NAME}, (?:(?P<age>[1-9]\d),? )?|[a-z]{{2,20}},? (?P<age_3>[1-9]\d),? )"
 # "I'm Petra, vet nurse up in Inverness": what one is, and where, beside the name.
 _TRADE = re.compile(
-    rf"\b(?i:i['’]?m|i am) {_NAME}, (?:an? |the )?"
+    rf"(?:\b(?i:i['’]?m|i am|this is|my name['’]?s|my name is) {_NAMED}"
+    rf"|^\W*(?:(?i:hi|hey|hello)\b\W*)?{_NAME} here, (?:(?P<age_2>[1-9]\d),? )?)(?:an? |the )?"
     r"(?P<role>[a-z][a-z-]*(?: [a-z-]+){0,2}?)"
-    rf"(?:(?: (?:up|down|out|over|here|based|living|working))* in (?P<place>{_NAME}))?"
-    r"(?=\W*$|[,.;!]| (?:and|at|for|from|with)\b)"
+    r"(?:,?(?: (?:up|down|out|over|here|based|living|working))*"
+    rf" (?:in (?P<place>{_NAME}|[a-z]{{4,}}(?=\W*$|[.!]))|from (?P<origin>{_NAME})))?"
+    r"(?=\W*$|[,.;!]| (?:and|at|for|with)\b)"
 )
 # "Im Tamsin, 34, mum of two, live in Truro": what goes on as if with "I".
 _GOES_ON = re.compile(
@@ -212,6 +219,24 @@ _GOES_ON = re.compile(
     r" (?![^.,;!?]*\b(?:is|are|was|were|has|have|makes?|can|will|would)\b)[^.,;!?]{2,40}?))"
     r"(?=\W*$|[.,;!]| (?:and|but|with)\b)",
     re.I,
+)
+# "895 a month", after a home was told of.
+_RENT = re.compile(
+    r"\W*(?:(?:it['’]?s|that['’]?s|for|at) )?"
+    r"(?P<sum>[£$€]?\d[\d,.]*(?: ?(?:quid|pounds|dollars|euros?))?)"
+    r" ?(?P<each>(?:a|per|/) ?(?:month|week)|pcm|pw)\W*$",
+    re.I,
+)
+_RENTED = re.compile(
+    r"\b(?:flat|apartment|studio|room|rent(?:ing|al)?|landlord|landlady|lease)\b", re.I
+)
+_BOUGHT = re.compile(r"\b(?:bought|buy(?:ing)?|mortgage|parking|garage|bills?)\b", re.I)
+# "My sister Anjali had her baby on Saturday, a boy called Rohan".
+_BORN = re.compile(
+    rf"{_LEAD}(?P<who>(?i:my|our) (?:[\w'’-]+ ){{1,3}}?|(?i:i|we) |{_NAME} )"
+    r"(?i:(?:has |have |['’]ve )?(?:just )?(?:had|gave birth to|welcomed) "
+    r"(?:an? |her |his |their |our |my )(?:\w+ )?baby)\b[^.!?]*?"
+    rf"\b(?i:called|named)(?i: him| her)? (?P<name>{_NAME}|[a-z]{{3,}}(?=\W*$))"
 )
 # "Senior analyst now", all of a sentence.
 _POST_NOW = re.compile(
@@ -250,10 +275,17 @@ _PUT_ON = re.compile(
 _TAKEN_OFF = re.compile(
     rf"\b(?:(?:took|taken) me off|(?:stopped|discontinued)(?= (?:the|my)\b)) {_MEDICINE}", re.I
 )
+# How most medicines are called.
+_IS_DRUG = re.compile(rf"{MEDICINE_NAME}$|\b(?:insulin|aspirin|ibuprofen|paracetamol)$", re.I)
+_GIVES_OTHER = re.compile(r"(?:switched|moved|changed|swapped)\b", re.I)
+_HARM = (
+    rf"{_LEAD}(?P<thing>(?:(?:the|my) )?[\w-]+) (?:gave|gives|made|makes|was|is|kept|keeps|did"
+    r"|didn['’]?t|does|doesn['’]?t|upset|messed)\b"
+)
+_DOES_HARM = re.compile(_HARM, re.I)
 # "Melatonin gave me bad dreams so I quit taking it".
 _STOPPED_IT = re.compile(
-    rf"{_LEAD}(?P<thing>(?:(?:the|my) )?[\w-]+) (?:gave|gives|made|makes|was|is|kept|keeps|did"
-    r"|didn['’]?t|does|doesn['’]?t|upset|messed)\b[^.!?]*?\b(?:so|and) (?P<told>i(?:['’]?ve| have)?"
+    rf"{_HARM}[^.!?]*?\b(?:so|and) (?P<told>i(?:['’]?ve| have)?"
     r" (?:just )?(?:quit|stopped|gave up|given up) (?P<doing>\w+ing) it)\b",
     re.I,
 )
@@ -352,23 +384,36 @@ _IMAGINED = re.compile(
 )
 
 
+_GREETING = re.compile(r"\W*(?:(?:hi|hey|hello|hiya|morning|evening)\b[ \w]{0,8}\W*)?", re.I)
+
+
 def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     """(a state, where the words that tell it stand) of what a sentence says on the way. Words at
     its beginning stand for the sentence, others beside it."""
     if _IMAGINED.search(text):
         return
     if (found := _TRADE.search(text)) and found["role"].split()[-1] in JOBS:
-        yield f"I am {_give_article(found['role'])}.", found.span()
-        if found["place"]:
-            yield f"I live in {found['place']}.", found.span()
-    if _DOCTOR.search(text):
-        if found := _TAKEN_OFF.search(text):
-            drug = found["drug"].removeprefix("the ")
-            yield f"I do not take {drug} any more.", found.span("drug")
-        if found := _PUT_ON.search(text):
-            if found["old"]:
-                yield f"I do not take {found['old']} any more.", found.span("old")
-            yield f"I take {found['drug']} now.", found.span("drug")
+        begins = 0 if _GREETING.fullmatch(text[: found.start()]) else found.start()
+        where = (begins, found.end())
+        yield f"I am {_give_article(found['role'])}.", where
+        place = found["place"] or ""
+        if place and not (place.islower() and is_dictionary_word(place)):
+            yield f"I live in {place.title() if place.islower() else place}.", where
+        if found["origin"]:
+            yield f"I am from {found['origin']}.", where
+        age = found["age"] or found["age_2"] or found["age_3"]
+        if age and not _OWN_AGE.search(text):
+            yield f"I am {age} years old.", where
+    given = _DOCTOR.search(text) is not None
+    if (found := _TAKEN_OFF.search(text)) and (given or _IS_DRUG.search(found["drug"])):
+        drug = found["drug"].removeprefix("the ")
+        yield f"I do not take {drug} any more.", found.span("drug")
+    if (found := _PUT_ON.search(text)) and (given or _IS_DRUG.search(found["drug"])):
+        ill = _DOES_HARM.match(text) if _GIVES_OTHER.match(found[0]) else None
+        old = found["old"] or (ill["thing"] if ill else "")
+        if old and old.lower() not in _POINTING:
+            yield f"I do not take {old.lower()} any more.", found.span("old" if found["old"] else 0)
+        yield f"I take {found['drug']} now.", found.span("drug")
     if (found := _STOPPED_IT.search(text)) and found["thing"].lower() not in _POINTING:
         yield f"I stopped {found['doing']} {found['thing']}.", found.span("told")
     if found := _GOES_ON.search(text):
@@ -492,6 +537,20 @@ def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
             yield CompletedStatement(
                 f"I am not {found['what']} any more.", at, start + found.end("told")
             )
+        said = turn.utterance.text[:start]
+        if (found := _RENT.match(text)) and _RENTED.search(said) and not _BOUGHT.search(said):
+            told = f"My rent is {found['sum']} {found['each']}."
+            yield CompletedStatement(told, start, end)
+        if found := _BORN.match(text):
+            sex = re.search(r"\b(?:boy|girl|son|daughter)\b", found[0])
+            child = {"boy": "son", "girl": "daughter"}.get(sex[0], sex[0]) if sex else "child"
+            who = found["who"].strip()
+            whose = "my" if who.lower() in ("i", "we") else f"{who}'s"
+            yield CompletedStatement(
+                f"{found['name'].title()} is {whose} {child}.",
+                start + found.start("name"),
+                start + found.end("name"),
+            )
         if found := _OWN_AGE.search(text):
             at = start + found.start("age")
             yield CompletedStatement(f"I am {found['age']} years old.", at, start + found.end())
@@ -544,7 +603,11 @@ def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
             yield CompletedStatement(f"My birthday is {found['day']}.", start, end)
         elif found := _FIRST_DAY.match(text):
             where = found["role"] or f"working {found['place']}"
-            yield CompletedStatement(f"I started {where} today.", start, end)
+            when = "this week" if found["time"].lower() == "week" else "today"
+            done = start + found.start("rest") if found["rest"] else end
+            yield CompletedStatement(f"I started {where} {when}.", start, done)
+            if found["rest"]:
+                yield CompletedStatement(found["rest"], done, end)
         elif found := _FOLLOWED.match(text):
             left = _LEFT.match(earlier + text[: found.start("how")])
             if left and left["role"] in _ROLES:

@@ -6,13 +6,13 @@ next time only the name is said, or only "my sister".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.scene import ParsedTurn, format_possessive
 from memoryhub.engines.local.grammar.subjects import is_person_noun
 from memoryhub.engines.local.grammar.verbs import is_dictionary_word
-from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.local.wordlists import ANIMALS, split_words
 from memoryhub.engines.types import FactCandidate, SourceSpan
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _read_name(noun: Token, span: Span) -> list[Token]:
         rest = rest[1:]
     comma = bool(rest) and rest[0].text == ","
     name: list[Token] = []
-    if rest and not comma and _is_small_name(rest[0]):
+    if rest and not comma and (_is_small_name(rest[0]) or _is_pets_name(noun, rest)):
         return rest[:1]
     for token in rest[comma:]:
         tied = bool(name) and not name[-1].whitespace_ and token.text in ("-", "–")
@@ -192,6 +192,22 @@ def _is_small_name(token: Token) -> bool:
     other = token.ent_type_ in (*_TIMES, *_PEOPLES, *_PLACES) or is_person_noun(token)
     named = token.tag_ == "NNP" or (token.tag_ == "NN" and not is_dictionary_word(token.lower_))
     return token.text.islower() and token.is_alpha and named and unknown and not other
+
+
+# What stands behind "dog" or "cat" in the name of a thing.
+_PET_THINGS = split_words("""
+    food bowl bed basket walk walker sitter groomer lead leash collar tag toy treat treats biscuits
+    litter tree flap door park show trainer training hair fur poo poop vet insurance shelter rescue
+    owner lover person charity cafe kennel crate carrier bite fight mess smell breath bit thing
+""")
+
+
+def _is_pets_name(noun: Token, rest: Sequence[Token]) -> bool:
+    """ "our dog biscuit": a word of the language, and no thing for dogs."""
+    pet = noun.lower_ in ANIMALS and rest[0].tag_ == "NN" and rest[0].text.islower()
+    after = rest[1] if len(rest) > 1 else None
+    closed = after is None or after.is_punct or after.pos_ in ("VERB", "AUX", "CCONJ")
+    return pet and closed and rest[0].lower_ not in _PET_THINGS
 
 
 def _is_name_word(token: Token) -> bool:

@@ -261,6 +261,10 @@ def _is_job_title(phrase: str) -> bool:
     return bool(words) and (words[-1] in JOBS or (words[0] in ("a", "an") and len(words) > 1))
 
 
+# "Starting at northfold as a data analyst": it can be nothing but a firm.
+_AS_ROLE = re.compile(rf"\bas an? (?:[\w-]+ ){{0,3}}?(?:{'|'.join(sorted(JOBS))})\b", re.I)
+
+
 def _match_employer(reading: ClauseReading) -> Predicate | None:
     found = re.search(r"\bjob (?:at|with) (.+)", reading.phrase)
     if found and reading.verb in _GETTING_VERBS and not reading.topic:
@@ -269,6 +273,7 @@ def _match_employer(reading: ClauseReading) -> Predicate | None:
     if reading.topic or pair not in _EMPLOYER_PHRASES:
         return None
     named = reading.place or reading.verb in ("work", "hire", "employ")
+    named = named or bool(_AS_ROLE.search(reading.said))
     return Predicate("works_at", reading.phrase) if named and reading.phrase else None
 
 

@@ -36,8 +36,9 @@ def add_employer_facts(facts: Iterable[FactCandidate]) -> Iterator[FactCandidate
         yield fact
         role = _find_role(fact)
         if role:
-            text = format_sentence(f"{fact.subject} works as {role[0]} {role[1]}")
-            told = replace(fact, text=text, verb="works as", object=role[1])
+            verb = "is going to work as" if fact.polarity == "planned" else "works as"
+            text = format_sentence(f"{fact.subject} {verb} {role[0]} {role[1]}")
+            told = replace(fact, text=text, verb=verb, object=role[1])
             yield replace(told, predicate_key="works_as")
         holds = fact.predicate_key == "works_as" and fact.polarity == "holds"
         if holds and (firm := _extract_firm(fact)):
@@ -117,9 +118,10 @@ def _is_any_job_ended(fact: FactCandidate) -> bool:
 
 def _find_role(fact: FactCandidate) -> tuple[str, str] | None:
     """Article and noun of "works at Siemens as an engineer"."""
-    if fact.predicate_key != "works_at" or fact.polarity != "holds":
+    if fact.predicate_key != "works_at" or fact.polarity not in ("holds", "planned"):
         return None
-    found = re.search(r" as (an?) ([\w -]+?)(?=,|\.| (?:in|since|now|from|for|and)\b)", fact.text)
+    ends = r"(?=,|\.| (?:in|on|since|now|from|for|and)\b)"
+    found = re.search(rf" as (an?) ([\w -]+?){ends}", fact.text)
     known = found is not None and found[2].split()[-1].lower() in JOBS
     return (found[1], found[2]) if found and known else None
 
@@ -127,6 +129,27 @@ def _find_role(fact: FactCandidate) -> tuple[str, str] | None:
 def _extract_firm(fact: FactCandidate) -> str:
     firm = extract_employer(fact.text.rstrip("."))
     return re.split(r", | (?:since|from|in|on|as|and|now|again|last|this|next|until) ?", firm)[0]
+
+
+# "Ana lives in Leeds with her boyfriend Owen."
+_SHARED_HOME = re.compile(
+    r"(?P<home>.+? in (?P<place>[^.]+?)),? with (?P<whom>(?:their|his|her) [^.]+)\."
+)
+
+
+def part_shared_homes(facts: Iterable[FactCandidate]) -> Iterator[FactCandidate]:
+    """Where somebody lives, and with whom, are two facts: whoever moves out leaves the other one as
+    it is."""
+    for fact in facts:
+        lives = fact.predicate_key == "lives_in" and fact.polarity == "holds"
+        shared = _SHARED_HOME.fullmatch(fact.text) if lives else None
+        if shared is None:
+            yield fact
+            continue
+        yield set_value(replace(fact, text=f"{shared['home']}."), shared["place"])
+        with_whom = format_sentence(f"{fact.subject} lives with {shared['whom']}")
+        beside = replace(fact, text=with_whom, verb="lives with", object=shared["whom"])
+        yield replace(beside, predicate_key="", cardinality="multi", kind="state")
 
 
 # Moving out ("I moved out of Elm Street"): what no longer holds, where only a movement is told.
