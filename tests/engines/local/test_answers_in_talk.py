@@ -52,6 +52,8 @@ def test_the_present_job_is_not_where_somebody_worked_before() -> None:
     assert ask("where do i work", mill, bakery).text == "Zeller Mill"
     assert ask("where did i work before", mill, bakery).used == (1,)
     assert ask("where did i work before", mill).used == ()
+    due = hold("Noor is going to work as a miller.", days=60, predicate="works_as", due=True)
+    assert ask("where did i work before", mill, due, bakery).used == (2,)
 
 
 def test_a_plan_to_move_whose_day_has_come_is_told_with_the_home() -> None:

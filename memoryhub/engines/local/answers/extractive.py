@@ -539,6 +539,7 @@ def _find_earlier_job(
         for each in weighed
         if (quote := quotes[each[1].quote]).predicate in _JOB
         and quote.owner in asked.people
+        and not (quote.due or lies_ahead(quote))
         and (quote.said_at or LONG_AGO) < max(told, default=LONG_AGO)
     ]
     earlier.sort(key=lambda each: quotes[each[1].quote].said_at or LONG_AGO, reverse=True)

@@ -1,0 +1,121 @@
+"""How people introduce themselves and who belongs to them, and what a first message tells beside
+it: trade and town in a list, a pet by its name, a rent, a first day at work, a child just born."""
+
+from __future__ import annotations
+
+import pytest
+
+from memoryhub.engines.local.attribution.own_names import find_introduced_name
+from tests.engines.local.test_local_statements import tell, tell_texts
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("I'm Ned, 47, welder in Goole.", ["is a welder", "lives in Goole", "is 47 years old"]),
+        ("im tess 31 chef in bristol", ["is a chef", "lives in Bristol", "is 31 years old"]),
+        ("Hi, Moira here, 58, librarian, based in Wick.", ["is a librarian", "lives in Wick"]),
+        ("I'm Ines, a baker from Porto, two kids.", ["is a baker", "is from Porto"]),
+    ],
+)
+def test_who_somebody_is_stands_in_a_list(text: str, told: list[str]) -> None:
+    found = tell_texts(text)
+    assert [f"user-31 {each}." for each in told if f"user-31 {each}." not in found] == []
+    assert not [each for each in found if each.startswith(("user-31 is Ned", "user-31 is tess"))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm tired, nurse in training is no joke.",
+        "im down 12 kilos, trainer in the gym helped",
+        "I'm Ned, chef's kiss in every way.",
+    ],
+)
+def test_what_only_looks_like_a_trade_is_none(text: str) -> None:
+    assert not [each for each in tell(text) if each.predicate_key == "works_as"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("I'm Ned, 47, welder in Goole.", "Ned"),
+        ("im tess, 31, chef", "Tess"),
+        ("Hello, Moira here, based in Wick", "Moira"),
+        ("I'm tired, 12 hours on my feet", ""),
+        ("I'm there, 10 minutes", ""),
+        ("Spring is here, finally", ""),
+    ],
+)
+def test_a_name_before_an_age_is_ones_own(text: str, name: str) -> None:
+    assert find_introduced_name(text) == name
+
+
+def test_where_somebody_lives_is_one_fact_and_with_whom_another() -> None:
+    told = tell("I live in Selby with my husband Raj and our dog Pepper.")
+    homes = [each for each in told if each.predicate_key == "lives_in"]
+    assert [(each.text, each.object) for each in homes] == [("user-31 lives in Selby.", "Selby")]
+    beside = [each.text for each in told if each.verb == "lives with"]
+    assert beside == ["user-31 lives with their husband Raj and their dog Pepper."]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("my cat pickle hates the vet", "Pickle is user-31's cat."),
+        ("at home with our dog muffin.", "Muffin is user-31's dog."),
+    ],
+)
+def test_a_pet_is_named_in_small_letters(text: str, told: str) -> None:
+    assert told.lower() in [each.lower() for each in tell_texts(text)]
+
+
+@pytest.mark.parametrize("text", ["the dog bowl is cracked", "my cat food is gone", "my dog park"])
+def test_a_thing_for_a_pet_is_no_name(text: str) -> None:
+    assert not [each for each in tell(text) if each.owner.lower() in ("bowl", "food", "park")]
+
+
+def test_what_a_home_costs_is_told_behind_it() -> None:
+    assert "user-31's rent is 740 a month." in tell_texts("Found a flat in Goole! 740 a month.")
+    assert "user-31's rent is £95 a week." in tell_texts("got the room. it's £95 a week")
+    assert not [each for each in tell_texts("We bought a flat. 740 a month.") if "rent" in each]
+    assert not [each for each in tell_texts("New phone today. 30 a month.") if "rent" in each]
+
+
+def test_a_first_day_at_work_leaves_what_stands_behind_it() -> None:
+    told = tell_texts("first day at saltworks done, my manager is called Ines, seems kind")
+    assert "user-31 started working at saltworks today." in told
+    assert "user-31's manager is called Ines." in told
+
+
+def test_a_post_at_a_firm_in_small_letters_is_a_job() -> None:
+    told = tell("starting at saltworks as a tester on 2 november")
+    assert {each.predicate_key for each in told} == {"works_at", "works_as"}
+    assert {each.polarity for each in told} == {"planned"}
+
+
+def test_whose_child_was_born_is_told() -> None:
+    told = tell_texts("My sister Greta had her baby on Sunday, a girl called Ottilie.")
+    assert "Ottilie is user-31's sister Greta's daughter." in told
+    assert "Rex is user-31's son." in tell_texts("We had a baby boy last night, named him Rex!")
+
+
+@pytest.mark.parametrize(
+    ("text", "ended", "taken"),
+    [
+        (
+            "Ramipril gives me a cough so they've switched me to losartan.",
+            "user-31 does not take ramipril any more.",
+            "user-31 takes losartan now.",
+        ),
+        ("they switched me from sertraline to fluoxetine", "sertraline any more", "fluoxetine now"),
+    ],
+)
+def test_one_medicine_takes_the_place_of_another(text: str, ended: str, taken: str) -> None:
+    told = tell_texts(text)
+    assert [each for each in told if ended in each]
+    assert [each for each in told if taken in each]
+
+
+def test_a_shift_that_somebody_is_put_on_is_no_medicine() -> None:
+    assert not [each for each in tell_texts("they switched me to nights") if "takes" in each]
