@@ -45,7 +45,7 @@ _MEANT, _TOUCHED = 0.5, 0.1
 _STRENGTH, _PARTS = 0.3, 5
 # Of the wishes that are granted unasked, the share that takes what is meant and nothing else; and
 # from which chance on another claim goes along.
-_RIGHTLY_GRANTED, _MORE, _ASKED = 0.8, 0.8, 0.1
+_RIGHTLY_GRANTED, _MORE, _ASKED = 0.82, 0.8, 0.1
 _WITH_OTHER_WORDS = 0.25  # how often a wish is read with something else that was said
 
 

@@ -82,6 +82,11 @@ def test_what_a_home_costs_is_told_behind_it() -> None:
     assert not [each for each in tell_texts("New phone today. 30 a month.") if "rent" in each]
 
 
+def test_what_came_after_what_one_is_sick_of_is_told_with_it() -> None:
+    told = tell_texts("also officially sick of poutine, its all ramen now")
+    assert told == ["user-31 is officially sick of poutine, and it is all ramen now."]
+
+
 def test_a_first_day_at_work_leaves_what_stands_behind_it() -> None:
     told = tell_texts("first day at saltworks done, my manager is called Ines, seems kind")
     assert "user-31 started working at saltworks today." in told

@@ -220,6 +220,13 @@ _GOES_ON = re.compile(
     r"(?=\W*$|[.,;!]| (?:and|but|with)\b)",
     re.I,
 )
+# "Officially sick of poutine, it's all ramen now": what came after it is told with it.
+_HAD_ENOUGH = re.compile(
+    rf"{_LEAD}(?P<told>(?:officially |completely |totally |so |really )*(?:sick|tired|bored|fed"
+    r" up|done|finished) (?:of|with) [^,.;!?]{2,40}),? (?:and |so )?"
+    r"(?P<rest>it(?:['’]?s| is) [^.!?]+)",
+    re.I,
+)
 # "895 a month", after a home was told of.
 _RENT = re.compile(
     r"\W*(?:(?:it['’]?s|that['’]?s|for|at) )?"
@@ -421,6 +428,8 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
         yield f"I {does} {found['where']}.", found.span("told")
     if (found := _POST_NOW.match(text)) and found["post"].lower() in JOBS - PEOPLE:
         yield f"I am {_give_article(found['role'])} now.", found.span("role")
+    if found := _HAD_ENOUGH.match(text):
+        yield f"I am {found['told']}, and {found['rest']}.", found.span()
     if found := _STARTS_AT.match(text):
         when = found["when"]
         when = f"on {when}" if re.match(rf"\d|{DAY_AND_MONTH_NAMES}", when, re.I) else when
