@@ -93,6 +93,14 @@ def test_a_first_day_at_work_leaves_what_stands_behind_it() -> None:
     assert "user-31's manager is called Ines." in told
 
 
+def test_notice_that_was_given_ends_a_job_whatever_begins_next() -> None:
+    told = tell("handed in my notice today, starting at Saltworks as a buyer on 2 november")
+    assert [(each.predicate_key, each.polarity) for each in told] == [
+        ("works_as", "ended"),
+        ("works_at", "planned"),
+    ]
+
+
 def test_a_post_at_a_firm_in_small_letters_is_a_job() -> None:
     told = tell("starting at saltworks as a tester on 2 november")
     assert {each.predicate_key for each in told} == {"works_at", "works_as"}

@@ -99,7 +99,7 @@ def _end_lost_job(fact: FactCandidate) -> FactCandidate | None:
     """The fact as the end of a job, if it tells of giving one up or of being dismissed."""
     if fact.predicate_key or fact.polarity in ("planned", "denied"):
         return None
-    given = fact.polarity == "ended" and _RESIGNED.search(fact.object) is not None
+    given = fact.polarity == "ended" and bool(_RESIGNED.search(fact.object or fact.text))
     given = given and not _HOUSING.search(fact.text)
     dismissed = _DISMISSED.match(fact.text.removeprefix(fact.subject))
     if not given and dismissed is None:

@@ -82,7 +82,7 @@ def _is_stopping(clause: Clause) -> bool:
     if head.lemma_.lower() == "sell" and head.tag_ in ("VBD", "VBN"):
         return any(_is_known_thing(c) for c in clause.children("dobj"))
     # "Handed in my notice", "sent in my resignation", "sent off my resignation letter".
-    into = (c for p in clause.children("prep") if p.lower_ == "in" for c in p.children)
+    into = (c for p in clause.children("prep", "prt") if p.lower_ == "in" for c in p.children)
     given = (*clause.children("dobj"), *into)  # the parser may take "in my notice" for a place
     things = {t.lower_ for c in given for t in (*c.lefts, c)}
     leaves = things & {"notice", "resignation"} and head.tag_ in ("VBD", "VBN")
