@@ -250,7 +250,20 @@ def test_what_is_being_read_changes_nothing_without_memory(
 def test_how_many_more_are_known_is_said_of_one_too(
     browser: Client, world: ConsoleWorld, memory: list[MemoryItem]
 ) -> None:
-    things = "boat canoe kayak lute drum harp flute tuba horn cello viola banjo".split()
+    things = [
+        "boat",
+        "canoe",
+        "kayak",
+        "lute",
+        "drum",
+        "harp",
+        "flute",
+        "tuba",
+        "horn",
+        "cello",
+        "viola",
+        "banjo",
+    ]
     with tenant_scope(world.tenant.id):
         for thing in things:
             make_fact(world.space, f"{world.space.display_name} owns a {thing}.", world.turn)
