@@ -67,7 +67,7 @@ def load_profile(space: Space, at: datetime) -> list[ProfileAttribute]:
 # "Starts at Brightwell on 1 November", and not "hopes to".
 _STARTS_POST = re.compile(
     r"(?!.*\b(?:hop\w+|want\w*|might|may|could|would|plan\w*|like)\b)"
-    r".*\b(?:start(?:s|ing)?|join(?:s|ing)?|begin(?:s|ning)?)\b|入职|上班",
+    r".*\b(?:start(?:s|ing)?|join(?:s|ing)?|begin(?:s|ning)?|going to work)\b|入职|上班",
     re.I,
 )
 _POSTS = ("works_at", "works_as")

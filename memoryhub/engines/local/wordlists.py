@@ -107,6 +107,11 @@ CONDITIONS = split_words("""
     colourblind colorblind asthmatic autistic dyslexic celiac coeliac intolerant afraid adopted
     sober homeless
 """)
+# A pattern: breeds and kinds of pets in Chinese that do not say so by 狗 or 猫.
+CHINESE_BREEDS = (
+    "柯基|金毛|哈士奇|泰迪|布偶|英短|美短|暹罗|[边德]牧|拉布拉多|柴犬|萨摩耶|比熊|博美|吉娃娃"
+    "|阿拉斯加|雪纳瑞|法斗|雪貂|龙猫|仓鼠|鹦鹉"
+)
 # A pattern: how most medicines are called.
 MEDICINE_NAME = (
     r"\b[a-z]{2,}(?:pril|olol|statin|formin|sartan|mycin|cillin|azole|oxetine|prazole|dipine"

@@ -7,6 +7,7 @@ that was decomposed is told apart by a number behind its name, until somebody er
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -35,7 +36,7 @@ def compose_subjects(apps: Any, editor: Any) -> None:
         )
 
 
-def list_free_names(name: str) -> Any:
+def list_free_names(name: str) -> Iterator[str]:
     """The name, and what stands for it where it is taken; each as long as a subject may be."""
     yield name[:MAX_LENGTH]
     for number in count(2):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import chain
 
 import rjieba
@@ -20,6 +21,7 @@ from memoryhub.engines.local.chinese.people import (
     is_name,
 )
 from memoryhub.engines.local.chinese.subjects import FAMILY_NAMES
+from memoryhub.engines.local.wordlists import CHINESE_BREEDS
 from memoryhub.engines.types import FactCandidate, SourceSpan, Utterance
 
 _CONFIDENCE = 0.8
@@ -51,8 +53,7 @@ _SAID_TWICE = frozenset(
 )
 _ANIMAL = (
     r"(?:[^\W\d一和跟有只条匹个头的]{0,4}?)"
-    "(?:猫|狗|犬|兔子?|仓鼠|鹦鹉|乌龟|柯基|金毛|哈士奇|泰迪|鸟|鱼|荷兰猪|豚鼠|刺猬"
-    "|布偶|英短|美短|暹罗|边牧|拉布拉多|萨摩耶|比熊|博美|吉娃娃|阿拉斯加|雪纳瑞|法斗|雪貂|龙猫)"
+    rf"(?:猫|狗|犬|兔子?|乌龟|鸟|鱼|荷兰猪|豚鼠|刺猬|{CHINESE_BREEDS})"
 )
 _PET = re.compile(
     rf"(?:养|领|捡|买|抱|我有|家里?有|我家|家里)[了过的着个一两那这有还又只条匹头]{{0,5}}(?P<kind>{_ANIMAL})"
@@ -89,8 +90,14 @@ _ONE_OF_THEM = re.compile(
 _MOST_BETWEEN = 60  # characters
 
 
-def read_introductions(utterance: Utterance) -> Iterator[FactCandidate]:
-    """A claim for each name that stands right behind what its bearer is to the speaker."""
+@lru_cache(maxsize=256)
+def read_introductions(utterance: Utterance) -> tuple[FactCandidate, ...]:
+    """A claim for each name that stands behind what its bearer is to the speaker. Kept, since each
+    message is asked for them again as the history of those that follow."""
+    return tuple(_find_introductions(utterance))
+
+
+def _find_introductions(utterance: Utterance) -> Iterator[FactCandidate]:
     text, speaker = utterance.text, utterance.speaker
     for found in _RELATIVE.finditer(text):
         word, tag = next(iter(rjieba.tag(found["rest"])), ("", ""))

@@ -19,7 +19,7 @@ from memoryhub.engines.local.comparison.pairs import (
 )
 from memoryhub.engines.local.grammar.verbs import is_dictionary_word
 from memoryhub.engines.local.language import HAN, detect_language
-from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.local.wordlists import CHINESE_BREEDS, split_words
 
 _PARTNERS = split_words("girlfriend boyfriend gf bf partner fiancé fiancée fiance husband wife ex")
 _PETS = split_words("""
@@ -77,8 +77,7 @@ _KINDS = (
         ),
         _compile_nouns(
             _PETS,
-            "[狗猫犬兔鸟鱼龟]|仓鼠|鹦鹉|宠物|金毛|柯基|泰迪|哈士奇|布偶|英短|拉布拉多|柴犬|[边德]牧"
-            "|萨摩耶|比熊|博美|雪纳瑞|法斗|暹罗|美短",
+            f"[狗猫犬兔鸟鱼龟]|宠物|{CHINESE_BREEDS}",
         ),
         re.compile(
             r"\b(?:died|passed away|was put (?:down|to sleep))\b|去世|过世|死了|走丢了", re.I
