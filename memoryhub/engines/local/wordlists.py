@@ -112,6 +112,8 @@ CHINESE_BREEDS = (
     "柯基|金毛|哈士奇|泰迪|布偶|英短|美短|暹罗|[边德]牧|拉布拉多|柴犬|萨摩耶|比熊|博美|吉娃娃"
     "|阿拉斯加|雪纳瑞|法斗|雪貂|龙猫|仓鼠|鹦鹉"
 )
+# A pattern: what opens a sentence and tells nothing.
+LEAD = r"^\W*(?:(?:so|and|oh|well|also|anyway|btw|by the way|hey|ok|okay|plus),? )*"
 # A pattern: how most medicines are called.
 MEDICINE_NAME = (
     r"\b[a-z]{2,}(?:pril|olol|statin|formin|sartan|mycin|cillin|azole|oxetine|prazole|dipine"

@@ -11,9 +11,7 @@ from memoryhub.engines.local.answers import asked
 from memoryhub.engines.local.answers.asked import AskedIdentity, AskedTense, ValueKind
 from memoryhub.engines.local.answers.kinds import AskedKind, find_asked_kind
 from memoryhub.engines.local.answers.relatives import (
-    PARTNERS,
-    find_counted_kin,
-    find_tie_words,
+    find_listed_kin,
 )
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.chinese import rules
@@ -129,7 +127,7 @@ def parse_question(
         and asked.asks_for_overview(query[:READ]),
         identity=asked.find_asked_identity(query[:READ]),
         kind=find_asked_kind(query),
-        kin=find_counted_kin(query[:READ]) or (PARTNERS if find_tie_words(query[:READ]) else None),
+        kin=find_listed_kin(query[:READ]),
         called=frozenset(called),
     )
 

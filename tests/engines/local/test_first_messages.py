@@ -130,5 +130,10 @@ def test_one_medicine_takes_the_place_of_another(text: str, ended: str, taken: s
     assert [each for each in told if taken in each]
 
 
+def test_a_doctor_is_no_medicine_that_ends() -> None:
+    told = tell_texts("The doctor was great and switched me to losartan.")
+    assert not [each for each in told if "any more" in each]
+
+
 def test_a_shift_that_somebody_is_put_on_is_no_medicine() -> None:
     assert not [each for each in tell_texts("they switched me to nights") if "takes" in each]

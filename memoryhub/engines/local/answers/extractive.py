@@ -63,9 +63,9 @@ from memoryhub.engines.local.answers.quoting import (
 )
 from memoryhub.engines.local.answers.relatives import (
     KIN_WORDS,
-    PARTNERS,
     AskedRelative,
     find_counted_kin,
+    find_listed_kin,
     find_tie_words,
 )
 from memoryhub.engines.local.answers.tenses import (
@@ -489,7 +489,7 @@ def _answer_with_likeliest(
         or _find_earlier_job(asked, quotes, telling)
     )
     if not telling:
-        kin = counted or (PARTNERS if spoken_of else None)
+        kin = find_listed_kin(asked.text)
         listed = _list_relatives(asked, kin, quotes) if kin else None
         return listed or GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     telling = order_by_tense(asked, telling, weighed, quotes)

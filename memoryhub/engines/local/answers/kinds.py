@@ -194,12 +194,6 @@ KINDS = (
         beside=True,
     ),
     _build_kind(
-        r"\bwhen\b.{1,30}\bborn\b",
-        r"\b(?:was born|had (?:an?|her|their|his|our|the) (?:\w+ )?baby|gave birth"
-        r"|baby (?:\w+ )?arrived|birthday)\b",
-        beside=True,
-    ),
-    _build_kind(
         r"\bwhere\b.{1,25}\b(?:from|originally|born|grow up|grew up)\b"
         r"|\b(?:home ?town|nationality)\b",
         r"\b(?:from [a-z]+|home ?town|born in|grew up|raised in|native of|originally)\b",

@@ -118,7 +118,7 @@ def find_counted_kin(question: str) -> re.Pattern[str] | None:
 
 
 # Whom somebody is together with.
-PARTNERS = re.compile(
+_PARTNERS = re.compile(
     r"\b(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[ée]e?|gf|bf|hubby)\b", re.I
 )
 _ASKS_TIE = re.compile(
@@ -128,7 +128,7 @@ _ASKS_TIE = re.compile(
     re.I,
 )
 _TIE_WORDS = re.compile(
-    rf"{PARTNERS.pattern}|\b(?:single|marri\w+|divorc\w+|engaged|propos\w+|wedding|widow\w*"
+    rf"{_PARTNERS.pattern}|\b(?:single|marri\w+|divorc\w+|engaged|propos\w+|wedding|widow\w*"
     r"|separat\w+|broke up|break[- ]?up|split up|splitting|dumped|seeing some\w+|dating|dated"
     r"|together"
     r"|a break|lives? alone|living alone|ex)\b",
@@ -139,6 +139,12 @@ _TIE_WORDS = re.compile(
 def find_tie_words(question: str) -> re.Pattern[str] | None:
     """What speaks of whom somebody is together with, where that is asked: "am I single"."""
     return _TIE_WORDS if _ASKS_TIE.match(question) else None
+
+
+def find_listed_kin(question: str) -> re.Pattern[str] | None:
+    """The relatives who are named one by one for an answer: those counted, or whom somebody is
+    together with."""
+    return find_counted_kin(question) or (_PARTNERS if find_tie_words(question) else None)
 
 
 def list_kin(text: str) -> frozenset[int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memoryhub.engines.local.claims.medicine import read_medicine
 from memoryhub.engines.local.claims.short_answers import CompletedStatement
 from memoryhub.engines.local.claims.whereabouts import is_passing
 from memoryhub.engines.local.dates.calendar import DAY_AND_MONTH_NAMES, MONTHS, WEEKDAYS
@@ -21,12 +22,11 @@ from memoryhub.engines.local.wordlists import (
     CONDITIONS,
     EVENTS,
     JOBS,
-    MEDICINE_NAME,
+    LEAD,
     PEOPLE,
     split_words,
 )
 
-_LEAD = r"^\W*(?:(?:so|and|oh|well|also|anyway|btw|by the way|hey|ok|okay|plus),? )*"
 _HAVE = (
     r"(?:(?:(?:i|we)(?:['’]ve| have)?|ive|weve) )?(?:just |finally |also )*(?:have|got|found|hired)"
 )
@@ -38,12 +38,12 @@ _ROLES = split_words("""
     girlfriend boyfriend partner cat dog puppy kitten
 """)
 _NEW_ROLE = re.compile(
-    rf"{_LEAD}(?i:(?:{_HAVE}|(?:i|we)['’]ve|i|we have|there['’]s|there is)) (?i:a (?P<new>new"
+    rf"{LEAD}(?i:(?:{_HAVE}|(?:i|we)['’]ve|i|we have|there['’]s|there is)) (?i:a (?P<new>new"
     rf" (?P<role>[a-z]+))(?: now| again| at last| finally)?)(?:,| (?i:called|named)|:| -| –)"
     rf" (?P<name>(?:(?:Mr|Mrs|Ms|Dr)\.? )?{_NAME})(?=\W|$)",
 )
 _HAS_NAMED = re.compile(
-    rf"{_LEAD}(?i:(?:(?:i|we)(?:['’]ve| have)? )?(?:just |finally |also |ended up )*"
+    rf"{LEAD}(?i:(?:(?:i|we)(?:['’]ve| have)? )?(?:just |finally |also |ended up )*"
     r"(?:have|got|getting|adopted|adopting|rescued|bought|keep) an? (?:[a-z-]+ ){0,2}?)"
     r"(?P<animal>[a-z-]+)"
     rf"(?:,? (?i:called|named)|,? (?i:and )?(?i:his|her|its|their) name(?: is|['’]s)"
@@ -52,18 +52,18 @@ _HAS_NAMED = re.compile(
 )
 # "Got a dog from the shelter, pitbull mix, named her Biscuit".
 _NAMED_LATER = re.compile(
-    rf"{_LEAD}(?i:(?:(?:i|we)(?:['’]ve| have)? )?(?:just |finally |also |ended up )*"
+    rf"{LEAD}(?i:(?:(?:i|we)(?:['’]ve| have)? )?(?:just |finally |also |ended up )*"
     r"(?:have|got|getting|adopted|adopting|rescued|bought)) an? (?:[\w-]+ ){0,3}?"
     rf"(?P<animal>(?i:{'|'.join(sorted(ANIMALS, key=len, reverse=True))}))\b[^.!?]{{0,60}}?"
     r"(?i:(?:and|we|i|['’]ve|have|,) ?)*\b(?i:named|naming|called|calling) (?i:him|her|it|them) "
     rf"(?P<name>{_NAME})(?=\W*$|[,.;!]| (?i:and)\b)"
 )
 _BIRTHDAY = re.compile(
-    rf"{_LEAD}it(?:['’]s| is) my birthday (?P<day>(?:on|in) [^.!?,]{{3,40}}?)\W*$", re.I
+    rf"{LEAD}it(?:['’]s| is) my birthday (?P<day>(?:on|in) [^.!?,]{{3,40}}?)\W*$", re.I
 )
 # "My manager Priya left, now it's Tom", "My boss quit. Tom took over".
 _LEFT = re.compile(
-    rf"{_LEAD}(?i:my|our) (?P<role>[a-z]+)\b[^.!?]*?\b(?i:left|quit|resigned|retired|gone|died"
+    rf"{LEAD}(?i:my|our) (?P<role>[a-z]+)\b[^.!?]*?\b(?i:left|quit|resigned|retired|gone|died"
     r"|fired|sacked|moved (?:on|away|back)|dropped out)\b",
 )
 _FOLLOWED = re.compile(
@@ -83,7 +83,7 @@ _VALUE = r"(?P<value>[^\s,;!?](?:[^;!?\n]|[?!](?=\S)){0,60}?)"
 _THING = r"(?P<thing>[a-z][a-z-]*(?: [a-z][a-z-]*){0,2})"
 _ASIDE = re.compile(r",? (?:btw|by the way|again|too|today|yesterday|last \w+)(?=[,:.]| -)", re.I)
 _NEW_VALUE = re.compile(
-    rf"{_LEAD}(?:(?:(?:i|we)(?:['’]ve| have)? )?(?:just |finally )?(?:got|have|changed to) (?:a"
+    rf"{LEAD}(?:(?:(?:i|we)(?:['’]ve| have)? )?(?:just |finally )?(?:got|have|changed to) (?:a"
     rf"|my|our) new"
     rf" {_THING}(?:,|:| -| –)? ?(?:and )?(?:it(?:['’]s| is)|the number is|which is|:) {_VALUE}"
     rf"|(?:my |our |the )?new {_THING.replace('thing', 'label')}(?: is|['’]s|:) ?"
@@ -118,7 +118,7 @@ _NOT_ANY_MORE = re.compile(
     re.I,
 )
 _FIRST_DAY = re.compile(
-    rf"{_LEAD}(?:today (?:is|was) |it(?:['’]s| is| was) |had )?(?:my |the )?"
+    rf"{LEAD}(?:today (?:is|was) |it(?:['’]s| is| was) |had )?(?:my |the )?"
     r"first (?P<time>day|week|shift)(?: today)? (?:(?P<role>as an? [\w -]{2,40}?)"
     r"|(?P<place>(?:at|with) (?!(?:the|my|a) (?:new )?(?:job|work|place|office)\b)"
     r"[\w'’& -]{2,40}?))(?: (?:today|done|over|finished|complete|went\b[^,;]*|was\b[^,;]*))?"
@@ -126,7 +126,7 @@ _FIRST_DAY = re.compile(
     re.I,
 )
 _SWAPPED = re.compile(
-    rf"{_LEAD}(?:i|we)(?:['’]ve| have)? (?:just |finally |also )?(?:swapped|traded|exchanged) "
+    rf"{LEAD}(?:i|we)(?:['’]ve| have)? (?:just |finally |also )?(?:swapped|traded|exchanged) "
     r"(?:in )?(?P<whose>my|our|the)(?P<old>(?: [\w'’-]+){1,3}?)(?: in)? for "
     r"(?P<new>(?:an?|the) [\w'’ -]{2,40}?)(?=\W*$|[,.;!] )",
     re.I,
@@ -194,7 +194,7 @@ _MOVING_THERE = re.compile(
 )
 # What is given away is not had any more, whatever else is told of it.
 _GIVEN_AWAY = re.compile(
-    rf"{_LEAD}(?:i|we)(?:['’]ve| have)? (?:just |finally )?(?:had to |decided to )?"
+    rf"{LEAD}(?:i|we)(?:['’]ve| have)? (?:just |finally )?(?:had to |decided to )?"
     r"(?:rehomed?|(?:give|gave|given) (?:away|up)|got rid of|get rid of)"
     r" (?P<what>(?:the|my|our) [\w'’-]+)",
     re.I,
@@ -222,7 +222,7 @@ _GOES_ON = re.compile(
 )
 # "Officially sick of poutine, it's all ramen now": what came after it is told with it.
 _HAD_ENOUGH = re.compile(
-    rf"{_LEAD}(?P<told>(?:officially |completely |totally |so |really )*(?:sick|tired|bored|fed"
+    rf"{LEAD}(?P<told>(?:officially |completely |totally |so |really )*(?:sick|tired|bored|fed"
     r" up|done|finished) (?:of|with) [^,.;!?]{2,40}),? (?:and |so )?"
     r"(?P<rest>it(?:['’]?s| is) [^.!?]+)",
     re.I,
@@ -240,18 +240,18 @@ _RENTED = re.compile(
 _BOUGHT = re.compile(r"\b(?:bought|buy(?:ing)?|mortgage|parking|garage|bills?)\b", re.I)
 # "My sister Anjali had her baby on Saturday, a boy called Rohan".
 _BORN = re.compile(
-    rf"{_LEAD}(?P<who>(?i:my|our) (?:[\w'’-]+ ){{1,3}}?|(?i:i|we) |{_NAME} )"
+    rf"{LEAD}(?P<who>(?i:my|our) (?:[\w'’-]+ ){{1,3}}?|(?i:i|we) |{_NAME} )"
     r"(?i:(?:has |have |['’]ve )?(?:just )?(?:had|gave birth to|welcomed) "
     r"(?:an? |her |his |their |our |my )(?:\w+ )?baby)\b[^.!?]*?"
     rf"\b(?i:called|named)(?i: him| her)? (?P<name>{_NAME}|[a-z]{{3,}}(?=\W*$))"
 )
 # "Senior analyst now", all of a sentence.
 _POST_NOW = re.compile(
-    rf"{_LEAD}(?:now )?(?:an? |the )?(?P<role>(?:[a-z-]+ ){{0,3}}?(?P<post>[a-z]+)) now\W*$", re.I
+    rf"{LEAD}(?:now )?(?:an? |the )?(?P<role>(?:[a-z-]+ ){{0,3}}?(?P<post>[a-z]+)) now\W*$", re.I
 )
 # "Starting 1 October at Saltmarsh": the day before the place.
 _STARTS_AT = re.compile(
-    rf"{_LEAD}(?i:i(?:['’]?m| am|['’]ve)? )?(?P<way>(?i:start(?:s|ed|ing)?))"
+    rf"{LEAD}(?i:i(?:['’]?m| am|['’]ve)? )?(?P<way>(?i:start(?:s|ed|ing)?))"
     r" (?P<when>(?:(?i:on|in|from|next|this|the)|\d|[A-Za-z]+day|tomorrow|"
     rf"(?i:{DAY_AND_MONTH_NAMES}))[\w ]{{0,20}}?) (?i:at|with) (?P<firm>(?i:the )?{_NAME})"
     r"(?=\W*$|[,.;!]| (?:and|as|so)\b)"
@@ -261,39 +261,6 @@ _INSTEAD = re.compile(
     r"\bi(?P<way>['’]?m| am|['’]?ve)? (?P<before>now )?(?P<verb>[a-z]+) [^,.;!?]{2,40}? instead of "
     r"(?P<old>(?!(?:that|this|it|them|going|just|having|being)\b)[\w'’ -]{2,30}?)"
     r"(?P<now> now| these days| nowadays| from now on)?(?=\W*$|[,.;!]| (?:and|but|so|because)\b)",
-    re.I,
-)
-# "The doctor stopped the ramipril and put me on amlodipine": what a doctor gives is taken.
-_DOCTOR = re.compile(
-    r"\b(?:doctor|doc|dr|gp|consultant|nurse|psychiatrist|specialist|hospital|clinic|pharmacist"
-    r"|\w+ologist)\b",
-    re.I,
-)
-_MEDICINE = (
-    r"(?:my |some )?(?P<drug>(?:the )?(?!(?:hold|leave|nights?|the|my|some|waiting|list)\b)"
-    r"[a-z][\w-]{3,})"
-)
-_PUT_ON = re.compile(
-    rf"\b(?:put|started|switched|moved|changed|swapped) me (?:over |back )?"
-    rf"(?:from {_MEDICINE.replace('drug', 'old')} )?(?:on|onto|to) {_MEDICINE}"
-    r"(?=\W*$|[,.;!]| (?:instead|now|because|and|for|but|which|so|last|today|twice|once|\d))",
-    re.I,
-)
-_TAKEN_OFF = re.compile(
-    rf"\b(?:(?:took|taken) me off|(?:stopped|discontinued)(?= (?:the|my)\b)) {_MEDICINE}", re.I
-)
-# How most medicines are called.
-_IS_DRUG = re.compile(rf"{MEDICINE_NAME}$|\b(?:insulin|aspirin|ibuprofen|paracetamol)$", re.I)
-_GIVES_OTHER = re.compile(r"(?:switched|moved|changed|swapped)\b", re.I)
-_HARM = (
-    rf"{_LEAD}(?P<thing>(?:(?:the|my) )?[\w-]+) (?:gave|gives|made|makes|was|is|kept|keeps|did"
-    r"|didn['’]?t|does|doesn['’]?t|upset|messed)\b"
-)
-_DOES_HARM = re.compile(_HARM, re.I)
-# "Melatonin gave me bad dreams so I quit taking it".
-_STOPPED_IT = re.compile(
-    rf"{_HARM}[^.!?]*?\b(?:so|and) (?P<told>i(?:['’]?ve| have)?"
-    r" (?:just )?(?:quit|stopped|gave up|given up) (?P<doing>\w+ing) it)\b",
     re.I,
 )
 # Where one lives by what one got there, or by where home is.
@@ -382,7 +349,6 @@ _IN_THE_ROOM = re.compile(
     r" (?:her|his|their|the (?:spare|other|empty)) (?:old )?room\b"
 )
 _TO_COME = re.compile(r"gonna|going to|will|['’]ll", re.I)
-_POINTING = split_words("it that this these those he she they i we you there which what who")
 # Wider than what makes a sentence hypothetical: these patterns look for words anywhere in it.
 _IMAGINED = re.compile(
     r"\b(?:if|unless|wish|might|maybe|perhaps|would|could|hop(?:e|ing)|want(?:ed)?"
@@ -411,18 +377,7 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
         age = found["age"] or found["age_2"] or found["age_3"]
         if age and not _OWN_AGE.search(text):
             yield f"I am {age} years old.", where
-    given = _DOCTOR.search(text) is not None
-    if (found := _TAKEN_OFF.search(text)) and (given or _IS_DRUG.search(found["drug"])):
-        drug = found["drug"].removeprefix("the ")
-        yield f"I do not take {drug} any more.", found.span("drug")
-    if (found := _PUT_ON.search(text)) and (given or _IS_DRUG.search(found["drug"])):
-        ill = _DOES_HARM.match(text) if _GIVES_OTHER.match(found[0]) else None
-        old = found["old"] or (ill["thing"] if ill else "")
-        if old and old.lower() not in _POINTING:
-            yield f"I do not take {old.lower()} any more.", found.span("old" if found["old"] else 0)
-        yield f"I take {found['drug']} now.", found.span("drug")
-    if (found := _STOPPED_IT.search(text)) and found["thing"].lower() not in _POINTING:
-        yield f"I stopped {found['doing']} {found['thing']}.", found.span("told")
+    yield from read_medicine(text)
     if found := _GOES_ON.search(text):
         does = "work" if found["does"].lower().startswith("work") else "live"
         yield f"I {does} {found['where']}.", found.span("told")
