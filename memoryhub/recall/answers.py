@@ -22,7 +22,6 @@ from memoryhub.engines.local.answers import extractive
 from memoryhub.engines.local.answers.asked import asks_for_past
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.claims.predicates import find_question_predicates
-from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import GroundedAnswer, Quote
 from memoryhub.errors import EngineError
 from memoryhub.inference import selection
@@ -97,7 +96,7 @@ def answer_question(
             now=now,
             reinforce=reinforce,
             unasked="model",
-            nearest=_is_floor_unsure(question),
+            nearest=None,
         )
         with clock.measure_stage("answer"):
             made = compose_answer(
@@ -113,12 +112,6 @@ def answer_question(
             )
         tokens, calls = _sum_model_usage(ledger, before, made.tokens)
     return _build_result(made, found, tokens, calls, clock, explain)
-
-
-def _is_floor_unsure(question: str) -> bool:
-    """Whether what lies below a search's floor may answer it, for rules that weigh it themselves:
-    the floor was set on English."""
-    return detect_language(question[:_MAX_QUESTION_CHARACTERS]) == "zh"
 
 
 def _list_section_items(sections: Sequence[ContextSection]) -> list[MemoryItem]:
@@ -168,7 +161,7 @@ def load_quotes_for_question(space: Space, question: str, *, now: datetime) -> l
         now=now,
         reinforce=False,
         unasked="model",
-        nearest=_is_floor_unsure(question),
+        nearest=None,
     )
     with tenant_scope(space.tenant_id):
         all_items = [*found.items, *_list_section_items(found.unasked)]

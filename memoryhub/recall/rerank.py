@@ -25,6 +25,8 @@ _PLACE_ODDS = 4.5
 # The packaged reader begins with so many, since four to seven questions of ten need no more.
 # What it says at the most, and what is assumed of a memory that it has not read.
 _FIRST_READ, _MOST_ODDS, _UNREAD_ODDS = 3, 4.0, -3.0
+# From when on it says of a memory that it bears on the question, where the floor finds none.
+_BEARING_ODDS = -1.0
 # By what is asked for, the odds of what was told last beside what was told first: two may well
 # answer a question, of which one is over, and a text alone does not tell which.
 _LATEST_ODDS: Mapping[AskedTense, float] = {"now": 2.5, "former": -2.0, "": 1.25}
@@ -57,6 +59,15 @@ def is_reranked(ask: PreparedQuestion) -> bool:
     return mode != "off" and taught and not ask.policy.recall.whole
 
 
+def is_read_by_packaged(ask: PreparedQuestion) -> bool:
+    """Whether the reader tells what bears on the question where the floor finds nothing that does:
+    of talk with an assistant it knows better, since "joined the shelter" and "where am I employed"
+    have no word in common."""
+    mode = ask.policy.recall.rerank
+    packaged = mode == "packaged" or (mode == "model" and settings.RERANKER == "packaged")
+    return packaged and ask.is_assisted and is_reranked(ask)
+
+
 def rerank_items(
     ask: PreparedQuestion,
     consultant: TolerantEngine,
@@ -64,18 +75,25 @@ def rerank_items(
     clock: StageTimer,
 ) -> list[MemoryItem]:
     """The first of what bears on the question in a new order, each with the score of the place it
-    takes; then everything else as it was, also where nobody can be asked. Models are asked: call
-    outside of any scope."""
+    takes; then everything else as it was, also where nobody can be asked. Where nothing bears on it
+    by the floor, what does by the packaged reader. Models are asked: call outside of any scope."""
     if not is_reranked(ask):
         return list(items)
     recall = ask.policy.recall
     bearing = [item for item in items if item.relevant][: recall.rerank_most]
-    if len(bearing) < 2:
+    none_bears = not bearing and is_read_by_packaged(ask)
+    if none_bears:
+        bearing = list(items[: recall.rerank_most])
+    if len(bearing) < 2 and not none_bears:
         return list(items)
     with clock.measure_stage("rerank"):
-        given = _ask_for_order(ask, consultant, bearing)
+        given = _ask_for_order(ask, consultant, bearing, every=none_bears) if bearing else None
     if given is None:
         return list(items)
+    if none_bears:
+        found = [at for at, odds in given.scores.items() if odds >= _BEARING_ODDS]
+        bearing = [replace(bearing[at], relevant=True) for at in sorted(found)]
+        given = replace(given, scores={n: given.scores[at] for n, at in enumerate(sorted(found))})
     places, weight = given.rank_read(), recall.rerank_weight
     if given.odds:
         worth = _weigh_odds(given.scores, _list_time_odds(ask, bearing), weight)
@@ -92,11 +110,15 @@ def rerank_items(
 
 
 def _ask_for_order(
-    ask: PreparedQuestion, consultant: TolerantEngine, items: Sequence[MemoryItem]
+    ask: PreparedQuestion,
+    consultant: TolerantEngine,
+    items: Sequence[MemoryItem],
+    *,
+    every: bool,
 ) -> _GivenOrder | None:
     question, mode = ask.routed_question.query, ask.policy.recall.rerank
     if mode != "llm":
-        return _ask_for_scores(ask, consultant, question, items)
+        return _ask_for_scores(ask, consultant, question, items, every=every)
     handles = [f"m{n}" for n in range(1, len(items) + 1)]
     entries = [
         JudgeEntry(handle, _render_words(item), item.occurred_at)
@@ -111,13 +133,19 @@ def _ask_for_order(
 
 
 def _ask_for_scores(
-    ask: PreparedQuestion, consultant: TolerantEngine, question: str, items: Sequence[MemoryItem]
+    ask: PreparedQuestion,
+    consultant: TolerantEngine,
+    question: str,
+    items: Sequence[MemoryItem],
+    *,
+    every: bool,
 ) -> _GivenOrder | None:
-    """Of all items; of the packaged reader, of the first few if no other can overtake them."""
+    """Of all items; of the packaged reader, unless of `every` one, of the first few if no other can
+    overtake them."""
     mode = ask.policy.recall.rerank
     packaged = mode == "packaged" or settings.RERANKER == "packaged"
     texts = [item.text if packaged else _render_text(item) for item in items]
-    few = _FIRST_READ if packaged else len(items)
+    few = _FIRST_READ if packaged and not every else len(items)
     given = consultant.score_texts(question, texts[:few], packaged=packaged)
     if given is None:
         return None

@@ -59,8 +59,8 @@ class RetrievalScope:
     `kinds`: nothing else is shown, also not by further rounds; None: whatever is found.
     `seen`: there already, by id; a further round looks for something else. `explained`: of what
     is dropped the parts of its score and its place in both arms are told. `nearest`: as many as
-    are wanted, also where nothing bears on the question. `least`: only what is like it by so
-    much, from 0 to 1.
+    are wanted, also of what does not bear on the question; `nearest_if_none`: where nothing does.
+    `least`: only what is like it by so much, from 0 to 1.
     """
 
     channels: Sequence[Channel]
@@ -71,6 +71,7 @@ class RetrievalScope:
     linked: bool = False
     explain: bool = False
     nearest: bool = False
+    nearest_if_none: bool = False
     least: float | None = None
 
     def cut_to_limit(self, items: Sequence[MemoryItem]) -> list[MemoryItem]:
@@ -195,6 +196,7 @@ def _find_memories(
         wanted.limit_per_kind,
         clock,
         nearest=wanted.nearest,
+        nearest_if_none=wanted.nearest_if_none,
         least=wanted.least,
     )
     with clock.measure_stage("candidates"):

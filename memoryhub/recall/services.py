@@ -73,7 +73,7 @@ def search_memories(
     inspect: bool = False,
     standing: SpaceSearchState | None = None,
     unasked: UnaskedWish = None,
-    nearest: bool = False,
+    nearest: bool | None = False,
     min_relevance: float | None = None,
 ) -> SearchResult:
     """The memories of `space` that bear on `query`, best first. Opens its own tenant scope.
@@ -94,7 +94,8 @@ def search_memories(
     None: where the policy does not rank all channels together; "model": also where a model is to
     answer, since rules quote what was found and can not weigh what was not; "twice": in any case,
     what was found as well among it, for who shows fewer than are found. `nearest`: as many as were
-    asked for, nearest first, and each says whether it bears on the query. `min_relevance`:
+    asked for, nearest first, and each says whether it bears on the query; None: where the floor is
+    unsure of what does, for rules that weigh it themselves. `min_relevance`:
     only what is like the query by so much, 0 to 1 (`ranking.select.measure_likeness`).
     What fails degrades the search; raises InvalidInput for an empty query.
     """
@@ -107,7 +108,11 @@ def search_memories(
         space, query, visibility, clock, session_id=session_id, override=override, standing=standing
     )
     scope = _build_scope(ask, limit, kinds, override)
-    wanted = replace(scope, explain=explain, nearest=nearest, least=min_relevance)
+    nearest = _is_floor_unsure(ask) if nearest is None else nearest
+    read = rerank.is_read_by_packaged(ask) and min_relevance is None
+    wanted = replace(
+        scope, explain=explain, nearest=nearest, nearest_if_none=read, least=min_relevance
+    )
     with reading_scope(space.tenant_id):
         first = retrieve.retrieve_memories(ask, _widen_for_reranker(ask, wanted), clock)
         likely, named = _load_named_items(ask) if "facts" in wanted.channels else ([], [])
@@ -118,6 +123,8 @@ def search_memories(
     first.put_first(likely)
     if rerank.is_reranked(ask):
         first.items = rerank.rerank_items(ask, consultant, first.items, clock)
+        if not nearest:
+            first.items = first.list_relevant()
         first.place_successors()
         first.cut_to(wanted)
     first.put_first(named)
@@ -200,6 +207,13 @@ def _exclude_found(
         seen |= {item.id for item in items}
         found += [ContextSection(name, items)] if items else []
     return found
+
+
+def _is_floor_unsure(ask: PreparedQuestion) -> bool:
+    """Whether what lies below the floor may answer as well: it was set on what people tell each
+    other in English, where little in common is nothing. A model is shown what bears on it."""
+    unsure = ask.is_assisted or ask.parsed_question.language == "zh"
+    return unsure and ask.is_read_by_rules
 
 
 def _add_nearest(

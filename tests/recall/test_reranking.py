@@ -330,3 +330,59 @@ def test_of_what_reads_the_same_the_latest_holds_and_the_first_held(
     scene.say("my kayak is yellow now")
     scene.say(told[0])
     assert find_first("what colour is my kayak") == "my kayak is yellow now"
+
+
+@pytest.fixture
+def unlike(scene: RecallScene, monkeypatch: pytest.MonkeyPatch) -> RecallScene:
+    """Three turns that have nothing in common with the question by words or vectors; what the
+    reader says of each."""
+    scene.set_vectors(employed=[1, 0, 0], shelter=[0, 1, 0], roof=[0, 1, 0], bus=[0, 0, 1])
+    scene.say("I joined the shelter", "the roof leaks", "the bus was late")
+    scores = {"I joined the shelter": 2.0, "the roof leaks": -0.5, "the bus was late": -4.0}
+    monkeypatch.setattr(
+        registry, "get_reranker", lambda settings: ScriptedReader({"Good morning.": -5.0, **scores})
+    )
+    return scene
+
+
+def find_unlike(scene: RecallScene, **options: Any) -> SearchResult:
+    return search_memories(
+        scene.space, "where am i employed", now=scene.hub.now, reinforce=False, **options
+    )
+
+
+def test_where_the_floor_finds_nothing_the_reader_tells_what_bears_on_the_question(
+    unlike: RecallScene,
+) -> None:
+    unlike.hub.say("Good morning.", role="assistant")
+    found = find_unlike(unlike)
+    assert list_texts(found) == ["I joined the shelter", "the roof leaks"]
+    assert all(item.relevant for item in found.items)
+    assert not found.insufficient
+    near = find_unlike(unlike, nearest=True)
+    assert [item.relevant for item in near.items[:2]] == [True, True]
+    assert not any(item.relevant for item in near.items[2:])
+    made = build_context(unlike.space, "where am i employed", now=unlike.hub.now, reinforce=False)
+    assert not made.insufficient
+    assert [item.text for item in made.items() if item.id in made.ranked] == [
+        "I joined the shelter", "the roof leaks",
+    ]  # fmt: skip
+
+
+def test_what_the_reader_finds_unlikely_too_is_not_found(
+    unlike: RecallScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unlike.hub.say("Good morning.", role="assistant")
+    said = ("I joined the shelter", "the roof leaks", "the bus was late", "Good morning.")
+    unsure = ScriptedReader(dict.fromkeys(said, -1.5))
+    monkeypatch.setattr(registry, "get_reranker", lambda settings: unsure)
+    found = find_unlike(unlike)
+    assert (found.items, found.insufficient) == ([], True)
+
+
+def test_what_people_tell_each_other_is_found_by_the_floor_alone(unlike: RecallScene) -> None:
+    unlike.hub.say("Good morning.", speaker="Ben")
+    assert find_unlike(unlike).items == []
+    unlike.hub.say("Good morning.", role="assistant")
+    unlike.hub.set_policy("rag")  # and so is what a paper's system finds
+    assert find_unlike(unlike).items == []

@@ -80,11 +80,13 @@ def rank_candidates(
     clock: StageTimer,
     *,
     nearest: bool = False,
+    nearest_if_none: bool = False,
     least: float | None = None,
 ) -> Ranking:
     """The `most` best, each thing once; or of each kind the best `per_kind`, as they are. Of what
-    bears on the question; `nearest`: then of what else is near; or of what is like it by so much
-    at `least`, from 0 to 1.
+    bears on the question; `nearest`: then of what else is near; `nearest_if_none`: where nothing
+    bears on it as much of that as is read; or of what is like it by so much at `least`, from 0 to
+    1.
 
     Call inside the tenant's scope.
     """
@@ -99,6 +101,8 @@ def rank_candidates(
         used = choose_weights(known, is_read_by_rules=ask.is_read_by_rules)
         order = score_candidates(ask.parsed_question, known, used, kept=kept)
         relevant = filter_relevant(order)
+        if nearest_if_none and not relevant and not nearest:
+            nearest, most = True, min(most, ask.policy.recall.rerank_most)
         passed = relevant if least is None else filter_like(order, least)
         offered = passed[: SPARE_FACTOR * most]
         if per_kind:

@@ -241,3 +241,26 @@ def test_when_something_began_is_no_question_after_what_was_before(
     question: str, tense: str
 ) -> None:
     assert find_asked_tense(question) == tense
+
+
+def test_who_somebody_is_need_not_be_told_by_the_word_that_is_asked_with() -> None:
+    seen = say("Saw Dr Adeyemi today, she put my metformin up")
+    assert ask("who's my doctor", seen).used == (0,)
+    assert ask("who's my doctor", say("Saw the doctor today, they put my metformin up")).abstained
+
+
+def test_the_day_of_something_need_not_be_told_by_its_name() -> None:
+    trip = say("The class trip to Vindolanda is on 14 May")
+    later = say("The coach firm let us down. We go on the 11th of June now.", 5)
+    assert ask("when is the outing", later, trip).used[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("how old is my son", "My son has 13 years and thinks he knows it all"),
+        ("我儿子多大了", "我儿子二十七了还没对象"),
+    ],
+)
+def test_an_age_is_told_in_many_ways(question: str, told: str) -> None:
+    assert ask(question, say(told)).used == (0,)

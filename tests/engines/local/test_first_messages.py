@@ -137,3 +137,32 @@ def test_a_doctor_is_no_medicine_that_ends() -> None:
 
 def test_a_shift_that_somebody_is_put_on_is_no_medicine() -> None:
     assert not [each for each in tell_texts("they switched me to nights") if "takes" in each]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "there's four of us, me, my husband and the two girls, Nell 8 and Ivy 2",
+            ["Nell is 8 years old.", "Ivy is 2 years old.", "Nell is user-31's daughter."],
+        ),
+        ("my kids Sam 4, Lena 9 and Jo 12 all swim", ["Lena is 9 years old."]),
+    ],
+)
+def test_children_are_listed_with_their_ages(text: str, told: list[str]) -> None:
+    found = tell_texts(text)
+    assert [each for each in told if each not in found] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["my kids are in Year 3 and Year 5", "the boys play on May 7 and June 3"]
+)
+def test_numbers_beside_children_may_be_no_ages(text: str) -> None:
+    assert not [each for each in tell(text) if each.predicate_key == "age"]
+
+
+def test_whom_somebody_met_is_told_by_name_with_what_they_are() -> None:
+    found = tell_texts("Met someone, her name is Ciara, she's a vet nurse from Sligo")
+    assert found == ["user-31 met Ciara.", "Ciara is a vet nurse from Sligo."]
+    seeing = tell_texts("been seeing a guy called Ewan, he's a chef")
+    assert seeing == ["user-31 is seeing Ewan.", "Ewan is a chef."]

@@ -42,6 +42,9 @@ def find_value(facts: list[FactCandidate], key: str) -> str | None:
         ("living with my cousin in Ghent for now", "Ghent"),
         ("back in Galway with my parents", "Galway"),
         ("I rent in Lyon with a colleague", "Lyon"),
+        ("I moved from Porto to Malmö in January", "Malmö"),
+        ("moved over to Tartu for good", "Tartu"),
+        ("we moved back home to Ghent", "Ghent"),
     ],
 )
 def test_where_one_is_these_days_is_home(text: str, home: str) -> None:
@@ -57,6 +60,8 @@ def test_where_one_is_these_days_is_home(text: str, home: str) -> None:
         "back in Galway for christmas",
         "imagine I'm in Ghent now, with a sea view",
         "I might be in Malmö soon",
+        "we moved the party from Leeds to York",
+        "I moved from Team Red to Team Blue",
         "I rent a flat in Rosengård, on the third floor, ten minutes from work",
     ],
 )

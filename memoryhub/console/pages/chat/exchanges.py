@@ -146,7 +146,8 @@ class ChatSide:
     """An answer as far as it has come. `remembers`: not of the one that shows what there is
     without memory. `trouble` says why it is none, or ended early; `degraded`: the model failed,
     and the rules answered. `steps` are those of an agent with tools. `unasked`:
-    what the policy hands over whatever is asked."""
+    what the policy hands over whatever is asked; `nearest`: what a search takes for near and no
+    more, which rules weigh themselves."""
 
     name: str
     title: str
@@ -155,6 +156,7 @@ class ChatSide:
     quoted: bool = False
     by: str = ""
     recalled: Sequence[MemoryItem] = ()
+    nearest: Sequence[MemoryItem] = ()
     unasked: Sequence[ContextSection] = ()
     recall_id: UUID | None = None
     citations: Sequence[Citation] = ()
@@ -303,6 +305,7 @@ class MessageExchange:
                 session_id=self.turn.session_id,
                 asked_by=by,
                 unasked="twice",
+                nearest=None,
                 **options,  # type: ignore[arg-type]  # two of its own arguments
             )
             side.figures.add_calls(call for call, _ in ledger.calls[before:])
@@ -316,7 +319,9 @@ class MessageExchange:
         def select_informative(items: Sequence[MemoryItem]) -> list[MemoryItem]:
             return [i for i in items if _is_informative(i, self.turn, self.session, known)]
 
-        side.recalled = _cut_to_policy(select_informative(found.items), recall)
+        near = select_informative(found.items)
+        side.recalled = _cut_to_policy([item for item in near if item.relevant], recall)
+        side.nearest = _cut_to_policy([item for item in near if not item.relevant], recall)
         shown = {item.id for item in side.recalled}
         told = [
             ContextSection(
@@ -359,8 +364,9 @@ class MessageExchange:
         self, side: ChatSide, policy: Policy | None, engine: str = ""
     ) -> Iterator[ChatEvent]:
         began, by = perf_counter(), self.now
+        found = [*side.recalled, *side.nearest]
         made = compose_answer(
-            self.space, self.turn.text, side.recalled, at=by, now=by, policy=policy, engine=engine
+            self.space, self.turn.text, found, at=by, now=by, policy=policy, engine=engine
         )
         side.figures.took["answer"] = _measure_milliseconds(began)
         side.by, side.quoted = "rules", made.answer.quoted

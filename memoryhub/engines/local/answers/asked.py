@@ -159,13 +159,14 @@ class _Measure(NamedTuple):
 _MEASURES = (
     _Measure(
         re.compile(
-            r"\bhow old\b|\b(?:my|his|her|their|['’]?s) age\b|多大(?!的)|几岁|年龄|岁数", re.I
+            r"\bhow old\b|\b(?:my|his|her|their|['’]?s) age\b|多大(?!的)|几岁|年龄|岁数|年纪", re.I
         ),
         re.compile(
             r"\b(?:is|am|i['’]?m|was|turn(?:s|ed|ing)?|aged?|just|now) (?:now )?\d{1,3}\b"
             r"(?! ?[%£$€:/-])|(?:^|, ?)\d{1,2}(?=,|\.| and\b| now\b| today\b|$)|\byears? old\b"
+            r"|\b(?:has|have) \d{1,3} years\b"
             r"|\byrs?\b|\bbirthday\b|\bborn\b|\b(?:\w+teen|\w+ty(?:-\w+)?)\b|\b(?:19|20)\d\d\b"
-            r"|[\d一二三四五六七八九十]岁|\d了|\d{2}后|年生|生于|生日",
+            r"|[\d一二两三四五六七八九十百]岁|[\d一二三四五六七八九十]了|个多?月大|\d{2}后|年生|生于|生日",
             re.I,
         ),
     ),

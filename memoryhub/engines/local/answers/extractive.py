@@ -185,6 +185,9 @@ _PUT_OFF = re.compile(
     r"|changed|called off)\b",
     re.I,
 )
+# From this chance on it is taken for the answer, whether or not it says the word that is asked
+# with: "saw Dr Okafor today" where the doctor is.
+_MOST_LIKELY = 0.6
 # "Where did I live before Leeds": of whatever is known of the time before.
 _ASKS_BEFORE = re.compile(r"\bbefore (?!(?:that|then|this|now)\b)\w", re.I)
 _SENTENCE_END = re.compile(r"[.!?]\s")
@@ -482,7 +485,12 @@ def _answer_with_likeliest(
     if wanted and wanted.role and language == "en":
         names = {q.owner for q in quotes if not _OWNER_OF_NO_NAME.search(q.owner)}
         names -= {"", asked.subject, *PLACEHOLDERS}
-        telling = [e for e in telling if _names_relative(e[1].text, wanted.role, asked.text, names)]
+        telling = [
+            e
+            for e in telling
+            if _names_relative(e[1].text, wanted.role, asked.text, names)
+            or (e[0] >= _MOST_LIKELY and _names_anybody(e[1].text, names))
+        ]
     telling = (
         _list_likely(asked, quotes, telling, decider.get_bar(language) * far)
         or tell_latest(asked, quotes, telling)
@@ -498,6 +506,7 @@ def _answer_with_likeliest(
     made = None
     kind_of_day = find_asked_kind(asked.text)
     is_day_told = bool(best.coverage or (kind_of_day and kind_of_day.tells.search(best.text)))
+    is_day_told = is_day_told or chance >= _MOST_LIKELY
     if ASKS_DAY_OF.search(asked.text) and not is_day_told:
         return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     if ASKS_WHEN.search(asked.text) and quotes[best.quote].assisted:
@@ -639,11 +648,12 @@ def _names_relative(text: str, role: str, question: str, names: Collection[str])
     owner = re.search(rf"\b([A-Z]\w+?)(?:['’]s?|s) (?:\w+ )?{re.escape(role)}", question)
     said = [s for s in _SENTENCE_END.split(text) if relative.search(s)]
     theirs = [s for s in said if owner is None or mentions_name(s, owner[1])]
-    return any(
-        set(NAME_INSIDE.findall(said)) - _DAYS_AND_MONTHS
-        or any(mentions_name(said, name) for name in names)
-        for said in theirs
-    )
+    return any(_names_anybody(said, names) for said in theirs)
+
+
+def _names_anybody(text: str, names: Collection[str]) -> bool:
+    named = set(NAME_INSIDE.findall(text)) - _DAYS_AND_MONTHS
+    return bool(named) or any(mentions_name(text, name) for name in names)
 
 
 def _states_asked_fact(asked: QuestionTerms, quote: Quote) -> bool:

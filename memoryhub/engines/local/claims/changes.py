@@ -152,6 +152,7 @@ _ONE_OF = {
 }  # fmt: skip
 _LISTED = re.compile(
     r"(?:(?i:\b(?:my|our|have|got|['’]ve|adopted|bought|rescued)) "
+    r"|(?i:\b(?:me|my|us)\b[^.!?]{0,60}\bthe) (?=(?i:two|three|four|five|[2-5]|girls|boys|kids) )"
     r"|^\W*(?=(?i:flat|house|room)mates))"
     r"(?:(?:got|two|three|four|five|[2-5]|both|young|little|lovely|new|more) )*"
     rf"(?P<kind>(?i:{'|'.join(_ONE_OF)}))(?: now| at last| last \w+| today)?"
@@ -166,6 +167,12 @@ _AGE_BESIDE = re.compile(
     r"\b(?P<name>[A-Z][\w'’]{1,30})"
     r"(?: ?\((?:aged )?|,? (?:who(?:['’]?s| is) |aged )|(?P<comma>, ))(?P<age>\d{1,2})"
     r"(?=\)|\W*$|[,.;]| and | &)"
+)
+# "The two girls, Maisie 7 and Orla 3": one such alone may be a room or a bus.
+_ONE_AGED = r"[A-Z][\w'’-]{1,30},? \d{1,2}"
+_AGED = re.compile(
+    rf"\b{_ONE_AGED}(?:, {_ONE_AGED}){{0,4}},? (?:and|&) {_ONE_AGED}"
+    r"(?=\W*$|[,.;!)]| (?:and|but|all|both|are|go|who)\b)"
 )
 # "Kayleigh's 7 and Mason's 3", where the parser knows the "'s" as "is".
 _TWO_AGES = re.compile(
@@ -348,6 +355,16 @@ _IN_THE_ROOM = re.compile(
     rf"\bthere(?:['’]s| is) (?:an? )?(?:\w+ ){{0,2}}called (?P<name>{_NAME}) in"
     r" (?:her|his|their|the (?:spare|other|empty)) (?:old )?room\b"
 )
+# "Met someone, her name is Aoife, she's a vet nurse": who it is, and what else is told of them.
+_MET = re.compile(
+    r"(?i:(?:^\W*|\b(?:i|i['’]ve|i have|im|i['’]m|and|but) )(?:just |finally |also |actually )*"
+    r"(?P<way>met|been seeing|been dating|seeing|dating|started seeing|started dating)"
+    r" (?:someone|somebody|this|an?)(?: (?:new|nice|lovely|great|special))?"
+    r"(?: (?:girl|guy|man|woman|lad|lass|bloke|boy|person))?,?"
+    r"(?: (?:and )?(?:her|his|their) name(?:['’]s| is)| (?:who['’]s |who is )?(?:called|named)))"
+    rf" (?P<name>{_NAME})"
+    r"(?:(?:,| and|\.)+ (?i:she|he|they)(?P<being>['’]s|['’]re| is| are) (?P<what>[^.!?,;]{3,80}))?"
+)
 _TO_COME = re.compile(r"gonna|going to|will|['’]ll", re.I)
 # Wider than what makes a sentence hypothetical: these patterns look for words anywhere in it.
 _IMAGINED = re.compile(
@@ -433,8 +450,25 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
             yield told, (found.start(name), found.end(age))
     if (found := _REPORTS_TO.search(text)) and not found["boss"].isupper():  # "to HR"
         yield f"My manager is {found['boss']} now.", found.span()
+    if found := _MET.search(text):
+        way = "met" if found["way"].lower() == "met" else "am seeing"
+        yield f"I {way} {found['name']}.", found.span()
+        if found["what"]:
+            yield f"{found['name']} is {found['what']}.", found.span("what")
     if found := _IN_THE_ROOM.search(text):
         yield f"My flatmate is {found['name']} now.", found.span()
+
+
+def _list_aged(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """(how old, where that stands) of children that are named one by one with their ages."""
+    for run in _AGED.finditer(text):
+        told = list(re.finditer(r"(?P<name>[A-Z][\w'’-]+),? (?P<age>\d{1,2})\b", run[0]))
+        names = {each["name"] for each in told}
+        if len(names) < len(told) or any(name.lower() in WEEKDAYS | MONTHS for name in names):
+            continue  # "Year 3 and Year 5", "May 7 and June 3"
+        for each in told:
+            where = (run.start() + each.start(), run.start() + each.end())
+            yield f"{each['name']} is {each['age']} years old.", where
 
 
 def _find_habit(found: re.Match[str]) -> str:
@@ -524,6 +558,8 @@ def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
             at = start + found.start("name")
             told = f"{found['name']} is {found['age']} years old."
             yield CompletedStatement(told, at, start + found.end("age"))
+        for told, (begun, done) in _list_aged(text) if _CHILDREN.search(text) else ():
+            yield CompletedStatement(told, start + begun, start + done)
         if found := _LISTED.search(text):
             for name in re.finditer(r"[A-Z][\w'’-]+", found["names"]):
                 at = start + found.start("names") + name.start()

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 _DWELLING_VERBS = frozenset({"live", "reside", "rent", "be", "move"})
+_MOVING_VERBS = frozenset({"move", "relocate", "emigrate"})
 _GOING_VERBS = frozenset({"move", "go", "travel", "fly", "drive", "return", "relocate"})
 _STAYING_VERBS = frozenset({"work", "study", "stay", "teach", "grow", "settle"})
+_UNITS = frozenset({"team", "ward", "department", "unit", "class", "year", "grade", "group"})
 _BY_NOW = re.compile(r"\b(?:now|nowadays|these days|currently|for good)\b")
 _EVENT = (
     r"weekend|days?|nights?|weeks?|fortnight|holidays?|vacation|work|business|conf(?:erence)?"
@@ -48,12 +50,14 @@ def find_clause_lemma(verb: Token) -> str:
 
 def find_home(clause: Clause) -> tuple[Token, Token] | None:
     """Preposition and place of where somebody lives, whatever else is told of it first: "with my
-    aunt in Leeds"."""
+    aunt in Leeds", "moved from Porto to Leeds"."""
     home = clause.main
     verb = find_clause_lemma(home)
     for there in (c for c in home.children if c.lower_ == "there" and verb in _DWELLING_VERBS):
         if (told := _find_place_before(there)) is not None:
             return told.head, told
+    if verb in _MOVING_VERBS and (gone := _find_destination(home)) is not None:
+        return gone.head, gone
     moved_in = any(c.dep_ == "prt" and c.lower_ == "in" for c in home.children)
     if verb not in _DWELLING_VERBS or (verb == "move" and not moved_in):
         return None
@@ -68,6 +72,26 @@ def find_home(clause: Clause) -> tuple[Token, Token] | None:
         if place is not None and is_place(place):
             return token, place
     return None
+
+
+def _find_destination(moved: Token) -> Token | None:
+    """The place that somebody moved to, however they went: back, over, from elsewhere. Whoever
+    moves something else there stays."""
+    if any(c.dep_ in ("dobj", "nsubjpass") for c in moved.children):
+        return None
+    for token in moved.subtree:
+        way = token.head.dep_ in ("advmod", "prep", "prt") and token.head.head == moved
+        if token.lower_ not in ("to", "into") or not (token.head == moved or way):
+            continue
+        place = next((c for c in token.children if c.dep_ == "pobj"), None)
+        if place is not None and is_place(place) and not _names_unit(place):
+            return place
+    return None
+
+
+def _names_unit(place: Token) -> bool:
+    """Whether it is a part of where one works or learns, as a team or a ward."""
+    return any(token.lower_ in _UNITS for token in place.subtree)
 
 
 def find_place_meant(there: Token, clause: Clause) -> str | None:

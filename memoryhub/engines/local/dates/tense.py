@@ -16,10 +16,14 @@ _FUTURE = (
     r"|looking forward|upcoming|coming up|scheduled|need to|have to|wants?|excited for"
     r"|excited about|have an?|have my|is on|are on|leave for|starts|let's|due|getting|day is"
     r"|opens|closes|begins|ends|expires|finishes|arrives|leaves|returns|retires|graduates"
+    r"|takes over|hands over|runs out"
     r"|starting|i start|moves?(?: back)? (?:in|out|to|into)|(?:comes?|goes|go) (?:back|home|over)"
     r"|date is|decided to|agreed to|about to|(?:have|['’]ve) got (?:an?|the|my)"
     r"|(?:am|are|is|['’](?:m|re|s)) (?:having|seeing|meeting|leaving|starting|moving|flying|hosting"
     r"|visiting|off to)"
+    # "We took the flat, moving on 5 December"; but "we loved flying in May".
+    r"|(?<=[,;:–-] )(?:moving|flying|leaving|arriving|returning|landing|sailing|travell?ing"
+    r"|getting married|launching|opening)"
 )
 # What is arranged lies ahead more often than not, though arranging it is over.
 _ARRANGED = (
@@ -90,7 +94,7 @@ def detect_tense(text: str, position: int) -> Tense:
     """The tense around the character `position` of `text`."""
     start, end = _find_sentence(text, position)
     sentence = text[start:end]
-    cues = list(_CUE.finditer(sentence))
+    cues = [cue for cue in _CUE.finditer(sentence) if not _is_name(cue, sentence)]
     perfect = bool(_PERFECT.search(sentence))
     if not cues:
         ahead = _BOUND.search(text[start:position]) and not perfect
@@ -100,6 +104,13 @@ def detect_tense(text: str, position: int) -> Tense:
         return Tense("future", perfect)
     looks: tuple[Literal["arranged", "future", "past"], ...] = ("arranged", "future", "past")
     return Tense(next(look for look in looks if nearest[look]), perfect)
+
+
+def _is_name(cue: re.Match[str], sentence: str) -> bool:
+    """Whether what ends as a past form does is a name: "flying from Stansted on 24 May"."""
+    written = cue[0]
+    within = bool(sentence[: cue.start()].strip())
+    return written[0].isupper() and within and not written.isupper()
 
 
 def is_repeated(text: str, position: int) -> bool:
