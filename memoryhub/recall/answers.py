@@ -19,7 +19,8 @@ from django.utils import timezone
 from memoryhub.dialogues.queries import build_assisted_condition
 from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.engines.local.answers import extractive
-from memoryhub.engines.local.answers.asked import asks_for_past
+from memoryhub.engines.local.answers.asked import asks_for_past, find_asked_tense
+from memoryhub.engines.local.answers.evidence import extract_stems
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.claims.predicates import find_question_predicates
 from memoryhub.engines.types import GroundedAnswer, Quote
@@ -145,12 +146,34 @@ def compose_answer(
     # Who asks what was once so is told so.
     wants_past = include_past or asks_for_past(question[:_MAX_QUESTION_CHARACTERS])
     holding = [(i, q) for i, q in quoted if wants_past or q.until is None or q.until > at]
+    if not wants_past:
+        holding = _add_what_is_named(question, quoted, holding)
     holding.sort(key=lambda pair: not pair[1].bears)
     kept, tokens = _fit_token_budget(holding, beside, budget_tokens, whole=policy.recall.whole)
     quotes, subject = [quote for _, quote in kept], space.display_name
     with open_ledger(space.tenant_id, space_id=space.id, at=now):
         made, failed = _ask_engine(tenant, policy, question, quotes, subject)
     return ComposedAnswer(made, [item for item, _ in kept], tokens, failed)
+
+
+def _add_what_is_named(
+    question: str,
+    quoted: Sequence[tuple[MemoryItem, Quote]],
+    holding: Sequence[tuple[MemoryItem, Quote]],
+) -> list[tuple[MemoryItem, Quote]]:
+    """With what is over, where a question in the past names it and nothing that holds does: "how
+    much did I make at the rec center". In the order of what was found."""
+    asked = question[:_MAX_QUESTION_CHARACTERS]
+    if find_asked_tense(asked) == "now":
+        return [*holding]
+    kept = {id(quote) for _, quote in holding}
+    told = {stem for _, quote in holding for stem in extract_stems(quote.text)}
+    named = extract_stems(asked) - told
+    return [
+        (item, quote)
+        for item, quote in quoted
+        if id(quote) in kept or named & extract_stems(quote.text)
+    ]
 
 
 def load_quotes_for_question(space: Space, question: str, *, now: datetime) -> list[Quote]:

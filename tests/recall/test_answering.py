@@ -103,6 +103,19 @@ def test_what_holds_no_longer_is_no_answer_unless_asked_for(chatty: RecallWorld)
     assert past.citations[0].valid_to == GONE
 
 
+def test_what_is_over_answers_a_question_in_the_past_that_names_it(chatty: RecallWorld) -> None:
+    chatty.add_talk_with_assistant()
+    values: dict[str, Any] = {"valid_to": GONE, "status": "superseded"}
+    (turn,) = chatty.add_lines("Ana: I work at the Quayside cinema, 14 an hour")
+    chatty.add_fact("Ana works at the Quayside cinema, 14 an hour.", turn, **values)
+    chatty.add_fact("Ana works at Intercom for 40 an hour.", asserted_at=GONE)
+    now = GONE + timedelta(days=1)
+    was = answer_question(chatty.space, "how much did i make at the Quayside cinema", now=now)
+    assert "14 an hour" in was.text
+    now_asked = answer_question(chatty.space, "how much do i make", now=now)
+    assert "Quayside" not in now_asked.text
+
+
 def test_a_note_of_what_holds_no_longer_is_no_answer_either(chatty: RecallWorld) -> None:
     (turn,) = chatty.add_lines("Ana: I live in Porto", at=AT + timedelta(minutes=1))
     values: dict[str, Any] = {"predicate_key": "lives_in", "object": "Porto"}

@@ -249,6 +249,12 @@ def test_who_somebody_is_need_not_be_told_by_the_word_that_is_asked_with() -> No
     assert ask("who's my doctor", say("Saw the doctor today, they put my metformin up")).abstained
 
 
+def test_what_was_before_is_told_by_the_change_that_names_it() -> None:
+    job = hold("Noor got a job at the rec center.", until=AT + timedelta(days=60))
+    told = hold("Noor switched their minor from stats to econ.", days=90)
+    assert ask("what was my minor before", told, job).text.startswith("“… stats to econ")
+
+
 def test_the_day_of_something_need_not_be_told_by_its_name() -> None:
     trip = say("The class trip to Vindolanda is on 14 May")
     later = say("The coach firm let us down. We go on the 11th of June now.", 5)

@@ -166,3 +166,43 @@ def test_whom_somebody_met_is_told_by_name_with_what_they_are() -> None:
     assert found == ["user-31 met Ciara.", "Ciara is a vet nurse from Sligo."]
     seeing = tell_texts("been seeing a guy called Ewan, he's a chef")
     assert seeing == ["user-31 is seeing Ewan.", "Ewan is a chef."]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "Dr Rahman is retiring. The new one is a young woman, Dr Bell, very thorough.",
+            "user-31's doctor is Dr Bell now.",
+        ),
+        (
+            "My landlord sold up. The new one is called Mr Byrne.",
+            "user-31's landlord is Mr Byrne now.",
+        ),
+        (
+            "Ivor has a new number, it is 01632 960 199.",
+            "Ivor's phone number is 01632 960 199 now.",
+        ),
+        (
+            "my sister's got a new email, it's tess.w@mailbox.example",
+            "user-31's sister's email is tess.w@mailbox.example now.",
+        ),
+        ("me and samira made it official last week", "user-31 is dating Samira."),
+    ],
+)
+def test_who_or_what_is_new_is_told_of_its_owner(text: str, told: str) -> None:
+    assert told in tell_texts(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my old phone died. the new one is a Pixel",
+        "we made it official with the bank",
+        "My boss is leaving. The new one starts in May.",
+    ],
+)
+def test_what_is_new_may_be_nobody(text: str) -> None:
+    found = tell_texts(text)
+    assert not [each for each in found if "new user-31" in each or "dating" in each]
+    assert not [each for each in found if "boss is" in each and "leaving" not in each]

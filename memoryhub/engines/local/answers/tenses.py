@@ -75,6 +75,10 @@ _MOVES = re.compile(r"\bmov(?:es?|ing)\b[^.;!?]{0,30}?\b(?:in)?to\b", re.I)
 Weighed = tuple[float, EvidenceSentence]
 
 
+# "Switched my minor from stats to econ" tells both what is and what was.
+_TELLS_CHANGE = re.compile(r"\bfrom \S.{0,40}? to \S|从.{1,20}[换改转调]", re.I)
+
+
 def order_by_tense(
     asked: QuestionTerms,
     telling: Sequence[Weighed],
@@ -114,6 +118,8 @@ def _put_replaced_first(
     replaced = quotes[best.quote].replaced
     before = [(chance, e) for _, e in over if replaced and quotes[e.quote].text == replaced]
     likely = [e for e in over if e[0] >= _HOLDS_SHARE * chance]
+    if best.coverage and _TELLS_CHANGE.search(best.text):
+        likely = [e for e in likely if e[1].coverage >= best.coverage] or [telling[0]]
     return before[:1] or likely[:1] or [*telling]
 
 

@@ -397,6 +397,8 @@ def _may_be_thing(token: Token, clause: Clause) -> bool:
         return False  # what is done is no thing that was told of
     if token.lower_ == "one" and any(c.dep_ in ("prep", "poss") for c in token.children):
         return False  # "one of the dogs", "my next one"
+    if token.lower_ == "one" and any(c.lower_ in ("new", "old", "other") for c in token.children):
+        return False  # "my phone died, the new one is a Pixel": another
     named = [t for t in clause.children("attr") if t.pos_ in ("PROPN", "NUM")]
     somebody = any(t.lower_ in ("me", "us", "him", "her", "them") for t in clause.children("attr"))
     if somebody and token.lower_ == "it":
