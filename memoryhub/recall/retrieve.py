@@ -250,6 +250,9 @@ def judge_retrieval(
     """What of it is shown. The judge is asked outside of any scope; opens its own for further
     rounds. What a model judges is cut to K_max."""
     mode, rounds = ask.policy.judge.mode, ask.policy.recall.rounds
+    if mode == "llm" and consultant.answers_by_rules:
+        # A text alone tells rules less than the search knew that found it.
+        mode = "rules"
     bearing = first.list_relevant()
     if mode == "off" or (mode == "rules" and bearing):
         return judge.JudgedMemories(first.items, enough=bool(bearing))

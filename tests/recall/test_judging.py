@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from memoryhub.background.deferred_writes import DeferredWriter
+from memoryhub.engines import registry
 from memoryhub.engines.local.answers import questions
+from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.engines.types import RoutedQuestion
 from memoryhub.errors import EngineError, InvalidInput
 from memoryhub.policies.schema import Channel
@@ -141,6 +143,33 @@ def test_AA3_what_is_relevant_comes_in_the_judge_s_order(scene: RecallScene) -> 
     scene.hub.model.script("judge", {"relevant": ["m2", "m1"], "conflicts": [], "enough": True})
     found = search_memories(scene.space, "kayak", now=scene.hub.now)
     assert [item.id for item in found.items] == [far.id, near.id]
+
+
+def test_without_a_model_what_was_found_by_its_meaning_is_not_set_aside(
+    scene: RecallScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`ama` on a hub without a model: rules can't tell a text that shares no word from junk."""
+    monkeypatch.setattr(registry, "get_engine", lambda name, settings: LocalEngine())
+    scene.hub.set_policy("ama")
+    scene.set_vectors(canoe=[1, 0], boat=[0.9, 0.44], weather=[0, 1])
+    boat = scene.add_fact("Ana bought a boat")
+    scene.add_fact("The weather turned")
+    found = search_memories(scene.space, "has she a canoe?", now=scene.hub.now)
+    assert [item.id for item in found.items] == [boat.id]
+    assert not found.insufficient
+    assert not scene.hub.model.list_calls("judge")
+
+
+def test_without_a_model_the_next_store_is_tried_where_nothing_was_found(
+    scene: RecallScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "get_engine", lambda name, settings: LocalEngine())
+    scene.hub.set_policy("ama")
+    scene.set_vectors(canoe=[1, 0], boat=[0.9, 0.44])
+    told = scene.add_episode("topic", "a week on the boat")
+    found = search_memories(scene.space, "has she a canoe?", now=scene.hub.now)
+    assert [item.id for item in found.items] == [told.id]
+    assert found.rounds == 2
 
 
 def test_AA4_one_round_is_no_retry(scene: RecallScene) -> None:

@@ -43,6 +43,16 @@ class TolerantEngine:
     now: datetime
     degraded: list[str] = field(default_factory=list)
 
+    @property
+    def answers_by_rules(self) -> bool:
+        """Whether rules answer what it is asked, and no model."""
+        if self.tenant is None:
+            return True
+        try:
+            return selection.select_engine(self.tenant, self.policy).reads_by_rules
+        except EngineError:
+            return False  # told where it is asked
+
     def route_question(self, question: str, window: Sequence[Utterance]) -> RoutedQuestion | None:
         return self._call_engine("router", lambda engine: engine.route_question(question, window))
 
