@@ -16,6 +16,7 @@ from rest_framework.views import set_rollback
 
 from memoryhub.disk import is_disk_full_error
 from memoryhub.errors import MemoryHubError, QueueFull, TenantMoved, TooLarge
+from memoryhub.tenants.database.contention import is_deadlock
 
 log = structlog.get_logger()
 _PATIENCE_SECONDS = {QueueFull: 30, TenantMoved: 1}
@@ -46,6 +47,10 @@ def _build_problem_response(error: Exception, context: dict[str, Any]) -> Respon
     if isinstance(error, OperationalError) and _is_unreachable(error):
         log.error("database.unreachable", error=str(error))
         return build_problem(503, "database_unreachable", "The database can't be reached.")
+    if isinstance(error, OperationalError) and is_deadlock(error):
+        set_rollback()
+        log.warning("database.deadlock", error=str(error))
+        return build_problem(409, "busy", "These memories are being changed: try again.")
     if isinstance(error, Http404):
         return build_problem(404, "not_found", "Not found.")
     if isinstance(error, PermissionDenied):

@@ -133,7 +133,7 @@ class ImportFileView(BaseWriteView):
         )
         body = self.read_body(request)
         if not isinstance(body, SpooledBody):
-            raise InvalidInput("a file of an export", field="body")
+            raise InvalidInput("send the file of an export", field="body")
         body |= asdict(wanted)
         with body.file as file:
             actor, now = get_request_key(request).actor, timezone.now()

@@ -71,15 +71,22 @@ class _ImportRunView(ResourceView):
     resource = IMPORTS
     answer_statuses = (200, 202)
 
-    def start_import_once(self, request: Request, begin: Callable[[], ImportRun]) -> Response:
-        """202 while a worker is at it. Raises InvalidInput for what could not be read.
+    def start_import_once(
+        self, request: Request, begin: Callable[[], ImportRun], sent_as: str = "file"
+    ) -> Response:
+        """202 while a worker is at it. Raises InvalidInput for what could not be read, under the
+        name it was `sent_as`.
 
         What is kept for a repetition is which import it was, and it is told as it stands then:
         so it holds nothing that could be erased.
         """
         tenant_id, name = get_request_tenant_id(request), type(self).__name__
+
+        def begin_readable() -> dict[str, str]:
+            return {"id": str(_check_readable(begin(), sent_as).id)}
+
         begun, replayed = run_once_in_own_transactions(
-            tenant_id, request, name, lambda: {"id": str(_check_readable(begin()).id)}, keeps=True
+            tenant_id, request, name, begin_readable, keeps=True
         )
         with tenant_scope(tenant_id):
             shown = render_row(IMPORTS, IMPORTS.select_rows(), UUID(begun["id"]))
@@ -119,7 +126,9 @@ class ImportsView(_ImportRunView, TenantListView):
             **{name: given[name] for name in ("source", "subject", "only", "dry_run")},
         )
         return self.start_import_once(
-            request, lambda: runs.start_import(key.tenant_id, sent, timezone.now())
+            request,
+            lambda: runs.start_import(key.tenant_id, sent, timezone.now()),
+            sent_as="content" if given["file"] is None else "file",
         )
 
 
@@ -133,13 +142,14 @@ def _read_file(given: dict[str, Any]) -> tuple[str, Iterable[bytes]]:
     return given["name"], [content]
 
 
-def _check_readable(run: ImportRun) -> ImportRun:
+def _check_readable(run: ImportRun, sent_as: str) -> ImportRun:
     """Raises InvalidInput for what could not be read."""
     if run.state == ImportRun.State.FAILED:
         field, _, message = run.error.partition(": ")
         if field not in ("file", "subject"):
             field, message = "file", run.error
-        raise InvalidInput(message, field=field, import_id=str(run.id))
+        at_fault = sent_as if field == "file" else field
+        raise InvalidInput(message, field=at_fault, import_id=str(run.id))
     return run
 
 

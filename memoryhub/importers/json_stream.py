@@ -27,6 +27,8 @@ _PROBE_BYTES = 4 * 1024 * 1024
 _WHITESPACE = " \t\r\n"
 # What ends a value.
 _VALUE_ENDS = tuple(",]}:" + _WHITESPACE)
+# The place where no member or item has begun.
+_WHOLE = "the file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ def _unwrap_text(open_file: OpenFile) -> OpenFile:
         text = _TextBuffer(file)
         if text.peek_or_end() != '"':
             return open_file
-        inner = text.parse_value("the file")
+        inner = text.parse_value(_WHOLE)
         if text.peek_or_end():
             return open_file
     return partial(io.BytesIO, inner.encode(errors="surrogatepass"))
@@ -89,12 +91,14 @@ def _stream_lines(file: IO[bytes]) -> Iterator[JsonItem]:
         try:
             value = json.loads(bare.decode(), parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
-            raise _build_json_error(f"line {number}", error) from error
+            raise _build_json_error(f"line {number}", error, by_character=True) from error
         yield JsonItem(f"line {number}", "", value, read)
 
 
 def _stream_document(text: _TextBuffer) -> Iterator[JsonItem]:
-    first = text.peek("the file")
+    first = text.peek_or_end()
+    if not first:
+        raise BrokenFile(_("the file is empty"))
     if first == "[":
         yield from _stream_array(text, "", "")
     elif first == "{":
@@ -107,9 +111,9 @@ def _stream_document(text: _TextBuffer) -> Iterator[JsonItem]:
 
 def _stream_object(text: _TextBuffer) -> Iterator[JsonItem]:
     """Members one by one; those that are arrays, item by item."""
-    text.take_character("{", "the file")
-    if text.peek("the file") == "}":
-        text.take_character("}", "the file")
+    text.take_character("{", _WHOLE)
+    if text.peek(_WHOLE) == "}":
+        text.take_character("}", _WHOLE)
         return
     while True:
         name = text.parse_value("a member of the file")
@@ -126,9 +130,9 @@ def _stream_object(text: _TextBuffer) -> Iterator[JsonItem]:
 
 
 def _stream_array(text: _TextBuffer, section: str, shown: str) -> Iterator[JsonItem]:
-    text.take_character("[", shown or "the file")
-    if text.peek(shown or "the file") == "]":
-        text.take_character("]", shown or "the file")
+    text.take_character("[", shown or _WHOLE)
+    if text.peek(shown or _WHOLE) == "]":
+        text.take_character("]", shown or _WHOLE)
         return
     at = 0
     while True:
@@ -177,13 +181,15 @@ class _TextBuffer:
                 if self._buffer[self._at] not in _WHITESPACE:
                     return self._buffer[self._at]
                 self._at += 1
-            if not self._read_more("the file"):
+            if not self._read_more(_WHOLE):
                 return ""
 
     def peek(self, where: str) -> str:
         """Raises InvalidInput at the end."""
         if found := self.peek_or_end():
             return found
+        if where == _WHOLE:
+            raise BrokenFile(_("the file breaks off where it has just begun"))
         raise BrokenFile(_("the file breaks off at %(where)s") % {"where": where})
 
     def take_character(self, wanted: str, where: str) -> str:
@@ -217,8 +223,13 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
 
 
-def _build_json_error(where: str, error: Exception) -> InvalidInput:
+def _build_json_error(where: str, error: Exception, *, by_character: bool = False) -> InvalidInput:
+    """`by_character`: counted from the beginning of what is there, and not of what is held."""
     if isinstance(error, RecursionError):
         return BrokenFile(_("%(where)s is nested too deeply") % {"where": where})
-    told = {"where": where, "error": str(error)[:200]}
+    what = error.msg if isinstance(error, json.JSONDecodeError) else str(error)[:200]
+    if by_character and isinstance(error, json.JSONDecodeError):
+        told = {"where": where, "error": what, "at": error.pos + 1}
+        return BrokenFile(_("%(where)s is no JSON: %(error)s at character %(at)s") % told)
+    told = {"where": where, "error": what}
     return BrokenFile(_("%(where)s is no JSON: %(error)s") % told)

@@ -77,7 +77,7 @@ def remove_person(
 
 def _lock_member(tenant_id: UUID, member_id: UUID) -> Membership:
     """With the tenant, so that two admins don't remove each other at once."""
-    Tenant.objects.select_for_update().get(id=tenant_id)
+    Tenant.objects.select_for_update(no_key=True).get(id=tenant_id)
     member = Membership.objects.filter(id=member_id).select_related("user").first()
     if member is None:
         raise NotFound(_("There is no such member."))

@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils.translation import gettext as _
 
-from memoryhub.errors import TenantMoved
+from memoryhub.errors import NotFound, TenantMoved
+from memoryhub.tenants.database.contention import names_lost_space
 from memoryhub.tenants.database.prepared import open_prepared_cursor
 from memoryhub.tenants.database.replica import use_replica
 
@@ -40,13 +41,14 @@ def get_current_tenant() -> UUID | None:
 
 @contextmanager
 def tenant_scope(tenant_id: UUID) -> Iterator[None]:
-    """Run a transaction that sees and writes rows of this tenant only. Raises TenantMoved."""
+    """Run a transaction that sees and writes rows of this tenant only. Raises TenantMoved, and
+    NotFound where what was written is of a space that was erased meanwhile."""
     outer = _tenant.get()
     if outer == tenant_id and connection.in_atomic_block:
         yield  # already there, in the transaction that set it
         return
     is_within = connection.in_atomic_block
-    with transaction.atomic():
+    with _refuse_lost_spaces(), transaction.atomic():
         _enter(tenant_id)
         token = _tenant.set(tenant_id)
         try:
@@ -56,6 +58,17 @@ def tenant_scope(tenant_id: UUID) -> Iterator[None]:
         # The setting ends with its transaction, and a savepoint's rollback restores it by itself.
         if is_within:
             _write_setting("memoryhub.tenant", outer)
+
+
+@contextmanager
+def _refuse_lost_spaces() -> Iterator[None]:
+    """What names a space is checked when the transaction ends, behind an erasure that holds it."""
+    try:
+        yield
+    except IntegrityError as error:
+        if names_lost_space(error):
+            raise NotFound(_("there is no space with this subject")) from error
+        raise
 
 
 @contextmanager

@@ -13,20 +13,21 @@ from itertools import pairwise
 from uuid import UUID
 
 import psycopg
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils.translation import gettext, ngettext
 
 from memoryhub.errors import Conflict
 from memoryhub.inference.selection import select_embedder
+from memoryhub.tenants.database.contention import MAX_TRIES, is_deadlock, pause_before_try
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import lock_space
 from notes.history.standing import EventStanding, sort_newest_first
 from notes.history.timeline import list_later_events
 from notes.history.unit_of_work import RowKey, RowsChanged, UnitOfWork, load_event_standing
 from notes.index import indexer
 from notes.models import EvolutionEvent, Revision
 
-MAX_TRIES = 3
 # One entity of a name in a space: whoever reads at the same time may have made it first.
 _ENTITY_CONSTRAINT = "entity_key"
 
@@ -38,24 +39,32 @@ def write_plan(tenant_id: UUID, build: Callable[[], UnitOfWork]) -> UnitOfWork:
     Opens its own scopes, and embeds with nothing open: rows whose text changes are found under it
     at once, or by their words until the embedder is up again. Raises Conflict.
     """
-    for _ in range(MAX_TRIES):
+    for number in range(MAX_TRIES):
+        pause_before_try(number)
         with tenant_scope(tenant_id):
             plan = build()
         try:
             save_plan(plan)
         except RowsChanged:
             continue
+        except OperationalError as error:
+            if not is_deadlock(error) or connection.in_atomic_block:
+                raise
+            continue
         return plan
     raise Conflict(gettext("these memories are being changed: try again"), code="busy")
 
 
 def save_plan(bench: UnitOfWork) -> None:
-    """Embed and write a plan. Raises RowsChanged when somebody has changed its rows meanwhile."""
+    """Embed and write a plan. Raises RowsChanged when somebody has changed its rows meanwhile, and
+    NotFound when the space was erased."""
     model = select_embedder(bench.space)
     with tenant_scope(bench.space.tenant_id):
         entries = bench.build_entries(model.name)
     vectors = indexer.embed_entries_or_none(entries, model)
     with tenant_scope(bench.space.tenant_id):
+        # An erasure locks it first as well, and what it takes afterwards.
+        lock_space(bench.space)
         try:
             with transaction.atomic():
                 bench.save()

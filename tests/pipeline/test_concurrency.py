@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,18 +10,25 @@ from django.db import connection
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict, NotFound
-from memoryhub.pipeline.corrections import correct_profile, correct_trait
+from memoryhub.golden.services import save_question
+from memoryhub.pipeline.corrections import (
+    correct_fact,
+    correct_profile,
+    correct_trait,
+    describe_note,
+)
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget, execute_erasure
 from memoryhub.pipeline.ingest.given import GivenFact, remember_fact
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, run_space
 from memoryhub.pipeline.models import Job
+from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space, lock_space
-from notes.models import Fact
+from notes.models import Fact, Note
 from personas.blocks import BlockWriter, create_block, revise_block
 from personas.models import ProfileAttribute, Trait
-from tests.support.factories import make_fact
+from tests.support.factories import make_fact, make_note
 from tests.support.threads import run_in_threads
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -215,3 +223,62 @@ def test_of_erasures_of_one_subject_at_once_one_is_done() -> None:
         return "erased"
 
     assert sorted(run_in_threads(4, erase)) == ["erased", "gone", "gone", "gone"]
+
+
+def test_who_writes_while_the_subject_is_erased_is_told_that_it_is_gone() -> None:
+    """And the erasure is done, whatever is written of the subject in the middle of it."""
+    tenant = create_tenant("One", "one")
+    with tenant_scope(tenant.id):
+        space = ensure_space(tenant.id, "ana")
+        fact = make_fact(space, "Ana lives in Porto.")
+        note = make_note(space, "Ana lives in Porto.")
+
+    writes: list[Callable[[], object]] = [
+        lambda: execute_erasure(space, ErasureTarget("subject"), "eva", AT),
+        lambda: correct_fact(space, fact.id, "Ana lives in Braga.", "eva", AT),
+        lambda: correct_fact(space, fact.id, "Ana lives in Faro.", "rui", AT),
+        lambda: describe_note(space, note.id, "eva", AT, context="home"),
+        lambda: describe_note(space, note.id, "rui", AT, context="town"),
+        lambda: set_policy(tenant.id, actor="eva", preset="mem0", space=space, now=AT),
+        lambda: save_question(space, "Where is her home?", [("fact", fact.id)], "eva", AT),
+    ]
+
+    def write(number: int) -> str:
+        try:
+            writes[number]()
+        except (NotFound, Conflict) as refused:
+            return refused.code
+        return "done"
+
+    told = run_in_threads(len(writes), write)
+    assert told[0] == "done"
+    assert {*told} <= {"done", "not_found", "not_held", "no_change"}
+    with tenant_scope(tenant.id):
+        assert not Space.objects.filter(id=space.id).exists()
+
+
+def test_what_names_a_space_that_was_erased_meanwhile_is_refused() -> None:
+    tenant = create_tenant("One", "one")
+    with tenant_scope(tenant.id):
+        space = ensure_space(tenant.id, "ana")
+
+    def write() -> None:
+        with tenant_scope(tenant.id):
+            make_fact(space, "Ana lives in Porto.")
+            erased = run_in_threads(
+                1, lambda _: execute_erasure(space, ErasureTarget("subject"), "eva", AT)
+            )
+            assert len(erased) == 1
+
+    with pytest.raises(NotFound, match="no space with this subject"):
+        write()
+
+
+def test_a_note_that_many_describe_at_once_is_described_by_each() -> None:
+    tenant = create_tenant("One", "one")
+    with tenant_scope(tenant.id):
+        space = ensure_space(tenant.id, "ana")
+        note = make_note(space, "Ana lives in Porto.")
+    run_in_threads(8, lambda n: describe_note(space, note.id, "eva", AT, context=f"home {n}"))
+    with tenant_scope(tenant.id):
+        assert Note.objects.get(id=note.id).version == note.version + 8

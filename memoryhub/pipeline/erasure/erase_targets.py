@@ -33,6 +33,7 @@ from memoryhub.pipeline.steps import promotion
 from memoryhub.pipeline.steps.maintenance import quality_readings
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants.database.contention import retry_deadlocks
 from memoryhub.tenants.database.row_images import note_rows
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -216,9 +217,8 @@ def execute_erasure(
     Run again, it finds nothing: the receipt, not stored then, counts zero. `within_step`: the one
     job that runs in the space is the caller's own.
     """
-    receipt = _execute_erasure(
-        _Erasure(space, target, actor, now, reason, confirmed), within_step=within_step
-    )
+    wanted = _Erasure(space, target, actor, now, reason, confirmed)
+    receipt = retry_deadlocks(lambda: _execute_erasure(wanted, within_step=within_step))
     naming.forget_erased_name(space, actor, now)
     return receipt
 
@@ -494,6 +494,8 @@ def _list_shared_blocks(space: Space) -> list[dict[str, Any]]:
 
 def _drop_space(wanted: _Erasure) -> Receipt:
     space = wanted.space
+    # From here on nothing more is written that names it.
+    Space.objects.select_for_update().get(id=space.id)
     counts, review = Counter(_count_space_rows(space)), _list_shared_blocks(space)
     counts["spaces"] = 1
     sealed_erasures.destroy(SealedErasure.objects.filter(space=space), wanted.now)
