@@ -21,6 +21,7 @@ from memoryhub.exchange.file_format import build_line_error
 from memoryhub.exchange.rows import IdTaken, RowBuilder
 from memoryhub.exchange.tables import SPACE_TABLES
 from memoryhub.pipeline.models import Job
+from memoryhub.subject_names import MAX_OWNER_LENGTH, reads_like_name
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.services import clean_subject
 
@@ -113,9 +114,19 @@ def read_target_space(number: int, told: Mapping[str, Any], subject: str) -> Tar
     about = {name: values[name] for name in _IMPORTED_COLUMNS}
     if not isinstance(about["created_at"], datetime):
         raise build_line_error(number, "space: created_at is missing")
+    if named != values["subject"]:
+        _keep_called(about, values["subject"])
     return TargetSpace(
         values["id"], values["subject"], named, about, values["embedding_model"], Space()
     )
+
+
+def _keep_called(about: dict[str, Any], subject: str) -> None:
+    """Under another name somebody is called as before: it stands in what is written, and is whom
+    messages are from."""
+    about["former_names"] = sorted({*about["former_names"], subject})
+    if not about["name"] and reads_like_name(subject):
+        about["name"] = subject[:MAX_OWNER_LENGTH]
 
 
 def _check_is_empty(space: Space) -> None:

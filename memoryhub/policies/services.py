@@ -115,7 +115,8 @@ def set_policy(
     Raises InvalidInput that names the switch and its bounds. Opens its own scope.
     """
     with tenant_scope(tenant_id):
-        Tenant.objects.select_for_update(no_key=True).get(id=tenant_id)  # one version after the other
+        # One version after the other; rows of the tenant are written meanwhile.
+        Tenant.objects.select_for_update(no_key=True).get(id=tenant_id)
         made, _ = _build_proposed_version(
             tenant_id,
             PolicyVersion(

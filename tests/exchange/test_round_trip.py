@@ -150,7 +150,22 @@ def test_it_comes_back_beside_itself_under_another_name(full: ScriptedHub) -> No
     )
     assert second[1].pop("subject") == "Ana, as of July"
     assert first[1].pop("subject") == "Ana"
+    # Whose words and facts these are is told by the name that was written.
+    for names in (("name", "", "Ana"), ("former_names", [], ["Ana"])):
+        assert (first[1].pop(names[0]), second[1].pop(names[0])) == names[1:]
     assert first == second
+
+
+def test_a_copy_under_another_name_is_about_who_spoke_under_the_first(hub: ScriptedHub) -> None:
+    hub.subject = "user-7"
+    hub.say("I live in Porto.")
+    import_export_file(hub.tenant, make_export_file(hub.tenant, "user-7"), subject="user-8")
+    copy = get_space(hub.tenant, "user-8")
+    with tenant_scope(hub.tenant.id):
+        speakers = set(Turn.objects.filter(space=copy).values_list("speaker", flat=True))
+    assert speakers == {"user-7"}
+    assert speakers <= {*copy.called_names}
+    assert copy.name_owner("user-7") == copy.display_name == "the user"
 
 
 def test_an_empty_space_that_is_there_takes_it_in(full: ScriptedHub, elsewhere: Tenant) -> None:

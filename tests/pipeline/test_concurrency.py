@@ -19,7 +19,12 @@ from memoryhub.pipeline.corrections import (
 )
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget, execute_erasure
 from memoryhub.pipeline.ingest.given import GivenFact, remember_fact
-from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, run_space
+from memoryhub.pipeline.ingest.services import (
+    IngestRequest,
+    ingest_messages,
+    run_space,
+    wait_for_job,
+)
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import Space, Tenant
@@ -255,6 +260,16 @@ def test_who_writes_while_the_subject_is_erased_is_told_that_it_is_gone() -> Non
     assert {*told} <= {"done", "not_found", "not_held", "no_change"}
     with tenant_scope(tenant.id):
         assert not Space.objects.filter(id=space.id).exists()
+
+
+def test_who_waits_for_messages_that_are_erased_is_told_that_they_are_gone() -> None:
+    tenant = create_tenant("One", "one")
+    message = Message("user", "I live in Porto.", "Ana", AT, "m-1")
+    said = ingest_messages(tenant.id, IngestRequest("ana", [message], session="s"))
+    assert said.job is not None
+    execute_erasure(said.space, ErasureTarget("subject"), "eva", AT)
+    with pytest.raises(NotFound, match="erased meanwhile"):
+        wait_for_job(tenant.id, said.job)
 
 
 def test_what_names_a_space_that_was_erased_meanwhile_is_refused() -> None:

@@ -18,10 +18,11 @@ from django.db import OperationalError, connection
 from django.db.models import Sum
 from django.db.models.functions import Length
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from memoryhub.background.stopping import allow_stopping
 from memoryhub.dialogues.models import Turn
-from memoryhub.errors import MemoryHubError
+from memoryhub.errors import MemoryHubError, NotFound
 from memoryhub.inference.ledger import open_ledger
 from memoryhub.metrics.counters import DECISIONS, JOB_SECONDS, JOBS
 from memoryhub.observability.tracing import mark_failed, trace
@@ -60,7 +61,8 @@ def run_until_done(
     """Work on the job's space until the job has ended or the time is up.
 
     A job of more than `most_characters` is left to a worker and waited for: once begun it can't
-    be broken off, and a request would go on past its time.
+    be broken off, and a request would go on past its time. Raises NotFound for one that was erased
+    meanwhile, with what it was to read.
     """
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -71,10 +73,17 @@ def run_until_done(
             # A worker has it, or it waits to be retried.
             _wait_for_change(tenant_id, job, min(LOOK_SECONDS, deadline - time.monotonic()))
         with tenant_scope(tenant_id):
-            job.refresh_from_db()
+            _refresh_job(job)
         if job.state not in (Job.State.QUEUED, Job.State.RUNNING):
             break
     return job
+
+
+def _refresh_job(job: Job) -> None:
+    try:
+        job.refresh_from_db()
+    except Job.DoesNotExist as error:
+        raise NotFound(gettext("what was to be read was erased meanwhile")) from error
 
 
 def _wait_for_change(tenant_id: UUID, job: Job, seconds: float) -> None:
