@@ -29,6 +29,7 @@ from notes.models import (
     Fact,
     IndexEntry,
     Link,
+    Relation,
     Revision,
 )
 from notes.review.moot import settle_moot_conflicts
@@ -403,7 +404,34 @@ class UnitOfWork:
             space=self.space, model=model, owner_id__in=[entry.owner_id for entry in made]
         ).values_list("kind", "owner_id", "chunk", "text_hash")
         held = {(kind, owner, chunk): digest for kind, owner, chunk, digest in known}
-        return [e for e in made if held.get((e.kind, e.owner_id, e.chunk)) != e.text_hash]
+        changed = [e for e in made if held.get((e.kind, e.owner_id, e.chunk)) != e.text_hash]
+        return [*changed, *self._build_entries_of_relations()]
+
+    def _build_entries_of_relations(self) -> list[indexer.EntryDraft]:
+        """Relations that stay as they are, and are found by other words: by the names of their
+        ends, and by what their facts say."""
+        entities = {e.id: e for e in self._list_rows_with_other("entity", "name")}
+        facts = {f.id: f for f in self._list_rows_with_other("fact", "text")}
+        if not entities and not facts:
+            return []
+        touched = Q(src__in=entities) | Q(dst__in=entities) | Q(fact__in=facts)
+        rows = Relation.objects.filter(touched, space=self.space, retired_at=None)
+        rows = rows.exclude(id__in=[key[1] for key in self.rows if key[0] == "relation"])
+        found = list(rows.select_related("src", "dst", "fact"))
+        for relation in found:
+            relation.src = entities.get(relation.src_id, relation.src)
+            relation.dst = entities.get(relation.dst_id, relation.dst)
+            relation.fact = facts.get(relation.fact_id, relation.fact)
+        return indexer.build_relation_entries(found)
+
+    def _list_rows_with_other(self, kind: str, column: str) -> list[Any]:
+        """Rows that were there, and have another value in this column now."""
+        return [
+            row
+            for (of_kind, row_id), row in self.rows.items()
+            if of_kind == kind and row is not None
+            if (was := self.original_values[kind, row_id]) and was[column] != getattr(row, column)
+        ]
 
     def find_rivals(self) -> list[Fact]:
         """Claims not among the rows that hold when one of them would hold again (I4)."""

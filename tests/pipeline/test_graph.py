@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from memoryhub.pipeline.corrections import undo_event
+from memoryhub.pipeline.naming import set_subject_name
 from memoryhub.recall.context import build_context
 from memoryhub.tenants.scope import tenant_scope
+from notes.index import indexer
 from notes.models import Derivation, Entity, EvolutionEvent, IndexEntry, Relation, Revision
 from tests.support.claims import (
     decide_on_claim,
@@ -254,3 +256,19 @@ def test_without_the_graph_there_are_no_entities(hub: ScriptedHub) -> None:
     assert list_relations(hub) == []
     assert hub.model.list_calls("graph_entities") == []
     assert len(list_facts(hub)) == 1
+
+
+def test_a_relation_is_found_under_the_name_that_its_end_has_now(hub: ScriptedHub) -> None:
+    """What the subject is called is learned after something was read, or given by hand."""
+    hub.subject = "Alice"
+    tell_home(hub, "Lisbon")
+    set_subject_name(hub.space, "Priya Ramos", "eva", hub.now)
+    (relation,) = list_relations(hub)
+    assert relation.src.name == "Priya Ramos"
+    assert relation.fact.text == "Priya Ramos lives in Lisbon."
+    (wanted,) = indexer.build_relation_entries([relation])
+    with tenant_scope(hub.tenant.id):
+        entry = IndexEntry.objects.get(kind="relation", owner_id=relation.id)
+    assert entry.text_hash == wanted.text_hash
+    assert "ramo" in entry.words
+    assert "alic" not in entry.words
