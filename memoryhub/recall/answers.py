@@ -36,6 +36,7 @@ from memoryhub.recall.render.pack import check_token_budget, pack_context
 from memoryhub.recall.render.prompt import format_memory_line
 from memoryhub.recall.render.quotes import build_quote, load_quote_details, score_bearings
 from memoryhub.recall.render.results import ContextSection, MemoryItem, SearchResult
+from memoryhub.recall.render.summary_sources import cite_summaries
 from memoryhub.recall.services import SearchLimit, search_memories
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -153,7 +154,11 @@ def compose_answer(
     quotes, subject = [quote for _, quote in kept], space.display_name
     with open_ledger(space.tenant_id, space_id=space.id, at=now):
         made, failed = _ask_engine(tenant, policy, question, quotes, subject)
-    return ComposedAnswer(made, [item for item, _ in kept], tokens, failed)
+    rests_on = [item for item, _ in kept]
+    if any(rests_on[index].kind == "episode" for index in made.used):
+        with tenant_scope(space.tenant_id):
+            rests_on = cite_summaries(made, rests_on)
+    return ComposedAnswer(made, rests_on, tokens, failed)
 
 
 def _add_what_is_named(

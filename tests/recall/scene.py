@@ -138,6 +138,11 @@ class RecallScene:
             **places, child_type=kind, child_id=row.id, turn=turn, role=role, event=event
         )
 
+    def add_source(self, row: Any, turn: Turn) -> None:
+        """One more turn that the memory rests on."""
+        with tenant_scope(self.hub.tenant.id):
+            self._add_derivation(row, turn)
+
     def add_context_turn(self, row: Any, turn: Turn) -> None:
         """The turn as context that the row was read in (R_t)."""
         with tenant_scope(self.hub.tenant.id):

@@ -18,6 +18,7 @@ from memoryhub.recall.log import reinforcement
 from memoryhub.recall.render.citations import AnswerResult, build_citations
 from memoryhub.recall.render.quotes import score_bearings
 from memoryhub.recall.render.results import ArmRank, ChannelRank, MemoryItem
+from memoryhub.recall.render.summary_sources import cite_summaries
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Derivation
@@ -347,3 +348,42 @@ def test_what_took_the_place_of_the_thing_asked_for_answers(chatty: RecallWorld)
     assert "Monzo" in answer_question(chatty.space, "Who does Ana bank with?", now=after).text
     still = answer_question(chatty.space, "Does Ana bank with Barclays?", now=after)
     assert not still.text.startswith("Yes")
+
+
+def test_a_summary_is_cited_with_the_turns_that_told_what_is_quoted(scene: RecallScene) -> None:
+    """By their own words, or by a fact that was read from them."""
+    bees, boat, rain = scene.say("I keep bees on the roof. Yes!", "Sold it.", "It rains. Yes!")
+    scene.add_fact("Ana sold her boat.", boat)
+    text = "Ana: I keep bees on the roof. Ana sold her boat. It was a fine week."
+    week = scene.add_episode("topic", text)
+    for turn in (bees, boat, rain):
+        scene.add_source(week, turn)
+
+    def list_tellers(*quotes: str) -> list[str]:
+        spans = [(text.index(quote), text.index(quote) + len(quote)) for quote in quotes]
+        supports = tuple(AnswerSupport(0, (0, 1), span) for span in spans)
+        made = GroundedAnswer("So it is", quoted=True, used=(0,), supports=supports)
+        item = MemoryItem("episode", week.id, text, 1.0, {}, AT)
+        with tenant_scope(scene.hub.tenant.id):
+            (cited,) = cite_summaries(made, [item])
+        return [source.text for source in cited.sources]
+
+    assert list_tellers("Ana: I keep bees on the roof.") == [bees.text]
+    assert list_tellers("bees on the roof") == [bees.text]
+    assert list_tellers("Ana sold her boat.") == [boat.text]
+    assert list_tellers("I keep bees on the roof.", "Ana sold her boat.") == [bees.text, boat.text]
+    # Nobody said so in these words: it is all that was summed up.
+    assert list_tellers("It was a fine week.") == [bees.text, boat.text, rain.text]
+
+
+def test_an_answer_from_a_summary_names_its_sources(scene: RecallScene) -> None:
+    scene.set_vectors(kayak=[1, 0])
+    (turn,) = scene.say("We paddled to the island.")
+    told = scene.add_episode("topic", "A week in the kayak.")
+    scene.add_source(told, turn)
+    scene.hub.model.script("answer", {"answer": "A kayak [m1].", "used": ["m1"], "known": True})
+    scene.hub.set_policy("balanced", recall__channels=["episodes"])
+    answered = answer_question(scene.space, "kayak?", now=scene.hub.now)
+    (citation,) = answered.citations
+    assert (citation.id, citation.refs) == (told.id, ["D1:1"])
+    assert [source.turn_id for source in citation.sources] == [turn.id]

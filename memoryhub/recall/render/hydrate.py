@@ -64,10 +64,11 @@ def load_source_links(derived: Iterable[UUID]) -> SourceLinks:
 
 def build_turn_source(turn: Turn, span: Span | None = None) -> TurnSource:
     """The turn as evidence of something."""
-    return _build_source(SpokenTurn.from_turn(turn), span)
+    return build_spoken_source(SpokenTurn.from_turn(turn), span)
 
 
-def _build_source(turn: SpokenTurn, span: Span | None = None) -> TurnSource:
+def build_spoken_source(turn: SpokenTurn, span: Span | None = None) -> TurnSource:
+    """The same of a turn as it was read for this."""
     return TurnSource(
         turn_id=turn.id,
         ref=f"D{turn.session}:{turn.ordinal}",
@@ -92,10 +93,10 @@ def hydrate_memories(chosen: Sequence[FoundMemory], links: SourceLinks) -> list[
     made = []
     for each in chosen:
         rests_on = links.get(each.id, {}).items()
-        sources = [_build_source(turns[t], span) for t, span in rests_on if t in turns]
+        sources = [build_spoken_source(turns[t], span) for t, span in rests_on if t in turns]
         row = turns.get(each.id) if each.kind == "turn" else rows.get(each.kind, {}).get(each.id)
         if row is not None:
-            sources = [_build_source(turn) for turn in paged.get(each.id, ())] or sources
+            sources = [build_spoken_source(turn) for turn in paged.get(each.id, ())] or sources
             made.append(_build_item(each, _FILLERS[each.kind](row, sources)))
     return made
 
@@ -201,7 +202,7 @@ def _fill_turn(turn: SpokenTurn, sources: Sequence[TurnSource]) -> dict[str, Any
         "occurred_at": turn.occurred_at,
         "speaker": turn.speaker,
         "owner": turn.speaker,
-        "sources": (_build_source(turn),),
+        "sources": (build_spoken_source(turn),),
         "unread": turn.state in UNREAD_STATES,
     }
 
