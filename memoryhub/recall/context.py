@@ -51,6 +51,7 @@ from memoryhub.recall.render.results import (
     PendingTurns,
     Unverified,
 )
+from memoryhub.recall.render.subject_name import name_subject
 from memoryhub.recall.retrieve import RetrievalScope
 from memoryhub.recall.unasked import UNRATED_SECTIONS, load_unasked_items
 from memoryhub.tenants.models import Space
@@ -207,6 +208,9 @@ def _pack_sections(
     budget: int,
 ) -> tuple[pack.PackedContext, list[ContextSection], str, dict[UUID, str]]:
     """(what fits, its sections, the block of text, the handle of each memory in it)."""
+    called = ask.space.called_names
+    always = {name: name_subject(items, called) for name, items in always.items()}
+    found = name_subject(found, called)
     words = choose_prompt_words(item.text for items in (*always.values(), found) for item in items)
     headings = [format_heading(name, words) for name in SECTION_ORDER]
     around, *titles = count_tokens(["\n".join(format_frame(words)), *headings])

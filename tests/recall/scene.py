@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline.naming import set_subject_name
 from memoryhub.recall.question.caller import SearchVisibility
 from memoryhub.recall.question.prepare import PreparedQuestion, StageTimer, prepare_question
 from memoryhub.tenants.models import Space
@@ -38,6 +39,10 @@ class RecallScene:
     @property
     def space(self) -> Space:
         return self.hub.space
+
+    def set_name(self, name: str) -> None:
+        """What the subject is called from now on."""
+        set_subject_name(self.space, name, "eva", self.hub.now)
 
     def set_vectors(self, **vectors: Sequence[float]) -> None:
         """What a text with this word in it is embedded as."""

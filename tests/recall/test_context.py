@@ -196,6 +196,13 @@ def test_what_is_always_there_and_was_found_has_the_worth_of_a_finding() -> None
     assert packed.parts["stm"] == latest[:1]
 
 
+def test_what_was_said_last_stays_in_its_order_though_it_was_found() -> None:
+    latest = make_turn_items(4)
+    found = [latest[2], make_item("fact"), latest[0]]
+    packed = pack_context({"stm": latest}, found, 500, count_nine_tokens)
+    assert packed.parts["stm"] == latest
+
+
 def make_turn_item(at: TurnSource) -> MemoryItem:
     return MemoryItem("turn", at.turn_id, "text", 1.0, {}, START_TIME, sources=(at,))
 
@@ -402,3 +409,18 @@ def test_a_budget_out_of_bounds_is_refused(scene: RecallScene, budget: int) -> N
     with pytest.raises(InvalidInput) as caught:
         get_context(scene, budget_tokens=budget)
     assert caught.value.field == "budget_tokens"
+
+
+def test_the_subject_has_one_name_though_it_was_known_by_another(scene: RecallScene) -> None:
+    """What was said before the name was known would read like somebody else's."""
+    scene.hub.subject = "user-7"
+    scene.set_vectors(boat=[1, 0], note=[1, 0])
+    scene.say("I have a boat")
+    scene.add_note("the user: my boat leaks\nBen: the user: is a strange name")
+    scene.set_name("Ines Prado")
+    scene.hub.set_policy("balanced", recall__channels=["raw", "notes"])
+    made = build_context(scene.space, "boat", now=scene.hub.now)
+    assert "Ines Prado: I have a boat" in made.text
+    assert "Ines Prado: my boat leaks" in made.text
+    assert "Ben: the user: is a strange name" in made.text
+    assert "user-7" not in made.text

@@ -148,7 +148,10 @@ class _ContextPacker:
     ) -> None:
         self.sizes, self._heading, self._left = sizes, heading, budget
         self._items = {item.id: item for items in (*always.values(), found) for item in items}
-        self._section = {item.id: _SECTION_OF_KIND.get(item.kind, "core") for item in found}
+        # What was said stays in its order, also where it was found.
+        spoken = {item.id for name in NEWEST_FIRST_SECTIONS for item in always.get(name, ())}
+        alone = [item for item in found if item.id not in spoken]
+        self._section = {item.id: _SECTION_OF_KIND.get(item.kind, "core") for item in alone}
         self._section |= {item.id: name for name, items in always.items() for item in items}
         self._kept = dict[UUID, MemoryItem]()
         self._told = dict[UUID, MemoryItem]()
