@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -201,6 +202,20 @@ def test_what_was_said_last_stays_in_its_order_though_it_was_found() -> None:
     found = [latest[2], make_item("fact"), latest[0]]
     packed = pack_context({"stm": latest}, found, 500, count_nine_tokens)
     assert packed.parts["stm"] == latest
+
+
+def test_of_two_summaries_of_which_one_says_all_of_the_other_that_one_is_there() -> None:
+    def make_summary(text: str) -> MemoryItem:
+        return MemoryItem("episode", uuid4(), text, 1.0, {}, START_TIME)
+
+    topic = make_summary("Ana keeps bees.")
+    day, other = make_summary("Ana keeps bees. It rained."), make_summary("Ana keeps hens.")
+    packed = pack_context({}, [topic, day, other], 500, count_nine_tokens)
+    assert packed.parts["episodes"] == [day, other]
+    assert packed.duplicates == [(topic, day)]
+    # Where there is no room for it, the shorter one is better than none.
+    tight = pack_context({}, [topic, day], 20, lambda lines: [9, 99])
+    assert tight.parts["episodes"] == [topic]
 
 
 def make_turn_item(at: TurnSource) -> MemoryItem:

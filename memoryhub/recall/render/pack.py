@@ -153,6 +153,7 @@ class _ContextPacker:
         alone = [item for item in found if item.id not in spoken]
         self._section = {item.id: _SECTION_OF_KIND.get(item.kind, "core") for item in alone}
         self._section |= {item.id: name for name, items in always.items() for item in items}
+        self._wider = _map_to_wider_summaries(self._items.values())
         self._kept = dict[UUID, MemoryItem]()
         self._told = dict[UUID, MemoryItem]()
         self._headed = set[str]()
@@ -192,6 +193,11 @@ class _ContextPacker:
         """The tokens it takes; 0 where it stays outside, or is there."""
         if item.id in self._kept or self._is_duplicate(item):
             return 0
+        if wider := self._wider.get(item.id):
+            taken = self._add_if_fits(wider, room)
+            if wider.id in self._kept:
+                self._told.setdefault(item.id, wider)
+                return taken
         name = self._section[item.id]
         headed = name in self._headed
         size = self.sizes[item.id] + (0 if headed else self._heading)
@@ -233,6 +239,16 @@ class _ContextPacker:
         gone = self._kept.keys() | self._told.keys()
         left_out = [item for at, item in self._items.items() if at not in gone]
         return PackedContext(parts, told, left_out)
+
+
+def _map_to_wider_summaries(items: Iterable[MemoryItem]) -> dict[UUID, MemoryItem]:
+    """By summary, the longest other one that says all of it, as that of a day with one topic."""
+    widest = sorted((i for i in items if i.kind == "episode"), key=lambda item: -len(item.text))
+    found: dict[UUID, MemoryItem] = {}
+    for at, item in enumerate(widest):
+        if wider := next((each for each in widest[:at] if item.text in each.text), None):
+            found[item.id] = found.get(wider.id, wider)
+    return found
 
 
 def _list_turns_of(item: MemoryItem) -> list[UUID]:
