@@ -342,7 +342,7 @@ def _check_length(block: CoreBlock, value: str, limit: int) -> None:
                 "would": len(value),
             },
             code="block_full",
-            field="text",
+            field="value",
             current=len(block.value),
             requested=len(value),
             limit=limit,

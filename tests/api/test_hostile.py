@@ -280,6 +280,7 @@ def database_error(cause: Exception) -> OperationalError:
         (sqlstates.StatementTooComplex("stack depth limit exceeded"), 500),
         (sqlstates.QueryCanceled("statement timeout"), 500),
         (sqlstates.DiskFull("no space"), 507),
+        (sqlstates.DeadlockDetected("deadlock detected"), 409),
     ],
 )
 def test_only_a_lost_connection_is_an_unreachable_database(cause: Exception, status: int) -> None:

@@ -304,7 +304,8 @@ def test_blocks_are_made_revised_and_deleted_by_version(api: APIClient, space: S
     late = post_write(api, f"{path}/revise", {"value": "x"}, **{"If-Match": '"1"'})
     assert (late.status_code, late.json()["value"]) == (409, "Rome\nand Porto")
     full = post_write(api, f"{path}/revise", {"value": "x" * 21})
-    assert (full.status_code, full.json()["limit"]) == (422, 20)
+    assert (full.status_code, full.json()["code"], full.json()["limit"]) == (422, "block_full", 20)
+    assert full.json()["errors"][0]["field"] == "value"
     versions = api.get(f"{S}/{path}/versions").json()["items"]
     assert versions[0]["reason"] == "more"
     post_accepted_write(api, f"{path}/delete")
