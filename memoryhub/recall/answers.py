@@ -146,7 +146,7 @@ def compose_answer(
         quoted = _build_quotes(space, question, all_items, at, is_assisted=is_assisted)
     # Who asks what was once so is told so.
     wants_past = include_past or asks_for_past(question[:_MAX_QUESTION_CHARACTERS])
-    holding = [(i, q) for i, q in quoted if wants_past or q.until is None or q.until > at]
+    holding = [(i, q) for i, q in quoted if wants_past or q.until is None]
     if not wants_past:
         holding = _add_what_is_named(question, quoted, holding)
     holding.sort(key=lambda pair: not pair[1].bears)
@@ -214,11 +214,13 @@ def _build_quotes(
     *,
     is_assisted: bool,
 ) -> list[tuple[MemoryItem, Quote]]:
-    """Call inside the tenant's scope."""
+    """Of what holds at that time, no end is told that comes later. Call inside the tenant's
+    scope."""
     asked_for = find_question_predicates(correct_typos(question[:_MAX_QUESTION_CHARACTERS]))
     details, zone = load_quote_details(items, at, asked_for), ZoneInfo(space.timezone)
     bearing = zip(items, score_bearings(items), strict=True)
     quotes = [(item, build_quote(item, details, zone, worth)) for item, worth in bearing]
+    quotes = [(i, replace(q, until=None) if q.until and q.until > at else q) for i, q in quotes]
     return [(i, replace(_name_people(space, q), assisted=is_assisted)) for i, q in quotes]
 
 

@@ -226,7 +226,7 @@ def test_a_block_that_an_undoing_left_too_full_can_be_renamed(space: Space) -> N
 @pytest.mark.parametrize(
     ("values", "field"),
     [
-        ({"value": "1234567890", "char_limit": 9}, "text"),
+        ({"value": "1234567890", "char_limit": 9}, "value"),
         ({"value": "1234", "char_limit": 3}, "char_limit"),
         ({"value": "12", "char_limit": blocks.MAX_CHAR_LIMIT + 1}, "char_limit"),
         ({"value": "12", "label": " "}, "label"),

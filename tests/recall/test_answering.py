@@ -117,6 +117,24 @@ def test_what_is_over_answers_a_question_in_the_past_that_names_it(chatty: Recal
     assert "Quayside" not in now_asked.text
 
 
+def test_what_ends_later_than_it_is_asked_about_is_told_as_what_holds(
+    chatty: RecallWorld,
+) -> None:
+    """As things stood then, and what is known to end one day."""
+    (turn,) = chatty.add_lines("Ana: I live in Porto", at=AT + timedelta(days=1))
+    gone: dict[str, Any] = {"valid_to": GONE, "status": "superseded", "predicate_key": "lives_in"}
+    chatty.add_fact("Ana lives in Porto.", turn, object="Porto", **gone)
+    (told,) = chatty.add_lines("Ana: I rent a garage until June", at=AT + timedelta(days=2))
+    chatty.add_fact("Ana rents a garage in Gaia.", told, valid_to=GONE + timedelta(days=9))
+    then, later = AT + timedelta(days=3), GONE + timedelta(days=1)
+    asked = answer_question(chatty.space, "Where does Ana live?", as_of=then, now=later)
+    assert "Porto" in asked.text
+    assert "Used to be" not in asked.text
+    rent = answer_question(chatty.space, "What does Ana rent?", now=later)
+    assert "garage" in rent.text
+    assert "Used to be" not in rent.text
+
+
 def test_a_note_of_what_holds_no_longer_is_no_answer_either(chatty: RecallWorld) -> None:
     (turn,) = chatty.add_lines("Ana: I live in Porto", at=AT + timedelta(minutes=1))
     values: dict[str, Any] = {"predicate_key": "lives_in", "object": "Porto"}
