@@ -55,6 +55,10 @@ _CLAUSE_BREAK = re.compile(rf"[，。！？；,.!?;\n]|(?<=[{HAN}]) (?=[{HAN}])"
 _AHEAD = re.compile(r"[要将]|打算|准备|预约|约[了好]|定在|安排在|即将|就是")
 _OVER = re.compile(r"[^约]了|过(?!年|节|生日)|当时|那天|去年|上[个次]|是在")
 _IS_PAST = re.compile(rf"{_OVER.pattern}|的\W*$|出生|生日")
+# "8月来不了了", "下月不去了" tell of what is to come as well.
+_GIVEN_UP = re.compile(r"不\w{1,3}?了+")
+# "2015年的" and "2015年款" are no time of anything.
+_VINTAGE = re.compile(r"\d{4}年(?:款|的(?=$|[，。,.！!\s]))")
 _MONTHS_AHEAD = 6  # a month that is nearer is the one to come, unless it is told as over
 
 
@@ -62,7 +66,7 @@ def find_times(text: str, at: datetime) -> tuple[TimeSpan, ...]:
     """Every expression with a date, in the order of the text; `at` is aware."""
     found: list[TimeSpan] = []
     for match in _GRAMMAR.finditer(text):
-        if _REPEATED.search(text[: match.start()]):
+        if _REPEATED.search(text[: match.start()]) or _VINTAGE.match(text, match.start()):
             continue
         span = _resolve_match(match, at)
         if span is not None:
@@ -151,7 +155,7 @@ def _is_ahead(match: re.Match[str]) -> bool:
 def _find_clause(match: re.Match[str]) -> str:
     """The words around the date."""
     before = _CLAUSE_BREAK.split(match.string[: match.start()])[-1]
-    return before + _CLAUSE_BREAK.split(match.string[match.end() :])[0]
+    return before + _CLAUSE_BREAK.split(_GIVEN_UP.sub("", match.string[match.end() :]))[0]
 
 
 def _resolve_season(match: re.Match[str], at: datetime) -> DateRange:
@@ -171,6 +175,8 @@ _RULES: dict[str, Callable[[re.Match[str], datetime], DateRange]] = {
     "seasons": _resolve_season,
 }
 _UNIT = "|".join(sorted(_UNITS, key=len, reverse=True))
+# "一月两千六" is so much a month.
+_A_MONTH = r"[\d一二两三四五六七八九十几]{1,4}(?:[百千万块元次回天]|\d)"
 # "每周三和周日" is no date.
 _REPEATED = re.compile(r"每个?(?:(?:周|星期|礼拜)[一二三四五六日天](?:、|和|跟|与|，)?)+$")
 _GRAMMAR = re.compile(
@@ -185,7 +191,7 @@ _GRAMMAR = re.compile(
             r"(?P<side>以前|之前|以后|之后|前|后))",
             rf"(?P<dated>{_YEAR}(?:的?(?P<season>[春夏秋冬])[天季]"
             rf"|的?(?P<month>{_NUMBER})月份?(?:(?P<day>{_NUMBER})[日号])?)?)",
-            rf"(?P<monthday>(?P<m>{_NUMBER})月(?:份|(?P<d>{_NUMBER})[日号]|(?!薪|饼|亮|球|经)))",
+            rf"(?P<monthday>(?P<m>{_NUMBER})月(?:份|(?P<d>{_NUMBER})(?:[日号]|(?=$|[\s，。,！!]))|(?!薪|饼|亮|球|经|(?<=一月){_A_MONTH})))",
             r"(?P<seasons>(?P<s>[春夏秋冬])天)",
         )
     )

@@ -19,14 +19,14 @@ import rjieba
 
 from memoryhub.engines.local.attribution.told import RestatedText
 from memoryhub.engines.local.chinese.answers import find_question
-from memoryhub.engines.local.chinese.changes import read_changes
+from memoryhub.engines.local.chinese.changes import read_own_changes, read_successors
 from memoryhub.engines.local.chinese.clauses import (
     ChineseClause,
     TaggedWord,
     split_sentences,
     tag_words,
 )
-from memoryhub.engines.local.chinese.corrections import apply_corrections
+from memoryhub.engines.local.chinese.corrections import CorrectedStatement, apply_corrections
 from memoryhub.engines.local.chinese.dates import find_times
 from memoryhub.engines.local.chinese.endings import Predicate, is_over
 from memoryhub.engines.local.chinese.introductions import read_introductions
@@ -37,6 +37,7 @@ from memoryhub.engines.local.chinese.people import (
     find_antecedent,
 )
 from memoryhub.engines.local.chinese.rules import (
+    GOES_ON,
     GREETING,
     ParsedCorrection,
     classify_act,
@@ -110,6 +111,18 @@ _WORDS = re.compile(r"[^\W\d零一二两三四五六七八九十百千万]")
 _DIET = re.compile(
     r"(?:我|平时|从来|一直|也|都|现在)*(?:不(?:能|怎么)?[吃喝](?!了|饭|下|得|到|亏|醋)\w{1,6}$|吃[全素]|.{0,6}(?:过敏|不耐受))"
 )
+# And what is taken day by day, or befell somebody: "每天吃优甲乐", "怀孕了".
+_TAKES = re.compile(
+    r"(?:我|现在|目前|一直|还|也|得|要|都)*(?:每[天日晚早周]\w{0,4}?|天天|长期|一天\w{1,2}[次片粒颗针])(?:都|要|得|还|在)*"
+    r"(?:吃(?!饭|不)|服|打(?=\w*(?:针|胰岛素))|注射)\w{2,}"
+)
+_BEFELL = re.compile(
+    r"(?:我|俺)?(?:终于|又|已经|刚|真的|都)*(?:怀孕|怀上|离婚|结婚|订婚|领证|失业|毕业|退休|辞职|离职|住院|出院|分手|脱单)了"
+)
+_SHORTEST_HABIT = 3  # characters
+_MEASURE_ALONE = re.compile(
+    r"(?:才|都|快|大概|差不多|已经|刚)*[\d一二两三四五六七八九十几半]+(?:个半?)?(?:多)?(?:月|年|天|周|星期|小时)了?"
+)
 _SPEAKER_IN_PERSON = re.compile(r"(?<![\u4e00-\u9fff])本人")  # and not in 日本人
 _POLITE_KIN = re.compile("叔叔|伯父|伯母|阿姨|大爷|大妈|大叔|老人家?")
 _PET_WORD = re.compile(r"[只条匹]|猫|狗|宠物|儿子|女儿|孩子")
@@ -182,7 +195,16 @@ class StatedFact:
         """What the table has a predicate for, what ended, and what is like what people kept."""
         known = self.fact.predicate_key or self.fact.polarity == "ended" or self.fact.correction
         known = known or any(_DIET.match(clause.text) for clause in self.statement.clauses)
+        known = known or any(_TAKES.match(clause.text) for clause in self.statement.clauses)
+        known = known or _BEFELL.fullmatch(self.statement.clauses[0].text)
+        known = known or any(map(_tells_habit, self.statement.clauses))
         return bool(known) or decide("worth", self.list_features())
+
+
+def _tells_habit(clause: ChineseClause) -> bool:
+    """What somebody has done for so long, if it says what: "一天一包烟抽了三十年了"."""
+    found = GOES_ON.search(clause.text)
+    return found is not None and found.start() >= _SHORTEST_HABIT
 
 
 def _extract_facts(
@@ -205,14 +227,31 @@ def _extract_facts(
             found = [f for f in found if not offset <= f.sources[0].start < end]
             found.append(_build_correction(utterance, corrected, offset, sentence))
     found = _put_slips_right(found, utterance, exchange, people)
-    for change in read_changes(utterance.text):
+    own = (change for change in read_own_changes(utterance.text) if not _is_anothers(change, stated))
+    for change in (*read_successors(utterance.text), *own):
         told = replace(utterance, text=change.text)
         source = SourceSpan(utterance.handle, change.start, change.end)
         facts = [each.fact for each in list_stated_facts(told, Exchange([told]), people)]
+        found = [f for f in found if not _is_within(f.sources[0], change)]
         found += [replace(fact, sources=(source,)) for fact in facts]
     introduced = _read_new_introductions(utterance, found)
     found = [fact for fact in found if not _only_names(fact, introduced)] + introduced
     return [_demote_second_home(fact, found[:i]) for i, fact in enumerate(found)]
+
+
+def _is_anothers(change: CorrectedStatement, stated: Sequence[StatedFact]) -> bool:
+    """Whether what is taken for the speaker's own is read there as told of somebody else."""
+    return any(
+        each.fact.owner != each.fact.speaker
+        and each.fact.sources[0].start < change.end
+        and each.fact.sources[0].end > change.start
+        for each in stated
+    )
+
+
+def _is_within(source: SourceSpan, change: CorrectedStatement) -> bool:
+    """Whether it says no more than a change that is told in whole."""
+    return change.start <= source.start and source.end <= change.end
 
 
 def _only_names(fact: FactCandidate, introduced: Sequence[FactCandidate]) -> bool:
@@ -267,6 +306,7 @@ def list_stated_facts(
         StatedFact(_build_fact(utterance, part, times), part)
         for part in parts
         if _is_specific(part.clauses, part.subject.owner)
+        and (part.completed or not all(_MEASURE_ALONE.fullmatch(c.text) for c in part.clauses))
     ]
 
 

@@ -17,6 +17,7 @@ from memoryhub.engines.local.chinese.people import (
     NOT_IN_NAMES,
     PLURAL_KIN,
     ROLES,
+    find_name,
     format_relative,
     is_name,
 )
@@ -27,7 +28,7 @@ from memoryhub.engines.types import FactCandidate, SourceSpan, Utterance
 _CONFIDENCE = 0.8
 _RELATIVE = re.compile(
     rf"(?:(?<![\w])|[我俺和跟与给带找陪])(?:的|家|们)?(?P<role>{KIN}|{ROLES})"
-    r"\s?(?P<rest>[\u4e00-\u9fff]{2,6})"
+    r"\s?(?P<rest>[\u4e00-\u9fff]{2,6}|[A-Z][a-z]{1,11}(?![A-Za-z]))"
 )
 # 我老婆叫李倩; 对象是个程序员 叫许诺: the last one spoken of, unless a thing was named since.
 _CALLED = re.compile(r"叫(?:做|作)?(?P<name>[\u4e00-\u9fff]{2,3}|[A-Z][a-z]{1,11})(?=\W|$)")
@@ -36,7 +37,7 @@ _ONES_OWN = re.compile(
 )
 _SOMETHING_ELSE = re.compile(rf"{KIN}|{ROLES}|[他她]|[一了]家|[只条款部首本]|[。？?\n]")
 _RIGHT_BEHIND = re.compile(
-    r"(?:^|[，,\s！!、])(?:[大小全]?名字?)?$|^的?[大小全]?名字?$|(?:新来|新换|新招)的$"
+    r"(?:^|[，,\s！!、])(?:[大小全]?名字?)?$|^(?:也|就)?是[一个位]{1,2}[^\W叫是]{1,8}$|^的?[大小全]?名字?$|(?:新来|新换|新招)的$"
 )
 _TOGETHER = re.compile(
     r"(?:(?<!\w)|(?<=我))[和跟与](?P<name>[\u4e00-\u9fff]{2,3}?)(?:正式|终于|已经|就)?(?:在一起|好上|处对象|谈恋爱|确定关系)了"
@@ -84,7 +85,8 @@ _LISTED = re.compile(
 # 养了两只猫，大的叫煤球，小的叫年糕.
 _SEVERAL = re.compile(_HAS_SEVERAL)
 _ONE_OF_THEM = re.compile(
-    r"(?:[大小公母]|老[大二三]|[另]?一[只个条]|还有[一]?[只个条]|那[只个条])的?(?:那[只个条])?(?:名字)?叫做?"
+    r"(?:[大小公母]|老[大二三]|[另]?一[只个条]|还有[一]?[只个条]|那[只个条])的?(?:那[只个条])?"
+    r"(?:(?:是|[，,\s])*(?P<kin>儿子|女儿|闺女)[，,\s]*|[^，。,、；;\s叫]{0,6})(?:名字)?叫做?"
     r"(?P<name>[^\W\d了着过的]{2,3}?)(?=[，。,、；;\s]|$)"
 )
 _MOST_BETWEEN = 60  # characters
@@ -100,9 +102,9 @@ def read_introductions(utterance: Utterance) -> tuple[FactCandidate, ...]:
 def _find_introductions(utterance: Utterance) -> Iterator[FactCandidate]:
     text, speaker = utterance.text, utterance.speaker
     for found in _RELATIVE.finditer(text):
-        word, tag = next(iter(rjieba.tag(found["rest"])), ("", ""))
-        family = word[:1] in FAMILY_NAMES and len(word) > 1
-        named = family and is_name(word, tag)
+        latin = found["rest"].isascii()
+        word = found["rest"] if latin else find_name(found["rest"])
+        named = latin or (word[:1] in FAMILY_NAMES and len(word) > 1)
         if not named and (short := _PET_NAME.match(found["rest"])):
             word, named = short[0], short[0][0] not in _SAID_TWICE
         gone = _HAS_LEFT.match(text, found.start("rest") + len(word))
@@ -119,7 +121,7 @@ def _find_introductions(utterance: Utterance) -> Iterator[FactCandidate]:
             )
     if several := _SEVERAL.search(text):
         for one in _ONE_OF_THEM.finditer(text, several.end(), several.end() + _MOST_BETWEEN):
-            whose = f"{speaker}的{several['kind']}"
+            whose = f"{speaker}的{one['kin'] or several['kind']}"
             yield _build_fact(utterance, one["name"], whose, one.start(), one["name"])
     yield from _read_called(utterance)
     for found in chain(_PET.finditer(text), _KEPT.finditer(text)):

@@ -68,6 +68,18 @@ def is_name(word: str, tag: str) -> bool:
     return named and not _PLACE_OR_THING.search(word) and not NOT_IN_NAMES.search(word)
 
 
+# What a name is followed by, and the segmenter takes for its last character: "吴浩读初三".
+_BEHIND_NAMES = "读考教住当上跑搬"
+
+
+def find_name(text: str) -> str:
+    """The name of a person that a text opens with, or ""."""
+    word, tag = next(iter(rjieba.tag(text)), ("", ""))
+    if len(word) == 3 and word[-1] in _BEHIND_NAMES and len(text) > 3:
+        word = word[:2]
+    return word if is_name(word, tag) else ""
+
+
 def match_relative(text: str) -> re.Match[str] | None:
     """Somebody who is a relative of the speaker's, or has to do with them, at the opening."""
     return _OPENING_RELATIVE.match(text)
@@ -83,8 +95,7 @@ def find_relative(text: str, speaker: str) -> str:
     found = _MY_KIN.search(text)
     if not found:
         return ""
-    word, tag = next(iter(rjieba.tag(text[found.end() :])), ("", ""))
-    return word if is_name(word, tag) else format_relative(found["kin"], speaker)
+    return find_name(text[found.end() :]) or format_relative(found["kin"], speaker)
 
 
 def format_relative(kin: str, speaker: str) -> str:

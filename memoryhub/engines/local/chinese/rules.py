@@ -227,6 +227,11 @@ _PLANNED = re.compile(
 _GIVEN_UP = re.compile(
     r"(?:本来|原本|原来|之前|以前|一度)(?:还|是|都|也)?(?:想(?!到)|打算|计划|准备|说好|要)"
 )
+# "抽了三十年了" is so still; "抽了三十年" need not be.
+GOES_ON = re.compile(
+    r"了(?:快|都|有|得有|大概|差不多|将近|整整)*[\d一二两三四五六七八九十几半好多]+个?(?:多|半)?"
+    r"(?:年|月|天|周|星期|礼拜|小时|辈子)多?了$"
+)
 _HABITUAL = re.compile(r"每|天天|一直|必须|老是|总是|经常|常常")
 # What somebody has another do or be is no state of theirs.
 _HAVING_OTHERS = re.compile(r"(?:让|叫|要|催|劝|逼|希望|盼着?|求|请|拉)(?:着)?(?:我|俺|他|她|咱)")
@@ -266,6 +271,8 @@ def derive_kind(clause: str, head: str, key: str, dated: bool) -> FactKind:
         return "plan"
     if key in ("age", "marital_status", "name"):
         return "attribute"
+    if not dated and GOES_ON.search(clause):
+        return "state"
     return "event" if dated or re.search(r"了(?!解)|过(?![敏年程节去期])", clause) else "state"
 
 
@@ -313,6 +320,12 @@ _VISITING = re.compile(
 _HOME_TOWN = re.compile(
     r"(?<![居入借留记])住(?P<place>[\u4e00-\u9fff]{2,10}?)(?=$|[，。,了的都]|\d|[一二两三四五六七八九十几半]+个?[年天月周])"
 )
+# "在长安区租了一室一厅": one lives where one has rented rooms.
+_RENTED_HOME = re.compile(
+    rf"在(?!一起|哪|那|这|网上){_PLACE}(?:那边|这边|附近)?租了?(?:一|[两二]|个|间|套|了|的|单)*"
+    r"(?:房子?|单间|公寓|房间|[一两二三]?室[一两二]厅|[一两二三]居)"
+)
+_NO_HOME = re.compile(r"[给帮替]|开店|办公|仓库|工作室|店面|铺")
 # "在杭州住到2016年": what follows is no place.
 _HOME_UNTIL = re.compile(
     r"(?:在(?P<place>[^，。,的了过住]{2,10}))?(?:一直)?住到了?"
@@ -335,6 +348,12 @@ _NAMED_FIRM = re.compile(
     r"|(?:入职|跳槽到|跳槽去)了?(?!一|新|这|那|公司|单位|体检|以来|培训|手续|第|[的后前时半两三快不])"
     r"(?P<hired>[^，。,的了\d]{2,12}?)了?(?=$|[，。,做当]|[一两三四五六七八九十半几\d]+个?(?:[天周年月]|星期))"
 )
+# "在美团送外卖", "去顺丰开车": by what only who works there does.
+_WORKING_FOR = re.compile(
+    r"(?:(?<!现)在|[去进]了?)(?!家|哪|一|这|那|外|里|某|公司)(?P<firm>[^，。,的了上里中下外给帮]{2,8}?)(?<![店场站库校口边路])"
+    r"(?:[送跑]外卖|送快递|送货|送水|开(?:货|大|卡|公交|出租|网约|校|班)?车|跑(?:业务|运输|滴滴)|当(?:保安|保洁|司机|学徒)"
+    r"|看大门|端盘子|打螺丝|站柜台|收银|分拣|搬货)(?=$|[，。,了的])"
+)
 # "公司叫云栖科技": what somebody's firm is called.
 _FIRM_CALLED = re.compile(r"(?:公司|单位|东家)(?:名字)?(?:叫做?|是)(?P<firm>[^，。,的]{2,14})$")
 # "去了一家宠物店做助理", "换到实验小学了": the workplace by its kind.
@@ -349,7 +368,7 @@ _JOB = re.compile(
 # "我是跑外卖的": the trade of who does it.
 _TRADE = re.compile(
     r"^(?:我|他|她)?(?:以前|现在|一直)?(?:是|在\w{2,4})?(?P<trade>跑(?:外卖|出租|滴滴|网约车|运输|长途|货运|快递|业务|销售)|送(?:外卖|快递|货|水)"
-    r"|开(?:出租|货车|大车|卡车|公交|网约车|滴滴|挖机|挖掘机|吊车|校车)|教\w{1,4}|修(?:车|手机|电脑|空调)|写代码"
+    r"|开(?:出租车?|货车|大车|卡车|公交|网约车|滴滴|挖机|挖掘机|吊车|校车)|教\w{1,4}|修(?:车|手机|电脑|空调)|写代码"
     r"|[做搞干](?:销售|设计|开发|前端|后端|运营|外贸|会计|财务|装修|电商|翻译|产品|测试|美容|程序|教培|行政|人事|工程|家政"
     r"|餐饮|物流|金融|保险|房产|科研|技术|美术|后期|剪辑|自媒体|芯片|硬件|软件|跨境|医疗|建材|服装|教育|培训|直播|咨询|律所))的$"
 )
@@ -442,6 +461,9 @@ def _match_home(clause: str) -> Predicate | None:
         place = found["place"] or found["home"] or found["old"]
         at_home = not found["place"]
         return Predicate("lives_in", place) if at_home or _is_town(place) else None
+    rented = None if match else _RENTED_HOME.search(clause)
+    if rented and not (_VISITING.search(clause) or _NO_HOME.search(clause)):
+        return Predicate("lives_in", rented["place"])
     town = None if match else _HOME_TOWN.search(clause)
     if town and rjieba.tag(town["place"])[0][1].startswith("ns"):
         return Predicate("lives_in", town["place"])
@@ -475,6 +497,9 @@ def _match_employer(clause: str) -> Predicate | None:
     named = _NAMED_FIRM.search(clause)
     if named and (named["hired"] or not _is_town(named["firm"])):
         return Predicate("works_at", named["hired"] or named["firm"])
+    doing = _WORKING_FOR.search(clause)
+    if doing and not _is_town(doing["firm"]):
+        return Predicate("works_at", doing["firm"])
     if moved := _NEW_EMPLOYER.search(clause):
         return Predicate("works_at", moved["firm"] or moved["moved"])
     match = _EMPLOYER.search(clause)

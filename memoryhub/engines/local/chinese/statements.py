@@ -18,10 +18,11 @@ from memoryhub.engines.local.chinese.clauses import (
     split_clauses,
     split_sentences,
 )
-from memoryhub.engines.local.chinese.people import find_relative
+from memoryhub.engines.local.chinese.people import KIN, ROLES, find_relative, format_relative
 from memoryhub.engines.local.chinese.rules import (
     SLIP_WORDS,
     classify_act,
+    classify_predicate,
     is_bare_role,
     is_chitchat,
     is_hypothetical,
@@ -45,6 +46,14 @@ _INTRODUCES = re.compile(
 )
 _GOES_ON = re.compile(r"(?:还是?|仍然?|继续|只好|只能|先)(?:住|在|租|用|跟|做|去)")
 _NOWADAYS = re.compile(r"(?:现在|目前|以后|后来)")
+# "刘姨不做了，新来了个小邓": where the speaker is.
+_COMES_NEW = re.compile(r"(?:现在|后来|又|刚)*新?(?:来|招|请|换|找)了(?:一?个|一?位)")
+_MEETS = re.compile(
+    rf"(?:处|谈|交|找|来|招|请|雇|换)了(?:一?个|一?位)新?的?(?P<role>{KIN}|{ROLES})"
+    r"|有(?:一?个|一?位)亲?(?P<kin>哥哥|姐姐|弟弟|妹妹|男朋友|女朋友|男友|女友|对象)"
+)
+_OF_SOMEBODY = frozenset({"works_at", "works_as", "lives_in", "age"})
+_IS_FROM = re.compile(r"(?:也是|是)?\w{2,4}(?:人|来的)")
 _IS_GONE = re.compile(r"(?:走|离职|辞职|辞了|退休|不干|不教)了?$")
 _NOT_THIS_MANY = re.compile(r"不是[\d一二两三四五六七八九十百千万半点.]+\w{0,2}")
 _DONE_FOR_THEM = re.compile(
@@ -64,6 +73,8 @@ _TRAITS = re.compile(
     r"的(?:脾气|性格|人品|态度|口音|声音|嗓门|个子|身高|体重|年纪|岁数|酒量|手艺|水平|身体|身子骨|记性|胃口|睡眠|视力|听力"
     r"|耳朵|眼睛|嗓子|牙齿?|心脏|血[压糖脂]|尿酸|膝盖|腿脚?|腰|颈椎|肩膀)$"
 )
+_HEALERS = re.compile("(?:医生|大夫|护士)$")
+_EARNED = re.compile(r"的(?:工资|收入|[月年]薪|薪水|退休金|奖金)$")
 # What somebody has, told by its name alone: "我爸住院了，脑梗".
 _ILLNESS = re.compile(
     r"\w{0,5}(?:癌|炎|病|症|瘤|结石|骨折|中风|[脑心]梗|高血压|痛风|感冒|发烧|突出|囊肿|结节|白内障|贫血)(?:[早中晚]期)?"
@@ -72,12 +83,18 @@ _ILLNESS = re.compile(
 _SHIFTS = re.compile(
     r"(?:现在|后来|又|已经|都|今年)*(?:涨|降|跌|升|推迟|延期?|改|减|加)(?:到|成|至|为)"
 )
+# "老谢把铺子卖了，铺租涨到5000": nobody is raised to a number.
+_PRICED = re.compile(
+    r"(?P<thing>(?!现在|后来|今年|已经|直接|马上|一下|从|又|都|也)[\u4e00-\u9fff]{2,4}?)(?:也|又|都|直接|从\w{1,6})*(?:涨|降|跌)(?:到|成|至)了?\d"
+)
 _YEARS = r"\d{1,2}|[二三四五六七八九]?十[一二三四五六七八九]?"
 _AGED = re.compile(
     rf"(?:我|俺|他|她)?(?:今年|都|已经|刚满|刚|虚岁|周岁|马上|快|转眼)+(?:{_YEARS})了?"
 )
 _AGE_ALONE = re.compile(rf"[我俺]?(?:{_YEARS})了?")
-_ABOUT_PERSON = re.compile(r"生日|^\d{2,3}(?:公斤|斤|kg|cm)|^[男女](?:的|生)?$|未婚|已婚|单身")
+_ABOUT_PERSON = re.compile(
+    r"生日|^\d{2,3}(?:公斤|斤|kg|cm)|^[男女](?:的|生)?$|未婚|已婚|单身|^[我俺](?:姓|叫|是)\w{1,4}$|^\w{2,4}人$"
+)
 _NAMING = re.compile(r"^(?:名字|[大小全真店]名|号码|尾号|价[钱格])")
 _ABLE = re.compile(
     r"^(?:还|特别|可|也)?(?:很|挺|太|真|超|特|贼|好|能|会|可以|够|带|包|含)(?!想|要)"
@@ -128,6 +145,7 @@ class _Understood:
     known: str = ""  # whom 他 or 她 stands for
     described: bool = False  # something was named that may be described
     thing: Subject | None = None  # the last thing that was a subject
+    relative: Subject | None = None  # of the speaker's, spoken of in this message
     last: Statement | None = None  # the one just before, which a clause may go on with
 
 
@@ -166,7 +184,7 @@ class StatementReader:
         if opening is None or not _IS_CALLED.match(opening.text):
             before.last = None
         found = list[Statement]()
-        for clause in _tell_roles(_tell_ages(clauses)):
+        for clause in _tell_roles(_tell_ages(clauses, self.speaker)):
             if clause.text in (self.speaker, f"我{self.speaker}"):  # "我胡阳，西安人"
                 continue
             subject = find_subject(clause, self.speaker, before.known, self.people)
@@ -219,12 +237,23 @@ class StatementReader:
         if before.thing is not None and _BARE_VERB.fullmatch(clause.text):
             return Subject("thing", before.thing.owner, before.thing.phrase)
         carried = before.subject
+        # "心脏不好，装了支架": who has such a heart is spoken of.
+        if carried.kind == "thing" and _TRAITS.search(carried.phrase):
+            if carried.owner != self.speaker:
+                carried = Subject("person", carried.owner, carried.owner)
+        if _COMES_NEW.match(clause.text):
+            return self.own
+        if carried.kind == "person" and (priced := _PRICED.match(clause.text)):
+            return Subject("thing", self.speaker, f"{self.speaker}的{priced['thing']}", *priced.span("thing"))
         shifts = carried.kind == "thing" and bool(_SHIFTS.match(clause.text))
         # A knee changes to nothing: somebody does.
         counted = re.search(r"\d", clause.text) is not None
         shifts = shifts and (counted or not _TRAITS.search(carried.phrase))
         if before.last is not None and shifts:
             return Subject("thing", carried.owner, carried.phrase)
+        if met := _find_met(before.last, clause):
+            owner = format_relative(met, self.speaker)
+            return Subject("person", owner, owner)
         if carried.kind != "person" or before.last is None:
             return self.own
         # Who left changes nothing, and who is ill does not pay: one does, for them.
@@ -236,8 +265,12 @@ class StatementReader:
         goes_on = _GOES_ON.match(clause.text) or (
             _IS_GONE.search(before.last.clauses[-1].text) and _NOWADAYS.match(clause.text)
         )
+        # What a doctor has done or advises is done to whoever was ill.
+        patient = before.relative if _HEALERS.search(carried.owner) else None
         own_plans = has_role(carried.owner) and (is_planned(clause.text) or bool(goes_on))
-        return self.own if caused or own_plans else Subject("person", carried.owner, carried.phrase)
+        if caused or own_plans or patient:
+            return patient or self.own
+        return Subject("person", carried.owner, carried.phrase)
 
     def _remember(self, clause: ChineseClause, before: _Understood) -> None:
         """What the clause, told in the last statement, leaves understood."""
@@ -248,12 +281,27 @@ class StatementReader:
         apposed = before.described and not clause.list_verbs()
         before.described = named or apposed or bool(_INTRODUCES.search(clause.text))
         before.subject = subject
+        if subject.kind == "person" and is_kin(subject.owner):
+            before.relative = Subject("person", subject.owner, subject.phrase)
+        elif subject.kind == "speaker":
+            before.relative = None
         before.thing = subject if subject.kind == "thing" else before.thing
         person = subject.owner if subject.kind == "person" else ""
         relative = find_relative(clause.text, self.speaker)
         # "慢慢送给我妈养了，她在泉州": who was given it is spoken of.
         handed = relative if _HANDS_OVER.search(clause.text) else ""
         before.known = handed or person or relative or before.known
+
+
+def _find_met(last: Statement | None, clause: ChineseClause) -> str:
+    """Who was just told to be new in somebody's life, where the clause says what they do, where
+    they live or how old they are: "处了个对象，在奶茶店上班". Else ""."""
+    if last is None or not (
+        classify_predicate(clause.text).key in _OF_SOMEBODY or _IS_FROM.fullmatch(clause.text)
+    ):
+        return ""
+    met = (_MEETS.search(told.text) for told in last.clauses)
+    return next((found["role"] or found["kin"] for found in met if found), "")
 
 
 def _is_number(sentence: str) -> bool:
@@ -264,17 +312,21 @@ def _find_whose(subject: Subject, before: _Understood) -> Subject:
     """What everybody has is theirs who are spoken of: "the coach is called Lin, has a temper"."""
     person = before.subject
     trait = subject.kind == "thing" and _TRAITS.search(subject.phrase)
+    # A boss's wages are none of one's business, and a relative's are.
+    earned = subject.kind == "thing" and _EARNED.search(subject.phrase)
+    trait = trait or (earned and is_kin(person.owner))
     if not trait or before.last is None or person.kind != "person":
         return subject
     thing = subject.phrase.removeprefix(f"{subject.owner}的")
     return replace(subject, owner=person.owner, phrase=f"{person.phrase}的{thing}")
 
 
-def _tell_ages(clauses: list[ChineseClause]) -> Iterator[ChineseClause]:
-    """ "今年76了" and "28，未婚" with the years they leave out."""
+def _tell_ages(clauses: list[ChineseClause], speaker: str) -> Iterator[ChineseClause]:
+    """ "今年76了", "28，未婚" and "马浩，24" with the years they leave out."""
     for place, clause in enumerate(clauses):
         near = clauses[place - 1] if place else next(iter(clauses[1:]), clause)
-        alone = _AGE_ALONE.fullmatch(clause.text) and _ABOUT_PERSON.search(near.text)
+        personal = _ABOUT_PERSON.search(near.text) or near.text in (speaker, f"我{speaker}")
+        alone = _AGE_ALONE.fullmatch(clause.text) and personal
         aged = alone or _AGED.fullmatch(clause.text)
         yield (
             replace(clause, text=re.sub(r"了?$", r"岁\g<0>", clause.text, count=1))
@@ -336,6 +388,8 @@ def _continues(
         return True
     if _names_topic(current.clauses[-1], current.subject):
         return True
+    if _find_met(current, clause) and classify_predicate(clause.text).key:
+        return False
     if not open_ended or (_ATTRIBUTE.match(clause.text) and not before.described):
         return False
     text, verbs = clause.text, clause.list_verbs()

@@ -13,6 +13,7 @@ from memoryhub.engines.local.chinese.clauses import ChineseClause, TaggedWord
 from memoryhub.engines.local.chinese.people import (
     KIN,
     ROLES,
+    find_name,
     format_relative,
     is_name,
     match_relative,
@@ -201,8 +202,8 @@ def _measure_noun(text: str) -> int:
 def _name_relative(text: str, relative: re.Match[str], speaker: str) -> Subject:
     kin, end = relative["kin"] or relative["short"], relative.end()
     owner = format_relative(kin, speaker)
-    word, tag = next(iter(rjieba.tag(text[end : end + 6])), ("", ""))
-    if is_name(word, tag) and word[0] in FAMILY_NAMES and len(text) > end + len(word):
+    word = find_name(text[end : end + 6])
+    if word and word[0] in FAMILY_NAMES and len(text) > end + len(word):
         return Subject("person", word, owner + word, 0, end + len(word))
     if named := _NAMED_FAMILIARLY.match(text, end):
         return Subject("person", named[0], owner + named[0], 0, named.end())
@@ -216,12 +217,19 @@ _DONE_WORDS = split_words(
 )
 
 
+# And with another verb behind them: "毕业去青岛上班".
+_DONE_FIRST = split_words(
+    "毕业 回家 回国 回老家 出院 退休 住院 跳槽 创业 辞职 离职 下班 放学 放假"
+)
+
+
 def _is_nominal(words: tuple[TaggedWord, ...], place: int) -> bool:
     """Whether a word is of a noun phrase: by its tag, and by the word after it."""
     word, tag = words[place]
     after, kind = words[place + 1] if place + 1 < len(words) else ("", "")
     done = after in ("了", "过", "着") and (len(word) == 1 or tag == "vn" or word in _DONE_WORDS)
     done = done or (word in _DONE_WORDS and kind.startswith(("m", "t", "x")))
+    done = done or (word in _DONE_FIRST and (after == "了" or kind in ("v", "p")))
     if word[0] in "姓叫" or done or word == "有点":
         return False
     if after == "的":
