@@ -25,7 +25,8 @@ _LATIN_LETTER = re.compile(r"[A-Za-zÀ-ɏ]")
 _ANY_LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[a-zà-ɏ']+")
 _ENGLISH_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
-_NO_LANGUAGE = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,100}|https?://[!-~]{1,300}")  # of a sentence
+# Of a sentence; what is written close to an address of mail may be Chinese.
+_NO_LANGUAGE = re.compile(r"[A-Za-z0-9_.+-]{1,64}@[A-Za-z0-9_.-]{1,100}|https?://[!-~]{1,300}")
 _ENGLISH_WORDS = split_words("""
     the a an and or but to of in on at for with from is are was were be been i i'm my me you
     your we our they he she it this that have has had do did not what how when where who so just
@@ -47,7 +48,8 @@ def detect_language(text: str) -> LanguageCode:
     if _KANA_OR_HANGUL.search(text):
         return "other"
     # One Chinese character carries about as much as a short word.
-    if 3 * len(_HAN_CHARACTER.findall(text)) >= letters:
+    han = len(_HAN_CHARACTER.findall(text))
+    if 3 * han >= letters or (han and _has_only_names(text, han)):
         return "zh"
     latin = 2 * len(_LATIN_LETTER.findall(text)) >= letters
     return "en" if latin and _is_english(text) else "other"
@@ -56,6 +58,13 @@ def detect_language(text: str) -> LanguageCode:
 def detect_read_language(text: str) -> Literal["en", "zh"]:
     """As what rules read `text`: what is no Chinese they read as English."""
     return "zh" if detect_language(text) == "zh" else "en"
+
+
+def _has_only_names(text: str, han: int) -> bool:
+    """Whether the Latin words among `han` Chinese characters are no more than these and no English:
+    "微信号linhai_fj", "Emily在哪"."""
+    words = _WORD.findall(text.lower())
+    return len(words) <= han and not any(word in _ENGLISH_WORDS for word in words)
 
 
 def _is_english(text: str) -> bool:

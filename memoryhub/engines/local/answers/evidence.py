@@ -25,9 +25,9 @@ from memoryhub.engines.types import Quote
 from memoryhub.subject_names import PLACEHOLDERS, get_first_name
 
 _SPEAKER_PREFIX = re.compile(r"^([^:\n]{1,40}): ", re.M)
-# "Mr. Petrov", 82.5, "sofia.m": no end of a sentence.
+# "Mr. Petrov", 82.5, "sofia.m", "163.com": no end of a sentence.
 _NO_END = (
-    r"(?<=\d)\.(?=\d)|(?<=[a-z])\.(?=[a-z])"
+    r"(?<=\d)\.(?=\d)|(?<=[a-z])\.(?=[a-z])|(?<=\d)\.(?=(?:com|net|org|edu|cn)\b)"
     r"|(?:(?<=\b[MD]r)|(?<=\bMs)|(?<=\bMrs)|(?<=\bSt))\.(?= [A-Z])"
 )
 SENTENCE = re.compile(

@@ -55,7 +55,7 @@ _LEFT_HOME = re.compile(
     r"|搬(?:走|出去)了?$|搬离了?$"
 )
 _ENDINGS = re.compile(
-    r"戒(?:掉|了|断|成功|[烟酒赌糖毒网])|卖(?:掉|出|给|了)|报废(?:掉|了)|退(?:学|休|出|掉|了)|辍学|分手|分开了|(?<=[和跟与]\w{2})分了|(?<=[和跟与]\w)分了|分居|绝交|断绝|停止|停掉|放弃了?"
+    r"戒(?:掉|了|断|成功|[烟酒赌糖毒网])|卖(?:掉|出|给|了)|(?:报废|倒闭|停业|歇业)(?:掉|了)|退(?:学|休|出|掉|了)|辍学|分手|分开了|(?<=[和跟与]\w{2})分了|(?<=[和跟与]\w)分了|分居|绝交|断绝|停止|停掉|放弃了?"
     rf"|送(?:人|走)了|转(?:让|卖)|解散|搬(?:走|离|出)|{_LEAVING_JOB}"
 )
 
@@ -146,6 +146,7 @@ _ENDING_PATTERNS = (
     (r"(?:^|[\s的，])(?P<x>[^\s，。,了的]{2,8}?)(?:昨[天晚]|今天|上[个周月]+|又|也|都)*"
      r"(?:(?:被|让|叫)(?:人|小偷|贼)?(?:给)?偷|(?:弄|搞)?丢)了",
      "{x}"),
+    (r"(?:^|[\s的，])(?P<x>[^\s，。,了的]{2,8}?)(?:已经|突然|上[个周月]+|去年|也|都)*(?:倒闭|停业|歇业)了", "{x}"),
     (r"退学|辍学", r"(?:读|上|念).{0,10}(?:大学|学校|中学|专业|研究生|学院|[大高初][一二三四])"),
     (r"退出了?(?P<x>[^，。,了]{2,10})", "{x}"),
     (r"(?:停止|停掉|放弃|不再|再也不|再不)了?(?P<x>[^，。,了]{2,10})", "{x}"),
@@ -154,8 +155,35 @@ _ENDING_PATTERNS = (
 _PARTNERS = re.compile(_BOND_WORDS)
 
 
+# "超市旁边的药店关了" says nothing of the supermarket.
+_BESIDE = re.compile(r"[^，。]{1,12}?(?:旁边|隔壁|对面|附近|楼下|楼上|门口|边上)的?")
+_SHOPS = "店|馆|铺|超市|厂|公司|吧|诊所|工作室|民宿|摊|坊|饭堂|网吧"
+_CLOSED_SHOP = re.compile(
+    rf"(?:^|[\s的，我咱])们?家?(?P<kind>[^\s，。的了我咱]{{0,4}}?)(?P<shop>{_SHOPS})子?(?:已经|终于|也|都|给|上个?月|去年)*"
+    r"(?:关掉?|转让|转|盘|盘出去|兑|兑出去|倒闭|不开|黄|停业|歇业)了(?!门|一?[天会]|会儿|[\d一二两三]+天)"
+)
+_FOR_TODAY = re.compile(r"今[天晚]|昨[天晚]|早早|提前|临时|周[一二三四五六日末]")
+
+
+def find_ended_thing(text: str) -> str:
+    """What a claim that something ended tells of, without what that is beside."""
+    return _BESIDE.sub("", text)
+
+
+def closes_shop(new: str, old: str) -> bool:
+    """Whether the one who runs a shop has it no more: "店关了" after "在洛阳开服装店"."""
+    closed = _CLOSED_SHOP.search(new)
+    if closed is None or _FOR_TODAY.search(new):
+        return False
+    kind = closed["kind"][-2:]
+    shop = _SHOPS if closed["shop"] == "店" and not kind else closed["shop"]
+    return re.search(rf"[开经营有]了?(?:着|过)?(?:一?[家个间])?[^，。]{{0,8}}{kind}(?:{shop})", old) is not None
+
+
 def may_end_claim(new: str, old: str) -> bool:
     """Whether a claim that something ended may be about the one held, both in Chinese."""
+    if closes_shop(new, old):
+        return True
     for ending, held in _ENDING_PATTERNS:
         if found := re.search(ending, new):
             things = [thing for thing in found.groupdict().values() if thing]

@@ -119,6 +119,10 @@ _TAKES = re.compile(
 _BEFELL = re.compile(
     r"(?:我|俺)?(?:终于|又|已经|刚|真的|都)*(?:怀孕|怀上|离婚|结婚|订婚|领证|失业|毕业|退休|辞职|离职|住院|出院|分手|脱单)了"
 )
+# A number to call or an address of mail, however briefly it is told.
+_CONTACT = re.compile(
+    r"\w{0,8}(?:手机号?码?|电话号?码?|号码|邮箱|微信号?|QQ号?|车牌号?|账号|密码)(?:现在|目前)?(?:是|叫|为|[：:\s])*[A-Za-z0-9@._+-]{5,}"
+)
 _SHORTEST_HABIT = 3  # characters
 _MEASURE_ALONE = re.compile(
     r"(?:才|都|快|大概|差不多|已经|刚)*[\d一二两三四五六七八九十几半]+(?:个半?)?(?:多)?(?:月|年|天|周|星期|小时)了?"
@@ -196,6 +200,7 @@ class StatedFact:
         known = self.fact.predicate_key or self.fact.polarity == "ended" or self.fact.correction
         known = known or any(_DIET.match(clause.text) for clause in self.statement.clauses)
         known = known or any(_TAKES.match(clause.text) for clause in self.statement.clauses)
+        known = known or any(_CONTACT.fullmatch(c.text) for c in self.statement.clauses)
         known = known or _BEFELL.fullmatch(self.statement.clauses[0].text)
         known = known or any(map(_tells_habit, self.statement.clauses))
         return bool(known) or decide("worth", self.list_features())

@@ -48,7 +48,7 @@ _MY_KIN = re.compile(
 _ANY_KIN = re.compile(rf"(?P<kin>{KIN})")
 _OPENING_RELATIVE = re.compile(
     rf"(?:{_OWNED})?(?:老|前|新来的|新|大|小|那个|原来的)?(?P<kin>{KIN}|{ROLES})(?!们?家|节|和(?!我)|人)"
-    rf"|{_OWNED}(?P<short>{_SHORT_KIN})"
+    rf"|{_OWNED}(?P<short>{_SHORT_KIN})|(?P<bare>{_SHORT_KIN})(?=的)"
 )  # fmt: skip
 _THEIR_RELATIVE = re.compile(rf"的?(?P<kin>{KIN}|{ROLES})(?!们?家|节|人)")
 _FULL_KIN_WORDS = {"妈": "妈妈", "爸": "爸爸", "母亲": "妈妈", "父亲": "爸爸"}

@@ -384,8 +384,11 @@ def _continues(
     """Whether a clause says more of what was just said; `open_ended`: it has no own subject."""
     if len(current.clauses) >= _MOST_CLAUSES:
         return False
-    if open_ended and _INSTEAD.match(clause.text) and _GONE.search(current.clauses[-1].text):
+    gone = _GONE.search(current.clauses[-1].text)
+    if open_ended and _INSTEAD.match(clause.text) and gone:
         return True
+    if gone and _NOWADAYS.match(clause.text):
+        return False
     if _names_topic(current.clauses[-1], current.subject):
         return True
     if _find_met(current, clause) and classify_predicate(clause.text).key:

@@ -200,7 +200,7 @@ def _measure_noun(text: str) -> int:
 
 
 def _name_relative(text: str, relative: re.Match[str], speaker: str) -> Subject:
-    kin, end = relative["kin"] or relative["short"], relative.end()
+    kin, end = relative["kin"] or relative["short"] or relative["bare"], relative.end()
     owner = format_relative(kin, speaker)
     word = find_name(text[end : end + 6])
     if word and word[0] in FAMILY_NAMES and len(text) > end + len(word):

@@ -57,6 +57,45 @@ _STAGES: tuple[tuple[re.Pattern[str], re.Pattern[str] | None, Collection[str]], 
 )
 
 
+# A leave is over with its end, and with going back to work.
+_LEAVE_OVER = re.compile(
+    r"[^，。]{0,6}?(?:假期?(?:已经|都|也|休|放)*(?:完|结束|到期)了|休完了?.{0,4}假|销假|复工了|返岗了"
+    r"|(?:回去|回公司|回单位|恢复|回来)上班了)"
+)
+_ON_LEAVE = re.compile(r"[产病婚丧年长]假|休.{0,3}假|停薪留职")
+
+
+def ends_leave(new: ClaimView, old: ClaimView) -> str:
+    """By what is told that the leave is over that the same person took, or was to take."""
+    theirs = bool(new.owner) and new.owner == old.owner and old.polarity in ("holds", "planned")
+    found = _LEAVE_OVER.match(new.text.removeprefix(new.owner)) if theirs else None
+    unreal = new.polarity in ("planned", "denied") or is_unreal(new.text)
+    if found is None or unreal or not _ON_LEAVE.search(old.text):
+        return ""
+    if _LEAVE_OVER.match(old.text.removeprefix(old.owner)):
+        return ""
+    return found[0]
+
+
+# "周一也开了", "周一不休了": open on a day on which it was closed.
+_DAY = r"(?:周|星期|礼拜)(?P<day>[一二三四五六日天])"
+_OPENS = re.compile(
+    rf"{_DAY}(?:也|都|现在)*(?:(?:也|都)(?:开门?|营业|上班|出摊|出车|接单|接诊|上课)|不(?:休息?|关门?|放假)了)"
+)
+_CLOSED = re.compile(rf"{_DAY}(?:都|店里|一般|固定)*(?:店?休息?|公休|轮休|关门|不开门?|不营业|不上班|不出摊|歇业|放假)")
+_ANY_DAY = re.compile(r"(?:周|星期|礼拜)[一二三四五六日天末]|[、和][一二三四五六日天](?![\w])")
+
+
+def opens_on_day(new: ClaimView, old: ClaimView) -> str:
+    """By what is told that the one day is a day of rest no more that was one."""
+    opens, closed = _OPENS.search(new.text), _CLOSED.search(old.text)
+    theirs = new.person == old.person and old.polarity == "holds" and new.polarity != "planned"
+    if not (opens and closed and theirs) or is_unreal(new.text):
+        return ""
+    days = [found["day"].replace("天", "日") for found in (opens, closed)]
+    return opens[0] if days[0] == days[1] and len(_ANY_DAY.findall(old.text)) == 1 else ""
+
+
 def ends_stage(new: ClaimView, old: ClaimView, aliases: Collection[str] = ()) -> str:
     """By what is told to have changed, where the older claim is over with it; "" where not."""
     if new.polarity == "planned" or old.polarity != "holds" or is_unreal(new.text):

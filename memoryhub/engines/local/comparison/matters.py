@@ -112,6 +112,18 @@ def may_contradict(new: ClaimView, old: ClaimView, aliases: Collection[str] = ()
     return not (beside and not _tells_end(new, old, ours))
 
 
+_STATUS_ALONE_ZH = re.compile(
+    r"[^，。]{1,20}?(?:[再二又]婚|结婚|领证|订婚|怀孕|怀上|生(?:孩子|娃|了个?(?:儿子|女儿))?)了?。?$"
+)
+_COUPLE_ZH = re.compile("婚|单身|对象|[男女]朋?友|谈恋爱|相亲|同居|一个人|独居|[备怀]孕|孕|孩子|娃|没生|产假")
+
+
+def tells_status_alone(new: str, old: str) -> bool:
+    """Whether it says no more than that somebody married, or has a child, and the older claim
+    speaks of nothing of the kind: who married again may live where they lived."""
+    return bool(_STATUS_ALONE_ZH.match(new)) and not _COUPLE_ZH.search(old)
+
+
 def _stands_beside(new: ClaimView, old: ClaimView, owners: tuple[str, ...]) -> bool:
     """Whether both hold, in any language: a plan and what came of it, who people are and whether
     they talk, two tastes of things that have nothing in common."""

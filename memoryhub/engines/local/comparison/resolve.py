@@ -11,13 +11,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice, takewhile
 
 from memoryhub.engines.local.chinese.endings import may_end_claim
+from memoryhub.engines.local.chinese.subjects import is_kin
 from memoryhub.engines.local.claims.predicates import is_many_valued
 from memoryhub.engines.local.comparison.deciders import DecidersFile, get_shipped_deciders
 from memoryhub.engines.local.comparison.exchanges import find_given_up
 from memoryhub.engines.local.comparison.forget import match_forget_wish
 from memoryhub.engines.local.comparison.frames import mark_subject, match_frames
-from memoryhub.engines.local.comparison.life_changes import ends_stage
-from memoryhub.engines.local.comparison.matters import may_contradict
+from memoryhub.engines.local.comparison.life_changes import ends_leave, ends_stage, opens_on_day
+from memoryhub.engines.local.comparison.matters import may_contradict, tells_status_alone
 from memoryhub.engines.local.comparison.pairs import (
     ClaimView,
     describe_pairs,
@@ -148,11 +149,17 @@ def _judge_candidate(
             op,
             offered[at][0],
             reason=_explain_verdict(slots[at], ends[at], candidate),
-            sure=bool(seen and ends[at] >= decider.act and may_take_place(rows[at])),
+            sure=bool(
+                seen
+                and ends[at] >= decider.act
+                and may_take_place(rows[at])
+                and not _is_of_relative(candidate, offered[at][1])
+            ),
         )
         for at in sorted(range(len(rows)), key=lambda at: -ends[at])
         if ends[at] >= ask
         and _may_end(candidate, offered[at][1], aliases, likely=_is_likely(candidate, ends[at]))
+        and not tells_status_alone(candidate.text, offered[at][1].text)
     ]
     shares = list(zip(slots, ends, strict=True))
     told = (
@@ -314,7 +321,13 @@ def _end_tie(
 ) -> list[ClaimVerdict]:
     """What somebody named was to the person, and what was of a time of life that is over: "Priya
     left" ends "Priya is Ana's manager", "Ana got divorced" that she is married."""
-    over = (ends_tie(new, old, aliases) or ends_stage(new, old, aliases) for old in held)
+    over = (
+        ends_tie(new, old, aliases)
+        or ends_stage(new, old, aliases)
+        or ends_leave(new, old)
+        or opens_on_day(new, old)
+        for old in held
+    )
     return [
         ClaimVerdict(candidate.handle, "deny", handle, reason=f"over: {words}")
         for (handle, *_), words in zip(offered, over, strict=True)
@@ -337,9 +350,15 @@ def _end_told_thing(
         ClaimVerdict(candidate.handle, "deny", handle, reason="over: what it names")
         for (handle, *_), old in zip(offered, held, strict=True)
         if old.polarity == "holds"
-        and old.person == new.person
+        and (old.person == new.person or _names_them(new, old))
         and tells_end_of_thing(new, old, aliases)
     ]
+
+
+def _names_them(new: ClaimView, old: ClaimView) -> bool:
+    """Whether who the new claim calls only a relative is called so and by name in the older one:
+    "Ana的姐姐", "Ana的姐姐Rita在…"."""
+    return bool(new.owner and old.owner) and old.text.startswith(f"{new.owner}{old.owner}")
 
 
 def _end_left_post(
@@ -428,6 +447,13 @@ def _may_end(
     beside = key == old.slots.predicate_key and is_many_valued(key)
     state = old.slots.kind != "event" or old.polarity == "planned" or likely
     return state and not (beside and new.polarity == old.polarity)
+
+
+def _is_of_relative(new: ClaimCandidate, old: HeldClaim | ClaimCandidate) -> bool:
+    """Whether it tells what is so with a relative of the one whom the older claim is about: a
+    cousin's wedding is not one's own."""
+    ended = new.polarity in ("ended", "denied")
+    return not ended and is_kin(new.owner) and new.owner.startswith(f"{old.owner}的")
 
 
 def _are_two_people(one: str, other: str, aliases: Collection[str]) -> bool:

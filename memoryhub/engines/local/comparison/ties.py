@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from memoryhub.engines.local.chinese.endings import may_end_claim
+from memoryhub.engines.local.chinese.endings import find_ended_thing, may_end_claim
 from memoryhub.engines.local.claims.introductions import POST_HOLDERS
 from memoryhub.engines.local.comparison.pairs import (
     ClaimView,
@@ -144,6 +144,7 @@ def tells_end_of_thing(new: ClaimView, old: ClaimView, aliases: Collection[str] 
     owners = tuple(dict.fromkeys(filter(None, (new.owner, old.owner, *aliases))))
     if detect_language(new.text) == "zh":
         told, held = (_drop_names(text, owners) for text in (new.text, old.text))
+        told = find_ended_thing(told)
         if _SELLS_ZH.search(told):
             return False
         begun = old.kind != "event" or _BEGUN_ZH.search(held) is not None
