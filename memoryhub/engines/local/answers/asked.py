@@ -94,10 +94,18 @@ _ASKS_YES_OR_NO = re.compile(
     r"^\W*(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would)\b|[吗嘛][?？]?\s*$",
     re.I,
 )
+# A pet that died had a name all the same.
+_PET_NAMED_ZH = re.compile(r"[狗猫兔鸟龟](?:狗|猫|咪|子)?(?:的?名字)?(?:叫|是)(?:什么|啥)")
+_STILL_ZH = re.compile(r"还(?!是|款|钱|债|清|没).{1,12}[吗么嘛]\W*$")
 _FIRST_PERSON = re.compile(
     r"\b(?:i|i['’]\w+|im|ive|me|myself|my|mine|our|ours)\b|\bwe (?:have|own|drive|live|use|keep)\b"
     r"|[我俺咱](?!们)",
     re.I,
+)
+# Chinese leaves out who asks: 以前干什么的, 现在住哪.
+_UNSAID_ZH = re.compile(
+    r"^\W*(?:现在|目前|如今|以前|之前|原来|原先|从前|今年|平时|最近|到底|究竟|都|还)*"
+    r"(?:住|在哪|[干做]|多大|几岁|结婚|上班|从事)(?![^，。？?]*[你他她它])"
 )
 # Who is meant where nobody is named: most likely whom the space is about.
 _THIRD_PERSON = re.compile(
@@ -166,7 +174,7 @@ _MEASURES = (
             r"(?! ?[%£$€:/-])|(?:^|, ?)\d{1,2}(?=,|\.| and\b| now\b| today\b|$)|\byears? old\b"
             r"|\b(?:has|have) \d{1,3} years\b"
             r"|\byrs?\b|\bbirthday\b|\bborn\b|\b(?:\w+teen|\w+ty(?:-\w+)?)\b|\b(?:19|20)\d\d\b"
-            r"|[\d一二两三四五六七八九十百]岁|[\d一二三四五六七八九十]了|个多?月大|\d{2}后|年生|生于|生日",
+            r"|[\d一二两三四五六七八九十百半]岁|[\d一二三四五六七八九十]了|个多?月大|\d{2}后|年生|生于|生日",
             re.I,
         ),
     ),
@@ -243,7 +251,13 @@ def asks_for_past(question: str) -> bool:
     """Whether what is over may answer it: what was before, or who somebody is that may be it no
     more."""
     wanted = find_asked_identity(question)
-    return find_asked_tense(question) == "former" or bool(wanted and wanted.name)
+    former = find_asked_tense(question) == "former" or asks_whether_still(question)
+    return former or bool(wanted and wanted.name) or bool(_PET_NAMED_ZH.search(question))
+
+
+def asks_whether_still(question: str) -> bool:
+    """Whether it asks in Chinese if something goes on: what is over says that it does not."""
+    return asks_yes_or_no(question) and _STILL_ZH.search(question) is not None
 
 
 def asks_for_overview(question: str) -> bool:
@@ -292,6 +306,7 @@ def is_about_subject(question: str) -> bool:
     if len(question) > _MOST_CHARACTERS:
         return False
     told = _FIRST_PERSON.search(question) or _THIRD_PERSON.search(question)
+    told = told or _UNSAID_ZH.match(question)
     return bool(told) and not is_about_relative(question)
 
 

@@ -15,6 +15,7 @@ from memoryhub.engines.local.answers.asked import (
     AskedTense,
     asks_for_overview,
     asks_measure,
+    asks_whether_still,
     asks_yes_or_no,
     find_asked_identity,
     find_asked_tense,
@@ -64,7 +65,9 @@ from memoryhub.engines.local.answers.quoting import (
 from memoryhub.engines.local.answers.relatives import (
     KIN_WORDS,
     AskedRelative,
+    are_one_relative,
     find_counted_kin,
+    find_kin_asked_for,
     find_listed_kin,
     find_tie_words,
 )
@@ -86,6 +89,7 @@ from memoryhub.engines.local.answers.tenses import (
 )
 from memoryhub.engines.local.answers.told_changes import ToldChange, find_change
 from memoryhub.engines.local.answers.typos import correct_typos
+from memoryhub.engines.local.chinese.subjects import has_role, is_kin
 from memoryhub.engines.local.language import LanguageCode, detect_read_language
 from memoryhub.engines.local.wordlists import ANIMALS, split_words
 from memoryhub.engines.types import GroundedAnswer, Quote
@@ -170,6 +174,17 @@ _TOLD_IDENTITY = re.compile(
     r" (?:is|was) (?:now )?(?P<name_3>[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,3})(?: now)?(?:[.]?$|,)"
 )
 _SUBJECT = re.compile(r"the user$|用户$", re.I)
+_BEFORE_NOW_ZH = re.compile("以前|之前|原来|原先|从前|曾经")
+_TELLS_PAST_ZH = re.compile(
+    r"[了过]|以前|之前|原来|曾|[去前]年|上个?[月周]|刚|时候|那时|当时|毕业|\d{4}年"
+)
+# Of a question whether something goes on, what says nothing of what that is.
+_STILL_CHARACTERS = frozenset("我俺他她你的还在吗么嘛有去是了现这那家要会能想没不，。？? ")
+_ASKS_CODE_ZH = re.compile("号|密码|邮箱|车牌|账户")
+_CODE = re.compile(r"[A-Za-z0-9@._-]{4,}")
+_ASKS_WHOSE_ZH = re.compile("谁|哪个|哪些人|什么人|家里")
+# Less likely than somebody else's by no more than this share.
+_HOLDS_SHARE = 0.25
 _DAYS_AND_MONTHS = split_words("""
     Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June
     July August September October November December
@@ -358,7 +373,7 @@ def _is_role(told: str, asked: str) -> bool:
     """Whether one's best friend is one's friend, a manager a boss, a white cat (小白猫) a cat."""
     role = told.split()[-1]
     alike = any(role in words and asked in words for words in (*_ALIKE_ROLES, *KIN_WORDS))
-    alike = alike or role in _BREEDS.get(asked, ())
+    alike = alike or role in _BREEDS.get(asked, ()) or are_one_relative(role, asked)
     return alike or role == asked or (not asked.isascii() and told.endswith(asked))
 
 
@@ -476,9 +491,16 @@ def _answer_with_likeliest(
         telling = [e for e in telling if spoken_of.search(e[1].text)]
     if counted:
         telling = [e for e in telling if counted.search(e[1].text)]
+    if language == "zh" and asks_yes_or_no(asked.text):
+        telling = _leave_out_unrelated(asked, telling, quotes)
+    if kin := find_kin_asked_for(asked.text):
+        telling = [e for e in telling if kin.search(e[1].text)]
+    telling = [e for e in telling if not _tells_of_another_relative(asked, e[1], quotes)]
     if asked.relative and asks_measure(asked.text):
         telling = [e for e in telling if _tells_of_relative(asked.relative, e[1], quotes)]
     telling = _leave_out_present(asked, telling, quotes)
+    if _is_present_alone(asked, telling, quotes, decider.get_bar(language)):
+        return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
     if animal := _find_asked_animal(asked.text):
         telling = [e for e in telling if _tells_of_animal(e[1].text, animal)]
     wanted = find_asked_identity(asked.text)
@@ -500,6 +522,7 @@ def _answer_with_likeliest(
         kin = find_listed_kin(asked.text)
         listed = _list_relatives(asked, kin, quotes) if kin else None
         return listed or GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
+    telling = _put_own_first(asked, telling, weighed, quotes)
     telling = order_by_tense(asked, telling, weighed, quotes)
     telling = name_whom_it_tells_of(asked, telling, weighed, quotes)
     chance, best = telling[0]
@@ -534,6 +557,52 @@ def _answer_with_likeliest(
     told = format_dated_quote(asked, first, quotes[first.quote], language, change=change)
     beside = [(format_dated_quote(asked, s, quotes[s.quote], language), s) for s in rest]
     return join_parts([(told, first), *beside], " ")
+
+
+def _leave_out_unrelated(
+    asked: QuestionTerms, telling: Sequence[Weighed], quotes: Sequence[Quote]
+) -> list[Weighed]:
+    """Without what has not one character of what the question asks about, where something has, and
+    altogether where it asks whether something goes on."""
+    sought = {*asked.text} - _STILL_CHARACTERS
+    related = [e for e in telling if sought & {*e[1].text, *quotes[e[1].quote].replaced}]
+    still = asks_whether_still(asked.text)
+    return related if still or (related and not asked.predicates) else [*telling]
+
+
+def _tells_of_another_relative(
+    asked: QuestionTerms, piece: EvidenceSentence, quotes: Sequence[Quote]
+) -> bool:
+    """Whether it is a claim about some other relative or acquaintance of the subject's than the one
+    who is asked about, and speaks of that one nowhere: a head teacher is no father."""
+    owner = quotes[piece.quote].owner
+    if asked.relative is None or not (is_kin(owner) or has_role(owner)):
+        return False
+    return not (asked.relative.is_called(owner) or asked.relative.is_spoken_of(piece.text))
+
+
+def _put_own_first(
+    asked: QuestionTerms,
+    telling: Sequence[Weighed],
+    weighed: Sequence[Weighed],
+    quotes: Sequence[Quote],
+) -> list[Weighed]:
+    """Who asks in Chinese about themselves, and names no relative, is told of their own wedding and
+    not of a cousin's, where there is one."""
+    chance, best = telling[0]
+    owner, role = quotes[best.quote].owner, quotes[best.quote].owner.rpartition("的")[2]
+    of_self = asked.people == (asked.subject,) and asked.relative is None
+    if not (of_self and is_kin(owner)) or role in asked.text or _ASKS_WHOSE_ZH.search(asked.text):
+        return [*telling]
+    own = (
+        (chance, each)
+        for likely, each in weighed
+        if quotes[each.quote].owner == asked.subject
+        and likely >= _HOLDS_SHARE * chance
+        and each.coverage >= best.coverage
+    )
+    first = next(own, None)
+    return [first, *telling] if first else [*telling]
 
 
 def _find_earlier_job(
@@ -608,6 +677,10 @@ def _list_likely(
     if len(asked.stems) == 1 and (named := [e for e in weighed if e[1].coverage >= _ALL]):
         # "kayak?": a single word is no question that a decider could weigh.
         return [each for each in named if each[0] >= _KIND_SHARE * bar]
+    if _ASKS_CODE_ZH.search(asked.text):
+        told = [e for e in weighed if e[1].coverage >= _ALL and _CODE.search(e[1].text)]
+        if told and told[0][0] >= _KIND_SHARE * bar:
+            return told
     if _ASKS_WHO_DOES.match(asked.text) and len(asked.stems) > 1:
         # "who keeps bees": who says so does, though "I keep bees" names nobody.
         said = [each for each in weighed if each[1].coverage >= _ALL and not each[1].is_question]
@@ -716,6 +789,29 @@ def _leave_out_present(
         or quotes[each.quote].until
         or find_asked_tense(each.text) == "former"
     ]
+
+
+def _is_present_alone(
+    asked: QuestionTerms, telling: Sequence[Weighed], quotes: Sequence[Quote], bar: float
+) -> bool:
+    """Whether of what was before, asked in Chinese, only the present one is known: of all that may
+    answer, the likeliest was told last, holds, and says nothing of a time before."""
+    if not _BEFORE_NOW_ZH.search(asked.text) or not telling or telling[0][0] < bar:
+        return False
+    chance, best = telling[0]
+    quote = quotes[best.quote]
+    over = quote.until or quote.replaced or quote.tells_end or quote.outdated
+    if over or _TELLS_PAST_ZH.search(best.text) or find_asked_tense(best.text) == "former":
+        return False
+    told = quote.said_at or LONG_AGO
+    beside = (e for c, e in telling[1:] if c >= _HOLDS_SHARE * chance)
+    return not any(
+        quotes[e.quote].until
+        or _TELLS_PAST_ZH.search(e.text)
+        or (quotes[e.quote].said_at or LONG_AGO) > told
+        or (quotes[e.quote].said_at or told) < told
+        for e in beside
+    )
 
 
 def _select_former(

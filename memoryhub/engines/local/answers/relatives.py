@@ -70,7 +70,7 @@ _OWNED = re.compile(
     re.I,
 )
 _OWNED_CHINESE = re.compile(
-    rf"(?:[我俺咱他她](?:的|家的?)?|的|有(?:没有)?|^\W*)[大小二三老]?(?P<kin>{'|'.join(_KIN_CHINESE)})(?!的?(?:老师|朋友|公司|同学))"
+    rf"(?:[我俺咱他她](?:的|家的?)?|的|有(?:没有)?|^\W*)[大小二三老表堂亲]?(?P<kin>{'|'.join(_KIN_CHINESE)})(?!的?(?:老师|朋友|公司|同学))"
 )
 _NAME = r"[A-Z][\w-]+"
 _THIRD_PERSON = re.compile(
@@ -164,6 +164,25 @@ def tells_of_another(text: str, names: Iterable[str]) -> bool:
             else None
         )
     return opening is not None and not _SPEAKER.search(text, opening.end())
+
+
+_ASKS_HAVING_ZH = re.compile(
+    rf"(?:有没有|有)(?:个|几个)?[大小]?(?P<kin>{'|'.join(_KIN_CHINESE)})(?:[吗么没嘛]|没有|了吗)?\W*$"
+)
+
+
+def find_kin_asked_for(question: str) -> re.Pattern[str] | None:
+    """What speaks of the relative whom somebody may have or not: 我有女儿吗."""
+    asked = _ASKS_HAVING_ZH.search(question)
+    if asked is None:
+        return None
+    groups = (group for group in _KIN_CHINESE if asked["kin"] in group.split("|"))
+    return re.compile("|".join(groups))
+
+
+def are_one_relative(one: str, other: str) -> bool:
+    """Whether two Chinese words are for one and the same to somebody: 女朋友 and 对象."""
+    return any({one, other} <= {*group.split("|")} for group in _KIN_CHINESE)
 
 
 class AskedRelative(NamedTuple):

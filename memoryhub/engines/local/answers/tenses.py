@@ -224,6 +224,8 @@ def tell_latest(
         names = {stem for name in found for stem in extract_stems(name)}
         if not names and (over := _find_ending(asked, telling)):
             return [over]
+        if not names and (was := _find_former(asked, telling, quotes)):
+            return [was]
     elif (wanted := find_asked_identity(asked.text)) and wanted.name:
         names = extract_stems(wanted.name)
     else:
@@ -238,6 +240,15 @@ def _find_ending(asked: QuestionTerms, weighed: Sequence[Weighed]) -> Weighed | 
     "quit the bike shop today" of whether one still works there."""
     sought = asked.stems - _FATE_WORDS - ASKING
     over = (e for e in weighed if _OVER.search(e[1].text))
+    return next((e for e in over if len(sought & extract_stems(e[1].text)) * 2 > len(sought)), None)
+
+
+def _find_former(
+    asked: QuestionTerms, weighed: Sequence[Weighed], quotes: Sequence[Quote]
+) -> Weighed | None:
+    """The likeliest that was so and is over, and says most of what the question asks about."""
+    sought = asked.stems - _FATE_WORDS - ASKING
+    over = (e for e in weighed if quotes[e[1].quote].until is not None)
     return next((e for e in over if len(sought & extract_stems(e[1].text)) * 2 > len(sought)), None)
 
 

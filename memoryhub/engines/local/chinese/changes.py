@@ -34,7 +34,9 @@ _GIVEN_ANEW = (
 # 那个号不用了 新号18629001234.
 _NEW_NUMBER = re.compile(r"新(?P<thing>手机号码?|电话|号码?|邮箱|微信号?)(?:是|[：:\s])*" + _CODE)
 # 酒也戒了两个月了, 烟终于戒掉了: what was done is named before.
-_GIVEN_UP = re.compile(r"(?:[我俺]的?)?(?P<what>烟|酒|糖|奶茶|咖啡)(?:也|都|已经|终于|早就?)*戒(?:掉)?了")
+_GIVEN_UP = re.compile(
+    r"(?:[我俺]的?)?(?P<what>烟|酒|糖|奶茶|咖啡)(?:也|都|已经|终于|早就?)*戒(?:掉)?了"
+)
 # 跳槽成功，下个月去腾讯: who changes jobs and goes to a firm works there.
 _JOB_CHANGE = re.compile(r"跳槽|被挖|猎头|入职|换工作|拿到.{0,8}offer|offer|录取|录用", re.I)
 _GOES_TO = re.compile(

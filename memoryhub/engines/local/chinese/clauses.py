@@ -20,7 +20,7 @@ _WHOLE = (
 )
 _MARKS = r"，,～~…—\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F"
 # Between two Chinese characters a space is a comma.
-_SPACE = rf"(?<=[{HAN}])\s+(?=[{HAN}])|(?<=\d)\s+(?=[我俺他她这那])"
+_SPACE = rf"(?<=[{HAN}])\s+(?=[{HAN}])|(?<=\d)\s+(?=[我俺他她这那])|(?<=了)\s+(?=\d{{1,3}}岁)"
 _CLAUSE = re.compile(rf"(?:{_WHOLE}|(?!{_SPACE})[^{_MARKS}])+")
 # So it is behind a number or a Latin word that is written close to what is before it: "今年45
 # 在沈阳", and not "今年 45 岁".

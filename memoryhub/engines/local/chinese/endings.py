@@ -133,8 +133,8 @@ _BOND_WORDS = r"男朋友|女朋友|男友|女友|对象|恋人|恋爱|交往|�
 _OWNING_WORDS = r"(?:有|买|拥有|开着?|养|骑).{0,10}"
 # What an ending may end: words of the new claim, and those of the one held ("{x}" its thing).
 _ENDING_PATTERNS = (
-    (r"戒(?:掉|了|断)?了?烟|烟(?:给|都)?戒", r"(?:抽|吸).{0,5}烟|烟瘾"),
-    (r"戒(?:掉|了|断)?了?酒|酒(?:给|都)?戒", r"(?:喝|饮).{0,5}酒|酒瘾"),
+    (r"戒(?:掉|了|断)?了?烟|烟(?:给|都)?戒", r"(?:抽|吸).{0,5}烟|烟.{0,4}抽|[包根条]烟|烟瘾"),
+    (r"戒(?:掉|了|断)?了?酒|酒(?:给|都)?戒", r"(?:喝|饮).{0,5}酒|酒.{0,4}喝|[两斤瓶杯]酒|酒瘾"),
     (r"戒(?:[掉断]了?|了)(?P<x>[^，。,了]{1,8})|把(?P<y>[^，。,]{1,8}?)戒", "{x}"),
     (r"(?:和|跟|与)(?P<x>[^，。,]{1,6}?)(?:分手|分开了|分了|分居|绝交)", f"{_BOND_WORDS}|{{x}}"),
     (r"分手", _BOND_WORDS),
@@ -146,7 +146,18 @@ _ENDING_PATTERNS = (
     (r"(?:^|[\s的，])(?P<x>[^\s，。,了的]{2,8}?)(?:昨[天晚]|今天|上[个周月]+|又|也|都)*"
      r"(?:(?:被|让|叫)(?:人|小偷|贼)?(?:给)?偷|(?:弄|搞)?丢)了",
      "{x}"),
-    (r"(?:^|[\s的，])(?P<x>[^\s，。,了的]{2,8}?)(?:已经|突然|上[个周月]+|去年|也|都)*(?:倒闭|停业|歇业)了", "{x}"),
+    (r"(?:^|[\s的，])(?P<x>[^\s，。,了的]{2,8}?)(?:已经|突然|上[个周月]+|去年|也|都)*"
+     r"(?:倒闭|停业|歇业)了",
+     "{x}"),
+    (r"(?:^|[\s的，])(?P<x>[^\s，。,了的]{1,6}?)(?:也|都|终于|已经|全|今年)*"
+     r"(?:还清|还完|结清|付清)了",
+     r"{x}.{0,4}[欠还剩]|欠.{0,10}{x}"),
+    (r"(?:^|[\s的，])(?P<x>[^\s，。,了的]{2,6}?)课?(?:已经|也|都|就)*停(?:掉|用)?了",
+     r"{x}课?(?:$|[，。])"),
+    # 出租不开了: what is no longer done stands first.
+    (r"(?:^|[\s的，])(?P<x>[^\s，。,了的不没]{2,6}?)(?:现在|已经|早|早就|也|都|就)*"
+     r"不(?P<y>[开做干养学练弹打跑送教用吃喝抽租卖])了",
+     "{y}.{0,5}{x}"),
     (r"退学|辍学", r"(?:读|上|念).{0,10}(?:大学|学校|中学|专业|研究生|学院|[大高初][一二三四])"),
     (r"退出了?(?P<x>[^，。,了]{2,10})", "{x}"),
     (r"(?:停止|停掉|放弃|不再|再也不|再不)了?(?P<x>[^，。,了]{2,10})", "{x}"),
@@ -177,7 +188,10 @@ def closes_shop(new: str, old: str) -> bool:
         return False
     kind = closed["kind"][-2:]
     shop = _SHOPS if closed["shop"] == "店" and not kind else closed["shop"]
-    return re.search(rf"[开经营有]了?(?:着|过)?(?:一?[家个间])?[^，。]{{0,8}}{kind}(?:{shop})", old) is not None
+    return (
+        re.search(rf"[开经营有]了?(?:着|过)?(?:一?[家个间])?[^，。]{{0,8}}{kind}(?:{shop})", old)
+        is not None
+    )
 
 
 def may_end_claim(new: str, old: str) -> bool:
@@ -186,8 +200,11 @@ def may_end_claim(new: str, old: str) -> bool:
         return True
     for ending, held in _ENDING_PATTERNS:
         if found := re.search(ending, new):
-            things = [thing for thing in found.groupdict().values() if thing]
-            return bool(re.search(held.replace("{x}", _build_thing_pattern(things)), old))
+            groups = found.groupdict()
+            done = groups.get("y") if "{y}" in held else None
+            things = [thing for thing in groups.values() if thing]
+            pattern = held.replace("{x}", _build_thing_pattern(things))
+            return bool(re.search(pattern.replace("{y}", done or ""), old))
     return False
 
 
@@ -196,4 +213,7 @@ def _build_thing_pattern(things: list[str]) -> str:
     if not things or _PARTNERS.search(things[0]):
         return _BOND_WORDS
     thing = things[0]
-    return ".{0,4}".join([re.escape(thing[:1]), re.escape(thing[1:])]) if thing[1:] else thing
+    # A telephone that was lost leaves its number.
+    whole = "(?![号费卡壳])" if thing[-1] not in "号费卡壳" else ""
+    parts = (thing[:1], thing[1:]) if thing[1:] else (thing,)
+    return ".{0,4}".join(map(re.escape, parts)) + whole

@@ -198,18 +198,19 @@ class StatedFact:
     def is_worth_keeping(self) -> bool:
         """What the table has a predicate for, what ended, and what is like what people kept."""
         known = self.fact.predicate_key or self.fact.polarity == "ended" or self.fact.correction
-        known = known or any(_DIET.match(clause.text) for clause in self.statement.clauses)
-        known = known or any(_TAKES.match(clause.text) for clause in self.statement.clauses)
-        known = known or any(_CONTACT.fullmatch(c.text) for c in self.statement.clauses)
-        known = known or _BEFELL.fullmatch(self.statement.clauses[0].text)
-        known = known or any(map(_tells_habit, self.statement.clauses))
+        clauses = self.statement.clauses
+        known = known or any(map(_is_to_be_known, clauses))
+        known = known or bool(_BEFELL.fullmatch(clauses[0].text))
         return bool(known) or decide("worth", self.list_features())
 
 
-def _tells_habit(clause: ChineseClause) -> bool:
-    """What somebody has done for so long, if it says what: "一天一包烟抽了三十年了"."""
-    found = GOES_ON.search(clause.text)
-    return found is not None and found.start() >= _SHORTEST_HABIT
+def _is_to_be_known(clause: ChineseClause) -> bool:
+    """Whether it tells what is kept however briefly it is said: a diet, a medicine, a number to
+    call, or what somebody has done for so long ("一天一包烟抽了三十年了")."""
+    if _DIET.match(clause.text) or _TAKES.match(clause.text) or _CONTACT.fullmatch(clause.text):
+        return True
+    habit = GOES_ON.search(clause.text)
+    return habit is not None and habit.start() >= _SHORTEST_HABIT
 
 
 def _extract_facts(
@@ -232,7 +233,9 @@ def _extract_facts(
             found = [f for f in found if not offset <= f.sources[0].start < end]
             found.append(_build_correction(utterance, corrected, offset, sentence))
     found = _put_slips_right(found, utterance, exchange, people)
-    own = (change for change in read_own_changes(utterance.text) if not _is_anothers(change, stated))
+    own = (
+        change for change in read_own_changes(utterance.text) if not _is_anothers(change, stated)
+    )
     for change in (*read_successors(utterance.text), *own):
         told = replace(utterance, text=change.text)
         source = SourceSpan(utterance.handle, change.start, change.end)
@@ -361,7 +364,9 @@ def _split_by_predicate(statement: Statement) -> list[Statement]:
         if clause is statement.clauses[0] and statement.subject.kind == "person":
             said = said[statement.subject.end :]
         told = (key, derive_polarity(said, said) == "ended")
-        if not groups or (key and keys and told not in keys):
+        # "走了，14岁": what was over before it is none of it.
+        over = bool(key and groups) and is_over(groups[-1][-1])
+        if not groups or (key and (keys or over) and told not in keys):
             groups.append([])
         groups[-1].append(clause)
         keys |= {told} if key else set()

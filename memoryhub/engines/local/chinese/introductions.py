@@ -17,6 +17,7 @@ from memoryhub.engines.local.chinese.people import (
     NOT_IN_NAMES,
     PLURAL_KIN,
     ROLES,
+    SHORT_KIN,
     find_name,
     format_relative,
     is_name,
@@ -27,7 +28,8 @@ from memoryhub.engines.types import FactCandidate, SourceSpan, Utterance
 
 _CONFIDENCE = 0.8
 _RELATIVE = re.compile(
-    rf"(?:(?<![\w])|[我俺和跟与给带找陪])(?:的|家|们)?(?P<role>{KIN}|{ROLES})"
+    rf"(?:(?:(?<![\w])|[我俺和跟与给带找陪])(?:的|家|们)?(?P<role>{KIN}|{ROLES})"
+    rf"|[我俺]家?(?P<short>{SHORT_KIN}))"
     r"\s?(?P<rest>[\u4e00-\u9fff]{2,6}|[A-Z][a-z]{1,11}(?![A-Za-z]))"
 )
 # 我老婆叫李倩; 对象是个程序员 叫许诺: the last one spoken of, unless a thing was named since.
@@ -65,7 +67,9 @@ _PET = re.compile(
 _HAS_LEFT = re.compile(
     r"[^，,。！!？?\s]{0,4}?(?:搬走|搬出|离职|辞职|辞了|跑路|退休|调走|调到|被裁|不干了|不做了|走了)"
 )
-_OF_ANOTHER = re.compile(rf"(?:{KIN}|{ROLES}|[他她]们?)[^，,。！!？?\s]{{0,6}}$")
+_OF_ANOTHER = re.compile(
+    rf"(?:{KIN}|{ROLES}|[我俺]家?(?:{SHORT_KIN})|[他她]们?)[^，,。！!？?\s]{{0,6}}$"
+)
 _HAS_SEVERAL = (
     r"(?:(?:养了?|有了?)[^，。！？]{0,2}?|(?:^|[，,\s。])我?)(?:两|俩|三|四|[2-4])(?:只|条|个|匹)?"
     rf"(?P<kind>{_ANIMAL}|孩子|娃|儿子|女儿|闺女|妹妹|弟弟|姐姐|哥哥)"
@@ -102,17 +106,18 @@ def read_introductions(utterance: Utterance) -> tuple[FactCandidate, ...]:
 def _find_introductions(utterance: Utterance) -> Iterator[FactCandidate]:
     text, speaker = utterance.text, utterance.speaker
     for found in _RELATIVE.finditer(text):
+        at, role = ("role", found["role"]) if found["role"] else ("short", found["short"])
         latin = found["rest"].isascii()
         word = found["rest"] if latin else find_name(found["rest"])
         named = latin or (word[:1] in FAMILY_NAMES and len(word) > 1)
         if not named and (short := _PET_NAME.match(found["rest"])):
             word, named = short[0], short[0][0] not in _SAID_TWICE
         gone = _HAS_LEFT.match(text, found.start("rest") + len(word))
-        if gone and re.fullmatch(ROLES, found["role"]):  # 室友小贾搬走了
+        if gone and re.fullmatch(ROLES, role):  # 室友小贾搬走了
             continue
-        if found["role"] not in PLURAL_KIN and named:
-            whose = format_relative(found["role"], speaker)
-            yield _build_fact(utterance, word, whose, found.start("role"), word)
+        if role not in PLURAL_KIN and named:
+            whose = format_relative(role, speaker)
+            yield _build_fact(utterance, word, whose, found.start(at), word)
     for found in _LISTED.finditer(text):
         start, kind = found.start("names"), found["kind"]
         for name in re.finditer(r"[^和跟、]+", found["names"]):

@@ -40,15 +40,13 @@ _MEN = re.compile(
     "(?:爸|父亲|爹|哥|弟|爷爷|外公|姥爷|公公|岳父|老丈人|丈夫|老公|男朋友|男友|儿子|女婿|[姐妹]夫|前夫|舅舅?|叔叔|伯伯|大伯|侄子"
     "|先生|哥们)$"
 )
-_SHORT_KIN = "爹|娘|哥|姐|弟|妹|叔|姨|姑|舅|孙|侄"
+SHORT_KIN = "爹|娘|哥|姐|弟|妹|叔|姨|姑|舅|孙|侄"
 _OWNED = r"(?:我|俺|咱)(?:们)?(?:家|们家)?(?:的|那个|这个|那)?"
-_MY_KIN = re.compile(
-    rf"{_OWNED}(?P<kin>{KIN}|(?:{_SHORT_KIN})(?!\w{{0,1}}(?:的|们)))(?!的|一起|和)"
-)
+_MY_KIN = re.compile(rf"{_OWNED}(?P<kin>{KIN}|(?:{SHORT_KIN})(?!\w{{0,1}}(?:的|们)))(?!的|一起|和)")
 _ANY_KIN = re.compile(rf"(?P<kin>{KIN})")
 _OPENING_RELATIVE = re.compile(
     rf"(?:{_OWNED})?(?:老|前|新来的|新|大|小|那个|原来的)?(?P<kin>{KIN}|{ROLES})(?!们?家|节|和(?!我)|人)"
-    rf"|{_OWNED}(?P<short>{_SHORT_KIN})|(?P<bare>{_SHORT_KIN})(?=的)"
+    rf"|{_OWNED}(?P<short>{SHORT_KIN})|(?P<bare>{SHORT_KIN})(?=的)"
 )  # fmt: skip
 _THEIR_RELATIVE = re.compile(rf"的?(?P<kin>{KIN}|{ROLES})(?!们?家|节|人)")
 _FULL_KIN_WORDS = {"妈": "妈妈", "爸": "爸爸", "母亲": "妈妈", "父亲": "爸爸"}

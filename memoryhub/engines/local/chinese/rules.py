@@ -15,6 +15,7 @@ from memoryhub.engines.local.chinese.endings import (
     has_ended,
     is_about_others,
 )
+from memoryhub.engines.local.chinese.people import KIN, ROLES
 from memoryhub.engines.types import FactKind, Polarity, SpeechAct
 
 # What is done to what is known, and what no longer is to be done with it; both to the listener.
@@ -287,7 +288,7 @@ _MARITAL_STATUSES = {"结婚": "married", "已婚": "married", "离婚": "divorc
 _PLACE = r"(?P<place>[^，。,的了过]{2,12}?)"
 _WORKPLACE = (
     r"(?:公司|医院|学校|大学|银行|中学|小学|幼儿园|局|店|厂|集团|事务所|研究所|研究院|出版社|工作室|部门|机构"
-    r"|餐厅|酒店|图书馆|博物馆|报社|电视台|政府|法院|律所|书店|咖啡馆|[A-Za-z]+)"
+    r"|餐厅|诊所|酒店|图书馆|博物馆|报社|电视台|政府|法院|律所|书店|咖啡馆|[A-Za-z]+)"
 )
 _ROLE = (
     r"(?P<role>[^，。,的《在]{0,10}?(?:医生|护士|老师|教师|律师|工程师|程序员|设计师|会计师?|编辑|记者|作家|画家|厨师|司机|警察"
@@ -358,7 +359,7 @@ _WORKING_FOR = re.compile(
 _FIRM_CALLED = re.compile(r"(?:公司|单位|东家)(?:名字)?(?:叫做?|是)(?P<firm>[^，。,的]{2,14})$")
 # "去了一家宠物店做助理", "换到实验小学了": the workplace by its kind.
 _NEW_EMPLOYER = re.compile(
-    rf"(?:(?:去|进|到|换|在)了?|[换调转跳](?:到|去|进)了?|跳槽(?:到|去)了?)(?:一[家间所个])"
+    rf"(?:(?:去|进|到|换|在)了?|在[\u4e00-\u9fff]{{2,4}}?(?<!看)|[换调转跳](?:到|去|进)了?|跳槽(?:到|去)了?)(?:一[家间所个])"
     rf"(?P<firm>[^，。,了]{{1,12}}?{_WORKPLACE})(?:里|内|那边)?(?:做|当|担任|工作|上班|写|画|教|实习|打工|帮忙|$|了)"
     rf"|(?:[调转跳](?:到|去|进)|跳槽(?:到|去)|换到)了?(?P<moved>[^，。,了]{{1,12}}?{_WORKPLACE})(?:里|内|那边)?(?:了|$|做|当|工作|上班|教)"
 )
@@ -367,7 +368,7 @@ _JOB = re.compile(
 )
 # "我是跑外卖的": the trade of who does it.
 _TRADE = re.compile(
-    r"^(?:我|他|她)?(?:以前|现在|一直)?(?:是|在\w{2,4})?(?P<trade>跑(?:外卖|出租|滴滴|网约车|运输|长途|货运|快递|业务|销售)|送(?:外卖|快递|货|水)"
+    r"^(?:我|他|她)?(?:以前|现在|一直)?(?:是|在\w{2,4})?(?P<trade>跑(?:外卖|出租|滴滴|网约车|运输|长途|货运|快递|业务|销售|船|车)|送(?:外卖|快递|货|水)"
     r"|开(?:出租车?|货车|大车|卡车|公交|网约车|滴滴|挖机|挖掘机|吊车|校车)|教\w{1,4}|修(?:车|手机|电脑|空调)|写代码"
     r"|[做搞干](?:销售|设计|开发|前端|后端|运营|外贸|会计|财务|装修|电商|翻译|产品|测试|美容|程序|教培|行政|人事|工程|家政"
     r"|餐饮|物流|金融|保险|房产|科研|技术|美术|后期|剪辑|自媒体|芯片|硬件|软件|跨境|医疗|建材|服装|教育|培训|直播|咨询|律所))的$"
@@ -528,6 +529,10 @@ def is_single_valued(key: str) -> bool:
     return key in known or key.startswith(("favourite_", "scheduled_"))
 
 
+# What somebody does at a time is no trade.
+_NOT_THEN = (
+    r"^(?!.*(?:周|星期|礼拜|[上下中]午|晚上|早上|假|[今明昨]天|平时|有空|没事|喜欢|爱|想|打算))"
+)
 _QUESTION_PATTERNS = (
     (
         r"住(?:在)?(?:哪|什么地方)|(?:哪里|哪儿|哪个城市|什么地方).{0,4}(?:住|生活|定居)"
@@ -541,6 +546,9 @@ _QUESTION_PATTERNS = (
         "works_as",
     ),
     (r"(?:以前|之前|原来|曾经).{0,4}(?:什么工作|[做干](?:什么|啥))", "works_at"),
+    (rf"{_NOT_THEN}.*[做干](?:什么|啥|嘛)(?:工作|活儿?)?的?\W*$", "works_as"),
+    (rf"{_NOT_THEN}.*[做干](?:什么|啥|嘛)(?:工作|活儿?)?的?\W*$", "works_at"),
+    (rf"(?:{KIN}|{ROLES})(?:现在|目前|如今|人)*在哪(?:里|儿|呢)*\W*$", "lives_in"),
     (
         r"(?:在哪|在什么).{0,6}(?:工作|上班|任职|就职)|哪(?:家|个|一家|间)(?:公司|医院|单位|厂)|什么公司|公司叫什么|雇主",
         "works_at",

@@ -73,6 +73,8 @@ _TRAITS = re.compile(
     r"的(?:脾气|性格|人品|态度|口音|声音|嗓门|个子|身高|体重|年纪|岁数|酒量|手艺|水平|身体|身子骨|记性|胃口|睡眠|视力|听力"
     r"|耳朵|眼睛|嗓子|牙齿?|心脏|血[压糖脂]|尿酸|膝盖|腿脚?|腰|颈椎|肩膀)$"
 )
+# Where something is held: "婚礼定在10月6号，在郑州办".
+_HELD_AT = re.compile(r"(?:就|也|还是)?在[^，。]{1,12}(?:办|举行|举办|召开|拍|做)的?")
 _HEALERS = re.compile("(?:医生|大夫|护士)$")
 _EARNED = re.compile(r"的(?:工资|收入|[月年]薪|薪水|退休金|奖金)$")
 # What somebody has, told by its name alone: "我爸住院了，脑梗".
@@ -238,13 +240,15 @@ class StatementReader:
             return Subject("thing", before.thing.owner, before.thing.phrase)
         carried = before.subject
         # "心脏不好，装了支架": who has such a heart is spoken of.
-        if carried.kind == "thing" and _TRAITS.search(carried.phrase):
-            if carried.owner != self.speaker:
-                carried = Subject("person", carried.owner, carried.owner)
+        theirs = carried.kind == "thing" and carried.owner != self.speaker
+        if theirs and _TRAITS.search(carried.phrase):
+            carried = Subject("person", carried.owner, carried.owner)
         if _COMES_NEW.match(clause.text):
             return self.own
         if carried.kind == "person" and (priced := _PRICED.match(clause.text)):
-            return Subject("thing", self.speaker, f"{self.speaker}的{priced['thing']}", *priced.span("thing"))
+            return Subject(
+                "thing", self.speaker, f"{self.speaker}的{priced['thing']}", *priced.span("thing")
+            )
         shifts = carried.kind == "thing" and bool(_SHIFTS.match(clause.text))
         # A knee changes to nothing: somebody does.
         counted = re.search(r"\d", clause.text) is not None
@@ -314,8 +318,11 @@ def _find_whose(subject: Subject, before: _Understood) -> Subject:
     trait = subject.kind == "thing" and _TRAITS.search(subject.phrase)
     # A boss's wages are none of one's business, and a relative's are.
     earned = subject.kind == "thing" and _EARNED.search(subject.phrase)
-    trait = trait or (earned and is_kin(person.owner))
-    if not trait or before.last is None or person.kind != "person":
+    if (
+        not (trait or (earned and is_kin(person.owner)))
+        or before.last is None
+        or person.kind != "person"
+    ):
         return subject
     thing = subject.phrase.removeprefix(f"{subject.owner}的")
     return replace(subject, owner=person.owner, phrase=f"{person.phrase}的{thing}")
@@ -390,6 +397,8 @@ def _continues(
     if gone and _NOWADAYS.match(clause.text):
         return False
     if _names_topic(current.clauses[-1], current.subject):
+        return True
+    if open_ended and current.subject.kind == "thing" and _HELD_AT.fullmatch(clause.text):
         return True
     if _find_met(current, clause) and classify_predicate(clause.text).key:
         return False

@@ -59,6 +59,10 @@ _FULL_NAME = re.compile(rf"{ANY_FAMILY_NAME}[\u4e00-\u9fff]{{2}}")
 _NAMED_FAMILIARLY = re.compile(
     rf"(?:[小老]{ANY_FAMILY_NAME}|阿(?:(?!里)[\u4e00-\u9fff](?!姨)|[A-Z][a-z]+))(?!们|板|[家公婆师])"
 )
+_ONE_OF_CHILDREN = re.compile(
+    r"(?P<which>[大小]的)(?:那个)?(?=是个?(?P<kin>儿子|女儿|闺女|男孩|女孩))"
+)
+_LATIN_NAME = re.compile(r"[A-Z][a-z]{1,11}(?=[\u4e00-\u9fff])")
 # "孙医生退休了" is told of somebody by name, who is not the speaker.
 _TITLED_NAME = (
     rf"{ANY_FAMILY_NAME}"
@@ -135,6 +139,9 @@ def _find_person(text: str, speaker: str, known: str, people: frozenset[str]) ->
         return Subject("other")
     if re.match(r"对\w{1,6}(?:过敏|不耐受)", text):  # and not 对虾
         return Subject("nothing")
+    if (one := _ONE_OF_CHILDREN.match(text)) is not None:  # "小的是女儿，叫林月"
+        owner = format_relative(one["kin"], speaker)
+        return Subject("person", owner, f"{speaker}的{one['which']}", 0, one.end("which"))
     if relative := match_relative(text):
         return _name_relative(text, relative, speaker)
     if re.match(
@@ -205,7 +212,7 @@ def _name_relative(text: str, relative: re.Match[str], speaker: str) -> Subject:
     word = find_name(text[end : end + 6])
     if word and word[0] in FAMILY_NAMES and len(text) > end + len(word):
         return Subject("person", word, owner + word, 0, end + len(word))
-    if named := _NAMED_FAMILIARLY.match(text, end):
+    if named := _NAMED_FAMILIARLY.match(text, end) or _LATIN_NAME.match(text, end):
         return Subject("person", named[0], owner + named[0], 0, named.end())
     return Subject("person", owner, owner, 0, end)
 
@@ -218,9 +225,7 @@ _DONE_WORDS = split_words(
 
 
 # And with another verb behind them: "毕业去青岛上班".
-_DONE_FIRST = split_words(
-    "毕业 回家 回国 回老家 出院 退休 住院 跳槽 创业 辞职 离职 下班 放学 放假"
-)
+_DONE_FIRST = split_words("毕业 回家 回国 回老家 出院 退休 住院 跳槽 创业 辞职 离职 下班 放学 放假")
 
 
 def _is_nominal(words: tuple[TaggedWord, ...], place: int) -> bool:

@@ -77,12 +77,32 @@ def ends_leave(new: ClaimView, old: ClaimView) -> str:
     return found[0]
 
 
+_GIVEN_UP = re.compile(
+    r"(?P<when>\d{1,2}月(?:\d{1,2}[号日])?|国庆|春节|过年|中秋|五一|端午|周末|下周|下个?月|年底|[暑寒]假)"
+    r"[^，。]{0,4}?(?P<verb>[来去回])(?:不了|不成|不)了"
+)
+_SEVERAL = re.compile("的(?:爸妈|父母|一家|家人)$")
+
+
+def gives_up_plan(new: ClaimView, old: ClaimView) -> str:
+    """By what is told that somebody cannot come or go at the time that was planned: "8月来不了了"
+    after "爸妈打算8月来看我"."""
+    found = _GIVEN_UP.search(new.text) if old.polarity == "planned" else None
+    if found is None or found["when"] not in old.text or found["verb"] not in old.text:
+        return ""
+    theirs = new.owner == old.owner
+    theirs = theirs or bool(_SEVERAL.search(old.owner) and re.search("的[爸妈]", new.owner))
+    return found[0] if theirs else ""
+
+
 # "周一也开了", "周一不休了": open on a day on which it was closed.
 _DAY = r"(?:周|星期|礼拜)(?P<day>[一二三四五六日天])"
 _OPENS = re.compile(
     rf"{_DAY}(?:也|都|现在)*(?:(?:也|都)(?:开门?|营业|上班|出摊|出车|接单|接诊|上课)|不(?:休息?|关门?|放假)了)"
 )
-_CLOSED = re.compile(rf"{_DAY}(?:都|店里|一般|固定)*(?:店?休息?|公休|轮休|关门|不开门?|不营业|不上班|不出摊|歇业|放假)")
+_CLOSED = re.compile(
+    rf"{_DAY}(?:都|店里|一般|固定)*(?:店?休息?|公休|轮休|关门|不开门?|不营业|不上班|不出摊|歇业|放假)"
+)
 _ANY_DAY = re.compile(r"(?:周|星期|礼拜)[一二三四五六日天末]|[、和][一二三四五六日天](?![\w])")
 
 

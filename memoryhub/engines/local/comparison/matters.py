@@ -115,7 +115,9 @@ def may_contradict(new: ClaimView, old: ClaimView, aliases: Collection[str] = ()
 _STATUS_ALONE_ZH = re.compile(
     r"[^，。]{1,20}?(?:[再二又]婚|结婚|领证|订婚|怀孕|怀上|生(?:孩子|娃|了个?(?:儿子|女儿))?)了?。?$"
 )
-_COUPLE_ZH = re.compile("婚|单身|对象|[男女]朋?友|谈恋爱|相亲|同居|一个人|独居|[备怀]孕|孕|孩子|娃|没生|产假")
+_COUPLE_ZH = re.compile(
+    "婚|单身|对象|[男女]朋?友|谈恋爱|相亲|同居|一个人|独居|[备怀]孕|孕|孩子|娃|没生|产假"
+)
 
 
 def tells_status_alone(new: str, old: str) -> bool:

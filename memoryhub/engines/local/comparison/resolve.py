@@ -17,7 +17,12 @@ from memoryhub.engines.local.comparison.deciders import DecidersFile, get_shippe
 from memoryhub.engines.local.comparison.exchanges import find_given_up
 from memoryhub.engines.local.comparison.forget import match_forget_wish
 from memoryhub.engines.local.comparison.frames import mark_subject, match_frames
-from memoryhub.engines.local.comparison.life_changes import ends_leave, ends_stage, opens_on_day
+from memoryhub.engines.local.comparison.life_changes import (
+    ends_leave,
+    ends_stage,
+    gives_up_plan,
+    opens_on_day,
+)
 from memoryhub.engines.local.comparison.matters import may_contradict, tells_status_alone
 from memoryhub.engines.local.comparison.pairs import (
     ClaimView,
@@ -325,6 +330,7 @@ def _end_tie(
         ends_tie(new, old, aliases)
         or ends_stage(new, old, aliases)
         or ends_leave(new, old)
+        or gives_up_plan(new, old)
         or opens_on_day(new, old)
         for old in held
     )

@@ -162,7 +162,7 @@ def is_unreal(text: str) -> bool:
 
 def _drop_names(text: str, names: Collection[str]) -> str:
     for name in names:
-        text = text.replace(name, " ")
+        text = text.replace(f"{name}的", " ").replace(name, " ")
     return text
 
 
@@ -177,7 +177,9 @@ def names_person(text: str, name: str) -> bool:
         return name in text
     plain = is_dictionary_word(name.lower())  # "will" is not Will
     case = re.NOFLAG if plain else re.I
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, case) is not None
+    # Chinese goes on without a space: "Minh搬走了".
+    letter = r"[^\W\u3400-\u9fff]"
+    return re.search(rf"(?<!{letter}){re.escape(name)}(?!{letter})", text, case) is not None
 
 
 def list_names(text: str, own: tuple[str, ...]) -> list[str]:
