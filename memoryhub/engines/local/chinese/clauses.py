@@ -25,6 +25,8 @@ _CLAUSE = re.compile(rf"(?:{_WHOLE}|(?!{_SPACE})[^{_MARKS}])+")
 # So it is behind a number or a Latin word that is written close to what is before it: "今年45
 # 在沈阳", and not "今年 45 岁".
 _MEASURES = "了多岁块元斤公米厘克个年月号日点楼层平万千百亿分小时天周次人只条本套度级"
+# "我叫何苗 24 西安人": between two spaces it is somebody's age.
+_AGE_BETWEEN = re.compile(rf"(?<=[{HAN}]) (\d{{2}}) (?=[{HAN}])(?![{_MEASURES}])")
 _BREAK_BEHIND = re.compile(
     rf"(?:(?<=[{HAN}])|^)\d[\d.,:/%~+-]{{0,15}} (?=[{HAN}])(?![{_MEASURES}])"
     rf"|(?<=[{HAN}])(?:(?<![在到去跟和用给从对把被的])[A-Za-z][A-Za-z0-9.+-]{{0,20}} (?=[{HAN}])"
@@ -91,7 +93,8 @@ def split_clauses(sentence: str, offset: int) -> Iterator[ChineseClause]:
     """The clauses of a sentence at `offset` of its utterance; of empty ones only the lead is left,
     which the next one has."""
     before = ""
-    told = _BREAK_BEHIND.sub(lambda found: f"{found[0][:-1]}，", sentence)
+    told = _AGE_BETWEEN.sub(r"，\1，", sentence)
+    told = _BREAK_BEHIND.sub(lambda found: f"{found[0][:-1]}，", told)
     for match in _CLAUSE.finditer(told):
         lead = _LEADING_FILLER.match(match[0])
         said = match[0][lead.end() :] if lead else match[0]

@@ -505,7 +505,7 @@ def _find_event(text: str, times: Sequence[TimeSpan], start: int, end: int) -> T
 
 def _is_before_age(text: str, time: TimeSpan) -> bool:
     """今年 in 今年三岁 is no time of anything."""
-    return bool(re.match(r"\w{1,4}岁", text[time.at + len(time.text) :]))
+    return bool(re.match(r" ?\w{1,4} ?岁", text[time.at + len(time.text) :]))
 
 
 def _split_at_verb(words: Sequence[TaggedWord]) -> tuple[str, str]:

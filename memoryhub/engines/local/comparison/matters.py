@@ -126,6 +126,16 @@ def tells_status_alone(new: str, old: str) -> bool:
     return bool(_STATUS_ALONE_ZH.match(new)) and not _COUPLE_ZH.search(old)
 
 
+_MONTH_ZH = re.compile(r"(?<!\d)(\d{1,2}|[一二三四五六七八九十]{1,2})月(?!份?工资)")
+_MOVED_ZH = re.compile("改|推迟|提前|延|挪|换")
+
+
+def names_other_month(new: str, old: str) -> bool:
+    """Whether somebody who cannot come in October says nothing of the visit in August."""
+    ours, theirs = ({*_MONTH_ZH.findall(text)} for text in (new, old))
+    return bool(ours and theirs) and not (ours & theirs or _MOVED_ZH.search(new))
+
+
 def _stands_beside(new: ClaimView, old: ClaimView, owners: tuple[str, ...]) -> bool:
     """Whether both hold, in any language: a plan and what came of it, who people are and whether
     they talk, two tastes of things that have nothing in common."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice, takewhile
 
-from memoryhub.engines.local.chinese.endings import may_end_claim
+from memoryhub.engines.local.chinese.endings import find_ended_thing, may_end_claim
 from memoryhub.engines.local.chinese.subjects import is_kin
 from memoryhub.engines.local.claims.predicates import is_many_valued
 from memoryhub.engines.local.comparison.deciders import DecidersFile, get_shipped_deciders
@@ -23,7 +23,11 @@ from memoryhub.engines.local.comparison.life_changes import (
     gives_up_plan,
     opens_on_day,
 )
-from memoryhub.engines.local.comparison.matters import may_contradict, tells_status_alone
+from memoryhub.engines.local.comparison.matters import (
+    may_contradict,
+    names_other_month,
+    tells_status_alone,
+)
 from memoryhub.engines.local.comparison.pairs import (
     ClaimView,
     describe_pairs,
@@ -159,12 +163,14 @@ def _judge_candidate(
                 and ends[at] >= decider.act
                 and may_take_place(rows[at])
                 and not _is_of_relative(candidate, offered[at][1])
+                and not _is_of_neighbour(candidate, offered[at][1])
             ),
         )
         for at in sorted(range(len(rows)), key=lambda at: -ends[at])
         if ends[at] >= ask
         and _may_end(candidate, offered[at][1], aliases, likely=_is_likely(candidate, ends[at]))
         and not tells_status_alone(candidate.text, offered[at][1].text)
+        and not names_other_month(candidate.text, offered[at][1].text)
     ]
     shares = list(zip(slots, ends, strict=True))
     told = (
@@ -460,6 +466,13 @@ def _is_of_relative(new: ClaimCandidate, old: HeldClaim | ClaimCandidate) -> boo
     cousin's wedding is not one's own."""
     ended = new.polarity in ("ended", "denied")
     return not ended and is_kin(new.owner) and new.owner.startswith(f"{old.owner}的")
+
+
+def _is_of_neighbour(new: ClaimCandidate, old: HeldClaim | ClaimCandidate) -> bool:
+    """Whether what is over is only beside what the older claim tells of: the chemist's next to the
+    supermarket that somebody runs."""
+    over = find_ended_thing(new.text) if new.polarity == "ended" else new.text
+    return over != new.text and not may_end_claim(over, old.text)
 
 
 def _are_two_people(one: str, other: str, aliases: Collection[str]) -> bool:
