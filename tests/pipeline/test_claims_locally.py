@@ -329,3 +329,18 @@ def derive_one_call(tenant: Tenant, *lines: str) -> None:
 def test_a_couple_that_split_up_is_none_whoever_was_told_of(tenant: Tenant) -> None:
     derive_one_call(tenant, "My girlfriend Lucy is a vet.", "Lucy and I broke up.")
     assert get_status(tenant, "Lucy is Ana's girlfriend") == "superseded"
+
+
+def test_with_a_pet_that_died_ends_what_somebody_has_of_it(tenant: Tenant) -> None:
+    """However much else is known of them that is more like the news than that is."""
+    others = (
+        "我住在大连",
+        "我是电工",
+        "我每天吃硝苯地平",
+        "我女儿在读研",
+        "我开一辆朗逸",
+        "我对青霉素过敏",
+    )
+    derive_daily_lines(tenant, "我养了条狗叫大黄", *others, "大黄走了")
+    assert get_status(tenant, "养了条狗叫大黄") == "superseded"
+    assert get_status(tenant, "大黄是") == "superseded"

@@ -218,11 +218,16 @@ def judge_surely(
     **told: Any,
 ) -> bool:
     """Whether `new` ends `old` unasked, both of 小安 where no owner is named."""
-    kind = told.get("kind", "state")
     claim = HeldClaim(
-        "m1", old, held or "小安", "", SPOKEN, ClaimSlots(kind=kind), told.get("was", "holds"),
+        "m1",
+        old,
+        held or "小安",
+        "",
+        SPOKEN,
+        polarity=told.get("was", "holds"),
+        slots=ClaimSlots(kind=told.get("kind", "state")),
         said_at=SPOKEN,
-    )  # fmt: skip
+    )
     candidate = ClaimCandidate(
         "c1", new, owner or "小安", "小安", SPOKEN + timedelta(days=30), offered=("m1",),
         polarity=polarity, said=told.get("said", new), assisted=True,
