@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from memoryhub.engines.local.chinese.traditional import fold_traditional
 from memoryhub.engines.local.wordlists import ANIMALS, PEOPLE
 
 # "now": what holds; "former": what held before; "": what happened, or nothing that ends.
@@ -42,7 +43,7 @@ _FORMER_AFTER_PAST = (
 _FORMER_CHINESE = (
     r"以前|原来|原先|原本|从前|曾经|当初|那会|早先|旧的|老的|最[早先初开]|一开始|刚(?:开始|来)|第一次[跟和最]|头一年"
     r"|(?:的|那|小|年轻)时候|那(?:时|阵子|段)|(?<!\d)当年|(?<!怎么)(?<!咋)过去(?!怎么|要|得)"
-    r"|前(?=夫|妻|任|东家|公司|单位|[一两]个)|(?<=[老旧])(?:店|摊|搭档|公司|单位|房子|车)"
+    r"|前(?=夫|妻|任|东家|公司|单位|[一两]个|[男女]朋?友|室友|舍友|房东|领导|老板|上司|教练)|(?<=[老旧])(?:店|摊|搭档|公司|单位|房子|车)"
     r"|上一?(?=[个任份家辆台部])(?!.?(?:月|周|年|星期|礼拜|季|学期))|之前(?!.{0,4}[要得先吃喝])"
     # 换车前, 退休前, 去南湖前
     r"|(?:[换涨降搬停跳离结辞转调生来去]|怀孕|开店|退休|毕业|出国)[^\s前目]{0,6}前(?![天面台后])"
@@ -141,6 +142,10 @@ _OWNED_ROLE = re.compile(
     re.I,
 )
 _OWN_ROLE_ZH = re.compile(r"[我俺咱他她](?:们)?(?:家)?的?(?:现在的?|新的?)?(?P<role>\w{1,6})$")
+# Who was that before: a 前夫 is called so now.
+_FORMER_ROLE_ZH = re.compile(
+    r"^(?:前|(?:以前|之前|原来|原先)的?|上一?[个任]的?)(?=[男女]朋?友|室友|舍友|房东|领导|老板|上司|主管|经理|教练|班主任|校长|导师)"
+)
 _AT_PRESENT = re.compile(
     r" (?:now|currently|rn|these days|at the moment|right now|nowadays|before|previously"
     r"|originally|back then|at first)$",
@@ -210,13 +215,14 @@ def find_asked_identity(question: str) -> AskedIdentity | None:
     if len(question) > _MOST_CHARACTERS:
         return None
     if called := _CALLED.search(question):
-        return AskedIdentity(role=(called["role"] or called["of"] or called["zh"]).lower())
+        role = called["role"] or called["of"] or called["zh"]
+        return AskedIdentity(role=_FORMER_ROLE_ZH.sub("", role).lower())
     found = _WHO_IS.match(question)
     if found is None:
         return None
     who = found["who"] or found["who_zh"] or found["zh_who"]
     if own := _OWN_ROLE_ZH.match(who):
-        return AskedIdentity(role=own["role"])
+        return AskedIdentity(role=_FORMER_ROLE_ZH.sub("", own["role"]))
     if owned := _OWNED_ROLE.search(_AT_PRESENT.sub("", who)):
         return AskedIdentity(role=(owned["own"] or owned["role"]).lower())
     return None if _NO_NAME.search(who) else AskedIdentity(name=who)
@@ -250,6 +256,7 @@ def find_asked_tense(question: str) -> AskedTense:
 def asks_for_past(question: str) -> bool:
     """Whether what is over may answer it: what was before, or who somebody is that may be it no
     more."""
+    question = fold_traditional(question)
     wanted = find_asked_identity(question)
     former = find_asked_tense(question) == "former" or asks_whether_still(question)
     return former or bool(wanted and wanted.name) or bool(_PET_NAMED_ZH.search(question))
@@ -303,6 +310,7 @@ def has_value(text: str, kind: ValueKind) -> bool:
 
 def is_about_subject(question: str) -> bool:
     """About the asker, or somebody it does not name ("she", "the user"), and nobody of theirs."""
+    question = fold_traditional(question)
     if len(question) > _MOST_CHARACTERS:
         return False
     told = _FIRST_PERSON.search(question) or _THIRD_PERSON.search(question)

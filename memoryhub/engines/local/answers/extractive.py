@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from memoryhub.engines.local.answers.asked import (
@@ -90,6 +91,7 @@ from memoryhub.engines.local.answers.tenses import (
 from memoryhub.engines.local.answers.told_changes import ToldChange, find_change
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.chinese.subjects import has_role, is_kin
+from memoryhub.engines.local.chinese.traditional import fold_traditional, list_written_forms
 from memoryhub.engines.local.language import LanguageCode, detect_read_language
 from memoryhub.engines.local.wordlists import ANIMALS, split_words
 from memoryhub.engines.types import GroundedAnswer, Quote
@@ -212,7 +214,30 @@ _NOTHING_FOUND = {"en": "I found nothing about that.", "zh": "没有找到相关
 def answer_from_quotes(
     question: str, quotes: Sequence[Quote], *, subject: str = ""
 ) -> GroundedAnswer:
-    """From the quotes, best first; abstains when none bears on the question."""
+    """From the quotes, best first; abstains when none bears on the question. Traditional characters
+    are read as simplified ones, and the answer is put into those that the memories are told in."""
+    written = [question, *(quote.text for quote in quotes)]
+    if all(fold_traditional(text) == text for text in written):
+        return _answer_simplified(question, quotes, subject)
+    folded = [
+        replace(
+            quote,
+            text=fold_traditional(quote.text),
+            speaker=fold_traditional(quote.speaker),
+            owner=fold_traditional(quote.owner),
+            object=fold_traditional(quote.object),
+            replaced=fold_traditional(quote.replaced),
+        )
+        for quote in quotes
+    ]
+    found = _answer_simplified(fold_traditional(question), folded, fold_traditional(subject))
+    if not found.used:
+        return found
+    forms = list_written_forms(quotes[at].text for at in found.used)
+    return replace(found, text=found.text.translate(forms))
+
+
+def _answer_simplified(question: str, quotes: Sequence[Quote], subject: str) -> GroundedAnswer:
     # "whats her job": whoever types in a hurry leaves the apostrophe out.
     known = [quote.text[:_READ] for quote in quotes[:_LOOKED_AT]]
     question = _HURRIED.sub(r"\1 is", correct_typos(question[:_READ], known))
@@ -324,6 +349,7 @@ def _is_owner(whose: str, owner: str, subject: str) -> bool:
 _ONE_AT_A_TIME = split_words("""
     boss manager supervisor landlord landlady doctor dentist gp coach teacher flatmate roommate
     housemate girlfriend boyfriend partner wife husband therapist tutor
+    男朋友 女朋友 男友 女友 对象 室友 舍友 房东 领导 老板 上司 主管 经理 教练 班主任 校长 导师
 """)
 # Words for what is one and the same to somebody.
 _ALIKE_ROLES = tuple(
@@ -514,7 +540,8 @@ def _answer_with_likeliest(
             or (e[0] >= _MOST_LIKELY and _names_anybody(e[1].text, names))
         ]
     telling = (
-        _list_likely(asked, quotes, telling, decider.get_bar(language) * far)
+        _find_left_job(asked, quotes, telling)
+        or _list_likely(asked, quotes, telling, decider.get_bar(language) * far)
         or tell_latest(asked, quotes, telling)
         or _find_earlier_job(asked, quotes, telling)
     )
@@ -603,6 +630,23 @@ def _put_own_first(
     )
     first = next(own, None)
     return [first, *telling] if first else [*telling]
+
+
+def _find_left_job(
+    asked: QuestionTerms, quotes: Sequence[Quote], weighed: Sequence[Weighed]
+) -> list[Weighed]:
+    """Of who is asked in Chinese where they worked before, the job that was left last, also where
+    it was told as a trade: "在设计公司当插画师"."""
+    if not (_BEFORE_NOW_ZH.search(asked.text) and _JOB & {*asked.predicates}):
+        return []
+    left = [
+        (until, each)
+        for each in weighed
+        if (until := quotes[each[1].quote].until)
+        and quotes[each[1].quote].predicate in _JOB
+        and quotes[each[1].quote].owner in asked.people
+    ]
+    return [max(left, key=lambda each: each[0])[1]] if left else []
 
 
 def _find_earlier_job(

@@ -52,6 +52,7 @@ from memoryhub.engines.local.chinese.rules import (
 )
 from memoryhub.engines.local.chinese.statements import Statement, StatementReader
 from memoryhub.engines.local.chinese.subjects import Subject
+from memoryhub.engines.local.chinese.traditional import fold_traditional, list_written_forms
 from memoryhub.engines.local.claims.predicates import HOME_AND_JOB
 from memoryhub.engines.local.dates.past import find_stated_end, widen_range
 from memoryhub.engines.local.wordlists import split_words
@@ -137,8 +138,75 @@ def extract_from_exchange(
 ) -> Extraction:
     """One construction of the exchange's Chinese utterances; facts only from people's turns.
 
-    `restated`: by handle, what was written down to be kept.
+    `restated`: by handle, what was written down to be kept. Traditional characters are read as
+    simplified ones, and what is told of them is put into the writer's own.
     """
+    said = [u.text for u in (*exchange.history, *exchange.utterances)]
+    if all(fold_traditional(text) == text for text in said):
+        return _extract_simplified(exchange, restated)
+    spoke = (u.speaker for u in (*exchange.history, *exchange.utterances))
+    names = {
+        fold_traditional(name): name
+        for name in (*exchange.names, *exchange.participants, *spoke, exchange.subject)
+    }
+    folded = replace(
+        exchange,
+        utterances=[_fold_utterance(u) for u in exchange.utterances],
+        history=[_fold_utterance(u) for u in exchange.history],
+        participants=[fold_traditional(name) for name in exchange.participants],
+        subject=fold_traditional(exchange.subject),
+        names=[fold_traditional(name) for name in exchange.names],
+    )
+    return _write_as_told(_extract_simplified(folded, restated), exchange, names)
+
+
+def _fold_utterance(told: Utterance) -> Utterance:
+    return replace(told, speaker=fold_traditional(told.speaker), text=fold_traditional(told.text))
+
+
+def _write_as_told(found: Extraction, exchange: Exchange, names: Mapping[str, str]) -> Extraction:
+    """What was read of folded texts, in the characters of those who wrote them. `names`: as they
+    are written, by how they were read."""
+    forms = list_written_forms(u.text for u in (*exchange.history, *exchange.utterances))
+    known = [(read, name) for read, name in names.items() if read and read != name]
+
+    def write(text: str) -> str:
+        for read, name in known:
+            text = text.replace(read, name)
+        return text.translate(forms)
+
+    said = {u.handle: u.text for u in exchange.utterances}
+    facts = tuple(
+        replace(
+            fact,
+            text=write(fact.text),
+            owner=write(fact.owner),
+            speaker=write(fact.speaker),
+            subject=write(fact.subject),
+            verb=write(fact.verb),
+            object=write(fact.object),
+            complement=write(fact.complement),
+            event=fact.event and replace(fact.event, text=write(fact.event.text)),
+        )
+        for fact in found.facts
+    )
+    note = found.note and replace(
+        found.note,
+        keywords=tuple(map(write, found.note.keywords)),
+        context=write(found.note.context),
+    )
+    times = {
+        handle: tuple(
+            replace(time, text=said[handle][time.at : time.at + len(time.text)])
+            for time in found_of
+        )
+        for handle, found_of in found.times.items()
+    }
+    entities = tuple(replace(each, name=write(each.name)) for each in found.entities)
+    return replace(found, facts=facts, note=note, times=times, entities=entities)
+
+
+def _extract_simplified(exchange: Exchange, restated: Mapping[str, RestatedText]) -> Extraction:
     speakers = (utterance.speaker for utterance in exchange.utterances)
     told = [*exchange.history, *exchange.utterances]
     introduced = (fact.owner for u in told for fact in read_introductions(u))

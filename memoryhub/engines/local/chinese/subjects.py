@@ -225,7 +225,7 @@ _DONE_WORDS = split_words(
 
 
 # And with another verb behind them: "毕业去青岛上班".
-_DONE_FIRST = split_words("毕业 回家 回国 回老家 出院 退休 住院 跳槽 创业 辞职 离职 下班 放学 放假")
+_DONE_FIRST = split_words("毕业 回家 回国 回老家 出院 退休 住院 跳槽 创业 辞职 离职 下班 放学 放假 吃素 住校 同居 读研")
 
 
 def _is_nominal(words: tuple[TaggedWord, ...], place: int) -> bool:
@@ -234,7 +234,7 @@ def _is_nominal(words: tuple[TaggedWord, ...], place: int) -> bool:
     after, kind = words[place + 1] if place + 1 < len(words) else ("", "")
     done = after in ("了", "过", "着") and (len(word) == 1 or tag == "vn" or word in _DONE_WORDS)
     done = done or (word in _DONE_WORDS and kind.startswith(("m", "t", "x")))
-    done = done or (word in _DONE_FIRST and (after == "了" or kind in ("v", "p")))
+    done = done or (word in _DONE_FIRST and (after == "了" or kind in ("v", "p", "")))
     if word[0] in "姓叫" or done or word == "有点":
         return False
     if after == "的":

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from memoryhub.engines.local.chinese import rules
+from memoryhub.engines.local.chinese.traditional import fold_traditional
 from memoryhub.engines.local.dates.calendar import COUNT_WORDS
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.local.wordlists import COUNTABLE_NOUNS, EVENTS, JOBS, split_words
@@ -411,7 +412,7 @@ _SCHEDULE_QUESTION = re.compile(
 def find_question_predicates(question: str) -> tuple[str, ...]:
     """The keys a question asks for, English or Chinese: ("她住在哪里？") → ("lives_in",)."""
     if detect_language(question) == "zh":
-        return rules.find_question_predicates(question)
+        return rules.find_question_predicates(fold_traditional(question))
     asked = _QUESTION_PATTERNS.items()
     keys = [key for key, pattern in asked if re.search(pattern, question, re.I)]
     for pattern, prefix in (

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, takewhile
 
 from memoryhub.engines.local.chinese.endings import find_ended_thing, may_end_claim
 from memoryhub.engines.local.chinese.subjects import is_kin
+from memoryhub.engines.local.chinese.traditional import fold_traditional
 from memoryhub.engines.local.claims.predicates import is_many_valued
 from memoryhub.engines.local.comparison.deciders import DecidersFile, get_shipped_deciders
 from memoryhub.engines.local.comparison.exchanges import find_given_up
@@ -45,6 +47,7 @@ from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import (
     ClaimCandidate,
     ClaimComparison,
+    ClaimSlots,
     ClaimVerdict,
     HeldClaim,
     NamePair,
@@ -92,6 +95,7 @@ class ClaimRules:
     def resolve_claims(self, comparison: ClaimComparison) -> list[ClaimVerdict]:
         """What new claims do to those offered, and what wishes to forget are about. What was
         learned acts where it is sure; `sure` False: a person is to say."""
+        comparison = _fold_comparison(comparison)
         held = {claim.handle: claim for claim in comparison.held}
         known: dict[str, HeldClaim | ClaimCandidate] = {**held}
         known |= {c.handle: c for c in comparison.candidates}
@@ -108,6 +112,41 @@ class ClaimRules:
         """Apart, unless both are names and one's words are all in the other: that is left open.
         Plain words ("the marathon" beside "Madrid marathon") are no second name of anything."""
         return {p.handle: False for p in pairs if not _may_be_one(p.left, p.right)}
+
+
+def _fold_comparison(comparison: ClaimComparison) -> ClaimComparison:
+    """With simplified characters for traditional ones: verdicts have none of the words."""
+
+    def fold_slots(slots: ClaimSlots) -> ClaimSlots:
+        return replace(
+            slots, verb=fold_traditional(slots.verb), object=fold_traditional(slots.object)
+        )
+
+    return replace(
+        comparison,
+        candidates=[
+            replace(
+                each,
+                text=fold_traditional(each.text),
+                owner=fold_traditional(each.owner),
+                speaker=fold_traditional(each.speaker),
+                said=fold_traditional(each.said),
+                slots=fold_slots(each.slots),
+            )
+            for each in comparison.candidates
+        ],
+        held=[
+            replace(
+                each,
+                text=fold_traditional(each.text),
+                owner=fold_traditional(each.owner),
+                slots=fold_slots(each.slots),
+            )
+            for each in comparison.held
+        ],
+        subject=fold_traditional(comparison.subject),
+        aliases=tuple(map(fold_traditional, comparison.aliases)),
+    )
 
 
 def _may_be_one(left: str, right: str) -> bool:
