@@ -182,7 +182,7 @@ _TELLS_PAST_ZH = re.compile(
 )
 # Of a question whether something goes on, what says nothing of what that is.
 _STILL_CHARACTERS = frozenset("我俺他她你的还在吗么嘛有去是了现这那家要会能想没不，。？? ")
-_ASKS_CODE_ZH = re.compile("号|密码|邮箱|车牌|账户")
+_ASKS_CODE_ZH = re.compile("手机号|电话|号码|邮箱|微信|密码|车牌|账[号户]|卡号|QQ")
 _CODE = re.compile(r"[A-Za-z0-9@._-]{4,}")
 _ASKS_WHOSE_ZH = re.compile("谁|哪个|哪些人|什么人|家里")
 # Less likely than somebody else's by no more than this share.
@@ -721,8 +721,8 @@ def _list_likely(
     if len(asked.stems) == 1 and (named := [e for e in weighed if e[1].coverage >= _ALL]):
         # "kayak?": a single word is no question that a decider could weigh.
         return [each for each in named if each[0] >= _KIND_SHARE * bar]
-    if _ASKS_CODE_ZH.search(asked.text):
-        told = [e for e in weighed if e[1].coverage >= _ALL and _CODE.search(e[1].text)]
+    if code := _ASKS_CODE_ZH.search(asked.text):
+        told = [e for e in weighed if code[0] in e[1].text and _CODE.search(e[1].text)]
         if told and told[0][0] >= _KIND_SHARE * bar:
             return told
     if _ASKS_WHO_DOES.match(asked.text) and len(asked.stems) > 1:

@@ -235,7 +235,7 @@ def find_asked_relative(question: str, told: Iterable[str]) -> AskedRelative | N
             return None
         naming = re.compile(
             rf"(?:{called})(?:叫|名叫|名字叫|名字是)(?P<after>\w{{1,4}}?)(?=[，。,.了的]|$)"
-            rf"|(?P<before>\w{{1,4}}?)是\w{{1,6}}?的?(?:{called})"
+            rf"|(?P<before>[A-Za-z]{{2,12}}|\w{{1,4}}?)是\w{{1,6}}?的?(?:{called})"
         )
     else:
         return None

@@ -225,7 +225,9 @@ _DONE_WORDS = split_words(
 
 
 # And with another verb behind them: "毕业去青岛上班".
-_DONE_FIRST = split_words("毕业 回家 回国 回老家 出院 退休 住院 跳槽 创业 辞职 离职 下班 放学 放假 吃素 住校 同居 读研")
+_DONE_FIRST = split_words("""
+    毕业 回家 回国 回老家 出院 退休 住院 跳槽 创业 辞职 离职 下班 放学 放假 吃素 住校 同居 读研
+""")
 
 
 def _is_nominal(words: tuple[TaggedWord, ...], place: int) -> bool:
