@@ -254,6 +254,7 @@ def test_a_leave_and_a_day_off_are_over(new: str, old: str) -> None:
     [
         ("小安现在周二也开了。", "小安店里周一休息。"),
         ("小安周一也去健身。", "小安店里周一休息。"),
+        ("小安周一也开会了。", "小安店里周一休息。"),
         ("小安周一也开了。", "小安店里周一周二休息。"),
         ("小安想周一也开门。", "小安店里周一休息。"),
         ("小安的暑假作业写完了。", "小安在休产假。"),
@@ -375,6 +376,13 @@ def test_ones_own_day_comes_before_a_cousins() -> None:
     cousin = hold("小安的表妹婚礼改期 10月12。", "小安的表妹", 30)
     assert ask("我婚礼哪天", cousin, mine).used == (1,)
     assert ask("我表妹婚礼哪天", cousin, mine).used == (0,)
+
+
+def test_ones_own_address_is_not_that_of_ones_wife() -> None:
+    mine = hold("小安邮箱是xiaoan@qq.com。")
+    hers = hold("小安的老婆邮箱现在是zhen@163.com。", "小安的老婆", 30)
+    assert ask("我邮箱多少", hers, mine).used == (1,)
+    assert ask("我老婆邮箱多少", hers, mine).used == (0,)
 
 
 def test_a_relative_who_was_never_told_of_is_not_known() -> None:

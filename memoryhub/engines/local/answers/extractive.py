@@ -625,11 +625,11 @@ def _put_own_first(
         (chance, each)
         for likely, each in weighed
         if quotes[each.quote].owner == asked.subject
-        and likely >= _HOLDS_SHARE * chance
-        and each.coverage >= best.coverage
+        and (likely >= _HOLDS_SHARE * chance or each.coverage >= best.coverage > 0)
     )
     first = next(own, None)
-    return [first, *telling] if first else [*telling]
+    beside = [each for each in telling if not is_kin(quotes[each[1].quote].owner)]
+    return [first, *beside] if first else [*telling]
 
 
 def _find_left_job(
