@@ -75,6 +75,7 @@ from memoryhub.engines.local.answers.relatives import (
 from memoryhub.engines.local.answers.tenses import (
     ASKING,
     GONE,
+    HOLDS_SHARE,
     LONG_AGO,
     NAME_INSIDE,
     Weighed,
@@ -185,8 +186,6 @@ _STILL_CHARACTERS = frozenset("我俺他她你的还在吗么嘛有去是了现�
 _ASKS_CODE_ZH = re.compile("手机号|电话|号码|邮箱|微信|密码|车牌|账[号户]|卡号|QQ")
 _CODE = re.compile(r"[A-Za-z0-9@._-]{4,}")
 _ASKS_WHOSE_ZH = re.compile("谁|哪个|哪些人|什么人|家里")
-# Less likely than somebody else's by no more than this share.
-_HOLDS_SHARE = 0.25
 _DAYS_AND_MONTHS = split_words("""
     Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June
     July August September October November December
@@ -625,7 +624,7 @@ def _put_own_first(
         (chance, each)
         for likely, each in weighed
         if quotes[each.quote].owner == asked.subject
-        and (likely >= _HOLDS_SHARE * chance or each.coverage >= best.coverage > 0)
+        and (likely >= HOLDS_SHARE * chance or each.coverage >= best.coverage > 0)
     )
     first = next(own, None)
     beside = [each for each in telling if not is_kin(quotes[each[1].quote].owner)]
@@ -848,7 +847,7 @@ def _is_present_alone(
     if over or _TELLS_PAST_ZH.search(best.text) or find_asked_tense(best.text) == "former":
         return False
     told = quote.said_at or LONG_AGO
-    beside = (e for c, e in telling[1:] if c >= _HOLDS_SHARE * chance)
+    beside = (e for c, e in telling[1:] if c >= HOLDS_SHARE * chance)
     return not any(
         quotes[e.quote].until
         or _TELLS_PAST_ZH.search(e.text)

@@ -59,7 +59,7 @@ ASKING = split_words("""
     about tell know remember say think mean remind again anything something still yet
 """)
 # And what holds beside what tells that something is over, as a share of the latter's chance.
-_HOLDS_SHARE = 0.25
+HOLDS_SHARE = 0.25
 # So much of what was read of a message is told in it word by word.
 _MOST_SHARED = 0.7
 _HOME = frozenset({"lives_in", "address"})
@@ -117,7 +117,7 @@ def _put_replaced_first(
     over = [e for e in weighed if quotes[e[1].quote].until is not None]
     replaced = quotes[best.quote].replaced
     before = [(chance, e) for _, e in over if replaced and quotes[e.quote].text == replaced]
-    likely = [e for e in over if e[0] >= _HOLDS_SHARE * chance]
+    likely = [e for e in over if e[0] >= HOLDS_SHARE * chance]
     if best.coverage and _TELLS_CHANGE.search(best.text):
         likely = [e for e in likely if e[1].coverage >= best.coverage] or [telling[0]]
     return before[:1] or likely[:1] or [*telling]
@@ -152,7 +152,7 @@ def _put_holding_first(
     if kind is None or not quotes[best.quote].tells_end:
         return lasting or [*telling]
     holding = (e for e in lasting if not quotes[e[1].quote].tells_end)
-    holding = (e for e in holding if e[0] >= _HOLDS_SHARE * chance)
+    holding = (e for e in holding if e[0] >= HOLDS_SHARE * chance)
     if first := next((e for e in holding if kind.tells.search(e[1].text)), None):
         return [first]
     message = _find_message(best, weighed, quotes)

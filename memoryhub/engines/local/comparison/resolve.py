@@ -209,7 +209,10 @@ def _judge_candidate(
         if ends[at] >= ask
         and _may_end(candidate, offered[at][1], aliases, likely=_is_likely(candidate, ends[at]))
         and not tells_status_alone(candidate.text, offered[at][1].text)
-        and not names_other_month(candidate.text, offered[at][1].text)
+        and not (
+            offered[at][1].polarity == "planned"
+            and names_other_month(candidate.text, offered[at][1].text)
+        )
     ]
     shares = list(zip(slots, ends, strict=True))
     told = (
