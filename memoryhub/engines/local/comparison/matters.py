@@ -131,7 +131,7 @@ _MOVED_ZH = re.compile("改|推迟|提前|延|挪|换")
 
 
 def names_other_month(new: str, old: str) -> bool:
-    """Whether a claim is of another month than a plan, and moves nothing: who cannot come in October
+    """Whether it is of another month than a plan, and moves nothing: who cannot come in October
     says nothing of the visit in August."""
     ours, theirs = ({*_MONTH_ZH.findall(text)} for text in (new, old))
     return bool(ours and theirs) and not (ours & theirs or _MOVED_ZH.search(new))
