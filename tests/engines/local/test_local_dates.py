@@ -83,6 +83,16 @@ def find_time(text: str) -> TimeSpan:
         ("Some guy called Damon takes over in July.", "2024-07-01", "2024-08-01", "month"),
         ("We loved moving in July.", "2023-07-01", "2023-08-01", "month"),
         ("I moved in 2019.", "2019-01-01", "2020-01-01", "year"),
+        # What stands behind a comma says less of a time than what it is told with.
+        ("Cal is leaving us at Christmas, gutted.", "2024-12-25", "2024-12-26", "day"),
+        ("Ife is coming home in April, she found a post.", "2025-04-01", "2025-05-01", "month"),
+        ("Rhys got his grades, off to college in April.", "2025-04-01", "2025-05-01", "month"),
+        ("I've found a studio for 790, moving on the 24th.", "2024-05-24", "2024-05-25", "day"),
+        ("I got the keys, moved in on the 4th.", "2024-05-04", "2024-05-05", "day"),
+        ("I've felt better since the move in April.", "2024-04-01", "2024-05-01", "month"),
+        ("We move in April.", "2025-04-01", "2025-05-01", "month"),
+        ("Moving from Hull in April, I got a post.", "2025-04-01", "2025-05-01", "month"),
+        ("Moving in April was hard.", "2024-04-01", "2024-05-01", "month"),
         ("I grew up in the 1990s.", "1990-01-01", "2000-01-01", "decade"),
         ("I was born on the 5th of May 1990.", "1990-05-05", "1990-05-06", "day"),
         ("The wedding is 12 September next year.", "2025-09-12", "2025-09-13", "day"),
@@ -186,3 +196,8 @@ def test_before_the_first_year_there_is_nothing() -> None:
 
 def test_a_team_is_no_day() -> None:
     assert not find_times("He moved to the 1st team.", AT)
+
+
+def test_evenings_that_come_round_are_no_date() -> None:
+    assert not find_times("I do choir on Wednesday evenings.", AT)
+    assert find_times("We met on Wednesday evening.", AT)

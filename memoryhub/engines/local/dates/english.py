@@ -435,6 +435,8 @@ def _resolve_which_holiday(match: re.Match[str], moment: TimeContext) -> DateRan
 @_register_rule(
     r"(?:on )?(?P<x>(?P<weekday>"
     rf"{_build_alternation({k: v for k, v in WEEKDAYS.items() if len(k) > 4})}){_DAY_PART})"
+    # "Wednesday evenings" come round.
+    r"(?![ -](?:morning|afternoon|evening|night)s\b)"
     # "Tuesday 10 March" is that day.
     rf"(?!,? (?:the )?(?:[0-3]?\d(?:st|nd|rd|th)?,? (?:of )?(?:{_MONTH_NAMES})"
     rf"|(?:{_MONTH_NAMES})\.? (?:the )?[0-3]?\d)\b|,? the [0-3]?\d(?:st|nd|rd|th)\b)"

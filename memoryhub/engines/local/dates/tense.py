@@ -17,10 +17,13 @@ _FUTURE = (
     r"|excited about|have an?|have my|is on|are on|leave for|starts|let's|due|getting|day is"
     r"|opens|closes|begins|ends|expires|finishes|arrives|leaves|returns|retires|graduates"
     r"|takes over|hands over|runs out"
-    r"|starting|i start|moves?(?: back)? (?:in|out|to|into)|(?:comes?|goes|go) (?:back|home|over)"
+    r"|starting|i start|(?<!\bthe )(?<!\bour )(?<!\bmy )moves?(?: back)? (?:in|out|to|into)"
+    r"|(?:comes?|goes|go) (?:back|home|over)"
     r"|date is|decided to|agreed to|about to|(?:have|['’]ve) got (?:an?|the|my)"
-    r"|(?:am|are|is|['’](?:m|re|s)) (?:having|seeing|meeting|leaving|starting|moving|flying|hosting"
-    r"|visiting|off to)"
+    r"|(?:am|are|is|im|['’](?:m|re|s)) (?:having|seeing|meeting|leaving|starting|moving|flying"
+    r"|hosting|visiting|coming|going|returning|arriving|travelling|retiring|joining|opening"
+    r"|closing|getting|quitting|switching)"
+    r"|off to"
     # "We took the flat, moving on 5 December"; but "we loved flying in May".
     r"|(?<=[,;:–-] )(?:moving|flying|leaving|arriving|returning|landing|sailing|travell?ing"
     r"|getting married|launching|opening)"
@@ -49,6 +52,10 @@ _IRREGULAR_PASTS = (
     r"|sold|spoke|split (?:up|with|from)|stole|stood|struck|swam|swore|threw|tore|understood"
     r"|woke|wore"
 )
+# "Found a studio, moving on the 24th": who leaves out that they are about to.
+_SETTING_OUT = (
+    r"(?:(?<=, )|(?<=^ )|^)(?:moving|leaving|flying|starting|travelling|heading|going|coming)"
+)
 _PAST = (
     r"was|were|wasn't|weren't|did|didn't|had|went|got|took|made|saw|met|came|been|ate|bought|found"
     r"|felt|left|lost|won|ran|gave|said|told|taught|wrote|began|heard|spent|drove|flew|since"
@@ -60,13 +67,15 @@ _PAST = (
     r"\w{2,}ed"
 )
 _CUE = re.compile(
-    rf"(?:\b|(?=['’]))(?:(?P<put_off>{_PUT_OFF})|(?P<arranged>{_ARRANGED})|(?P<future>{_FUTURE})"
+    rf"(?:\b|(?=['’]))(?:(?P<put_off>{_PUT_OFF})|(?P<arranged>{_ARRANGED})"
+    rf"|(?P<future>{_FUTURE}|{_SETTING_OUT})"
     rf"|(?P<past>{_PAST}))\b",
     re.I,
 )
 _PERFECT = re.compile(r"\b(?:have|has|'ve|’ve|haven't|hasn't|been|known|now)\b|’ve|'ve", re.I)
 # From when something will be so, or how long it goes on: "three days a week from January".
 _BOUND = re.compile(r"\b(?:from|starting|as of|until|till|'?til) (?:the )?$", re.I)
+_CLAUSE_BREAK = re.compile(r"(?:^|\D),")
 _SENTENCE_BREAK = re.compile(r"[.!?\n]")
 
 _DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
@@ -99,7 +108,7 @@ def detect_tense(text: str, position: int) -> Tense:
     if not cues:
         ahead = _BOUND.search(text[start:position]) and not perfect
         return Tense("future" if ahead else "open", perfect)
-    nearest = min(cues, key=lambda cue: abs(cue.start() + start - position))
+    nearest = min(cues, key=lambda cue: _measure_distance(cue, sentence, position - start))
     if nearest["put_off"]:
         return Tense("future", perfect)
     looks: tuple[Literal["arranged", "future", "past"], ...] = ("arranged", "future", "past")
@@ -111,6 +120,13 @@ def _is_name(cue: re.Match[str], sentence: str) -> bool:
     written = cue[0]
     within = bool(sentence[: cue.start()].strip())
     return written[0].isupper() and within and not written.isupper()
+
+
+def _measure_distance(cue: re.Match[str], sentence: str, at: int) -> tuple[bool, int]:
+    """How far a cue is from what stands at `at`: nothing behind a comma is as near as what is told
+    together with it ("Cal is leaving at Christmas, gutted")."""
+    between = sentence[min(cue.end(), at) : max(cue.start(), at)]
+    return _CLAUSE_BREAK.search(between) is not None, abs(cue.start() - at)
 
 
 def is_repeated(text: str, position: int) -> bool:
