@@ -65,6 +65,9 @@ _MAX_FACTS = 20  # facts of an exchange (spec §16)
 _LASTS = re.compile(
     r"\b(?:still|ha(?:s|ve) had|until|til|till)\b|['’]ve had\b| now\.$"
     r"|\b(?:came|come|gone|went) through\b"
+    r"|\b(?:nearly|almost) (?:quit|left|gave|sold|lost|broke|split|\w{2,}ed)\b"
+    r"|\bwent (?:really |very |so )?(?:well|fine|ok(?:ay)?|great|badly|smoothly)\b"
+    r"|\b(?:broke|sprained|twisted|fractured) (?:his|her|their|my) \w+|\b(?:unpacked|settled in)\b"
     r"|\b(?:kept|(?:is|are|am) keeping|got accepted|booked|put (?:me|us|him|her|them) on)\b"
     r"|\b(?:is|are|am|been)(?: \w+){0,2} since\b|['’](?:m|s|re)(?: \w+){0,2} since\b",
     re.I,

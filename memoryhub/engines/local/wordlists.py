@@ -114,6 +114,12 @@ CHINESE_BREEDS = (
 )
 # A pattern: what opens a sentence and tells nothing.
 LEAD = r"^\W*(?:(?:so|and|oh|well|also|anyway|btw|by the way|hey|ok|okay|plus),? )*"
+# Patterns: departments that somebody works in, and hours that they work at.
+DEPARTMENTS = (
+    r"(?:customer )?support|qa|sales|marketing|(?:dev)?ops|operations|hr|finance|accounts|payroll"
+    r"|product|infra|security|logistics|reception|dispatch|[a-z]+ team"
+)
+SHIFTS = r"(?:(?:the )?(?:night|day|early|late|back) shift|nights|days|earlies|lates)"
 # A pattern: how most medicines are called.
 MEDICINE_NAME = (
     r"\b[a-z]{2,}(?:pril|olol|statin|formin|sartan|mycin|cillin|azole|oxetine|prazole|dipine"

@@ -89,7 +89,7 @@ def test_what_came_after_what_one_is_sick_of_is_told_with_it() -> None:
 
 def test_a_first_day_at_work_leaves_what_stands_behind_it() -> None:
     told = tell_texts("first day at saltworks done, my manager is called Ines, seems kind")
-    assert "user-31 started working at saltworks today." in told
+    assert "user-31 started working at Saltworks today." in told
     assert "user-31's manager is called Ines." in told
 
 

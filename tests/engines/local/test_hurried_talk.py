@@ -35,6 +35,15 @@ def tell_knowing(text: str, *names: str) -> list[FactCandidate]:
         ("my son has asthma and the nurse gave him a spacer", "User-31's son has asthma."),
         ("I have type 2 diabetes", "User-31 has type 2 diabetes."),
         ("maternity leave from 20 may", "User-31: maternity leave from 20 May."),
+        ("good news Amara starts Monday", "Amara starts Monday."),
+        ("big news - im pregnant", "User-31 is pregnant."),
+        ("my mums car broke down", "User-31's mum's car broke down."),
+        ("mr allen retired in july", "Mr Allen retired in July."),
+        ("mam is back home in neath", "User-31's mam is back home in Neath."),
+        ("my cousin dani works for asda", "User-31's cousin Dani works for Asda."),
+        ("amina's swimming is on thursdays", "Amina's swimming is on thursdays."),
+        ("Jayden's left, he wants to be a vet", "Jayden has left."),
+        ("Nana's painted the fence", "User-31's Nana has painted the fence."),
         ("diagnosed with coeliac in march", "User-31 was diagnosed with coeliac in March."),
         (
             "the physio offered me a belt but I said no",
@@ -58,6 +67,11 @@ def test_what_is_typed_in_a_hurry_is_read(text: str, told: str) -> None:
         ("The kids were sleeping when I got in.", "we"),
         ("I sent it to HR and IT and QA.", "hr "),
         ("We met two mums in the park.", "mum is"),
+        ("Good news is hard to find in Leeds.", "user-31: is"),
+        ("dad literaly cried at work", "literaly is"),
+        ("The shop's left open at night.", "has left"),
+        ("Tom's given a raise every year.", "has given"),
+        ("Amina's swimming in the sea.", "amina's"),
     ],
 )
 def test_what_only_looks_like_it_stays(text: str, untold: str) -> None:
@@ -177,3 +191,40 @@ def test_what_was_done_once_or_by_another_ends_nothing(text: str) -> None:
 )
 def test_who_is_new_is_known_by_name_without_an_i(text: str, told: str) -> None:
     assert told.lower() in [each.lower() for each in tell_texts(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("i start at northfold on monday", "works_at", "Northfold"),
+        ("i work at brightwell as a joiner", "works_at", "Brightwell"),
+        ("ive moved to cardiff", "lives_in", "Cardiff"),
+        ("26, barista in tucson, saving up for a car", "works_as", "barista"),
+        ("58, long haul trucker out of Amarillo, one dog, Waylon", "lives_in", "Amarillo"),
+        ("Hi there, Priya, UX designer at Lumo in Pune.", "works_at", "Lumo"),
+        ("fav food is poutine", "favourite_food", "poutine"),
+    ],
+)
+def test_names_in_small_letters_and_few_words_are_read(text: str, key: str, value: str) -> None:
+    found = {f.predicate_key: f.object or f.complement for f in tell(text)}
+    assert found.get(key) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "moved to pilates on thursdays",
+        "Choir has moved to Thursdays.",
+        "Our firm has moved to Leeds.",
+        "We moved into a meeting room in Leeds.",
+        "I almost moved to Leeds.",
+    ],
+)
+def test_what_moves_there_is_not_always_somebody_s_home(text: str) -> None:
+    assert not [f for f in tell(text) if f.predicate_key == "lives_in"]
+
+
+@pytest.mark.parametrize("text", ["I nearly quit my job today", "we almost sold the house"])
+def test_what_nearly_happened_ended_nothing(text: str) -> None:
+    (found,) = tell(text)
+    assert (found.polarity, found.predicate_key) == ("holds", "")

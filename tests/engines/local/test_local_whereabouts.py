@@ -119,7 +119,7 @@ def test_he_and_she_are_whom_the_words_fit() -> None:
     told = [f.text for f in tell("Clara and I broke up. I'm at my aunt's place", "she kept Rolo")]
     assert told == ["Clara kept Rolo."]
     told = [f.text for f in tell("Clara got a puppy!! she named him Rolo, he's a beagle")]
-    assert told[-2:] == ["Clara named Clara's puppy Rolo.", "Clara's puppy is a beagle."]
+    assert told[-2:] == ["Rolo is Clara's puppy.", "Clara's puppy is a beagle."]
     told = [f.text for f in tell("My sister and my brother came over", "he is a pilot")]
     assert told == [f"{SPEAKER}'s brother is a pilot."]
 

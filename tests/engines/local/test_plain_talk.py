@@ -478,3 +478,60 @@ def test_who_hands_in_their_notice_has_left() -> None:
         "handed in my notice at La Verne", "user-31 handed in their notice at La Verne."
     )
     assert (found.predicate_key, found.polarity) == ("works_at", "ended")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "sold the van, got a Transit on finance, 320 a month",
+            ["User-31 sold the van.", "User-31 got a Transit on finance, 320 a month."],
+        ),
+        (
+            "My manager is Arjun and standup is at 9:30.",
+            ["User-31's manager is Arjun.", "User-31's standup is at 9:30."],
+        ),
+        (
+            "My supervisor is Professor Hollins and my contract runs until 2027.",
+            ["User-31's supervisor is Professor Hollins.", "User-31's contract runs until 2027."],
+        ),
+        (
+            "I sold the van and we got a new one.",
+            ["User-31 sold the van.", "User-31 and others got a new van."],
+        ),
+        (
+            "We were in Rome and Tom is in Paris now.",
+            ["User-31 and others were in Rome.", "Tom is in Paris now."],
+        ),
+        ("I said Al is in Leeds. He is in York.", ["Al is in York."]),
+    ],
+)
+def test_two_statements_in_one_breath_are_told_apart(text: str, told: list[str]) -> None:
+    assert [each[:1].upper() + each[1:] for each in tell_texts(text)] == told
+
+
+def test_where_somebody_moved_to_is_home_and_where_from_is_not() -> None:
+    (found,) = tell("I moved from Lyon to Bristol in January.")
+    assert (found.predicate_key, found.object) == ("lives_in", "Bristol")
+
+
+def test_how_long_it_goes_on_is_not_when_it_is() -> None:
+    (found,) = tell("off till january with my back")
+    assert (found.polarity, found.event) == ("holds", None)
+
+
+def test_what_is_so_now_is_not_of_the_day_told_before_it() -> None:
+    told = {
+        f.text: f.event for f in tell("Ife arrived on Friday and is staying with us until May.")
+    }
+    assert told["Ife is staying with user-31 and others until May."] is None
+
+
+def test_what_one_likes_of_a_season_is_no_plan() -> None:
+    (found,) = tell("I like skiing in winter.")
+    assert found.polarity == "holds"
+
+
+def test_when_a_job_ends_is_not_when_it_is_done() -> None:
+    found = {f.predicate_key: f for f in tell("Lars is a welder at Elm and retires in December.")}
+    assert found["works_as"].polarity == "holds"

@@ -51,9 +51,18 @@ def apply_correction(
         for earlier in (u for u in before if u.speaker == utterance.speaker):
             for said in _SENTENCE.findall(earlier.text):
                 if pattern.search(said) and who in said and "?" not in said:
-                    text = pattern.sub(new, said).strip()
+                    text = pattern.sub(_drop_repeated(new, old, said), said).strip()
                     return CompletedStatement(text, found.start(), found.end())
     return None
+
+
+def _drop_repeated(new: str, old: str, said: str) -> str:
+    """ "41" of "41 Ash Lane", where what was said goes on with the rest: "14 Ash Lane, flat 3"."""
+    behind = re.split(rf"\b{re.escape(old)}\b", said, maxsplit=1, flags=re.I)[-1].casefold()
+    words = new.split()
+    tails = (" ".join(words[at:]) for at in range(1, len(words)))
+    same = next((t for t in tails if re.match(rf" {re.escape(t.casefold())}\b", behind)), "")
+    return new[: len(new) - len(same)].strip()
 
 
 def _parse_change(sentence: str) -> tuple[str, str, str] | None:

@@ -62,6 +62,7 @@ from memoryhub.engines.local.grammar.polarity import (
     find_negations,
     is_event,
     is_negated,
+    is_only_near,
     is_particle,
 )
 from memoryhub.engines.local.grammar.rewrite import Voice, format_sentence, rewrite_tokens
@@ -78,6 +79,7 @@ from memoryhub.engines.local.grammar.verbs import (
     ACTIVITY_VERBS,
     LIFE_VERBS,
     LIKING_VERBS,
+    find_lemma,
     is_dictionary_noun,
     is_past_form,
 )
@@ -188,6 +190,7 @@ class _TurnReader:
             if unsaid or wants_help:
                 asked = clause.subject is None or clause.subject.lower_ == "you"
                 wanted = asked and self.turn.scene.assisted and clause.head.lemma_ in _DICTATING
+                wanted = wanted or salience.is_diagnosis(clause)
                 made = self._read_dictated(offset, clause, heads) if wanted else []
             elif chat or _is_refused(clause, own, act, alone=len(clauses) == 1):
                 made = self._read_inner(offset, clause, heads)
@@ -286,7 +289,8 @@ class _TurnReader:
         return [fact for fact in inner if fact]
 
     def _read_dictated(self, offset: int, clause: Clause, heads: set[int]) -> list[FactCandidate]:
-        """What an assistant is to say of the speaker: "say I speak Yoruba"."""
+        """What an assistant is to say of the speaker: "say I speak Yoruba"; what a doctor says of
+        them."""
         told = (t for t in clause.head.children if t.dep_ == "ccomp")
         built = (build_clause(t) for t in told if has_own_subject(t))
         return [fact for c in built if (fact := self._build_fact(offset, c, heads, {}))]
@@ -312,6 +316,8 @@ class _TurnReader:
                     seer = find_subject(clause, scene, found)
                     besides |= {clause.subject.text, *([seer.owner] if seer else [])}
                 known = find_antecedent(here, owners, before, scene, low, besides, heard)
+                if "'" not in known and _names_newcomer(token, clause):
+                    continue  # who has a name already is not given one
                 if known:
                     self.called[known] = woman
             elif low in _THINGS_POINTED_AT and _may_be_thing(token, clause):
@@ -324,6 +330,8 @@ class _TurnReader:
                     past = 0
                 spoken_of = [here, *self.earlier[:past]]
                 known = find_thing(spoken_of, scene, many=many)
+                if low == "one" and any(c.dep_ in ("det", "amod") for c in token.children):
+                    known = known.rpartition("'s ")[2].removeprefix("the ")  # "a new one"
                 if low == "they" and leads and scene.assisted:
                     known = find_relatives(spoken_of, scene) or known
                 if not known and past == 0 and clause.head.lemma_ == "be":
@@ -389,6 +397,18 @@ def _is_owner_of_role(token: Token, clause: Clause) -> bool:
     """ "his" in "Mrs Solheim is his teacher"."""
     role = token.head
     return token.dep_ == "poss" and role.dep_ == "attr" and role.head in clause.chain
+
+
+_NAMING_VERBS = frozenset({"call", "name", "christen"})
+
+
+def _names_newcomer(token: Token, clause: Clause) -> bool:
+    """ "him" in "they named him Rohan"."""
+    return (
+        token != clause.subject
+        and token.dep_ != "poss"
+        and clause.main.lemma_.lower() in _NAMING_VERBS
+    )
 
 
 def _may_be_thing(token: Token, clause: Clause) -> bool:
@@ -505,7 +525,8 @@ def _is_worth_keeping(draft: _ClauseDraft) -> bool:
     inside = _find_subject_positions(draft)
     rest = [t for t in draft.tokens if t.i not in inside and t not in draft.clause.chain]
     if draft.turn.scene.assisted:  # what of it is worth keeping was learned
-        return _tells_enough(draft) or any(salience.may_be_content(t) for t in rest)
+        told = _tells_enough(draft) or any(salience.may_be_content(t) for t in rest)
+        return told or bool(_classify_draft(draft).key)
     if draft.subject.who == "thing" and not _is_personal(draft):
         return bool(_classify_draft(draft).key)
     fronted = draft.clause.fronted
@@ -739,6 +760,8 @@ def _is_aside(token: Token) -> bool:
 
 
 def _classify_draft(draft: _ClauseDraft) -> Predicate:
+    if is_only_near(draft.clause):
+        return Predicate("")
     return classify_predicate(_build_reading(draft))
 
 
@@ -777,6 +800,7 @@ def _find_event(draft: _ClauseDraft) -> TimeSpan | None:
     """The time in the clause, else the only one of its sentence if that stands before it."""
     source = _locate_source(draft)
     inside = [t for t in draft.turn.times if source.start <= t.at < source.end]
+    inside = [t for t in inside if not _is_of_verb_taken_for_noun(draft, t)]
     if inside:
         bounds = tells_bound(draft.turn.utterance.text, inside[0]) and _is_so_now(draft.clause)
         return None if bounds else inside[0]
@@ -784,7 +808,22 @@ def _find_event(draft: _ClauseDraft) -> TimeSpan | None:
     start, end = span.start_char + draft.offset, span.end_char + draft.offset
     near = [t for t in draft.turn.times if start <= t.at < end]
     alone = len(near) == 1 and near[0].at < source.start
+    if alone and near[0].start > draft.turn.utterance.at and is_event(draft.clause):
+        return None  # "is coming home in October, she has found a post": that is done
     return near[0] if alone and not _is_ongoing(draft, near[0]) else None
+
+
+def _is_of_verb_taken_for_noun(draft: _ClauseDraft, time: TimeSpan) -> bool:
+    """ "December" in "works as an engineer and retires in December", a noun to the parser."""
+    named = next((t for t in draft.tokens if t.idx + draft.offset == time.at), None)
+    if named is None:
+        return False
+    first = named.head.left_edge.i if named.dep_ == "pobj" else named.left_edge.i
+    before = named.doc[max(0, first - 1)]
+    told = {before, named.head, named.head.head}
+    return any(
+        t.tag_ == "NNS" and t.dep_ == "conj" and find_lemma(t.lower_) in LIFE_VERBS for t in told
+    )
 
 
 def _is_so_now(clause: Clause) -> bool:
@@ -799,7 +838,10 @@ def _is_so_now(clause: Clause) -> bool:
 def _is_ongoing(draft: _ClauseDraft, time: TimeSpan) -> bool:
     """A present state beside a past time is not of that time: "… yesterday, and it hurts"; nor is
     what lasts of a coming one: "they visit next week, they live in Leeds"."""
-    now = draft.clause.head.tag_ in ("VBP", "VBZ") and not is_event(draft.clause)
+    head = draft.clause.head
+    aided = any(c.dep_ == "aux" and c.tag_ in ("VBP", "VBZ") for c in head.children)
+    going_on = head.tag_ == "VBG" and aided  # "is staying with us"
+    now = (head.tag_ in ("VBP", "VBZ") or going_on) and not is_event(draft.clause)
     lasts = draft.clause.main.lemma_.lower() in _LASTING_VERBS
     return now and (lasts or time.start <= draft.turn.utterance.at)
 

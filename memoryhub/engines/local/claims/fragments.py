@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.claims import salience
 from memoryhub.engines.local.claims.whereabouts import is_passing, is_place
+from memoryhub.engines.local.dates.past import tells_bound
 from memoryhub.engines.local.grammar.antecedents import list_things_said
 from memoryhub.engines.local.grammar.clauses import (
     SUBJECT_DEPENDENCIES,
@@ -43,6 +44,7 @@ _UNTELLING = split_words("""
     hello hi hey hiya
 """)
 _POINTING = split_words("it this that these those they he she there")
+_POINTED_TO = _POINTING | {"him", "her"}
 _POINTING_AT = split_words("this that these those")
 _NOT_ANY = split_words("no not never")
 # What they open tells when or why, and not how somebody is.
@@ -50,6 +52,7 @@ _BESIDE_THE_STATE = split_words("""
     after because before despite during for since than though until unlike till
 """)
 _ASKING = split_words("is are do does did")
+_STILL_TO_COME = frozenset({"will", "'ll", "’ll"})
 _GIVING_UP = re.compile(r"so much for\b", re.I)
 # "Back in Kent with my parents": a home, if nothing says that it is a visit.
 _HOUSED = re.compile(
@@ -152,7 +155,7 @@ def _says_something(run: Sequence[Token]) -> bool:
         return False
     subjects = [t for t in words if t.dep_ in SUBJECT_DEPENDENCIES]
     places = (*SUBJECT_DEPENDENCIES, "dobj", "pobj")
-    pointing = subjects and any(t.dep_ in places and t.lower_ in _POINTING for t in words)
+    pointing = subjects and any(t.dep_ in places and t.lower_ in _POINTED_TO for t in words)
     if salience.quotes_words(run) or _reports(words) or _shows(words):
         return False
     if bare or pointing or is_small_talk(run[0].doc[run[0].i : run[-1].i + 1].text):
@@ -184,12 +187,15 @@ def build_fragment(turn: ParsedTurn, offset: int, run: Sequence[Token]) -> FactC
         words = words[:1].lower() + words[1:]
     start, end = run[0].idx + offset, run[-1].idx + len(run[-1]) + offset
     inside = [t for t in turn.times if start <= t.at < end]
+    # "Off till January": that is how long, and not when.
+    bounded = bool(inside) and tells_bound(turn.utterance.text, inside[0])
+    ahead = bool(inside) and inside[0].start > turn.utterance.at and not bounded
     polarity: Polarity = "holds"
     if run[0].lower_ in _NOT_ANY:
         polarity = (
             "ended" if any(t.lower_ in ("more", "longer", "anymore") for t in run) else "denied"
         )
-    elif inside and inside[0].start > turn.utterance.at:
+    elif ahead or any(t.lower_ in _STILL_TO_COME for t in run):
         polarity = "planned"
     fact = FactCandidate(
         text=format_sentence(f"{lead} {words}".strip()),
@@ -201,7 +207,7 @@ def build_fragment(turn: ParsedTurn, offset: int, run: Sequence[Token]) -> FactC
         complement=words,
         kind="plan" if polarity == "planned" else "state",
         polarity=polarity,
-        event=inside[0] if inside else None,
+        event=inside[0] if inside and not bounded else None,
         confidence=_CONFIDENCE,
         sources=(SourceSpan(turn.utterance.handle, start, end),),
     )

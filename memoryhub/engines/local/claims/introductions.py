@@ -104,14 +104,15 @@ def _read_owner(token: Token) -> str:
 
 
 def _is_one_had(token: Token) -> bool:
-    """ "I have a son", and "One son" where that is all of an answer; "the vet"."""
+    """ "I have a son", and "One son" where that opens an answer or a part of a list; "the vet"."""
     if token.lower_ == "the":
         return True
     if token.lower_ not in _ONE_OF_MINE:
         return False
     had = token.head.dep_ == "dobj" and token.head.head.lemma_ in ("have", "get")
     own = had and any(c.lower_ in ("i", "we") for c in token.head.head.children)
-    return own or (token.lower_ == "one" and token.i == token.sent.start)
+    opens = token.i == token.sent.start or token.nbor(-1).text in _COMMAS
+    return own or (token.lower_ == "one" and opens)
 
 
 def _is_bare_role(token: Token) -> bool:
@@ -156,7 +157,10 @@ def _read_name(noun: Token, span: Span) -> list[Token]:
         right_behind = (
             not comma and not name and _is_capitalised(token, unless=(*_TIMES, *_PEOPLES))
         )
-        if not (tied or right_behind or _is_name_word(token)) or len(name) == _MOST_NAMES:
+        # "One dog, Waylon": a capital on no word that there is.
+        unknown = comma and _is_capitalised(token) and not is_dictionary_word(token.lower_)
+        named = right_behind or unknown or _is_name_word(token)
+        if not (tied or named) or len(name) == _MOST_NAMES:
             break
         name.append(token)
     after = rest[comma + len(name)] if comma + len(name) < len(rest) else None

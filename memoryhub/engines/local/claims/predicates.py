@@ -114,7 +114,7 @@ _MARITAL_STATUSES = {
     "divorce": "divorced", "separated": "separated", "single": "single", "widowed": "widowed",
     "engage": "engaged",
 }  # fmt: skip
-_FAVOURITE = re.compile(r"\bfavou?rite (?:\w+ )*?(\w+)$|\bfavou?rite (\w+)", re.I)
+_FAVOURITE = re.compile(r"\bfav(?:e|ou?rite)? (?:\w+ )*?(\w+)$|\bfav(?:e|ou?rite)? (\w+)", re.I)
 
 
 def classify_predicate(reading: ClauseReading) -> Predicate:
@@ -165,8 +165,13 @@ def _match_favourite(reading: ClauseReading) -> Predicate | None:
     return Predicate(f"favourite_{_canonicalise_noun(thing)}", reading.complement or reading.phrase)
 
 
+_ROUND_AGAIN = re.compile(r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days|every|each)\b")
+
+
 def _match_home(reading: ClauseReading) -> Predicate | None:
-    moved = (reading.verb, reading.preposition) in _HOME_PHRASES
+    # "The office moved to Leeds" tells of nobody's home, nor "moved to pilates on Thursdays".
+    moved = (reading.verb, reading.preposition) in _HOME_PHRASES and reading.of_person
+    moved = moved and not _ROUND_AGAIN.search(reading.said)
     # "I'm in Leeds now" tells of a home unless it says that it is a visit.
     found_there = reading.verb == "be" and reading.preposition == "in"
     by_now = found_there and reading.of_person and reading.now and not reading.passing

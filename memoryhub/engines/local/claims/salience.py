@@ -44,6 +44,8 @@ def is_empty_clause(clause: Clause) -> bool:
     lemma = clause.head.lemma_.lower()
     if lemma == "say" and is_correction(clause.head.sent.text):
         return True
+    if clause.head.lower_ == "said" and any(map(_is_passed_on, clause.children("ccomp"))):
+        return True  # "I said Al is in Leeds": that is told by then
     if len(clause.chain) > 1 and clause.main.lemma_.lower() in _PHATIC_VERBS:
         return True
     if lemma in ("tell", "mention") and any(t.lower_ == "you" for t in clause.head.children):
@@ -98,6 +100,26 @@ def is_report(clause: Clause) -> bool:
     content = any(c.i > clause.main.i and _is_told_clause(c) for c in clause.children("ccomp"))
     object_of = any(clause.children("ccomp", "xcomp", "dobj", "oprd", "dative", "intj"))
     return content or (bool(lemmas & TELLING_VERBS) and object_of)
+
+
+def _is_passed_on(token: Token) -> bool:
+    """Whether a clause stands right behind who says it: not "I said yes, and we are married"."""
+    subject = next((c for c in token.children if c.dep_ in ("nsubj", "nsubjpass")), None)
+    after = token.doc[token.head.i + 1]
+    opens = subject is not None and after in (subject.left_edge, subject.left_edge.nbor(-1))
+    return _is_told_clause(token) and opens and after.lower_ not in ("yes", "no", "and")
+
+
+_DIAGNOSING = split_words("""
+    doctor doc gp consultant nurse dentist optician midwife physio vet specialist hospital surgeon
+    cardiologist dermatologist neurologist oncologist psychiatrist paediatrician pediatrician
+""")
+
+
+def is_diagnosis(clause: Clause) -> bool:
+    """ "The doctor says I've got high blood pressure", whose word it is that it is so."""
+    told = clause.subject is not None and clause.subject.lemma_.lower() in _DIAGNOSING
+    return told and clause.main.lemma_.lower() in ("say", "confirm", "find")
 
 
 def _is_told_clause(token: Token) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from memoryhub.engines.local.dates.calendar import MONTHS, WEEKDAYS
 from memoryhub.engines.local.grammar.clauses import Clause
 from memoryhub.engines.local.grammar.verbs import is_dictionary_noun
+from memoryhub.engines.local.wordlists import split_words
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -59,6 +61,7 @@ def find_home(clause: Clause) -> tuple[Token, Token] | None:
     if verb in _MOVING_VERBS and (gone := _find_destination(home)) is not None:
         return gone.head, gone
     moved_in = any(c.dep_ == "prt" and c.lower_ == "in" for c in home.children)
+    moved_in = moved_in or any(map(_leads_into_dwelling, home.children))
     if verb not in _DWELLING_VERBS or (verb == "move" and not moved_in):
         return None
     # Of a flat in a quarter of the town the flat is told, and the town stays the home.
@@ -94,6 +97,16 @@ def _names_unit(place: Token) -> bool:
     return any(token.lower_ in _UNITS for token in place.subtree)
 
 
+_DWELLINGS = split_words("flat apartment house place home studio room bungalow cottage annexe")
+
+
+def _leads_into_dwelling(token: Token) -> bool:
+    """ "Into" of "moved into her flat in York", and of no meeting room."""
+    into = token.children if token.lower_ == "into" else ()
+    named = (c for c in into if c.lemma_.lower() in _DWELLINGS)
+    return any(not any(each.dep_ == "compound" for each in c.lefts) for c in named)
+
+
 def find_place_meant(there: Token, clause: Clause) -> str | None:
     """ "To Hamburg" for "there" in "got an offer in Hamburg and moved there"; None where no place
     was named before in the sentence, or nobody goes or lives there."""
@@ -114,7 +127,10 @@ def _find_place_before(there: Token) -> Token | None:
 
 
 def is_place(thing: Token) -> bool:
-    """A name, also one that nobody wrote with a capital ("i live in leeds")."""
+    """A name, also one that nobody wrote with a capital ("i live in leeds"), and no day to which
+    something was moved."""
+    if thing.lower_.removesuffix("s") in WEEKDAYS | MONTHS:
+        return False
     named = thing.pos_ == "PROPN" and thing.ent_type_ not in ("DATE", "TIME")
     named = named or thing.ent_type_ in ("GPE", "LOC", "ORG")
     unknown = thing.pos_ == "NOUN" and thing.is_alpha and not is_dictionary_noun(thing.lower_)

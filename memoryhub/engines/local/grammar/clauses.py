@@ -149,11 +149,21 @@ def _find_clause_heads(
     token: Token, inherited: Token | None
 ) -> Iterator[tuple[Token, Token | None]]:
     subject = _find_own_subject(token) or inherited
+    if subject is inherited and token.tag_ == "VBZ" and _is_plural_speaker(subject):
+        subject = None  # "we were in Rome and Tom is in Paris": none of us
     if token.pos_ in ("VERB", "AUX") and not _is_opinion(token):
         yield token, subject
     for child in token.children:
         if child.pos_ in ("VERB", "AUX") and _is_clause(child, token):
             yield from _find_clause_heads(child, subject if child.dep_ == "conj" else None)
+        elif child.dep_ in ("attr", "dobj"):
+            listed = (c for c in child.conjuncts if _find_joined_subject(c) is not None)
+            for verb in listed:
+                yield from _find_clause_heads(verb, None)
+
+
+def _is_plural_speaker(subject: Token | None) -> bool:
+    return subject is not None and subject.lower_ in ("i", "we", "they", "you")
 
 
 def _find_own_subject(verb: Token) -> Token | None:
@@ -167,17 +177,33 @@ def _find_own_subject(verb: Token) -> Token | None:
     ]
     # "My son, he is a baker": whoever was named before is taken up.
     again = [each for each in found[1:] if each.lower_ in _TAKING_UP and each.i < verb.i]
-    return again[-1] if again else next(iter(found), None) or _find_listed_subject(verb)
+    if again or found:
+        return again[-1] if again else found[0]
+    return _find_listed_subject(verb) or _find_joined_subject(verb)
+
+
+def _find_joined_subject(verb: Token) -> Token | None:
+    """ "contract" in "My supervisor is Mr Hall and my contract runs until May", which the parser
+    takes for one noun with the verb behind it."""
+    if verb.dep_ != "conj" or verb.tag_ != "VBZ" or verb.head.pos_ not in ("NOUN", "PROPN"):
+        return None
+    noun = next((c for c in verb.lefts if c.dep_ == "compound" and c.i == verb.i - 1), None)
+    mine = noun is not None and any(c.dep_ in ("poss", "det") for c in noun.lefts)
+    return noun if mine else None
 
 
 def _find_listed_subject(verb: Token) -> Token | None:
     """ "doctor" in "She has eczema and the doctor gave her a cream", which the parser lists with
-    what stands before "and", though a verb follows right behind it."""
-    if verb.dep_ != "conj" or not is_past_form(verb.text) or verb.tag_ not in ("VBD", "VBN"):
+    what stands before "and", though a verb follows right behind it; "standup" in "My manager is
+    Arjun and standup is at ten"."""
+    past = is_past_form(verb.text) and verb.tag_ in ("VBD", "VBN")
+    if verb.dep_ != "conj" or not (past or verb.tag_ == "VBZ"):
         return None
     noun = verb.nbor(-1)
     listed = noun.dep_ == "conj" and noun.pos_ in ("NOUN", "PROPN")
-    whose = listed and noun.head.head == verb.head and noun.head.pos_ in ("NOUN", "PROPN")
+    first = noun.head
+    above = first.head.head if first.dep_ == "pobj" else first.head
+    whose = listed and above == verb.head and first.pos_ in ("NOUN", "PROPN")
     joined = whose and noun.doc[noun.left_edge.i - 1].lower_ in ("and", "but", "so")
     whole = joined and any(c.dep_ in ("dobj", "dative", "prt", "prep") for c in verb.children)
     return noun if whole else None
@@ -348,7 +374,9 @@ def _fill_object_slots(clause: Clause, direct: Token, complement: Token | None) 
 
 
 def _find_prepositional_object(clause: Clause) -> tuple[Token | None, Token | None]:
-    for prep in clause.children("prep", "agent"):
+    told = clause.children("prep", "agent")
+    moves = any(prep.lower_ in ("to", "into") for prep in told)  # "moved from Lyon to Bristol"
+    for prep in (each for each in told if not (moves and each.lower_ == "from")):
         thing = next((c for c in prep.children if c.dep_ in ("pobj", "pcomp")), None)
         known = thing is not None and prep.lower_ in _OBJECT_PREPOSITIONS
         if thing is not None and known and thing.ent_type_ not in ("DATE", "TIME"):
@@ -365,9 +393,35 @@ def collect_tokens(clause: Clause, others: set[int], names: frozenset[str]) -> l
 
     `others` are the positions of other clauses' heads, `names` the people's first names.
     """
-    kept = sorted(_gather_tokens(clause.head, others, names), key=lambda t: t.i)
+    gathered = [*_gather_tokens(clause.head, others, names)]
+    far = _find_later_clause(clause.head, others)
+    gathered = [t for t in gathered if far is None or not _is_added_behind(t, clause.head, far)]
+    gathered += _gather_added(clause.head, others, names)
+    kept = sorted(gathered, key=lambda t: t.i)
     kept = [t for t in kept if not _is_joining_word(t, clause)]
     return trim_tokens(_unfront_noun(kept, clause) if clause.fronted is not None else kept)
+
+
+def _find_later_clause(head: Token, others: set[int]) -> Token | None:
+    """The clause listed last behind it."""
+    return max((t for t in head.conjuncts if t.i in others and t.i > head.i), default=None)
+
+
+def _is_added_behind(token: Token, head: Token, later: Token) -> bool:
+    """Whether it belongs to what the parser hangs on the first clause, though it stands behind a
+    later one: the price in "sold the van, got a Transit, 320 a month"."""
+    part = next((t for t in (token, *token.ancestors) if t.head == head and t != head), None)
+    added = part is not None and part.dep_ in ("npadvmod", "dobj")
+    return added and part is not None and part.left_edge.i > later.i
+
+
+def _gather_added(head: Token, others: set[int], names: frozenset[str]) -> Iterator[Token]:
+    """What belongs to this clause and hangs on one before it."""
+    for first in head.conjuncts:
+        if first.i in others and first.i < head.i and _find_later_clause(first, {head.i}) == head:
+            for part in first.children:
+                if _is_added_behind(part, first, head) and not _is_left_out(part, others, names):
+                    yield from _gather_tokens(part, others, names)
 
 
 def _is_joining_word(token: Token, clause: Clause) -> bool:
@@ -424,7 +478,7 @@ def _is_subject_of(noun: Token, others: set[int]) -> bool:
 
 def is_verb_taken_for_noun(token: Token) -> bool:
     listed = token.dep_ == "conj" and token.tag_ == "NNS" and token.head.pos_ in ("VERB", "AUX")
-    if not listed or not token.i or token.nbor(-1).text != ",":
+    if not listed or not token.i or token.nbor(-1).lower_ not in (",", "and"):
         return False
     about = any(c.dep_ in ("prep", "prt", "advmod") for c in token.children)
     return about and inflect_verb(find_lemma(token.lower_), "VBZ") == token.lower_
@@ -432,7 +486,7 @@ def is_verb_taken_for_noun(token: Token) -> bool:
 
 def _starts_new_clause(child: Token) -> bool:
     """A clause with a gerund for its subject: "I run, and giving up sounds wrong"; a verb that was
-    taken for a noun: "She's a nurse, moves in on Friday"."""
+    taken for a noun: "She's a nurse, moves in on Friday", "works at a mill and retires in May"."""
     if is_verb_taken_for_noun(child):
         return True
     finite = child.head.tag_ in ("VBP", "VBZ", "VBD")

@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memoryhub.background.stopping import stop_if_unwanted
 from memoryhub.engines.local.bounds import find_endless_cuts
-from memoryhub.engines.local.grammar.verbs import is_dictionary_word
-from memoryhub.engines.local.wordlists import PEOPLE, split_words
+from memoryhub.engines.local.grammar.verbs import (
+    is_dictionary_noun,
+    is_dictionary_word,
+    is_past_form,
+)
+from memoryhub.engines.local.wordlists import MEDICINE_NAME, PEOPLE, split_words
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -94,12 +98,15 @@ _ASIDES = re.compile(
     r"|(?:(?:oh|ah|no|sorry|actually),? )+(?:wait|hang on|hold on)"
     r"|(?:^|(?<=[.!?\n] ))sorry(?=,? (?:the|my|our|its?|he|she|they|her|his)\b)"
     r"|(?:^|(?<=[.!?\n] ))(?:some |really )?(?:good|great|bad|sad|big|small|quick|more|other)"
-    r" (?:news|update)(?=:?,? (?:[A-Z]\w|i\b|we\b|my\b|the\b|our\b|he\b|she\b|they\b))"
+    r" (?:news|update)(?=(?: -|:?,?) (?:(?-i:[A-Z])\w|i['’]?(?:m|ve|ll|d)?\b|we\b|my\b|the\b"
+    r"|our\b|he\b|she\b|they\b))"
     r"|in other news|(?:just )?out of (?:interest|curiosity)|if i may ask|may i ask"
     r"|(?:soz|sorry|sry|apologies) (?:for|about) (?:the |my |any |all the )?(?:typos?|spelling)"
     r"|if you do(?:n['’]t| not) mind (?:me |my )?asking)(?![\w'’])",
     re.I,
 )
+# What is news stands behind it, whether or not a sign does: "good news Ravi starts Monday".
+_NEWS_ASIDE = re.compile(r"(?:\w+ )?\w+ (?:news|update)(?: -|:?,?) +", re.I)
 # Nouns of several words that the parser would take for a verb: "maternity leave from May", "I have
 # type 2 diabetes".
 _COMPOUNDS = re.compile(
@@ -143,6 +150,21 @@ _TOLD_BEHIND = re.compile(
     re.I,
 )
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St)\. ", re.I)
+_TITLES = split_words("mr mrs ms dr prof mr. mrs. ms. dr. prof.")
+# Behind these a word that no dictionary has is a name, also one typed without its capital: "work
+# at northfold", "moved to cardiff", "hubby gethin".
+_BEFORE_PLACES = split_words("at in from near")
+_BEFORE_FIRMS = split_words("work works worked working drive drives driving")
+_BEFORE_TOWNS = split_words("""
+    move moved moving relocate relocated relocating transferred back over down up home
+""")
+_MAY_STAND_BEFORE_NAME = re.compile(
+    rf"\b(?:at|in|from|near|for|to|mrs?|ms|dr|prof|{'|'.join(sorted(PEOPLE))})\.? [a-z]", re.I
+)
+_MEDICINE = re.compile(MEDICINE_NAME)
+_CHAT_ADVERBS = split_words("defo deffo deffs probs obvs prolly legit lowkey kinda sorta totes")
+_LONGEST_IN_LY = 6  # letters of a name ("Emily"): "literaly" is no name
+_LEAST_NAME = 4  # letters: of shorter words ("uni", "hol") many are short for others
 _CHAT_WORD = re.compile(
     rf"(?<![\w'’])(?:{'|'.join(map(re.escape, _CHAT_SPELLINGS))})(?![\w'’])|\w['’]s\b"
     rf"|\b(?:{'|'.join([*_CAPITALISED, *_MONTH_VERBS])})\b|\b(?:me|mrs?|ms|dr|(?i:omg|lol|smh))\b"
@@ -170,6 +192,9 @@ def _make_doc(text: str, names: frozenset[str] = frozenset()) -> Doc:
     asked |= {match.start("told") for match in _TOLD_BEHIND.finditer(text)}
     titled = _TITLE.search(text) is not None
     named = any(_is_uncapitalised(token.text, names) for token in doc) if names else False
+    if not named and _MAY_STAND_BEFORE_NAME.search(text):
+        words = [token.text for token in doc]
+        named = any(_is_small_name(words, at) for at in range(len(words)))
     plain = not asides and not compounds and not asked and not titled and not named
     if plain and not _CHAT_WORD.search(text):
         return doc
@@ -179,14 +204,24 @@ def _make_doc(text: str, names: frozenset[str] = frozenset()) -> Doc:
     written = [_write_out(words, at) for at in range(len(words))]
     written = _quieten(written)
     if named:
-        written = [w.capitalize() if _is_uncapitalised(w, names) else w for w in written]
+        small = (
+            _is_uncapitalised(word, names) or _is_small_name(words, at)
+            for at, word in enumerate(written)
+        )
+        written = [w.capitalize() if s else w for w, s in zip(written, small, strict=True)]
     if words != written:
         doc = type(doc)(doc.vocab, words=written, spaces=[bool(t.whitespace_) for t in doc])
     apart = {match.start() for match in asides}
+    told_news = {
+        found.end() for match in asides if (found := _NEWS_ASIDE.match(text, match.start()))
+    }
+    asked |= told_news
     joined = {match.start(): match.lastgroup for match in compounds}
     for token in doc:
         if token.idx in asked:
             token.is_sent_start = True
+        if token.i and token.nbor(-1).idx in told_news:
+            token.is_sent_start = False  # a name and its verb, which are told together
         if titled and token.i and _TITLE.fullmatch(f"{token.nbor(-1).text} "):
             token.is_sent_start = False  # "my landlord is Mr. Petrov"
         norm = "anyway" if token.idx in apart else token.norm_
@@ -252,13 +287,20 @@ def _find_contraction(token: Token) -> int:
         return 1 if _AFTER_ILL.fullmatch(after) and before not in _NEVER_ILL else 0
     if low in _PARENTS:
         one = before not in _NOT_ONE_PARENT and not before.isdigit()
-        return len(low) - 1 if one and _NOT_OWNED.fullmatch(after) else 0
+        # "mums in hospital" and "mums car", but not "mums and dads".
+        said = _NOT_OWNED.fullmatch(after) or is_dictionary_noun(after) or after.islower()
+        return len(low) - 1 if one and said and not _is_stop_after(after) else 0
     # "Were moving in June" at the beginning, and no question: nobody else was.
     rest = token.doc[token.i :].text
     asked = re.search(r"[.!?\n]|$", rest)
     opens = _opens_sentence(token) or before == "so"
     told = _AFTER_WERE.fullmatch(after) and not (asked and asked[0] == "?")
     return 2 if opens and told else 0
+
+
+def _is_stop_after(word: str) -> bool:
+    """What joins or ends, behind several parents: "mums and dads", "the mums who came"."""
+    return not _NOT_OWNED.fullmatch(word) and (not word.isalpha() or _is_stop_word(word))
 
 
 def _opens_sentence(token: Token) -> bool:
@@ -299,6 +341,25 @@ def _is_uncapitalised(word: str, names: frozenset[str]) -> bool:
     return word.islower() and word.capitalize() in names and not is_dictionary_word(word)
 
 
+def _is_small_name(words: Sequence[str], at: int) -> bool:
+    """A name that only its place tells, typed in lower case: "works for owens", "mrs pugh"."""
+    word = words[at]
+    if not at or not word.islower() or not word.isalpha():
+        return False
+    before, lead = words[at - 1].lower(), words[at - 2].lower() if at > 1 else ""
+    if before in _TITLES:
+        return not _is_stop_word(word)
+    if len(word) < _LEAST_NAME or word.endswith(("ed", "ing", "ish")) or word in _CHAT_SPELLINGS:
+        return False
+    if _MEDICINE.fullmatch(word):
+        return False
+    placed = before in _BEFORE_PLACES or (before == "to" and lead in _BEFORE_TOWNS)
+    placed = placed or (before == "for" and lead in _BEFORE_FIRMS)
+    hurried = word.endswith("ly") and len(word) > _LONGEST_IN_LY
+    somebody = before in PEOPLE and not hurried and word not in _CHAT_ADVERBS
+    return (placed or somebody) and not _is_stop_word(word) and not is_dictionary_word(word)
+
+
 def _write_out(words: Sequence[str], at: int) -> str:
     """A word as the parser knows it best, in as many characters."""
     word = words[at]
@@ -313,8 +374,14 @@ def _write_out(words: Sequence[str], at: int) -> str:
             return "is"  # "name's Brett"
         if before in ("master", "bachelor"):
             return word  # "a master's in biology"
+        if _is_owned_doing(words, at):
+            return word
+        if before.isalpha() and _is_what_was_done(words, at):
+            return "is"
         own = before in _PRONOUNS or not before.isalpha() or place
         return word if own or not _NOT_OWNED.fullmatch(after) else "is"
+    if word == "s" and f"{before}s" in _PARENTS and not _NOT_OWNED.fullmatch(after):
+        return "'"  # "mums car", as of several mums: nothing shorter tells whose it is
     if word.lower() in ("omg", "lol", "smh"):
         return "wow"  # nothing that anybody has
     if word == "me" and after.lower() in PEOPLE | {"mam"}:
@@ -323,6 +390,28 @@ def _write_out(words: Sequence[str], at: int) -> str:
         return word.capitalize()
     dated = word in _MONTH_VERBS and (before[:1].isdigit() or before in _BEFORE_MONTHS)
     return word.capitalize() if word in _CAPITALISED or dated else word
+
+
+_FINITE_BE = split_words("is are was were has had will starts finishes got")
+
+
+def _is_owned_doing(words: Sequence[str], at: int) -> bool:
+    """ "amina's swimming is on Thursday": what somebody does, of which something is told."""
+    doing = words[at + 1].lower() if at + 2 < len(words) else ""
+    return doing.endswith("ing") and words[at + 2].lower() in _FINITE_BE
+
+
+_PASTS_LIKE_PRESENTS = split_words("cut quit hit shut hurt")
+_BEHIND_DONE = split_words("""
+    the a an my our his her their in up down off out back me us it him them
+""")
+
+
+def _is_what_was_done(words: Sequence[str], at: int) -> bool:
+    """ "Nana's painted the fence": a noun that she had would follow right behind."""
+    done = words[at + 1].lower() if at + 2 < len(words) else ""
+    past = done.isalpha() and (is_past_form(done) or done in _PASTS_LIKE_PRESENTS)
+    return past and words[at + 2].lower() in _BEHIND_DONE
 
 
 def asks_or_wants(clause: str) -> bool:

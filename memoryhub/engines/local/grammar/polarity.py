@@ -19,6 +19,7 @@ _PLANNING_VERBS = split_words(
     "plan want hope intend aim prepare wish think look consider decide dream"
 )
 _LOSING_VERBS = split_words("quit leave lose resign sell")
+_GIVING_UP = (("give", "up"), ("move", "out"), ("cut", "out"), ("jack", "in"))
 _GIVING_VERBS = split_words("give hand put send submit tender turn email post deliver serve")
 _MOVING_VERBS = split_words("move relocate emigrate")
 _PUTTING_OFF_VERBS = split_words(
@@ -43,6 +44,12 @@ def is_negated(clause: Clause) -> bool:
     direct = (c for verb in clause.chain for c in find_negations(verb))
     direct = (c for c in direct if not likes or c.i < clause.head.i)  # not "I hate not working"
     return any(direct) or _has_no(clause)
+
+
+def is_only_near(clause: Clause) -> bool:
+    """ "I nearly quit my job", which nobody did."""
+    before = (c for verb in clause.chain for c in verb.lefts)
+    return any(c.lower_ in ("nearly", "almost") for c in before)
 
 
 def find_negations(verb: Token) -> list[Token]:
@@ -74,9 +81,9 @@ def _has_ended(clause: Clause, words: set[str]) -> bool:
 def _is_stopping(clause: Clause) -> bool:
     head = clause.head
     particle = {c.lower_ for c in head.children if is_particle(c)}
-    if is_negated(clause) or head.tag_ == "VBG":
+    if is_negated(clause) or is_only_near(clause) or head.tag_ == "VBG":
         return False
-    if (head.lemma_.lower(), *particle) in (("give", "up"), ("move", "out"), ("cut", "out")):
+    if (head.lemma_.lower(), *particle) in _GIVING_UP:
         return True
     gone = head.lower_ == "quit" or head.lemma_.lower() in _LOSING_VERBS
     if head.lemma_.lower() == "sell" and head.tag_ in ("VBD", "VBN"):
@@ -120,7 +127,10 @@ def _is_planned(clause: Clause, event: TimeSpan | None, at: datetime) -> bool:
     past = head.tag_ in ("VBD", "VBN") and head.lemma_.lower() not in _PUTTING_OFF_VERBS
     # What comes round is so already: "every second Saturday", "once in a month".
     round_again = any(t.lower_ in _ROUND_AGAIN for verb in clause.chain for t in verb.subtree)
-    return event is not None and event.start > at and not past and not round_again
+    # "I like skiing in winter" is so already, too.
+    likes = head.lemma_.lower() in LIKING_VERBS and head.tag_ in ("VBP", "VBZ")
+    ahead = event is not None and event.start > at
+    return ahead and not (past or round_again or likes)
 
 
 def _is_about_to(clause: Clause, auxiliaries: set[str]) -> bool:

@@ -17,7 +17,7 @@ from memoryhub.engines.local.grammar.verbs import (
     is_subjectless_liking,
     is_told_bare,
 )
-from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.local.wordlists import PEOPLE, split_words
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -60,7 +60,7 @@ def rewrite_tokens(tokens: Sequence[Token], voice: Voice) -> str:
 
 
 def _choose_gap(before: Token | None, token: Token, word: str) -> str:
-    if before is None:
+    if before is None or word == "'s":
         return ""
     if before.i + 1 == token.i and not before.whitespace_:
         spelt_out = word != token.text or (word == "is" and before.is_alpha)
@@ -72,6 +72,8 @@ def _rewrite_word(token: Token, voice: Voice) -> str:
     low = token.lower_.replace("’", "'")
     if token.i in voice.referents:
         return voice.referents[token.i]
+    if low == "'" and token.i and token.nbor(-1).lower_ in PEOPLE and token.whitespace_:
+        return "'s"  # "mums car", as the parser got it
     pronoun = _rewrite_pronoun(low, token, voice)
     if pronoun is not None:
         return pronoun
@@ -117,7 +119,14 @@ def _rewrite_verb(low: str, token: Token) -> str:
     clipped = low == "is" and token.i and not token.nbor(-1).whitespace_  # as the parser got it
     if (clipped or low in ("'s", "s")) and token.pos_ in ("AUX", "VERB"):
         follows = _get_next_word(token, past=_BETWEEN)
+        # By somebody, and not to them: "Tom's given a raise".
+        done = any(c.dep_ == "dobj" for c in token.head.children)
+        done = done and token.head.lemma_.lower() not in _GIVING_VERBS
         perfect = token.head.tag_ == "VBN" and token.dep_ == "aux"
+        perfect = perfect or (done and token.head.tag_ in ("VBN", "VBD"))
+        perfect = perfect or (follows == "gone" and _get_next_word(token, past={"gone"}) == "to")
+        if follows == "left" and _get_next_word(token, past={*_BETWEEN, "left"}) in _LEFT_SO:
+            return "is"  # "the door's left open"
         return "has" if perfect or follows in _NEVER_PASSIVE else "is"
     if low in ("'s", "’s") and token.tag_ == "POS" and _get_next_word(token) == "turned":
         return "has"  # "Edie's turned 7"
@@ -137,8 +146,10 @@ def _get_next_word(token: Token, past: Collection[str] = ()) -> str:
 
 
 _NEVER_PASSIVE = split_words("""
-    been got had moved turned started joined become begun grown stopped switched
+    been got had left moved turned started joined become begun grown stopped switched
 """)
+_GIVING_VERBS = split_words("give offer pay send show teach tell award hand")
+_LEFT_SO = split_words("open on unlocked empty alone running unattended out blank")
 # "Becky's finally got room" has it.
 _BETWEEN = split_words("finally just already only always never now also")
 

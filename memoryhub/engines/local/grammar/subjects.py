@@ -56,7 +56,8 @@ def find_subject(clause: Clause, scene: Scene, known: Mapping[int, str]) -> Subj
         return Subject("we" if together else "speaker", scene.speaker, token=token)
     if low in ("you", "u", "y'all"):
         return None
-    if token.is_title and any(each.lower_ == "i" for each in token.conjuncts):
+    named = token.is_title or not is_dictionary_word(low)
+    if named and any(each.lower_ in ("i", "me") for each in token.conjuncts):
         return Subject("we", scene.speaker, token=token)  # "Matteo and I", whatever he is taken for
     if low == "there":
         return Subject("thing", scene.speaker, token=token) if scene.assisted else None
@@ -142,7 +143,7 @@ def _build_relation(token: Token, possessor: str) -> Subject:
 def _name_possessor(possessor: Token, scene: Scene) -> str:
     """ "Ana's sister" of "my sister's car"; a name as it is."""
     mine = any(c.lower_ in ("my", "our") for c in possessor.children)
-    bare = possessor.pos_ == "NOUN" and is_person_noun(possessor) and scene.assisted
+    bare = is_common_noun(possessor) and is_person_noun(possessor) and scene.assisted
     phrase = format_noun_phrase(possessor)
     return f"{format_possessive(scene.speaker)} {phrase}" if mine or bare else phrase
 
@@ -152,7 +153,8 @@ def is_common_noun(token: Token) -> bool:
     for a name: "landlord is Mr Pell", "Manager is Chantal"."""
     if token.pos_ == "PROPN":
         opens = bool(token.is_sent_start) and token.lower_ in PEOPLE
-        return (opens or token.text.islower()) and is_dictionary_noun(token.lower_)
+        known = token.lower_ in PEOPLE or is_dictionary_noun(token.lower_)
+        return (opens or token.text.islower()) and known
     return token.pos_ == "NOUN"
 
 
@@ -203,13 +205,16 @@ def is_introduced(token: Token) -> bool:
     return bare and mine and token.lemma_.lower() not in somebody | JOBS
 
 
+_HELD_FOR_THE_DEAD = split_words("funeral wake burial cremation memorial")
+
+
 def is_own(token: Token, scene: Scene) -> bool:
     """ "The boiler" and "landlord", told to an assistant by the only person, are theirs."""
     if is_introduced(token) or _looks_like_name(token):
         return False
     if not scene.assisted or not is_common_noun(token) or token.ent_type_ in ("DATE", "TIME"):
         return False
-    if _is_called(token, scene):
+    if _is_called(token, scene) or token.lemma_.lower() in _HELD_FOR_THE_DEAD:
         return False
     felt = any(c.lower_ in ("me", "us") for c in token.head.children)
     if felt and not any(c.lower_ == "the" for c in token.children):
