@@ -315,3 +315,87 @@ def test_what_is_told_of_oneself_as_a_reason_is_a_claim(text: str, told: str) ->
 
 def test_a_reason_of_the_moment_is_no_claim() -> None:
     assert not [f for f in tell("no thanks because I'm on my way home") if "is on" in f.text]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("they let me go on friday", f"{SPEAKER} was let go on Friday."),
+        ("no more bowls for me, knee is shot", f"{SPEAKER} has given up bowls."),
+        ("Mateo and I got engaged", f"Mateo is now engaged to {SPEAKER}."),
+        ("tess and me got engaged!", f"Tess is now engaged to {SPEAKER}."),
+        ("me and trent are over", f"{SPEAKER} broke up with Trent."),
+        ("Ivo and I have decided to end things.", f"{SPEAKER} broke up with Ivo."),
+        ("moved to support", f"{SPEAKER} is on support now."),
+        ("ring me on 07700 900456 instead", f"{SPEAKER}'s phone number is 07700 900456 now."),
+        (
+            "use ana@parkside.org instead, the old one is dead",
+            f"{SPEAKER}'s email is ana@parkside.org now.",
+        ),
+        (
+            "my new number is 0151 496 0142, the old phone went in the lake",
+            f"{SPEAKER}'s phone number is 0151 496 0142 now.",
+        ),
+        ("so Dr Mensah will supervise me", f"{SPEAKER}'s supervisor will be Dr Mensah."),
+        ("The doctor says I've got high blood pressure", f"{SPEAKER} has got high blood pressure."),
+    ],
+)
+def test_what_has_changed_is_told_as_what_is(text: str, told: str) -> None:
+    assert told in [fact.text for fact in tell(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "they let me go early on friday",
+        "they let me go on friday to the match",
+        "my boss let me go home",
+        "no more wine for me tonight",
+        "no more coffee for me thanks",
+        "Mateo and I got engaged two years ago",
+        "me and my sister are over it",
+        "hubby and me got engaged here",
+        "me and Tom are over the moon",
+        "me and Tom called it off last week",
+        "moved to vegan cheese",
+        "use orders@example.org instead of the form",
+        "use tom@example.org instead, I'm away",
+        "email her at jo@example.org now",
+        "The doctor said I have to rest",
+    ],
+)
+def test_what_only_sounds_like_it_has_not_changed(text: str) -> None:
+    told = [fact.text for fact in tell(text)]
+    marks = (" let go", "given up", "is now engaged", "broke up", " is on ", "email is", "rest.")
+    assert not [each for each in told if any(mark in each for mark in marks)]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("My sister Naledi had her baby on Thursday. they named him Rohan", "Naledi's son"),
+        ("Kaylee had the baby! 7 lbs, they named her Rohan", "Kaylee's daughter"),
+        ("flatmate Ritu got a kitten, we're calling him Rohan", "Ritu's kitten"),
+        ("we had a girl! We've called her Rohan after my nan", f"{SPEAKER}'s daughter"),
+    ],
+)
+def test_a_newborn_is_known_by_the_name_it_was_given(text: str, told: str) -> None:
+    facts = {fact.text for fact in tell(text)}
+    assert f"Rohan is {told}." in facts
+    assert not [each for each in facts if "calling" in each or "named Naledi" in each]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My boss Frank had a baby shower. we called him Frankie",
+        "My nan is 90, we call her Biddy",
+        "I called him Tuesday",
+    ],
+)
+def test_who_is_called_so_was_not_always_born(text: str) -> None:
+    assert not [f for f in tell(text) if f.text.startswith(("Frankie is", "Biddy is", "Tuesday"))]
+
+
+def test_who_has_died_has_a_funeral_and_nobody_else() -> None:
+    assert "Funeral is Tuesday." in [f.text for f in tell("mum died on sunday. funeral is tuesday")]

@@ -66,6 +66,9 @@ def compare(candidate: ClaimCandidate, held: list[HeldClaim]) -> ClaimComparison
         ("Ana cycles to work now instead of taking the bus.", "Ana takes the bus to work."),
         ("Ana switched from history to economics.", "Ana is studying history at Leeds Uni."),
         ("Ana moved all their money to Monzo.", "Ana banks with Barclays."),
+        ("Ana is on support now.", "Ana is on QA at work."),
+        ("Ana is on days now.", "Ana works nights at the minute."),
+        ("Ana passed B1 in German today.", "Ana's German is A2."),
         ("Ana的房租涨到三千五了。", "Ana房租一个月三千。"),
         ("Ana的领导姓赵。", "Ana的领导姓王。"),
         ("Ana现在骑车上班，不坐地铁了。", "Ana坐地铁上班。"),
@@ -175,6 +178,7 @@ def test_among_people_alike_words_alone_end_nothing() -> None:
     [
         ("Biscuit died last night.", "Ana's dog is called Biscuit."),
         ("Biscuit died last night.", "Ana and others have a dog called Biscuit."),
+        ("Ana had to put Biscuit down today.", "Biscuit is Ana's dog."),
         ("Clara and Ana broke up yesterday.", "Clara is Ana's girlfriend."),
         ("Kofi moved out.", "Ana's roommate is called Kofi."),
         ("Ana和小美分手了。", "Ana的女朋友叫小美。"),
@@ -295,3 +299,47 @@ def test_what_was_put_off_takes_the_place_of_what_was_planned(new: str, old: str
     )
     found = ENGINE.resolve_claims(compare(candidate, [held]))
     assert [(v.target, v.sure) for v in found] == [("m1", True)]
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Ana is on nights this week.", "Ana is on QA at work."),
+        ("Ana is on days.", "Ana is on nights."),
+        ("Ana passed B1 in Spanish today.", "Ana's German is A2."),
+        ("Ana passed A2 in German today.", "Ana's German is B1."),
+        ("Ana nearly passed B1 in German.", "Ana's German is A2."),
+        ("Ana passed B1 today.", "Ana's German is A2."),  # a person is asked: it may be another
+    ],
+)
+def test_another_hour_or_language_takes_the_place_of_nothing(new: str, old: str) -> None:
+    assert not judge(new, old)
+
+
+def court(new: str, owner: str, *held: tuple[str, str]) -> list[str]:
+    """Which claims (owner, text) are over with how somebody is now married or engaged."""
+    claims = [
+        HeldClaim(f"m{n}", text, whose, "", AT, said_at=AT) for n, (whose, text) in enumerate(held)
+    ]
+    candidate = ClaimCandidate(
+        "c1",
+        new,
+        owner,
+        "Ana",
+        AT + timedelta(days=60),
+        slots=ClaimSlots(predicate_key="marital_status", kind="attribute"),
+        offered=tuple(claim.handle for claim in claims),
+        said=new,
+        assisted=True,
+    )
+    found = ENGINE.resolve_claims(compare(candidate, claims))
+    return [held[int(verdict.target[1:])][1] for verdict in found if verdict.sure]
+
+
+def test_who_is_engaged_is_a_boyfriend_no_more_and_who_is_married_not_engaged() -> None:
+    friend, promised = "Mateo is Ana's boyfriend.", "Mateo is now engaged to Ana."
+    assert court(promised, "Mateo", ("Mateo", friend)) == [friend]
+    assert court("Ana and others got married.", "Ana", ("Mateo", promised)) == [promised]
+    # Another's, and nobody's that is named.
+    assert not court("Ivo is engaged to Ana.", "Ivo", ("Mateo", friend))
+    assert not court("Ana's sister got married.", "Ana's sister", ("Mateo", promised))

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memoryhub.engines.local.claims.couples import read_couples
+from memoryhub.engines.local.claims.given_names import read_given_names
 from memoryhub.engines.local.claims.medicine import read_medicine
 from memoryhub.engines.local.claims.short_answers import CompletedStatement
 from memoryhub.engines.local.claims.whereabouts import is_passing
@@ -20,10 +22,12 @@ from memoryhub.engines.local.grammar.verbs import find_lemma, is_dictionary_word
 from memoryhub.engines.local.wordlists import (
     ANIMALS,
     CONDITIONS,
+    DEPARTMENTS,
     EVENTS,
     JOBS,
     LEAD,
     PEOPLE,
+    SHIFTS,
     split_words,
 )
 
@@ -47,7 +51,8 @@ _HAS_NAMED = re.compile(
     r"(?:have|got|getting|adopted|adopting|rescued|bought|keep) an? (?:[a-z-]+ ){0,2}?)"
     r"(?P<animal>[a-z-]+)"
     rf"(?:,? (?i:called|named)|,? (?i:and )?(?i:his|her|its|their) name(?: is|['’]s)"
-    rf"|,? (?i:(?:and )?(?:he|she|it|they)(?:['’]s| is|['’]re| are) (?:called|named))) "
+    r"|,? (?i:(?:and )?(?:he|she|it|they)(?:['’]s| is|['’]re| are) (?:called|named))"
+    r"|(?P<comma>,)(?= [A-Z][\w'’-]+\W*$)) "
     rf"(?P<name>{_NAME})(?=\W*$|[,.;!] | (?i:and)\b)",
 )
 # "Got a dog from the shelter, pitbull mix, named her Biscuit".
@@ -238,16 +243,20 @@ _NAMED = rf"(?:{_NAME}, (?:(?P<age>[1-9]\d),? )?|[a-z]{{2,20}},? (?P<age_3>[1-9]
 # "I'm Petra, vet nurse up in Inverness": what one is, and where, beside the name.
 _TRADE = re.compile(
     rf"(?:\b(?i:i['’]?m|i am|this is|my name['’]?s|my name is) {_NAMED}"
-    rf"|^\W*(?:(?i:hi|hey|hello)\b\W*)?{_NAME} here, (?:(?P<age_2>[1-9]\d),? )?)(?:an? |the )?"
-    r"(?P<role>[a-z][a-z-]*(?: [a-z-]+){0,2}?)"
+    rf"|^\W*(?:(?i:hi|hey|hello)\b\W*)?{_NAME} here, (?:(?P<age_2>[1-9]\d),? )?"
+    rf"|^\W*(?i:hi|hey|hello) there, {_NAME}, "
+    # "58, long haul trucker out of Amarillo", behind who it is.
+    r"|^\W*(?P<age_4>[1-9]\d), )(?:an? |the )?"
+    r"(?P<role>(?:[A-Z]{2,3} )?[a-z][a-z-]*(?: [a-z-]+){0,2}?)"
+    rf"(?: (?:at|for|with) (?P<firm>{_NAME}))?"
     r"(?:,?(?: (?:up|down|out|over|here|based|living|working))*"
-    rf" (?:in (?P<place>{_NAME}|[a-z]{{4,}}(?=\W*$|[.!]))|from (?P<origin>{_NAME})))?"
+    rf" (?:(?:in|out of) (?P<place>{_NAME}|[a-z]{{4,}}(?=\W*$|[.!]))|from (?P<origin>{_NAME})))?"
     r"(?=\W*$|[,.;!]| (?:and|at|for|with)\b)"
 )
 # "Im Tamsin, 34, mum of two, live in Truro": what goes on as if with "I".
 _GOES_ON = re.compile(
     r"\b(?:i['’]?m|i am) [^.!?\n]{2,100}?(?:,|,? and) (?P<told>(?P<does>live|living|based|work"
-    r"|working)(?: (?:here|just|now|currently|part[- ]time))* (?P<where>(?:in|at|for|near|as)"
+    r"|working)(?: (?:here|just|now|currently|part[- ]time))* (?P<where>(?:in|at|for|near|as|with)"
     r" (?![^.,;!?]*\b(?:is|are|was|were|has|have|makes?|can|will|would)\b)[^.,;!?]{2,40}?))"
     r"(?=\W*$|[.,;!]| (?:and|but|with)\b)",
     re.I,
@@ -357,11 +366,11 @@ _SAID_GOODBYE = re.compile(
 # "Dr Whitfield is supervising me from June": who does so is one's supervisor.
 _DOES_FOR_ME = re.compile(
     rf"(?P<name>(?:(?:Mr|Mrs|Ms|Dr|Prof|Professor)\.? )?{_NAME})"
-    r"(?i:(?: is|['’]s| will be) (?:now )?"
-    r"(?P<does>supervising|managing|coaching|tutoring) (?:me|us)\b)"
+    r"(?i:(?: is|['’]s|(?P<ahead> will(?: be)?))?(?: now)? "
+    r"(?P<does>supervis|manag|coach|tutor)(?:ing|es?) (?:me|us)\b)"
 )
 _DOER = {
-    "supervising": "supervisor", "managing": "manager", "coaching": "coach", "tutoring": "tutor",
+    "supervis": "supervisor", "manag": "manager", "coach": "coach", "tutor": "tutor",
 }  # fmt: skip
 # "My flight to Lisbon is on 14 March", "Abby's wedding is on 5 September in Savannah": where it is
 # stays so when the day is moved.
@@ -390,6 +399,48 @@ _MET = re.compile(
     rf" (?P<name>{_NAME})"
     r"(?:(?:,| and|\.)+ (?i:she|he|they)(?P<being>['’]s|['’]re| is| are) (?P<what>[^.!?,;]{3,80}))?"
 )
+# "They let me go on Friday": from a job, where nothing says what for.
+_LET_GO = re.compile(
+    r"\b(?:they|work|the (?:firm|company|boss)|my (?:boss|manager|work|firm|company))"
+    r"(?:['’]ve| have| has)?(?: just| finally| also)? let me go"
+    r"(?P<when> (?:(?:on|last|this|yesterday|today|in)\b(?:(?! to )[^,.;!?]){0,20}?))?"
+    r"(?=\W*$|[,.;!]| (?:after|because|and|so|but)\b)",
+    re.I,
+)
+# "No more bowls for me, knee is shot", which is more than to do without it this time.
+_NO_MORE = re.compile(
+    rf"{LEAD}no more (?P<what>(?!(?:of|than|questions?|excuses)\b)[a-z][\w-]+(?: [a-z][\w-]+)?)"
+    r" for me(?=\W*$|[,.;:!]| (?:now|since|because|after|i|my|the)\b)",
+    re.I,
+)
+_FOR_NOW = re.compile(
+    r"\b(?:thanks|thank you|cheers|please|today|tonight|for now|this \w+|until|till?|for (?:a|the)"
+    r" \w+|weeks?|months?|days?|next \w+)\b",
+    re.I,
+)
+# "Use ana@parkside.org instead, the old one is dead", "ring me on 07700 900456 from now on".
+_REACHED_AT = re.compile(
+    r"\b(?:(?:(?P<use>use)|(?:write(?: to)?|e-?mail|reach|contact) (?:me|us) (?:at|on)"
+    r"|send (?:it|them|everything) to|(?:switched|changed)(?: my [\w-]+| it)? to"
+    r"|i['’]?m (?:now )?(?:on|at)) (?P<email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
+    r"|(?:ring|call|text|reach|phone|message|whatsapp) me (?:on|at)"
+    r" (?P<phone>\+?\d[\d ()-]{5,}\d))",
+    re.I,
+)
+_OLD_ONE = r"from now on|(?:the|my) old (?:one|address|number|e-?mail|account)"
+_REACHED_ANEW = re.compile(
+    rf"(?P<old>\b(?:{_OLD_ONE})\b)|\b(?:instead(?! of)|now)\b",
+    re.I,
+)
+_ANOTHERS = re.compile(r"\b(?:his|her|their|\w+['’]s) (?:new )?(?:e-?mail|address|number)\b", re.I)
+# "Moved to support", which is no place that anybody lives in.
+_MOVED_TEAM = re.compile(
+    rf"(?:{LEAD}|\bi(?:['’]ve| have|['’]m| am|['’]ve been)? )(?:just |been |now )*"
+    r"(?:moved|moving|switched|transferred|put) (?:over )?(?:to|on|onto) "
+    rf"(?P<team>(?:the )?(?:{DEPARTMENTS})|{SHIFTS})(?: now| instead)?"
+    r"(?=\W*$|[,.;!]| (?:now|at work|from|on|last|this)\b)",
+    re.I,
+)
 _TO_COME = re.compile(r"gonna|going to|will|['’]ll", re.I)
 # Wider than what makes a sentence hypothetical: these patterns look for words anywhere in it.
 _IMAGINED = re.compile(
@@ -411,15 +462,29 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
         begins = 0 if _GREETING.fullmatch(text[: found.start()]) else found.start()
         where = (begins, found.end())
         yield f"I am {_give_article(found['role'])}.", where
+        if found["firm"]:
+            yield f"I work at {found['firm']}.", where
         place = found["place"] or ""
         if place and not (place.islower() and is_dictionary_word(place)):
             yield f"I live in {place.title() if place.islower() else place}.", where
         if found["origin"]:
             yield f"I am from {found['origin']}.", where
-        age = found["age"] or found["age_2"] or found["age_3"]
+        age = found["age"] or found["age_2"] or found["age_3"] or found["age_4"]
         if age and not _OWN_AGE.search(text):
             yield f"I am {age} years old.", where
+        if found["age_4"] and not _SAYS_NO_MORE.match(text, found.end()):
+            yield text[found.end() :].lstrip(" ,;"), (found.end(), len(text))
     yield from read_medicine(text)
+    yield from read_couples(text)
+    if found := _LET_GO.search(text):
+        yield f"I was let go{found['when'] or ''}.", found.span()
+    if (found := _NO_MORE.match(text)) and not _FOR_NOW.search(text):
+        yield f"I have given up {found['what']}.", found.span()
+    if (found := _REACHED_AT.search(text)) and _is_reached_anew(text, found):
+        thing = "email" if found["email"] else "phone number"
+        yield f"My {thing} is {(found['email'] or found['phone']).strip()} now.", found.span()
+    if found := _MOVED_TEAM.search(text):
+        yield f"I am on {found['team']} now.", found.span()
     if found := _GOES_ON.search(text):
         does = "work" if found["does"].lower().startswith("work") else "live"
         yield f"I {does} {found['where']}.", found.span("told")
@@ -440,7 +505,9 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     if (found := _NEW_HOLDER.search(text)) and _is_post(found["role"]):
         yield f"My {found['role']} is {found['name']} now.", found.span("name")
     if found := _DOES_FOR_ME.search(text):
-        yield f"My {_DOER[found['does'].lower()]} is {found['name']} now.", found.span("name")
+        ahead = found["ahead"] and "now" not in found[0]
+        way = f"will be {found['name']}" if ahead else f"is {found['name']} now"
+        yield f"My {_DOER[found['does'].lower()]} {way}.", found.span("name")
     if (found := _OCCASION_PLACE.search(text)) and _TELLS_DAY.search(text):
         place = found["place"] or found["to"]
         if place.lower() not in MONTHS | WEEKDAYS:
@@ -501,6 +568,14 @@ def _list_aged(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
             yield f"{each['name']} is {each['age']} years old.", where
 
 
+def _is_reached_anew(text: str, found: re.Match[str]) -> bool:
+    """Whether it is the speaker's, and in the place of another: whose is to be "used instead" may
+    be anybody's."""
+    anew = [*_REACHED_ANEW.finditer(text)]
+    sure = any(each["old"] for each in anew) if found["use"] else bool(anew)
+    return sure and not _ANOTHERS.search(text)
+
+
 def _find_habit(found: re.Match[str]) -> str:
     """What was done till now where something else is done by now; "" for what was done once."""
     verb, way = found["verb"].lower(), (found["way"] or "").lstrip("'’ ").lower()
@@ -528,6 +603,12 @@ _ANY_MORE = re.compile(r"no longer|any ?more", re.I)
 _SAYS_NO_MORE = re.compile(r"\W*$")
 
 
+# "My new number is 0770 900456, the old phone went in the lake".
+_GOES_ON_TELLING = re.compile(
+    r",? (?:and |but |so |because |cos )?(?=(?:the|my|i|we|it|old|don['’]?t)\b)", re.I
+)
+
+
 def _read_new_value(text: str) -> str:
     """What has a new value, as a state: ("New address: 3 Mill Road") → "My address is 3 Mill Road
     now."; "" where none is told."""
@@ -535,7 +616,7 @@ def _read_new_value(text: str) -> str:
     if found is None:
         return ""
     thing = (found["thing"] or found["label"] or found["old"]).lower()
-    value = (found["value"] or found["told"] or found["use"]).strip(" .")
+    value = _GOES_ON_TELLING.split(found["value"] or found["told"] or found["use"])[0].strip(" .")
     if thing.split()[-1] not in _VALUED_THINGS or not re.search(r"[\dA-Z@]", value):
         return ""
     thing = "phone number" if thing == "number" else thing
@@ -578,6 +659,9 @@ def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
                 f"I am not {found['what']} any more.", at, start + found.end("told")
             )
         said = turn.utterance.text[:start]
+        heard = " ".join(piece.doc.text for piece in turn.before)
+        for named, (begun, done) in read_given_names(text, f"{heard} {said}"):
+            yield CompletedStatement(named, start + begun, start + done)
         if (found := _RENT.match(text)) and _RENTED.search(said) and not _BOUGHT.search(said):
             told = f"My rent is {found['sum']} {found['each']}."
             yield CompletedStatement(told, start, end)
@@ -634,7 +718,10 @@ def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
             at = start if _SAYS_NO_MORE.match(text, found.end()) else start + found.start("new")
             told = f"My {found['role']} is {found['name']} now."
             yield CompletedStatement(told, at, start + found.end("name"))
-        elif found := _HAS_NAMED.match(text):
+        elif (found := _HAS_NAMED.match(text)) and (
+            not found["comma"]
+            or (found["animal"].lower() in ANIMALS and found["name"].lower() not in PEOPLE)
+        ):
             # Beside the sentence itself, which tells of getting it.
             at = start + found.start("animal")
             yield CompletedStatement(

@@ -18,7 +18,8 @@ _SOMEBODIES = PEOPLE | JOBS
 _SHORTEST_FRAME, _LONGEST_VALUE = 2, 4  # words
 _SHORTEST_FRAME_ZH, _LONGEST_VALUE_ZH = 3, 8  # characters
 _TIME = re.compile(
-    r"(?:,? (?:now|these days|nowadays|currently|instead|from now on|at the moment|any ?more"
+    r"(?:,? (?:now|these days|nowadays|currently|instead|from now on|any ?more"
+    r"|at the (?:moment|minute)"
     r"|today|yesterday|(?:last|this) (?:week|month|year|monday|tuesday|wednesday|thursday|friday"
     r"|saturday|sunday)|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|a month|per month"
     r"|(?:once|twice|three times|\w+ times) a (?:week|month|day)))+$",

@@ -19,6 +19,7 @@ from memoryhub.engines.local.comparison.deciders import DecidersFile, get_shippe
 from memoryhub.engines.local.comparison.exchanges import find_given_up
 from memoryhub.engines.local.comparison.forget import match_forget_wish
 from memoryhub.engines.local.comparison.frames import mark_subject, match_frames
+from memoryhub.engines.local.comparison.levels import outgrows_level
 from memoryhub.engines.local.comparison.life_changes import (
     ends_leave,
     ends_stage,
@@ -73,6 +74,7 @@ _MOST_SURE = 0.99  # that is told: nothing here is certain
 _COURTSHIP = re.compile(
     r"['’]s? (?:boyfriend|girlfriend|bf|gf)\.$|的(?:男朋友|女朋友|男友|女友|对象)。$"
 )
+_MARRIED = re.compile(r"\b(?:got|get|are|is|am) married\b", re.I)
 _IDENTITY = re.compile(r" (?:is|was) (?P<whose>[^.]{1,80}?)['’]s? |是(?P<whose_zh>[^。]{1,80}?)的")
 _LEFT_PLACE = re.compile(
     r"\bleft (?:the )?"
@@ -220,6 +222,8 @@ def _judge_candidate(
         or _end_named_thing(candidate, offered, aliases)
         or _end_given_up(candidate, offered, find_given_up(new, held, aliases))
         or _fill_slot(candidate, offered, aliases, shares)
+        or _end_courtship(candidate, offered, aliases)
+        or _end_level(candidate, offered, new, held)
         or _end_tie(candidate, offered, new, held, aliases)
         or _end_told_thing(candidate, offered, new, held, aliases)
         or _end_left_post(candidate, offered, new, held)
@@ -362,6 +366,20 @@ def _end_given_up(
         ClaimVerdict(candidate.handle, "contradict", handle, reason=f"given up: {thing}")
         for (handle, *_), thing in zip(offered, things, strict=True)
         if thing
+    ]
+
+
+def _end_level(
+    candidate: ClaimCandidate, offered: _Offered, new: ClaimView, held: Sequence[ClaimView]
+) -> list[ClaimVerdict]:
+    """A lower level of a language than the one that was reached."""
+    outgrown = [outgrows_level(new, old) for old in held]
+    return [
+        ClaimVerdict(
+            candidate.handle, "contradict", handle, reason="a higher level", sure=how == "surely"
+        )
+        for (handle, *_), how in zip(offered, outgrown, strict=True)
+        if how
     ]
 
 
@@ -572,6 +590,30 @@ def _suspect_ending(
         if may_contradict(new, old, aliases)
     )
     return list(islice(askable, 1))
+
+
+def _end_courtship(
+    candidate: ClaimCandidate, offered: _Offered, aliases: Collection[str]
+) -> list[ClaimVerdict]:
+    """Who is engaged to somebody is their boyfriend no more, and nobody's betrothed once married:
+    "Mateo is engaged to Yuna" after "Mateo is Yuna's boyfriend"."""
+    if candidate.slots.predicate_key != "marital_status" or candidate.polarity != "holds":
+        return []
+    names = {*aliases} or {candidate.speaker}
+    whom = "|".join(re.escape(name) for name in names if name)
+    engaged = re.compile(rf" (?:is|are)(?: now)? engaged to (?:{whom})\b")
+    promised = engaged.search(candidate.text) is not None
+    married = _MARRIED.search(candidate.text) is not None
+    own = candidate.owner in names
+    return [
+        ClaimVerdict(candidate.handle, "deny", handle, reason="over: engaged, then married")
+        for handle, old, _ in offered
+        if old.polarity == "holds"
+        and (
+            (promised and old.owner == candidate.owner and _COURTSHIP.search(old.text))
+            or (married and (own or old.owner == candidate.owner) and engaged.search(old.text))
+        )
+    ]
 
 
 def _suspect_new_status(

@@ -16,7 +16,7 @@ from memoryhub.engines.local.chinese.slots import read_chinese_slot
 from memoryhub.engines.local.comparison.frames import SELF, strip_time
 from memoryhub.engines.local.dates.calendar import DAY_AND_MONTH_NAMES
 from memoryhub.engines.local.language import detect_language
-from memoryhub.engines.local.wordlists import EVENTS, split_words
+from memoryhub.engines.local.wordlists import DEPARTMENTS, EVENTS, SHIFTS, split_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +170,11 @@ _VERB_SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             r"(?:weighs|is down to|is up to) (?P<value>\d[\w.]* ?(?:kg|kilos|lbs?|pounds"
             r"|stone)?)\b.*",
         ),
+        (
+            "department",
+            rf"(?:is|works) (?:on|in) (?P<value>(?:the )?(?i:{DEPARTMENTS}))(?: at work)?$",
+        ),
+        ("shift", rf"(?:is|works)(?: on)? (?P<value>{SHIFTS})(?: at work)?$"),
         ("salary", r"(?:earns|makes|is paid|gets paid) (?P<value>[£$€]?\d[^,;:]*)$"),
         (
             "rent",
@@ -181,7 +186,19 @@ _VERB_SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 _LONGEST_CLAIM = 200  # characters: what is longer tells a story
 # Kinds that can be several in one hand: only told as a change they take the place of each other.
 _MANY_KINDS = frozenset(
-    {"car", "phone model", "laptop", "study", "bank", "gym", "车", "手机", "专业"}
+    {
+        "car",
+        "phone model",
+        "laptop",
+        "study",
+        "bank",
+        "gym",
+        "department",
+        "shift",
+        "车",
+        "手机",
+        "专业",
+    }
 )
 _CHANGED_BY_VERB = re.compile(
     r"\b(?:switched|upgraded|replaced|moved|changed|transferred|instead|now|new)\b", re.I

@@ -70,7 +70,7 @@ _KINDS = (
     ),
     _TieKind(
         re.compile(
-            r"\b(?:died|passed away|passed on|put (?:down|to sleep)|ran away|rehomed"
+            r"\b(?:died|passed away|passed on|put (?:\w+ ){0,2}?(?:down|to sleep)|ran away|rehomed"
             r"|gave (?:\w+ )?away|is gone|is dead|lost)\b"
             r"|走了|去世|死了|没了|去了(?:汪星|喵星)|送人|走丢|丢了|安乐",
             re.I,
@@ -80,7 +80,9 @@ _KINDS = (
             f"[狗猫犬兔鸟鱼龟]|宠物|{CHINESE_BREEDS}",
         ),
         re.compile(
-            r"\b(?:died|passed away|was put (?:down|to sleep))\b|去世|过世|死了|走丢了", re.I
+            r"\b(?:died|passed away|(?:was|had to|we) put (?:\w+ ){0,2}?(?:down|to sleep))\b"
+            r"|去世|过世|死了|走丢了",
+            re.I,
         ),
     ),
     _TieKind(
