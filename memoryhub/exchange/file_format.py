@@ -26,6 +26,7 @@ VERSION = f"{MAJOR}.{MINOR}"
 # Of version 1 the parts of a claim have other names: see `memoryhub.exchange.rows`.
 READABLE_MAJORS = (1, 2)
 MOST_BYTES = 16 * 1024 * 1024  # a line
+_GZIP_START = b"\x1f\x8b"
 # Of which no text in PostgreSQL consists: NUL, and halves of characters.
 _UNSTORABLE_PATTERN = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
@@ -136,7 +137,9 @@ def parse_line(number: int, raw: bytes) -> dict[str, Any]:
         if _UNSTORABLE_PATTERN.search(text):
             _check_storable(value)
     except UnicodeDecodeError as error:
-        raise build_line_error(number, f"is no text in UTF-8: {error.reason}") from error
+        packed = number == 1 and raw.startswith(_GZIP_START)
+        why = "it is compressed, unpack it first" if packed else error.reason
+        raise build_line_error(number, f"is no text in UTF-8: {why}") from error
     except json.JSONDecodeError as error:
         raise build_line_error(
             number, f"is no JSON: {error.msg} at character {error.pos + 1}"
@@ -174,7 +177,7 @@ def _check_storable(value: Any) -> None:
 def _parse_header(raw: bytes) -> FileHeader:
     told = parse_line(1, raw)
     if told.get("format") != FORMAT:
-        raise build_line_error(1, f'is no header: "format" is not "{FORMAT}"')
+        raise build_line_error(1, f'is no header of an export: "format" is not "{FORMAT}"')
     version = str(told.get("version", ""))
     if version.partition(".")[0] not in map(str, READABLE_MAJORS):
         shown, known = version[:20] or "none", " and ".join(map(str, READABLE_MAJORS))

@@ -27,6 +27,7 @@ from memoryhub.exchange.file_format import FileHeader, build_line_error
 from memoryhub.exchange.id_shift import IdShift
 from memoryhub.exchange.rows import ROWS_PER_BATCH, IdTaken, NumberedRow, RowBuilder
 from memoryhub.exchange.tables import SPACE_ROW, SPACE_TABLES, TENANT_TABLES, ExportTable
+from memoryhub.importers.sources import find_system
 from memoryhub.inference.selection import embed_or_none, find_embedder
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.tenants.models import Tenant
@@ -34,6 +35,8 @@ from memoryhub.tenants.scope import tenant_scope
 
 log = structlog.get_logger()
 _TENANT_ROW = "tenant"
+# Bytes of a file that is no export which are looked at to tell whose it is.
+_LOOKED_AT = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def import_file(
 ) -> SpaceImportReport:
     """Opens its own scope; calls no model. Raises InvalidInput that names the line, Conflict for
     a subject that has memories already or what was erased here since, QuotaReached."""
-    header = file_format.verify_file(file)
+    header = _verify_export(file)
     if wanted.subject and header.scope == _TENANT_ROW:
         raise InvalidInput(_("a file of a whole tenant names its own subjects"), field="subject")
     embedders = _find_embedders(header)
@@ -99,6 +102,22 @@ def import_file(
     if not wanted.dry_run:
         log.info("exchange.imported", actor=actor, spaces=len(report.spaces), ids=report.ids)
     return report
+
+
+def _verify_export(file: IO[bytes]) -> FileHeader:
+    """Raises InvalidInput that names the line, and the system that wrote the file, if another."""
+    try:
+        return file_format.verify_file(file)
+    except InvalidInput as refused:
+        file.seek(0)
+        if refused.extra.get("line") != 1 or not (system := find_system(file.read(_LOOKED_AT))):
+            raise
+        message = _(
+            "this is a file of %(found)s, not an export of MemoryHub: it is brought in by “Import "
+            "memories”, or POST /api/v1/imports"
+        )
+        told = message % {"found": _(system)}
+        raise InvalidInput(told, code="bad_line", field="line 1", line=1) from refused
 
 
 def _find_embedders(header: FileHeader) -> Mapping[str, Embedder | None]:

@@ -34,7 +34,7 @@ from memoryhub.importers.records import (
     SkippedRecord,
 )
 from memoryhub.importers.report import ImportReport
-from memoryhub.importers.sources import find_other_system
+from memoryhub.importers.sources import OWN_EXPORT, find_other_system, is_readable
 from memoryhub.importers.turns import take_turn
 from memoryhub.importers.write import ImportOrigin
 from memoryhub.pipeline.ingest.services import IngestRequest, append_messages, ingest_messages
@@ -46,6 +46,10 @@ from personas.blocks import MAX_CHAR_LIMIT
 # Ready-made memories written in one event.
 BATCH_SIZE = 200
 Progress = Callable[[int, int], None]
+
+
+class MisreadFile(InvalidInput):
+    """A file that is whole, and may be read when it is asked for in another way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +97,8 @@ def check_file(wanted: ImportRequest) -> ImportReport:
     if wanted.subject:
         clean_subject(wanted.subject)
     if other := find_other_system(wanted.source, wanted.open_file):
-        told = {"found": _(other), "source": _(wanted.source.title)}
-        message = _("this is a file of %(found)s, not of %(source)s")
-        raise InvalidInput(message % told, field="file")
+        told = _describe_other_system(other, wanted.source)
+        raise (MisreadFile if is_readable(other) else InvalidInput)(told, field="file")
     ownerless = 0
     for record in wanted.read_records():
         if not isinstance(record, ContentRecord):
@@ -110,11 +113,21 @@ def check_file(wanted: ImportRequest) -> ImportReport:
             report.add_skipped(skipped)
     if ownerless and not report.total:
         message = _("the file does not say whose memories these are: name a subject")
-        raise InvalidInput(message, field="subject")
+        raise MisreadFile(message, field="subject")
     if not report.total and not report.reasons:
         message = _("nothing of %(source)s is in the file")
-        raise InvalidInput(message % {"source": wanted.source.title}, field="file")
+        raise MisreadFile(message % {"source": _(wanted.source.title)}, field="file")
     return report
+
+
+def _describe_other_system(other: str, source: ImportSource) -> str:
+    if other == OWN_EXPORT:
+        return _(
+            "this is an export of MemoryHub: it comes in with its history by “Import an export”, "
+            "or POST /api/v1/import"
+        )
+    told = {"found": _(other), "source": _(source.title)}
+    return _("this is a file of %(found)s, not of %(source)s") % told
 
 
 @dataclass

@@ -22,7 +22,7 @@ from django.utils.translation import gettext_noop
 from memoryhub.background.doorbell import ring_task
 from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
 from memoryhub.importers import storage
-from memoryhub.importers.execute import ImportRequest, import_file, parse_kinds
+from memoryhub.importers.execute import ImportRequest, MisreadFile, import_file, parse_kinds
 from memoryhub.importers.models import ImportFile, ImportRun
 from memoryhub.importers.report import ImportReport
 from memoryhub.importers.sources import get_source
@@ -62,27 +62,47 @@ def start_import(tenant_id: UUID, sent: ImportUpload, now: datetime) -> ImportRu
 
     Raises InvalidInput and TooLarge for what can be told at once; the run itself tells the rest.
     """
-    asked = {
-        "source": get_source(sent.source).name,
-        "only": sorted(parse_kinds(sent.only)),
-        "subject": clean_subject(sent.subject) if sent.subject else "",
-        "space": sent.space,
-        "dry_run": sent.dry_run,
-    }
-    if sent.space:
-        asked["subject"] = sent.space.subject
+    asked = _clean_choice(sent.source, sent.only, sent.subject, sent.space)
     delete_old_files(tenant_id, now)
     file = storage.store_file(tenant_id, sent.name, sent.chunks, now)
-    return _start_run(file, sent.actor, now, **asked)
+    return _start_run(file, sent.actor, now, dry_run=sent.dry_run, **asked)
+
+
+def _clean_choice(
+    source: str, only: Collection[str], subject: str, space: Space | None
+) -> dict[str, Any]:
+    """How a file is to be read, as columns of a run. Raises InvalidInput."""
+    return {
+        "source": get_source(source).name,
+        "only": sorted(parse_kinds(only)),
+        "subject": space.subject if space else clean_subject(subject) if subject else "",
+        "space": space,
+    }
+
+
+def try_file_again(
+    tried: ImportRun,
+    actor: str,
+    now: datetime,
+    *,
+    source: str,
+    only: Collection[str] = (),
+    subject: str = "",
+) -> ImportRun:
+    """Try a kept file in another way. Opens its own scopes.
+
+    Raises Conflict where the file is not kept any more, InvalidInput as `start_import` does.
+    """
+    with tenant_scope(tried.tenant_id):
+        asked = _clean_choice(source, only, subject, tried.space)
+    return _start_run(_get_kept_file(tried), actor, now, dry_run=True, **asked)
 
 
 def import_tried_file(tried: ImportRun, actor: str, now: datetime) -> ImportRun:
     """Take in the file that was tried. Raises Conflict where it is not kept any more."""
     if not tried.dry_run or tried.state != State.DONE:
         raise Conflict(_("only what was tried can be taken in"), code="import_state")
-    file = find_kept_file(tried)
-    if file is None:
-        raise Conflict(_("the file is not kept any more: send it again"), code="import_file_gone")
+    file = _get_kept_file(tried)
     asked = {name: getattr(tried, name) for name in ("source", "subject", "space_id", "only")}
     return _start_run(file, actor, now, **asked)
 
@@ -93,6 +113,13 @@ def find_kept_file(run: ImportRun) -> ImportFile | None:
         return None
     with tenant_scope(run.tenant_id):
         file: ImportFile | None = ImportFile.objects.filter(id=run.file_id).first()
+    return file
+
+
+def _get_kept_file(run: ImportRun) -> ImportFile:
+    file = find_kept_file(run)
+    if file is None:
+        raise Conflict(_("the file is not kept any more: send it again"), code="import_file_gone")
     return file
 
 
@@ -138,7 +165,8 @@ def work_on_run(tenant_id: UUID, run_id: UUID) -> bool:
         # Whatever went wrong is kept on the run and shown; only the process's end escapes.
         if not isinstance(error, MemoryHubError):
             log.exception("import.failed", run=str(run.id))
-        _finish_run(run, State.FAILED, error=_format_error(error))
+        misread = isinstance(error, MisreadFile)
+        _finish_run(run, State.FAILED, error=_format_error(error), keeps_file=misread)
     return True
 
 
@@ -171,7 +199,7 @@ def _execute_run(run: ImportRun) -> None:
         dry_run=run.dry_run,
     )
     report = import_file(run.tenant_id, wanted, timezone.now(), _build_progress_reporter(run))
-    _finish_run(run, State.DONE, report=report)
+    _finish_run(run, State.DONE, report=report, keeps_file=True)
 
 
 def _build_progress_reporter(run: ImportRun) -> Callable[[int, int], None]:
@@ -199,9 +227,15 @@ def _format_error(error: Exception) -> str:
 
 
 def _finish_run(
-    run: ImportRun, state: ImportRun.State, *, report: ImportReport | None = None, error: str = ""
+    run: ImportRun,
+    state: ImportRun.State,
+    *,
+    report: ImportReport | None = None,
+    error: str = "",
+    keeps_file: bool = False,
 ) -> None:
-    """What was tried may still be taken in; of everything else the file is dropped."""
+    """`keeps_file`: what was only tried may still be taken in, or be tried in another way; of
+    everything else the file is dropped."""
     told = {"total": report.total, "done": report.total} if report else {}
     with tenant_scope(run.tenant_id):
         ImportRun.objects.filter(id=run.id, attempts=run.attempts).update(
@@ -212,7 +246,7 @@ def _finish_run(
             lease_until=None,
             **told,
         )
-        if run.file_id and not (run.dry_run and state == State.DONE):
+        if run.file_id and not (run.dry_run and keeps_file):
             ImportFile.objects.filter(id=run.file_id).delete()
 
 

@@ -84,6 +84,16 @@ def test_what_can_not_come_in_is_told(browser: Client, world: ConsoleWorld) -> N
     assert "no file selected" in browser.post(reverse("spaces-import"), {}).content.decode()
 
 
+def test_a_file_of_another_system_is_led_to_its_own_form(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    told = upload_export(browser, b'{"results": [{"memory": "Rows on Sundays"}]}')
+    assert "this is a file of mem0, not an export of MemoryHub" in told
+    assert "“Import memories”" in told
+    page = browser.get(reverse("spaces-import")).content.decode()
+    assert f'<a href="{reverse("imports")}">Import memories</a>' in page
+
+
 def test_a_file_has_its_limit(browser: Client, world: ConsoleWorld, settings: Any) -> None:
     settings.MAX_IMPORT_BYTES = 10
     assert "at most 10 bytes" in upload_export(browser, b"x" * 11)

@@ -127,6 +127,17 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(
     assert len(list_questions(world)) == 1
 
 
+def test_what_was_found_stays_when_nothing_is_ticked(browser: Client, world: ConsoleWorld) -> None:
+    where = reverse("space-golden-new", args=[world.space.id])
+    found = browser.post(where, {"text": "bees in Ghent", "find": "1"}).content.decode()
+    assert "Current results" in found
+    sent = dict(re.findall(r'<input type="hidden" name="(looked)" value="(\w+)"', found))
+    refused = browser.post(where, {"text": "bees in Ghent", **sent})
+    assert refused.status_code == 422
+    assert "Not saved: name 1 to" in refused.content.decode()
+    assert "Current results" in refused.content.decode()
+
+
 def test_memories_of_other_spaces_are_neither_shown_nor_saved(
     browser: Client, world: ConsoleWorld
 ) -> None:

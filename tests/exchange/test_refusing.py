@@ -95,7 +95,8 @@ def replace_line(number: int, line: bytes) -> Callable[[bytes], bytes]:
     [
         (lambda data: b"", 1, "empty"),
         (lambda data: b"\n", 1, "no JSON"),
-        (lambda data: b"\x1f\x8b\x08\x00", 1, "UTF-8"),
+        (lambda data: b"\x1f\x8b\x08\x00", 1, "compressed, unpack it first"),
+        (lambda data: b"\xff\xfe", 1, "UTF-8"),
         (lambda data: b'{"results": []}\n', 1, "no header"),
         (lambda data: data.split(b"\n")[0] + b"\n", 1, "cut short"),
         (lambda data: data[: data.index(b"chess")], 4, "no JSON"),
@@ -150,6 +151,23 @@ def test_what_is_wrong_is_said_with_its_line(
     assert error.extra.get("line") == line
     assert f"line {line}: " in error.message
     assert says in error.message
+
+
+@pytest.mark.parametrize(
+    ("sent", "system"),
+    [
+        (b'[{"memory": "Rows"}]', "mem0"),
+        (b'{"results": [{"memory": "Rows"}]}', "mem0"),
+        (b'{"chat_messages": []}\n{}\n', "Claude"),
+        (b'[{"memory": "Rows"}, {"mem', "mem0"),
+    ],
+)
+def test_a_file_of_another_system_is_called_by_its_name(
+    data: bytes, elsewhere: Tenant, sent: bytes, system: str
+) -> None:
+    error = import_refused(elsewhere, sent)
+    assert (error.status, error.code) == (422, "bad_line")
+    assert f"this is a file of {system}, not an export of MemoryHub" in error.message
 
 
 def test_a_line_has_an_end(data: bytes, elsewhere: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,7 @@ NO_PAGES: dict[str, set[str]] = {
         *("person-remove", "key-revoke", "data-erase", "jobs-chosen", "job-retry", "job-cancel"),
         *("me-close", "me-tell", "me-wish-undo", "me-trait", "me-note-forget", "me-pause"),
         *("chat-say", "chat-load", "chat-keep", "chat-forget", "import-new", "import-take"),
+        *("import-again",),
         *("replay-start", "replay-cancel", "replay-decide", "policy-try", "policy-change"),
         *("policy-return", "space-policy-try", "space-policy-change", "predicate-set"),
         *("embeddings-begin", "embedding-begin", "embedding-decide", "space-map-begin"),

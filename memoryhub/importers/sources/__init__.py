@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -51,6 +53,9 @@ SOURCES = {
 
 # Systems whose files are known and can't be read, by a member that only theirs have.
 _UNREAD_SYSTEMS = {"chat_messages": "Claude"}
+# The hub's own exports, which come in by another way: `memoryhub.exchange`.
+OWN_EXPORT = "MemoryHub"
+_OWN_EXPORT_FORMAT = "memoryhub-export"
 # Items of a file that are looked at to tell whose it is.
 _LOOKED_AT = 100
 
@@ -60,13 +65,40 @@ def find_other_system(source: ImportSource, open_file: OpenFile) -> str:
 
     Raises InvalidInput for what is no JSON.
     """
-    sections = {name for each in SOURCES.values() for name in each.sections}
     told: Counter[str] = Counter()
-    for item in itertools.islice(stream_items(open_file, sections), _LOOKED_AT):
+    for item in _list_first_items(open_file):
+        if is_own_export(item):
+            return OWN_EXPORT
         if source.recognises(item):
             return ""
         told.update(_list_systems(item))
     return max(told, key=lambda title: told[title], default="")
+
+
+def find_system(start: bytes) -> str:
+    """What the system is called that wrote a file which starts so, "" where nothing tells."""
+    told: Counter[str] = Counter()
+    # It may break off anywhere: what stands before that is enough.
+    with suppress(InvalidInput):
+        for item in _list_first_items(lambda: io.BytesIO(start)):
+            told.update(_list_systems(item))
+    return max(told, key=lambda title: told[title], default="")
+
+
+def is_readable(system: str) -> bool:
+    """Whether files of the system that is called so can be read here."""
+    return any(each.title == system for each in SOURCES.values())
+
+
+def is_own_export(item: JsonItem) -> bool:
+    value = item.value
+    told = value.get("format") if isinstance(value, dict) else value
+    return told == _OWN_EXPORT_FORMAT
+
+
+def _list_first_items(open_file: OpenFile) -> Iterator[JsonItem]:
+    sections = {name for each in SOURCES.values() for name in each.sections}
+    return itertools.islice(stream_items(open_file, sections), _LOOKED_AT)
 
 
 def _list_systems(item: JsonItem) -> Iterator[str]:

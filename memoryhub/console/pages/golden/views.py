@@ -143,7 +143,9 @@ def _render_golden_question(
     *,
     trouble: str = "",
 ) -> HttpResponse:
-    looks = bool(form.text.strip()) and ("find" in request.GET or "find" in request.POST)
+    # What was found stays in sight when saving is refused.
+    asked = request.GET.keys() | request.POST.keys()
+    looks = bool(form.text.strip()) and not asked.isdisjoint(("find", "looked"))
     found, insufficient = _find_golden_candidates(space, form) if looks else ([], False)
     with tenant_scope(request.tenant.id):
         chosen = _list_ticked_memories(space, question, form)

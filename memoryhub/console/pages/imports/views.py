@@ -74,7 +74,7 @@ def import_list_page(request: ConsoleRequest) -> HttpResponse:
     )
     page = load_imports(filters)
     going = any(run.state in ImportRun.ACTIVE_STATES for run in page)
-    shown = page.map(lambda run: (run, SOURCES[run.source].title))
+    shown = page.map(lambda run: (run, SOURCES[run.source].title, _describe_error(run)))
     context = {"filters": filters, "page": shown, "going": going, "sources": SOURCES.values()}
     context["kinds"] = IMPORT_KIND_LABELS.items()
     return render(request, "imports/_list.html" if request.htmx else "imports/list.html", context)
@@ -111,13 +111,17 @@ def import_page(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
     """The whole page, or for the polling browser only how far it is."""
     run = get_import_or_404(import_id)
     going = run.state in ImportRun.ACTIVE_STATES
-    tried = run.dry_run and run.state == ImportRun.State.DONE
+    kept = run.dry_run and not going and runs.find_kept_file(run) is not None
     context = {
         "run": run,
         "going": going,
         "title": gettext(SOURCES[run.source].title),
+        "trouble": _describe_error(run),
         "rows": _list_import_counts(run),
-        "can_take": tried and runs.find_kept_file(run) is not None,
+        "can_take": kept and run.state == ImportRun.State.DONE,
+        "can_try_again": kept,
+        "sources": SOURCES.values(),
+        "kinds": IMPORT_KIND_LABELS.items(),
     }
     if not request.htmx:
         return render(request, "imports/import.html", context)
@@ -125,6 +129,12 @@ def import_page(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
     if not going:
         answer["HX-Refresh"] = "true"
     return answer
+
+
+def _describe_error(run: ImportRun) -> str:
+    """What went wrong, without the name of the field at fault: the API's forms have those."""
+    field, _colon, message = run.error.partition(": ")
+    return gettext(message if field in ("file", "subject") else run.error) if run.error else ""
 
 
 def _list_import_counts(run: ImportRun) -> list[dict[str, Any]]:
@@ -135,6 +145,25 @@ def _list_import_counts(run: ImportRun) -> list[dict[str, Any]]:
         for kind in RECORD_KINDS
         if report and report["found"][kind]
     ]
+
+
+@action_at("imports/<uuid:import_id>/again", "import-again")
+@tenant_view(role=EDITOR)
+def try_import_again(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
+    """Try a kept file as another system's, for another subject, or for other contents."""
+    with tenant_scope(request.tenant.id):
+        tried = get_import_or_404(import_id)
+    wanted = {
+        "source": request.POST.get("source", ""),
+        "only": request.POST.getlist("only"),
+        "subject": request.POST.get("subject", ""),
+    }
+    run = attempt(
+        request,
+        lambda: runs.try_file_again(tried, request.actor, timezone.now(), **wanted),
+        gettext("Not read: %(why)s."),
+    )
+    return redirect("import", import_id=run.id if run else import_id)
 
 
 @action_at("imports/<uuid:import_id>/take", "import-take")

@@ -16,13 +16,13 @@ from django.views.decorators.cache import never_cache
 
 from memoryhub.console.frame.access import ADMIN, action_at, page_at, tenant_page
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.shown_once import keep_until_shown, take_shown_once
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.key_expiry import check_to_come, compute_day_end
 from memoryhub.tenants.models import ApiKey
-from memoryhub.tenants.sealing import open_sealed, seal_secret
 from memoryhub.tenants.services import create_key, find_space, revoke_key
 
-_NEW_KEY = "new_api_key"  # in the session, sealed, until it was shown
+_NEW_KEY = "new_api_key"
 
 
 class ApiKeyForm(forms.Form):
@@ -88,12 +88,12 @@ def key_list_page(request: ConsoleRequest) -> HttpResponse:
             expires_at=given["expires_at"],
             actor=request.actor,
         )
-        request.session[_NEW_KEY] = seal_secret(made)
+        keep_until_shown(request, _NEW_KEY, made)
         return redirect("keys")
     context = {
         "form": form,
         "keys": list(ApiKey.objects.select_related("space")),
-        "secret": open_sealed(request.session.pop(_NEW_KEY, "")),
+        "secret": take_shown_once(request, _NEW_KEY),
     }
     return render(request, "keys/list.html", context)
 

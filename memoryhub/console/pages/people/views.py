@@ -24,6 +24,7 @@ from memoryhub.console.frame.lists import (
     read_filters,
 )
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.shown_once import keep_until_shown, take_shown_once
 from memoryhub.console.frame.text.wording import ROLE_WORDS
 from memoryhub.errors import Conflict
 from memoryhub.tenants import services
@@ -34,6 +35,7 @@ from memoryhub.tenants.sign_in.accounts import sign_member_out
 from memoryhub.tenants.sign_in.second_factor import list_holders
 from memoryhub.tenants.sign_in.sessions import SECOND_FACTOR_KEY
 
+_NEW_PERSON = "new_person"
 MEMBER_ROLE_CHOICE = FilterChoice(
     "role", gettext_lazy("Role"), (("all", gettext_lazy("any")), *Membership.Role.choices)
 )
@@ -59,21 +61,22 @@ class PersonForm(forms.Form):
 @never_cache
 @tenant_view(role=ADMIN)
 def person_list_page(request: ConsoleRequest) -> HttpResponse:
-    """Sent, a new person is let in, whose password is in this answer and never again."""
+    """Sent, a new person is let in, whose password is on the page that follows and never again."""
     form = PersonForm(request.POST or None)
-    password = _add_person_from_form(request, form) if form.is_valid() else ""
-    name = form.cleaned_data["username"] if password else ""
+    if form.is_valid() and _add_person_from_form(request, form):
+        return redirect("people")
+    name, _end, password = take_shown_once(request, _NEW_PERSON).partition("\0")
     filters = read_filters(request.GET, (MEMBER_ROLE_CHOICE,))
     with tenant_scope(request.tenant.id):
         page = load_page(list_members(filters), filters.page)
         with hub_scope():
             holders = list_holders([member.user_id for member in page or ()])
         context = {"filters": filters, "page": page, "roles": ROLE_WORDS, "holders": holders}
-        context |= {"form": PersonForm() if password else form, "password": password, "name": name}
+        context |= {"form": form, "password": password, "name": name}
         return render(request, "people/list.html", context)
 
 
-def _add_person_from_form(request: ConsoleRequest, form: PersonForm) -> str:
+def _add_person_from_form(request: ConsoleRequest, form: PersonForm) -> bool:
     given = form.cleaned_data
     try:
         _, password = add_person(
@@ -85,8 +88,9 @@ def _add_person_from_form(request: ConsoleRequest, form: PersonForm) -> str:
         )
     except Conflict as error:
         form.add_error("username", error.message)
-        return ""
-    return password
+        return False
+    keep_until_shown(request, _NEW_PERSON, f"{given['username']}\0{password}")
+    return True
 
 
 @action_at("people/<uuid:member_id>/role", "person-role")

@@ -17,12 +17,14 @@ from django.views.decorators.cache import never_cache
 from memoryhub.console.frame.access import ADMIN, EDITOR, action_at, page_at, tenant_page
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.shown_once import keep_until_shown, take_shown_once
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.tenants import person_links
 from memoryhub.tenants.models import PersonLink
 from memoryhub.tenants.services import pause_space, resume_space
 
 # What the form offers, in days; the first is the usual.
+_NEW_LINK = "new_person_link:"
 LINK_DAYS = (person_links.DEFAULT_LIFETIME.days, 1, 30, person_links.MAX_LIFETIME.days)
 
 
@@ -30,10 +32,14 @@ LINK_DAYS = (person_links.DEFAULT_LIFETIME.days, 1, 30, person_links.MAX_LIFETIM
 @never_cache
 @tenant_page(role=ADMIN)
 def person_link_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    """A new link is shown in the answer that made it, and never again."""
+    """A new link is shown on the page that follows, and never again."""
     now = timezone.now()
     space = get_space_or_404(space_id, now)
-    address = _create_person_link(request, space) if request.method == "POST" else ""
+    waiting = f"{_NEW_LINK}{space_id}"
+    if request.method == "POST":
+        keep_until_shown(request, waiting, _create_person_link(request, space))
+        return redirect("space-person", space_id=space_id)
+    address = take_shown_once(request, waiting)
     rows = PersonLink.objects.filter(space=space).order_by("-created_at", "-id")
     page = load_page(rows, read_filters(request.GET).page)
     return render_tab(

@@ -25,6 +25,7 @@ from memoryhub.console.frame.access import action_at, page_at, tenant_view
 from memoryhub.console.frame.forms import attempt, read_id, run_and_report
 from memoryhub.console.frame.middleware import lacks_second_factor
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.shown_once import keep_until_shown, take_shown_once
 from memoryhub.errors import NotFound
 from memoryhub.tenants.models import RecoveryCode, SecondFactor
 from memoryhub.tenants.sealing import open_sealed, seal_secret
@@ -35,6 +36,7 @@ from memoryhub.tenants.sign_in.sessions import SECOND_FACTOR_KEY
 
 # Of the session: an app's secret until its first code came, under seal, and a passkey's challenge.
 _APP_KEY, _PASSKEY_KEY = "second_app", "second_passkey"
+_CODES_KEY = "new_recovery_codes"
 View = Callable[[ConsoleRequest], HttpResponseBase]
 
 
@@ -55,7 +57,16 @@ def confirmed(view: View) -> View:
 @never_cache
 @tenant_view()
 def second_factor_page(request: ConsoleRequest) -> HttpResponse:
-    return _show_factors(request)
+    factors = list(SecondFactor.objects.filter(account=request.user))
+    context = {
+        "factors": factors,
+        "has_app": any(each.kind == SecondFactor.Kind.APP for each in factors),
+        "codes": take_shown_once(request, _CODES_KEY).split(),
+        "codes_left": RecoveryCode.objects.filter(account=request.user).count(),
+        "is_wanted": lacks_second_factor(request, request.seat),
+        "is_confirmed": attempts.is_lately_confirmed(request, timezone.now()),
+    }
+    return render(request, "second_factor/list.html", context)
 
 
 @action_at("account/second/confirm", "account-second-confirm")
@@ -137,10 +148,15 @@ def add_passkey_page(request: ConsoleRequest) -> HttpResponse:
 @tenant_view()
 @confirmed
 def renew_recovery_codes(request: ConsoleRequest) -> HttpResponse:
-    """They are in this answer and never again."""
-    if not second_factor.has_second_factor(request.user):
-        return redirect("account-second")
-    return _show_factors(request, second_factor.make_recovery_codes(request.user))
+    """They are on the page that follows and never again."""
+    if second_factor.has_second_factor(request.user):
+        _make_codes(request)
+    return redirect("account-second")
+
+
+def _make_codes(request: ConsoleRequest) -> None:
+    codes = second_factor.make_recovery_codes(request.user)
+    keep_until_shown(request, _CODES_KEY, "\n".join(codes))
 
 
 @action_at("account/second/remove", "account-second-remove")
@@ -173,22 +189,8 @@ def _add_passkey(request: ConsoleRequest, made: SecondFactor) -> bool:
 def _welcome_factor(request: ConsoleRequest) -> HttpResponse:
     """With the first come recovery codes, and whoever signed in without it is signed out."""
     request.session[SECOND_FACTOR_KEY] = True
-    codes: list[str] = []
     if not RecoveryCode.objects.filter(account=request.user).exists():
-        codes = second_factor.make_recovery_codes(request.user)
+        _make_codes(request)
         end_sessions(request.user, but=request.session.session_key, actor=request.actor)
     messages.success(request, _("Added. You will be asked for it when you sign in."))
-    return _show_factors(request, codes) if codes else redirect("account-second")
-
-
-def _show_factors(request: ConsoleRequest, codes: list[str] | None = None) -> HttpResponse:
-    factors = list(SecondFactor.objects.filter(account=request.user))
-    context = {
-        "factors": factors,
-        "has_app": any(each.kind == SecondFactor.Kind.APP for each in factors),
-        "codes": codes or [],
-        "codes_left": RecoveryCode.objects.filter(account=request.user).count(),
-        "is_wanted": lacks_second_factor(request, request.seat),
-        "is_confirmed": attempts.is_lately_confirmed(request, timezone.now()),
-    }
-    return render(request, "second_factor/list.html", context)
+    return redirect("account-second")

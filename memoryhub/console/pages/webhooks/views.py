@@ -14,11 +14,11 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST
 
 from memoryhub.console.frame.access import ADMIN, action_at, page_at, tenant_page, tenant_view
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.shown_once import keep_until_shown, take_shown_once
 from memoryhub.console.pages.webhooks import queries
 from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
 from memoryhub.tenants.scope import tenant_scope
@@ -28,6 +28,7 @@ from memoryhub.webhooks.models import Delivery, Webhook
 from memoryhub.webhooks.payloads import render_payload
 
 SECRET_OVERLAP = timedelta(hours=24)
+_NEW_SECRET = "new_webhook_secret:"
 USUAL_EVENTS = ("fact.added", "fact.superseded", "fact.ended", "fact.deleted")
 
 
@@ -67,7 +68,7 @@ def webhook_list_page(request: ConsoleRequest) -> HttpResponse:
 @never_cache
 @tenant_page(role=ADMIN)
 def new_webhook_page(request: ConsoleRequest) -> HttpResponse:
-    """The secret is shown in the answer that made it, and never again."""
+    """The secret is shown on the page that follows, and never again."""
     if request.method != "POST":
         return _render_new_webhook(request, WebhookForm())
     form = WebhookForm.read(request.POST)
@@ -83,7 +84,12 @@ def new_webhook_page(request: ConsoleRequest) -> HttpResponse:
         )
     except MemoryHubError as error:
         return _render_new_webhook(request, form, error)
-    return _render_webhook(request, hook.id, secret=secret)
+    return _lead_to_secret(request, hook.id, secret)
+
+
+def _lead_to_secret(request: ConsoleRequest, hook_id: UUID, secret: str) -> HttpResponse:
+    keep_until_shown(request, f"{_NEW_SECRET}{hook_id}", secret)
+    return redirect("webhook", hook_id=hook_id)
 
 
 def _render_new_webhook(
@@ -117,7 +123,6 @@ def _render_webhook(
     request: ConsoleRequest,
     hook_id: UUID,
     *,
-    secret: str = "",
     form: WebhookForm | None = None,
     trouble: MemoryHubError | None = None,
 ) -> HttpResponse:
@@ -127,7 +132,7 @@ def _render_webhook(
     filters = read_filters(request.GET, choices)
     context = {
         "hook": hook,
-        "secret": secret,
+        "secret": take_shown_once(request, f"{_NEW_SECRET}{hook_id}"),
         "form": shown,
         "trouble": trouble,
         "groups": queries.group_events(hook.style, shown.events),
@@ -138,16 +143,14 @@ def _render_webhook(
     return render(request, "webhooks/webhook.html", context, status=422 if trouble else 200)
 
 
-@page_at("webhooks/<uuid:hook_id>/rotate", "webhook-rotate")
-@never_cache
-@require_POST
+@action_at("webhooks/<uuid:hook_id>/rotate", "webhook-rotate")
 @tenant_page(role=ADMIN)
 def rotate_webhook_secret(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     queries.get_webhook_or_404(hook_id)
     overlap = SECRET_OVERLAP if request.POST.get("now") != "1" else timedelta(0)
     now = timezone.now()
     rotated = services.rotate_secret(request.tenant.id, hook_id, now, overlap, actor=request.actor)
-    return _render_webhook(request, hook_id, secret=rotated[1])
+    return _lead_to_secret(request, hook_id, rotated[1])
 
 
 @action_at("webhooks/<uuid:hook_id>/switch", "webhook-switch")
