@@ -26,6 +26,7 @@ from memoryhub.inference.budgets import compute_day_start
 from memoryhub.inference.models import ModelCall
 from memoryhub.inference.usage import UsageSums
 from memoryhub.policies.models import PolicyVersion
+from memoryhub.tenants.audit import HUB_ACTOR
 from memoryhub.tenants.models import ApiKey, AuditEntry
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import EvolutionEvent, Receipt
@@ -47,7 +48,10 @@ _COMMON_ANNOTATIONS: dict[str, Any] = {
 
 def build_audit_sources() -> list[QuerySet[Any]]:
     """What people and keys changed, wherever it is kept: four tables, each of which tells it in its
-    own words, under AUDIT_COLUMNS. Their union is the audit. Call inside the tenant's scope."""
+    own words, under AUDIT_COLUMNS. Their union is the audit. Call inside the tenant's scope.
+
+    Memories that the hub itself put right are derived: they stand in their space's history.
+    """
 
     def word(text: str | None) -> Value:
         return Value(text, CharField())
@@ -57,9 +61,9 @@ def build_audit_sources() -> list[QuerySet[Any]]:
     area = Func(F("action"), Value("."), Value(1), function="split_part", output_field=CharField())
     entry = {"when": F("at"), "what": F("action"), "of": F("about"), "why": F("detail")}
     return [
-        EvolutionEvent.objects.filter(kind__in=_MANUAL_KINDS).annotate(
-            area=word("memory"), what=F("kind"), of=F("trigger"), **shared
-        ),
+        EvolutionEvent.objects.filter(kind__in=_MANUAL_KINDS)
+        .exclude(actor=HUB_ACTOR)
+        .annotate(area=word("memory"), what=F("kind"), of=F("trigger"), **shared),
         PolicyVersion.objects.annotate(
             area=word("policy"), what=word("policy"), of=F("preset"), **shared
         ),

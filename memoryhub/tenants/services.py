@@ -86,12 +86,17 @@ def set_quota(tenant_id: UUID, messages: int | None, *, actor: str = HUB_ACTOR) 
 
 
 def add_member(tenant: Tenant, user: User, role: str, *, actor: str = HUB_ACTOR) -> Membership:
-    """Give a person this role, in place of the one they had."""
+    """Give a person this role, in place of the one they had. Who has it already is left as is."""
     with tenant_scope(tenant.id):
+        had = Membership.objects.filter(user=user).first()
+        if had is not None and had.role == role:
+            return had
         membership, _ = Membership.objects.update_or_create(
             tenant=tenant, user=user, defaults={"role": role}
         )
-        record_audit_entry(tenant.id, Action.PERSON_ADDED, actor, user.username, f"as {role}")
+        action = Action.PERSON_CHANGED if had else Action.PERSON_ADDED
+        words = f"{had.role} before, now {role}" if had else f"as {role}"
+        record_audit_entry(tenant.id, action, actor, user.username, words)
     return membership
 
 

@@ -26,8 +26,21 @@ function seekByKey(event) {
   }
 }
 
+// A page that is served neither over https nor from localhost has no clipboard of its own.
+function copySelected(text) {
+  const field = document.createElement("textarea");
+  field.value = text;
+  field.className = "hidden";
+  document.body.append(field);
+  field.select();
+  document.execCommand("copy");
+  field.remove();
+}
+
 async function copyFrom(button) {
-  await navigator.clipboard.writeText(button.dataset.copy);
+  if (navigator.clipboard) await navigator.clipboard.writeText(button.dataset.copy);
+  else copySelected(button.dataset.copy);
+  button.focus();
   const label = button.getAttribute("aria-label");
   button.setAttribute("aria-label", document.documentElement.dataset.copied);
   button.classList.add("done");

@@ -65,11 +65,17 @@ function axis(given) {
   };
 }
 
+// Of a bar that begins somewhere, x says how long it is and not when.
+function momentsOf({ x, base }) {
+  const begun = (base ?? []).map((each) => new Date(each).getTime());
+  return base ? begun.flatMap((at, n) => [at, at + x[n]]) : (x ?? []).map((each) => new Date(each).getTime());
+}
+
 // Of a few days the days are marked, not their hours, with room on either side.
 const DAY = 86_400_000;
 function fewDays(data, given) {
   if (given?.type !== "date") return given;
-  const moments = data.flatMap(({ x }) => x ?? []).map((each) => new Date(each).getTime()).filter(Number.isFinite);
+  const moments = data.flatMap(momentsOf).filter(Number.isFinite);
   const [first, last] = [Math.min(...moments), Math.max(...moments)];
   if (!moments.length || last - first > 5 * DAY) return given;
   return { ...given, range: [first - 2 * DAY, last + 2 * DAY], dtick: DAY, tickformat: DAY_FORMAT };

@@ -146,6 +146,7 @@ DECIDED = {
     "imports": (VIEWER, "get"),
     "import": (VIEWER, "get"),
     "import-new": (EDITOR, "post"),
+    "import-again": (EDITOR, "post"),
     "import-take": (EDITOR, "post"),
     "jobs": (VIEWER, "get"),
     "job": (VIEWER, "get"),

@@ -124,7 +124,15 @@ NO_PAGE |= {"space-memories", "find"}
 PARAMETERS += ("import_id", "member_id", "rule_id")
 NO_PAGE |= {"space-quality-measure", "space-quality-act", "space-entity-split"}
 NO_PAGE |= {"review-answer", "review-take-back", "review-rule-remove"}
-NO_PAGE |= {"import-new", "import-take", "chat-load", "chat-reading", "chat-keep", "chat-forget"}
+NO_PAGE |= {
+    "import-new",
+    "import-again",
+    "import-take",
+    "chat-load",
+    "chat-reading",
+    "chat-keep",
+    "chat-forget",
+}
 ME = ("me", "me-memory", "me-memory-erase", "me-about", "me-notes", "me-data", "me-erase")
 PAGES = [str(pattern.name) for pattern in urlpatterns if pattern.name not in NO_PAGE]
 

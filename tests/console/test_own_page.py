@@ -579,8 +579,11 @@ def test_an_operator_makes_a_link_sees_its_use_and_closes_it(
     browser: Client, world: ConsoleWorld
 ) -> None:
     where = reverse("space-person", args=[world.space.id])
-    shown = browser.post(where, {"days": "1", "note": "by mail"}).content.decode()
+    sent = browser.post(where, {"days": "1", "note": "by mail"})
+    assert sent["Location"] == where
+    shown = browser.get(where).content.decode()
     token = shown.partition("/me/open#")[2].partition("<")[0]
+    assert token
     assert token not in browser.get(where).content.decode()
     person = Client()
     open_with_token(person, token)

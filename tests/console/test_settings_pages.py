@@ -41,7 +41,8 @@ def get_role(world: ConsoleWorld, name: str) -> str:
 def test_a_new_person_signs_in_with_the_password_shown_once(
     browser: Client, world: ConsoleWorld
 ) -> None:
-    made = browser.post(reverse("people"), {"username": "ida", "role": "editor"})
+    sent = browser.post(reverse("people"), {"username": "ida", "role": "editor"})
+    made = browser.get(sent["Location"])
     password = made.context["password"]
     assert password in made.content.decode()
     assert "no-store" in made["Cache-Control"]

@@ -44,10 +44,13 @@ def reload_webhook(world: ConsoleWorld) -> Webhook:
 
 
 def test_the_secret_is_shown_once(browser: Client, world: ConsoleWorld) -> None:
-    made = browser.post(reverse("webhook-new"), FORM | {"content": "text"})
+    sent = browser.post(reverse("webhook-new"), FORM | {"content": "text"})
     with tenant_scope(world.tenant.id):
         hook = Webhook.objects.get(name="CRM 2")
-    assert made.status_code == 200
+    assert sent["Location"] == reverse("webhook", args=[hook.id])
+    other = browser.get(reverse("webhook", args=[world.hook.id]))
+    assert "whsec_" not in read_content(other)
+    made = browser.get(sent["Location"])
     assert "no-store" in made["Cache-Control"]
     assert dispatch.derive_webhook_secret(hook, 1) in read_content(made)
     assert (hook.content, hook.created_by) == ("text", world.admin.get_username())

@@ -15,6 +15,7 @@ from memoryhub.policies.schema import ForgetPolicy
 from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.recall.unasked import UNRATED_SECTIONS
 from memoryhub.tenants.models import Space
+from notes.retention.curve import compute_rank_weight
 from notes.retention.decay import SAID_COLUMNS, RetentionState, compute_retention_state
 from notes.retention.spans import RetentionLife, RetentionSpan, rebuild_retention_life
 
@@ -35,11 +36,13 @@ class LifeRow:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLife:
-    """`floor`: when R is at the policy's least. `rows`: newest first."""
+    """`floor`: when R is at the policy's least; `floor_weight`: what a search then weighs it with.
+    `rows`: newest first."""
 
     life: RetentionLife
     standing: RetentionState
     floor: datetime | None
+    floor_weight: str
     chart: LifeChart
     rows: list[LifeRow]
 
@@ -68,4 +71,5 @@ def build_memory_life(
         LifeRow(span, logs.get(span.start), left)
         for span, left in zip(life.spans, before, strict=True)
     ]
-    return MemoryLife(life, standing, floor, build_life_chart(life, floor, now), rows[::-1])
+    weight = f"{compute_rank_weight(forget, forget.r_min):.2f}"
+    return MemoryLife(life, standing, floor, weight, build_life_chart(life, floor, now), rows[::-1])

@@ -90,8 +90,10 @@ class MemoryChange:
 
     @property
     def address(self) -> str:
-        """Of the row's page; empty for kinds without one."""
+        """Of the row's page; empty for kinds without one, and where the row is erased."""
         row = self.revision
+        if not (row.before or row.after):
+            return ""
         return _build_row_address(row.space_id, row.row_type, row.row_id)
 
 

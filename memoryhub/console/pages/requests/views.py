@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -84,8 +85,12 @@ _REQUEST_COLUMNS = exports.build_columns(
 _ROUTE_MARKS = (("^", ""), ("/?$", ""), ("$", ""), (r"[\s\S]*", "…"), (".*", "…"))
 
 
+_ROUTE_PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
+
+
 def _format_route(route: str) -> str:
-    """As an address."""
+    """As an address, with parameters as the API's description writes them."""
+    route = _ROUTE_PARAMETER.sub(r"{\1}", route)
     for mark, words in _ROUTE_MARKS:
         route = route.replace(mark, words)
     return f"/{route}"

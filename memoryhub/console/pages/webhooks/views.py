@@ -28,7 +28,7 @@ from memoryhub.webhooks.models import Delivery, Webhook
 from memoryhub.webhooks.payloads import render_payload
 
 SECRET_OVERLAP = timedelta(hours=24)
-_NEW_SECRET = "new_webhook_secret:"
+_NEW = "new_secret_of_webhook:"
 USUAL_EVENTS = ("fact.added", "fact.superseded", "fact.ended", "fact.deleted")
 
 
@@ -88,7 +88,7 @@ def new_webhook_page(request: ConsoleRequest) -> HttpResponse:
 
 
 def _lead_to_secret(request: ConsoleRequest, hook_id: UUID, secret: str) -> HttpResponse:
-    keep_until_shown(request, f"{_NEW_SECRET}{hook_id}", secret)
+    keep_until_shown(request, f"{_NEW}{hook_id}", secret)
     return redirect("webhook", hook_id=hook_id)
 
 
@@ -132,7 +132,7 @@ def _render_webhook(
     filters = read_filters(request.GET, choices)
     context = {
         "hook": hook,
-        "secret": take_shown_once(request, f"{_NEW_SECRET}{hook_id}"),
+        "secret": take_shown_once(request, f"{_NEW}{hook_id}"),
         "form": shown,
         "trouble": trouble,
         "groups": queries.group_events(hook.style, shown.events),
