@@ -41,7 +41,8 @@ class EraseSerializer(ReasonSerializer):
     """`ids`: of turns, of one session, or of facts; none for the whole subject.
 
     `sources`: with facts, also the words that say them; a turn that says more is cut, and counted
-    under `clauses`. `confirm`: the subject once more, where all of it is to go.
+    under `clauses`. With turns or a session, also replies elsewhere that repeat what only those
+    told. `confirm`: the subject once more, where all of it is to go.
     """
 
     target = serializers.ChoiceField(choices=("turns", "session", "facts", "subject"))

@@ -58,7 +58,8 @@ def test_requests_are_found_by_route_error_id_outcome_time_and_key(
     [
         ("^mcp/?$", "POST /mcp<"),
         (r"api/v1/^[\s\S]*$", "POST /api/v1/…<"),
-        ("api/v1/spaces/<uuid:space_id>", "POST /api/v1/spaces/&lt;uuid:space_id&gt;<"),
+        ("api/v1/spaces/<uuid:space_id>", "POST /api/v1/spaces/{space_id}<"),
+        ("api/v1/spaces/<path:subject>/facts", "POST /api/v1/spaces/{subject}/facts<"),
     ],
 )
 def test_a_route_is_shown_as_an_address(

@@ -13,9 +13,10 @@ from rest_framework.test import APIClient
 
 from memoryhub.errors import NotFound
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget, execute_erasure
+from memoryhub.tenants.audit import HUB_ACTOR
 from memoryhub.tenants.models import AuditEntry
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import create_key, rotate_key, set_tenant_engine
+from memoryhub.tenants.services import add_member, create_key, rotate_key, set_tenant_engine
 from memoryhub.webhooks import services as webhooks
 from tests.console.conftest import ConsoleWorld
 from tests.support.database_scan import find_tables_with_word
@@ -84,6 +85,8 @@ def test_it_takes_from_every_source_the_newest_first(browser: Client, world: Con
         now = timezone.now()
         hand = make_event(world.space, kind="manual", created_at=now, actor="ida", reason="a typo")
         make_event(world.space, kind="resolve", created_at=now, reason="read by the pipeline")
+        own = {"actor": HUB_ACTOR, "reason": "put right by itself"}
+        make_event(world.space, kind="manual", created_at=now, **own)
         receipt = make_receipt(world.tenant, created_at=now - timedelta(hours=1), actor="bob")
     key, _ = create_key(world.tenant, "shop", ["read"])
     rotate_key(key, timezone.now(), timedelta(hours=1))
@@ -96,6 +99,7 @@ def test_it_takes_from_every_source_the_newest_first(browser: Client, world: Con
     assert f"in place of {key}" in page
     assert "now llm" in page
     assert "read by the pipeline" not in page
+    assert "put right by itself" not in page
     assert page.index("Tenant changed") < page.index("a typo") < page.index(">bob<")
 
 
@@ -159,3 +163,16 @@ def test_a_refused_change_is_not_noted(browser: Client, world: ConsoleWorld) -> 
     with pytest.raises(NotFound):
         webhooks.delete_webhook(world.tenant.id, world.key.id, actor=world.admin.username)
     assert list_audit_entries(world) == []
+
+
+def test_who_belongs_already_is_not_added_once_more(world: ConsoleWorld) -> None:
+    def list_entries() -> list[str]:
+        with tenant_scope(world.tenant.id):
+            about = AuditEntry.objects.filter(about=world.admin.username)
+            return list(about.order_by("at").values_list("action", flat=True))
+
+    before = list_entries()
+    add_member(world.tenant, world.admin, "admin")
+    assert list_entries() == before
+    add_member(world.tenant, world.admin, "editor")
+    assert list_entries() == [*before, AuditEntry.Action.PERSON_CHANGED]

@@ -110,6 +110,41 @@ def test_a_reply_goes_with_the_chosen_message_that_it_repeats(
         assert not left.exists()
 
 
+def test_a_conversation_takes_along_what_replies_elsewhere_repeat_of_it(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    with tenant_scope(world.tenant.id):
+        said, _ = make_turns(world.space, "My boat sank at Ostend.", "It was the Marlin.")
+        make_fact(world.space, "My boat sank at Ostend", said)
+        (reply,) = make_turns(world.space, "Your boat sank at Ostend.", role="assistant")
+    sent = {"session": str(said.session_id)}
+    page = browser.get(erase_at(world), sent).content.decode()
+    assert "2 turns" in page
+    assert reply.text in page
+    assert 'name="sources" value="yes" checked' in page
+    alone = browser.get(erase_at(world), {**sent, "chosen": "yes"}).content.decode()
+    assert said.text in alone
+    assert reply.text not in alone
+    browser.post(erase_at(world), {**sent, "chosen": "yes", "sources": "yes"})
+    with tenant_scope(world.tenant.id):
+        left = Turn.objects.filter(id__in=[said.id, reply.id]).exclude(state=Turn.State.REDACTED)
+        assert not left.exists()
+
+
+def test_without_what_repeats_it_a_conversation_goes_alone(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    with tenant_scope(world.tenant.id):
+        (said,) = make_turns(world.space, "My boat sank at Ostend.")
+        make_fact(world.space, "My boat sank at Ostend", said)
+        (reply,) = make_turns(world.space, "Your boat sank at Ostend.", role="assistant")
+    browser.post(erase_at(world), {"session": str(said.session_id), "chosen": "yes"})
+    with tenant_scope(world.tenant.id):
+        states = Turn.objects.in_bulk([said.id, reply.id])
+    assert states[said.id].state == Turn.State.REDACTED
+    assert states[reply.id].state != Turn.State.REDACTED
+
+
 def test_exchanges_and_relations_that_go_are_told_in_words(
     browser: Client, world: ConsoleWorld
 ) -> None:

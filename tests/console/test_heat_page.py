@@ -209,7 +209,7 @@ def test_recalls_that_the_log_has_lost_are_owned_up_to(
     assert "2 earlier recalls" in page
     assert 'class="unknown"' in page
     assert "never: fading only lowers its rank" in page
-    assert "after that, search counts it as 5 %, however little is retained" in page
+    assert "search never counts less than 5 % as retained" in page
 
 
 def test_who_only_looked_did_not_recall(browser: Client, world: ConsoleWorld) -> None:

@@ -25,14 +25,22 @@ from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, r
 from memoryhub.pipeline.models import SealedErasure
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants import person_links
+from memoryhub.tenants.audit import HUB_ACTOR
 from memoryhub.tenants.models import PersonLink, Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import pause_space, resume_space
-from notes.models import EvolutionEvent, Fact, Note, Proposal, Receipt
+from notes.models import EvolutionEvent, Fact, Note, Proposal, Receipt, Revision
 from personas.models import CoreBlock, ProfileAttribute, Trait
 from personas.traits import get_owner_name
 from tests.console.conftest import ConsoleWorld, make_world
-from tests.support.factories import make_fact, make_note, make_receipt, make_trait, make_turns
+from tests.support.factories import (
+    make_event,
+    make_fact,
+    make_note,
+    make_receipt,
+    make_trait,
+    make_turns,
+)
 
 POSTED = {
     "me-open",
@@ -259,6 +267,31 @@ def test_who_is_known_by_an_id_is_whoever_spoke(me: Client, world: ConsoleWorld)
         Space.objects.filter(id=world.space.id).update(subject="u-4711", speakers=["Nora"])
         Fact.objects.filter(id=world.fact.id).update(owner="Nora")
     assert "Other people" not in get_page(me, "me")
+
+
+def test_what_they_said_before_their_name_was_known_is_theirs_too(
+    me: Client, world: ConsoleWorld
+) -> None:
+    with tenant_scope(world.tenant.id):
+        spoke = ["Nora", "the user"]
+        Space.objects.filter(id=world.space.id).update(name="Nora", speakers=spoke)
+        Turn.objects.filter(id=world.turn.id).update(speaker="the user")
+    assert "You said" in get_page(me, "me")
+    memory = get_page(me, "me-memory", world.fact.id)
+    assert "You, " in memory
+    assert "the user" not in memory
+
+
+def test_what_the_hub_put_right_is_no_operators_correction(me: Client, world: ConsoleWorld) -> None:
+    with tenant_scope(world.tenant.id):
+        for actor in ("ida", HUB_ACTOR):
+            event = make_event(world.space, kind="manual", actor=actor)
+            changed = {"before": {"text": "Keeps bees"}, "after": {"text": world.fact.text}}
+            row = {"row_type": "fact", "row_id": world.fact.id, "space": world.space}
+            row |= {"version_after": 1}
+            Revision.objects.create(event=event, tenant=world.tenant, **row, **changed)
+    memory = get_page(me, "me-memory", world.fact.id)
+    assert memory.count("by an operator") == 1
 
 
 def test_a_memory_tells_where_it_comes_from(me: Client, world: ConsoleWorld) -> None:

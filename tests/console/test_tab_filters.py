@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from uuid import uuid4
 
 from django.test import Client
 from django.urls import reverse
@@ -145,6 +146,17 @@ def test_changes_by_kind_of_row_maker_state_and_day(browser: Client, world: Cons
     assert "much later" in get_tab(browser, world, "history", **{"from": "2026-05-20"})
     assert "by rosa" not in get_tab(browser, world, "history", state="standing")
     assert later.undo_of_id == event.id
+
+
+def test_a_row_whose_values_are_erased_leads_nowhere(browser: Client, world: ConsoleWorld) -> None:
+    with tenant_scope(world.tenant.id):
+        event = make_event(world.space, reason="what was there", kind="erase")
+        keys = {"tenant_id": world.tenant.id, "space": world.space, "version_after": 1}
+        gone = uuid4()
+        Revision.objects.create(event=event, row_type="fact", row_id=gone, **keys)
+    page = get_tab(browser, world, "history")
+    assert str(gone) not in page
+    assert f'href="{reverse("receipts")}">Receipts</a>' in page
 
 
 def test_a_large_change_set_tells_its_first_rows_and_how_many_there_are(

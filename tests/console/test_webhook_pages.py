@@ -119,6 +119,7 @@ def test_what_went_wrong_is_told_in_the_readers_language(
         reverse("webhook", args=[world.hook.id]),
         reverse("webhook-delivery", args=[world.hook.id, sent.id]),
     ):
+        assert "2026-05-12T09:30:00Z" not in read_content(browser.get(page))
         told = read_content(browser.get(page, headers={"Accept-Language": "zh-CN"}))
         assert "未及时响应" in told
         assert "no answer in time" not in told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 
 import pytest
 from django.urls import reverse
@@ -271,6 +272,27 @@ def test_plots_are_drawn_under_the_content_security_policy(
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]  # type: ignore[index]  # it has one
     page.get_by_label("Switch between light and dark").click()
     expect(lines).to_have_text(["mem0", "rag"])
+
+
+@pytest.mark.writes
+def test_what_holds_for_months_is_drawn_where_it_began(
+    visitor: Visitor, world: ConsoleWorld
+) -> None:
+    """Also where each value holds about as long as the others."""
+    began = timezone.now() - timedelta(days=100)
+    with tenant_scope(world.tenant.id):
+        for at, key in enumerate(("works_as", "works_at")):
+            claim = {"predicate_key": key, "cardinality": "single", "object": "Corvina"}
+            text = f"Nora {key} Corvina"
+            make_fact(world.space, text, valid_from=began + timedelta(days=at), **claim)
+    page = visitor.open("space-figures", world.space.id)
+    plot = page.get_by_role("region", name="What was true when")
+    bars = plot.locator(".bars path")
+    expect(bars).to_have_count(2)
+    bar, whole = bars.first.bounding_box(), plot.locator(".plot").first.bounding_box()
+    assert bar
+    assert whole
+    assert bar["width"] > 0.5 * whole["width"]
 
 
 @pytest.mark.writes

@@ -29,6 +29,7 @@ from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS
 from memoryhub.engines.local.language import detect_language
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.presets import PRESETS
+from memoryhub.tenants.models import Space
 from notes.facts.validity import is_fact_over
 from notes.models import Fact, Receipt
 from personas.agent.executor import StepOutcome
@@ -247,6 +248,18 @@ register.filter("moment", parse_datetime)  # a time as JSON keeps it
 def as_json(given: Any) -> str:
     """For an attribute that a script reads; escaped like any other text."""
     return json.dumps(given, separators=(",", ":"))
+
+
+@register.filter
+def called(speaker: str, space: Space) -> str:
+    """The subject by the name that they have now, others by the one they spoke under."""
+    return space.name_owner(speaker)
+
+
+@register.filter
+def speakers(space: Space) -> list[str]:
+    """Everyone who spoke, the subject by one name."""
+    return list(dict.fromkeys(map(space.name_owner, space.speakers)))
 
 
 @register.filter

@@ -59,9 +59,7 @@ def _format_row_name(row: Any) -> str:
 
 
 def _format_page_names(pages: list[Page]) -> dict[str, str]:
-    """A page is told by its first words."""
+    """A page is told by its first words, as far as they are not erased."""
     turns = load_page_turns(pages)
-    return {
-        str(page.id): shorten_text(" / ".join(t.text for t in turns[page.id][:2]), _MAX_NAME_LENGTH)
-        for page in pages
-    }
+    said = {page.id: [turn.text for turn in turns[page.id][:2] if turn.text] for page in pages}
+    return {str(i): shorten_text(" / ".join(texts), _MAX_NAME_LENGTH) for i, texts in said.items()}

@@ -32,7 +32,8 @@ MAX_SEARCH_LENGTH = 300
 @dataclass(frozen=True, slots=True)
 class ErasureChoice:
     """What is chosen so far: nothing, or a target. `wish`: the case that asked for it; `q`: the
-    words by which memories are looked for; `sources`: also the words that say them."""
+    words by which memories are looked for; `sources`: also the words that say them, and of a
+    conversation also replies in others that repeat what only it told."""
 
     facts: Sequence[Fact] = ()
     turns: Sequence[Turn] = ()
@@ -49,7 +50,7 @@ class ErasureChoice:
         if self.everything:
             return ErasureTarget("subject")
         if self.session is not None:
-            return ErasureTarget("session", (self.session.id,))
+            return ErasureTarget("session", (self.session.id,), self.sources)
         wishes = tuple(turn.id for turn in self.wish_turns)
         turns = tuple(turn.id for turn in self.turns)
         if self.facts:
@@ -89,7 +90,10 @@ def read_choice(sent: QueryDict, space: Space) -> ErasureChoice:
         return ErasureChoice(everything=True)
     if asked := sent.get("session"):
         rows = Session.objects.filter(space=space)
-        return ErasureChoice(session=get_object_or_404(rows, id=read_id(asked)))
+        session = get_object_or_404(rows, id=read_id(asked))
+        # From a link nothing is said of it yet: what repeats the conversation is taken along.
+        sources = sent.get("sources") == "yes" or "chosen" not in sent
+        return ErasureChoice(session=session, sources=sources)
     wish = _read_wish(sent, space)
     facts = read_ids(sent.getlist("facts"))[:MAX_CHOSEN]
     if wish and "chosen" not in sent and not wish.payload.get("guessed"):

@@ -27,6 +27,7 @@ from memoryhub.console.pages.erasure.choice import (
     read_choice,
 )
 from memoryhub.console.pages.own import corrections
+from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.redaction import hash_with_secret
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasedRow, ErasureTarget
@@ -59,6 +60,7 @@ def erasure_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     if request.method == "POST":
         return _erase_chosen(request, row, choice)
     offer = load_offer(row, choice) if choice.is_open else ErasureOffer()
+    first = _load_first_turn(request, choice)
     target = choice.target
     plan, rows, staying = erase_targets.preview_erasure(row, target) if target else (None, [], [])
     overtaken = erase_targets.list_overtaken_erasures(row, target, now) if target else []
@@ -75,6 +77,7 @@ def erasure_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
             "erasure/erase.html",
             choice=choice,
             target=target,
+            first=first,
             offer=offer,
             plan=plan,
             fates=[(_FATES[how], list(each)) for how, each in groupby(shown, _get_fate)],
@@ -82,6 +85,15 @@ def erasure_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
             staying=staying,
             overtaken=overtaken,
         )
+
+
+def _load_first_turn(request: ConsoleRequest, choice: ErasureChoice) -> Turn | None:
+    """By which a conversation is known: how it began, and when."""
+    if choice.session is None:
+        return None
+    with tenant_scope(request.tenant.id):
+        said: Turn | None = Turn.objects.filter(session=choice.session).order_by("seq").first()
+    return said
 
 
 def _get_fate(row: ErasedRow) -> str:

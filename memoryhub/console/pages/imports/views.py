@@ -153,14 +153,16 @@ def try_import_again(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
     """Try a kept file as another system's, for another subject, or for other contents."""
     with tenant_scope(request.tenant.id):
         tried = get_import_or_404(import_id)
-    wanted = {
-        "source": request.POST.get("source", ""),
-        "only": request.POST.getlist("only"),
-        "subject": request.POST.get("subject", ""),
-    }
     run = attempt(
         request,
-        lambda: runs.try_file_again(tried, request.actor, timezone.now(), **wanted),
+        lambda: runs.try_file_again(
+            tried,
+            request.actor,
+            timezone.now(),
+            source=request.POST.get("source", ""),
+            only=request.POST.getlist("only"),
+            subject=request.POST.get("subject", ""),
+        ),
         gettext("Not read: %(why)s."),
     )
     return redirect("import", import_id=run.id if run else import_id)

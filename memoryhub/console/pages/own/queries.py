@@ -29,6 +29,7 @@ from memoryhub.console.pages.history.row_changes import MemoryChange, load_chang
 from memoryhub.console.pages.own import corrections
 from memoryhub.console.pages.persona.queries import Persona, TraitLife
 from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants.audit import HUB_ACTOR
 from memoryhub.tenants.models import Space
 from notes.facts.validity import build_current_q, build_future_q, build_past_q
 from notes.models import EvolutionEvent, Fact, Note
@@ -69,7 +70,8 @@ def list_person_names(space: Space) -> list[str]:
     """What the person is called. Where nobody who spoke is called so, the name may be an id of
     an application's: then whoever spoke is taken for the person."""
     name = get_owner_name(space)
-    return [name] if name in space.speakers else [name, *space.speakers]
+    others = space.called_names if name in space.speakers else space.speakers
+    return list(dict.fromkeys((name, *others)))
 
 
 def build_heading_case(names: Sequence[str]) -> Case:
@@ -135,7 +137,11 @@ def get_own_memory_or_404(space: Space, fact_id: UUID) -> OwnMemory:
         raise Http404
     lineage = Fact.objects.filter(space=space, lineage=found.lineage).values_list("id", flat=True)
     changes = load_changes("fact", lineage)
-    by_hand = [each for each in changes if each.event.kind == EvolutionEvent.Kind.MANUAL]
+    by_hand = [
+        each
+        for each in changes
+        if each.event.kind == EvolutionEvent.Kind.MANUAL and each.event.actor != HUB_ACTOR
+    ]
     held = found.retired_at is None and found.status != Fact.Status.RETRACTED
     (row,) = load_fact_rows([found])
     return OwnMemory(row, by_hand, held)
