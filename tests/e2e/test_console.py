@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -282,7 +283,8 @@ def test_what_holds_for_months_is_drawn_where_it_began(
     began = timezone.now() - timedelta(days=100)
     with tenant_scope(world.tenant.id):
         for at, key in enumerate(("works_as", "works_at")):
-            claim = {"predicate_key": key, "cardinality": "single", "object": "Corvina"}
+            claim: dict[str, Any] = {"predicate_key": key, "cardinality": "single"}
+            claim["object"] = "Corvina"
             text = f"Nora {key} Corvina"
             make_fact(world.space, text, valid_from=began + timedelta(days=at), **claim)
     page = visitor.open("space-figures", world.space.id)
