@@ -8,6 +8,8 @@ from django.urls import include, path
 from memoryhub.health import healthz, readyz
 from memoryhub.metrics.views import show_metrics
 
+handler500 = "memoryhub.console.frame.failures.show_failure"
+
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),

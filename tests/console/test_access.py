@@ -22,7 +22,16 @@ OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
 OWN |= {"account", "account-end", "account-second", "account-second-confirm"}
 OWN |= {"account-second-app", "account-second-passkey"}
 OWN |= {"account-second-codes", "account-second-remove"}
-OWN |= {"policy", "policy-change", "usage", "usage-redact-all", "recalls", "feedback", "requests"}
+OWN |= {
+    "policy",
+    "policy-change",
+    "policy-unset",
+    "usage",
+    "usage-redact-all",
+    "recalls",
+    "feedback",
+    "requests",
+}
 OWN |= {"changes", "settings", "models", "models-test", "models-engine"}
 OWN |= {"models-connection", "models-prices", "models-embedder", "lab-upload"}
 OWN |= {"find", "jobs-chosen", "figures"}
@@ -164,6 +173,8 @@ DECIDED = {
     "policy": (VIEWER, "get"),
     "policy-change": (ADMIN, "post"),
     "policy-return": (ADMIN, "post"),
+    "policy-unset": (ADMIN, "post"),
+    "space-policy-unset": (ADMIN, "post"),
     "space-policy": (VIEWER, "get"),
     "space-policy-change": (ADMIN, "post"),
     "space-search": (VIEWER, "get"),

@@ -102,6 +102,7 @@ NO_PAGE |= {"models-connection", "models-prices", "models-embedder", "lab-upload
 NO_PAGE |= {"models-test", "models-engine", "data-erase", "person-role", "person-remove"}
 NO_PAGE |= {"job-cancel", "usage-redact", "usage-redact-all"}
 NO_PAGE |= {"key-revoke", "policy-change", "policy-return", "space-policy-change"}
+NO_PAGE |= {"policy-unset", "space-policy-unset"}
 # JSON, which has tests of its own, an action, and a panel that is empty unless asked for a memory.
 NO_PAGE |= {"space-graph-about", "space-graph-data", "space-map-data", "space-map-begin"}
 NO_PAGE |= {"space-export", "spaces-export", "space-person-revoke", "space-pause", "space-name"}

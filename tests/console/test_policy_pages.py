@@ -12,14 +12,19 @@ from memoryhub.console.pages.policies import switch_form
 from memoryhub.engines.llm.own_prompts import PURPOSES
 from memoryhub.policies.compose import compose_policy
 from memoryhub.policies.models import PolicyVersion
-from memoryhub.policies.presets import PRESETS
+from memoryhub.policies.presets import DEFAULT_PRESET, PRESETS
 from memoryhub.policies.schema import Policy
-from memoryhub.policies.services import PolicyLayers, load_effective_policy, set_policy
+from memoryhub.policies.services import (
+    PolicyLayers,
+    load_effective_policy,
+    load_tenant_policy,
+    set_policy,
+)
 from memoryhub.policies.switches import PROXY_PURPOSE
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import ConsoleWorld
-from tests.support.factories import make_member
+from tests.support.factories import make_member, make_tenant
 
 
 def get_policy(world: ConsoleWorld) -> Policy:
@@ -156,6 +161,28 @@ def test_returning_to_an_earlier_version_makes_a_new_one(
     assert "2: A-Mem" in page
     policy = get_policy(world)
     assert (policy.preset, policy.stm.pages) == ("mem0", 9)
+
+
+def test_also_the_first_change_can_be_undone(browser: Client, world: ConsoleWorld) -> None:
+    change = reverse("space-policy-change", args=[world.space.id])
+    unset = reverse("space-policy-unset", args=[world.space.id])
+    page = browser.post(change, {"preset": "rag", "version": "0"}, follow=True).content.decode()
+    assert f'action="{unset}"' in page
+    page = browser.post(unset, follow=True).content.decode()
+    assert "The setting before any change is in force again, as version 2" in page
+    assert "Returned to the setting before any version" in page
+    assert get_policy(world).preset == "mem0"
+
+
+def test_a_tenant_returns_to_the_usual_preset(world: ConsoleWorld, client: Client) -> None:
+    tenant = make_tenant()
+    client.force_login(make_member(tenant))
+    form = {"preset": "rag", "version": "0"}
+    page = client.post(reverse("policy-change"), form, follow=True).content.decode()
+    assert f'action="{reverse("policy-unset")}"' in page
+    client.post(reverse("policy-unset"))
+    with tenant_scope(tenant.id):
+        assert load_tenant_policy(tenant.id).policy.preset == DEFAULT_PRESET
 
 
 def test_a_space_says_its_own_and_can_follow_its_tenant_again(

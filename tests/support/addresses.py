@@ -32,6 +32,7 @@ NO_PAGES: dict[str, set[str]] = {
         *("chat-say", "chat-load", "chat-keep", "chat-forget", "import-new", "import-take"),
         *("import-again",),
         *("replay-start", "replay-cancel", "replay-decide", "policy-try", "policy-change"),
+        *("policy-unset", "space-policy-unset"),
         *("policy-return", "space-policy-try", "space-policy-change", "predicate-set"),
         *("embeddings-begin", "embedding-begin", "embedding-decide", "space-map-begin"),
         *("lab-upload", "lab-import", "lab-stop", "lab-resume", "lab-delete"),

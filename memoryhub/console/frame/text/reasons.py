@@ -111,6 +111,7 @@ REASONS = (
     _("the same on another occasion"),
     _("the speaker corrected it"),
     _("the subject's name"),
+    _("Returned to the setting before any version"),
     _("the words it rests on do not say it"),
     _("the words it rests on were not found"),
     _("They say much the same"),

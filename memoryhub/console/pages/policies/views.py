@@ -28,7 +28,7 @@ from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.golden.candidates import CandidateSetting
 from memoryhub.policies.compose import select_house_rules
 from memoryhub.policies.models import PolicyVersion
-from memoryhub.policies.presets import PRESETS
+from memoryhub.policies.presets import DEFAULT_PRESET, PRESETS
 from memoryhub.policies.services import PolicyLayers, load_layers, set_policy
 from memoryhub.policies.switches import PROMPT
 from memoryhub.tenants.models import Space
@@ -89,8 +89,28 @@ def return_to_version(request: ConsoleRequest, version_id: UUID) -> HttpResponse
     else:
         message = _("Version %(old)s is in force again, as %(new)s.")
         said = message % {"old": old.version, "new": made.version}
-        messages.success(request, said, extra_tags=build_return_tags(before))
+        messages.success(request, said, extra_tags=build_return_tags(before, old.space))
     return redirect(read_back_address(request) or _build_policy_address(old.space))
+
+
+@action_at("policy/unset", "policy-unset")
+@action_at("spaces/<uuid:space_id>/policy/unset", "space-policy-unset")
+@tenant_page(role=ADMIN)
+def return_to_no_version(request: ConsoleRequest, space_id: UUID | None = None) -> HttpResponse:
+    """As it was before the first version: the usual preset, or of a space its tenant's setting."""
+    space = _get_space(space_id)
+    before = _find_version_in_force(load_layers(request.tenant.id, space), space)
+    made = set_policy(
+        request.tenant.id,
+        actor=request.actor,
+        preset="" if space else DEFAULT_PRESET,
+        space=space,
+        reason="Returned to the setting before any version",
+    )
+    said = _("The setting before any change is in force again, as version %(new)s.")
+    tags = build_return_tags(before, space)
+    messages.success(request, said % {"new": made.version}, extra_tags=tags)
+    return redirect(read_back_address(request) or _build_policy_address(space))
 
 
 @action_at("policy/try", "policy-try")
@@ -124,9 +144,12 @@ def _find_version_in_force(layers: PolicyLayers, space: Space | None) -> PolicyV
     return layers.own if space else layers.tenant
 
 
-def build_return_tags(before: PolicyVersion | None) -> str:
-    """Tags that offer the version before; "" after the first one, before which there was none."""
-    return build_undo_tags(reverse("policy-return", args=[before.id])) if before else ""
+def build_return_tags(before: PolicyVersion | None, space: Space | None = None) -> str:
+    """Tags that offer the version before, and after the first one what was in force without any."""
+    if before is not None:
+        return build_undo_tags(reverse("policy-return", args=[before.id]))
+    unset = reverse("space-policy-unset", args=[space.id]) if space else reverse("policy-unset")
+    return build_undo_tags(unset)
 
 
 # Other pages that set a few switches, and come back to themselves.
@@ -215,5 +238,5 @@ def change_policy(request: ConsoleRequest, space_id: UUID | None = None) -> Http
     else:
         message = _("Version %(version)s is in force from the next job on.")
         said = message % {"version": made.version}
-        messages.success(request, said, extra_tags=build_return_tags(own))
+        messages.success(request, said, extra_tags=build_return_tags(own, space))
     return redirect(_build_back_address(request, space))
