@@ -123,6 +123,16 @@ def test_a_column_sorts_by_its_better_end_first() -> None:
     assert best == ["90.0 %", "100"]
 
 
+def test_whose_turn_has_not_come_has_no_best_figures() -> None:
+    asked, waiting = make_system("a", 0.5, 900), make_system("b", None, None)
+    waiting["overall"] = {"questions": 0}
+    waiting["latency_ms"] = {"recall": {"p50": 0.0}, "answer": {"p50": 0.0}}
+    table = report_table.build_table([asked, waiting])
+    last = next(row for row in table.rows if row.system["name"] == "b")
+    assert {cell.text for cell in last.cells} == {"–"}
+    assert not any(cell.best for cell in last.cells)
+
+
 def make_system(name: str, recall: float | None, tokens: float | None) -> dict[str, Any]:
     times = {"p50": 1.0, "p95": 2.0}
     return {

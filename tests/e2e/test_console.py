@@ -275,6 +275,54 @@ def test_plots_are_drawn_under_the_content_security_policy(
     expect(lines).to_have_text(["mem0", "rag"])
 
 
+NO_CLIPBOARD = """
+  Object.defineProperty(navigator, "clipboard", { value: undefined });
+  document.addEventListener("copy", () => { window.copied = document.activeElement.value; });
+"""
+
+
+@pytest.mark.parametrize("width", [1280], indirect=True)
+def test_an_id_is_copied_also_where_the_page_has_no_clipboard(
+    visitor: Visitor, world: ConsoleWorld
+) -> None:
+    """As on a hub in a local network that is served without https."""
+    visitor.page.add_init_script(NO_CLIPBOARD)
+    page = visitor.open("space-fact", world.space.id, world.fact.id)
+    copy = page.locator("main button[data-copy]").first
+    asked = copy.get_attribute("data-copy")
+    copy.focus()
+    page.keyboard.press("Enter")
+    expect(copy).to_have_class("quiet done")
+    assert page.evaluate("window.copied") == asked
+    expect(copy).to_be_focused()
+
+
+@pytest.mark.parametrize("width", [1280], indirect=True)
+def test_every_field_of_a_webhook_shows_where_the_focus_is(visitor: Visitor) -> None:
+    page = visitor.open("webhook-new")
+    for label in ("Name", "Address", "Limit to space", "Payload"):
+        page.get_by_label(label, exact=True).focus()
+        page.keyboard.press("Shift+Tab")
+        page.keyboard.press("Tab")
+        shown = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert shown == "solid", label
+
+
+@pytest.mark.writes
+@pytest.mark.parametrize("width", [1280], indirect=True)
+def test_words_are_read_in_their_own_direction(visitor: Visitor, world: ConsoleWorld) -> None:
+    with tenant_scope(world.tenant.id):
+        make_turns(world.space, "أسكن في عمّان وأعمل مهندسا.")
+    page = visitor.open("space-timeline", world.space.id)
+    said = page.locator(".words", has_text="عمّان").first
+    # The full stop ends the sentence: on its left.
+    at = said.evaluate("""(e) => [0, e.firstChild.length - 1].map((n) => {
+      const one = document.createRange();
+      one.setStart(e.firstChild, n); one.setEnd(e.firstChild, n + 1);
+      return one.getBoundingClientRect().left; })""")
+    assert at[1] < at[0]
+
+
 @pytest.mark.writes
 def test_what_holds_for_months_is_drawn_where_it_began(
     visitor: Visitor, world: ConsoleWorld
@@ -290,7 +338,8 @@ def test_what_holds_for_months_is_drawn_where_it_began(
     page = visitor.open("space-figures", world.space.id)
     plot = page.get_by_role("region", name="What was true when")
     bars = plot.locator(".bars path")
-    expect(bars).to_have_count(2)
+    plot.scroll_into_view_if_needed()
+    expect(bars).to_have_count(2, timeout=15_000)
     bar, whole = bars.first.bounding_box(), plot.locator(".plot").first.bounding_box()
     assert bar
     assert whole

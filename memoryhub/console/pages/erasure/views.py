@@ -92,7 +92,8 @@ def _load_first_turn(request: ConsoleRequest, choice: ErasureChoice) -> Turn | N
     if choice.session is None:
         return None
     with tenant_scope(request.tenant.id):
-        said: Turn | None = Turn.objects.filter(session=choice.session).order_by("seq").first()
+        held = Turn.objects.filter(session=choice.session).exclude(state=Turn.State.REDACTED)
+        said: Turn | None = held.order_by("seq").first()
     return said
 
 

@@ -15,12 +15,17 @@ SystemReport = Mapping[str, Any]
 FigureShape = str  # how a figure is written: share, score, count, ms or money
 
 
+def _count_questions(system: SystemReport) -> int:
+    """How many it was asked so far."""
+    of_both = (system[name].get("questions") or 0 for name in ("overall", "unanswerable"))
+    return sum(of_both)
+
+
 def _build_spent_reader(*names: str) -> Callable[[SystemReport], float | None]:
     """Of model calls while questions are asked, a question."""
 
     def read(system: SystemReport) -> float | None:
-        questions = system["overall"].get("questions") or 0
-        questions += system["unanswerable"].get("questions") or 0
+        questions = _count_questions(system)
         spent = sum(row.get(name, 0) for row in system["calls"].values() for name in names)
         return spent / questions if questions else None
 
@@ -52,6 +57,8 @@ class Measure:
         if category:
             figures = system["by_category"].get(category, {})
             return None if self.whole else figures.get(self.name)
+        if self.whole and not _count_questions(system):
+            return None  # its turn has not come yet: nothing took no time
         return self.read(system) if self.read else system["overall"].get(self.name)
 
 
