@@ -47,7 +47,7 @@ def test_a_file_is_tried_and_its_report_shown_before_it_is_taken(
 
 def test_a_broken_file_says_where(browser: Client, world: ConsoleWorld) -> None:
     page = browser.get(upload_file(browser, "[1")).content.decode()
-    assert "the file breaks off at [0]" in page
+    assert "The file breaks off at [0]." in page
     assert "Nothing was imported." in page
 
 
