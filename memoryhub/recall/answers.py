@@ -291,7 +291,7 @@ def _build_result(
         quoted=made.answer.quoted,
         abstained=made.answer.abstained,
         citations=build_citations(made.answer, made.items),
-        insufficient=found.insufficient,
+        insufficient=found.insufficient and made.answer.abstained,
         degraded=[*found.degraded, *(["answer"] if made.failed else [])],
         unverified=found.unverified,
         conflicts=found.conflicts,

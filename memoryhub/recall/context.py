@@ -140,18 +140,21 @@ def build_context(
             parts = load_unasked_items(ask, agent, seen)
         there = frozenset(item.id for items in parts.values() for item in items)
         most = _compute_limit_per_kind(ask)
+        read_nearest = rerank.is_read_by_packaged(ask)
         wanted = RetrievalScope(
             chosen,
             _MAX_FINDINGS,
             most,
             seen=there,
             explain=explain,
-            nearest_if_none=rerank.is_read_by_packaged(ask),
+            nearest_if_none=read_nearest,
         )
         first = retrieve.retrieve_memories(ask, wanted, clock)
         clashing = conflicts.list_conflicts(ask, [*parts.get("shelf", ()), *first.items])
         hidden = explanation.find_hidden(ask, chosen) if explain else []
-    first.items = rerank.rerank_items(ask, consultant, first.items, clock)
+    first.items = rerank.rerank_items(
+        ask, consultant, first.items, clock, read_nearest=read_nearest
+    )
     first.items = first.list_relevant()
     judged = retrieve.judge_retrieval(ask, consultant, first, wanted, clock)
     with clock.measure_stage("pack"):

@@ -26,7 +26,7 @@ _PLACE_ODDS = 4.5
 # What it says at the most, and what is assumed of a memory that it has not read.
 _FIRST_READ, _MOST_ODDS, _UNREAD_ODDS = 3, 4.0, -3.0
 # From when on it says of a memory that it bears on the question, where the floor finds none.
-_BEARING_ODDS = -1.0
+_BEARING_ODDS = -0.5
 # By what is asked for, the odds of what was told last beside what was told first: two may well
 # answer a question, of which one is over, and a text alone does not tell which.
 _LATEST_ODDS: Mapping[AskedTense, float] = {"now": 2.5, "former": -2.0, "": 1.25}
@@ -73,15 +73,18 @@ def rerank_items(
     consultant: TolerantEngine,
     items: Sequence[MemoryItem],
     clock: StageTimer,
+    *,
+    read_nearest: bool,
 ) -> list[MemoryItem]:
     """The first of what bears on the question in a new order, each with the score of the place it
-    takes; then everything else as it was, also where nobody can be asked. Where nothing bears on it
-    by the floor, what does by the packaged reader. Models are asked: call outside of any scope."""
+    takes; then everything else as it was, also where nobody can be asked. `read_nearest`: where
+    nothing bears on it by the floor, what does by the packaged reader. Models are asked: call
+    outside of any scope."""
     if not is_reranked(ask):
         return list(items)
     recall = ask.policy.recall
     bearing = [item for item in items if item.relevant][: recall.rerank_most]
-    none_bears = not bearing and is_read_by_packaged(ask)
+    none_bears = not bearing and read_nearest
     if none_bears:
         bearing = list(items[: recall.rerank_most])
     if len(bearing) < 2 and not none_bears:

@@ -108,8 +108,9 @@ def search_memories(
         space, query, visibility, clock, session_id=session_id, override=override, standing=standing
     )
     scope = _build_scope(ask, limit, kinds, override)
-    nearest = _is_floor_unsure(ask) if nearest is None else nearest
-    read = rerank.is_read_by_packaged(ask) and min_relevance is None
+    is_weighed = nearest is None and _is_floor_unsure(ask)
+    nearest = nearest or is_weighed
+    read = rerank.is_read_by_packaged(ask) and min_relevance is None and not is_weighed
     wanted = replace(
         scope, explain=explain, nearest=nearest, nearest_if_none=read, least=min_relevance
     )
@@ -122,7 +123,7 @@ def search_memories(
             beside = load_unasked_items(ask, "")
     first.put_first(likely)
     if rerank.is_reranked(ask):
-        first.items = rerank.rerank_items(ask, consultant, first.items, clock)
+        first.items = rerank.rerank_items(ask, consultant, first.items, clock, read_nearest=read)
         if not nearest:
             first.items = first.list_relevant()
         first.place_successors()

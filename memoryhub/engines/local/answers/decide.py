@@ -150,6 +150,13 @@ def shares_kind(asked: QuestionTerms, quote: Quote, text: str) -> bool:
     return bool(sought) and sought <= _find_kinds(text)
 
 
+def is_read_as_answer(asked: QuestionTerms, text: str) -> bool:
+    """Whether the reader takes it rather for an answer than not, and it is of the kind of thing
+    that is asked for, if of any: no medicine is a car."""
+    (odds,) = get_packaged_reranker(1).score_texts(asked.text, [_tell_as_asked(asked.text, text)])
+    return odds >= 0 and _find_kinds(asked.text) <= _find_kinds(text)
+
+
 def _measure_shared_grams(question: str, text: str) -> float:
     """The share of the question's pairs of Chinese characters that the text has too."""
     asked, told = (_list_grams(each) for each in (question, text))

@@ -34,6 +34,7 @@ from memoryhub.engines.local.answers.dated import (
 from memoryhub.engines.local.answers.decide import (
     NEWS,
     get_shipped_decider,
+    is_read_as_answer,
     shares_kind,
     tells_kind,
     weigh_sentences,
@@ -203,7 +204,7 @@ _PUT_OFF = re.compile(
 )
 # From this chance on it is taken for the answer, whether or not it says the word that is asked
 # with: "saw Dr Okafor today" where the doctor is.
-_MOST_LIKELY = 0.6
+_MOST_LIKELY = 0.77
 # "Where did I live before Leeds": of whatever is known of the time before.
 _ASKS_BEFORE = re.compile(r"\bbefore (?!(?:that|then|this|now)\b)\w", re.I)
 _SENTENCE_END = re.compile(r"[.!?]\s")
@@ -508,6 +509,10 @@ def _answer_with_likeliest(
     decider = get_shipped_decider()
     weighed = weigh_sentences(asked, quotes, sentences, decider)
     telling = [each for each in weighed if not each[1].is_question] or weighed
+    if language == "en" and not any(quote.bears for quote in quotes):
+        least = _KIND_SHARE * decider.get_bar(language)
+        likely = (each for each in telling if each[0] >= least)
+        telling = [each for each in likely if is_read_as_answer(asked, each[1].text)]
     if (kind := find_value_kind(asked.text)) in ("phone", "mail"):
         telling = [each for each in telling if has_value(each[1].text, kind)]
     telling = [each for each in telling if tells_measure(each[1].text, asked.text)]

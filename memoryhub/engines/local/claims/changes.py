@@ -397,7 +397,7 @@ _MET = re.compile(
     r"(?: (?:girl|guy|man|woman|lad|lass|bloke|boy|person))?,?"
     r"(?: (?:and )?(?:her|his|their) name(?:['’]s| is)| (?:who['’]s |who is )?(?:called|named)))"
     rf" (?P<name>{_NAME})"
-    r"(?:(?:,| and|\.)+ (?i:she|he|they)(?P<being>['’]s|['’]re| is| are) (?P<what>[^.!?,;]{3,80}))?"
+    r"(?:(?:,| and|\.)+ (?i:she|he|they)(?P<being>['’]s|['’]re| is| are) (?P<what>[^.!?;]{3,80}))?"
 )
 # "They let me go on Friday": from a job, where nothing says what for.
 _LET_GO = re.compile(

@@ -331,7 +331,7 @@ class _TurnReader:
                 spoken_of = [here, *self.earlier[:past]]
                 known = find_thing(spoken_of, scene, many=many)
                 if low == "one" and any(c.dep_ in ("det", "amod") for c in token.children):
-                    known = known.rpartition("'s ")[2].removeprefix("the ")  # "a new one"
+                    known = _cut_to_noun(known)  # "a new one"
                 if low == "they" and leads and scene.assisted:
                     known = find_relatives(spoken_of, scene) or known
                 if not known and past == 0 and clause.head.lemma_ == "be":
@@ -399,6 +399,11 @@ def _is_owner_of_role(token: Token, clause: Clause) -> bool:
     return token.dep_ == "poss" and role.dep_ == "attr" and role.head in clause.chain
 
 
+def _cut_to_noun(thing: str) -> str:
+    """Without whose it is and how old: ("Ana's old phone") → "phone", of which there is another."""
+    return thing.rpartition("'s ")[2].removeprefix("the ").removeprefix("old ")
+
+
 _NAMING_VERBS = frozenset({"call", "name", "christen"})
 
 
@@ -417,8 +422,6 @@ def _may_be_thing(token: Token, clause: Clause) -> bool:
         return False  # what is done is no thing that was told of
     if token.lower_ == "one" and any(c.dep_ in ("prep", "poss") for c in token.children):
         return False  # "one of the dogs", "my next one"
-    if token.lower_ == "one" and any(c.lower_ in ("new", "old", "other") for c in token.children):
-        return False  # "my phone died, the new one is a Pixel": another
     named = [t for t in clause.children("attr") if t.pos_ in ("PROPN", "NUM")]
     somebody = any(t.lower_ in ("me", "us", "him", "her", "them") for t in clause.children("attr"))
     if somebody and token.lower_ == "it":

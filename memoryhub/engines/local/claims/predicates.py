@@ -60,6 +60,8 @@ _HOME_PHRASES = {
 }  # fmt: skip
 # "The flat's in Leith" tells where its tenant lives.
 _OWN_HOME = re.compile(r"(?:(?:new|little|tiny|rented) )?(?:flat|apartment|house|place|home)", re.I)
+# "Moved to Team Blue", "moved to Ward 6": parts of where one works or learns.
+_UNIT = re.compile(r"\b(?:team|ward|department|unit|class|year|grade|group)\b", re.I)
 _EMPLOYER_PHRASES = {
     ("work", "at"), ("work", "for"), ("start", "at"), ("hire", "by"), ("employ", "by"),
     ("give notice", "at"), ("resign", "from"), ("retire", "from"),
@@ -177,6 +179,8 @@ def _match_home(reading: ClauseReading) -> Predicate | None:
     by_now = found_there and reading.of_person and reading.now and not reading.passing
     housed = found_there and bool(_OWN_HOME.fullmatch(reading.topic))
     if not (moved or by_now or housed) or not reading.place or _STREET.match(reading.phrase):
+        return None
+    if _UNIT.search(reading.phrase):
         return None
     return Predicate("lives_in", reading.phrase)
 

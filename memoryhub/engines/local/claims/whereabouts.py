@@ -17,7 +17,6 @@ _DWELLING_VERBS = frozenset({"live", "reside", "rent", "be", "move"})
 _MOVING_VERBS = frozenset({"move", "relocate", "emigrate"})
 _GOING_VERBS = frozenset({"move", "go", "travel", "fly", "drive", "return", "relocate"})
 _STAYING_VERBS = frozenset({"work", "study", "stay", "teach", "grow", "settle"})
-_UNITS = frozenset({"team", "ward", "department", "unit", "class", "year", "grade", "group"})
 _BY_NOW = re.compile(r"\b(?:now|nowadays|these days|currently|for good)\b")
 _EVENT = (
     r"weekend|days?|nights?|weeks?|fortnight|holidays?|vacation|work|business|conf(?:erence)?"
@@ -87,14 +86,9 @@ def _find_destination(moved: Token) -> Token | None:
         if token.lower_ not in ("to", "into") or not (token.head == moved or way):
             continue
         place = next((c for c in token.children if c.dep_ == "pobj"), None)
-        if place is not None and is_place(place) and not _names_unit(place):
+        if place is not None and is_place(place):
             return place
     return None
-
-
-def _names_unit(place: Token) -> bool:
-    """Whether it is a part of where one works or learns, as a team or a ward."""
-    return any(token.lower_ in _UNITS for token in place.subtree)
 
 
 _DWELLINGS = split_words("flat apartment house place home studio room bungalow cottage annexe")
