@@ -78,6 +78,8 @@ REASONS = (
     _("over already, since nobody says when"),
     _("over by now: it ended nothing that holds"),
     _("over: what it names"),
+    _("over: engaged, then married"),
+    _("a higher level"),
     _("pinned"),
     _("put right"),
     _("quality"),

@@ -509,10 +509,13 @@ def _answer_with_likeliest(
     decider = get_shipped_decider()
     weighed = weigh_sentences(asked, quotes, sentences, decider)
     telling = [each for each in weighed if not each[1].is_question] or weighed
-    if language == "en" and not any(quote.bears for quote in quotes):
+    if language == "en":  # of Chinese the search's floor says little
         least = _KIND_SHARE * decider.get_bar(language)
-        likely = (each for each in telling if each[0] >= least)
-        telling = [each for each in likely if is_read_as_answer(asked, each[1].text)]
+        telling = [
+            (chance, each)
+            for chance, each in telling
+            if quotes[each.quote].bears or (chance >= least and is_read_as_answer(asked, each.text))
+        ]
     if (kind := find_value_kind(asked.text)) in ("phone", "mail"):
         telling = [each for each in telling if has_value(each[1].text, kind)]
     telling = [each for each in telling if tells_measure(each[1].text, asked.text)]
