@@ -6,6 +6,7 @@ and what is enough by the judge after.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
@@ -14,6 +15,7 @@ from django.conf import settings
 
 from memoryhub.engines.local.answers.asked import AskedTense
 from memoryhub.engines.local.answers.decide import NEWS
+from memoryhub.engines.local.language import HAN
 from memoryhub.engines.types import JudgeEntry
 from memoryhub.recall.candidates.channels.hits import RRF_CONSTANT
 from memoryhub.recall.question.engine import TolerantEngine
@@ -32,6 +34,7 @@ _BEARING_ODDS = -0.5
 _LATEST_ODDS: Mapping[AskedTense, float] = {"now": 2.5, "former": -2.0, "": 1.25}
 # And of what says by its own words that something has changed.
 _NEWS_ODDS: Mapping[AskedTense, float] = {"now": 1.5, "former": -1.5, "": 0.0}
+_SEVERAL_WORDS = re.compile(rf"\w\W+\w|[{HAN}]{{3}}")
 # Of a memory; a model reads no more of it.
 _MOST_CHARACTERS = 2000
 
@@ -62,10 +65,11 @@ def is_reranked(ask: PreparedQuestion) -> bool:
 def is_read_by_packaged(ask: PreparedQuestion) -> bool:
     """Whether the reader tells what bears on the question where the floor finds nothing that does:
     of talk with an assistant it knows better, since "joined the shelter" and "where am I employed"
-    have no word in common."""
+    have no word in common. A single word is no question that it could read."""
     mode = ask.policy.recall.rerank
     packaged = mode == "packaged" or (mode == "model" and settings.RERANKER == "packaged")
-    return packaged and ask.is_assisted and is_reranked(ask)
+    is_question = _SEVERAL_WORDS.search(ask.parsed_question.query) is not None
+    return packaged and is_question and ask.is_assisted and is_reranked(ask)
 
 
 def rerank_items(

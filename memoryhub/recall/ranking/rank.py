@@ -101,13 +101,14 @@ def rank_candidates(
         used = choose_weights(known, is_read_by_rules=ask.is_read_by_rules)
         order = score_candidates(ask.parsed_question, known, used, kept=kept)
         relevant = filter_relevant(order)
-        if nearest_if_none and not relevant and not nearest:
-            nearest, most = True, min(most, ask.policy.recall.rerank_most)
+        is_read = nearest_if_none and not relevant
+        if is_read and not nearest:
+            most = min(most, ask.policy.recall.rerank_most)
         passed = relevant if least is None else filter_like(order, least)
         offered = passed[: SPARE_FACTOR * most]
         if per_kind:
             offered = _take_first_of_kind(passed, per_kind)
-        beside = _list_others(order, relevant)[: SPARE_FACTOR * most] if nearest else []
+        beside = _list_others(order, relevant)[: SPARE_FACTOR * most] if nearest or is_read else []
     with clock.measure_stage("hydrate"):
         links = _load_links([*offered, *beside])
     margin = RULES_MARGIN if ask.is_read_by_rules else MODEL_MARGIN
