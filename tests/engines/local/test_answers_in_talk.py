@@ -270,3 +270,11 @@ def test_the_day_of_something_need_not_be_told_by_its_name() -> None:
 )
 def test_an_age_is_told_in_many_ways(question: str, told: str) -> None:
     assert ask(question, say(told)).used == (0,)
+
+
+def test_what_a_search_takes_for_near_and_no_more_answers_where_it_is_read_as_an_answer() -> None:
+    shelter = say("i'm at the animal shelter in Mesa now, so much better", bears=False)
+    assert ask("where am i employed", shelter).used == (0,)
+    pills = hold("Noor takes naproxen now.", bears=False)
+    for unknown in ("what car have i got", "what is my wifi password", "which bank am i with"):
+        assert ask(unknown, pills, shelter).abstained
