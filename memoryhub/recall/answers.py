@@ -56,6 +56,11 @@ class ComposedAnswer:
     tokens: int
     failed: bool = False
 
+    @property
+    def rests_on_nearest(self) -> bool:
+        """Whether it is taken from what a search takes for near and no more."""
+        return any(not self.items[index].relevant for index in self.answer.used)
+
 
 def answer_question(
     space: Space,
@@ -291,7 +296,7 @@ def _build_result(
         quoted=made.answer.quoted,
         abstained=made.answer.abstained,
         citations=build_citations(made.answer, made.items),
-        insufficient=found.insufficient and made.answer.abstained,
+        insufficient=found.insufficient and not made.rests_on_nearest,
         degraded=[*found.degraded, *(["answer"] if made.failed else [])],
         unverified=found.unverified,
         conflicts=found.conflicts,
