@@ -133,9 +133,13 @@ def test_of_a_policy_the_version_before_is_put_in_force_again(
     assert get_preset(world) == "memorybank"
 
 
-def test_before_a_first_policy_there_was_none_to_return_to(
-    browser: Client, world: ConsoleWorld
-) -> None:
+def test_a_first_policy_is_undone_by_having_none(browser: Client, world: ConsoleWorld) -> None:
+    before = get_preset(world)
+    assert before != "rag"
     change = reverse("space-policy-change", args=[world.space.id])
     page = browser.post(change, {"preset": "rag", "version": "0"}, follow=True)
-    assert find_undo_address(page.content.decode()) is None
+    assert get_preset(world) == "rag"
+    undo = find_undo_address(page.content.decode())
+    assert undo
+    browser.post(undo)
+    assert get_preset(world) == before
