@@ -174,7 +174,7 @@ def _add_what_is_named(
     """With what is over, where a question in the past names it and nothing that holds does: "how
     much did I make at the rec center". In the order of what was found."""
     asked = question[:_MAX_QUESTION_CHARACTERS]
-    if find_asked_tense(asked) == "now":
+    if len(holding) == len(quoted) or find_asked_tense(asked) == "now":
         return [*holding]
     kept = {id(quote) for _, quote in holding}
     told = {stem for _, quote in holding for stem in extract_stems(quote.text)}

@@ -150,11 +150,12 @@ def shares_kind(asked: QuestionTerms, quote: Quote, text: str) -> bool:
     return bool(sought) and sought <= _find_kinds(text)
 
 
-def is_read_as_answer(asked: QuestionTerms, text: str) -> bool:
-    """Whether the reader takes it rather for an answer than not, and it is of the kind of thing
+def select_answering(asked: QuestionTerms, texts: Sequence[str]) -> frozenset[str]:
+    """Those that the reader takes rather for an answer than not, and that are of the kind of thing
     that is asked for, if of any: no medicine is a car."""
-    (odds,) = get_packaged_reranker(1).score_texts(asked.text, [_tell_as_asked(asked.text, text)])
-    return odds >= 0 and _find_kinds(asked.text) <= _find_kinds(text)
+    alike = [text for text in texts if _find_kinds(asked.text) <= _find_kinds(text)]
+    scores = get_packaged_reranker(1).score_texts(asked.text, alike) if alike else []
+    return frozenset(text for text, odds in zip(alike, scores, strict=True) if odds >= 0)
 
 
 def _measure_shared_grams(question: str, text: str) -> float:

@@ -34,7 +34,7 @@ from memoryhub.engines.local.answers.dated import (
 from memoryhub.engines.local.answers.decide import (
     NEWS,
     get_shipped_decider,
-    is_read_as_answer,
+    select_answering,
     shares_kind,
     tells_kind,
     weigh_sentences,
@@ -93,7 +93,11 @@ from memoryhub.engines.local.answers.tenses import (
 from memoryhub.engines.local.answers.told_changes import ToldChange, find_change
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.local.chinese.subjects import has_role, is_kin
-from memoryhub.engines.local.chinese.traditional import fold_traditional, list_written_forms
+from memoryhub.engines.local.chinese.traditional import (
+    fold_traditional,
+    has_traditional,
+    list_written_forms,
+)
 from memoryhub.engines.local.language import LanguageCode, detect_read_language
 from memoryhub.engines.local.wordlists import ANIMALS, split_words
 from memoryhub.engines.types import GroundedAnswer, Quote
@@ -217,7 +221,7 @@ def answer_from_quotes(
     """From the quotes, best first; abstains when none bears on the question. Traditional characters
     are read as simplified ones, and the answer is put into those that the memories are told in."""
     written = [question, *(quote.text for quote in quotes)]
-    if all(fold_traditional(text) == text for text in written):
+    if not any(map(has_traditional, written)):
         return _answer_simplified(question, quotes, subject)
     folded = [
         replace(
@@ -511,11 +515,9 @@ def _answer_with_likeliest(
     telling = [each for each in weighed if not each[1].is_question] or weighed
     if language == "en":  # of Chinese the search's floor says little
         least = _KIND_SHARE * decider.get_bar(language)
-        telling = [
-            (chance, each)
-            for chance, each in telling
-            if quotes[each.quote].bears or (chance >= least and is_read_as_answer(asked, each.text))
-        ]
+        near = {e.text for chance, e in telling if chance >= least and not quotes[e.quote].bears}
+        answering = select_answering(asked, sorted(near))
+        telling = [e for e in telling if quotes[e[1].quote].bears or e[1].text in answering]
     if (kind := find_value_kind(asked.text)) in ("phone", "mail"):
         telling = [each for each in telling if has_value(each[1].text, kind)]
     telling = [each for each in telling if tells_measure(each[1].text, asked.text)]

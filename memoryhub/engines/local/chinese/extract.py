@@ -52,7 +52,11 @@ from memoryhub.engines.local.chinese.rules import (
 )
 from memoryhub.engines.local.chinese.statements import Statement, StatementReader
 from memoryhub.engines.local.chinese.subjects import Subject
-from memoryhub.engines.local.chinese.traditional import fold_traditional, list_written_forms
+from memoryhub.engines.local.chinese.traditional import (
+    fold_traditional,
+    has_traditional,
+    list_written_forms,
+)
 from memoryhub.engines.local.claims.predicates import HOME_AND_JOB
 from memoryhub.engines.local.dates.past import find_stated_end, widen_range
 from memoryhub.engines.local.wordlists import split_words
@@ -142,7 +146,7 @@ def extract_from_exchange(
     simplified ones, and what is told of them is put into the writer's own.
     """
     said = [u.text for u in (*exchange.history, *exchange.utterances)]
-    if all(fold_traditional(text) == text for text in said):
+    if not any(map(has_traditional, said)):
         return _extract_simplified(exchange, restated)
     spoke = (u.speaker for u in (*exchange.history, *exchange.utterances))
     names = {

@@ -51,7 +51,11 @@ _TRADITIONAL = re.compile(f"[{''.join(_SIMPLIFIED)}]")
 
 def fold_traditional(text: str) -> str:
     """The text in simplified characters, of the same length."""
-    return text.translate(_TABLE) if _TRADITIONAL.search(text) else text
+    return text.translate(_TABLE) if has_traditional(text) else text
+
+
+def has_traditional(text: str) -> bool:
+    return _TRADITIONAL.search(text) is not None
 
 
 def list_written_forms(texts: Iterable[str]) -> dict[int, str]:

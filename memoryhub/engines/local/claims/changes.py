@@ -66,34 +66,26 @@ _NAMED_LATER = re.compile(
 _BIRTHDAY = re.compile(
     rf"{LEAD}it(?:['’]s| is) my birthday (?P<day>(?:on|in) [^.!?,]{{3,40}}?)\W*$", re.I
 )
-# "My manager Priya left, now it's Tom", "My boss quit. Tom took over".
+# Who goes from a post: "my manager Priya left", "Dr Mistry is retiring".
 _GOES = (
-    r"\b(?i:left|leaving|leaves|quit|resign\w+|retir(?:ed|es|ing)|gone|died|fired|sacked"
-    r"|moved (?:on|away|back)|moving (?:on|away)|sold up)\b"
+    r"\b(?i:left|leaving|leaves|quit|resign\w+|retir(?:ed|es|ing)|gone|died|fired|sacked|sold up"
+    r"|moved (?:on|away|back)|moving (?:on|away)|dropped out)\b"
 )
-_LEFT = re.compile(
-    rf"{LEAD}(?i:my|our) (?P<role>[a-z]+)\b[^.!?]*?\b(?i:left|quit|resigned|retired|gone|died"
-    r"|fired|sacked|moved (?:on|away|back)|dropped out)\b",
+_LEAVES = re.compile(
+    rf"\b(?i:my|our|the) (?P<role>[a-z]+)\b[^.!?]*?{_GOES}"
+    rf"|\b(?P<doctor>Dr\.?) [A-Z][^.!?]*?{_GOES}"
 )
+# "My manager Priya left, now it's Tom", "My boss quit. Tom took over".
 _FOLLOWED = re.compile(
     rf"(?:.*(?:,|;| and| so) )?(?P<how>(?:(?i:and |so |now |then )*(?i:it(?:['’]s| is))"
     rf"(?: now)? (?P<now>{_NAME})|(?P<next>{_NAME}) (?:has )?(?:taken|took) over)"
     r"(?: now| instead| then)?)\W*$"
 )
 # "Dr Mistry is retiring. The new one is a young woman, Dr Osei".
-_LEAVES = re.compile(
-    rf"\b(?i:my|our|the) (?P<role>[a-z]+)\b.*?{_GOES}|\b(?P<doctor>Dr\.?) [A-Z][^.!?]*?{_GOES}"
-)
 _NEW_ONE = re.compile(
     rf"{LEAD}(?i:(?:the|my|our) new one(?:['’]s| is| will be)) (?:(?i:called|named) "
     r"|(?i:an?) [^.!?]{2,40}?,? (?:(?i:called|named) )?)?"
     rf"(?P<name>(?:(?:Mr|Mrs|Ms|Dr)\.? )?{_NAME})(?=\W*$|[,.;!]| (?:and|so|from)\b)"
-)
-# "Me and Imani made it official": whom one goes out with.
-_OFFICIAL = re.compile(
-    rf"(?:\b(?i:me and) (?P<name>{_NAME}|[a-z]{{3,}})|\b(?P<other>{_NAME}) and (?i:me|i)\b)"
-    r"(?i: (?:have |finally |just )*(?:made it official|are (?:officially |finally )?(?:an item"
-    r"|a couple|going out|official|dating)|started (?:dating|going out)|got together))\b"
 )
 # "We moved to Leeds, before that we were in Hull", "I'm at Aldi, before that I was at Lidl".
 _BEFORE_THAT = re.compile(
@@ -542,11 +534,6 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
             yield told, (found.start(name), found.end(age))
     if (found := _REPORTS_TO.search(text)) and not found["boss"].isupper():  # "to HR"
         yield f"My manager is {found['boss']} now.", found.span()
-    if found := _OFFICIAL.search(text):
-        name = found["name"] or found["other"]
-        if not is_dictionary_word(name):
-            part = "name" if found["name"] else "other"
-            yield f"I am dating {name.title() if name.islower() else name}.", found.span(part)
     if found := _MET.search(text):
         way = "met" if found["way"].lower() == "met" else "am seeing"
         yield f"I {way} {found['name']}.", found.span()
@@ -609,30 +596,32 @@ _GOES_ON_TELLING = re.compile(
 )
 
 
+def _find_post_left(text: str) -> str:
+    """The post of somebody who goes ("my manager Priya left" → "manager"); "" where nobody does."""
+    found = _LEAVES.search(text)
+    role = "" if found is None else "doctor" if found["doctor"] else found["role"]
+    return role if role in _ROLES else ""
+
+
 def _read_new_value(text: str) -> str:
     """What has a new value, as a state: ("New address: 3 Mill Road") → "My address is 3 Mill Road
+    now."; of somebody else: ("Brian has a new number, it's 0770") → "Brian's phone number is 0770
     now."; "" where none is told."""
-    found = _NEW_VALUE.match(_ASIDE.sub("", text))
+    told = _ASIDE.sub("", text)
+    if (theirs := _THEIR_NEW_VALUE.match(told)) and theirs["who"].lower() not in ("i", "we"):
+        return _tell_value(f"{theirs['who']}'s", theirs["thing"], theirs["value"])
+    found = _NEW_VALUE.match(told)
     if found is None:
         return ""
-    thing = (found["thing"] or found["label"] or found["old"]).lower()
-    value = _GOES_ON_TELLING.split(found["value"] or found["told"] or found["use"])[0].strip(" .")
-    if thing.split()[-1] not in _VALUED_THINGS or not re.search(r"[\dA-Z@]", value):
-        return ""
-    thing = "phone number" if thing == "number" else thing
-    return f"My {thing} is {value} now."
+    value = _GOES_ON_TELLING.split(found["value"] or found["told"] or found["use"])[0]
+    return _tell_value("My", found["thing"] or found["label"] or found["old"], value)
 
 
-def _read_their_new_value(text: str) -> str:
-    """The same of somebody else: ("Brian has a new number, it's 0770") → "Brian's phone number is
-    0770 now."."""
-    found = _THEIR_NEW_VALUE.match(_ASIDE.sub("", text))
-    if found is None or found["who"].lower() in ("i", "we"):
-        return ""
-    thing, value = found["thing"].lower(), found["value"].strip(" .")
+def _tell_value(whose: str, thing: str, value: str) -> str:
+    thing, value = thing.lower(), value.strip(" .")
     if thing.split()[-1] not in _VALUED_THINGS or not re.search(r"[\dA-Z@]", value):
         return ""
-    return f"{found['who']}'s {'phone number' if thing == 'number' else thing} is {value} now."
+    return f"{whose} {'phone number' if thing == 'number' else thing} is {value} now."
 
 
 def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
@@ -709,9 +698,7 @@ def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
             yield CompletedStatement(
                 f"My doctor is {found['name']} now.", at, start + found.end("name")
             )
-        if theirs := _read_their_new_value(text):
-            yield CompletedStatement(theirs, start, end)
-        elif new_value := _read_new_value(text):
+        if new_value := _read_new_value(text):
             yield CompletedStatement(new_value, start, end)
         elif (found := _NEW_ROLE.match(text)) and found["role"] in _ROLES:
             # What the sentence goes on to say is read as well.
@@ -739,17 +726,13 @@ def read_changes(turn: ParsedTurn) -> Iterator[CompletedStatement]:
             yield CompletedStatement(f"I started {where} {when}.", start, done)
             if found["rest"]:
                 yield CompletedStatement(found["rest"], done, end)
-        elif (found := _NEW_ONE.match(text)) and (left := _LEAVES.search(earlier)):
-            role = "doctor" if left["doctor"] else left["role"]
-            if role in _ROLES:
-                told = f"My {role} is {found['name']} now."
-                yield CompletedStatement(told, start, end)
+        elif (found := _NEW_ONE.match(text)) and (role := _find_post_left(earlier)):
+            yield CompletedStatement(f"My {role} is {found['name']} now.", start, end)
         elif found := _FOLLOWED.match(text):
-            left = _LEFT.match(earlier + text[: found.start("how")])
-            if left and left["role"] in _ROLES:
+            if role := _find_post_left(earlier + text[: found.start("how")]):
                 who = found["now"] or found["next"]
                 at = start + found.start("how")
-                yield CompletedStatement(f"My {left['role']} is {who} now.", at, end)
+                yield CompletedStatement(f"My {role} is {who} now.", at, end)
         elif found := _SWAPPED.match(text):
             # Beside what the sentence itself tells, which is that there was a swap.
             whose = "the" if found["whose"].lower() == "the" else "my"

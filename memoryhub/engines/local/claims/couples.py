@@ -1,5 +1,5 @@
-"""What becomes of a couple, told by both of its names: "Mateo and I got engaged", "me and Trent are
-over"."""
+"""What becomes of a couple, told by both of its names: "me and Imani made it official", "Mateo and
+I got engaged", "me and Trent are over"."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from memoryhub.engines.local.wordlists import PEOPLE
 _COUPLE = (
     r"(?:\b(?P<name>[A-Za-z][\w'’-]+) and (?i:i|me)|\b(?i:me|i) and (?P<other>[A-Za-z][\w'’-]+))"
     r"(?i:(?: have| are|['’]ve|['’]re| just| finally| officially| sadly| now)*)"
+)
+_OFFICIAL = re.compile(
+    rf"{_COUPLE}(?i: made it official| an item| a couple| going out| official| dating"
+    r"| started (?:dating|going out)| got together)(?=\W*$|[,.;!]| (?:on|in|last|this|now)\b)"
 )
 _ENGAGED = re.compile(rf"{_COUPLE}(?i: got| gotten)?(?i: engaged)(?=\W*$|[\W]| on| at| over| last)")
 _OVER = re.compile(
@@ -28,6 +32,8 @@ _LONG_AGO = re.compile(r"\b(?:(?:19|20)\d\d|ago|when|before|back in|years?|month
 def read_couples(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     """(a state, where the words that tell it stand)."""
     lately = not _LONG_AGO.search(text)
+    if lately and (found := _OFFICIAL.search(text)) and (name := _name_partner(found)):
+        yield f"I am dating {name}.", found.span()
     if lately and (found := _ENGAGED.search(text)) and (name := _name_partner(found)):
         yield f"{name} is now engaged to me.", found.span()
     if (found := _OVER.search(text)) and (name := _name_partner(found)):

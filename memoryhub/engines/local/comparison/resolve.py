@@ -13,7 +13,7 @@ from itertools import islice, takewhile
 
 from memoryhub.engines.local.chinese.endings import find_ended_thing, may_end_claim
 from memoryhub.engines.local.chinese.subjects import is_kin
-from memoryhub.engines.local.chinese.traditional import fold_traditional
+from memoryhub.engines.local.chinese.traditional import fold_traditional, has_traditional
 from memoryhub.engines.local.claims.predicates import is_many_valued
 from memoryhub.engines.local.comparison.deciders import DecidersFile, get_shipped_deciders
 from memoryhub.engines.local.comparison.exchanges import find_given_up
@@ -118,6 +118,9 @@ class ClaimRules:
 
 def _fold_comparison(comparison: ClaimComparison) -> ClaimComparison:
     """With simplified characters for traditional ones: verdicts have none of the words."""
+    told = (each.text for each in (*comparison.candidates, *comparison.held))
+    if not any(map(has_traditional, (*told, comparison.subject, *comparison.aliases))):
+        return comparison
 
     def fold_slots(slots: ClaimSlots) -> ClaimSlots:
         return replace(
