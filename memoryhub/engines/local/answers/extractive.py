@@ -7,13 +7,11 @@ where what was recalled is another person's, it says that nothing is known (E32)
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 from memoryhub.engines.local.answers.asked import (
-    AskedIdentity,
-    AskedTense,
     asks_for_overview,
     asks_measure,
     asks_whether_still,
@@ -47,6 +45,23 @@ from memoryhub.engines.local.answers.evidence import (
     parse_question,
     rank_sentences,
 )
+from memoryhub.engines.local.answers.former import (
+    find_earlier_job,
+    find_left_job,
+    is_present_alone,
+    is_stated,
+    leave_out_present,
+    select_former,
+    states_asked_fact,
+)
+from memoryhub.engines.local.answers.identities import (
+    answer_with_identity,
+    find_asked_animal,
+    list_relatives,
+    names_anybody,
+    names_relative,
+    tells_of_animal,
+)
 from memoryhub.engines.local.answers.kinds import AskedKind, find_asked_kind
 from memoryhub.engines.local.answers.phrases import (
     Phrase,
@@ -56,7 +71,7 @@ from memoryhub.engines.local.answers.phrases import (
 )
 from memoryhub.engines.local.answers.quoting import (
     MONTH,
-    USED_TO,
+    NOTHING_FOUND,
     answer_from_sentence,
     format_dated_quote,
     format_quote,
@@ -65,9 +80,7 @@ from memoryhub.engines.local.answers.quoting import (
     widen_to_neighbours,
 )
 from memoryhub.engines.local.answers.relatives import (
-    KIN_WORDS,
     AskedRelative,
-    are_one_relative,
     find_counted_kin,
     find_kin_asked_for,
     find_listed_kin,
@@ -83,7 +96,6 @@ from memoryhub.engines.local.answers.tenses import (
     asks_after_change,
     find_due_plan,
     find_end,
-    is_left_later,
     lies_ahead,
     name_whom_it_tells_of,
     order_by_tense,
@@ -99,7 +111,6 @@ from memoryhub.engines.local.chinese.traditional import (
     list_written_forms,
 )
 from memoryhub.engines.local.language import LanguageCode, detect_read_language
-from memoryhub.engines.local.wordlists import ANIMALS, split_words
 from memoryhub.engines.types import GroundedAnswer, Quote
 from memoryhub.subject_names import PLACEHOLDERS
 
@@ -121,13 +132,6 @@ _ASKS_LEAVE = re.compile(r"^\W*(?:can|could|may|should|shall)\b", re.I)
 _GIVES_LEAVE = re.compile(
     r"\b(?:can|could|may|able|allowed|know(?:s|n)? how|fine|okay|ok|should|speaks?)\b", re.I
 )
-# "Do I have a cat", "has Ana got any fish": an animal of one kind.
-_ASKS_ANIMAL = re.compile(
-    r"\b(?:have|own|has|got)(?: got)? (?:an?|any|another) (?:\w+ )?"
-    rf"(?P<animal>{'|'.join(sorted(ANIMALS - {'pet'}))})s?\W*$"
-    r"|(?:有没有|有|养了?|养没养)(?:一?[只条])?(?P<zh>[狗猫鱼鸟马]|兔子|仓鼠|鹦鹉|乌龟)[吗么没]?[?？]?\s*$",
-    re.I,
-)
 # Who teaches children need not have any.
 _ASKS_HAVING = re.compile(
     r"\b(?:do|does|did) .{1,40}? (?:have|own)\b|\b(?:have|has) .{1,40}? got\b", re.I
@@ -138,9 +142,6 @@ _HAVING = re.compile(
 )
 _ASKS_WHO_DOES = re.compile(
     r"\W*who (?!(?:is|was|are|were|am|did|do|does)\b)\w+s\b|\W*谁(?![是的叫])", re.I
-)
-_ASKS_WHAT_WAS_DONE = re.compile(
-    r"\bdid\b(?! (?:\w+ ){1,2}(?:say|tell|mention|schedule|book|plan|set|move|put)\b)", re.I
 )
 _HURRIED = re.compile(r"\b(what|where|who|when|how)s\b", re.I)
 _SOME, _ALL = 0.25, 0.9  # of the question's words
@@ -170,49 +171,19 @@ _SURE, _AS_SURE = 1.6, 0.5
 # By how much more what another person said must bear on the question than what the asked-for one
 # did, in the units of a search's score.
 _OTHER_PERSON_MARGIN = 0.8
-# "Rita is Ana's sister.", "Ana's dog is called Rex.", 周然是林晓雨的同学, 林晓雨的猫叫汤圆.
-_TOLD_IDENTITY = re.compile(
-    r"(?P<name>[^\W\d][\w.'’ -]{0,60}?)(?: (?:is|was) |是)(?P<whose>[\w.'’ -]{1,60}?)(?:['’]s? |的)"
-    r"(?P<role>[\w-]+(?: [\w-]+){0,3})(?:[.。]?$|[,，])"
-    r"|(?P<whose_2>[\w.'’ -]{1,60}?)(?:['’]s? |的)(?P<role_2>[\w-]+?(?: [\w-]+){0,3}?)"
-    r"(?: (?:is|was) (?:now )?(?:called|named) |['’]s? name (?:is|was) |叫)"
-    r"(?P<name_2>[\w.'’ -]{1,60}?)"
-    r"(?: now)?(?:[.。]?$|[,，])"
-    r"|(?P<whose_3>[\w.'’ -]{1,60}?)['’]s? (?P<role_3>[\w-]+(?: [\w-]+){0,3}?)"
-    r" (?:is|was) (?:now )?(?P<name_3>[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,3})(?: now)?(?:[.]?$|,)"
-)
-_SUBJECT = re.compile(r"the user$|用户$", re.I)
-_BEFORE_NOW_ZH = re.compile("以前|之前|原来|原先|从前|曾经")
-_TELLS_PAST_ZH = re.compile(
-    r"[了过]|以前|之前|原来|曾|[去前]年|上个?[月周]|刚|时候|那时|当时|毕业|\d{4}年"
-)
 # Of a question whether something goes on, what says nothing of what that is.
 _STILL_CHARACTERS = frozenset("我俺他她你的还在吗么嘛有去是了现这那家要会能想没不，。？? ")
 _ASKS_CODE_ZH = re.compile("手机号|电话|号码|邮箱|微信|密码|车牌|账[号户]|卡号|QQ")
 _CODE = re.compile(r"[A-Za-z0-9@._-]{4,}")
 _ASKS_WHOSE_ZH = re.compile("谁|哪个|哪些人|什么人|家里")
-_DAYS_AND_MONTHS = split_words("""
-    Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June
-    July August September October November December
-""")
 # "Ana's mum" is called by no name.
 _OWNER_OF_NO_NAME = re.compile(r"['’]|的")
 _COUNTS_KIN = re.compile(
     r"\b(?:twins|triplets|only child|an? (?:\w+ )?(?:son|daughter|brother|sister|boy|girl))\b", re.I
 )
-_JOB = frozenset({"works_as", "works_at"})
-_PUT_OFF = re.compile(
-    r"\b(?:moved|rescheduled|postponed|delayed|cancell?ed|pushed|brought forward|put off"
-    r"|changed|called off)\b",
-    re.I,
-)
 # From this chance on it is taken for the answer, whether or not it says the word that is asked
 # with: "saw Dr Okafor today" where the doctor is.
 _MOST_LIKELY = 0.77
-# "Where did I live before Leeds": of whatever is known of the time before.
-_ASKS_BEFORE = re.compile(r"\bbefore (?!(?:that|then|this|now)\b)\w", re.I)
-_SENTENCE_END = re.compile(r"[.!?]\s")
-_NOTHING_FOUND = {"en": "I found nothing about that.", "zh": "没有找到相关的记忆。"}
 
 
 def answer_from_quotes(
@@ -260,12 +231,12 @@ def _answer_simplified(question: str, quotes: Sequence[Quote], subject: str) -> 
     wanted = find_asked_identity(question)
     owners = asked.people or ((subject,) if subject and is_about_relative(question) else ())
     if wanted and (
-        named := _answer_with_identity(
+        named := answer_with_identity(
             wanted, owners, subject, told_near, language, find_asked_tense(question)
         )
     ):
         return named
-    stated = _is_stated(asked, told_near)
+    stated = is_stated(asked, told_near)
     if assisted and near and not stated:
         # The decider was learned from such talk, and knows better than the rules below.
         asked = parse_question(question, near, subject)
@@ -278,17 +249,17 @@ def _answer_simplified(question: str, quotes: Sequence[Quote], subject: str) -> 
     if near and not quotes:
         return _answer_with_likeliest(asked, near, rank_sentences(asked, near), language, _FAR)
     sentences = every = rank_sentences(asked, quotes)
-    stated = _is_stated(asked, quotes)
+    stated = is_stated(asked, quotes)
     if stated:
         sentences = [s for s in sentences if _may_tell_of_asked(asked, quotes[s.quote])]
         if find_asked_tense(question) == "former":
-            sentences = _select_former(asked, sentences, quotes) or sentences
+            sentences = select_former(asked, sentences, quotes) or sentences
     if not sentences or not (stated or _has_search_words(asked)):
-        return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
+        return GroundedAnswer(NOTHING_FOUND[language], quoted=True)
     if not stated and language == "en" and _is_about_something_else(asked, quotes):
-        return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
+        return GroundedAnswer(NOTHING_FOUND[language], quoted=True)
     if not stated and _is_about_other_person(asked, quotes):
-        return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
+        return GroundedAnswer(NOTHING_FOUND[language], quoted=True)
     ranked = any(quote.relevance is not None for quote in quotes)
     literal = [each for each in sentences if _says_all(asked, each)]
     if ranked and not stated and (not literal or _is_out_of_date(asked, literal, every, quotes)):
@@ -302,127 +273,6 @@ def _answer_simplified(question: str, quotes: Sequence[Quote], subject: str) -> 
     return made or _answer_with_quotes(asked, sentences, quotes)
 
 
-def _answer_with_identity(
-    wanted: AskedIdentity,
-    owners: Sequence[str],
-    subject: str,
-    quotes: Sequence[Quote],
-    language: LanguageCode,
-    tense: AskedTense,
-) -> GroundedAnswer | None:
-    """Who somebody is, as facts say it that hold (or held, where the `tense` is former), or the
-    name of a relative of one of `owners`; where only somebody else's is known, nothing is. None: no
-    fact says such a thing."""
-    others, former = False, wanted.role in _ONE_AT_A_TIME and tense == "former"
-    once: GroundedAnswer | None = None
-    # The boss one was told of last is the boss.
-    latest = sorted(enumerate(quotes), key=lambda each: each[1].said_at or LONG_AGO, reverse=True)
-    for at, quote in latest if wanted.role in _ONE_AT_A_TIME else enumerate(quotes):
-        over = quote.until is not None or quote.tells_end
-        told = None if quote.speaker or over < former else _TOLD_IDENTITY.match(quote.text)
-        if told is None:
-            continue
-        name, whose, role = (
-            told[part] or told[f"{part}_2"] or told[f"{part}_3"]
-            for part in ("name", "whose", "role")
-        )
-        if wanted.name and mentions_name(name, wanted.name):
-            whole = Phrase(at, 0, len(quote.text), quote.text, 0.0)
-            lead = USED_TO[language] if over else ""
-            found = join_parts([(f"{lead}“{quote.text}”", whole)], "")
-            if not over:
-                return found
-            once = once or found
-        if not wanted.role or over != former or not _is_role(role.casefold(), wanted.role):
-            continue
-        theirs = any(_is_owner(whose, each, subject) for each in owners)
-        others = bool(owners) and not theirs
-        if not others:
-            start = quote.text.index(name)
-            return join_parts([(name, Phrase(at, start, start + len(name), name, 0.0))], "")
-    nothing = GroundedAnswer(_NOTHING_FOUND[language], quoted=True) if others else None
-    return once or nothing
-
-
-def _is_owner(whose: str, owner: str, subject: str) -> bool:
-    """Facts that were read before the subject's name was known call them the user."""
-    return mentions_name(whose, owner) or (owner == subject and bool(_SUBJECT.match(whose)))
-
-
-# Of these somebody has one after the other.
-_ONE_AT_A_TIME = split_words("""
-    boss manager supervisor landlord landlady doctor dentist gp coach teacher flatmate roommate
-    housemate girlfriend boyfriend partner wife husband therapist tutor
-    男朋友 女朋友 男友 女友 对象 室友 舍友 房东 领导 老板 上司 主管 经理 教练 班主任 校长 导师
-""")
-# Words for what is one and the same to somebody.
-_ALIKE_ROLES = tuple(
-    map(
-        split_words,
-        (
-            "boss manager supervisor",
-            "flatmate roommate housemate",
-            "landlord landlady",
-            "doctor gp",
-            "colleague coworker",
-        ),
-    )
-)
-
-
-# What a dog or a cat is called by whom it belongs to.
-_BREEDS = {
-    "dog": split_words("""
-        puppy pup corgi labrador lab poodle collie beagle terrier spaniel retriever shepherd husky
-        dachshund bulldog pug greyhound whippet boxer rottweiler dalmatian lurcher cockapoo hound
-    """),
-    "cat": split_words("kitten tabby siamese persian ragdoll shorthair sphynx tomcat"),
-    "狗": split_words("""
-        柯基 金毛 拉布拉多 泰迪 贵宾 哈士奇 边牧 柴犬 萨摩耶 阿拉斯加 博美 法斗 雪纳瑞 比熊 吉娃娃
-        小狗 狗狗
-    """),
-    "猫": split_words("布偶 英短 美短 橘猫 狸花 暹罗 加菲 缅因 蓝猫 小猫 猫咪"),
-}
-
-
-# By what else it is told that somebody is one.
-_TOLD_AS = (
-    (
-        split_words("girlfriend boyfriend partner gf bf"),
-        r"(?:dating|going out with|seeing (?:some(?:one|body)|this|a) )",
-    ),
-    (split_words("husband wife spouse"), r"married"),
-    (
-        split_words("roommate flatmate housemate"),
-        r"(?:shar(?:e|es|ing) .{0,30}\bwith|(?:liv(?:e|es|ing)|mov(?:e|es|ed|ing) in) with)",
-    ),
-)
-
-
-def _is_role(told: str, asked: str) -> bool:
-    """Whether one's best friend is one's friend, a manager a boss, a white cat (小白猫) a cat."""
-    role = told.split()[-1]
-    alike = any(role in words and asked in words for words in (*_ALIKE_ROLES, *KIN_WORDS))
-    alike = alike or role in _BREEDS.get(asked, ()) or are_one_relative(role, asked)
-    return alike or role == asked or (not asked.isascii() and told.endswith(asked))
-
-
-def _find_asked_animal(question: str) -> str:
-    """The kind of animal that is asked for, or nothing: "do I have a cat", 我有猫吗."""
-    found = _ASKS_ANIMAL.search(question)
-    return (found["animal"] or found["zh"]).casefold() if found else ""
-
-
-def _tells_of_animal(text: str, animal: str) -> bool:
-    """Whether it speaks of such an animal, by whatever breed: of a parrot where one is asked for a
-    cat nothing is said."""
-    if not animal.isascii():
-        return any(word in text for word in (animal, *_BREEDS.get(animal, ())))
-    tame = re.sub(r"\bbig cats?\b", "", text.casefold())
-    words = {word.removesuffix("s") for word in re.findall(r"[a-z]+", tame)}
-    return animal in words or bool(words & _BREEDS.get(animal, frozenset()))
-
-
 def _list_claims(asked: QuestionTerms, quotes: Sequence[Quote]) -> GroundedAnswer | None:
     """What holds of the one who is asked about, claim by claim."""
     held = [at for at, q in enumerate(quotes) if not q.speaker and q.owner in asked.people]
@@ -431,22 +281,6 @@ def _list_claims(asked: QuestionTerms, quotes: Sequence[Quote]) -> GroundedAnswe
         for at in held
         if quotes[at].until is None
     ]
-    return join_parts(parts, " ") if parts else None
-
-
-def _list_relatives(
-    asked: QuestionTerms, kin: re.Pattern[str], quotes: Sequence[Quote]
-) -> GroundedAnswer | None:
-    """Who somebody's relatives are, one by one: nobody need say how many they are."""
-    owners = asked.people or (asked.subject,)
-    parts = list[tuple[str, Phrase]]()
-    for at, quote in enumerate(quotes):
-        told = None if quote.speaker or quote.until else _TOLD_IDENTITY.match(quote.text)
-        if told is None or not kin.search(told["role"] or told["role_2"] or told["role_3"]):
-            continue
-        whose = told["whose"] or told["whose_2"] or told["whose_3"]
-        if any(_is_owner(whose, each, asked.subject) for each in owners):
-            parts.append((f"“{quote.text}”", Phrase(at, 0, len(quote.text), quote.text, 0.0)))
     return join_parts(parts, " ") if parts else None
 
 
@@ -533,11 +367,11 @@ def _answer_with_likeliest(
     telling = [e for e in telling if not _tells_of_another_relative(asked, e[1], quotes)]
     if asked.relative and asks_measure(asked.text):
         telling = [e for e in telling if _tells_of_relative(asked.relative, e[1], quotes)]
-    telling = _leave_out_present(asked, telling, quotes)
-    if _is_present_alone(asked, telling, quotes, decider.get_bar(language)):
-        return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
-    if animal := _find_asked_animal(asked.text):
-        telling = [e for e in telling if _tells_of_animal(e[1].text, animal)]
+    telling = leave_out_present(asked, telling, quotes)
+    if is_present_alone(asked, telling, quotes, decider.get_bar(language)):
+        return GroundedAnswer(NOTHING_FOUND[language], quoted=True)
+    if animal := find_asked_animal(asked.text):
+        telling = [e for e in telling if tells_of_animal(e[1].text, animal)]
     wanted = find_asked_identity(asked.text)
     if wanted and wanted.role and language == "en":
         names = {q.owner for q in quotes if not _OWNER_OF_NO_NAME.search(q.owner)}
@@ -545,19 +379,19 @@ def _answer_with_likeliest(
         telling = [
             e
             for e in telling
-            if _names_relative(e[1].text, wanted.role, asked.text, names)
-            or (e[0] >= _MOST_LIKELY and _names_anybody(e[1].text, names))
+            if names_relative(e[1].text, wanted.role, asked.text, names)
+            or (e[0] >= _MOST_LIKELY and names_anybody(e[1].text, names))
         ]
     telling = (
-        _find_left_job(asked, quotes, telling)
+        find_left_job(asked, quotes, telling)
         or _list_likely(asked, quotes, telling, decider.get_bar(language) * far)
         or tell_latest(asked, quotes, telling)
-        or _find_earlier_job(asked, quotes, telling)
+        or find_earlier_job(asked, quotes, telling)
     )
     if not telling:
         kin = find_listed_kin(asked.text)
-        listed = _list_relatives(asked, kin, quotes) if kin else None
-        return listed or GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
+        listed = list_relatives(asked, kin, quotes) if kin else None
+        return listed or GroundedAnswer(NOTHING_FOUND[language], quoted=True)
     telling = _put_own_first(asked, telling, weighed, quotes)
     telling = order_by_tense(asked, telling, weighed, quotes)
     telling = name_whom_it_tells_of(asked, telling, weighed, quotes)
@@ -567,7 +401,7 @@ def _answer_with_likeliest(
     is_day_told = bool(best.coverage or (kind_of_day and kind_of_day.tells.search(best.text)))
     is_day_told = is_day_told or chance >= _MOST_LIKELY
     if ASKS_DAY_OF.search(asked.text) and not is_day_told:
-        return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
+        return GroundedAnswer(NOTHING_FOUND[language], quoted=True)
     if ASKS_WHEN.search(asked.text) and quotes[best.quote].assisted:
         made = answer_with_dated_quote(asked, best, quotes[best.quote], language)
     elif ASKS_WHEN.search(asked.text):
@@ -639,42 +473,6 @@ def _put_own_first(
     first = next(own, None)
     beside = [each for each in telling if not is_kin(quotes[each[1].quote].owner)]
     return [first, *beside] if first else [*telling]
-
-
-def _find_left_job(
-    asked: QuestionTerms, quotes: Sequence[Quote], weighed: Sequence[Weighed]
-) -> list[Weighed]:
-    """Of who is asked in Chinese where they worked before, the job that was left last, also where
-    it was told as a trade: "在设计公司当插画师"."""
-    if not (_BEFORE_NOW_ZH.search(asked.text) and _JOB & {*asked.predicates}):
-        return []
-    left = [
-        (until, each)
-        for each in weighed
-        if (until := quotes[each[1].quote].until)
-        and quotes[each[1].quote].predicate in _JOB
-        and quotes[each[1].quote].owner in asked.people
-    ]
-    return [max(left, key=lambda each: each[0])[1]] if left else []
-
-
-def _find_earlier_job(
-    asked: QuestionTerms, quotes: Sequence[Quote], weighed: Sequence[Weighed]
-) -> list[Weighed]:
-    """Of who is asked what they did before, the job that was told last before the present one."""
-    if find_asked_tense(asked.text) != "former" or not _JOB & {*asked.predicates}:
-        return []
-    told = [q.said_at or LONG_AGO for q in quotes if _states_asked_fact(asked, q)]
-    earlier = [
-        each
-        for each in weighed
-        if (quote := quotes[each[1].quote]).predicate in _JOB
-        and quote.owner in asked.people
-        and not (quote.due or lies_ahead(quote))
-        and (quote.said_at or LONG_AGO) < max(told, default=LONG_AGO)
-    ]
-    earlier.sort(key=lambda each: quotes[each[1].quote].said_at or LONG_AGO, reverse=True)
-    return earlier[:1]
 
 
 def _find_change(asked: QuestionTerms, sentence: EvidenceSentence) -> ToldChange | None:
@@ -765,124 +563,6 @@ def _tells_of_relative(
     return relative.is_called(owner) if owner else relative.may_be_spoken_of(piece.text)
 
 
-def _names_relative(text: str, role: str, question: str, names: Collection[str]) -> bool:
-    """Whether a sentence of it speaks of the one who is that to somebody, of the same person as the
-    question does, and has a name besides: without one, it is no answer to what somebody is
-    called. `names`: of whom else something is known, however they are written."""
-    also = next((told for roles, told in _TOLD_AS if role in roles), "")
-    relative = re.compile(rf"\b(?:{'|'.join(filter(None, [re.escape(role), also]))})", re.I)
-    owner = re.search(rf"\b([A-Z]\w+?)(?:['’]s?|s) (?:\w+ )?{re.escape(role)}", question)
-    said = [s for s in _SENTENCE_END.split(text) if relative.search(s)]
-    theirs = [s for s in said if owner is None or mentions_name(s, owner[1])]
-    return any(_names_anybody(said, names) for said in theirs)
-
-
-def _names_anybody(text: str, names: Collection[str]) -> bool:
-    named = set(NAME_INSIDE.findall(text)) - _DAYS_AND_MONTHS
-    return bool(named) or any(mentions_name(text, name) for name in names)
-
-
-def _states_asked_fact(asked: QuestionTerms, quote: Quote) -> bool:
-    """Whether it is a fact about the one person who is asked about, of the kind that is asked for:
-    what others' facts say is then no answer, however well it bears."""
-    theirs = bool(quote.owner) and (quote.owner,) == asked.people
-    if asked.relative is not None:
-        theirs = asked.relative.is_called(quote.owner)
-    # That a job was left does not say where somebody works now, nor a plan when it was done.
-    fits = not quote.tells_end or find_asked_tense(asked.text) == "former"
-    planned = quote.predicate.startswith("scheduled_")
-    fits = fits and not (planned and _ASKS_WHAT_WAS_DONE.search(asked.text))
-    return theirs and fits and quote.states_any_of(asked.predicates)
-
-
-def _is_stated(asked: QuestionTerms, quotes: Sequence[Quote]) -> bool:
-    """Whether a fact says what is asked for: of what was before, one that is over or took the place
-    of another. A home that was left since is none any more."""
-    stating = [quote for quote in quotes if _states_asked_fact(asked, quote)]
-    if find_asked_tense(asked.text) == "former":
-        other = bool(_ASKS_BEFORE.search(asked.text))
-        return any(
-            q.until
-            or q.replaced
-            or is_left_later(q, quotes)
-            or (other and not mentions_name(asked.text, q.object or q.text))
-            for q in stating
-        )
-    return any(
-        not (is_left_later(quote, quotes) or _is_put_off(asked, quote, quotes)) for quote in stating
-    )
-
-
-def _is_put_off(asked: QuestionTerms, planned: Quote, quotes: Sequence[Quote]) -> bool:
-    """Whether something told later, which states no time by its predicate, moves what was planned:
-    "dentist moved to Dec 2"."""
-    return planned.predicate.startswith("scheduled_") and any(
-        not quote.states_any_of(asked.predicates)
-        and (quote.said_at or LONG_AGO) > (planned.said_at or LONG_AGO)
-        and _PUT_OFF.search(quote.text)
-        and extract_stems(quote.text) & asked.stems
-        for quote in quotes
-    )
-
-
-def _leave_out_present(
-    asked: QuestionTerms, telling: Sequence[Weighed], quotes: Sequence[Quote]
-) -> list[Weighed]:
-    """Without what tells of nothing but the present one, where another was before it: the job that
-    somebody has is not where they worked before."""
-    held = [q for q in quotes if _states_asked_fact(asked, q) and q.until is None]
-    held = [q for q in held if q.object and not q.tells_end and not is_left_later(q, quotes)]
-    latest = max(held, key=lambda q: q.said_at or LONG_AGO, default=None)
-    if latest is None or find_asked_tense(asked.text) != "former":
-        return [*telling]
-    return [
-        (chance, each)
-        for chance, each in telling
-        if not mentions_name(each.text, latest.object)
-        or quotes[each.quote].until
-        or find_asked_tense(each.text) == "former"
-    ]
-
-
-def _is_present_alone(
-    asked: QuestionTerms, telling: Sequence[Weighed], quotes: Sequence[Quote], bar: float
-) -> bool:
-    """Whether of what was before, asked in Chinese, only the present one is known: of all that may
-    answer, the likeliest was told last, holds, and says nothing of a time before."""
-    if not _BEFORE_NOW_ZH.search(asked.text) or not telling or telling[0][0] < bar:
-        return False
-    chance, best = telling[0]
-    quote = quotes[best.quote]
-    over = quote.until or quote.replaced or quote.tells_end or quote.outdated
-    if over or _TELLS_PAST_ZH.search(best.text) or find_asked_tense(best.text) == "former":
-        return False
-    told = quote.said_at or LONG_AGO
-    beside = (e for c, e in telling[1:] if c >= HOLDS_SHARE * chance)
-    return not any(
-        quotes[e.quote].until
-        or _TELLS_PAST_ZH.search(e.text)
-        or (quotes[e.quote].said_at or LONG_AGO) > told
-        or (quotes[e.quote].said_at or told) < told
-        for e in beside
-    )
-
-
-def _select_former(
-    asked: QuestionTerms, sentences: Sequence[EvidenceSentence], quotes: Sequence[Quote]
-) -> list[EvidenceSentence]:
-    """Those of facts of the kind that is asked for that are over, or of what such facts took the
-    place of; what ended last first."""
-    stating = [s for s in sentences if _states_asked_fact(asked, quotes[s.quote])]
-    before = {quotes[s.quote].text for s in stating} | {quotes[s.quote].replaced for s in stating}
-    over = [
-        s
-        for s in sentences
-        if (quotes[s.quote].until and quotes[s.quote].text in before)
-        or is_left_later(quotes[s.quote], quotes)
-    ]
-    return sorted(over, key=lambda s: quotes[s.quote].until or LONG_AGO, reverse=True)
-
-
 def _may_tell_of_asked(asked: QuestionTerms, quote: Quote) -> bool:
     if asked.relative is not None:
         return not quote.owner or asked.relative.is_called(quote.owner)
@@ -965,10 +645,10 @@ def _answer_with_phrases(
     wish = parse_phrase_request(asked.text)
     if wish.kind == "other":
         return None
-    stating = [s for s in sentences if not wish.many and _states_asked_fact(asked, quotes[s.quote])]
+    stating = [s for s in sentences if not wish.many and states_asked_fact(asked, quotes[s.quote])]
     former = find_asked_tense(asked.text) == "former"
     if former:
-        stating = _select_former(asked, stating, quotes) or stating
+        stating = select_former(asked, stating, quotes) or stating
     # What is asked for first goes first: a job is what somebody does before it is where.
     # And what is so already before what is planned.
     stating.sort(

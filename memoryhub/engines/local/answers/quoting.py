@@ -27,6 +27,7 @@ _GOES_ON = re.compile(r"\W*(?:(?:she|he|they|it|her|his|their|its)(?:\b|['’])|
 _MOST_WIDENED = 300  # characters
 # What joins words to those behind them.
 _TRAILING = re.compile(r"(?:[\s,，.。;；]|\b(?:and|but|so|n)\b)+$", re.I)
+NOTHING_FOUND = {"en": "I found nothing about that.", "zh": "没有找到相关的记忆。"}
 
 
 def answer_from_sentence(text: str, sentence: EvidenceSentence) -> GroundedAnswer:

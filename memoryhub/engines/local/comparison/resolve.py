@@ -118,7 +118,8 @@ class ClaimRules:
 
 def _fold_comparison(comparison: ClaimComparison) -> ClaimComparison:
     """With simplified characters for traditional ones: verdicts have none of the words."""
-    told = (each.text for each in (*comparison.candidates, *comparison.held))
+    told = [each.text for each in comparison.candidates]
+    told += [each.text for each in comparison.held]
     if not any(map(has_traditional, (*told, comparison.subject, *comparison.aliases))):
         return comparison
 

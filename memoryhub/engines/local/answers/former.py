@@ -1,0 +1,175 @@
+"""What was before, kept apart from what is so now: the job that was left is not the present one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memoryhub.engines.local.answers.asked import find_asked_tense
+from memoryhub.engines.local.answers.evidence import (
+    EvidenceSentence,
+    QuestionTerms,
+    extract_stems,
+    mentions_name,
+)
+from memoryhub.engines.local.answers.tenses import (
+    HOLDS_SHARE,
+    LONG_AGO,
+    Weighed,
+    is_left_later,
+    lies_ahead,
+)
+from memoryhub.engines.types import Quote
+
+_BEFORE_NOW_ZH = re.compile("以前|之前|原来|原先|从前|曾经")
+_TELLS_PAST_ZH = re.compile(
+    r"[了过]|以前|之前|原来|曾|[去前]年|上个?[月周]|刚|时候|那时|当时|毕业|\d{4}年"
+)
+_JOB = frozenset({"works_as", "works_at"})
+# "Where did I live before Leeds": of whatever is known of the time before.
+_ASKS_BEFORE = re.compile(r"\bbefore (?!(?:that|then|this|now)\b)\w", re.I)
+_ASKS_WHAT_WAS_DONE = re.compile(
+    r"\bdid\b(?! (?:\w+ ){1,2}(?:say|tell|mention|schedule|book|plan|set|move|put)\b)", re.I
+)
+_PUT_OFF = re.compile(
+    r"\b(?:moved|rescheduled|postponed|delayed|cancell?ed|pushed|brought forward|put off"
+    r"|changed|called off)\b",
+    re.I,
+)
+
+
+def is_stated(asked: QuestionTerms, quotes: Sequence[Quote]) -> bool:
+    """Whether a fact says what is asked for: of what was before, one that is over or took the place
+    of another. A home that was left since is none any more."""
+    stating = [quote for quote in quotes if states_asked_fact(asked, quote)]
+    if find_asked_tense(asked.text) == "former":
+        other = bool(_ASKS_BEFORE.search(asked.text))
+        return any(
+            q.until
+            or q.replaced
+            or is_left_later(q, quotes)
+            or (other and not mentions_name(asked.text, q.object or q.text))
+            for q in stating
+        )
+    return any(
+        not (is_left_later(quote, quotes) or _is_put_off(asked, quote, quotes)) for quote in stating
+    )
+
+
+def states_asked_fact(asked: QuestionTerms, quote: Quote) -> bool:
+    """Whether it is a fact about the one person who is asked about, of the kind that is asked for:
+    what others' facts say is then no answer, however well it bears."""
+    theirs = bool(quote.owner) and (quote.owner,) == asked.people
+    if asked.relative is not None:
+        theirs = asked.relative.is_called(quote.owner)
+    # That a job was left does not say where somebody works now, nor a plan when it was done.
+    fits = not quote.tells_end or find_asked_tense(asked.text) == "former"
+    planned = quote.predicate.startswith("scheduled_")
+    fits = fits and not (planned and _ASKS_WHAT_WAS_DONE.search(asked.text))
+    return theirs and fits and quote.states_any_of(asked.predicates)
+
+
+def _is_put_off(asked: QuestionTerms, planned: Quote, quotes: Sequence[Quote]) -> bool:
+    """Whether something told later, which states no time by its predicate, moves what was planned:
+    "dentist moved to Dec 2"."""
+    return planned.predicate.startswith("scheduled_") and any(
+        not quote.states_any_of(asked.predicates)
+        and (quote.said_at or LONG_AGO) > (planned.said_at or LONG_AGO)
+        and _PUT_OFF.search(quote.text)
+        and extract_stems(quote.text) & asked.stems
+        for quote in quotes
+    )
+
+
+def leave_out_present(
+    asked: QuestionTerms, telling: Sequence[Weighed], quotes: Sequence[Quote]
+) -> list[Weighed]:
+    """Without what tells of nothing but the present one, where another was before it: the job that
+    somebody has is not where they worked before."""
+    held = [q for q in quotes if states_asked_fact(asked, q) and q.until is None]
+    held = [q for q in held if q.object and not q.tells_end and not is_left_later(q, quotes)]
+    latest = max(held, key=lambda q: q.said_at or LONG_AGO, default=None)
+    if latest is None or find_asked_tense(asked.text) != "former":
+        return [*telling]
+    return [
+        (chance, each)
+        for chance, each in telling
+        if not mentions_name(each.text, latest.object)
+        or quotes[each.quote].until
+        or find_asked_tense(each.text) == "former"
+    ]
+
+
+def is_present_alone(
+    asked: QuestionTerms, telling: Sequence[Weighed], quotes: Sequence[Quote], bar: float
+) -> bool:
+    """Whether of what was before, asked in Chinese, only the present one is known: of all that may
+    answer, the likeliest was told last, holds, and says nothing of a time before."""
+    if not _BEFORE_NOW_ZH.search(asked.text) or not telling or telling[0][0] < bar:
+        return False
+    chance, best = telling[0]
+    quote = quotes[best.quote]
+    over = quote.until or quote.replaced or quote.tells_end or quote.outdated
+    if over or _TELLS_PAST_ZH.search(best.text) or find_asked_tense(best.text) == "former":
+        return False
+    told = quote.said_at or LONG_AGO
+    beside = (e for c, e in telling[1:] if c >= HOLDS_SHARE * chance)
+    return not any(
+        quotes[e.quote].until
+        or _TELLS_PAST_ZH.search(e.text)
+        or (quotes[e.quote].said_at or LONG_AGO) > told
+        or (quotes[e.quote].said_at or told) < told
+        for e in beside
+    )
+
+
+def select_former(
+    asked: QuestionTerms, sentences: Sequence[EvidenceSentence], quotes: Sequence[Quote]
+) -> list[EvidenceSentence]:
+    """Those of facts of the kind that is asked for that are over, or of what such facts took the
+    place of; what ended last first."""
+    stating = [s for s in sentences if states_asked_fact(asked, quotes[s.quote])]
+    before = {quotes[s.quote].text for s in stating} | {quotes[s.quote].replaced for s in stating}
+    over = [
+        s
+        for s in sentences
+        if (quotes[s.quote].until and quotes[s.quote].text in before)
+        or is_left_later(quotes[s.quote], quotes)
+    ]
+    return sorted(over, key=lambda s: quotes[s.quote].until or LONG_AGO, reverse=True)
+
+
+def find_left_job(
+    asked: QuestionTerms, quotes: Sequence[Quote], weighed: Sequence[Weighed]
+) -> list[Weighed]:
+    """Of who is asked in Chinese where they worked before, the job that was left last, also where
+    it was told as a trade: "在设计公司当插画师"."""
+    if not (_BEFORE_NOW_ZH.search(asked.text) and _JOB & {*asked.predicates}):
+        return []
+    left = [
+        (until, each)
+        for each in weighed
+        if (until := quotes[each[1].quote].until)
+        and quotes[each[1].quote].predicate in _JOB
+        and quotes[each[1].quote].owner in asked.people
+    ]
+    return [max(left, key=lambda each: each[0])[1]] if left else []
+
+
+def find_earlier_job(
+    asked: QuestionTerms, quotes: Sequence[Quote], weighed: Sequence[Weighed]
+) -> list[Weighed]:
+    """Of who is asked what they did before, the job that was told last before the present one."""
+    if find_asked_tense(asked.text) != "former" or not _JOB & {*asked.predicates}:
+        return []
+    told = [q.said_at or LONG_AGO for q in quotes if states_asked_fact(asked, q)]
+    earlier = [
+        each
+        for each in weighed
+        if (quote := quotes[each[1].quote]).predicate in _JOB
+        and quote.owner in asked.people
+        and not (quote.due or lies_ahead(quote))
+        and (quote.said_at or LONG_AGO) < max(told, default=LONG_AGO)
+    ]
+    earlier.sort(key=lambda each: quotes[each[1].quote].said_at or LONG_AGO, reverse=True)
+    return earlier[:1]
