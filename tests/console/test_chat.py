@@ -209,6 +209,10 @@ def test_what_nothing_answers_is_said_so(
     found = SearchResult([], insufficient=True)
     monkeypatch.setattr(exchanges, "search_memories", lambda *args, **options: found)
     assert reply in show_chat_answer(browser, world, asked)
+    # Nor does it say that it is quoted when the conversation is opened again.
+    page = browser.get(reverse("chat-with", args=[world.space.id])).content.decode()
+    assert reply in page
+    assert "quoted from memory" not in page
 
 
 @pytest.mark.parametrize("state", ["pending", "processed"])
