@@ -105,8 +105,11 @@ def is_report(clause: Clause) -> bool:
 def _is_passed_on(token: Token) -> bool:
     """Whether a clause stands right behind who says it: not "I said yes, and we are married"."""
     subject = next((c for c in token.children if c.dep_ in ("nsubj", "nsubjpass")), None)
-    after = token.doc[token.head.i + 1]
-    opens = subject is not None and after in (subject.left_edge, subject.left_edge.nbor(-1))
+    behind = token.head.i + 1
+    if subject is None or behind == len(token.doc):
+        return False
+    first, after = subject.left_edge.i, token.doc[behind]
+    opens = behind in (first, first - 1)
     return _is_told_clause(token) and opens and after.lower_ not in ("yes", "no", "and")
 
 

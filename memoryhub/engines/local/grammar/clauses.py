@@ -197,7 +197,7 @@ def _find_listed_subject(verb: Token) -> Token | None:
     what stands before "and", though a verb follows right behind it; "standup" in "My manager is
     Arjun and standup is at ten"."""
     past = is_past_form(verb.text) and verb.tag_ in ("VBD", "VBN")
-    if verb.dep_ != "conj" or not (past or verb.tag_ == "VBZ"):
+    if not verb.i or verb.dep_ != "conj" or not (past or verb.tag_ == "VBZ"):
         return None
     noun = verb.nbor(-1)
     listed = noun.dep_ == "conj" and noun.pos_ in ("NOUN", "PROPN")
