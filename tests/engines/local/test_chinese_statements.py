@@ -257,3 +257,18 @@ def test_what_is_said_twice_is_no_name() -> None:
 )
 def test_what_is_said_in_passing_of_a_life(text: str, told: str) -> None:
     assert told in list_claims(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("最近房东说要涨租", "最近何苗的房东说要涨租。"),
+        ("最近胃疼得厉害", "最近何苗的胃疼得厉害。"),
+        ("女儿上小学三年级了,数学跟不上", "何苗的女儿的数学跟不上。"),
+        ("招了个阿姨,手脚很快", "何苗的阿姨的手脚很快。"),
+        ("女儿换了家教,罗老师毕业走了,新来的姓唐", "何苗的女儿的家教姓唐。"),
+        ("我在学英语,英语太难了", "何苗的英语太难了。"),
+    ],
+)
+def test_whose_it_is_that_is_spoken_of(text: str, told: str) -> None:
+    assert told in list_claims(text)

@@ -7,7 +7,7 @@ it, describes what was just named, or is about its speaker; a short answer is ab
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import rjieba
@@ -52,6 +52,9 @@ _MEETS = re.compile(
     rf"(?:处|谈|交|找|来|招|请|雇|换)了(?:一?个|一?位)新?的?(?P<role>{KIN}|{ROLES})"
     r"|有(?:一?个|一?位)亲?(?P<kin>哥哥|姐姐|弟弟|妹妹|男朋友|女朋友|男友|女友|对象)"
 )
+# "换了家教，新来的姓唐".
+_REPLACED = re.compile(rf"换了?(?:一?个|一?位)?新?的?(?P<role>{ROLES})")
+_NEWCOMER = re.compile(r"(?:现在)?(?:新[来换招请]|后来)的(?=[叫是姓])")
 _OF_SOMEBODY = frozenset({"works_at", "works_as", "lives_in", "age"})
 _IS_FROM = re.compile(r"(?:也是|是)?\w{2,4}(?:人|来的)")
 _IS_GONE = re.compile(r"(?:走|离职|辞职|辞了|退休|不干|不教)了?$")
@@ -71,7 +74,8 @@ _NUMBER_ALONE = re.compile(r"\W*[\d.,:：/-]{1,20}[\u4e00-\u9fff%]{0,2}了?\W*")
 _IS_CALLED = re.compile(r"(?:姓|叫|名叫)\w")
 _TRAITS = re.compile(
     r"的(?:脾气|性格|人品|态度|口音|声音|嗓门|个子|身高|体重|年纪|岁数|酒量|手艺|水平|身体|身子骨|记性|胃口|睡眠|视力|听力"
-    r"|耳朵|眼睛|嗓子|牙齿?|心脏|血[压糖脂]|尿酸|膝盖|腿脚?|腰|颈椎|肩膀)$"
+    r"|耳朵|眼睛|嗓子|牙齿?|心脏|血[压糖脂]|尿酸|膝盖|腿脚?|手脚|腰|颈椎|肩膀"
+    r"|数学|语文|英语|物理|化学|成绩|功课|作业|学习|普通话|发音|胆子)$"
 )
 # Where something is held: "婚礼定在10月6号，在郑州办".
 _HELD_AT = re.compile(r"(?:就|也|还是)?在[^，。]{1,12}(?:办|举行|举办|召开|拍|做)的?")
@@ -193,7 +197,8 @@ class StatementReader:
             open_ended = subject.kind == "nothing" or subject.end == len(clause.text)
             open_ended = open_ended or bool(before.described and _NAMING.match(clause.text))
             open_ended = open_ended or _ILLNESS.fullmatch(clause.text) is not None
-            subject = _find_whose(subject, before)
+            subject = self._find_whose(subject, before)
+            subject = _find_newcomer(clause, found) or subject
             made = self._answer(question, clause, subject, sentence) if open_ended else None
             question = ""
             if made is None:
@@ -232,6 +237,23 @@ class StatementReader:
         if answer is None:
             return None
         return Statement(answer.subject, [clause], sentence, answer.text)
+
+    def _find_whose(self, subject: Subject, before: _Understood) -> Subject:
+        """What everybody has is theirs who are spoken of: "the coach is called Lin, has a temper",
+        "took on a cook, her hands are quick"."""
+        if subject.kind != "thing" or before.last is None:
+            return subject
+        trait = _TRAITS.search(subject.phrase)
+        whose, person = before.subject.owner, before.subject
+        if trait and (met := _find_met_role(before.last)):
+            whose = format_relative(met, self.speaker)
+            person = Subject("person", whose, whose)
+        # A boss's wages are none of one's business, and a relative's are.
+        earned = _EARNED.search(subject.phrase) and is_kin(whose)
+        if person.kind != "person" or not (trait or earned):
+            return subject
+        thing = subject.phrase.removeprefix(f"{subject.owner}的")
+        return replace(subject, owner=whose, phrase=f"{person.phrase}的{thing}")
 
     def _carry_subject(self, clause: ChineseClause, before: _Understood) -> Subject:
         """A verb alone is about the thing before it ("卖了"). A relative goes on being spoken of,
@@ -304,6 +326,11 @@ def _find_met(last: Statement | None, clause: ChineseClause) -> str:
         classify_predicate(clause.text).key in _OF_SOMEBODY or _IS_FROM.fullmatch(clause.text)
     ):
         return ""
+    return _find_met_role(last)
+
+
+def _find_met_role(last: Statement) -> str:
+    """What somebody is, whom a statement tells to be new; "" for nobody."""
     met = (_MEETS.search(told.text) for told in last.clauses)
     return next((found["role"] or found["kin"] for found in met if found), "")
 
@@ -312,20 +339,18 @@ def _is_number(sentence: str) -> bool:
     return len(sentence) <= _LONGEST_NUMBER and bool(_NUMBER_ALONE.fullmatch(sentence))
 
 
-def _find_whose(subject: Subject, before: _Understood) -> Subject:
-    """What everybody has is theirs who are spoken of: "the coach is called Lin, has a temper"."""
-    person = before.subject
-    trait = subject.kind == "thing" and _TRAITS.search(subject.phrase)
-    # A boss's wages are none of one's business, and a relative's are.
-    earned = subject.kind == "thing" and _EARNED.search(subject.phrase)
-    if (
-        not (trait or (earned and is_kin(person.owner)))
-        or before.last is None
-        or person.kind != "person"
-    ):
-        return subject
-    thing = subject.phrase.removeprefix(f"{subject.owner}的")
-    return replace(subject, owner=person.owner, phrase=f"{person.phrase}的{thing}")
+def _find_newcomer(clause: ChineseClause, told: Sequence[Statement]) -> Subject | None:
+    """Who takes the place of somebody that this sentence has told to be replaced: 新来的姓唐, after
+    "the daughter has another tutor"."""
+    opening = _NEWCOMER.match(clause.text)
+    if opening is None:
+        return None
+    for statement in reversed(told):
+        for each in statement.clauses:
+            if replaced := _REPLACED.search(each.text):
+                whose = f"{statement.subject.owner}的{replaced['role']}"
+                return Subject("person", whose, whose, 0, opening.end())
+    return None
 
 
 def _tell_ages(clauses: list[ChineseClause], speaker: str) -> Iterator[ChineseClause]:

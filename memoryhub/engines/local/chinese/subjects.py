@@ -29,7 +29,7 @@ SubjectKind = Literal["speaker", "person", "thing", "nothing", "somebody", "othe
 # Before a subject: times, adverbs, conjunctions.
 _LEADING_TAGS = frozenset({"t", "tg", "d", "c", "ad", "y", "u", "ul", "x", "df"})
 _LEADING_WORDS = re.compile(
-    r"(?:[这那][回次下阵天周年月里儿边]|[这那]个[月周]|[这那]段时间|[这那]几[天年个][月]?|[这那]时候?|每[天周年月次]|[这上下新本]个?(?:学期|学年|季度|赛季))"
+    r"(?:最近|近来|近期|[这那][回次下阵天周年月里儿边]|[这那]个[月周]|[这那]段时间|[这那]几[天年个][月]?|[这那]时候?|每[天周年月次]|[这上下新本]个?(?:学期|学年|季度|赛季))"
 )
 _SHORT_ADVERBS = "又也都才就刚还已再便却倒正曾可老总常只先"
 _NOUN_TAGS = ("n", "vn", "an", "j", "eng", "uj", "s", "f", "g", "zg", "b")

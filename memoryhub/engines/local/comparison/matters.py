@@ -49,7 +49,10 @@ _MEANWHILE_ZH = re.compile("的时候|期间")
 _TASTE = re.compile(r"\b(?:dis)?(?:like|love|enjoy|prefer|hate)s?\b|喜欢|喜爱|热爱|讨厌", re.I)
 _WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\bweekends?\b", re.I)
 _STAYS = re.compile(r"\b(?:the )?same\b|\bstill\b|没动|没变|没换|照旧|照样|还是老样子", re.I)
-_NOT_YET_ZH = re.compile("(?:还没有?|尚未|还未|没能)(?:戒|辞|离|搬|换|卖|退|分手|停|改|转)")
+_NOT_YET_ZH = re.compile(
+    "(?:还没有?|尚未|还未|没能)(?:戒|辞|离|搬|换|卖|退|分手|停|改|转)"
+    "|(?:戒|辞|离|搬|换|卖|退|停|改|转).{0,4}(?:失败|没成|不成)"
+)
 _BORN_SO = re.compile(
     r"(?:is|was) .{1,80}['’]s? (?:mother|mum|mom|father|dad|son|daughter|sister|brother|twin"
     r"|aunt|uncle|cousin|niece|nephew|grand\w+)\.$"
