@@ -54,7 +54,10 @@ PEOPLE = split_words("""
     stepmum stepdad stepson stepdaughter stepbrother stepsister lodger tenant housemate gf bf
     fiance carer supervisor tutor broker solicitor accountant apprentice dispatcher lass bff bestie
     granddaughter great-grandchild great-grandson great-granddaughter goddaughter godson abuela
-    abuelo nonna nonno da mam mammy principal headteacher secretary childminder
+    abuelo nonna nonno da mam mammy principal headteacher secretary childminder physio
+    physiotherapist osteopath chiropractor dietitian nutritionist counsellor counselor psychologist
+    psychiatrist midwife dentist optician lawyer hairdresser barber nanny babysitter cleaner
+    gardener mechanic
 """)
 ANIMALS = split_words("""
     dog cat puppy kitten pet horse hamster rabbit parrot bird turtle tortoise snake fish guinea

@@ -125,7 +125,7 @@ _CHINESE_RELATIVE_OF = re.compile(
 _ROLE_WORDS = "|".join(sorted(PEOPLE | ANIMALS, key=lambda word: (-len(word), word)))
 _WHO_IS = re.compile(
     r"^\W*(?:(?:so|and|hey|ok|okay|remind me|again),? )*who(?: is|['’]?s| was) "
-    r"(?P<who>[\w'’.-]+(?: [\w'’.-]+){0,3}?)(?: again)?\W*$"
+    r"(?P<who>[\w'’.-]+(?: [\w'’.-]+){0,3}?)(?: before(?: [\w'’.-]+){1,2})?(?: again)?\W*$"
     r"|^\W*(?:谁是(?P<who_zh>[\w]{2,8})|(?P<zh_who>[\w]{2,8}?)(?:到底|究竟)?是谁(?:啊|呀|来着)?)\W*$",
     re.I,
 )

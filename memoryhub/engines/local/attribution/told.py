@@ -108,7 +108,7 @@ _SAID_OF_THINGS = re.compile(
     r" (?:fine|great|good|ok|okay|well|now|perfectly|again|like a charm|for me|work|fixing|time"
     r"|ages|forever"
     r"|too|so|it|this|that|there|true|matter|help|sense|nice|cool|on|off|about|been (?:great|fun"
-    r"|good|ages)|to be)\b", re.I
+    r"|good|ages)|to be)\b|(?:was|were) [£$€]?\d[\d.,]*[km%]?\W*$", re.I
 )  # fmt: skip
 _ADVERBS = (
     r"(?:(?:also|always|never|often|usually|currently|recently|now|sometimes|mostly|mainly|still"

@@ -124,7 +124,9 @@ def _rewrite_verb(low: str, token: Token) -> str:
         done = done and token.head.lemma_.lower() not in _GIVING_VERBS
         perfect = token.head.tag_ == "VBN" and token.dep_ == "aux"
         perfect = perfect or (done and token.head.tag_ in ("VBN", "VBD"))
-        perfect = perfect or (follows == "gone" and _get_next_word(token, past={"gone"}) == "to")
+        perfect = perfect or (
+            follows == "gone" and _get_next_word(token, past={*_BETWEEN, "gone"}) in _GONE_SOMEWHERE
+        )
         if follows == "left" and _get_next_word(token, past={*_BETWEEN, "left"}) in _LEFT_SO:
             return "is"  # "the door's left open"
         return "has" if perfect or follows in _NEVER_PASSIVE else "is"
@@ -149,6 +151,7 @@ _NEVER_PASSIVE = split_words("""
     been got had left moved turned started joined become begun grown stopped switched
 """)
 _GIVING_VERBS = split_words("give offer pay send show teach tell award hand")
+_GONE_SOMEWHERE = split_words("to up down off back over through")
 _LEFT_SO = split_words("open on unlocked empty alone running unattended out blank")
 # "Becky's finally got room" has it.
 _BETWEEN = split_words("finally just already only always never now also")
