@@ -261,13 +261,22 @@ class HeldClaim:
 
 
 @dataclass(frozen=True, slots=True)
+class ToldMessage:
+    """The words of a message in whole, and the question put just before it, "" for none."""
+
+    text: str
+    asked: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimCandidate:
     """A claim to be decided. `offered` are the handles it may be compared with, `similar` the
     cosines of their vectors with its own, None for one that is not known.
 
-    `said`: the words of its message around those it rests on. `is_wish`: not a claim but a wish to
-    forget; every `forget` verdict names one held claim. `assisted`: told to an assistant, and not
-    among people, who rarely take anything back.
+    `said`: the words of its message around those it rests on; `message`: all of them, None where
+    they are more than is read in one. `is_wish`: not a claim but a wish to forget; every `forget`
+    verdict names one held claim. `assisted`: told to an assistant, and not among people, who rarely
+    take anything back.
     """
 
     handle: str
@@ -284,6 +293,7 @@ class ClaimCandidate:
     similar: tuple[float | None, ...] = ()
     said: str = ""
     assisted: bool = False
+    message: ToldMessage | None = None
 
 
 @dataclass(frozen=True, slots=True)

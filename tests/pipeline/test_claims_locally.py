@@ -36,6 +36,16 @@ def derive_daily_lines(tenant: Tenant, *lines: str) -> None:
         run_space(tenant.id, job.space_id)
 
 
+def derive_exchanges(tenant: Tenant, *said: tuple[str, str]) -> None:
+    """One message a week, by its role and words, each derived before the next."""
+    for week, (role, words) in enumerate(said):
+        at = AT + timedelta(weeks=week)
+        message = Message(role, words, "Ana" if role == "user" else "Hub", at)
+        job = ingest_messages(tenant.id, IngestRequest("ana", [message], "s")).job
+        assert job is not None
+        run_space(tenant.id, job.space_id)
+
+
 def get_status(tenant: Tenant, words: str) -> str:
     with tenant_scope(tenant.id):
         return Fact.objects.get(text__icontains=words, polarity="holds").status
@@ -344,3 +354,24 @@ def test_with_a_pet_that_died_ends_what_somebody_has_of_it(tenant: Tenant) -> No
     derive_daily_lines(tenant, "我养了条狗叫大黄", *others, "大黄走了")
     assert get_status(tenant, "养了条狗叫大黄") == "superseded"
     assert get_status(tenant, "大黄是") == "superseded"
+
+
+def test_a_message_ends_what_its_claims_do_not_name(tenant: Tenant) -> None:
+    derive_daily_lines(
+        tenant,
+        "My landlord is Mr Osei.",
+        "I rent a flat in Leith.",
+        "well the old landlord sold up, the new one is a Mrs Vance. letter for her please",
+    )
+    assert get_status(tenant, "landlord is Mr Osei") == "superseded"
+    assert get_status(tenant, "rents a flat") == "active"
+
+
+def test_an_answer_ends_with_its_question_what_is_held(tenant: Tenant) -> None:
+    derive_exchanges(
+        tenant,
+        ("user", "I charge 20 a head for the harbour tour."),
+        ("assistant", "Are you still charging 20 for the tour?"),
+        ("user", "25 since May, fuel costs a fortune."),
+    )
+    assert get_status(tenant, "charges 20") == "superseded"

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memoryhub.engines.local.comparison.reading import write_message
+from memoryhub.engines.types import ToldMessage
 from memoryhub.lab.training.claim_pairs import PairGroup
 from memoryhub.lab.training.reader import ReadQuestion
 
@@ -29,7 +31,7 @@ _USER = {"en": "The user", "zh": "用户"}
 _QUIET_OF_LIVES, _QUIET_OF_DIALOGUES = 0.6, 0.12
 
 
-class ToldMessage(NamedTuple):
+class LifeMessage(NamedTuple):
     """`ends`: which claims of the life, by their number in it, hold no longer. `asked`: what the
     assistant asked just before."""
 
@@ -42,7 +44,7 @@ class ToldMessage(NamedTuple):
 class Life(NamedTuple):
     name: str
     language: str
-    told: Sequence[ToldMessage]
+    told: Sequence[LifeMessage]
 
 
 def load_lives(folder: Path, without: Sequence[str] = (), only: Sequence[str] = ()) -> list[Life]:
@@ -62,7 +64,7 @@ def _parse_life(life: Mapping[str, object]) -> Life:
         str(life["name"]),
         str(life["language"]),
         [
-            ToldMessage(each["asked"], each["said"], each["claims"], frozenset(each["ends"]))
+            LifeMessage(each["asked"], each["said"], each["claims"], frozenset(each["ends"]))
             for each in told
         ],
     )
@@ -96,7 +98,7 @@ def read_lives(lives: Sequence[Life]) -> Iterator[ReadQuestion]:
             right = [held[claim] for claim in sorted(told.ends)]
             wrong = [text for claim, text in held.items() if claim not in told.ends]
             claims = [_call_user(each, life) if number % 2 else each for each in told.claims]
-            said = _write_message(told, life)
+            said = write_message(ToldMessage(told.said, told.asked), life.name)
             if wrong and len(said) <= _MOST_CHARACTERS:
                 yield ReadQuestion(said, right, wrong)
             if wrong and (len(claims) == 1 or not right):
@@ -107,15 +109,6 @@ def read_lives(lives: Sequence[Life]) -> Iterator[ReadQuestion]:
                 whole = len(claims) == 1 and place % 4 == 1 and len(said) <= _MOST_CHARACTERS
                 held[place] = said if whole else text
             first += len(claims)
-
-
-def _write_message(told: ToldMessage, life: Life) -> str:
-    """As the local engine holds what answers a question shortly."""
-    if not told.asked:
-        return told.said
-    if life.language == "zh":
-        return f"{told.asked} {told.said}"
-    return f'Asked "{told.asked}", {life.name} said: {told.said}'
 
 
 def _call_user(claim: str, life: Life) -> str:

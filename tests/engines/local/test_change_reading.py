@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
 
 from memoryhub.engines.local.comparison import reading
+from memoryhub.engines.local.comparison.messages import end_by_messages
 from memoryhub.engines.local.comparison.pairs import ClaimView, describe_pairs
-from memoryhub.engines.local.comparison.reading import describe_reading, get_change_reader
+from memoryhub.engines.local.comparison.reading import (
+    describe_reading,
+    get_change_reader,
+    write_message,
+)
+from memoryhub.engines.local.engine import LocalEngine
+from memoryhub.engines.types import ClaimCandidate, ClaimComparison, HeldClaim, ToldMessage
+from memoryhub.inference.selection import get_configured_embedder
 
 AT = datetime(2026, 3, 4, 18, tzinfo=UTC)
 HELD = (
@@ -82,3 +91,94 @@ def test_beside_many_only_what_resembles_it_is_read(monkeypatch: pytest.MonkeyPa
     describe_reading(new, held, rows, assisted=True)
     assert len(asked) == 4
     assert "Dee's rent is 720." in asked
+
+
+def judge_message(
+    text: str, held: Sequence[str], *claims: str, asked: str = "", owner: str = "Dee"
+) -> dict[str, tuple[str, bool]]:
+    """What a message does to claims held two months before: by each, the verdict, and whether it is
+    sure. `claims` were read of it."""
+    old = [HeldClaim(f"m{n}", each, owner, "", AT, said_at=AT) for n, each in enumerate(held)]
+    later, model = AT + timedelta(days=60), get_configured_embedder()
+    of_old, of_new = (model.embed(list(texts)) for texts in (held, claims))
+    new = [
+        ClaimCandidate(
+            f"c{n}",
+            each,
+            owner,
+            owner,
+            later,
+            offered=tuple(claim.handle for claim in old),
+            similar=tuple(float(of_new[n] @ vector) for vector in of_old),
+            said=text,
+            assisted=True,
+            message=ToldMessage(text, asked),
+        )
+        for n, each in enumerate(claims)
+    ]
+    found = LocalEngine().resolve_claims(ClaimComparison(new, old, owner, (owner,), model.name))
+    return {held[int(each.target[1:])]: (each.op, each.sure) for each in found}
+
+
+def test_a_message_in_whole_ends_what_none_of_its_claims_ends_by_itself() -> None:
+    text = "well the old landlord sold up, so the new one is a Mrs Vance. letter for her please"
+    held = ("Dee's landlord is Mr Osei.", *HELD)
+    assert judge_message(text, held, "Dee needs a letter.") == {held[0]: ("deny", True)}
+
+
+def test_what_takes_the_place_of_it_is_told_to() -> None:
+    text = "the old landlord sold up, the new one is a Mrs Vance"
+    held = ("Dee's landlord is Mr Osei.", *HELD)
+    found = judge_message(text, held, "Dee needs a letter.", "The new landlord is Mrs Vance.")
+    assert found == {held[0]: ("contradict", True)}
+
+
+def test_a_message_is_read_with_the_question_that_it_answers() -> None:
+    answer = ToldMessage("no, Monique now", "Is Karl still the one you report to?")
+    reader, held = get_change_reader(), ["Dee's boss is Karl."]
+    (alone,) = reader.score_texts(answer.text, held)
+    (whole,) = reader.score_texts(write_message(answer, "Dee"), held)
+    assert whole > 0 > alone
+    said = ("370, let forty heifers go to a bloke in Gore", "Are you still milking 410?")
+    herd = ["Dee milks 410 cows."]
+    found = judge_message(said[0], herd, f"Dee: {said[0]}.", asked=said[1])
+    assert found == {herd[0]: ("contradict", True)}
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "held"),
+    [
+        ("Sundays and Mondays", "Still closed Mondays?", "The café is closed Mondays."),
+        ("yes, ext 4410", "", "Dee's new extension is 4410."),
+        ("she goes to the nursery down the road now", "", "Dee's niece is two years old."),
+        ("long day, the kettle broke", "", "Dee has a cat named Gravy."),
+    ],
+)
+def test_what_is_told_with_more_or_said_again_is_not_ended(
+    said: str, asked: str, held: str
+) -> None:
+    found = judge_message(said, [held], f"Dee: {said}.", asked=asked)
+    assert not any(sure for _, sure in found.values())
+
+
+def test_of_what_tells_several_things_a_person_is_asked() -> None:
+    told = "the night shifts are over, it is days only for me from now on"
+    held = ("Dee is a nurse, on the heart ward, with eight night shifts a month.",)
+    (asked,) = judge_message(told, held, "Dee works days only.").values()
+    assert asked == ("contradict", False)
+
+
+def test_nothing_planned_ends_what_is_so() -> None:
+    new = ClaimCandidate(
+        "c1",
+        "Dee will get Monique for a supervisor.",
+        "Dee",
+        "Dee",
+        AT + timedelta(days=60),
+        offered=("m0",),
+        polarity="planned",
+        assisted=True,
+        message=ToldMessage("karl retired friday. its Monique upstairs calling the shots now"),
+    )
+    old = [HeldClaim("m0", HELD[0], "Dee", "", AT, said_at=AT)]
+    assert end_by_messages(ClaimComparison([new], old, "Dee", ("Dee",)), [], {}) == []

@@ -465,3 +465,25 @@ def test_a_relation_that_several_claims_have_is_no_certain_wish() -> None:
 )
 def test_another_telephone_ends_no_number(new: str, said: str, held: str, owner: str) -> None:
     assert judge(new, said, hold(held, owner=owner), owner=owner) == []
+
+
+@pytest.mark.parametrize(
+    ("held", "ended"),
+    [("Ana joined GoodLift on Barrington Street.", True), ("Ana met Jo at GoodLift.", False)],
+)
+def test_what_was_begun_is_over_when_the_thing_is(held: str, ended: bool) -> None:
+    """Though it was told as something that happened."""
+    old = HeldClaim("m0", held, "Ana", "", AT, slots=ClaimSlots(kind="event"), said_at=AT)
+    new = ClaimCandidate(
+        "c1",
+        "Ana cancelled GoodLift.",
+        "Ana",
+        "Ana",
+        LATER,
+        offered=("m0",),
+        polarity="ended",
+        slots=ClaimSlots(verb="cancelled", object="GoodLift", kind="event"),
+        assisted=True,
+    )
+    found = ENGINE.resolve_claims(ClaimComparison([new], [old], "Ana", ("Ana",)))
+    assert [(each.target, each.sure) for each in found] == ([("m0", True)] if ended else [])

@@ -51,6 +51,11 @@ _LONGEST_HELD = 120  # characters: what is longer tells a story
 _LEADING = re.compile(r"^(?:(?:a|an|the|their|his|her|my|our|old)\s)+", re.I)
 
 
+def begins_something(text: str) -> bool:
+    """Whether what is told as an event tells of what is so from then on: "joined the gym"."""
+    return _BEGINS.search(text) is not None
+
+
 def find_given_up(
     new: ClaimView, held: Sequence[ClaimView], aliases: Collection[str] = ()
 ) -> list[str]:
@@ -74,7 +79,7 @@ def _may_be_had(new: ClaimView, old: ClaimView) -> bool:
         old.polarity == "holds"
         and old.person == new.person
         and len(old.text) <= _LONGEST_HELD
-        and (old.kind != "event" or _BEGINS.search(old.text) is not None)
+        and (old.kind != "event" or begins_something(old.text) is not None)
         and not _LIKES.search(old.text)
     )
 

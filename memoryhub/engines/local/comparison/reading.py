@@ -12,7 +12,9 @@ from functools import cache
 from pathlib import Path
 
 from memoryhub.engines.local.comparison.pairs import UNREAD, ClaimView
+from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.reranking.packaged import PackagedReranker
+from memoryhub.engines.types import ToldMessage
 
 CHANGES_GRAPH_FILE = Path(__file__).with_name("minilm_changes.onnx")
 MOST_TOLD_TOKENS = 64
@@ -52,6 +54,15 @@ def describe_reading(
             other = second if score == first else first
             row |= {name: score, f"{name}_lead": score - other}
     return described
+
+
+def write_message(message: ToldMessage, speaker: str) -> str:
+    """A message as the reader learned to read one, with the question that it answers."""
+    if not message.asked:
+        return message.text
+    if detect_language(message.text) == "zh":
+        return f"{message.asked} {message.text}"
+    return f'Asked "{message.asked}", {speaker} said: {message.text}'
 
 
 def _measure_likeness(row: dict[str, float]) -> float:

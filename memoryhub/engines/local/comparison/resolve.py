@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, takewhile
 
-from memoryhub.engines.local.chinese.endings import find_ended_thing, may_end_claim
-from memoryhub.engines.local.chinese.subjects import is_kin
+from memoryhub.engines.local.chinese.endings import may_end_claim
 from memoryhub.engines.local.chinese.traditional import fold_traditional, has_traditional
 from memoryhub.engines.local.claims.predicates import is_many_valued
 from memoryhub.engines.local.comparison.deciders import DecidersFile, get_shipped_deciders
@@ -31,6 +30,17 @@ from memoryhub.engines.local.comparison.matters import (
     names_other_month,
     tells_status_alone,
 )
+from memoryhub.engines.local.comparison.may_end import (
+    is_likely,
+    is_name_within_other,
+    is_of_neighbour,
+    is_of_relative,
+    may_end,
+    tells_relative,
+    tokenise_text,
+    view_claim,
+)
+from memoryhub.engines.local.comparison.messages import Chances, end_by_messages
 from memoryhub.engines.local.comparison.pairs import (
     ClaimView,
     describe_pairs,
@@ -52,12 +62,11 @@ from memoryhub.engines.types import (
     ClaimVerdict,
     HeldClaim,
     NamePair,
+    ToldMessage,
     VerdictOp,
 )
 
-_TOKEN = re.compile(rf"[^\W_{HAN}]+|[{HAN}]")
 _NAME = re.compile(rf"[A-Z\u00c0-\u00de{HAN}]")
-_OWNED = re.compile(r"['’]s? |的")
 _NOT_THIS_VALUE = re.compile(
     r" (?:is|was|are|were) [^,.]{1,40}?,? (?:and )?not (?:in |on |at |a |an |the )?"
     r"(?P<old>[^,.]{1,40})\.$"
@@ -75,7 +84,6 @@ _COURTSHIP = re.compile(
     r"['’]s? (?:boyfriend|girlfriend|bf|gf)\.$|的(?:男朋友|女朋友|男友|女友|对象)。$"
 )
 _MARRIED = re.compile(r"\b(?:got|get|are|is|am) married\b", re.I)
-_IDENTITY = re.compile(r" (?:is|was) (?P<whose>[^.]{1,80}?)['’]s? |是(?P<whose_zh>[^。]{1,80}?)的")
 _LEFT_PLACE = re.compile(
     r"\bleft (?:the )?"
     r"(?P<place>[A-Z][\w&'’-]*(?: (?:of |and |& )?[A-Z][\w&'’-]*)*)(?! at \d)"
@@ -102,13 +110,14 @@ class ClaimRules:
         known: dict[str, HeldClaim | ClaimCandidate] = {**held}
         known |= {c.handle: c for c in comparison.candidates}
         found: list[ClaimVerdict] = []
+        chances: Chances = {}
         for candidate in comparison.candidates:
             if candidate.is_wish:
                 offered = [held[h] for h in candidate.offered if h in held]
                 found += match_forget_wish(candidate, offered, comparison)
             else:
-                found += _judge_candidate(candidate, known, comparison)
-        return found
+                found += _judge_candidate(candidate, known, comparison, chances)
+        return [*found, *end_by_messages(comparison, found, chances)]
 
     def compare_names(self, pairs: Sequence[NamePair]) -> dict[str, bool]:
         """Apart, unless both are names and one's words are all in the other: that is left open.
@@ -137,6 +146,10 @@ def _fold_comparison(comparison: ClaimComparison) -> ClaimComparison:
                 owner=fold_traditional(each.owner),
                 speaker=fold_traditional(each.speaker),
                 said=fold_traditional(each.said),
+                message=each.message
+                and ToldMessage(
+                    fold_traditional(each.message.text), fold_traditional(each.message.asked)
+                ),
                 slots=fold_slots(each.slots),
             )
             for each in comparison.candidates
@@ -157,7 +170,7 @@ def _fold_comparison(comparison: ClaimComparison) -> ClaimComparison:
 
 def _may_be_one(left: str, right: str) -> bool:
     names = all(_NAME.search(name) for name in (left, right))
-    return names and _is_name_within_other(left, right)
+    return names and is_name_within_other(left, right)
 
 
 def _has_learned_vectors(comparison: ClaimComparison, learned: DecidersFile) -> bool:
@@ -170,8 +183,10 @@ def _judge_candidate(
     candidate: ClaimCandidate,
     known: Mapping[str, HeldClaim | ClaimCandidate],
     comparison: ClaimComparison,
+    chances: Chances,
 ) -> list[ClaimVerdict]:
-    """All that it ends for sure, or repeats; else the one that it most likely ends, if any."""
+    """All that it ends for sure, or repeats; else the one that it most likely ends, if any.
+    `chances` gets how likely it is to end each."""
     language, learned = detect_language(candidate.text), get_shipped_deciders()
     decider = learned.deciders.get(language)
     similar = candidate.similar or (None,) * len(candidate.offered)
@@ -183,12 +198,14 @@ def _judge_candidate(
     if decider is None or not offered:
         return []
     aliases = (comparison.subject, *comparison.aliases)
-    new = _view_claim(candidate, aliases)
-    held = [_view_claim(claim, aliases) for _, claim, _ in offered]
+    new = view_claim(candidate, aliases)
+    held = [view_claim(claim, aliases) for _, claim, _ in offered]
     rows = describe_pairs(new, held, [cosine for _, _, cosine in offered], comparison.subject)
     reading = describe_reading(new, held, rows, assisted=candidate.assisted)
     rows = [row | read for row, read in zip(rows, reading, strict=True)]
     slots, ends = decider.judge_rows(rows)
+    for (handle, *_), chance in zip(offered, ends, strict=True):
+        chances[candidate.handle, handle] = float(chance)
     op: VerdictOp = "deny" if candidate.polarity in ("ended", "denied") else "contradict"
     seen = not decider.needs_vectors or _has_learned_vectors(comparison, learned)
     repeats = [
@@ -207,13 +224,13 @@ def _judge_candidate(
                 seen
                 and ends[at] >= decider.act
                 and may_take_place(rows[at])
-                and not _is_of_relative(candidate, offered[at][1])
-                and not _is_of_neighbour(candidate, offered[at][1])
+                and not is_of_relative(candidate, offered[at][1])
+                and not is_of_neighbour(candidate, offered[at][1])
             ),
         )
         for at in sorted(range(len(rows)), key=lambda at: -ends[at])
         if ends[at] >= ask
-        and _may_end(candidate, offered[at][1], aliases, likely=_is_likely(candidate, ends[at]))
+        and may_end(candidate, offered[at][1], aliases, likely=is_likely(candidate, ends[at]))
         and not tells_status_alone(candidate.text, offered[at][1].text)
         and not (
             offered[at][1].polarity == "planned"
@@ -251,11 +268,11 @@ def _select_askable(
     aliases: Collection[str],
 ) -> list[ClaimVerdict]:
     """The likeliest of those that a person can be asked in earnest."""
-    new = _view_claim(candidate, aliases)
+    new = view_claim(candidate, aliases)
     askable = (
         verdict
         for verdict in verdicts
-        if may_contradict(new, _view_claim(known[verdict.target], aliases), aliases)
+        if may_contradict(new, view_claim(known[verdict.target], aliases), aliases)
     )
     return list(islice(askable, 1))
 
@@ -315,14 +332,14 @@ def _end_named_thing(
     if told is None or candidate.polarity != "ended":
         return []
     name = re.compile(rf"(?<!\w){re.escape(told['thing'])}(?!\w)")
-    person = _view_claim(candidate, aliases).person
+    person = view_claim(candidate, aliases).person
     return [
         ClaimVerdict(candidate.handle, "deny", handle, reason=f"no longer: {told['thing']}")
         for handle, old, _ in offered
         if old.polarity == "holds"
         and name.search(old.text)
-        and _view_claim(old, aliases).person == person
-        and _may_end(candidate, old, aliases)
+        and view_claim(old, aliases).person == person
+        and may_end(candidate, old, aliases)
     ]
 
 
@@ -462,92 +479,6 @@ def _end_left_post(
     ]
 
 
-def _view_claim(claim: HeldClaim | ClaimCandidate, aliases: Collection[str]) -> ClaimView:
-    """As what was learned sees it: whoever has several names has one."""
-    said_at = claim.said_at or claim.valid_from if isinstance(claim, HeldClaim) else claim.said_at
-    own = claim.owner.casefold() in {name.casefold() for name in aliases if name}
-    own = own or _tells_relative(claim, aliases)
-    return ClaimView(
-        text=claim.text,
-        owner=claim.owner,
-        person=next(iter(aliases), claim.owner) if own else claim.owner,
-        said_at=said_at,
-        predicate_key=claim.slots.predicate_key,
-        is_single=claim.slots.is_single,
-        verb=claim.slots.verb,
-        object=claim.slots.object,
-        kind=claim.slots.kind,
-        polarity=claim.polarity,
-        correction=isinstance(claim, ClaimCandidate) and claim.correction,
-        said=claim.said if isinstance(claim, ClaimCandidate) else "",
-    )
-
-
-def _tells_relative(claim: HeldClaim | ClaimCandidate, aliases: Collection[str]) -> bool:
-    """Who somebody is to the person says something of that person: ("Rita is Ana's sister")."""
-    told = _IDENTITY.match(claim.text.removeprefix(claim.owner))
-    return told is not None and (told["whose"] or told["whose_zh"]) in aliases
-
-
-_CALLED_NUMBER = re.compile(
-    r"(?:number|mobile|phone|cell|手机|电话|号码?).{0,40}?\d(?:[ ().+-]{0,2}\d){6}", re.I
-)
-_SPEAKS_OF_NUMBER = re.compile(r"\d(?:[ ().+-]{0,2}\d){4}|\bnumber\b|号", re.I)
-
-
-# How likely a new claim has to end what is held as an event: much Chinese told as one holds on
-# (婚礼定在10月6号), since nothing but its words tells. Of English the tense does.
-_LIKELY_OF_EVENT = 0.75
-
-
-def _is_likely(candidate: ClaimCandidate, ends: float) -> bool:
-    chinese = detect_language(candidate.text) == "zh"
-    return chinese and candidate.assisted and ends >= _LIKELY_OF_EVENT
-
-
-def _may_end(
-    new: ClaimCandidate,
-    old: HeldClaim | ClaimCandidate,
-    aliases: Collection[str],
-    *,
-    likely: bool = False,
-) -> bool:
-    """What happened once is not ended by what happens later, unless that is `likely`; nor one of
-    many likes by another, nor one person's home or job by another's, nor a number to call by a
-    telephone."""
-    if _CALLED_NUMBER.search(old.text) and not _SPEAKS_OF_NUMBER.search(new.text):
-        return False
-    key = new.slots.predicate_key
-    if key and key == old.slots.predicate_key and _are_two_people(new.owner, old.owner, aliases):
-        return False
-    beside = key == old.slots.predicate_key and is_many_valued(key)
-    state = old.slots.kind != "event" or old.polarity == "planned" or likely
-    return state and not (beside and new.polarity == old.polarity)
-
-
-def _is_of_relative(new: ClaimCandidate, old: HeldClaim | ClaimCandidate) -> bool:
-    """Whether it tells what is so with a relative of the one whom the older claim is about: a
-    cousin's wedding is not one's own."""
-    ended = new.polarity in ("ended", "denied")
-    return not ended and is_kin(new.owner) and new.owner.startswith(f"{old.owner}的")
-
-
-def _is_of_neighbour(new: ClaimCandidate, old: HeldClaim | ClaimCandidate) -> bool:
-    """Whether what is over is only beside what the older claim tells of: the chemist's next to the
-    supermarket that somebody runs."""
-    over = find_ended_thing(new.text) if new.polarity == "ended" else new.text
-    return over != new.text and not may_end_claim(over, old.text)
-
-
-def _are_two_people(one: str, other: str, aliases: Collection[str]) -> bool:
-    """Two names that have nothing in common; "Ana's sister" may be anybody's."""
-    known = {alias.casefold() for alias in aliases}
-    if one.casefold() in known and other.casefold() in known:
-        return False
-    named = not any(_OWNED.search(owner) for owner in (one, other))
-    return named and not _is_name_within_other(one, other)
-
-
 def _explain_verdict(slot: float, ends: float, candidate: ClaimCandidate) -> str:
     """("93 % about the same, 91 % that it ends it; for it: now, left; against it: also")."""
     words = list_telling_words(f"{candidate.said}\n{candidate.text}")
@@ -573,11 +504,11 @@ def _suspect_ending(
     """An ending of what it names: "quit the bakery" of who bakes there."""
     if candidate.polarity != "ended":
         return []
-    new, chinese = _view_claim(candidate, aliases), detect_language(candidate.text) == "zh"
+    new, chinese = view_claim(candidate, aliases), detect_language(candidate.text) == "zh"
     held = [
-        (handle, _view_claim(old, aliases))
+        (handle, view_claim(old, aliases))
         for handle, old, _ in offered
-        if old.polarity == "holds" and (chinese or _may_end(candidate, old, aliases))
+        if old.polarity == "holds" and (chinese or may_end(candidate, old, aliases))
     ]
     if chinese:
         found = [(handle, old) for handle, old in held if may_end_claim(new.text, old.text)]
@@ -627,7 +558,7 @@ def _suspect_new_status(
     if candidate.slots.predicate_key != "marital_status":
         return []
     held = ((handle, old) for handle, old, _ in offered if _COURTSHIP.search(old.text))
-    found = (handle for handle, old in held if _tells_relative(old, (candidate.owner, *aliases)))
+    found = (handle for handle, old in held if tells_relative(old, (candidate.owner, *aliases)))
     return [ClaimVerdict(candidate.handle, "contradict", h, sure=False) for h in found][:1]
 
 
@@ -641,7 +572,7 @@ def _is_opposite(new: str, old: str) -> bool:
 
 
 def _detect_leaning(text: str) -> int:
-    found = set(_tokenise_text(text))
+    found = set(tokenise_text(text))
     if found & _DISLIKING_WORDS or any(word in text for word in _DISLIKING_ZH):
         return -1
     if found & {"not", "never", "doesn't", "don't", "doesn"}:
@@ -657,13 +588,4 @@ def _extract_things(text: str) -> frozenset[str]:
         text,
         maxsplit=1,
     )
-    return frozenset(_tokenise_text(cut[-1])) - _STOP_WORDS - _STOP_HAN
-
-
-def _is_name_within_other(left: str, right: str) -> bool:
-    a, b = set(_tokenise_text(left)), set(_tokenise_text(right))
-    return bool(a and b) and (a <= b or b <= a)
-
-
-def _tokenise_text(text: str) -> list[str]:
-    return _TOKEN.findall(text.replace("’", "'").lower())
+    return frozenset(tokenise_text(cut[-1])) - _STOP_WORDS - _STOP_HAN

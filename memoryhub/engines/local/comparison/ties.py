@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from memoryhub.engines.local.chinese.endings import find_ended_thing, may_end_claim
 from memoryhub.engines.local.claims.introductions import POST_HOLDERS
+from memoryhub.engines.local.comparison.exchanges import begins_something
 from memoryhub.engines.local.comparison.pairs import (
     ClaimView,
     describe_meaning,
@@ -151,7 +152,8 @@ def tells_end_of_thing(new: ClaimView, old: ClaimView, aliases: Collection[str] 
             return False
         begun = old.kind != "event" or _BEGUN_ZH.search(held) is not None
         return begun and (may_end_claim(told, held) or _share_run(told, held))
-    if old.kind == "event" or _ASKED.match(new.text) or _ASKED.match(old.text):
+    over = old.kind == "event" and not begins_something(old.text)
+    if over or _ASKED.match(new.text) or _ASKED.match(old.text):
         return False
     named = describe_meaning(new.object, owners).names & describe_meaning(old.text, owners).names
     return bool(named - _NO_NAMES) or names_ended_thing(new, old, owners)

@@ -31,6 +31,7 @@ from memoryhub.engines.types import (
     ExtractionOptions,
     FactCandidate,
     SourceSpan,
+    ToldMessage,
     cap_candidates,
 )
 from memoryhub.inference.selection import embed_or_none, select_embedder, select_engine
@@ -316,6 +317,7 @@ def _draft_facts(
                 withheld=candidate.withheld,
                 passed_on=_is_passed_on(candidate, handles),
                 said=_cut_said(candidate, handles),
+                message=_quote_message(batch, turn),
                 quotation=_quote_own_sentences(candidate, handles),
                 assisted=assisted,
                 changes=None
@@ -365,6 +367,21 @@ def _cut_said(candidate: FactCandidate, handles: Mapping[str, TextWindow]) -> st
     span = next(span for span in candidate.sources if span.handle in handles)
     text = handles[span.handle].text
     return text[max(0, span.start - _SAID_AROUND) : span.end + _SAID_AROUND]
+
+
+_QUESTION = re.compile(r"[^.!?。！？\n]{2,200}[?？]")
+_LONGEST_MESSAGE = 400  # characters: longer ones say more than can be read in one
+
+
+def _quote_message(batch: DialogueBatch, turn: Turn) -> ToldMessage | None:
+    """All that a turn says, with the question that an assistant put just before it."""
+    text = batch.mask_turn_text(turn).strip()
+    if not 0 < len(text) <= _LONGEST_MESSAGE:
+        return None
+    before = next((t for t in reversed([*batch.before, *batch.turns]) if t.seq < turn.seq), None)
+    asked = before is not None and before.role == "assistant"
+    questions = _QUESTION.findall(before.text) if before is not None and asked else [""]
+    return ToldMessage(text, questions[-1].strip() if questions else "")
 
 
 def _find_named_entities(built: Extraction, text: str) -> list[str]:

@@ -16,7 +16,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from memoryhub.engines.local.language import choose_floor
-from memoryhub.engines.types import Embedder, Engine
+from memoryhub.engines.types import Embedder, Engine, ToldMessage
 from memoryhub.pipeline.jobs.step import StaleRead
 from memoryhub.pipeline.steps.derive.offers import OfferLimits
 from memoryhub.pipeline.steps.derive.verdicts import ClaimDecider, ClaimQuestion, JudgedChange
@@ -76,6 +76,7 @@ class FactDraft:
     passed_on: bool = False  # told of what somebody else says, or in words that are quoted
     changes: Sequence[JudgedChange] | None = None  # what the engine said while it read, if it did
     said: str = ""  # the words of its message around those it rests on
+    message: ToldMessage | None = None  # all of them; None: more than is read in one
     quotation: Sequence[str] = ()  # the speaker's own sentences that it rests on
     assisted: bool = False  # told to an assistant, and not among people
 
@@ -394,6 +395,7 @@ def _build_questions(
                 draft.passed_on,
                 draft.withheld,
                 draft.quotation,
+                draft.message,
             )
         )
     return questions

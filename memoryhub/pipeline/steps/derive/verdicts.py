@@ -21,6 +21,7 @@ from memoryhub.engines.types import (
     ClaimVerdict,
     Engine,
     HeldClaim,
+    ToldMessage,
     VerdictOp,
 )
 from memoryhub.policies.schema import FactsPolicy
@@ -77,6 +78,7 @@ class ClaimQuestion:
     passed_on: bool = False
     withheld: str = ""
     quotation: Sequence[str] = ()  # the speaker's own sentences that are quoted
+    message: ToldMessage | None = None
 
 
 @dataclass
@@ -345,6 +347,7 @@ class ClaimDecider:
             similar=tuple(question.similar.get(known[handle]) for handle in offered),
             said=question.said,
             assisted=question.assisted,
+            message=question.message,
         )
 
     def _get_fact(self, row: UUID) -> Fact:

@@ -1,0 +1,217 @@
+"""What a message in whole puts an end to.
+
+Many a message tells by its circumstances that something is over, which none of the claims that it
+makes does by itself: "morocco is not happening, the gearbox went" of who was to work there in
+spring. So it is read beside what is held, with the question that it answers.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from memoryhub.engines.local.comparison.exchanges import begins_something
+from memoryhub.engines.local.comparison.matters import may_contradict
+from memoryhub.engines.local.comparison.may_end import (
+    is_of_neighbour,
+    is_of_relative,
+    may_end,
+    view_claim,
+)
+from memoryhub.engines.local.comparison.pairs import describe_meaning, find_cues
+from memoryhub.engines.local.comparison.reading import get_change_reader, write_message
+from memoryhub.engines.local.comparison.ties import is_unreal
+from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.types import (
+    ClaimCandidate,
+    ClaimComparison,
+    ClaimVerdict,
+    HeldClaim,
+    ToldMessage,
+)
+
+# From this sum on a message ends a claim unasked: of the logarithm of how much likelier than not it
+# does, and of how likely the claim that it makes does by itself, which weighs four times as much;
+# from a higher one also where it says that something stays. A person is asked from this logarithm.
+_ENDS, _ENDS_BESIDE_WHAT_STAYS = 5.5, 7.0
+_WEIGHT_OF_CLAIM = 4.0
+_LEAST, _PROBABLY = 1.0, 2.0
+# So many claims held are read beside a message, those that resemble it most.
+_MOST_READ = 12
+# Who goes elsewhere to hear it may like it as before.
+_LIKES = re.compile(
+    r"\b(?:likes?|loves?|enjoys?|prefers?|fond|fan|hates?)\b|喜欢|欢喜|热爱|[最很]爱|讨厌"
+)
+_AGE = re.compile(
+    r"\b(?:is|turned|aged?) (?:now |nearly )?\d{1,2}(?: years|\W*$)|\byears old\b"
+    r"|[\d一二两三四五六七八九十]岁"
+)
+_TELLS_AGE = re.compile(
+    r"(?<!\d)\d{1,2}(?! ?\w*[万千百%])(?=\W|$)|\bturn(?:s|ed|ing)?\b|\bbirthday\b|\byears? old\b"
+    r"|岁|生日|满\w",
+    re.I,
+)
+_UNCHANGED_ZH = re.compile(r"(?P<what>[\u4e00-\u9fff]{2,4}?)(?:还是)?没(?:涨|降|变|换|动|改)")
+_PARTS = re.compile(r"[,;，；](?!\d)")
+_DAYS = re.compile(
+    r"\b(?:mon|tue|wed|thu|fri|sat|sun)(?=(?:s|nes|rs|ur)?(?:days?)?\b)"
+    r"|(?<=[周期拜])[一二三四五六日天]",
+    re.I,
+)
+
+
+# How likely a candidate is to end a claim, by their handles.
+Chances = dict[tuple[str, str], float]
+
+
+def end_by_messages(
+    comparison: ClaimComparison, found: Sequence[ClaimVerdict], chances: Chances
+) -> list[ClaimVerdict]:
+    """What messages end of the claims offered, beside what was `found` of theirs. Each ending rests
+    on the claim of the message that speaks for it most."""
+    held: dict[str, HeldClaim | ClaimCandidate] = {c.handle: c for c in comparison.held}
+    held |= {c.handle: c for c in comparison.candidates}
+    aliases = (comparison.subject, *comparison.aliases)
+    settled = {each.target for each in found if each.sure}
+    more = list[ClaimVerdict]()
+    for message, told in _list_messages(comparison.candidates):
+        near = _find_nearest(message, told, held)
+        read = get_change_reader().score_texts(
+            write_message(message, told[0].speaker), [held[handle].text for handle in near]
+        )
+        ranked = sorted(zip(read, near, strict=True), reverse=True)
+        is_asked = any(
+            not each.sure for each in found if each.candidate in {c.handle for c in told}
+        )
+        for odds, handle in ranked:
+            if odds < _LEAST or handle in settled or _leaves_value(message, held[handle]):
+                continue
+            verdict = _rest_on_claim(told, handle, held[handle], odds, chances, aliases)
+            if verdict is None or (is_asked and not verdict.sure):
+                continue
+            is_asked = is_asked or not verdict.sure
+            settled.add(handle)
+            more.append(verdict)
+    return more
+
+
+def _list_messages(
+    candidates: Sequence[ClaimCandidate],
+) -> Iterator[tuple[ToldMessage, list[ClaimCandidate]]]:
+    """What was told to an assistant, with the claims that were read of it."""
+    assisted = (c for c in candidates if c.assisted and not c.is_wish and c.message is not None)
+    for (message, _), told in groupby(assisted, key=lambda c: (c.message, c.said_at)):
+        assert message is not None
+        yield message, list(told)
+
+
+def _find_nearest(
+    message: ToldMessage,
+    told: Sequence[ClaimCandidate],
+    held: Mapping[str, HeldClaim | ClaimCandidate],
+) -> list[str]:
+    """Of the claims that hold or are planned, were offered and told before, those that resemble the
+    message or a claim of it most."""
+    language, words = detect_language(message.text), describe_meaning(message.text, ()).grams
+    likeness = dict[str, float]()
+    for each in told:
+        similar = each.similar or (None,) * len(each.offered)
+        for handle, cosine in zip(each.offered, similar, strict=True):
+            likeness[handle] = max(cosine or 0.0, likeness.get(handle, 0.0))
+    for handle, cosine in likeness.items():
+        grams = describe_meaning(held[handle].text, (held[handle].owner,)).grams
+        likeness[handle] = cosine + len(grams & words) / max(1, len(grams))
+    near = sorted(likeness, key=lambda handle: -likeness[handle])
+    return [
+        handle
+        for handle in near
+        if held[handle].polarity in ("holds", "planned")
+        and detect_language(held[handle].text) == language
+        and not _is_told_now(held[handle], told[0])
+    ][:_MOST_READ]
+
+
+def _is_told_now(old: HeldClaim | ClaimCandidate, new: ClaimCandidate) -> bool:
+    """Whether it was read of the same message."""
+    return old.said_at == new.said_at
+
+
+def _leaves_value(message: ToldMessage, old: HeldClaim | ClaimCandidate) -> bool:
+    """Whether a message has all numbers and days of a claim: "Sundays and Mondays" of what is
+    closed on Mondays, "ext 4410" of who has that extension; says nothing of somebody's age; or says
+    that what the claim speaks of is as it was: 封面没涨."""
+    if _AGE.search(old.text) and not _TELLS_AGE.search(message.text):
+        return True
+    if (same := _UNCHANGED_ZH.search(message.text)) and same["what"] in old.text:
+        return True
+    for find in (_find_numbers, _find_days):
+        values = find(old.text)
+        if values and values <= find(message.text):
+            return True
+    return False
+
+
+def _find_numbers(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\d+(?:[.:]\d+)*", text))
+
+
+def _find_days(text: str) -> frozenset[str]:
+    return frozenset(found[0].casefold() for found in _DAYS.finditer(text))
+
+
+def _rest_on_claim(
+    told: Sequence[ClaimCandidate],
+    handle: str,
+    old: HeldClaim | ClaimCandidate,
+    odds: float,
+    chances: Chances,
+    aliases: Collection[str],
+) -> ClaimVerdict | None:
+    """The verdict, of the claim that ends the older one likeliest by itself; None if none may."""
+    lasting = detect_language(old.text) == "zh" or begins_something(old.text)
+    able = [
+        each
+        for each in told
+        if may_end(each, old, aliases, likely=lasting)
+        and not is_of_relative(each, old)
+        and not is_of_neighbour(each, old)
+        and not is_unreal(each.text)
+        and (each.polarity != "planned" or old.polarity == "planned")
+    ]
+    if not able:
+        return None
+    read = {each.handle: get_change_reader().score_texts(each.text, [old.text])[0] for each in able}
+    best = max(able, key=lambda each: read[each.handle])
+    chance = max(chances.get((each.handle, handle), 0.0) for each in able)
+    askable = may_contradict(view_claim(best, aliases), view_claim(old, aliases), aliases)
+    sure = _is_sure(best, old, odds, chance)
+    if not sure and (odds < _PROBABLY or not askable):
+        return None
+    same = view_claim(best, aliases).person == view_claim(old, aliases).person
+    # What takes the place of the older claim has to end it by itself as well.
+    holds = best.polarity not in ("ended", "denied")
+    replaces = holds and same and read[best.handle] > 0
+    return ClaimVerdict(
+        best.handle,
+        "contradict" if replaces else "deny",
+        handle,
+        reason=f"{1 / (1 + math.exp(-odds)):.0%} that its message ends it".replace("%", " %"),
+        sure=sure,
+    )
+
+
+def _is_sure(
+    new: ClaimCandidate, old: HeldClaim | ClaimCandidate, odds: float, chance: float
+) -> bool:
+    """Whether nobody need be asked. Of what tells several things one may be over and the others
+    not, and what stays may be what is asked about."""
+    assert new.message is not None
+    if len(_PARTS.findall(old.text)) > 1:
+        return False
+    if _LIKES.search(old.text) and new.polarity not in ("ended", "denied"):
+        return False
+    stays = find_cues(new.message.text) & {"still", "once"}
+    bar = _ENDS_BESIDE_WHAT_STAYS if stays else _ENDS
+    return odds + _WEIGHT_OF_CLAIM * chance >= bar
