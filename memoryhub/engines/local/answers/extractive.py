@@ -615,7 +615,8 @@ def _answer_with_yes(
     said_plainly = not (_HEDGE.search(best.text) or GONE.search(best.text))
     plain = said_plainly and not _HEDGE.search(asked.text.rstrip("?？ "))
     plain = plain and not _speaks_against(asked.text, best.text)
-    had = not _ASKS_HAVING.search(asked.text) or _HAVING.search(best.text)
+    told_over = quotes[best.quote].tells_end  # a bike that was stolen is none any more
+    had = not _ASKS_HAVING.search(asked.text) or (_HAVING.search(best.text) and not told_over)
     if not (whose and plain and had and best.coverage >= _ALL):
         return None
     changed = quotes[best.quote].replaced or quotes[best.quote].tells_end

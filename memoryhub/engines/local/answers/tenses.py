@@ -28,8 +28,9 @@ LONG_AGO = datetime.min.replace(tzinfo=UTC)
 NAME_INSIDE = re.compile(r"(?<=[\w,;:'’] )[A-Z][a-z][\w'’-]*")
 GONE = re.compile(
     r"\b(?:died|dead|put down|put to sleep|passed away|ran away|gone|sold|moved out|left|divorced"
-    r"|broke up|split up|given away|gave away|rehome\w*|(?:get|got) rid of|lost|goodbye to)\b"
-    r"|去世|过世|死了|走了|没了|丢了|卖了|卖掉|送人|分手|离婚|搬走|坏了",
+    r"|broke up|split up|given away|gave away|rehome\w*|(?:get|got) rid of|lost|goodbye to"
+    r"|stolen|nicked|scrapped|written off)\b"
+    r"|被偷|去世|过世|死了|走了|没了|丢了|卖了|卖掉|送人|分手|离婚|搬走|坏了",
     re.I,
 )
 # That somebody no longer does or has something.
