@@ -144,6 +144,10 @@ def test_every_reason_of_a_change_is_said_in_the_readers_language() -> None:
             "可能与已有记录矛盾（93 % 确定说的是同一件事，91 % 确定新的结束旧的；"
             "支持的话：“now”；反对的话：“also”）",
         ),
+        (
+            "may contradict what is held (91 % that its message ends it)",
+            "可能与已有记录矛盾（91 % 确定整条消息结束了旧的）",
+        ),
         ("100% of what Ana wrote", "100% of what Ana wrote"),
         ("", ""),
     ],

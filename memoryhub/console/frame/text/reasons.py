@@ -168,7 +168,7 @@ _SHAPES = (
     ),
     # How sure the rules of claims are, and by which words.
     (
-        re.compile(r"(?P<why>[^()]+) \((?P<sure>\d+ % about the same.+)\)"),
+        re.compile(r"(?P<why>[^()]+) \((?P<sure>\d+ % (?:about the same|that its message).+)\)"),
         _("%(why)s (%(sure)s)"),
     ),
     (
@@ -185,6 +185,10 @@ _SHAPES = (
             "%(same)s %% sure that both are about the same thing, "
             "%(ends)s %% that the new one ends the old one"
         ),
+    ),
+    (
+        re.compile(r"(?P<ends>\d+) % that its message ends it"),
+        _("%(ends)s %% sure that the message as a whole ends the old one"),
     ),
     (re.compile(r"(?P<why>[^()]+) \((?P<told>.+)\)"), _("%(why)s (%(told)s)")),
 )
