@@ -278,3 +278,30 @@ def test_what_a_search_takes_for_near_and_no_more_answers_where_it_is_read_as_an
     pills = hold("Noor takes naproxen now.", bears=False)
     for unknown in ("what car have i got", "what is my wifi password", "which bank am i with"):
         assert ask(unknown, pills, shelter).abstained
+
+
+FLATMATES = (
+    hold("Mr Bassi is Noor's landlord.", owner="Mr Bassi", days=60),
+    hold("Noor is after a new flatmate.", days=40),
+    hold("Noor's new flatmate is called Petra.", days=50),
+    hold("Jo is Noor's flatmate.", owner="Jo", until=AT + timedelta(days=50)),
+)
+
+
+def test_who_lets_a_flat_is_not_whom_one_lives_with() -> None:
+    assert ask("who do i live with", *FLATMATES[:3]).text == (
+        "“Noor's new flatmate is called Petra.” (July 2024)"
+    )
+
+
+@pytest.mark.parametrize(
+    "question", ["who was my flatmate before", "who was my flatmate before Petra"]
+)
+def test_who_was_somebody_before_another_is_the_one_before(question: str) -> None:
+    assert ask(question, *FLATMATES).text == "Jo"
+
+
+def test_what_was_stolen_is_had_no_more() -> None:
+    stolen = hold("Noor's bike got nicked from outside the library.", tells_end=True)
+    assert ask("do i have a bike", stolen).text == f"“{stolen.text}” (May 2024)"
+    assert ask("do i have a bike", hold("Noor has a bike.")).text.startswith("Yes: ")

@@ -176,6 +176,7 @@ _STILL_CHARACTERS = frozenset("我俺他她你的还在吗么嘛有去是了现�
 _ASKS_CODE_ZH = re.compile("手机号|电话|号码|邮箱|微信|密码|车牌|账[号户]|卡号|QQ")
 _CODE = re.compile(r"[A-Za-z0-9@._-]{4,}")
 _ASKS_WHOSE_ZH = re.compile("谁|哪个|哪些人|什么人|家里")
+_BEFORE_WHOM = re.compile(r" before(?: [\w'’.-]+){1,2}(?=\W*$)", re.I)
 # "Ana's mum" is called by no name.
 _OWNER_OF_NO_NAME = re.compile(r"['’]|的")
 _COUNTS_KIN = re.compile(
@@ -229,7 +230,10 @@ def _answer_simplified(question: str, quotes: Sequence[Quote], subject: str) -> 
     if kind and not kind.beside and (told := _list_kind(asked, kind, near, language)):
         return told
     wanted = find_asked_identity(question)
-    owners = asked.people or ((subject,) if subject and is_about_relative(question) else ())
+    people = asked.people
+    if wanted and wanted.role:  # "my boss before Mr Lee" is nobody of Mr Lee's
+        people = parse_question(_BEFORE_WHOM.sub("", question), told_near, subject).people
+    owners = people or ((subject,) if subject and is_about_relative(question) else ())
     if wanted and (
         named := answer_with_identity(
             wanted, owners, subject, told_near, language, find_asked_tense(question)
@@ -367,6 +371,9 @@ def _answer_with_likeliest(
     telling = [e for e in telling if not _tells_of_another_relative(asked, e[1], quotes)]
     if asked.relative and asks_measure(asked.text):
         telling = [e for e in telling if _tells_of_relative(asked.relative, e[1], quotes)]
+    if language == "en":
+        least = _KIND_SHARE * decider.get_bar(language)
+        telling = _prefer_companions(asked, telling, quotes, least)
     telling = leave_out_present(asked, telling, quotes)
     if is_present_alone(asked, telling, quotes, decider.get_bar(language)):
         return GroundedAnswer(NOTHING_FOUND[language], quoted=True)
@@ -427,6 +434,19 @@ def _answer_with_likeliest(
     told = format_dated_quote(asked, first, quotes[first.quote], language, change=change)
     beside = [(format_dated_quote(asked, s, quotes[s.quote], language), s) for s in rest]
     return join_parts([(told, first), *beside], " ")
+
+
+def _prefer_companions(
+    asked: QuestionTerms, telling: Sequence[Weighed], quotes: Sequence[Quote], least: float
+) -> list[Weighed]:
+    """Of whom somebody lives with or is to marry only what tells that, where a fact of theirs does
+    so likely enough: a landlord is neither."""
+    kind = find_asked_kind(asked.text)
+    if kind is None or kind.of_others is None:
+        return [*telling]
+    own = [e for e in telling if tells_kind(kind, asked, quotes[e[1].quote])]
+    facts = [chance for chance, each in own if quotes[each.quote].owner and chance >= least]
+    return own if facts else [*telling]
 
 
 def _leave_out_unrelated(

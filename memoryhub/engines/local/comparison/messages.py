@@ -197,7 +197,7 @@ def _rest_on_claim(
         best.handle,
         "contradict" if replaces else "deny",
         handle,
-        reason=f"{100 / (1 + math.exp(-odds)):.0f} % that its message ends it",
+        reason=f"{min(99.0, 100 / (1 + math.exp(-odds))):.0f} % that its message ends it",
         sure=sure,
     )
 
