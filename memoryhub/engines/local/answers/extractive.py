@@ -440,13 +440,17 @@ def _prefer_companions(
     asked: QuestionTerms, telling: Sequence[Weighed], quotes: Sequence[Quote], least: float
 ) -> list[Weighed]:
     """Of whom somebody lives with or is to marry only what tells that, where a fact of theirs does
-    so likely enough: a landlord is neither."""
+    so likely enough, and each such fact as likely as the likeliest: a landlord is neither."""
     kind = find_asked_kind(asked.text)
     if kind is None or kind.of_others is None:
         return [*telling]
     own = [e for e in telling if tells_kind(kind, asked, quotes[e[1].quote])]
     facts = [chance for chance, each in own if quotes[each.quote].owner and chance >= least]
-    return own if facts else [*telling]
+    if not facts:
+        return [*telling]
+    best = max(facts)
+    raised = [(max(best, c) if c >= least and quotes[e.quote].owner else c, e) for c, e in own]
+    return sorted(raised, key=lambda each: -each[0])
 
 
 def _leave_out_unrelated(

@@ -17,10 +17,10 @@ _ENGLISH = compile_patterns(
     rf"(?i:\b{_OWN}(?:['’]s| is|:))\s(?P<name>[^\W\d_]{{2,20}}){_ENDS}",
     rf"(?i:\b(?:i['’]m|i am|user is|im) called)\s(?P<name>{_FULL_NAME})(?![\w'’])",
     rf"(?i:\b(?:call me|i go by|address me as))\s(?P<name>{_FULL_NAME})(?![\w'’])",
-    rf"(?i:^\W{{0,3}}(?:hi|hello|hey)(?: there| all)?[,!. ]{{1,3}}(?:i['’]m|i am"
+    rf"(?i:^\W{{0,3}}(?:hi|hello|hey)(?: there| all)?[,!. ]{{1,3}}(?:i['’]?m|i am"
     rf"|this is))\s(?P<name>{_FULL_NAME}){_ENDS}",
     # "quick intro: I'm Petra, vet nurse in Inverness".
-    rf"(?i:\bintro\w*\W{{1,3}}(?:i['’]m|i am|this is))\s(?P<name>{_FULL_NAME}){_ENDS}",
+    rf"(?i:\bintro\w*\W{{1,3}}(?:i['’]?m|i am|this is))\s(?P<name>{_FULL_NAME}){_ENDS}",
     # "I'm Tom, 52, electrician in Hull", "im jess, 23, ...", "Callum here, 41".
     rf"(?i:\b(?:i['’]?m|i am|this is))\s(?P<name>{_FULL_NAME}|[a-z]{{2,20}}),"
     r"\s(?=[1-9]\d(?:,|\.|!|$))",

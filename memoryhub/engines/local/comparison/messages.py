@@ -20,7 +20,7 @@ from memoryhub.engines.local.comparison.may_end import (
     may_end,
     view_claim,
 )
-from memoryhub.engines.local.comparison.pairs import describe_meaning, find_cues
+from memoryhub.engines.local.comparison.pairs import find_cues
 from memoryhub.engines.local.comparison.reading import get_change_reader, write_message
 from memoryhub.engines.local.comparison.ties import is_unreal
 from memoryhub.engines.local.language import detect_language
@@ -34,12 +34,12 @@ from memoryhub.engines.types import (
 
 # From this sum on a message ends a claim unasked: of the logarithm of how much likelier than not it
 # does, and of how likely the claim that it makes does by itself, which weighs four times as much;
-# from a higher one also where it says that something stays. A person is asked from this logarithm.
+# from a higher one also where it says that something stays. A person is asked from these two on.
 _ENDS, _ENDS_BESIDE_WHAT_STAYS = 5.5, 7.0
 _WEIGHT_OF_CLAIM = 4.0
-_LEAST, _PROBABLY = 1.0, 2.0
-# So many claims held are read beside a message, those that resemble it most.
-_MOST_READ = 12
+_LEAST, _PROBABLY, _NOT_UNLIKELY = 1.0, 2.0, 0.3
+# No message ends what none of its claims is as likely to end, and no more claims held are read.
+_LEAST_CHANCE, _MOST_READ = 0.12, 8
 # Who goes elsewhere to hear it may like it as before.
 _LIKES = re.compile(
     r"\b(?:likes?|loves?|enjoys?|prefers?|fond|fan|hates?)\b|喜欢|欢喜|热爱|[最很]爱|讨厌"
@@ -77,7 +77,7 @@ def end_by_messages(
     settled = {each.target for each in found if each.sure}
     more = list[ClaimVerdict]()
     for message, told in _list_messages(comparison.candidates):
-        near = _find_nearest(message, told, held)
+        near = [h for h in _select_endable(told, held, chances) if h not in settled]
         read = get_change_reader().score_texts(
             write_message(message, told[0].speaker), [held[handle].text for handle in near]
         )
@@ -86,7 +86,7 @@ def end_by_messages(
             not each.sure for each in found if each.candidate in {c.handle for c in told}
         )
         for odds, handle in ranked:
-            if odds < _LEAST or handle in settled or _leaves_value(message, held[handle]):
+            if odds < _LEAST or _leaves_value(message, held[handle]):
                 continue
             verdict = _rest_on_claim(told, handle, held[handle], odds, chances, aliases)
             if verdict is None or (is_asked and not verdict.sure):
@@ -107,29 +107,23 @@ def _list_messages(
         yield message, list(told)
 
 
-def _find_nearest(
-    message: ToldMessage,
+def _select_endable(
     told: Sequence[ClaimCandidate],
     held: Mapping[str, HeldClaim | ClaimCandidate],
+    chances: Chances,
 ) -> list[str]:
-    """Of the claims that hold or are planned, were offered and told before, those that resemble the
-    message or a claim of it most."""
-    language, words = detect_language(message.text), describe_meaning(message.text, ()).grams
-    likeness = dict[str, float]()
-    for each in told:
-        similar = each.similar or (None,) * len(each.offered)
-        for handle, cosine in zip(each.offered, similar, strict=True):
-            likeness[handle] = max(cosine or 0.0, likeness.get(handle, 0.0))
-    for handle, cosine in likeness.items():
-        grams = describe_meaning(held[handle].text, (held[handle].owner,)).grams
-        likeness[handle] = cosine + len(grams & words) / max(1, len(grams))
-    near = sorted(likeness, key=lambda handle: -likeness[handle])
+    """Of the claims that hold or are planned and were told before, those that a claim of the
+    message is likely enough to end for the message to make a difference, the likeliest first."""
+    own = {each.handle for each in told}
+    likely = dict[str, float]()
+    for (handle, target), chance in chances.items():
+        if handle in own and chance >= _LEAST_CHANCE:
+            likely[target] = max(chance, likely.get(target, 0.0))
+    near = sorted(likely, key=lambda target: -likely[target])
     return [
-        handle
-        for handle in near
-        if held[handle].polarity in ("holds", "planned")
-        and detect_language(held[handle].text) == language
-        and not _is_told_now(held[handle], told[0])
+        target
+        for target in near
+        if held[target].polarity in ("holds", "planned") and not _is_told_now(held[target], told[0])
     ][:_MOST_READ]
 
 
@@ -187,7 +181,7 @@ def _rest_on_claim(
     chance = max(chances.get((each.handle, handle), 0.0) for each in able)
     askable = may_contradict(view_claim(best, aliases), view_claim(old, aliases), aliases)
     sure = _is_sure(best, old, odds, chance)
-    if not sure and (odds < _PROBABLY or not askable):
+    if not sure and not (askable and odds >= _PROBABLY and chance >= _NOT_UNLIKELY):
         return None
     same = view_claim(best, aliases).person == view_claim(old, aliases).person
     # What takes the place of the older claim has to end it by itself as well.
