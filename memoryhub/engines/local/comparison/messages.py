@@ -34,7 +34,7 @@ from memoryhub.engines.types import (
 
 # From this sum on a message ends a claim unasked: of the logarithm of how much likelier than not it
 # does, and of how likely the claim that it makes does by itself, which weighs four times as much;
-# from a higher one also where it says that something stays. A person is asked from these two on.
+# from a higher one also where it says that something stays. A person is asked from these on.
 _ENDS, _ENDS_BESIDE_WHAT_STAYS = 5.5, 7.0
 _WEIGHT_OF_CLAIM = 4.0
 _LEAST, _PROBABLY, _NOT_UNLIKELY = 1.0, 2.0, 0.3
@@ -181,7 +181,9 @@ def _rest_on_claim(
     chance = max(chances.get((each.handle, handle), 0.0) for each in able)
     askable = may_contradict(view_claim(best, aliases), view_claim(old, aliases), aliases)
     sure = _is_sure(best, old, odds, chance)
-    if not sure and not (askable and odds >= _PROBABLY and chance >= _NOT_UNLIKELY):
+    # Of Chinese that its claims hardly bear out next to nothing was worth a person's minute.
+    borne_out = chance >= _NOT_UNLIKELY or detect_language(old.text) != "zh"
+    if not sure and not (askable and borne_out and odds >= _PROBABLY):
         return None
     same = view_claim(best, aliases).person == view_claim(old, aliases).person
     # What takes the place of the older claim has to end it by itself as well.
