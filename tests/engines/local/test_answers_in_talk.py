@@ -305,3 +305,9 @@ def test_what_was_stolen_is_had_no_more() -> None:
     stolen = hold("Noor's bike got nicked from outside the library.", tells_end=True)
     assert ask("do i have a bike", stolen).text == f"“{stolen.text}” (May 2024)"
     assert ask("do i have a bike", hold("Noor has a bike.")).text.startswith("Yes: ")
+
+
+def test_ones_own_name_is_what_one_said_and_nobody_elses() -> None:
+    told = say("hi, im Noor, im cooking for two"), hold("Noor's dentist is Dr Osei now.", days=9)
+    assert ask("what's my name", *told).text == "Noor"
+    assert ask("what's my name", told[1]).abstained

@@ -158,12 +158,23 @@ def test_a_list_that_begins_like_an_order_answers_what_was_asked() -> None:
             f"{SPEAKER}'s boss quit.",
         ),
         ("My manager left. It's Tom Baker now.", f"{SPEAKER}'s manager is Tom Baker now.", None),
+        (
+            "the old landlord sold up, the new one is a Mrs Vance. a note for her please",
+            f"{SPEAKER}'s landlord is Mrs Vance now.",
+            None,
+        ),
+        (
+            "the old dentist retired, the new one is Dr Osei",
+            f"{SPEAKER}'s dentist is Dr Osei now.",
+            f"{SPEAKER}'s old dentist retired.",
+        ),
     ],
 )
 def test_who_follows_somebody_holds_now(text: str, told: str, over: str | None) -> None:
     facts = {fact.text: fact for fact in tell(text)}
     assert facts[told].polarity == "holds"
     assert facts[told].predicate_key == ""
+    assert not [each for each in facts if "new one" in each]
     assert over is None or facts[over].polarity == "ended"
 
 

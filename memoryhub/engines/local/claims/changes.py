@@ -72,20 +72,23 @@ _GOES = (
     r"|moved (?:on|away|back)|moving (?:on|away)|dropped out)\b"
 )
 _LEAVES = re.compile(
-    rf"\b(?i:my|our|the) (?P<role>[a-z]+)\b[^.!?]*?{_GOES}"
+    rf"\b(?i:my|our|the) (?:old |last |former |previous )?(?P<role>[a-z]+)\b[^.!?]*?{_GOES}"
     rf"|\b(?P<doctor>Dr\.?) [A-Z][^.!?]*?{_GOES}"
 )
-# "My manager Priya left, now it's Tom", "My boss quit. Tom took over".
+_TITLED_NAME = rf"(?:(?:Mr|Mrs|Ms|Dr)\.? )?{_NAME}"
+# "My manager Priya left, now it's Tom", "My boss quit. Tom took over", "the old landlord sold up,
+# the new one is a Mrs Vance".
 _FOLLOWED = re.compile(
-    rf"(?:.*(?:,|;| and| so) )?(?P<how>(?:(?i:and |so |now |then )*(?i:it(?:['’]s| is))"
-    rf"(?: now)? (?P<now>{_NAME})|(?P<next>{_NAME}) (?:has )?(?:taken|took) over)"
+    rf"(?:.*(?:,|;| and| so) )?(?P<how>(?:(?i:and |so |now |then )*(?:(?i:it(?:['’]s| is))(?: now)?"
+    rf"|(?i:the new one(?:['’]s| is))(?: an?| called| named)?) (?P<now>{_TITLED_NAME})"
+    rf"|(?P<next>{_NAME}) (?:has )?(?:taken|took) over)"
     r"(?: now| instead| then)?)\W*$"
 )
 # "Dr Mistry is retiring. The new one is a young woman, Dr Osei".
 _NEW_ONE = re.compile(
     rf"{LEAD}(?i:(?:the|my|our) new one(?:['’]s| is| will be)) (?:(?i:called|named) "
-    r"|(?i:an?) [^.!?]{2,40}?,? (?:(?i:called|named) )?)?"
-    rf"(?P<name>(?:(?:Mr|Mrs|Ms|Dr)\.? )?{_NAME})(?=\W*$|[,.;!]| (?:and|so|from)\b)"
+    r"|(?i:an?) (?:[^.!?]{2,40}?,? )?(?:(?i:called|named) )?)?"
+    rf"(?P<name>{_TITLED_NAME})(?=\W*$|[,.;!]| (?:and|so|from)\b)"
 )
 # "We moved to Leeds, before that we were in Hull", "I'm at Aldi, before that I was at Lidl".
 _BEFORE_THAT = re.compile(

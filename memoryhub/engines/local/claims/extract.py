@@ -267,6 +267,8 @@ class _TurnReader:
         if fact.complement and fact.subject == self.turn.scene.speaker:
             # "Hi, I'm Ana Ferreira": who speaks is called so, and nothing else is told.
             says_nothing = says_nothing or fact.complement == self._introduced_name
+        # Whose successor "the new one" is has been read, or nobody knows.
+        says_nothing = says_nothing or fact.subject.casefold().endswith("new one")
         if fact.text not in self.told and not says_nothing:
             self.told.add(fact.text)
             self.facts.append(fact)
