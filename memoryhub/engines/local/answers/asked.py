@@ -123,9 +123,12 @@ _CHINESE_RELATIVE_OF = re.compile(
 
 
 _ROLE_WORDS = "|".join(sorted(PEOPLE | ANIMALS, key=lambda word: (-len(word), word)))
+# "Who was my flatmate before Petra".
+_BEFORE_WHOM = r" before(?: [\w'’.-]+){1,2}"
 _WHO_IS = re.compile(
     r"^\W*(?:(?:so|and|hey|ok|okay|remind me|again),? )*who(?: is|['’]?s| was) "
-    r"(?P<who>[\w'’.-]+(?: [\w'’.-]+){0,3}?)(?: before(?: [\w'’.-]+){1,2})?(?: again)?\W*$"
+    r"(?P<who>[\w'’.-]+(?: [\w'’.-]+){0,3}?)"
+    rf"(?:{_BEFORE_WHOM})?(?: again)?\W*$"
     r"|^\W*(?:谁是(?P<who_zh>[\w]{2,8})|(?P<zh_who>[\w]{2,8}?)(?:到底|究竟)?是谁(?:啊|呀|来着)?)\W*$",
     re.I,
 )
@@ -270,6 +273,22 @@ def asks_whether_still(question: str) -> bool:
 def asks_for_overview(question: str) -> bool:
     """Whether it is after all that is known of somebody: "what do you know about me"."""
     return len(question) <= _MOST_CHARACTERS and bool(_OVERVIEW.search(question))
+
+
+def drop_whom_before(question: str) -> str:
+    """The question without the one who came after: of nobody else is "my boss before Mr Lee"."""
+    return re.sub(rf"{_BEFORE_WHOM}(?=\W*$)", "", question, flags=re.I)
+
+
+_ASKS_OWN_NAME = re.compile(
+    r"^\W*(?:what(?: is|['’]?s)|tell me|do you (?:know|remember)) my (?:first |full )?name\W*$"
+    r"|^\W*who am i\W*$|^\W*我叫什么(?:名字)?\W*$|^\W*我的?名字(?:是|叫)什么\W*$",
+    re.I,
+)
+
+
+def asks_own_name(question: str) -> bool:
+    return _ASKS_OWN_NAME.search(question) is not None
 
 
 def asks_yes_or_no(question: str) -> bool:

@@ -14,8 +14,10 @@ from datetime import timedelta
 from memoryhub.engines.local.answers.asked import (
     asks_for_overview,
     asks_measure,
+    asks_own_name,
     asks_whether_still,
     asks_yes_or_no,
+    drop_whom_before,
     find_asked_identity,
     find_asked_tense,
     find_value_kind,
@@ -60,6 +62,7 @@ from memoryhub.engines.local.answers.identities import (
     list_relatives,
     names_anybody,
     names_relative,
+    quote_introduction,
     tells_of_animal,
 )
 from memoryhub.engines.local.answers.kinds import AskedKind, find_asked_kind
@@ -104,7 +107,6 @@ from memoryhub.engines.local.answers.tenses import (
 )
 from memoryhub.engines.local.answers.told_changes import ToldChange, find_change
 from memoryhub.engines.local.answers.typos import correct_typos
-from memoryhub.engines.local.attribution.own_names import find_introduced_name
 from memoryhub.engines.local.chinese.subjects import has_role, is_kin
 from memoryhub.engines.local.chinese.traditional import (
     fold_traditional,
@@ -177,12 +179,6 @@ _STILL_CHARACTERS = frozenset("我俺他她你的还在吗么嘛有去是了现�
 _ASKS_CODE_ZH = re.compile("手机号|电话|号码|邮箱|微信|密码|车牌|账[号户]|卡号|QQ")
 _CODE = re.compile(r"[A-Za-z0-9@._-]{4,}")
 _ASKS_WHOSE_ZH = re.compile("谁|哪个|哪些人|什么人|家里")
-_ASKS_OWN_NAME = re.compile(
-    r"^\W*(?:what(?: is|['’]?s)|tell me|do you (?:know|remember)) my (?:first |full )?name\W*$"
-    r"|^\W*who am i\W*$|^\W*我叫什么(?:名字)?\W*$|^\W*我的?名字(?:是|叫)什么\W*$",
-    re.I,
-)
-_BEFORE_WHOM = re.compile(r" before(?: [\w'’.-]+){1,2}(?=\W*$)", re.I)
 # "Ana's mum" is called by no name.
 _OWNER_OF_NO_NAME = re.compile(r"['’]|的")
 _COUNTS_KIN = re.compile(
@@ -235,13 +231,13 @@ def _answer_simplified(question: str, quotes: Sequence[Quote], subject: str) -> 
     kind = None if assisted else find_asked_kind(question)
     if kind and not kind.beside and (told := _list_kind(asked, kind, near, language)):
         return told
-    if _ASKS_OWN_NAME.search(question) and not is_stated(asked, told_near):
+    if asks_own_name(question) and not is_stated(asked, told_near):
         # Whoever else has a name is not the one who asks.
-        return _quote_introduction(near) or GroundedAnswer(NOTHING_FOUND[language], quoted=True)
+        return quote_introduction(near) or GroundedAnswer(NOTHING_FOUND[language], quoted=True)
     wanted = find_asked_identity(question)
     people = asked.people
     if wanted and wanted.role:  # "my boss before Mr Lee" is nobody of Mr Lee's
-        people = parse_question(_BEFORE_WHOM.sub("", question), told_near, subject).people
+        people = parse_question(drop_whom_before(question), told_near, subject).people
     owners = people or ((subject,) if subject and is_about_relative(question) else ())
     if wanted and (
         named := answer_with_identity(
@@ -284,17 +280,6 @@ def _answer_simplified(question: str, quotes: Sequence[Quote], subject: str) -> 
     else:
         made = _answer_with_phrases(asked, sentences, quotes) if language == "en" else None
     return made or _answer_with_quotes(asked, sentences, quotes)
-
-
-def _quote_introduction(quotes: Sequence[Quote]) -> GroundedAnswer | None:
-    """The words in which somebody last said what they are called; None where nobody did."""
-    said = [(q.said_at or LONG_AGO, at) for at, q in enumerate(quotes) if not q.owner]
-    for _, at in sorted(said, reverse=True):
-        if name := find_introduced_name(quotes[at].text):
-            start = quotes[at].text.casefold().index(name.casefold())
-            phrase = Phrase(at, start, start + len(name), name, 0.0)
-            return join_parts([(name, phrase)], "")
-    return None
 
 
 def _list_claims(asked: QuestionTerms, quotes: Sequence[Quote]) -> GroundedAnswer | None:

@@ -12,6 +12,7 @@ from memoryhub.engines.local.answers.phrases import Phrase
 from memoryhub.engines.local.answers.quoting import NOTHING_FOUND, USED_TO, join_parts
 from memoryhub.engines.local.answers.relatives import KIN_WORDS, are_one_relative
 from memoryhub.engines.local.answers.tenses import LONG_AGO, NAME_INSIDE
+from memoryhub.engines.local.attribution.own_names import find_introduced_name
 from memoryhub.engines.local.language import LanguageCode
 from memoryhub.engines.local.wordlists import ANIMALS, split_words
 from memoryhub.engines.types import GroundedAnswer, Quote
@@ -188,3 +189,14 @@ def names_relative(text: str, role: str, question: str, names: Collection[str]) 
 def names_anybody(text: str, names: Collection[str]) -> bool:
     named = set(NAME_INSIDE.findall(text)) - _DAYS_AND_MONTHS
     return bool(named) or any(mentions_name(text, name) for name in names)
+
+
+def quote_introduction(quotes: Sequence[Quote]) -> GroundedAnswer | None:
+    """The words in which somebody last said what they are called; None where nobody did."""
+    said = [(q.said_at or LONG_AGO, at) for at, q in enumerate(quotes) if not q.owner]
+    for _, at in sorted(said, reverse=True):
+        if name := find_introduced_name(quotes[at].text):
+            start = quotes[at].text.casefold().index(name.casefold())
+            phrase = Phrase(at, start, start + len(name), name, 0.0)
+            return join_parts([(name, phrase)], "")
+    return None

@@ -20,7 +20,7 @@ from memoryhub.engines.local.comparison.may_end import (
     may_end,
     view_claim,
 )
-from memoryhub.engines.local.comparison.pairs import find_cues
+from memoryhub.engines.local.comparison.pairs import describe_meaning, find_cues
 from memoryhub.engines.local.comparison.reading import get_change_reader, write_message
 from memoryhub.engines.local.comparison.ties import is_unreal
 from memoryhub.engines.local.language import detect_language
@@ -44,10 +44,6 @@ _LEAST_CHANCE, _MOST_READ = 0.12, 8
 _LIKES = re.compile(
     r"\b(?:likes?|loves?|enjoys?|prefers?|fond|fan|hates?)\b|喜欢|欢喜|热爱|[最很]爱|讨厌"
 )
-_AGE = re.compile(
-    r"\b(?:is|turned|aged?) (?:now |nearly )?\d{1,2}(?: years|\W*$)|\byears old\b"
-    r"|[\d一二两三四五六七八九十]岁"
-)
 _TELLS_AGE = re.compile(
     r"(?<!\d)\d{1,2}(?! ?\w*[万千百%])(?=\W|$)|\bturn(?:s|ed|ing)?\b|\bbirthday\b|\byears? old\b"
     r"|岁|生日|满\w",
@@ -56,7 +52,7 @@ _TELLS_AGE = re.compile(
 _UNCHANGED_ZH = re.compile(r"(?P<what>[\u4e00-\u9fff]{2,4}?)(?:还是)?没(?:涨|降|变|换|动|改)")
 _PARTS = re.compile(r"[,;，；](?!\d)")
 _DAYS = re.compile(
-    r"\b(?:mon|tue|wed|thu|fri|sat|sun)(?=(?:s|nes|rs|ur)?(?:days?)?\b)"
+    r"\b(?:mon|tue|wed|thu|fri|sat(?=urday)|sun(?=day))(?=(?:s|nes|rs|ur)?(?:days?)?\b)"
     r"|(?<=[周期拜])[一二三四五六日天]",
     re.I,
 )
@@ -136,19 +132,14 @@ def _leaves_value(message: ToldMessage, old: HeldClaim | ClaimCandidate) -> bool
     """Whether a message has all numbers and days of a claim: "Sundays and Mondays" of what is
     closed on Mondays, "ext 4410" of who has that extension; says nothing of somebody's age; or says
     that what the claim speaks of is as it was: 封面没涨."""
-    if _AGE.search(old.text) and not _TELLS_AGE.search(message.text):
+    told, held = describe_meaning(message.text), describe_meaning(old.text, (old.owner,))
+    of_age = "age" in held.shapes or "岁" in old.text
+    if of_age and not _TELLS_AGE.search(message.text):
         return True
     if (same := _UNCHANGED_ZH.search(message.text)) and same["what"] in old.text:
         return True
-    for find in (_find_numbers, _find_days):
-        values = find(old.text)
-        if values and values <= find(message.text):
-            return True
-    return False
-
-
-def _find_numbers(text: str) -> frozenset[str]:
-    return frozenset(re.findall(r"\d+(?:[.:]\d+)*", text))
+    pairs = (held.numbers, told.numbers), (_find_days(old.text), _find_days(message.text))
+    return any(values and values <= said for values, said in pairs)
 
 
 def _find_days(text: str) -> frozenset[str]:
@@ -176,16 +167,19 @@ def _rest_on_claim(
     ]
     if not able:
         return None
+    chance = max(chances.get((each.handle, handle), 0.0) for each in able)
+    if odds < _PROBABLY and odds + _WEIGHT_OF_CLAIM * chance < _ENDS:
+        return None
     read = {each.handle: get_change_reader().score_texts(each.text, [old.text])[0] for each in able}
     best = max(able, key=lambda each: read[each.handle])
-    chance = max(chances.get((each.handle, handle), 0.0) for each in able)
-    askable = may_contradict(view_claim(best, aliases), view_claim(old, aliases), aliases)
-    sure = _is_sure(best, old, odds, chance)
+    new_view, old_view = view_claim(best, aliases), view_claim(old, aliases)
     # Of Chinese that its claims hardly bear out next to nothing was worth a person's minute.
     borne_out = chance >= _NOT_UNLIKELY or detect_language(old.text) != "zh"
-    if not sure and not (askable and borne_out and odds >= _PROBABLY):
+    askable = odds >= _PROBABLY and borne_out and may_contradict(new_view, old_view, aliases)
+    sure = _is_sure(best, old, odds, chance)
+    if not (sure or askable):
         return None
-    same = view_claim(best, aliases).person == view_claim(old, aliases).person
+    same = new_view.person == old_view.person
     # What takes the place of the older claim has to end it by itself as well.
     holds = best.polarity not in ("ended", "denied")
     replaces = holds and same and read[best.handle] > 0

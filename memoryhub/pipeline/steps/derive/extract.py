@@ -168,6 +168,7 @@ def _draft_pages(
     exchanges = [known.show(build_exchange(batch, page, handles)) for page in read]
     built = _construct_exchanges(batch, engine, exchanges)
     learned = _load_learned_predicates(batch, built)
+    messages = _quote_messages(batch) if engine.reads_by_rules else {}
     drafts = []
     for page, exchange, construction in zip(read, exchanges, built, strict=True):
         turns = batch.select_page_turns(page)
@@ -182,7 +183,9 @@ def _draft_pages(
                 page=page,
                 turns=turns,
                 construction=construction,
-                facts=_draft_facts(batch, construction, handles, known, build, made, related),
+                facts=_draft_facts(
+                    batch, construction, handles, known, build, made, related, messages
+                ),
                 wishes=_group_wishes_by_turn(construction, handles),
                 related=related,
             )
@@ -288,9 +291,11 @@ def _draft_facts(
     build: Callable[[FactCandidate, Turn], Fact],
     made: Mapping[str, Sequence[Span]],
     related: Sequence[UUID],
+    messages: Mapping[UUID, ToldMessage],
 ) -> list[FactDraft]:
     """`build` makes the row of a claim said in a turn. `made`: by handle, where in a text nobody
-    speaks for themselves. `related`: the earlier turns that the exchange bears on."""
+    speaks for themselves. `related`: the earlier turns that the exchange bears on. `messages`: by
+    turn, what is read in whole."""
     drafts = []
     assisted = batch.is_assisted
     for at, candidate in cap_candidates(built.facts, batch.policy.facts.most_per_exchange).items():
@@ -317,7 +322,7 @@ def _draft_facts(
                 withheld=candidate.withheld,
                 passed_on=_is_passed_on(candidate, handles),
                 said=_cut_said(candidate, handles),
-                message=_quote_message(batch, turn),
+                message=messages.get(turn.id),
                 quotation=_quote_own_sentences(candidate, handles),
                 assisted=assisted,
                 changes=None
@@ -370,18 +375,23 @@ def _cut_said(candidate: FactCandidate, handles: Mapping[str, TextWindow]) -> st
 
 
 _QUESTION = re.compile(r"[^.!?。！？\n]{2,200}[?？]")
+_ENDS_WITH_QUESTION = 400  # characters of a reply that are looked at for one
 _LONGEST_MESSAGE = 400  # characters: longer ones say more than can be read in one
 
 
-def _quote_message(batch: DialogueBatch, turn: Turn) -> ToldMessage | None:
-    """All that a turn says, with the question that an assistant put just before it."""
-    text = batch.mask_turn_text(turn).strip()
-    if not 0 < len(text) <= _LONGEST_MESSAGE:
-        return None
-    before = next((t for t in reversed([*batch.before, *batch.turns]) if t.seq < turn.seq), None)
-    asked = before is not None and before.role == "assistant"
-    questions = _QUESTION.findall(before.text) if before is not None and asked else [""]
-    return ToldMessage(text, questions[-1].strip() if questions else "")
+def _quote_messages(batch: DialogueBatch) -> dict[UUID, ToldMessage]:
+    """By turn, all that a person says to an assistant, with the question that it put just before.
+    Nothing among people, of whom no message is read in whole."""
+    if not batch.is_assisted:
+        return {}
+    found, asked = dict[UUID, ToldMessage](), ""
+    for turn in [*batch.before[-1:], *batch.turns]:
+        text = batch.mask_turn_text(turn).strip()
+        if 0 < len(text) <= _LONGEST_MESSAGE:
+            found[turn.id] = ToldMessage(text, asked)
+        questions = _QUESTION.findall(text[-_ENDS_WITH_QUESTION:])
+        asked = questions[-1].strip() if questions and turn.role == "assistant" else ""
+    return found
 
 
 def _find_named_entities(built: Extraction, text: str) -> list[str]:
