@@ -259,8 +259,8 @@ def _complete_short_answers(
 ) -> list[tuple[ParsedTurn, CompletedStatement]]:
     turns = [*([reading.question] if reading.question else []), *reading.turns]
     pairs = pairwise(turns)
-    made = ((b, complete_answer(a, b)) for a, b in pairs if a.scene.speaker != b.scene.speaker)
-    return [(turn, statement) for turn, statement in made if statement]
+    answers = [(a, b) for a, b in pairs if a.scene.speaker != b.scene.speaker]
+    return [(turn, told) for asked, turn in answers for told in complete_answer(asked, turn)]
 
 
 def _read_facts(reading: _ExchangeReading) -> None:
@@ -365,7 +365,7 @@ def _relocate_fact(
     moved = replace(fact, event=event, sources=(source,), correction=correction)
     moved = replace(moved, confidence=min(fact.confidence, 0.8))
     if not statement.denied:
-        return moved
+        return mark_ended(moved) if statement.over else moved
     return replace(moved, text=f"{fact.speaker} never said: {fact.text}", polarity="denied")
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from memoryhub.engines.local.claims.asked_after import NO, YES, tell_asked_after
 from memoryhub.engines.local.grammar.scene import ParsedTurn
 from memoryhub.engines.local.grammar.speech import is_question
 from memoryhub.engines.local.grammar.verbs import inflect_verb
@@ -18,18 +20,6 @@ from memoryhub.engines.local.wordlists import JOBS, PEOPLE, split_words
 if TYPE_CHECKING:
     from spacy.tokens import Span, Token
 
-_YES = re.compile(
-    r"^\W*(?:yes|yeah|yep|yup|sure|of course|indeed|absolutely|definitely|i do|i did|i am)\b"
-    r"[\s,.!-]*",
-    re.I,
-)
-_NO = re.compile(r"^\W*(?:no|nope|nah|not really)\b[\s,.!-]*", re.I)
-# It was so, and is no longer: "not any more", "nope, no longer".
-_NO_MORE = re.compile(
-    r"^\W*(?:(?:no|nope|nah|well)\b[\s,.!-]*)?(?:not any ?more|no longer|no more|not since)\b"
-    r"[\s,.!-]*",
-    re.I,
-)
 _LEADING_FILLER = re.compile(
     r"^\W*(?:(?:well|oh|hmm|um|just|mostly|mainly|probably|actually)\b[\s,.!-]*)+", re.I
 )
@@ -44,46 +34,99 @@ _APPROXIMATELY = re.compile(
 )
 _SUBJECTS = ("nsubj", "nsubjpass")
 _WH_TAGS = ("WP", "WRB", "WDT", "WP$")
-_UNSURE_WORDS = ("or", "not", "n't", "never", "if")
-_MAX_TOKENS = 12  # tokens of an answer that is no sentence
+# Tokens of an answer, of one to what is asked after, and of a mere yes or no.
+_MAX_TOKENS, _MAX_TOKENS_OF_NEWS, _MOST_OF_YES = 14, 24, 4
+_DIVIDERS = (",", ";", "-", "–", "—")
+_FACES = re.compile(r"[:;=]['’-]?[()DPp/|\[\]]+|<3|\b(?:lol|ha(?:ha)+h?|x{2,})\b", re.I)
+# What tells when, where or whom beside what is asked, and is not what is asked.
+_BESIDE = re.compile(
+    r"(?:in|on|at|to|from|since|for|with|by|last|this|next|yesterday|today|tomorrow|before|after"
+    r"|until|till|near|about a|(?:a|an|\w+) (?:few )?(?:days?|weeks?|months?|years?) ago)\b",
+    re.I,
+)
+_THE_SAME = re.compile(r"(?:the |all )?same\b", re.I)
+_ENDS_SENTENCE = re.compile(r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)[.!?…]\s+|\n+")
 
 
 class CompletedStatement(NamedTuple):
     """A statement by the answering speaker, and the characters of the answer in the turn.
 
-    `denied`: the speaker says that they never said it.
+    `denied`: the speaker says that they never said it; `over`: it tells that something is over.
     """
 
     text: str
     start: int
     end: int
     denied: bool = False
+    over: bool = False
 
 
-def complete_answer(question: ParsedTurn, answer: ParsedTurn) -> CompletedStatement | None:
-    """The statement that a short answer makes, or None when it cannot be told."""
+def complete_answer(question: ParsedTurn, answer: ParsedTurn) -> list[CompletedStatement]:
+    """The statements that a short answer makes; none where it cannot be told."""
     asked = find_last_question(question)
-    said = next(iter(answer.iter_sentences()), None)
-    if asked is None or said is None or len(said[1]) > _MAX_TOKENS + 2 or is_question(said[1].text):
-        return None
-    offset, span = said
-    start, end = offset + span.start_char, offset + span.end_char
-    if told := _tell_asked_thing(asked, span):
+    said = [*islice(answer.iter_sentences(), 2)]
+    if asked is None or not said or is_question(said[0][1].text):
+        return []
+    text = _find_last_sentence(question.utterance.text)
+    if told := _complete_asked_after(text, *said[0]):
+        goes_on = len(said) > 1 and len(said[0][1]) <= _MOST_OF_YES
+        return told + (_complete_asked_after(text, *said[1]) if goes_on else [])
+    return _complete_value(asked, *said[0])
+
+
+def _complete_asked_after(asked: str, offset: int, answer: Span) -> list[CompletedStatement]:
+    if len(answer) > _MAX_TOKENS_OF_NEWS or is_question(answer.text):
+        return []
+    start = offset + answer.start_char
+    told = tell_asked_after(asked, answer)
+    return [CompletedStatement(t.text, start + t.start, start + t.end, over=t.over) for t in told]
+
+
+def _complete_value(asked: Span, offset: int, answer: Span) -> list[CompletedStatement]:
+    """What is given where a question leaves a place for it, or asks whether something is so."""
+    start, end = offset + answer.start_char, offset + answer.end_char
+    if len(answer) > _MAX_TOKENS:
+        return []
+    if told := _tell_asked_thing(asked, answer):
         text, length = told
-        return CompletedStatement(text, start, min(end, start + length))
-    if text := _tell_ended(asked, span):
-        return CompletedStatement(text, start, end)
-    fragment, yes = _extract_fragment(span)
-    if fragment and _is_sentence(span):
-        return None
+        return [CompletedStatement(text, start, min(end, start + length))]
+    value, clause = _part_clause(answer)
+    fragment, yes = _extract_fragment(value)
+    again = fragment.lower() == asked.root.lower_  # "Have you left?" – "left"
+    if fragment and _is_sentence(value) and not again:
+        return []
+    fragment, yes = ("", True) if again else (fragment, yes)
     text = _tell_any(asked, fragment) if yes is None else ""
     text = text or _build_statement(asked, fragment, yes)
-    return CompletedStatement(text, start, end) if text else None
+    if not text:
+        return []
+    if clause is None:
+        return [CompletedStatement(text, start, end)]
+    beside = offset + clause.start_char
+    return [
+        CompletedStatement(text, start, beside),
+        CompletedStatement(f"{clause.text.strip(' .!')}.", beside, end),
+    ]
+
+
+def _part_clause(answer: Span) -> tuple[Span, Span | None]:
+    """What is answered, and a clause told beside it: "a Polo, the Micra died"."""
+    at = next((t.i - answer.start for t in answer if t.text in _DIVIDERS), 0)
+    if not at or at + 2 >= len(answer) or any(t.pos_ in ("VERB", "AUX") for t in answer[:at]):
+        return answer, None
+    value, clause = answer[:at], answer[at + 1 :]
+    if YES.fullmatch(value.text) or NO.fullmatch(value.text) or not _has_subject(clause):
+        return answer, None
+    return value, clause
 
 
 def find_last_question(turn: ParsedTurn) -> Span | None:
     spans = [span for _, span in turn.iter_sentences() if is_question(span.text)]
     return spans[-1] if spans else None
+
+
+def _find_last_sentence(text: str) -> str:
+    return _ENDS_SENTENCE.split(text.strip())[-1]
 
 
 def _is_sentence(span: Span) -> bool:
@@ -99,10 +142,10 @@ def _extract_fragment(span: Span) -> tuple[str, bool | None]:
     """What is answered besides yes (True), no (False) or neither (None)."""
     text = span.text.strip()
     text = text if len(span) and span[0].pos_ == "PROPN" else text[:1].lower() + text[1:]
-    yes = True if _YES.match(text) else False if _NO.match(text) else None
-    for lead in (_YES, _NO, _LEADING_FILLER):
+    yes = True if YES.match(text) else False if NO.match(text) else None
+    for lead in (YES, NO, _LEADING_FILLER):
         text = lead.sub("", text)
-    return text.strip(" .!,…"), yes
+    return _FACES.sub("", text).strip(" .!,…"), yes
 
 
 def _build_statement(asked: Span, fragment: str, yes: bool | None) -> str:
@@ -113,34 +156,6 @@ def _build_statement(asked: Span, fragment: str, yes: bool | None) -> str:
     if (wh is not None and wh.i < root.i) or (root.lemma_ == "be" and wh is not None):
         return _complete_open_question(asked, wh, fragment) if fragment else ""
     return _complete_closed_question(root, fragment, yes)
-
-
-def _tell_ended(asked: Span, answer: Span) -> str:
-    """What is no longer so by a no to "still", or by "not any more", and what is said beside it:
-    ("Do you still have the van?", "no, sold it") → "I do not have the van any more."."""
-    root = asked.root
-    still = any(t.lower_ == "still" for t in asked)
-    over = _NO_MORE.match(answer.text) or (still and _NO.match(answer.text))
-    subject = next((t for t in root.children if t.dep_ in _SUBJECTS), None)
-    open_to_more = any(t.tag_ in _WH_TAGS or t.lower_ in _UNSURE_WORDS for t in asked)
-    if not over or subject is None or open_to_more:
-        return ""
-    yours = subject.lower_ == "you"
-    inside = {t.i for t in subject.subtree}
-    rest = [t for t in root.subtree if t.i > root.i and not t.is_punct and t.i not in inside]
-    rest = [t for t in rest if t.lower_ not in ("still", "any", "yet")]
-    unknown = not yours and subject.pos_ == "PRON"
-    if unknown or any(t.lower_ in _VAGUE_WORDS for t in rest) or (root.lemma_ == "be" and not rest):
-        return ""
-    tail = " ".join(_to_first_person(t) for t in rest)
-    who = "I" if yours else " ".join(_to_first_person(t) for t in subject.subtree)
-    verb = _negate_verb(root) if yours else _negate_for_other(root)
-    told = f"{who} {verb} {tail}".strip() + " any more."
-    beside = answer.text[over.end() :].strip(" .!,…") if "since" not in over[0].lower() else ""
-    if _has_subject(answer):
-        return f"{told} {beside}."
-    new = _replace_object(root, rest, beside) if yours and not _is_sentence(answer) else ""
-    return f"{told} I {_inflect_question_verb(root)} {new}." if new else told
 
 
 def _tell_any(asked: Span, fragment: str) -> str:
@@ -163,10 +178,10 @@ def _tell_asked_thing(asked: Span, answer: Span) -> tuple[str, int] | None:
     → "My mum is Sheila.", and how many characters of the answer tell it; or None."""
     wh = any(t.tag_ in _WH_TAGS for t in asked)
     thing = next((t for t in reversed([*asked]) if t.tag_ == "NN" and _is_asked_thing(t)), None)
-    if wh or thing is None or _NO.match(answer.text):
+    if wh or thing is None or NO.match(answer.text):
         return None
     text, begin = answer.text, 0
-    for lead in (_YES, _LEADING_FILLER):
+    for lead in (YES, _LEADING_FILLER):
         if match := lead.match(text, begin) if begin == 0 else lead.match(text[begin:]):
             begin += match.end()
     role = _find_role(thing)
@@ -216,31 +231,14 @@ def _has_subject(answer: Span) -> bool:
     return any(t.dep_ in _SUBJECTS for t in answer)
 
 
-def _replace_object(root: Token, rest: Sequence[Token], value: str) -> str:
-    """(live, "in Leeds", "York now") → "in York now"; "" where nothing is named instead."""
-    places = [c for c in root.children if c.dep_ == "prep" and c.i > root.i]
-    heads = [*root.children, *(c for place in places for c in place.children)]
-    thing = next((t for t in heads if t.dep_ in ("dobj", "pobj") and t in rest), None)
-    if thing is None or not re.match(r"[A-Z]|(?:the|an?|my|\d)\b", value):
-        return ""
-    inside = {t.i for t in thing.subtree}
-    before = [_to_first_person(t) for t in rest if t.i < thing.i and t.i not in inside]
-    return " ".join([*before, value])
-
-
-def _negate_for_other(root: Token) -> str:
-    being = [t.lower_ for t in root.children if t.dep_ in ("aux", "auxpass")]
-    if root.lemma_ == "be":
-        return f"{root.lower_} not"
-    if "is" in being or "are" in being:
-        return f"{'is' if 'is' in being else 'are'} not {root.text}"
-    return f"{'do' if 'do' in being else 'does'} not {root.lemma_}"
-
-
 def _complete_open_question(asked: Span, wh: Token, fragment: str) -> str:
     if wh.lower_ in ("why", "whose"):
         return ""
     root = asked.root
+    if wh.lower_ == "who" and wh.dep_ == "nsubj" and wh.head == root and root.lemma_ != "be":
+        return _complete_who(root, fragment)
+    if _THE_SAME.match(fragment):
+        return ""  # nothing is told of it
     subject = next((t for t in root.children if t.dep_ in _SUBJECTS and t != wh), None)
     yours = subject is not None and subject.lower_ == "you"
     if wh.lower_ == "how" and (yours or wh.head.lower_ == "old"):
@@ -254,6 +252,21 @@ def _complete_open_question(asked: Span, wh: Token, fragment: str) -> str:
     if subject is None or yours:
         return _complete_with_verb(root, wh, fragment)
     return _complete_about_other(root, subject, wh, fragment)
+
+
+def _complete_who(root: Token, fragment: str) -> str:
+    """("Who picks up Tim these days?", "My mum.") → "My mum picks up Tim."."""
+    rest = [t for t in root.subtree if t.i > root.i and not t.is_punct]
+    if root.lemma_ in ("want", "know", "care", "say") or any(
+        t.lower_ in _VAGUE_WORDS - {"you", "your", "me"} for t in rest
+    ):
+        return ""
+    tail = " ".join(_to_first_person(t) for t in _drop_now(rest))
+    return f"{fragment[:1].upper()}{fragment[1:]} {root.text} {tail}".strip() + "."
+
+
+def _drop_now(words: Sequence[Token]) -> list[Token]:
+    return [t for t in words if t.lower_ not in ("these", "days", "now") and t.norm_ != "anyway"]
 
 
 def _complete_about_other(root: Token, subject: Token, wh: Token, fragment: str) -> str:
@@ -309,7 +322,7 @@ def _complete_with_verb(root: Token, wh: Token, fragment: str) -> str:
     if subject is None or subject.lower_ != "you" or root.lemma_ == "do":
         return f"My job is {fragment}." if _asks_for_job(root) else ""
     rest = [t for t in root.subtree if t.i > root.i and not t.is_punct]
-    rest = [t for t in rest if t.lower_ not in ("these", "days") and t.norm_ != "anyway"]
+    rest = _drop_now(rest)
     if rest and rest[-1].lower_ == fragment.split()[0].lower():  # "move to?" – "To Oslo."
         rest.pop()
     tail = " ".join(_to_first_person(t) for t in rest if t.i != wh.i)
@@ -331,14 +344,17 @@ def _complete_closed_question(root: Token, fragment: str, yes: bool | None) -> s
     if subject.lower_ != "you":
         return _confirm_about_other(root, subject) if yes else ""
     thing = next((t for t in root.children if t.dep_ in ("dobj", "attr")), None)
-    inside = {t.i for t in thing.subtree} if thing is not None and fragment else set()
+    beside = _BESIDE.match(fragment) is not None
+    given = thing is not None and fragment and not beside
+    inside = {t.i for t in thing.subtree} if thing is not None and given else set()
     rest = [t for t in root.subtree if t.i > root.i and not t.is_punct and t.i not in inside]
     tail = " ".join(_to_first_person(t) for t in rest if t.lower_ not in ("any", "ever", "yet"))
     if any(t.lower_ in _VAGUE_WORDS for t in rest):
         return ""
     verb = _inflect_question_verb(root) if yes else _negate_verb(root)
-    extra = _replace_one(fragment, thing) if thing is not None else ""
-    return " ".join(f"I {verb} {extra} {tail}".split()) + "."
+    extra = _replace_one(fragment, thing) if thing is not None and given else ""
+    after = fragment if beside and yes else ""
+    return " ".join(f"I {verb} {extra} {tail} {after}".split()) + "."
 
 
 def _confirm_about_other(root: Token, subject: Token) -> str:
