@@ -212,6 +212,13 @@ _CONDITION = (
     + "|".join(sorted(CONDITIONS - {"afraid", "adopted", "intolerant", "allergic"}))
     + ")"
 )
+# "3 yrs vegan this month": since when, and no more.
+_SO_LONG = re.compile(
+    rf"{LEAD}(?P<long>(?:\d+|an?|one|two|three|four|five|six|ten) (?:years?|yrs?|months?|mths?))"
+    rf" (?P<what>{_DIET}|clean|smoke[- ]free|married|divorced|single)"
+    r"(?=\W*$|[,.;!]| (?:this|today|now|on|in|next|as of)\b)",
+    re.I,
+)
 _REASON = re.compile(
     rf"\b(?:because|bc|b/c|cos|coz|cuz|since|as) (?:i['’]?m|i am) (?P<what>{_CONDITION})\b"
     r"|^\W*(?:(?:also|and|but|btw|by the way|oh|well|fyi|plus)\W+)*(?:i['’]?m|i am)"
@@ -453,6 +460,8 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     its beginning stand for the sentence, others beside it."""
     if _IMAGINED.search(text):
         return
+    if found := _SO_LONG.match(text):
+        yield f"I have been {found['what']} for {found['long']}.", found.span()
     if (found := _TRADE.search(text)) and found["role"].split()[-1] in JOBS:
         begins = 0 if _GREETING.fullmatch(text[: found.start()]) else found.start()
         where = (begins, found.end())

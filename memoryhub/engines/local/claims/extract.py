@@ -106,6 +106,7 @@ _THINGS_POINTED_AT = {
 }
 # "We've split up. The bill, I mean!": what was said just before was a joke on words.
 _MEANT_OTHERWISE = re.compile(r"\w,? (?:i|we) mean\W*$", re.I)
+_GIVING_UP = re.compile(r"\bso much for\b", re.I)
 _AGE = re.compile(r"(?:aged )?[\w-]+ (?:years?|months?|weeks?) old\.?|aged \w+", re.I)
 _TELLING_ACTS = ("assertion", "chitchat", "question", "request")
 _DICTATING = frozenset({"say", "mention", "add", "put", "note"})
@@ -332,6 +333,8 @@ class _TurnReader:
                     past = 0
                 spoken_of = [here, *self.earlier[:past]]
                 known = find_thing(spoken_of, scene, many=many)
+                if low in ("this", "that") and leads and _names_somebody(clause):
+                    continue  # "thats Farrah" says whom somebody else spoke of
                 if low == "one" and any(c.dep_ in ("det", "amod") for c in token.children):
                     known = _cut_to_noun(known)  # "a new one"
                 if low == "they" and leads and scene.assisted:
@@ -436,10 +439,21 @@ def _is_refused(clause: Clause, own: Sequence[Token], act: SpeechAct, *, alone: 
     if act == "question" and not is_stated(clause, alone=alone):
         return True
     subject = clause.subject
+    own = salience.skip_announcement([*own], clause)
+    # "God knows", "so much for the diet"
+    if subject is not None and subject.lower_ in ("god", "lord", "heaven", "goodness"):
+        return True
+    if _GIVING_UP.search(" ".join(t.text for t in own)):
+        return True
     yours = subject is not None and subject.lower_ in ("you", "u", "y'all")
     quoted = salience.is_in_quotes(clause.head) or salience.quotes_words(own)
     empty = salience.is_empty_clause(clause) or salience.addresses_listener(own, clause)
     return yours or quoted or empty
+
+
+def _names_somebody(clause: Clause) -> bool:
+    be = clause.head.lemma_ in ("be", "'s", "s")
+    return be and any(t.pos_ == "PROPN" for t in clause.children("attr", "acomp", "dobj"))
 
 
 def _is_about_it(clause: Clause) -> bool:

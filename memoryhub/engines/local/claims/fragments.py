@@ -146,7 +146,7 @@ def _says_something(run: Sequence[Token]) -> bool:
         return False
     if len(words) == 2 and words[1].lemma_.lower() in VAGUE_NOUNS:
         return False  # "One thing."
-    if _GIVING_UP.match(words[0].sent.text):
+    if _GIVING_UP.match(words[0].sent.text) or _GIVING_UP.match(" ".join(t.text for t in words)):
         return False
     if words[0].dep_ == "conj" and (words[0].pos_ == "VERB" or is_verb_taken_for_noun(words[0])):
         return False  # who did it stands before

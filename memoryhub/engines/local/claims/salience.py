@@ -30,12 +30,18 @@ _WEAK_VERBS = split_words("""
 _EMPTY_WORDS = split_words("thing stuff way lot bit kind sort something anything everything")
 _DOUBT_AUXILIARIES = split_words("would could might should may must 'd ’d ought")
 _DEFINING_DEPENDENCIES = frozenset({"amod", "relcl", "acl", "compound"})
+_LET = split_words("flat apartment house room place office cottage studio garage shop")
 _SHARED_PLACES = split_words("flat apartment house room place office kitchen garden studio")
 _PHATIC_VERBS = split_words("let say tell thank share hear know")  # "I wanted to let you know"
 TELLING_VERBS = split_words("""
     say tell claim reckon swear bet joke yell shout insist warn think believe suppose guess
 """)
 _QUOTATION = re.compile(r"(?<!\w)[\"“‘'](\w+(?:\W+\w+)+?)[.!?,]?[\"”’'](?!\w)")
+_HOW_OFTEN = re.compile(
+    r"\b(?:(?:every|each) (?!time\b)\w+|(?:once|twice|times) (?:a|every) \w+|weekly|monthly|daily"
+    r"|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b",
+    re.I,
+)
 _MAX_TOKENS = 32
 
 
@@ -58,7 +64,9 @@ def is_empty_clause(clause: Clause) -> bool:
     wishes = lemma in ("like", "love") and len(clause.chain) > 1
     cannot = any(c.lower_ in ("ca", "can", "could") for c in clause.head.children)
     cannot = cannot and lemma in EMPTY_VERBS | EMPTY_PRESENT_VERBS
-    empty = lemma in EMPTY_VERBS or (now and lemma in EMPTY_PRESENT_VERBS)
+    empty = lemma in EMPTY_VERBS or (
+        now and lemma in EMPTY_PRESENT_VERBS and not _does_regularly(clause)
+    )
     empty = empty and not _is_let_go(clause)
     empty = (empty and not (_shares_place(clause) or _stays_somewhere(clause))) or _only_says_since(
         clause
@@ -67,9 +75,18 @@ def is_empty_clause(clause: Clause) -> bool:
 
 
 def _is_let_go(clause: Clause) -> bool:
-    """ "I was let go" tells of a dismissal."""
-    done = any(c.lower_ in ("was", "were", "got", "been") for c in clause.head.children)
+    """ "I was let go" tells of a dismissal, "the flat is let to two dentists" of a lease."""
+    subject = clause.subject
+    done = any(c.lower_ in ("was", "were", "got", "been", "is") for c in clause.head.children)
+    if done and subject is not None and subject.lemma_.lower() in _LET:
+        return True
     return done and clause.head.lower_ == "let" and any(t.lower_ == "go" for t in clause.chain[1:])
+
+
+def _does_regularly(clause: Clause) -> bool:
+    """ "I see a counsellor on Thursdays", "I send my mother 500 every month": a habit."""
+    own = clause.subject is not None and clause.subject.lower_ in ("i", "we")
+    return own and _HOW_OFTEN.search(" ".join(t.text for t in clause.main.subtree)) is not None
 
 
 def _shares_place(clause: Clause) -> bool:
@@ -147,6 +164,10 @@ def _is_perfect_or_ahead(clause: Clause) -> bool:
 
 
 def _has_if(clause: Clause) -> bool:
+    if clause.main.lemma_ == "be" and any(
+        t.pos_ in ("PROPN", "NUM") for t in clause.children("attr")
+    ):
+        return False  # "manager is Denise if I need to ring in sick"
     marks = (c for a in clause.children("advcl", "ccomp") for c in a.children if c.dep_ == "mark")
     return any(mark.lower_ in ("if", "unless", "whether") for mark in marks)
 
@@ -171,7 +192,7 @@ def drop_precaution(tokens: list[Token]) -> list[Token]:
 _ASKED_FOR = split_words("""
     hand help list idea recipe bio email mail text message letter note draft sequence tip suggestion
     advice caption pattern speech itinerary template summary poem quote reply response title excuse
-    line word wording name checklist outline script toast blurb subject sign thing
+    line word wording name checklist outline script toast blurb subject sign thing resume cv
 """)
 _ASKED_TO = split_words("write send tell explain ask say word draft message text email reply know")
 
@@ -236,7 +257,10 @@ def _is_pointing(
 ) -> bool:
     if token.lower_ == "one" and token.dep_ in ("dobj", "attr"):
         return not any(c.dep_ in _DEFINING_DEPENDENCIES or c.lower_ == "of" for c in token.children)
-    if token.lower_ not in _POINTING_WORDS or token.pos_ not in ("PRON", "DET", "ADV", "SCONJ"):
+    shouted = token.text == "IT"  # a noun to the parser
+    if token.lower_ not in _POINTING_WORDS or not (
+        shouted or token.pos_ in ("PRON", "DET", "ADV", "SCONJ")
+    ):
         return False
     if token.pos_ == "DET" and token.lower_ not in _POSSESSIVE_WORDS:
         return False

@@ -44,6 +44,7 @@ _BESIDE = re.compile(
     r"|until|till|near|about a|(?:a|an|\w+) (?:few )?(?:days?|weeks?|months?|years?) ago)\b",
     re.I,
 )
+_NAMED_IS = re.compile(r"[A-Z][\w-]+['’]s ")  # "How is the crew?" – "Belle's fine"
 _THE_SAME = re.compile(r"(?:the |all )?same\b", re.I)
 _ENDS_SENTENCE = re.compile(r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)[.!?…]\s+|\n+")
 
@@ -239,6 +240,8 @@ def _complete_open_question(asked: Span, wh: Token, fragment: str) -> str:
         return _complete_who(root, fragment)
     if _THE_SAME.match(fragment):
         return ""  # nothing is told of it
+    if wh.lower_ == "how" and _NAMED_IS.match(fragment):
+        return ""
     subject = next((t for t in root.children if t.dep_ in _SUBJECTS and t != wh), None)
     yours = subject is not None and subject.lower_ == "you"
     if wh.lower_ == "how" and (yours or wh.head.lower_ == "old"):
@@ -266,7 +269,11 @@ def _complete_who(root: Token, fragment: str) -> str:
 
 
 def _drop_now(words: Sequence[Token]) -> list[Token]:
-    return [t for t in words if t.lower_ not in ("these", "days", "now") and t.norm_ != "anyway"]
+    return [
+        t
+        for t in words
+        if t.lower_ not in ("these", "days", "now", "currently") and t.norm_ != "anyway"
+    ]
 
 
 def _complete_about_other(root: Token, subject: Token, wh: Token, fragment: str) -> str:

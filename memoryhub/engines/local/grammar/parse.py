@@ -38,6 +38,7 @@ class ParsedPiece(NamedTuple):
 # Spellings of chat by what the parser knows them as: the text stays as it was typed.
 _CHAT_SPELLINGS = {
     "n": "and", "w": "with", "w/": "with", "r": "are", "u": "you", "ur": "your", "o": "oh",
+    "yo": "hey",
     "cos": "because", "coz": "because", "cuz": "because", "bc": "because", "b/c": "because",
     "tho": "though", "yrs": "years", "yr": "year", "wks": "weeks", "wk": "week", "mths": "months",
     "hrs": "hours", "hr": "hour", "mins": "minutes", "thx": "thanks", "pls": "please",
@@ -149,6 +150,8 @@ _TOLD_BEHIND = re.compile(
     r"(?:i|i['’]?m|i['’]?ve|i['’]?d|we|we['’]?re|we['’]ve)\b [^.!?\n]{4,200})",
     re.I,
 )
+# "The club said no so we changed to another": what it did about that.
+_DONE_ABOUT_IT = re.compile(r"\bsaid (?:no|yes)[,;]? (?P<told>(?:so|and) (?:i|we)\b)", re.I)
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St)\. ", re.I)
 _TITLES = split_words("mr mrs ms dr prof mr. mrs. ms. dr. prof.")
 # Behind these a word that no dictionary has is a name, also one typed without its capital: "work
@@ -190,6 +193,7 @@ def _make_doc(text: str, names: frozenset[str] = frozenset()) -> Doc:
     compounds = [*_COMPOUNDS.finditer(text)]
     asked = {match.start("asked") for match in _ASKED_BEHIND.finditer(text)}
     asked |= {match.start("told") for match in _TOLD_BEHIND.finditer(text)}
+    asked |= {match.start("told") for match in _DONE_ABOUT_IT.finditer(text)}
     titled = _TITLE.search(text) is not None
     named = any(_is_uncapitalised(token.text, names) for token in doc) if names else False
     if not named and _MAY_STAND_BEFORE_NAME.search(text):

@@ -77,7 +77,9 @@ _SMALL_TALK_PHRASES = (
     r"|that(?:'s| is| was|'ll| must| sounds)|this is|take care|bye|see you|(?:i )?hope\b"
     r"|i(?:'m| am)(?: \w+){0,2} (?:proud|glad|happy|thrilled)(?: \w+){0,2} (?:of|for|with) you"
     r"|i(?:'m| am)(?: \w+)? (?:here for|behind|sure|glad|sorry)|wish(?:ing)? you|best of"
-    r"|proud of|never give up|stay|don't (?:give|worry|forget|stop)|let(?:'s| me| us)"
+    r"|proud of|never give up|don't (?:give|worry|forget|stop)|let(?:'s| me| us)"
+    r"|stay(?=\W*$| (?:strong|safe|positive|tuned|well|healthy|warm|true|focused|calm|motivated"
+    r"|hydrated|connected|in touch|on track|on top|with it)\b)"
     r"|can't wait|looking forward|no (?:worries|problem|way)|same here|me too"
     r"|i (?:agree|bet|guess|totally|completely|can imagine|can see|can relate)"
     # Not "I get up at five", "I know Greek", "I see him in May".
@@ -101,6 +103,8 @@ _HURRIED_QUESTION = re.compile(
     r"[\w'’-]{1,30}(?: [\w'’-]{1,30}){0,6}$",
     re.I,
 )
+# "I work at Lowtide now, how sick is that??"
+_AMAZED = re.compile(r"\bhow \w+ is (?:that|this|it)\W*$", re.I)
 _TRAILING_MARKS = re.compile(r"[\s\"'”’)\]]+$|[^\w?!.,;:'\"]+$")
 
 
@@ -290,7 +294,7 @@ def is_stated(clause: Clause, *, alone: bool) -> bool:
     verbs = [head, *(c for c in head.children if c.dep_ in ("aux", "auxpass"))]
     led = any(t.tag_ in ("WP", "WRB", "WDT", "WP$", "MD") for t in [*head.children, *verbs])
     turned = any(verb.i < subject.i for verb in verbs)
-    going_on = head.tag_ in ("VBD", "VBN", "VBG")
+    going_on = head.tag_ in ("VBD", "VBN", "VBG") or _AMAZED.search(head.sent.text) is not None
     return not (led or turned) and (going_on or not alone)
 
 
