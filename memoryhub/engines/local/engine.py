@@ -23,6 +23,7 @@ from memoryhub.engines.local.claims.changes import read_changes
 from memoryhub.engines.local.claims.corrections import apply_correction
 from memoryhub.engines.local.claims.entities import extract_entities, extract_relations
 from memoryhub.engines.local.claims.extract import extract_facts
+from memoryhub.engines.local.claims.fragments import CONFIDENCE_OF_WHOLE
 from memoryhub.engines.local.claims.judgements import (
     build_statement,
     judge_statements,
@@ -61,6 +62,8 @@ from memoryhub.engines.types import (
 )
 
 _MAX_FACTS = 20  # facts of an exchange (spec §16)
+# From this chance on a sentence that no rule reads is worth keeping as it was said.
+_WORTH_OF_WHOLE = 0.5
 # What says so is not over: "still has it", "have had it since March", "closed until August".
 _LASTS = re.compile(
     r"\b(?:still|ha(?:s|ve) had|until|til|till)\b|['’]ve had\b| now\.$"
@@ -308,7 +311,8 @@ def _judge_facts(readings: Sequence[_ExchangeReading]) -> None:
     for (reading, at, (fact, words)), chances in zip(asked, judged, strict=True):
         if chances.ended >= ended and not _LASTS.search(f"{words} {fact.text}"):
             reading.facts[at] = mark_ended(fact)
-        if not fact.predicate_key and chances.worth < worth and not reading.is_told(fact):
+        bar = _WORTH_OF_WHOLE if fact.confidence <= CONFIDENCE_OF_WHOLE else worth
+        if not fact.predicate_key and chances.worth < bar and not reading.is_told(fact):
             dropped.add((id(reading), at))
     for reading in readings:
         told = enumerate(reading.facts)

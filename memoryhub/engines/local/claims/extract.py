@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.attribution.own_names import find_introduced_name
 from memoryhub.engines.local.claims import salience
-from memoryhub.engines.local.claims.fragments import quote_answer, read_fragments
+from memoryhub.engines.local.claims.fragments import quote_answer, read_fragments, read_whole
 from memoryhub.engines.local.claims.introductions import read_introductions
 from memoryhub.engines.local.claims.predicates import (
     HOME_AND_JOB,
@@ -178,6 +178,7 @@ class _TurnReader:
         sober = span.start_char + find_small_talk_end(span.text)
         left = {token.i for token in span}  # what nothing was made of yet
         before: FactCandidate | None = None
+        known_before = [*self.facts]
         self.known_things.clear()
         for clause in clauses:
             own = _collect_told(clause, heads, frozenset())
@@ -227,6 +228,9 @@ class _TurnReader:
             found = [self._tell_whose_age(each) for each in read_fragments(self.turn, offset, rest)]
             if self.first and not self.facts:
                 found = quote_answer(self.turn, offset, span, rest) or found
+            found = found or (
+                [] if self.facts != known_before else read_whole(self.turn, offset, span)
+            )
             for fact in found:
                 self.keep(fact)
 

@@ -37,13 +37,26 @@ if TYPE_CHECKING:
 
 _MAX_TOKENS = 24  # more is no fragment, but a sentence that was not understood
 _CONFIDENCE = 0.6
+CONFIDENCE_OF_WHOLE = 0.5  # of a sentence that no rule reads, and that is told as it was said
 _VERB = ":"  # there is none
+_ERASED = "█"  # what an erasure leaves of words
 # Fragments with these ask, address somebody or only comment on what was said.
 _UNTELLING = split_words("""
     you your yours thanks thank please what how why where when who which whose if lol haha
     hello hi hey hiya
 """)
 _POINTING = split_words("it this that these those they he she there")
+# Nobody can tell of whom or what a sentence that opens with these is told.
+_POINTS_OUT = _POINTING | split_words("its thats hes shes his her their them neither both one two")
+_SUPPOSED = re.compile(
+    r"\b(?:would|could|might|should|may|maybe|perhaps|wish|hope|rather|almost|nearly)\b|['’]d\b",
+    re.I,
+)
+_REPORTED = re.compile(
+    r"\b(?:says?|said|tells?|told|reckons?|thinks?|thought|claims?|swears?|calls?|called|bets?"
+    r"|heard|asks?|asked|wants? to know)\b",
+    re.I,
+)
 _POINTED_TO = _POINTING | {"him", "her"}
 _POINTING_AT = split_words("this that these those")
 _NOT_ANY = split_words("no not never")
@@ -67,6 +80,29 @@ def read_fragments(turn: ParsedTurn, offset: int, rest: Sequence[Token]) -> list
     if turn.utterance.role != "user" or not turn.scene.assisted:
         return []
     return [build_fragment(turn, offset, run) for run in _split_runs(rest) if _says_something(run)]
+
+
+def read_whole(turn: ParsedTurn, offset: int, span: Span) -> list[FactCandidate]:
+    """A sentence that no rule could read, as it was said: "my gym's Iron Bayou, the 24h one".
+
+    Whether it is worth keeping is left to what was learned of that.
+    """
+    if turn.utterance.role != "user" or not turn.scene.assisted:
+        return []
+    words = [t for t in span if not t.is_punct and t.pos_ != "INTJ"]
+    content = [t for t in words if t.pos_ not in ("CCONJ", "ADV")]
+    if not 4 <= len(words) <= _MAX_TOKENS or {t.lower_ for t in words} & _UNTELLING:
+        return []
+    opens = content[0].lower_ if content else ""
+    asks = opens in _ASKING or (content and content[0].tag_ in ("VB", "MD"))
+    if opens in _POINTS_OUT or asks or _shows(words) or _ERASED in span.text:
+        return []
+    if _SUPPOSED.search(span.text) or _REPORTED.search(span.text) or salience.quotes_words(words):
+        return []
+    if "?" in span.text or is_small_talk(span.text) or not salience.is_specific(words, frozenset()):
+        return []
+    told = build_fragment(turn, offset, trim_tokens([*span]))
+    return [replace(told, confidence=CONFIDENCE_OF_WHOLE)]
 
 
 def quote_answer(

@@ -376,6 +376,8 @@ def _write_out(words: Sequence[str], at: int) -> str:
         place = begin >= 0 and words[begin].lower() in _TO_SOMEBODYS
         if before == "name" and after[:1].isupper():
             return "is"  # "name's Brett"
+        if before in _CALLED_BY_NAME and _is_all_name(words[at + 1 :]):
+            return "is"  # "my gym's Iron Bayou, the big one"
         if before in ("master", "bachelor"):
             return word  # "a master's in biology"
         if _is_owned_doing(words, at):
@@ -394,6 +396,15 @@ def _write_out(words: Sequence[str], at: int) -> str:
         return word.capitalize()
     dated = word in _MONTH_VERBS and (before[:1].isdigit() or before in _BEFORE_MONTHS)
     return word.capitalize() if word in _CAPITALISED or dated else word
+
+
+_CALLED_BY_NAME = split_words("gym band firm company team club school uni college bank choir")
+
+
+def _is_all_name(words: Sequence[str]) -> bool:
+    """Whether words with capitals are all that follows, up to a sign or the end."""
+    small = next((word for word in words if not word[:1].isupper()), ".")
+    return bool(words) and words[0][:1].isupper() and small in (",", ".", "!", ";")
 
 
 _FINITE_BE = split_words("is are was were has had will starts finishes got")

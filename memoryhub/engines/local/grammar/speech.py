@@ -103,8 +103,8 @@ _HURRIED_QUESTION = re.compile(
     r"[\w'’-]{1,30}(?: [\w'’-]{1,30}){0,6}$",
     re.I,
 )
-# "I work at Lowtide now, how sick is that??"
-_AMAZED = re.compile(r"\bhow \w+ is (?:that|this|it)\W*$", re.I)
+# "I work at Lowtide now, how sick is that??", "I'm engaged???"
+_AMAZED = re.compile(r"\bhow \w+ is (?:that|this|it)\W*$|\?\?+!*$|[!?]*\?!+$|!\?+$", re.I)
 _TRAILING_MARKS = re.compile(r"[\s\"'”’)\]]+$|[^\w?!.,;:'\"]+$")
 
 
