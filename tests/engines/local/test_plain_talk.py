@@ -535,3 +535,48 @@ def test_what_one_likes_of_a_season_is_no_plan() -> None:
 def test_when_a_job_ends_is_not_when_it_is_done() -> None:
     found = {f.predicate_key: f for f in tell("Lars is a welder at Elm and retires in December.")}
     assert found["works_as"].polarity == "holds"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("I send 300 euros every month to my aunt", "user-31 sends 300 euros every month"),
+        ("I see my physio every Tuesday", "user-31 sees their physio every Tuesday."),
+        ("I talk to my nan twice a week", "user-31 talks to their nan twice a week."),
+        ("I stay in my uncle's loft in Leith", "user-31 stays in their uncle's loft in Leith."),
+        ("And the Leith flat is let, to two students.", "user-31's Leith flat is let, to two"),
+        ("Note to self, via you: new cell is 416 555 0134.", "user-31's new cell is 416 555 0134."),
+        ("The Herons said no so we changed to Ferry Aquatics.",
+         "user-31 and others changed to Ferry Aquatics."),
+        ("i work at Ferry Books now how mad is that??", "user-31 works at Ferry Books"),
+        ("Omar proposed on a roof, I'm engaged???", "user-31 is engaged."),
+        ("2 yrs sober this month, pls remember", "user-31 has been sober for 2 yrs."),
+        ("my gym's Copper Bay, the big one", "user-31's gym is Copper Bay, the big one."),
+        ("exam was to be Feb 20, now it's March 6", "Now the exam is March 6."),
+        ("running's done, hung up the shoes", "user-31: running is done, hung up the shoes."),
+    ],
+)  # fmt: skip
+def test_what_is_told_in_a_few_words_is_read(text: str, told: str) -> None:
+    assert [each for each in tell_texts(text) if each.startswith(told)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Stay strong!",
+        "GOT IT. so happy",
+        "yo need a resume",
+        "and so much for Portugal, one look and it was Spain",
+        "I tell you this every time",
+        "she's leaving me for a man with a boat",
+        "I would rather keep the boat and the trailer",
+        "my cousin reckons the shop will close in May",
+    ],
+)
+def test_what_rests_on_nothing_is_not_kept_as_it_was_said(text: str) -> None:
+    assert not [each for each in tell_texts(text) if "happy" not in each]
+
+
+def test_that_is_somebody_names_who_was_spoken_of() -> None:
+    told = tell_texts("Otter has a little brother, Max. my other half picked him. thats Farida")
+    assert not [each for each in told if "is Farida" in each]

@@ -97,7 +97,8 @@ def read_whole(turn: ParsedTurn, offset: int, span: Span) -> list[FactCandidate]
     asks = opens in _ASKING or (content and content[0].tag_ in ("VB", "MD"))
     if opens in _POINTS_OUT or asks or _shows(words) or _ERASED in span.text:
         return []
-    if _SUPPOSED.search(span.text) or _REPORTED.search(span.text) or salience.quotes_words(words):
+    unsure = (_SUPPOSED, _REPORTED, _GIVING_UP)
+    if any(each.search(span.text) for each in unsure) or salience.quotes_words(words):
         return []
     if "?" in span.text or is_small_talk(span.text) or not salience.is_specific(words, frozenset()):
         return []
