@@ -100,3 +100,32 @@ def test_a_clause_behind_the_value_is_told_by_itself() -> None:
 )
 def test_what_says_nothing_lasting_tells_nothing(asked: str, answer: str) -> None:
     assert [f.text for f in tell(answer, asked) if not f.text.startswith("Asked")] == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "told"),
+    [
+        ("还住河西吗？", "上个月搬走了", "user-31不住河西了，上个月搬走了。"),
+        ("还抽烟吗？", "戒了半年了", "user-31不抽烟了，戒了半年了。"),
+        ("你还戴牙套吗？", "拆了", "user-31不戴牙套了，拆了。"),
+        ("你妈还住院吗？", "上周出院了", "user-31的妈妈不住院了，上周出院了。"),
+        ("你老板还是张总吗？", "不是，换人了", "user-31的老板不是张总了。"),
+        ("还在球馆练吗？", "没，太贵", "user-31不在球馆练了，太贵。"),
+    ],
+)
+def test_a_chinese_answer_ends_what_is_asked_after(asked: str, answer: str, told: str) -> None:
+    first = tell(answer, asked)[0]
+    assert (first.text, first.polarity) == (told, "ended")
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "told"),
+    [
+        ("现在谁接孩子？", "我妈", "user-31的妈接孩子。"),
+        ("你还单身吗？", "有对象了", "user-31有对象了。"),
+        ("房租还是三千吗？", "涨到三千五了", "user-31的房租涨到三千五了。"),
+    ],
+)
+def test_a_chinese_answer_says_what_is_so(asked: str, answer: str, told: str) -> None:
+    (fact,) = tell(answer, asked)
+    assert (fact.text, fact.polarity) == (told, "holds")

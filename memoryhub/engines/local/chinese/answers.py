@@ -23,10 +23,24 @@ _SLIP = re.compile(SLIP_WORDS)
 _GOING_ON = re.compile(
     r"在(?:[弹拉吹学练跑打写画读念做教带养用吃喝抽看玩骑开种卖追找等租](?!店|馆|校|院|所)|上[课班学](?!的))"
 )
-_YES = re.compile(r"^(?:是的?|对的?|嗯+|有的?|在的?|当然|必须的?|没错|可不是?|yes|yep)$", re.I)
+# It is over, in words that do not say what: "早退卡了", "戒了半年了", "上个月搬走了".
+_ENDED = re.compile(
+    r"^(?:早就?|已经|都|刚刚?|后来|前几天|[上去今前]个?[年月周](?:底|初)?|\w{1,3}[月号](?:份|底|初)?)*"
+    r"(?:学到\w{1,6}就)?(?:戒|停|断|退|辞|拆|卖|丢|散|离|搬|注销|取消|倒闭|毕业|不干|出院|分|送人|转)"
+    r"(?!给|到)\w{0,2}了(?:[一二两三四五六七八九十半几\d]+(?:年|个?月|天|周)多?了?)?$"
+)
+_SAYS_NO = re.compile(r"(?:没有?|不是|不|没呢|早没)[，,。\s]*$")
+_YES = re.compile(
+    r"^(?:是[的啊]?|对[的啊]?|还在|在呢|有啊|嗯+|有的?|在的?|当然|必须的?|没错|可不是?|yes|yep)$",
+    re.I,
+)
 _WH = re.compile(
     r"(?:几(?=[个天次岁点号斤口只条月年周分本门节小瓶杯])[个天次岁点号斤口只条月年周分本门节瓶杯]?|多少[斤公钱岁块]{0,2}|多[大久高重长远]|什么时候|哪(?:里|儿|家|个|位|天|年|些|座|所|种|款|只|边)"
     r"|什么[^了的？?吗呢]{0,3}|啥|谁|怎么样|怎样|如何)"
+)
+# "现在谁接孩子？": who does it, and nobody that it is told of.
+_WHO_DOES = re.compile(
+    r"^(?:现在|平时|一般|目前)*(?:是)?谁(?:在|来)?(?P<what>(?!的|是|叫)\w{2,12})$"
 )
 _STILL = re.compile(r"(?:还|仍然?|依然)(?:是不是)?(?P<old>[^，。？?]{1,14}?)$")
 
@@ -68,7 +82,14 @@ def complete_answer(
     topic = Subject(subject.kind, subject.owner, subject.phrase)
     topic = Subject("speaker", speaker, speaker) if own else topic
     told = _tell(asked.text, subject, speaker)
+    if (doing := _WHO_DOES.match(asked.text)) and _is_nominal(answer):
+        who = re.sub("^我(?=[\u4e00-\u9fff])", f"{speaker}的", answer.text)
+        return CompletedAnswer(topic, f"{who}{doing['what']}")
     wh = _WH.search(told)
+    if _STILL.search(told) and not wh:
+        over = _ENDED.match(answer.text) or _SAYS_NO.search(answer.lead)
+        if over and (ended := _deny(told, topic)):
+            return CompletedAnswer(topic, f"{ended}，{answer.text}")
     if _NO.match(answer.text) or _is_no_more(answer, told):
         return CompletedAnswer(topic, _deny(told, topic))
     if not wh and _affirms(answer, told):

@@ -128,6 +128,11 @@ _BEFELL = re.compile(
 _CONTACT = re.compile(
     r"\w{0,8}(?:手机号?码?|电话号?码?|号码|邮箱|微信号?|QQ号?|车牌号?|账号|密码)(?:现在|目前)?(?:是|叫|为|[：:\s])*[A-Za-z0-9@._+-]{5,}"
 )
+_TIED = re.compile(
+    r"(?:我|刚|已经|现在|最近)*(?:[有找交]了?(?:新的?)?(?:男|女)?(?:朋友|对象)了?|脱单了?)"
+)
+# What a "no" says of what was asked with "still".
+_NO_LONGER = re.compile(r"[不没][^，。]{1,14}了(?:$|，)")
 _SHORTEST_HABIT = 3  # characters
 _MEASURE_ALONE = re.compile(
     r"(?:才|都|快|大概|差不多|已经|刚)*[\d一二两三四五六七八九十几半]+(?:个半?)?(?:多)?(?:月|年|天|周|星期|小时)了?"
@@ -279,7 +284,8 @@ class StatedFact:
 def _is_to_be_known(clause: ChineseClause) -> bool:
     """Whether it tells what is kept however briefly it is said: a diet, a medicine, a number to
     call, or what somebody has done for so long ("一天一包烟抽了三十年了")."""
-    if _DIET.match(clause.text) or _TAKES.match(clause.text) or _CONTACT.fullmatch(clause.text):
+    text = clause.text
+    if _DIET.match(text) or _TAKES.match(text) or _CONTACT.fullmatch(text) or _TIED.fullmatch(text):
         return True
     habit = GOES_ON.search(clause.text)
     return habit is not None and habit.start() >= _SHORTEST_HABIT
@@ -506,7 +512,8 @@ def _build_fact(
     if subject.kind == "person" and main is clauses[0]:
         first, head = first[subject.end :], head[subject.end :]
     polarity = _adjust_polarity(first, head, event, utterance.at)
-    if polarity in ("holds", "denied") and not key and is_over(main):
+    over = is_over(main) or _NO_LONGER.search(statement.completed)
+    if polarity in ("holds", "denied") and not key and over:
         polarity = "ended"
     wished = subject.kind == "person" and re.search(r"想让|要让|希望|盼|催|劝|想叫|非要?让", first)
     polarity = "planned" if wished and polarity == "holds" else polarity
