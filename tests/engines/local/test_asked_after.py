@@ -124,6 +124,7 @@ def test_a_chinese_answer_ends_what_is_asked_after(asked: str, answer: str, told
         ("现在谁接孩子？", "我妈", "user-31的妈接孩子。"),
         ("你还单身吗？", "有对象了", "user-31有对象了。"),
         ("房租还是三千吗？", "涨到三千五了", "user-31的房租涨到三千五了。"),
+        ("最近怎么样？", "粉丝破万了你敢信？", "user-31的粉丝破万了。"),
     ],
 )
 def test_a_chinese_answer_says_what_is_so(asked: str, answer: str, told: str) -> None:

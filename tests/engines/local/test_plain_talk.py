@@ -554,6 +554,10 @@ def test_when_a_job_ends_is_not_when_it_is_done() -> None:
         ("my gym's Copper Bay, the big one", "user-31's gym is Copper Bay, the big one."),
         ("exam was to be Feb 20, now it's March 6", "Now the exam is March 6."),
         ("running's done, hung up the shoes", "user-31: running is done, hung up the shoes."),
+        ("Andre and I got married in January.", "Andre and user-31 got married in January."),
+        ("The neighbours complained so rehearsals are on Thursdays", "Rehearsals are on Thurs"),
+        ("my letter says 4 May", "user-31's letter says 4 May."),
+        ("lol. dana@saltmarsh.example. call me later", "user-31: dana@saltmarsh.example."),
     ],
 )  # fmt: skip
 def test_what_is_told_in_a_few_words_is_read(text: str, told: str) -> None:

@@ -406,7 +406,8 @@ def _says_nothing(clause: ChineseClause, subject: Subject, before: _Understood) 
     put_right = "不对" in clause.lead and clause.text.startswith("是")
     if there or nobody_called or put_right or _SLIP.search(clause.text):
         return True
-    said = clause.text + clause.mark
+    amazed = clause.mark.startswith("你")  # "粉丝破万了你敢信？" asks nothing
+    said = clause.text if amazed else clause.text + clause.mark
     return is_question(said) or is_request(clause.text) or is_chitchat(clause.text)
 
 

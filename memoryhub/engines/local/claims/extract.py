@@ -352,6 +352,8 @@ class _TurnReader:
                     self.known_things.add(token.i)
                 if clause.subject not in (None, token) and known == clause.subject.text:
                     continue  # who sends "it" is not what is sent
+            elif low == "i" and token == clause.subject:
+                known = _find_companion(token, scene)
             elif low in ("mine", "ours") and token == clause.subject:
                 thing = find_thing([token.doc[: token.sent.start], *self.earlier[:1]], scene)
                 _, _, bare = thing.rpartition("the ") if thing.startswith("the ") else ("", "", "")
@@ -453,6 +455,15 @@ def _is_refused(clause: Clause, own: Sequence[Token], act: SpeechAct, *, alone: 
     quoted = salience.is_in_quotes(clause.head) or salience.quotes_words(own)
     empty = salience.is_empty_clause(clause) or salience.addresses_listener(own, clause)
     return yours or quoted or empty
+
+
+def _find_companion(token: Token, scene: Scene) -> str:
+    """ "Andre and I got married", of which the parser may take the name for a sentence."""
+    at = token.i - token.sent.start
+    if at != 2 or token.nbor(-1).lower_ != "and" or any(token.conjuncts):
+        return ""
+    name = token.nbor(-2)
+    return f"{name.text} and {scene.speaker}" if name.is_title and name.pos_ == "PROPN" else ""
 
 
 def _names_somebody(clause: Clause) -> bool:

@@ -42,7 +42,7 @@ _VERB = ":"  # there is none
 _ERASED = "█"  # what an erasure leaves of words
 # Fragments with these ask, address somebody or only comment on what was said.
 _UNTELLING = split_words("""
-    you your yours thanks thank please what how why where when who which whose if lol haha
+    you your yours thanks thank please pls plz what how why where when who which whose if lol haha
     hello hi hey hiya
 """)
 _POINTING = split_words("it this that these those they he she there")
@@ -179,6 +179,8 @@ def _is_unknown_owner(words: Sequence[Token]) -> bool:
 
 def _says_something(run: Sequence[Token]) -> bool:
     words = [t for t in run if not t.is_punct]
+    if len(words) == 1 and words[0].like_email:
+        return True
     if not 1 < len(words) <= _MAX_TOKENS or {t.lower_ for t in words} & _UNTELLING:
         return False
     if len(words) == 2 and words[1].lemma_.lower() in VAGUE_NOUNS:

@@ -65,7 +65,9 @@ def is_empty_clause(clause: Clause) -> bool:
     cannot = any(c.lower_ in ("ca", "can", "could") for c in clause.head.children)
     cannot = cannot and lemma in EMPTY_VERBS | EMPTY_PRESENT_VERBS
     empty = lemma in EMPTY_VERBS or (
-        now and lemma in EMPTY_PRESENT_VERBS and not _does_regularly(clause)
+        now
+        and lemma in EMPTY_PRESENT_VERBS
+        and not (_does_regularly(clause) or _is_paper(clause.subject))
     )
     empty = empty and not _is_let_go(clause)
     empty = (empty and not (_shares_place(clause) or _stays_somewhere(clause))) or _only_says_since(
@@ -108,10 +110,18 @@ def _only_says_since(clause: Clause) -> bool:
     return been and all(c.lower_ in ("since", "for") and c.dep_ == "prep" for c in rest)
 
 
+# What these say is so: "the placement test says B1".
+_PAPERS = split_words("test scan letter result report x-ray biopsy certificate invoice contract")
+
+
+def _is_paper(subject: Token | None) -> bool:
+    return subject is not None and subject.lemma_.lower() in _PAPERS
+
+
 def is_report(clause: Clause) -> bool:
     """What somebody else says, thinks or bets: theirs, and not told as if it were so."""
     subject = clause.subject
-    if subject is None or subject.lower_ in ("i", "we", "me"):
+    if subject is None or subject.lower_ in ("i", "we", "me") or _is_paper(subject):
         return False
     lemmas = {clause.main.lemma_.lower(), clause.head.lemma_.lower()}
     content = any(c.i > clause.main.i and _is_told_clause(c) for c in clause.children("ccomp"))

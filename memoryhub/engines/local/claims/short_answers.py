@@ -116,7 +116,10 @@ def _part_clause(answer: Span) -> tuple[Span, Span | None]:
     if not at or at + 2 >= len(answer) or any(t.pos_ in ("VERB", "AUX") for t in answer[:at]):
         return answer, None
     value, clause = answer[:at], answer[at + 1 :]
-    if YES.fullmatch(value.text) or NO.fullmatch(value.text) or not _has_subject(clause):
+    if YES.fullmatch(value.text) or NO.fullmatch(value.text):
+        return answer, None
+    subjects = [t for t in clause if t.dep_ in _SUBJECTS]
+    if not subjects or subjects[0].pos_ == "PRON":  # "a flat in Hove, but it has a garden"
         return answer, None
     return value, clause
 

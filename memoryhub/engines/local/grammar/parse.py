@@ -150,8 +150,13 @@ _TOLD_BEHIND = re.compile(
     r"(?:i|i['’]?m|i['’]?ve|i['’]?d|we|we['’]?re|we['’]ve)\b [^.!?\n]{4,200})",
     re.I,
 )
-# "The club said no so we changed to another": what it did about that.
-_DONE_ABOUT_IT = re.compile(r"\bsaid (?:no|yes)[,;]? (?P<told>(?:so|and) (?:i|we)\b)", re.I)
+# "The club said no so we changed to another", "they complained so rehearsals are at mine now": what
+# was done about it.
+_DONE_ABOUT_IT = re.compile(
+    r"\b(?:said (?:no|yes)[,;]? (?P<told>(?:so|and) (?:i|we)\b)"
+    r"|complained[,;]? (?P<so>so (?!much|that|i could|we could)\w))",
+    re.I,
+)
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St)\. ", re.I)
 _TITLES = split_words("mr mrs ms dr prof mr. mrs. ms. dr. prof.")
 # Behind these a word that no dictionary has is a name, also one typed without its capital: "work
@@ -193,7 +198,7 @@ def _make_doc(text: str, names: frozenset[str] = frozenset()) -> Doc:
     compounds = [*_COMPOUNDS.finditer(text)]
     asked = {match.start("asked") for match in _ASKED_BEHIND.finditer(text)}
     asked |= {match.start("told") for match in _TOLD_BEHIND.finditer(text)}
-    asked |= {match.start("told") for match in _DONE_ABOUT_IT.finditer(text)}
+    asked |= {match.start(match.lastgroup or 0) for match in _DONE_ABOUT_IT.finditer(text)}
     titled = _TITLE.search(text) is not None
     named = any(_is_uncapitalised(token.text, names) for token in doc) if names else False
     if not named and _MAY_STAND_BEFORE_NAME.search(text):
