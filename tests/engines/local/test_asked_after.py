@@ -15,6 +15,7 @@ from tests.engines.local.test_local_statements import tell, tell_texts
         ("Still vegan?", "not any more", "user-31 is not vegan any more."),
         ("Still single?", "ha no", "user-31 is not single any more."),
         ("Still on the boat?", "nope", "user-31 is not on the boat any more."),
+        ("Still on the boat?", "I'm afraid not", "user-31 is not on the boat any more."),
         ("Are you engaged?", "not any more", "user-31 is not engaged any more."),
         ("Do you still smoke?", "not since Easter", "user-31 does not smoke any more."),
         ("Do you still smoke?", "gave up in June", "user-31 gave up smoking in June."),
@@ -96,6 +97,8 @@ def test_a_clause_behind_the_value_is_told_by_itself() -> None:
         ("Is it still open?", "no idea"),
         ("Still at Pulse?", "no idea what you mean"),
         ("Where do you work now?", "same place"),
+        ("Do you want more ideas?", "no more thanks"),
+        ("Do you still need the list?", "no"),
     ],
 )
 def test_what_says_nothing_lasting_tells_nothing(asked: str, answer: str) -> None:

@@ -25,9 +25,9 @@ _Verb = Literal["be", "do", "have got"]
 
 # "omg no", "haha nope", "sadly not": what is called out before a yes or a no.
 _CALLS = (
-    r"(?:(?:oh|ooh|wow|omg|omfg|ha(?:ha)*|lol|lmao|god|hell|ugh|well|umm*|err*|hmm*|ok|okay|christ|jesus"
-    r"|heavens|goodness|sadly|actually|unfortunately|alas|honestly|tbh|i|i['’]m|im|(?<=i['’]m )"
-    r"afraid)\b[\s,.!…-]*)*"
+    r"(?:(?:oh|ooh|wow|omg|omfg|ha(?:ha)*|lol|lmao|god|hell|ugh|well|umm*|err*|hmm*|ok|okay|christ"
+    r"|jesus|heavens|goodness|sadly|actually|unfortunately|alas|honestly|tbh|i['’]?m afraid)\b"
+    r"[\s,.!…-]*)*"
 )
 YES = re.compile(
     rf"^\W*{_CALLS}(?:yes|yeah|yep|yup|yea|ya|aye|sure|of course|indeed|absolutely|definitely|i do"
@@ -36,7 +36,7 @@ YES = re.compile(
 )
 NO = re.compile(
     rf"^\W*{_CALLS}(?:no+(?! (?:idea|clue|problem|worries|one|doubt|thanks?|need|news|change"
-    r"|wait)\b)|nope|na+h+|not really)\b[\s,.!-]*",
+    r"|wait)\b)|nope|na+h+|not really|(?<=\bafraid )not)\b[\s,.!-]*",
     re.I,
 )
 # It was so, and is no longer: "not any more", "nope, no longer".
@@ -229,6 +229,8 @@ def _read_state(asked: str) -> _AskedState | None:
     if not who or not what or what.lower() in ("going", "working on"):
         return None
     who = "I" if who.lower() in ("you", "u") else _to_first_person(who)
+    if who == "I" and verb == "do" and words[0] in ("want", "need", "mean", "know", "think"):
+        return None  # what is offered, or thought
     still = bool(groups.get("still"))
     return _AskedState(who, verb, _to_first_person(what), (being or "is").lower(), still)
 
