@@ -106,7 +106,6 @@ _THINGS_POINTED_AT = {
 }
 # "We've split up. The bill, I mean!": what was said just before was a joke on words.
 _MEANT_OTHERWISE = re.compile(r"\w,? (?:i|we) mean\W*$", re.I)
-_GIVING_UP = re.compile(r"\bso much for\b", re.I)
 _AGE = re.compile(r"(?:aged )?[\w-]+ (?:years?|months?|weeks?) old\.?|aged \w+", re.I)
 _TELLING_ACTS = ("assertion", "chitchat", "question", "request")
 _DICTATING = frozenset({"say", "mention", "add", "put", "note"})
@@ -178,7 +177,7 @@ class _TurnReader:
         sober = span.start_char + find_small_talk_end(span.text)
         left = {token.i for token in span}  # what nothing was made of yet
         before: FactCandidate | None = None
-        known_before = [*self.facts]
+        told_before = [*self.facts]
         self.known_things.clear()
         for clause in clauses:
             own = _collect_told(clause, heads, frozenset())
@@ -228,9 +227,8 @@ class _TurnReader:
             found = [self._tell_whose_age(each) for each in read_fragments(self.turn, offset, rest)]
             if self.first and not self.facts:
                 found = quote_answer(self.turn, offset, span, rest) or found
-            found = found or (
-                [] if self.facts != known_before else read_whole(self.turn, offset, span)
-            )
+            if not found and self.facts == told_before:
+                found = read_whole(self.turn, offset, span)
             for fact in found:
                 self.keep(fact)
 
@@ -446,10 +444,9 @@ def _is_refused(clause: Clause, own: Sequence[Token], act: SpeechAct, *, alone: 
         return True
     subject = clause.subject
     own = salience.skip_announcement([*own], clause)
-    # "God knows", "so much for the diet"
     if subject is not None and subject.lower_ in ("god", "lord", "heaven", "goodness"):
-        return True
-    if _GIVING_UP.search(" ".join(t.text for t in own)):
+        return True  # "God knows"
+    if salience.gives_up(own):
         return True
     yours = subject is not None and subject.lower_ in ("you", "u", "y'all")
     quoted = salience.is_in_quotes(clause.head) or salience.quotes_words(own)

@@ -66,7 +66,6 @@ _BESIDE_THE_STATE = split_words("""
 """)
 _ASKING = split_words("is are do does did")
 _STILL_TO_COME = frozenset({"will", "'ll", "’ll"})
-_GIVING_UP = re.compile(r"so much for\b", re.I)
 # "Back in Kent with my parents": a home, if nothing says that it is a visit.
 _HOUSED = re.compile(
     r"(?:(?:back|now|currently|living|settled|staying) )*in (?P<place>[\w'’-]+)\b.*"
@@ -97,8 +96,9 @@ def read_whole(turn: ParsedTurn, offset: int, span: Span) -> list[FactCandidate]
     asks = opens in _ASKING or (content and content[0].tag_ in ("VB", "MD"))
     if opens in _POINTS_OUT or asks or _shows(words) or _ERASED in span.text:
         return []
-    unsure = (_SUPPOSED, _REPORTED, _GIVING_UP)
-    if any(each.search(span.text) for each in unsure) or salience.quotes_words(words):
+    if _SUPPOSED.search(span.text) or _REPORTED.search(span.text):
+        return []
+    if salience.gives_up(span) or salience.quotes_words(words):
         return []
     if "?" in span.text or is_small_talk(span.text) or not salience.is_specific(words, frozenset()):
         return []
@@ -185,7 +185,7 @@ def _says_something(run: Sequence[Token]) -> bool:
         return False
     if len(words) == 2 and words[1].lemma_.lower() in VAGUE_NOUNS:
         return False  # "One thing."
-    if _GIVING_UP.match(words[0].sent.text) or _GIVING_UP.match(" ".join(t.text for t in words)):
+    if salience.gives_up(words[0].sent):
         return False
     if words[0].dep_ == "conj" and (words[0].pos_ == "VERB" or is_verb_taken_for_noun(words[0])):
         return False  # who did it stands before

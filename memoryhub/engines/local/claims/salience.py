@@ -37,6 +37,7 @@ TELLING_VERBS = split_words("""
     say tell claim reckon swear bet joke yell shout insist warn think believe suppose guess
 """)
 _QUOTATION = re.compile(r"(?<!\w)[\"“‘'](\w+(?:\W+\w+)+?)[.!?,]?[\"”’'](?!\w)")
+_GIVING_UP = re.compile(r"\bso much for\b", re.I)
 _HOW_OFTEN = re.compile(
     r"\b(?:(?:every|each) (?!time\b)\w+|(?:once|twice|times) (?:a|every) \w+|weekly|monthly|daily"
     r"|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b",
@@ -217,6 +218,11 @@ def asks_for_help(clause: Clause) -> bool:
     asked = {t.lemma_.lower() for t in head.children if t.dep_ == "dobj"}
     done = {t.lemma_.lower() for t in head.children if t.dep_ in ("xcomp", "ccomp")}
     return bool(asked & _ASKED_FOR or done & _ASKED_TO)
+
+
+def gives_up(tokens: Iterable[Token]) -> bool:
+    """ "So much for the diet": what is spoken of is no state of anybody's."""
+    return _GIVING_UP.search(" ".join(token.text for token in tokens)) is not None
 
 
 def is_in_quotes(token: Token) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from memoryhub.engines.local.dates.calendar import DAY_AND_MONTH_NAMES
+from memoryhub.engines.local.dates.calendar import MONTHS, WEEKDAYS
 from memoryhub.engines.local.grammar.clauses import INTERJECTIONS
 from memoryhub.engines.local.grammar.scene import Scene, format_possessive
 from memoryhub.engines.local.grammar.speech import is_question
@@ -182,9 +182,9 @@ def _is_thing(token: Token) -> bool:
     if _is_alone(token):
         return False  # "Grand." names nothing
     lemma = token.lemma_.lower()
-    if re.fullmatch(rf"(?:{DAY_AND_MONTH_NAMES})", lemma):
+    if token.ent_type_ == "PERSON" or lemma in MONTHS or lemma in WEEKDAYS:
         return False
-    return not (token.ent_type_ == "PERSON" or lemma in _NO_THINGS)
+    return lemma not in _NO_THINGS
 
 
 def _is_alone(token: Token) -> bool:
