@@ -34,8 +34,9 @@ from memoryhub.engines.types import (
 
 # From this sum on a message ends a claim unasked: of the logarithm of how much likelier than not it
 # does, and of how likely the claim that it makes does by itself, which weighs four times as much;
-# from a higher one also where it says that something stays. A person is asked from these on.
-_ENDS, _ENDS_BESIDE_WHAT_STAYS = 5.5, 7.0
+# from a higher one where it says that something stays, or the claim tells two things. A person is
+# asked from these on.
+_ENDS, _ENDS_ONE_OF_SEVERAL = 5.5, 7.0
 _WEIGHT_OF_CLAIM = 4.0
 _LEAST, _PROBABLY, _NOT_UNLIKELY = 1.0, 2.0, 0.3
 # No message ends what none of its claims is as likely to end, and no more claims held are read.
@@ -198,10 +199,11 @@ def _is_sure(
     """Whether nobody need be asked. Of what tells several things one may be over and the others
     not, and what stays may be what is asked about."""
     assert new.message is not None
-    if len(_PARTS.findall(old.text)) > 1:
+    parts = len(_PARTS.findall(old.text))
+    if parts > 1:
         return False
     if _LIKES.search(old.text) and new.polarity not in ("ended", "denied"):
         return False
     stays = find_cues(new.message.text) & {"still", "once"}
-    bar = _ENDS_BESIDE_WHAT_STAYS if stays else _ENDS
+    bar = _ENDS_ONE_OF_SEVERAL if stays or parts == 1 else _ENDS
     return odds + _WEIGHT_OF_CLAIM * chance >= bar
