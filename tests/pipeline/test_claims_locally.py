@@ -375,3 +375,23 @@ def test_an_answer_ends_with_its_question_what_is_held(tenant: Tenant) -> None:
         ("user", "25 since May, fuel costs a fortune."),
     )
     assert get_status(tenant, "charges 20") == "superseded"
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "answer", "words"),
+    [
+        ("my gym's Ironworks, the one by the river", "Still at Ironworks?",
+         "omg no, 45 quid a month", "Ironworks"),
+        ("I take citalopram 20 mg", "Still taking the citalopram?", "came off it in july",
+         "citalopram"),
+        ("I smoke ten a day", "Do you still smoke?", "gave up at easter!!", "smokes"),
+        ("Duarte does my taxes.", "Does Duarte still do your taxes?", "nope, Leonor does them",
+         "Duarte"),
+        ("我抽烟，一天一包", "还抽烟吗？", "戒了半年了", "抽烟"),
+    ],
+)  # fmt: skip
+def test_what_an_answer_says_of_what_is_asked_after_ends_it(
+    tenant: Tenant, told: str, asked: str, answer: str, words: str
+) -> None:
+    derive_exchanges(tenant, ("user", told), ("assistant", asked), ("user", answer))
+    assert get_status(tenant, words) == "superseded"

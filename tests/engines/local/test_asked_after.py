@@ -48,6 +48,8 @@ def test_an_answer_ends_what_is_asked_after(asked: str, answer: str, told: str) 
         ("Did you sell the bike?", "yes, to my cousin", "user-31 sold the bike to their cousin."),
         ("Did you get the job?", "no :(", "user-31 did not get the job."),
         ("Did you move?", "yes, to Hove", "user-31 moved to Hove."),
+        ("Any medication I should note?", "ramipril 5 mg", "user-31 takes ramipril 5 mg."),
+        ("Any allergies I should know of?", "latex", "user-31 is allergic to latex."),
     ],
 )
 def test_an_answer_says_what_is_so(asked: str, answer: str, told: str) -> None:
@@ -63,6 +65,9 @@ def test_an_answer_says_what_is_so(asked: str, answer: str, told: str) -> None:
          "Lani is not user-31's aide any more.", "user-31's aide is Bo now."),
         ("Does Duarte still do your taxes?", "nope, Leonor does them",
          "Duarte does not do user-31's taxes any more.", "Leonor does user-31's taxes."),
+        ("And your mum, is she still in Corbridge?", "no, she's moved in with us",
+         "user-31's mum is not in Corbridge any more.",
+         "user-31's mum has moved in with user-31 and others."),
         ("Is your rent still 640?", "no, 700 now",
          "user-31's rent is not 640 any more.", "user-31's rent is 700 now."),
         ("Is your sister still in Leeds?", "no, york",

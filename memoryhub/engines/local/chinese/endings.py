@@ -176,9 +176,13 @@ _CLOSED_SHOP = re.compile(
 _FOR_TODAY = re.compile(r"今[天晚]|昨[天晚]|早早|提前|临时|周[一二三四五六日末]")
 
 
+_HOW_IT_ENDED = re.compile(r"^(?P<ended>[^，]{0,12}[不没][^，。]{1,14}了)，.*")
+
+
 def find_ended_thing(text: str) -> str:
-    """What a claim that something ended tells of, without what that is beside."""
-    return _BESIDE.sub("", text)
+    """What a claim that something ended tells of, without what that is beside, and without how:
+    "不抽烟了" of "不抽烟了，戒了半年了"."""
+    return _HOW_IT_ENDED.sub(r"\g<ended>", _BESIDE.sub("", text))
 
 
 def closes_shop(new: str, old: str) -> bool:

@@ -183,10 +183,10 @@ class Told(NamedTuple):
     over: bool = False
 
 
-def tell_asked_after(asked: str, answer: Span) -> list[Told]:
-    """The statements that an answer makes of what is asked after; none where it asks or tells
-    nothing such."""
-    text = answer.text.rstrip()
+def tell_asked_after(asked: str, answer: Span, typed: str) -> list[Told]:
+    """The statements that an answer, `typed` so, makes of what is asked after; none where it asks
+    or tells nothing such."""
+    text = typed.rstrip()
     parted = _GOES_ON.search(text)
     first = text[: parted.start()] if parted else text
     if state := _read_state(asked):
@@ -253,7 +253,7 @@ def _tell_state(state: _AskedState, answer: Span, text: str) -> list[Told]:
     news = _tell_news(state, answer, beside, begins) if over else []
     if news and news[0].over:
         return [news[0]._replace(start=0)]
-    said = _list_words(answer, beside)
+    said = _list_words(answer, begins)
     if not news and _has_subject(said):
         news = [Told(f"{_name_object(state, _name_subject(state, beside))}.", begins, len(text))]
     elif not news and said and said[0].pos_ in ("VERB", "AUX") and is_past_form(said[0].text):
@@ -263,9 +263,10 @@ def _tell_state(state: _AskedState, answer: Span, text: str) -> list[Told]:
     return [Told(told, 0, stance.end(), over is not None), *news]
 
 
-def _list_words(answer: Span, told: str) -> list[Token]:
-    begins = answer.text.rfind(told) + answer[0].idx
-    return [token for token in answer if token.idx >= begins and not token.is_punct]
+def _list_words(answer: Span, begins: int) -> list[Token]:
+    """The words of an answer from a character of it on."""
+    first = answer[0].idx + begins
+    return [token for token in answer if token.idx >= first and not token.is_punct]
 
 
 def _has_subject(words: Sequence[Token]) -> bool:
@@ -280,7 +281,7 @@ def _tell_news(state: _AskedState, answer: Span, text: str, at: int) -> list[Tol
     elif told := _tell_given_up(state, text):
         over = True
     else:
-        subject = _has_subject(_list_words(answer, text))
+        subject = _has_subject(_list_words(answer, at))
         told, over = "" if subject else _tell_value(state, text), False
     told = f"{told[:1].upper()}{told[1:]}"
     return [Told(told, at, at + len(text), over)] if told else []

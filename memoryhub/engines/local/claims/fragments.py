@@ -96,6 +96,8 @@ def read_whole(turn: ParsedTurn, offset: int, span: Span) -> list[FactCandidate]
     asks = opens in _ASKING or (content and content[0].tag_ in ("VB", "MD"))
     if opens in _POINTS_OUT or asks or _shows(words) or _ERASED in span.text:
         return []
+    if any(t.lower_ in ("him", "her", "them") and t.dep_ != "poss" for t in words):
+        return []
     if _SUPPOSED.search(span.text) or _REPORTED.search(span.text):
         return []
     if salience.gives_up(span) or salience.quotes_words(words):

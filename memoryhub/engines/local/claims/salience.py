@@ -89,6 +89,8 @@ def _is_let_go(clause: Clause) -> bool:
 def _does_regularly(clause: Clause) -> bool:
     """ "I see a counsellor on Thursdays", "I send my mother 500 every month": a habit."""
     own = clause.subject is not None and clause.subject.lower_ in ("i", "we")
+    if any(t.lower_ in _POINTING_WORDS for t in clause.children("dobj", "dative")):
+        return False  # "I see her every Sunday"
     return own and _HOW_OFTEN.search(" ".join(t.text for t in clause.main.subtree)) is not None
 
 

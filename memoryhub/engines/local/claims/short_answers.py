@@ -45,6 +45,7 @@ _BESIDE = re.compile(
     re.I,
 )
 _NAMED_IS = re.compile(r"[A-Z][\w-]+['’]s ")  # "How is the crew?" – "Belle's fine"
+_BEHIND_ANY = split_words("i to you we so at these")  # "Any allergies I should note?"
 _THE_SAME = re.compile(r"(?:the |all )?same\b", re.I)
 _ENDS_SENTENCE = re.compile(r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)[.!?…]\s+|\n+")
 
@@ -68,22 +69,25 @@ def complete_answer(question: ParsedTurn, answer: ParsedTurn) -> list[CompletedS
     said = [*islice(answer.iter_sentences(), 2)]
     if asked is None or not said or is_question(said[0][1].text):
         return []
-    text = _find_last_sentence(question.utterance.text)
-    if told := _complete_asked_after(text, *said[0]):
+    text, typed = _find_last_sentence(question.utterance.text), answer.utterance.text
+    if told := _complete_asked_after(text, typed, *said[0]):
         goes_on = len(said) > 1 and len(said[0][1]) <= _MOST_OF_YES
-        return told + (_complete_asked_after(text, *said[1]) if goes_on else [])
-    return _complete_value(asked, *said[0])
+        return told + (_complete_asked_after(text, typed, *said[1]) if goes_on else [])
+    return _complete_value(asked, typed, *said[0])
 
 
-def _complete_asked_after(asked: str, offset: int, answer: Span) -> list[CompletedStatement]:
+def _complete_asked_after(
+    asked: str, typed: str, offset: int, answer: Span
+) -> list[CompletedStatement]:
+    """`typed`: all of the answer in its own spelling, which the parse writes out."""
     if len(answer) > _MAX_TOKENS_OF_NEWS or is_question(answer.text):
         return []
     start = offset + answer.start_char
-    told = tell_asked_after(asked, answer)
+    told = tell_asked_after(asked, answer, typed[start : offset + answer.end_char])
     return [CompletedStatement(t.text, start + t.start, start + t.end, over=t.over) for t in told]
 
 
-def _complete_value(asked: Span, offset: int, answer: Span) -> list[CompletedStatement]:
+def _complete_value(asked: Span, typed: str, offset: int, answer: Span) -> list[CompletedStatement]:
     """What is given where a question leaves a place for it, or asks whether something is so."""
     start, end = offset + answer.start_char, offset + answer.end_char
     if len(answer) > _MAX_TOKENS:
@@ -106,7 +110,7 @@ def _complete_value(asked: Span, offset: int, answer: Span) -> list[CompletedSta
     beside = offset + clause.start_char
     return [
         CompletedStatement(text, start, beside),
-        CompletedStatement(f"{clause.text.strip(' .!')}.", beside, end),
+        CompletedStatement(f"{typed[beside:end].strip(' .!')}.", beside, end),
     ]
 
 
@@ -165,13 +169,17 @@ def _build_statement(asked: Span, fragment: str, yes: bool | None) -> str:
 def _tell_any(asked: Span, fragment: str) -> str:
     """("Any certificates?", "TIG and MAG") → "My certificates are TIG and MAG."."""
     words = [t for t in asked if not t.is_punct]
-    if len(words) != 2 or words[0].lower_ != "any" or not fragment:
+    if len(words) < 2 or words[0].lower_ != "any" or not fragment:
+        return ""
+    if len(words) > 2 and words[2].lower_ not in _BEHIND_ANY:
         return ""
     if re.match(r"(?:none|nothing|nope|no|not|never|just|n/a)\b", fragment, re.I):
         return ""
     thing = words[1]
     if thing.lower_ in _VAGUE_WORDS or thing.tag_ not in ("NN", "NNS"):
         return ""
+    if thing.lemma_.lower() in ("medication", "medicine", "med", "tablet"):
+        return f"I take {fragment}."
     if thing.lemma_.lower() == "allergy":
         return f"I am allergic to {re.sub('^only ', '', fragment)}."
     return f"My {thing.lower_} {'are' if thing.tag_ == 'NNS' else 'is'} {fragment}."

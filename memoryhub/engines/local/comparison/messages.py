@@ -51,7 +51,8 @@ _TELLS_AGE = re.compile(
     re.I,
 )
 _UNCHANGED_ZH = re.compile(r"(?P<what>[\u4e00-\u9fff]{2,4}?)(?:还是)?没(?:涨|降|变|换|动|改)")
-_PARTS = re.compile(r"[,;，；](?!\d)")
+# "keeps bees and drives the van"
+_PARTS = re.compile(r"[,;，；](?!\d)| and (?:is|has|[a-z]{2,}(?<!s)s) ")
 _DAYS = re.compile(
     r"\b(?:mon|tue|wed|thu|fri|sat(?=urday)|sun(?=day))(?=(?:s|nes|rs|ur)?(?:days?)?\b)"
     r"|(?<=[周期拜])[一二三四五六日天]",

@@ -203,7 +203,8 @@ def names_ended_thing(new: ClaimView, old: ClaimView, owners: tuple[str, ...] = 
     """Whether a claim that something is over names, in English, what the older one tells: ("Ana
     quit the bakery", "Ana bakes at the bakery"), or its kind: coffee, where it has an espresso."""
     own = owners or (new.owner, old.owner)
-    named, told = describe_meaning(new.text, own), describe_meaning(old.text, own)
+    ended, _, _ = new.text.partition(" any more,")  # why it ended is behind it
+    named, told = describe_meaning(ended, own), describe_meaning(old.text, own)
     things = named.stems - _ENDING_WORDS
     if not 0 < len(things) <= _MOST_NAMED or old.polarity in ("ended", "denied"):
         return False
@@ -366,7 +367,8 @@ _ENDING_WORDS = frozenset(
             stop stopped quit left leave leaving gave give given cancelled canceled cancel dropped
             drop sold sell finished ended end packed ditched binned scrapped resigned retired cut
             longer more anymore used done over off job work since last ago year month week today
-            yesterday finally
+            yesterday finally came january february march april may june july august september
+            october november december spring summer autumn winter easter christmas
         """),
     )
 )
