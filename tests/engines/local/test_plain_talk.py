@@ -573,6 +573,7 @@ def test_what_is_told_in_a_few_words_is_read(text: str, told: str) -> None:
         "and so much for Portugal, one look and it was Spain",
         "I tell you this every time",
         "I see her every Sunday",
+        "Hi! I'm Callum Whitlock.",
         "she's leaving me for a man with a boat",
         "I would rather keep the boat and the trailer",
         "my cousin reckons the shop will close in May",

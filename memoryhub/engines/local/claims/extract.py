@@ -177,7 +177,7 @@ class _TurnReader:
         sober = span.start_char + find_small_talk_end(span.text)
         left = {token.i for token in span}  # what nothing was made of yet
         before: FactCandidate | None = None
-        told_before = [*self.facts]
+        told_before, read = [*self.facts], False
         self.known_things.clear()
         for clause in clauses:
             own = _collect_told(clause, heads, frozenset())
@@ -214,6 +214,7 @@ class _TurnReader:
             named = clause.subject is not None and clause.subject.pos_ in ("NOUN", "PROPN")
             attached = last is not None and self.facts[-1] is not last
             self.apart = named and not made and not attached
+            read = read or bool(made)
             for each in made:
                 self.keep(each)
         for clause, noun in extract_told_asides(span):
@@ -227,7 +228,7 @@ class _TurnReader:
             found = [self._tell_whose_age(each) for each in read_fragments(self.turn, offset, rest)]
             if self.first and not self.facts:
                 found = quote_answer(self.turn, offset, span, rest) or found
-            if not found and self.facts == told_before:
+            if not (found or read) and self.facts == told_before:
                 found = read_whole(self.turn, offset, span)
             for fact in found:
                 self.keep(fact)
