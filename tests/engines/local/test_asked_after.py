@@ -138,3 +138,9 @@ def test_a_chinese_answer_ends_what_is_asked_after(asked: str, answer: str, told
 def test_a_chinese_answer_says_what_is_so(asked: str, answer: str, told: str) -> None:
     (fact,) = tell(answer, asked)
     assert (fact.text, fact.polarity) == (told, "holds")
+
+
+def test_how_somebody_is_is_not_whether_they_still_are() -> None:
+    told = [each.text for each in tell("出院了", "你妈身体还好吗？")]
+    assert told
+    assert not [each for each in told if "不好" in each]

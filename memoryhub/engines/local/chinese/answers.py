@@ -29,6 +29,8 @@ _ENDED = re.compile(
     r"(?:学到\w{1,6}就)?(?:戒|停|断|退|辞|拆|卖|丢|散|离|搬|注销|取消|倒闭|毕业|不干|出院|分|送人|转)"
     r"(?!给|到)\w{0,2}了(?:[一二两三四五六七八九十半几\d]+(?:年|个?月|天|周)多?了?)?$"
 )
+# Asks how somebody is, and not whether something is still so.
+_IS_WELL = re.compile(r"还(?:好|行|可以|顺利|习惯|适应|不错|满意)$")
 _SAYS_NO = re.compile(r"(?:没有?|不是|不|没呢|早没)[，,。\s]*$")
 _YES = re.compile(
     r"^(?:是[的啊]?|对[的啊]?|还在|在呢|有啊|嗯+|有的?|在的?|当然|必须的?|没错|可不是?|yes|yep)$",
@@ -86,7 +88,7 @@ def complete_answer(
         who = re.sub("^我(?=[\u4e00-\u9fff])", f"{speaker}的", answer.text)
         return CompletedAnswer(topic, f"{who}{doing['what']}")
     wh = _WH.search(told)
-    if _STILL.search(told) and not wh:
+    if _STILL.search(told) and not (wh or _IS_WELL.search(told)):
         over = _ENDED.match(answer.text) or _SAYS_NO.search(answer.lead)
         if over and (ended := _deny(told, topic)):
             return CompletedAnswer(topic, f"{ended}，{answer.text}")
