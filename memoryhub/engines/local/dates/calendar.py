@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import NamedTuple, cast, get_args
 
+from dateutil.easter import easter
 from dateutil.relativedelta import relativedelta
 
 from memoryhub.engines.types import Granularity
@@ -68,6 +69,8 @@ HOLIDAYS = {
     "christmas day": (12, 25),
     "christmas": (12, 25),
 }
+# Days after Easter Sunday of the western churches.
+MOVABLE_FEASTS = {"good friday": -2, "easter sunday": 0, "easter monday": 1, "easter": 0}
 
 _DELTAS: dict[str, relativedelta] = {
     "minute": relativedelta(minutes=1),
@@ -157,11 +160,27 @@ def resolve_day(month: int, day: int, at: datetime, step: int) -> DateRange:
     """A day and month without a year; step 0 takes the nearest."""
     years = (at.year - 1, at.year, at.year + 1)
     here = [resolve_unit("day", at.replace(year=year, month=month, day=day)) for year in years]
+    return _choose_by_step(here, at, step)
+
+
+def resolve_feast(name: str, at: datetime, step: int) -> DateRange:
+    """One of `MOVABLE_FEASTS` without a year; step 0 takes the nearest."""
+    here = [resolve_feast_of(name, year, at) for year in (at.year - 1, at.year, at.year + 1)]
+    return _choose_by_step(here, at, step)
+
+
+def resolve_feast_of(name: str, year: int, at: datetime) -> DateRange:
+    """One of `MOVABLE_FEASTS` of a year, in the time zone of `at`."""
+    day = easter(year) + timedelta(days=MOVABLE_FEASTS[name])
+    return resolve_unit("day", at.replace(year=day.year, month=day.month, day=day.day))
+
+
+def _choose_by_step(days: list[DateRange], at: datetime, step: int) -> DateRange:
     if step < 0:
-        return [s for s in here if s.start <= at][-1]
+        return [s for s in days if s.start <= at][-1]
     if step > 0:
-        return next(s for s in here if s.end > at)
-    return min(here, key=lambda s: abs(s.start - at))
+        return next(s for s in days if s.end > at)
+    return min(days, key=lambda s: abs(s.start - at))
 
 
 def resolve_year(year: int, at: datetime) -> DateRange:

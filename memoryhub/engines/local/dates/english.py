@@ -17,12 +17,15 @@ from memoryhub.engines.local.dates.calendar import (
     COUNT_WORDS,
     HOLIDAYS,
     MONTHS,
+    MOVABLE_FEASTS,
     SEASONS,
     WEEKDAYS,
     DateRange,
     parse_count,
     resolve_day,
     resolve_duration,
+    resolve_feast,
+    resolve_feast_of,
     resolve_month,
     resolve_offset,
     resolve_season,
@@ -423,6 +426,27 @@ def _resolve_holiday(match: re.Match[str], moment: TimeContext) -> DateRange:
         year = int(match["year"])
         return resolve_unit("day", moment.at.replace(year=year, month=month, day=day))
     return resolve_day(month, day, moment.at, moment.tense.choose_direction(0))
+
+
+# Not what is only called so: Easter Road, Easter eggs; and of the holidays nobody knows the days.
+_FEAST = (
+    rf"(?P<feast>{_build_alternation(MOVABLE_FEASTS)})"
+    r"(?! (?:road|street|eggs?|island|ross|bunny|holidays?|break|term|hunt|bonnet)\b)"
+)
+
+
+@_register_rule(rf"{_FEAST}(?:,? {_YEAR})?")
+def _resolve_feast(match: re.Match[str], moment: TimeContext) -> DateRange:
+    name = match["feast"].lower()
+    if match["year"]:
+        return resolve_feast_of(name, int(match["year"]), moment.at)
+    return resolve_feast(name, moment.at, moment.tense.choose_direction(0))
+
+
+@_register_rule(rf"(?:{_WHICH_WORDS}) {_FEAST}")
+def _resolve_which_feast(match: re.Match[str], moment: TimeContext) -> DateRange:
+    before = match.group().lower().startswith(("last", "past"))
+    return resolve_feast(match["feast"].lower(), moment.at, -1 if before else 1)
 
 
 @_register_rule(rf"(?:{_WHICH_WORDS}) (?P<day>{_build_alternation(HOLIDAYS)})")
