@@ -8,7 +8,7 @@ since a parse goes astray in what leaves out its verb.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from memoryhub.engines.local.grammar.verbs import (
@@ -42,7 +42,7 @@ NO = re.compile(
 # It was so, and is no longer: "not any more", "nope, no longer".
 _NO_MORE = re.compile(
     rf"^\W*{_CALLS}(?:(?:no|nope|nah)\b[\s,.!-]*)?(?:not any ?more|no longer|no more"
-    r"|not (?:since|for) (?P<when>[^,.;!?]+)|not now)(?:\b|$)[\s,.!-]*",
+    r"|not (?:since|for) [^,.;!?]+|not now)(?:\b|$)[\s,.!-]*",
     re.I,
 )
 # What somebody does to what they have or do, and it is over.
@@ -70,7 +70,7 @@ _ENDED = re.compile(
     r"|(?P<state>over|gone|finished|done|cancelled|called off|dead|off))\b(?P<rest>.*))$",
     re.I,
 )
-_AND = re.compile(r"^\W*(?:(?:and|but|so|because|cos|cause|as) )?", re.I)
+_AND = re.compile(r"\W*(?:(?:and|but|so|because|cos|cause|as) )?", re.I)
 # What somebody does next, told in one with it: "sold it, got a Yaris".
 _GOES_ON = re.compile(
     r"(?:,| and)(?: (?:and|so|but|now|then))* (?P<told>(?:(?:i|we)(?:['’]\w+)? |got |bought |moved"
@@ -194,7 +194,7 @@ def tell_asked_after(asked: str, answer: Span, typed: str) -> list[Told]:
     else:
         topic = _TOPIC.match(asked)
         named = topic and not _UNSURE.search(topic["thing"])
-        thing = _to_first_person(topic["thing"]) if topic and named else ""
+        thing = to_first_person(topic["thing"]) if topic and named else ""
         told = [Told(_tell_topic(thing, first), 0, len(first), over=True)] if thing else []
     told = [each for each in told if each.text]
     if told and parted:
@@ -213,7 +213,7 @@ def _read_state(asked: str) -> _AskedState | None:
         return None
     groups = found.groupdict()
     what = re.sub(r" (?:these days|at the moment|now|then|too)$", "", groups["what"].strip())
-    what = re.sub(r"^(?:on )?any ", lambda any_: any_[0].replace("any ", ""), what)
+    what = re.sub(r"^(on )?any ", r"\1", what)
     words = what.lower().split()
     if not words or words[0] in _NOT_TOLD or _UNSURE.search(what) or "," in what:
         return None
@@ -228,11 +228,11 @@ def _read_state(asked: str) -> _AskedState | None:
         who = groups.get("topic") or ""
     if not who or not what or what.lower() in ("going", "working on"):
         return None
-    who = "I" if who.lower() in ("you", "u") else _to_first_person(who)
+    who = "I" if who.lower() in ("you", "u") else to_first_person(who)
     if who == "I" and verb == "do" and words[0] in ("want", "need", "mean", "know", "think"):
         return None  # what is offered, or thought
     still = bool(groups.get("still"))
-    return _AskedState(who, verb, _to_first_person(what), (being or "is").lower(), still)
+    return _AskedState(who, verb, to_first_person(what), (being or "is").lower(), still)
 
 
 def _may_stand_bare(words: list[str]) -> bool:
@@ -246,7 +246,8 @@ def _tell_state(state: _AskedState, answer: Span, text: str) -> list[Told]:
     if stance is None:
         return _tell_news(state, answer, text, 0) if state.still else []
     told = f"{state.end() if over else state.affirm()}."
-    begins = stance.end() + len(text[stance.end() :]) - len(_AND.sub("", text[stance.end() :]))
+    lead = _AND.match(text, stance.end())
+    begins = lead.end() if lead else stance.end()
     beside = text[begins:].strip(" .!…,")
     if not re.search(r"\w", beside):
         return [Told(told, 0, len(text), over is not None)]
@@ -254,7 +255,7 @@ def _tell_state(state: _AskedState, answer: Span, text: str) -> list[Told]:
     if news and news[0].over:
         return [news[0]._replace(start=0)]
     said = _list_words(answer, begins)
-    if not news and _has_subject(said):
+    if not news and has_subject(said):
         news = [Told(f"{_name_object(state, _name_subject(state, beside))}.", begins, len(text))]
     elif not news and said and said[0].pos_ in ("VERB", "AUX") and is_past_form(said[0].text):
         news = [Told(f"{state.who} {_name_object(state, beside)}.", begins, len(text))]
@@ -269,7 +270,8 @@ def _list_words(answer: Span, begins: int) -> list[Token]:
     return [token for token in answer if token.idx >= first and not token.is_punct]
 
 
-def _has_subject(words: Sequence[Token]) -> bool:
+def has_subject(words: Iterable[Token]) -> bool:
+    """Whether somebody or something is said to do or be something there."""
     return any(token.dep_ in ("nsubj", "nsubjpass", "expl") for token in words)
 
 
@@ -281,7 +283,7 @@ def _tell_news(state: _AskedState, answer: Span, text: str, at: int) -> list[Tol
     elif told := _tell_given_up(state, text):
         over = True
     else:
-        subject = _has_subject(_list_words(answer, at))
+        subject = has_subject(_list_words(answer, at))
         told, over = "" if subject else _tell_value(state, text), False
     told = f"{told[:1].upper()}{told[1:]}"
     return [Told(told, at, at + len(text), over)] if told else []
@@ -363,5 +365,6 @@ def _tell_topic(thing: str, text: str) -> str:
     return _tell_with_object("I", found, thing) if found else _tell_ended(thing, text)
 
 
-def _to_first_person(text: str) -> str:
+def to_first_person(text: str) -> str:
+    """Words of who asks as who answers says them: "your boss" is "my boss"."""
     return " ".join(_YOURS.get(word.lower(), word) for word in text.split())

@@ -30,8 +30,9 @@ _WEAK_VERBS = split_words("""
 _EMPTY_WORDS = split_words("thing stuff way lot bit kind sort something anything everything")
 _DOUBT_AUXILIARIES = split_words("would could might should may must 'd ’d ought")
 _DEFINING_DEPENDENCIES = frozenset({"amod", "relcl", "acl", "compound"})
-_LET = split_words("flat apartment house room place office cottage studio garage shop")
-_SHARED_PLACES = split_words("flat apartment house room place office kitchen garden studio")
+_PREMISES = split_words("flat apartment house room place office studio")
+_LET_PLACES = _PREMISES | {"cottage", "garage", "shop"}
+_SHARED_PLACES = _PREMISES | {"kitchen", "garden"}
 _PHATIC_VERBS = split_words("let say tell thank share hear know")  # "I wanted to let you know"
 TELLING_VERBS = split_words("""
     say tell claim reckon swear bet joke yell shout insist warn think believe suppose guess
@@ -70,20 +71,20 @@ def is_empty_clause(clause: Clause) -> bool:
         and lemma in EMPTY_PRESENT_VERBS
         and not (_does_regularly(clause) or _is_paper(clause.subject))
     )
-    empty = empty and not _is_let_go(clause)
+    empty = empty and not _is_let(clause)
     empty = (empty and not (_shares_place(clause) or _stays_somewhere(clause))) or _only_says_since(
         clause
     )
     return empty or cannot or (doubtful and not wishes) or _has_if(clause)
 
 
-def _is_let_go(clause: Clause) -> bool:
+def _is_let(clause: Clause) -> bool:
     """ "I was let go" tells of a dismissal, "the flat is let to two dentists" of a lease."""
-    subject = clause.subject
     done = any(c.lower_ in ("was", "were", "got", "been", "is") for c in clause.head.children)
-    if done and subject is not None and subject.lemma_.lower() in _LET:
-        return True
-    return done and clause.head.lower_ == "let" and any(t.lower_ == "go" for t in clause.chain[1:])
+    if not done or clause.head.lower_ != "let":
+        return False
+    leased = clause.subject is not None and clause.subject.lemma_.lower() in _LET_PLACES
+    return leased or any(t.lower_ == "go" for t in clause.chain[1:])
 
 
 def _does_regularly(clause: Clause) -> bool:

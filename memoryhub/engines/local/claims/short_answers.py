@@ -11,7 +11,13 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from memoryhub.engines.local.claims.asked_after import NO, YES, tell_asked_after
+from memoryhub.engines.local.claims.asked_after import (
+    NO,
+    YES,
+    has_subject,
+    tell_asked_after,
+    to_first_person,
+)
 from memoryhub.engines.local.grammar.scene import ParsedTurn
 from memoryhub.engines.local.grammar.speech import is_question
 from memoryhub.engines.local.grammar.verbs import inflect_verb
@@ -141,7 +147,7 @@ def _is_sentence(span: Span) -> bool:
     """It has a verb of its own, or is no answer at all ("Thanks")."""
     said = [t for t in span if not t.is_punct and t.pos_ != "INTJ"]
     thanks = any(t.lemma_.lower() in ("thank", "thanks") for t in span)
-    if _LEADING_FILLER.match(span.text) and span.root.tag_ == "VB" and not _has_subject(span):
+    if _LEADING_FILLER.match(span.text) and span.root.tag_ == "VB" and not has_subject(span):
         return False  # "mostly rye bread" orders nobody to rye
     return thanks or not said or any(t.pos_ in ("VERB", "AUX") for t in said)
 
@@ -239,10 +245,6 @@ def _is_asked_thing(token: Token) -> bool:
     return given and (_is_yours(token) or _is_yours(held))
 
 
-def _has_subject(answer: Span) -> bool:
-    return any(t.dep_ in _SUBJECTS for t in answer)
-
-
 def _complete_open_question(asked: Span, wh: Token, fragment: str) -> str:
     if wh.lower_ in ("why", "whose"):
         return ""
@@ -275,7 +277,7 @@ def _complete_who(root: Token, fragment: str) -> str:
         t.lower_ in _VAGUE_WORDS - {"you", "your", "me"} for t in rest
     ):
         return ""
-    tail = " ".join(_to_first_person(t) for t in _drop_now(rest))
+    tail = " ".join(to_first_person(t.text) for t in _drop_now(rest))
     return f"{fragment[:1].upper()}{fragment[1:]} {root.text} {tail}".strip() + "."
 
 
@@ -298,9 +300,9 @@ def _complete_about_other(root: Token, subject: Token, wh: Token, fragment: str)
     named = [*subject.subtree]
     if stranded := named[-1].tag_ == "IN":  # "Who is the appointment with?"
         fragment = f"{named.pop().text} {fragment}"
-    who = " ".join(_to_first_person(t) for t in named)
+    who = " ".join(to_first_person(t.text) for t in named)
     rest = [t for t in root.subtree if t.i > root.i and not t.is_punct and t.i not in inside]
-    tail = " ".join(_to_first_person(t) for t in rest if t.i != wh.i)
+    tail = " ".join(to_first_person(t.text) for t in rest if t.i != wh.i)
     place = fragment if stranded else _add_preposition(wh, root, fragment)
     if root.lemma_ == "be":
         return f"{who} {'are' if root.lower_ == 'are' else 'is'} {place} {tail}".strip() + "."
@@ -324,7 +326,7 @@ def _complete_how_question(asked: Span, wh: Token, fragment: str) -> str:
     subject = next((t for t in asked.root.children if t.dep_ in _SUBJECTS), None)
     if head.lower_ == "old" and subject is not None:
         number = re.match(r"(?:about |around |nearly )?(?:\d+|\w+)(?= and a half)?", fragment)
-        who = " ".join(_to_first_person(t) for t in subject.subtree)
+        who = " ".join(to_first_person(t.text) for t in subject.subtree)
         ages = number and re.fullmatch(r"(?:.* )?(?:\d+|[a-z]+)", number[0])
         return f"{who[:1].upper()}{who[1:]} is {number[0]} years old." if number and ages else ""
     if head.lower_ != "many" or not any(t.lower_ == "you" for t in asked.root.children):
@@ -343,7 +345,7 @@ def _complete_with_verb(root: Token, wh: Token, fragment: str) -> str:
     rest = _drop_now(rest)
     if rest and rest[-1].lower_ == fragment.split()[0].lower():  # "move to?" – "To Oslo."
         rest.pop()
-    tail = " ".join(_to_first_person(t) for t in rest if t.i != wh.i)
+    tail = " ".join(to_first_person(t.text) for t in rest if t.i != wh.i)
     place = _add_preposition(wh, root, fragment)
     return f"I {_inflect_question_verb(root)} {tail} {place}.".replace("  ", " ")
 
@@ -366,7 +368,7 @@ def _complete_closed_question(root: Token, fragment: str, yes: bool | None) -> s
     given = thing is not None and fragment and not beside
     inside = {t.i for t in thing.subtree} if thing is not None and given else set()
     rest = [t for t in root.subtree if t.i > root.i and not t.is_punct and t.i not in inside]
-    tail = " ".join(_to_first_person(t) for t in rest if t.lower_ not in ("any", "ever", "yet"))
+    tail = " ".join(to_first_person(t.text) for t in rest if t.lower_ not in ("any", "ever", "yet"))
     if any(t.lower_ in _VAGUE_WORDS for t in rest):
         return ""
     verb = _inflect_question_verb(root) if yes else _negate_verb(root)
@@ -381,8 +383,8 @@ def _confirm_about_other(root: Token, subject: Token) -> str:
     rest = [t for t in root.subtree if t.i > root.i and not t.is_punct and t.i not in inside]
     if subject.pos_ == "PRON" or not rest or any(t.lower_ in _VAGUE_WORDS for t in rest):
         return ""
-    who = " ".join(_to_first_person(t) for t in subject.subtree)
-    tail = " ".join(_to_first_person(t) for t in rest if t.lower_ not in ("any", "ever", "yet"))
+    who = " ".join(to_first_person(t.text) for t in subject.subtree)
+    tail = " ".join(to_first_person(t.text) for t in rest if t.lower_ not in ("any", "ever", "yet"))
     verb = root.lower_ if root.lemma_ == "be" else _inflect_for_other(root)
     return f"{who} {verb} {tail}."
 
@@ -432,7 +434,3 @@ def _add_preposition(wh: Token, root: Token, fragment: str) -> str:
     if any(t.dep_ == "prep" and not list(t.children) for t in root.children):
         return fragment
     return f"{'to' if root.lemma_ in ('go', 'move', 'travel') else 'in'} {fragment}"
-
-
-def _to_first_person(token: Token) -> str:
-    return {"you": "me", "your": "my", "yours": "mine"}.get(token.lower_, token.text)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from memoryhub.engines.local.chinese.endings import may_end_claim
 from memoryhub.engines.local.comparison.topics import KINDS_OF_THINGS, TOPICS, find_topics
+from memoryhub.engines.local.dates.calendar import MONTHS, SEASONS
 from memoryhub.engines.local.language import HAN
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import FactKind, Polarity
@@ -367,9 +368,9 @@ _ENDING_WORDS = frozenset(
             stop stopped quit left leave leaving gave give given cancelled canceled cancel dropped
             drop sold sell finished ended end packed ditched binned scrapped resigned retired cut
             longer more anymore used done over off job work since last ago year month week today
-            yesterday finally came january february march april may june july august september
-            october november december spring summer autumn winter easter christmas
-        """),
+            yesterday finally came easter christmas
+        """)
+        | {*MONTHS, *SEASONS},
     )
 )
 _MOST_NAMED = 3  # words that name a thing: more tell a story
