@@ -79,7 +79,6 @@ from memoryhub.engines.local.grammar.verbs import (
     ACTIVITY_VERBS,
     LIFE_VERBS,
     LIKING_VERBS,
-    find_lemma,
     is_dictionary_noun,
     is_past_form,
 )
@@ -178,11 +177,15 @@ class _TurnReader:
         left = {token.i for token in span}  # what nothing was made of yet
         before: FactCandidate | None = None
         told_before, read = [*self.facts], False
+        meant = dict[int, str]()  # what the pronouns of the sentence stand for
         self.known_things.clear()
         for clause in clauses:
             own = _collect_told(clause, heads, frozenset())
             spent = {t.i for t in [*own, *(clause.subject.subtree if clause.subject else [])]}
             known = self._find_referents(clause, own)
+            meant |= known
+            if clause.subject is not None and clause.subject.i in meant:
+                known[clause.subject.i] = meant[clause.subject.i]  # "she's a nurse, works nights"
             last = self.facts[-1] if self.facts else None
             first = min(clause.head.idx, (clause.subject or clause.head).idx)
             chat = first < sober and not set(known) & spent
@@ -198,9 +201,9 @@ class _TurnReader:
             elif before and clause.head.dep_ == "conj" and _is_about_it(clause):
                 made = self._attach(before, offset, clause, heads)
             else:
-                fact = self._build_fact(offset, clause, heads, known)
-                made = [fact] if fact else self._read_inner(offset, clause, heads)
-                before = fact or before
+                built = self._build_facts(offset, clause, heads, known)
+                made = built or self._read_inner(offset, clause, heads)
+                before = built[-1] if built else before
                 if not made and self._may_attach(clause, own, before, known):
                     made = self._attach(self.facts[-1], offset, clause, heads)
                 elif not made and self._turns_back(clause, before):
@@ -369,17 +372,32 @@ class _TurnReader:
     def _build_fact(
         self, offset: int, clause: Clause, heads: set[int], known: Mapping[int, str]
     ) -> FactCandidate | None:
-        turn = self.turn
-        subject = find_subject(clause, turn.scene, known)
+        draft = self._build_draft(offset, clause, heads, known)
+        return self._finish(draft) if draft is not None else None
+
+    def _build_facts(
+        self, offset: int, clause: Clause, heads: set[int], known: Mapping[int, str]
+    ) -> list[FactCandidate]:
+        """One of each thing that somebody is said to be."""
+        draft = self._build_draft(offset, clause, heads, known)
+        parts = _split_complements(draft) if draft is not None else []
+        return [fact for part in parts if (fact := self._finish(part)) is not None]
+
+    def _build_draft(
+        self, offset: int, clause: Clause, heads: set[int], known: Mapping[int, str]
+    ) -> _ClauseDraft | None:
+        subject = find_subject(clause, self.turn.scene, known)
         if subject is None or subject.who == "pronoun" or salience.is_empty_clause(clause):
             return None
         if salience.is_in_quotes(clause.head):
             return None
-        draft = _build_draft(turn, offset, clause, subject, heads, known)
-        if draft is None or not _is_worth_keeping(draft):
-            return None
+        draft = _build_draft(self.turn, offset, clause, subject, heads, known)
+        return draft if draft is not None and _is_worth_keeping(draft) else None
+
+    def _finish(self, draft: _ClauseDraft) -> FactCandidate | None:
         found = _finish_fact(draft)
-        return found if turn.utterance.role == "user" or _is_own_state(found, clause) else None
+        own = self.turn.utterance.role == "user" or _is_own_state(found, draft.clause)
+        return found if own else None
 
 
 def _collect_told(clause: Clause, heads: set[int], names: frozenset[str]) -> list[Token]:
@@ -521,6 +539,40 @@ def _build_draft(
     referents = {**known} | _map_articles(clause) | _map_own_thing(subject, turn.scene)
     voice = Voice(turn.scene, subject.who in ("speaker", "we"), referents)
     return _ClauseDraft(turn, offset, clause, subject, slots, tokens, voice, core)
+
+
+def _split_complements(draft: _ClauseDraft) -> list[_ClauseDraft]:
+    """ "I'm 34, vegan and allergic to nuts" as three, each to be ended or replaced by itself; "kind
+    and funny" and "a friend and neighbour" are told together."""
+    first = draft.slots.complement
+    listed = [first, *first.rights] if first is not None else []
+    parts = [t for t in listed if t == first or (t.dep_ == "conj" and t in draft.tokens)]
+    while parts and (more := [t for t in parts[-1].rights if t.dep_ == "conj"]):
+        parts += more[:1]
+    plain = draft.slots.pattern == "SVC" and len(draft.clause.chain) == 1
+    if not plain or len(parts) < 2 or not _are_apart(parts) or is_negated(draft.clause):
+        return [draft]
+    whole = {t.i for part in parts for t in part.subtree}
+    split = []
+    for part in parts:
+        others = {t.i for other in parts if part.is_ancestor(other) for t in other.subtree}
+        own = {t.i for t in part.subtree} - others
+        told = [t for t in draft.tokens if t.i in own or (t.i not in whole and t.i < min(whole))]
+        last = part == parts[-1]
+        told += [t for t in draft.tokens if last and t.i not in whole and t.i > min(whole)]
+        slots = ClauseSlots("SVC", complement=part)
+        core = [t for t in draft.core if t.i not in whole] + [part]
+        split.append(replace(draft, slots=slots, tokens=trim_tokens(told), core=core))
+    return split
+
+
+def _are_apart(parts: Sequence[Token]) -> bool:
+    """Whether an age, a trade and a state stand side by side, or each has words of its own."""
+    if any(t.pos_ not in ("NUM", "ADJ", "NOUN") for t in parts):
+        return False
+    kinds = {"NUM" if t.like_num else t.pos_ for t in parts}
+    told = [{c.dep_ for c in t.children} for t in parts]
+    return len(kinds) > 1 or all(deps & {"prep", "det"} for deps in told)
 
 
 def _is_indirect_question(first: Token) -> bool:
@@ -832,7 +884,6 @@ def _find_event(draft: _ClauseDraft) -> TimeSpan | None:
     """The time in the clause, else the only one of its sentence if that stands before it."""
     source = _locate_source(draft)
     inside = [t for t in draft.turn.times if source.start <= t.at < source.end]
-    inside = [t for t in inside if not _is_of_verb_taken_for_noun(draft, t)]
     if inside:
         bounds = tells_bound(draft.turn.utterance.text, inside[0]) and _is_so_now(draft.clause)
         return None if bounds else inside[0]
@@ -843,19 +894,6 @@ def _find_event(draft: _ClauseDraft) -> TimeSpan | None:
     if alone and near[0].start > draft.turn.utterance.at and is_event(draft.clause):
         return None  # "is coming home in October, she has found a post": that is done
     return near[0] if alone and not _is_ongoing(draft, near[0]) else None
-
-
-def _is_of_verb_taken_for_noun(draft: _ClauseDraft, time: TimeSpan) -> bool:
-    """ "December" in "works as an engineer and retires in December", a noun to the parser."""
-    named = next((t for t in draft.tokens if t.idx + draft.offset == time.at), None)
-    if named is None:
-        return False
-    first = named.head.left_edge.i if named.dep_ == "pobj" else named.left_edge.i
-    before = named.doc[max(0, first - 1)]
-    told = {before, named.head, named.head.head}
-    return any(
-        t.tag_ == "NNS" and t.dep_ == "conj" and find_lemma(t.lower_) in LIFE_VERBS for t in told
-    )
 
 
 def _is_so_now(clause: Clause) -> bool:

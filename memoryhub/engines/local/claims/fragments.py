@@ -17,7 +17,6 @@ from memoryhub.engines.local.dates.past import tells_bound
 from memoryhub.engines.local.grammar.antecedents import list_things_said
 from memoryhub.engines.local.grammar.clauses import (
     SUBJECT_DEPENDENCIES,
-    is_verb_taken_for_noun,
     trim_tokens,
 )
 from memoryhub.engines.local.grammar.rewrite import Voice, format_sentence, rewrite_tokens
@@ -189,7 +188,7 @@ def _says_something(run: Sequence[Token]) -> bool:
         return False  # "One thing."
     if salience.gives_up(words[0].sent):
         return False
-    if words[0].dep_ == "conj" and (words[0].pos_ == "VERB" or is_verb_taken_for_noun(words[0])):
+    if words[0].dep_ == "conj" and words[0].pos_ == "VERB":
         return False  # who did it stands before
     bare = words[0].tag_ in ("VB", "VBP", "MD") or words[0].lower_ in _ASKING  # or half a question
     if _is_unknown_owner(words):

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.verbs import (
     OPINION_VERBS,
-    find_lemma,
-    inflect_verb,
     is_past_form,
 )
 from memoryhub.engines.local.wordlists import split_words
@@ -476,19 +474,8 @@ def _is_subject_of(noun: Token, others: set[int]) -> bool:
     return behind in others and _find_listed_subject(noun.doc[behind]) == noun
 
 
-def is_verb_taken_for_noun(token: Token) -> bool:
-    listed = token.dep_ == "conj" and token.tag_ == "NNS" and token.head.pos_ in ("VERB", "AUX")
-    if not listed or not token.i or token.nbor(-1).lower_ not in (",", "and"):
-        return False
-    about = any(c.dep_ in ("prep", "prt", "advmod") for c in token.children)
-    return about and inflect_verb(find_lemma(token.lower_), "VBZ") == token.lower_
-
-
 def _starts_new_clause(child: Token) -> bool:
-    """A clause with a gerund for its subject: "I run, and giving up sounds wrong"; a verb that was
-    taken for a noun: "She's a nurse, moves in on Friday", "works at a mill and retires in May"."""
-    if is_verb_taken_for_noun(child):
-        return True
+    """A clause with a gerund for its subject: "I run, and giving up sounds wrong"."""
     finite = child.head.tag_ in ("VBP", "VBZ", "VBD")
     after = child.doc[max(0, child.left_edge.i - 2) : child.left_edge.i].text
     return child.dep_ == "conj" and child.tag_ == "VBG" and finite and after.startswith(",")

@@ -38,7 +38,7 @@ ENDING_VERBS = split_words("quit stop cease abandon drop")
 
 
 # Nobody tells an assistant to do these: "drive an F-150" leaves out "I".
-_TOLD_VERBS = split_words("""
+TOLD_VERBS = split_words("""
     live drive own weigh earn work teach study hate need want smoke drink sleep swim eat ride
     love like enjoy prefer start finish move leave retire rent share wear play
 """)
@@ -47,7 +47,7 @@ _TOLD_VERBS = split_words("""
 def is_told_bare(head: Token) -> bool:
     """A bare verb that opens its sentence and leaves out "I"."""
     bare = head.dep_ in ("ROOT", "ccomp") and head.tag_ in ("VB", "VBP")
-    return bare and head.lemma_.lower() in _TOLD_VERBS and head.i - head.sent.start < 2
+    return bare and head.lemma_.lower() in TOLD_VERBS and head.i - head.sent.start < 2
 
 
 def is_subjectless_liking(head: Token) -> bool:

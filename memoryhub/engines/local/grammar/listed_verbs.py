@@ -1,0 +1,137 @@
+"""Verbs of a list that the parser takes for something else, put right in its tree.
+
+"I teach at Oakwood and run the chess club" has an infinitive to it, "I like tea and hate coffee" a
+list of what is liked, "My brother is a plumber and lives in Cork" two nouns. Each verb is told of
+the subject, and what one clause says is ended, replaced and found by itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memoryhub.engines.local.grammar.verbs import (
+    ACTIVITY_VERBS,
+    LIFE_VERBS,
+    TOLD_VERBS,
+    find_lemma,
+    inflect_verb,
+)
+from memoryhub.engines.local.wordlists import split_words
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+_SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl"})
+_WITHIN_CLAUSE = split_words("attr acomp dobj pobj prep conj compound npadvmod")
+_SPEAKERS = frozenset({"i", "we"})
+_NOT_ONE = split_words("i we you they these those")
+# What is hardly ever a noun behind a noun and "and".
+_DONE = TOLD_VERBS | LIFE_VERBS | ACTIVITY_VERBS
+_PLURAL_TAGS = frozenset({"NNS", "NNPS"})
+
+
+def mend_listed_verbs(doc: Doc) -> None:
+    """Makes each of them a verb in its form, listed with the verb before it."""
+    for token in doc:
+        verb = _find_verb_before(token)
+        tag = _find_tag(token, verb) if verb is not None else ""
+        if verb is not None and tag:
+            _list_with(token, verb, tag)
+
+
+def _find_verb_before(token: Token) -> Token | None:
+    """The verb whose list it may go on: the one that it hangs on, or the one of the noun that it
+    hangs on."""
+    if token.dep_ not in ("conj", "dep", "advcl") or not token.i or token.head.i >= token.i:
+        return None
+    if token.dep_ != "conj" and token.doc[token.left_edge.i - 1].text != ",":
+        return None
+    if token.dep_ == "advcl" and token.tag_ != "NN":
+        return None
+    verb = token.head
+    while verb.pos_ not in ("VERB", "AUX"):
+        if verb.dep_ not in _WITHIN_CLAUSE or verb.head == verb:
+            return None
+        verb = verb.head
+    return verb
+
+
+def _find_tag(token: Token, verb: Token) -> str:
+    """The tag that it should have beside this verb; "" where it is as it should be, or no verb."""
+    if token.i <= verb.i + 2 or _has_child(token, "aux", "auxpass", *_SUBJECTS):
+        return ""  # "we cook and sell jam" is one thing that is done
+    subject = _find_subject(verb)
+    if token.tag_ in _PLURAL_TAGS:
+        third = verb.tag_ == "VBZ" and subject is not None and not _is_several(subject)
+        # "Works at a mill and retires in May" is read as of "I".
+        bare = subject is not None and subject.lower_ == "i" and find_lemma(token.lower_) in _DONE
+        if not (third or bare) or not _is_taken_for_noun(token):
+            return ""
+        return "VBZ" if third else "VBP"
+    if token.tag_ == "NN" and subject is not None and subject.lower_ in _SPEAKERS:
+        opens = token.nbor(-1).text == "," and _has_child(token, "prep", "dobj")
+        present = verb.tag_ == "VBP" and token.lower_ in _DONE
+        return "VBP" if opens and present else ""
+    if token.pos_ != "VERB" or subject is None:
+        return ""
+    if token.tag_ in ("VB", "VBP"):
+        bare = token.dep_ == "conj" and token.head == verb and token.tag_ == "VBP"
+        present = verb.tag_ == "VBP" and not _has_child(verb, "aux", "auxpass")
+        told = not bare and (present or _is_perfect(verb) or verb.tag_ == "VBD")
+        past = verb.tag_ == "VBD" and inflect_verb(find_lemma(token.lower_), "VBD") == token.lower_
+        return ("VBD" if past else "VBP") if told and subject.lower_ in _SPEAKERS else ""
+    if _has_child(token, "compound", "det", "poss"):
+        return ""  # "contract" in "my contract runs until May" is its subject
+    same = token.tag_ == verb.tag_ and token.tag_ in ("VBZ", "VBD")
+    moved = token.head != verb or token.dep_ == "dep"
+    return token.tag_ if same and moved and not _has_child(verb, "aux", "auxpass") else ""
+
+
+def _has_child(token: Token, *deps: str) -> bool:
+    return any(child.dep_ in deps for child in token.children)
+
+
+def _find_subject(verb: Token) -> Token | None:
+    while True:
+        found = next((c for c in verb.children if c.dep_ in _SUBJECTS), None)
+        if found is not None or verb.dep_ != "conj":
+            return found
+        verb = verb.head
+
+
+def _is_several(subject: Token) -> bool:
+    return subject.tag_ in _PLURAL_TAGS or subject.lower_ in _NOT_ONE or any(subject.conjuncts)
+
+
+def _is_taken_for_noun(token: Token) -> bool:
+    """ "lives in Cork" behind "and"."""
+    if token.nbor(-1).lower_ not in (",", "and", "but"):
+        return False
+    lemma = find_lemma(token.lower_)
+    if lemma == token.lower_ or inflect_verb(lemma, "VBZ") != token.lower_:
+        return False
+    if _has_child(token, "prep", "prt", "advmod"):
+        return token.head.pos_ in ("VERB", "AUX") or lemma in _DONE
+    return lemma in _DONE and bool(_list_behind(token))
+
+
+def _list_behind(token: Token) -> list[Token]:
+    """What stands behind it and hangs on the noun before it."""
+    return [c for c in token.head.children if c.i > token.i and c.dep_ in ("prep", "npadvmod")]
+
+
+def _is_perfect(verb: Token) -> bool:
+    """No bare verb goes on with "have": "I've moved to Lyon and work at a bank"."""
+    aided = [c.lower_ for c in verb.children if c.dep_ in ("aux", "auxpass")]
+    return len(aided) == 1 and aided[0] in ("have", "'ve", "’ve")
+
+
+def _list_with(token: Token, verb: Token, tag: str) -> None:
+    link = token.nbor(-1)
+    if link.dep_ in ("cc", "punct") and link.head != verb and link.head.sent == verb.sent:
+        link.head = verb
+    for part in _list_behind(token) if token.head != verb else ():
+        part.head = token
+    token.head, token.dep_ = verb, "conj"
+    token.tag_, token.pos_ = tag, "VERB"
+    token.lemma_ = find_lemma(token.lower_)

@@ -1,0 +1,104 @@
+"""What is told of one subject with several verbs, or as several things that it is: one fact each."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engines.local.test_local_statements import tell
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "I work at a bakery in Leeds and live with my brother.",
+            ["works at a bakery in Leeds", "lives with their brother"],
+        ),
+        ("I bank with Nationwide and pay 900 rent", ["banks with Nationwide", "pays 900 rent"]),
+        ("I like tea and hate coffee", ["likes tea", "hates coffee"]),
+        (
+            "I've moved to Lyon and work for a bank now",
+            ["has moved to Lyon", "works for a bank now"],
+        ),
+        ("I have two kids and live in Oslo", ["has two kids", "lives in Oslo"]),
+        (
+            "lives in Hull, works at Asda and drives a Corsa",
+            ["lives in Hull", "works at Asda", "drives a Corsa"],
+        ),
+        (
+            "works as an engineer and retires in December",
+            ["works as an engineer", "retires in December"],
+        ),
+        ("works at the factory mornings, needs a new coat", ["works at the factory mornings"]),
+        ("I put the kettle on and cut the cake", ["put the kettle on", "cut the cake"]),
+    ],
+)
+def test_each_verb_of_the_speaker_is_told_by_itself(said: str, told: list[str]) -> None:
+    assert [fact.text for fact in tell(said)][: len(told)] == [f"user-31 {t}." for t in told]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "My brother is a plumber and lives in Cork",
+            ["user-31's brother is a plumber.", "user-31's brother lives in Cork."],
+        ),
+        (
+            "My boss is Dana and hates lateness",
+            ["user-31's boss is Dana.", "user-31's boss hates lateness."],
+        ),
+        (
+            "My brother Al moved to Cork. He works at a mill and retires in May",
+            ["Al works at a mill.", "Al retires in May."],
+        ),
+        (
+            "My sister Jo, she's a nurse, moves in on Friday",
+            ["Jo is a nurse.", "Jo moves in on Friday."],
+        ),
+        (
+            "My dog Rex is old. He sleeps all day and eats chicken",
+            ["Rex sleeps all day.", "Rex eats chicken."],
+        ),
+    ],
+)
+def test_each_verb_of_somebody_is_told_by_itself(said: str, told: list[str]) -> None:
+    found = [fact.text for fact in tell(said)]
+    assert [text for text in found if text in told] == told
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("I'm 34, vegan and allergic to nuts", ["is 34", "is vegan", "is allergic to nuts"]),
+        ("I'm a nurse and a mother of two", ["is a nurse", "is a mother of two"]),
+    ],
+)
+def test_each_thing_that_somebody_is_is_told_by_itself(said: str, told: list[str]) -> None:
+    assert [fact.text for fact in tell(said)] == [f"user-31 {each}." for each in told]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("We cook and sell jam", "and others cook and sell jam"),
+        ("I go and see my mum every Sunday", "goes and sees their mum every Sunday"),
+        ("I'm tired and hungry", "is tired and hungry"),
+        ("I'm not vegan or allergic to nuts", "is not vegan or allergic to nuts"),
+        ("I have rent, work and bills to think of", "has rent, work and bills to think of"),
+    ],
+)
+def test_what_is_one_thing_is_told_together(said: str, told: str) -> None:
+    assert f"user-31 {told}." in [fact.text for fact in tell(said)]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("My sister has a dog and friends in Leeds", "has a dog and friends in Leeds"),
+        ("My wife makes cakes and pies at weekends", "makes cakes and pies at weekends"),
+        ("My sister teaches and sings in a choir", "teaches and sings in a choir"),
+    ],
+)
+def test_nouns_of_a_list_are_no_verbs(said: str, told: str) -> None:
+    assert [fact.text.endswith(f" {told}.") for fact in tell(said)].count(True) == 1
