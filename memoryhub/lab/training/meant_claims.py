@@ -18,6 +18,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
 from memoryhub.engines.local.comparison.forget import (
+    MeantBars,
     describe_meant_claims,
     take_meant,
 )
@@ -43,9 +44,9 @@ _HISTORY = 3  # messages that one is read after
 # From this share of the shorter one on, what a claim rests on and a clause are the same.
 _MEANT, _TOUCHED = 0.5, 0.1
 _STRENGTH, _PARTS = 0.3, 5
-# Of the wishes that are granted unasked, the share that takes what is meant and nothing else; and
-# from which chance on another claim goes along.
-_RIGHTLY_GRANTED, _MORE, _ASKED = 0.82, 0.8, 0.1
+# Of the wishes that are granted unasked, the share that takes what is meant and nothing else; from
+# which chance on another claim goes along, and up to which none is likely beside the likeliest.
+_RIGHTLY_GRANTED, _MORE, _BESIDE, _ASKED = 0.82, 0.8, 0.15, 0.1
 _WITH_OTHER_WORDS = 0.25  # how often a wish is read with something else that was said
 
 
@@ -179,14 +180,13 @@ def train_forget_decider(
     for known_rows, left_out in parts.split(values, marks, np.array(part_of)):
         weights, bias = _fit(values[known_rows], marks[known_rows])
         chances[left_out] = 1 / (1 + np.exp(-(values[left_out] @ weights + bias)))
-    bar, granted, rightly = _set_bar(chances, marks, spared, wishes)
+    bars, granted, rightly = _set_bars(chances, marks, spared, wishes)
     weights, bias = _fit(values, marks)
     return {
         "wishes": len(told),
         "granted": round(granted / max(1, sum(told)), 3),
         "rightly": round(rightly, 3),
-        "bar": bar,
-        "more": _MORE,
+        **bars._asdict(),
         "ask": _ASKED,
         "cosine": round(float(np.mean(cosines)), 3),
         "bias": round(float(bias), 3),
@@ -206,20 +206,21 @@ def _fit(
     return weights, fitted.intercept_[0] - float(weights @ scaler.mean_)
 
 
-def _set_bar(
+def _set_bars(
     chances: NDArray[np.float64],
     meant: NDArray[np.bool_],
     spared: NDArray[np.bool_],
     wishes: NDArray[np.int64],
-) -> tuple[float, int, float]:
-    """The lowest bar at which enough of the wishes granted take what is meant and nothing that is
-    not; how many those are then, and which share of those granted."""
-    found = (1.0, 0, 1.0)
+) -> tuple[MeantBars, int, float]:
+    """Those at which the most wishes are granted, while enough of them take what is meant and
+    nothing that is not; how many are granted then, and which share of them rightly."""
+    found = (MeantBars(1.0, 1.0, _BESIDE, _MORE), 0, 1.0)
     rows_of = [np.flatnonzero(wishes == wish) for wish in np.unique(wishes)]
-    for bar in np.arange(0.95, 0.39, -0.01):
-        taken = [rows[take_meant(list(chances[rows]), float(bar), _MORE)] for rows in rows_of]
+    tried = [float(bar) for bar in np.arange(0.95, 0.39, -0.02).round(2)]
+    for bars in (MeantBars(b, a, _BESIDE, _MORE) for b in tried for a in tried if a <= b):
+        taken = [rows[take_meant(list(chances[rows]), bars)] for rows in rows_of]
         granted = [rows for rows in taken if len(rows)]
         right = sum(bool(meant[rows].any() and not spared[rows].any()) for rows in granted)
-        if granted and right / len(granted) >= _RIGHTLY_GRANTED:
-            found = (round(float(bar), 2), right, right / len(granted))
+        if right > found[1] and right / len(granted) >= _RIGHTLY_GRANTED:
+            found = (bars, right, right / len(granted))
     return found

@@ -1,4 +1,4 @@
-"""What is told of one subject with several verbs, or as several things that it is: one fact each."""
+"""What is told of one subject with several verbs, or as several things: one fact each."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from memoryhub.engines.local.comparison.deciders import (
     weigh_by_choice,
     write_deciders,
 )
+from memoryhub.engines.local.comparison.forget import MeantBars, take_meant
 from memoryhub.engines.local.comparison.pairs import ClaimView, describe_pairs, list_telling_words
 from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.engines.local.grammar.speech import extract_wish_words, find_forget_wish
@@ -411,6 +412,29 @@ def test_what_was_never_told_takes_nothing_that_is_near_it(text: str) -> None:
         "Ana drives a van for a bakery.",
     )
     assert not any(verdict.sure for verdict in wish(text, held))
+
+
+def test_what_is_likely_is_meant_where_nothing_else_is() -> None:
+    bars = MeantBars(0.7, 0.5, 0.15, 0.8)
+    assert take_meant([0.1, 0.55, 0.15], bars) == [1]
+    assert take_meant([0.1, 0.55, 0.2], bars) == []
+    assert take_meant([0.85, 0.1, 0.9], bars) == [2, 0]
+    assert take_meant([], bars) == []
+
+
+def test_each_thing_that_a_wish_lists_is_found() -> None:
+    held = hold(
+        "Ana has gout in her left foot.", "Ana earns 2,300 euros a month.", "Ana plays the cello."
+    )
+    verdicts = wish("please forget my gout and my wages", held)
+    assert {v.target: v.sure for v in verdicts} == {"m0": True, "m1": True}
+
+
+def test_a_thing_that_a_wish_lists_and_nobody_told_of_is_asked_about() -> None:
+    held = hold("Ana has gout in her left foot.", "Ana plays the cello.")
+    verdicts = wish("please forget my gout and my court case", held)
+    assert "m0" in {v.target for v in verdicts}
+    assert not any(v.sure for v in verdicts)
 
 
 def test_several_alike_wait_for_a_person() -> None:

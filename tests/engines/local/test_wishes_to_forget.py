@@ -10,6 +10,7 @@ from memoryhub.engines.local.attribution.passed_on import mask_passed_on
 from memoryhub.engines.local.grammar import speech
 from memoryhub.engines.local.grammar.speech import (
     extract_wish,
+    extract_wish_words,
     find_forget_wish,
     may_ask_to_forget,
 )
@@ -87,6 +88,35 @@ def test_a_long_message_is_a_wish_by_its_sentence_alone() -> None:
 def test_a_wish_that_only_says_it_is_read_with_what_was_said_before() -> None:
     assert extract_wish("My debts are nobody's affair. Please forget that.").startswith("My debts")
     assert extract_wish("Rain again. Please forget what I said about my knee.").startswith("Please")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "hmm actually scrub the number for my gate, shouldnt have typed it",
+            "the number for my gate",
+        ),
+        ("listen, that cash business w my family, can u lose it", "that cash my family"),
+        ("Take out what we owe for hay, it's paid.", "what we owe for hay"),
+        ("I want the pills I took for the exam gone from here", "the pills I took for the exam"),
+        ("how much I made should not be on file", "how much I made"),
+        (
+            "One more thing, what I owed next door was private. Please don't keep that.",
+            "what I owed next door was . that",
+        ),
+        ("唉，缝针那茬你给我从脑子里删掉，就当没这回事", "缝针"),
+        ("想了想，我官司上那点事情，你还是不要留底了，家里人会看手机", "我官司上"),
+        ("哦对小满的事别记了，她知道就完了，我说脸红那个你就当没听过", "小满，脸红"),
+        ("我想换单位，院长知道不得了，你这里先撤掉", "我想换单位"),
+        ("老乡跟我借钱的事，一句也不要留", "老乡跟我借钱"),
+        ("酒吧里那回，快帮我删掉", "酒吧里"),
+        ("上次我心情那个事,吃药的那个,你还有记录吗?有就删掉", "吃药"),
+        ("催债的那些平台 你给我甩脱 不要记到", "催债的平台"),
+    ],
+)
+def test_what_a_wish_says_of_the_thing_is_found_among_its_words(text: str, words: str) -> None:
+    assert extract_wish_words(text) == words
 
 
 def test_a_long_message_is_not_weighed_sentence_by_sentence(

@@ -132,23 +132,67 @@ def _is_forget_wish(sentence: str, told: bool) -> bool:
     return told and bool(asked)
 
 
-_WISH_FRAME = re.compile(
-    rf"{_FORGETTING.pattern}|[跟和对]你(?:说|讲|提|聊)过?的?|我?(?:之前|刚才|上[次回趟]|前面|先前)"
-    r"|(?:说|讲|提|聊|告诉)过?的?|(?:那|这)(?:个|件|茬|段|档子?|回|些|点|桩|码|会)儿?|的?事(?:情|儿)?|麻烦|拜托|请|帮我|把"
-    r"|你(?:就|还是|那边|给我)?|不想.*|免得.*|记录|脑袋?|记忆|以后|想了想|对了|[哈吧嘛啊呢哦]"
+# Where something is kept, and that somebody has told it: neither says what is meant.
+_KEPT_IN = (
+    r"(?:从|在|往|到|给)?你?(?:那边|那儿|那里|这边)?的?(?:记录|脑(?:袋|子|壳|海|瓜)?|记忆|本子?|小本本|系统|档案|笔记|数据)"
+    r"[库里头中上内边面]*"
 )
-_KEPT_PART = re.compile(r"[^，,。！？]*(?:可以留|照旧|还是记|留着没事|记着没|可以记)[^，,。！？]*")
+_SAID_BEFORE = (
+    r"(?:我|之前|刚才|刚刚|上[次回趟]|前面|先前|以前|早先|[跟和对]你|嘴[瓢快贱]?|不该|不小心|还|都|也|曾经?|已经?)+"
+    r"(?:说|讲|提|聊|告诉|透露)(?:过|起|到|的|了|你)*"
+)
+_WISH_FRAME = re.compile(
+    rf"^\W*(?:那个|嗯+|哦+对?|对了|对{{2,}}|唉+|哎呀?|欸|还有|另外|顺便|求你个事|想了想|话说|[啊呀])+\W*(?!人|方|象)"
+    rf"|{_KEPT_IN}|{_SAID_BEFORE}|{_FORGETTING.pattern}|留底|留着|[跟和对]你(?:说|讲|提|聊)过?的?"
+    r"|我?(?:之前|刚才|上[次回趟]|前面|先前)"
+    r"|(?:那|这)(?:个|件|茬|段|档子?|回|些|点|桩|码|会)儿?|(?<![心婚丧喜])的?事(?:情|儿)?|麻烦|拜托|(?<!被)请|帮我|把"
+    r"|你(?:就|还是|那边|给我)?|不想.*|免得.*|以后|[哈吧嘛啊呢哦]+$"
+)
+_WISH_SCRAPS = re.compile(
+    r"^[了过着也的给就再被，\s]+|(?:[了过着也它的给就再在从嘛吧都先，\s]|(?<=.)我(?=$))+$"
+)
+# Fewer characters name nothing, nor does "还有吗".
+_LEAST_NAMED = 2
+_ONLY_ASKS = re.compile(
+    r"(?:[还有没吗我就了是的呢那这个都先千万一条切全部统所请从在您你给它们儿里留清去删不要说漏过到此为止能也]"
+    r"|难为情|丢人|帮忙|一下|[一个两]+[句字处点]|劳驾|务必|马上|所以|我想|好吗|行吗|可以|底|干净|好不好|懂|收[回走]|取消|撤[回下来]*|销掉|delete|别再?记得|摘除)*"
+)
+_OF_SOMETHING = re.compile(
+    r"(?:那|这)(?:个|件|次|回|段|茬|档|笔|点|些|桩|条)|的?事|关于|[跟和对]你"
+)
+_KEPT_PART = re.compile(
+    r"[^，,。！？\s]*(?:可以留|照旧|还是记|留着没事|记着没|可以记|(?:的|那个|可以)(?:随便|无所谓|不用管|不管|留着))[^，,。！？\s]*"
+)
+# As a clause of a wish, and where many leave out the comma.
+_NAMING_CLAUSE = re.compile(r"[^，,、。！？!?；;\s]{1,200}")
 
 
-def extract_wish_words(text: str) -> str:
-    """What a wish says of the thing that is meant, without what makes it a wish."""
-    clauses = [
-        _KEPT_PART.sub("", each) for each in _WISH_CLAUSE.findall(find_forget_wish(text) or text)
-    ]
-    asked = {at for at, each in enumerate(clauses) if _FORGETTING.search(each)}
-    # What is meant is named where it is asked, or right before; what follows says why.
-    near = [each for at, each in enumerate(clauses) if not asked or {at, at + 1} & asked]
-    return "，".join(filter(None, (_WISH_FRAME.sub("", each).strip() for each in near)))
+def strip_wish_frame(wish: str) -> str:
+    """What a wish says of the thing that is meant, without what makes it a wish; "" where it only
+    says "that"."""
+    clauses = [_KEPT_PART.sub("", each) for each in _NAMING_CLAUSE.findall(wish)]
+    named = [_name_meant(each) for each in clauses]
+    asked = [at for at, each in enumerate(clauses) if _FORGETTING.search(each)]
+    asked = asked or [at for at, each in enumerate(clauses) if _WISH_WORD.search(each)][-1:]
+    # What is meant is named where it is asked, else before; what follows says why.
+    near = {_find_named(clauses, named, at) for at in asked} - {-1}
+    return "，".join(named[at] for at in sorted(near or range(len(clauses))) if named[at])
+
+
+def _find_named(clauses: list[str], named: list[str], asked: int) -> int:
+    """The place of the clause that names what another asks for: itself, or of those before it the
+    last that speaks of "that thing", or the first; -1 for none."""
+    if named[asked]:
+        return asked
+    before = [at for at in range(asked) if named[at]]
+    told = [at for at in before if _OF_SOMETHING.search(clauses[at])]
+    return told[-1] if told else next(iter(before), -1)
+
+
+def _name_meant(clause: str) -> str:
+    """ "" where it names nothing."""
+    named = _WISH_SCRAPS.sub("", _WISH_FRAME.sub("", clause).strip())
+    return named if len(named) >= _LEAST_NAMED and not _ONLY_ASKS.fullmatch(named) else ""
 
 
 def classify_act(sentence: str) -> SpeechAct:

@@ -1,11 +1,13 @@
 """Which claims a wish to forget means: by the relation it names, and by reading it beside each.
 
-What stands out is meant for certain. Of several alike a person says which; so too where nothing
-but the last thing told can be meant, and that was several, and where a part of the wish finds
-nothing. MiniLM reads wish and claim in one, with corrections learned by `manage.py lab
-train-wish-reader`; beside it count the words, the vectors, who is spoken of and what was told with
-it: a logistic regression (`forget_decider.json`), learned by `manage.py lab train-wishes` of scenes
-that the reader has not seen (memoryhub/lab/training/meant_claims.py).
+What stands out is meant for certain, the more so where nothing else is likely. Of several alike a
+person says which; so too where nothing but the last thing told can be meant, and that was several,
+and where a part of the wish finds nothing.
+
+MiniLM reads wish and claim in one, with corrections learned by `manage.py lab train-wish-reader`;
+beside it count the words, the vectors, who is spoken of and what was told with it: a logistic
+regression (`forget_decider.json`), learned by `manage.py lab train-wishes` of scenes that the
+reader has not seen (memoryhub/lab/training/meant_claims.py).
 """
 
 from __future__ import annotations
@@ -55,24 +57,34 @@ class _Likeness(NamedTuple):
     cosine: float | None
 
 
+class MeantBars(NamedTuple):
+    """From which chance on the likeliest claim is meant for certain: `bar`, or `alone` where the
+    next has no more than `beside`. From `more` on others are meant with it."""
+
+    bar: float
+    alone: float
+    beside: float
+    more: float
+
+
 @dataclass(frozen=True, slots=True)
 class ForgetDecider:
-    """`meant`: what traits of a wish and a claim are worth, and from which chance on the likeliest
-    claim is meant for certain; from `more` on others are beside it, from `ask` on a person is
+    """`meant`: what traits of a wish and a claim are worth. From the chance `ask` on a person is
     asked. `cosine`: what counts where none is known."""
 
     meant: Logistic
-    more: float
+    bars: MeantBars
     ask: float
     cosine: float
 
 
-def take_meant(chances: Sequence[float], bar: float, more: float) -> list[int]:
+def take_meant(chances: Sequence[float], bars: MeantBars) -> list[int]:
     """The places of what is meant for certain, the likeliest first."""
     likely = sorted(range(len(chances)), key=lambda at: -chances[at])
-    if not likely or chances[likely[0]] < bar:
+    best, second = ([chances[at] for at in likely] + [0.0, 0.0])[:2]
+    if best < bars.bar and (best < bars.alone or second > bars.beside):
         return []
-    return [likely[0], *(at for at in likely[1:] if chances[at] >= more)]
+    return [likely[0], *(at for at in likely[1:] if chances[at] >= bars.more)]
 
 
 @cache
@@ -85,10 +97,17 @@ def get_wish_reader() -> PackagedReranker:
 def _load_decider(language: str) -> ForgetDecider:
     given = json.loads(FORGET_DECIDER_FILE.read_text(encoding="utf-8"))[language]
     meant = Logistic(given["bias"], given["bar"], given["traits"])
-    return ForgetDecider(meant, given["more"], given["ask"], given["cosine"])
+    bars = MeantBars(given["bar"], given["alone"], given["beside"], given["more"])
+    return ForgetDecider(meant, bars, given["ask"], given["cosine"])
 
 
-_PART = re.compile(r"[,;，；、]|\b(?:and|or|as well as)\b|以及|还有|[和跟]", re.I)
+# What opens another thing of a list, and no clause that says why.
+_OF_LIST = r"(?:my|our|the|his|her|their|that|about|what|who|where|when|how|[\w-]+['’]s)\b"
+_PART = re.compile(
+    rf"[,;] (?=(?:and |or )?{_OF_LIST})|[；，、]|以及|还有|(?<=[{HAN}]{{2}})和(?=[{HAN}]{{2}})"
+    r"|\b(?:and|or|as well as)\b(?! (?:i|me|im|it|we|he|she|they|you)\b)",
+    re.I,
+)
 # What is longer is no name of a thing, but a clause.
 _MOST_PART_WORDS = 4
 _PART_WORD = re.compile(rf"[{HAN}]{{1,2}}|[^\W_]+(?:['’][^\W_]+)?")
@@ -103,20 +122,21 @@ def match_forget_wish(
     names = (wish.owner, comparison.subject, *comparison.aliases)
     if not find_question_predicates(wish.text) and not describe_meaning(words, names).stems:
         return _take_last_told(wish, offered)
+    found = _match_part(wish, words, extract_wish(wish.text), offered, comparison)
     parts = split_wish_parts(words)
     if len(parts) == 1:
-        return _match_part(wish, words, extract_wish(wish.text), offered, comparison)
+        return found
     # The cosines are those of the whole wish: a part is found by its own words.
     alone = replace(wish, similar=())
-    found = [_match_part(alone, part, part, offered, comparison) for part in parts]
-    clear = all(any(verdict.sure for verdict in verdicts) for verdicts in found)
-    if not all(found):
-        found.append(_match_part(wish, words, extract_wish(wish.text), offered, comparison))
-    best: dict[str, ClaimVerdict] = {}
-    for verdict in (each for verdicts in found for each in verdicts):
-        held = best.get(verdict.target)
-        best[verdict.target] = verdict if held is None or verdict.sure else held
-    return [replace(each, sure=each.sure and clear) for each in best.values()]
+    by_part = [_match_part(alone, part, part, offered, comparison) for part in parts]
+    every = [*found, *(verdict for verdicts in by_part for verdict in verdicts)]
+    sure = {verdict.target for verdict in every if verdict.sure}
+    # A part of which nothing is found is not let go unsaid.
+    clear = all(any(verdict.target in sure for verdict in verdicts) for verdicts in by_part)
+    targets = dict.fromkeys(verdict.target for verdict in every)
+    if clear:
+        targets = dict.fromkeys(target for target in targets if target in sure)
+    return [ClaimVerdict(wish.handle, "forget", target, sure=clear) for target in targets]
 
 
 def split_wish_parts(words: str) -> list[str]:
@@ -157,7 +177,7 @@ def _match_part(
         chance if not (traits["other_kin"] and traits["more_kin"]) else 0.0
         for chance, traits in zip(chances, described, strict=True)
     ]
-    sure = [handles[at] for at in take_meant(own, decider.meant.bar, decider.more)]
+    sure = [handles[at] for at in take_meant(own, decider.bars)]
     telling = [each for each in offered if _is_accounted_for(words, each, names)]
     if not sure and len(telling) == 1 and describe_meaning(words, names).stems:
         sure = [telling[0].handle]

@@ -22,11 +22,11 @@ from memoryhub.engines.local.grammar.wish_decider import (
     is_likely_wish,
     is_unlikely_wish,
 )
-from memoryhub.engines.local.grammar.wishes import extract_wish_words as extract_english_wish_words
 from memoryhub.engines.local.grammar.wishes import find_forget_wish as find_english_wish
 from memoryhub.engines.local.grammar.wishes import list_sentences as list_english_sentences
 from memoryhub.engines.local.grammar.wishes import may_ask_to_forget as may_ask_in_english
 from memoryhub.engines.local.grammar.wishes import may_be_wish as may_be_english_wish
+from memoryhub.engines.local.grammar.wishes import strip_wish_frame as strip_english_wish_frame
 from memoryhub.engines.local.language import detect_language, detect_read_language
 from memoryhub.engines.types import SpeechAct
 
@@ -192,14 +192,25 @@ def extract_wish(text: str) -> str:
     language, message = _read_message(text)
     split = (chinese_rules.list_sentences if language == "zh" else list_english_sentences)(message)
     asking = [at for at, each in enumerate(split) if find_forget_wish(each, message)]
-    asking += [at - 1 for at in asking if at and _names_nothing(split[at])]
+    asking += [at - 1 for at in asking if at and _names_nothing(split[at], language)]
     return " ".join(split[at] for at in sorted({*asking})) or text
 
 
-def _names_nothing(wish: str) -> bool:
-    words = extract_wish_words(wish)
-    count = len(words) if detect_language(wish) == "zh" else len(words.split())
-    return count <= _FEW_WORDS and _BARE_PRONOUN.search(wish) is not None
+def extract_wish_words(text: str) -> str:
+    """What a wish to forget says of the thing that is meant, without the words of the wish."""
+    return _strip_frame(extract_wish(text), _read_message(text)[0])
+
+
+def _strip_frame(wish: str, language: str) -> str:
+    if language == "zh":
+        return chinese_rules.strip_wish_frame(wish)
+    return strip_english_wish_frame(normalise_quotes(wish))
+
+
+def _names_nothing(wish: str, language: str) -> bool:
+    words = _strip_frame(wish, language)
+    count = len(words) if language == "zh" else len(words.split())
+    return not words or (count <= _FEW_WORDS and _BARE_PRONOUN.search(wish) is not None)
 
 
 def _get_surroundings(sentence: str, message: str) -> str:
@@ -224,13 +235,6 @@ def may_ask_to_forget(text: str) -> bool:
     if detect_language(text) == "zh":
         return chinese_rules.may_ask_to_forget(text)
     return may_ask_in_english(normalise_quotes(text))
-
-
-def extract_wish_words(text: str) -> str:
-    """What a wish to forget says of the thing that is meant, without the words of the wish."""
-    if detect_language(text) == "zh":
-        return chinese_rules.extract_wish_words(text)
-    return extract_english_wish_words(normalise_quotes(text))
 
 
 def asks_to_forget(text: str, around: str = "") -> bool:

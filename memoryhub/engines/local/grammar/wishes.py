@@ -254,7 +254,18 @@ def _is_idle(sentence: str) -> bool:
 
 
 _FRAME = re.compile(
-    rf"{_ADDRESSED}(?:{_FORGETTING}|{_DISCARDING})\b|{_NOT_KEEPING}|{_MEMORY.pattern}"
+    rf"{_ADDRESSED}(?:{_FORGETTING}|{_DISCARDING})\b(?: (?:out|off|away|down|back)\b)?"
+    rf"|{_NOT_KEEPING}|{_MEMORY.pattern}"
+    # What is to become of it.
+    rf"|\bi(?:'d| would|'ve)? (?:want|like|love|prefer|rather)(?: to have| have)?(?: (?:it|that))?"
+    rf" (?=.*\b(?:{_FORGOTTEN}|taken|dropped|out|off|kept|saved|stored|remembered)\b)"
+    r"|\b(?:can|could|should|must|may|need|needs|doesn't|does not|needn't|mustn't|shouldn't|was"
+    rf"|were|has|have)(?: not| to| need to)* (?:be |go\b|not )?(?:{_FORGOTTEN}|taken|dropped|kept"
+    r"|saved|stored|remembered|cleared|on (?:file|record))?\b"
+    r"(?: (?:out|off|away|now|down|from here)\b)*"
+    r"(?=\W*$|\W*(?:please|pls|now|so)\b)"
+    rf"|\b(?:{_FORGOTTEN}|taken (?:out|off|away|down))\b(?: from (?:here|there))?"
+    r"(?=\W*$|\W*(?:please|pls|now|so)\b)"
     r"|\b(?:the )?(?:thing|things|bit|part|stuff|business|news|story|info|details?|everything)\b"
     r"(?: (?:about|of|with|w))?|\bwhat i (?:told|said|mentioned|gave)\b(?: you)?"
     r"|\bi (?:just )?(?:told|said|mentioned|gave)(?: you| u)?\b"
@@ -268,14 +279,21 @@ _KEPT_PART = re.compile(
 )
 
 
+# What a sentence begins with that says nothing of the thing.
+_OPENING = re.compile(
+    r"^(?:\W*(?:listen|look|hey|ok(?:ay)?|actually|hm+|oh|ah|btw|by the way|anyway|so|and|but|well"
+    r"|right|cute|ugh|um+|one (?:more|last|other) thing|you know(?: what)?|thanks|thank you"
+    r"(?: dear)?|cheers|lol|omg|like|also|now|then|please|pls)\b[\s,:–—-]*)+",
+    re.I,
+)
 _ASKING = re.compile(rf"\b(?:{_FORGETTING}|{_DISCARDING})\b|{_NOT_KEEPING}", re.I)
 
 
-def extract_wish_words(text: str) -> str:
+def strip_wish_frame(wish: str) -> str:
     """What a wish says of the thing that is meant: its sentences without what makes it a wish,
     without the reason that follows, and without what is to stay."""
-    told = find_forget_wish(text) or text
-    parts = [_drop_reason(_KEPT_PART.sub(" ", match[0])) for match in _SENTENCE.finditer(told)]
+    parts = [_drop_reason(_KEPT_PART.sub(" ", match[0])) for match in _SENTENCE.finditer(wish)]
+    parts = [_OPENING.sub("", each) for each in parts]
     return " ".join(_FRAME.sub(" ", " ".join(parts)).split()).strip(" ,.;!?")
 
 
