@@ -21,7 +21,7 @@ from memoryhub.engines.local.grammar.rewrite import Voice, format_sentence, rewr
 from memoryhub.engines.local.grammar.scene import ParsedTurn
 from memoryhub.engines.local.grammar.verbs import find_lemma, inflect_verb, is_past_form
 from memoryhub.engines.local.language import HAN, detect_language
-from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.local.wordlists import PEOPLE, split_words
 from memoryhub.engines.types import Exchange, FactCandidate, SourceSpan, Utterance
 
 if TYPE_CHECKING:
@@ -107,9 +107,12 @@ _SAID_OF_THINGS = re.compile(
     r"(?:works|runs|needs|takes|goes|reads|plays|is|was|has|can't|isn't|doesn't|keeps)"
     r" (?:fine|great|good|ok|okay|well|now|perfectly|again|like a charm|for me|work|fixing|time"
     r"|ages|forever"
+    r"|dr|mr|mrs|ms|prof"  # somebody who was asked about
     r"|too|so|it|this|that|there|true|matter|help|sense|nice|cool|on|off|about|been (?:great|fun"
     r"|good|ages)|to be)\b|(?:was|were) [£$€]?\d[\d.,]*[km%]?\W*$", re.I
 )  # fmt: skip
+_SENTENCE_END = re.compile(r"[.!?\n]\s")
+_OF_SOMEBODY = re.compile(rf"\b(?:dr|mrs?|ms|prof|{'|'.join(sorted(PEOPLE))})\b", re.I)
 _ADVERBS = (
     r"(?:(?:also|always|never|often|usually|currently|recently|now|sometimes|mostly|mainly|still"
     r"|really|rarely|generally|typically|primarily|just|already|only|no longer|strongly"
@@ -453,7 +456,7 @@ class _SentenceReader:
             made.told = made.known = True
             return named.end()
         found = _CLIPPED.match(self.text, at, made.end)
-        if found is None:
+        if found is None or self._goes_on_about_other(found, made):
             return 0
         being = "I was" if found["was"] else "I'm"
         article = "" if not found["a"] else " an" if found["a"][0] in "oO" else " a"
@@ -461,6 +464,12 @@ class _SentenceReader:
         made.edits.append(Edit(at, at + 1, f"{being}{article} {opening}"))
         made.told = made.known = True
         return found.end()
+
+    def _goes_on_about_other(self, found: re.Match[str], made: _Sentence) -> bool:
+        """ "My doctor was Lim. Retired.": one word behind what is told of somebody else."""
+        alone = not self.text[found.end() : made.end].strip(" .,;!\n")
+        before = _SENTENCE_END.split(self.text[: made.start].rstrip(" .!?\n"))[-1]
+        return alone and _OF_SOMEBODY.search(before) is not None
 
     def _read_rest(self, made: _Sentence, at: int) -> None:
         """Its further verbs and possessives: "… and hates loud places with their sister"."""

@@ -518,6 +518,8 @@ def _build_draft(
     heads: set[int],
     known: Mapping[int, str],
 ) -> _ClauseDraft | None:
+    if _tells_of_nobody(clause):
+        return None
     slots = fill_slots(clause)
     tokens = _collect_told(clause, heads, turn.scene.list_first_names())
     tokens = [t for t in tokens if not salience.is_echo_word(t, clause)]
@@ -539,6 +541,17 @@ def _build_draft(
     referents = {**known} | _map_articles(clause) | _map_own_thing(subject, turn.scene)
     voice = Voice(turn.scene, subject.who in ("speaker", "we"), referents)
     return _ClauseDraft(turn, offset, clause, subject, slots, tokens, voice, core)
+
+
+def _tells_of_nobody(clause: Clause) -> bool:
+    """ "was dr Lim", whose subject is in what was asked; "retired." behind what is told of somebody
+    else."""
+    head = clause.head
+    opens = head.i == head.sent.start
+    if opens and head.lower_ in ("was", "were"):
+        return True
+    words = [t for t in head.sent if not t.is_punct]
+    return opens and len(words) == 1 and head.sent.start > 0 and is_past_form(head.text)
 
 
 def _split_complements(draft: _ClauseDraft) -> list[_ClauseDraft]:

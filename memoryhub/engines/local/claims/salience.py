@@ -47,6 +47,16 @@ _HOW_OFTEN = re.compile(
 _MAX_TOKENS = 32
 
 
+_NO_NEWS = frozenset({"same", "unchanged"})
+
+
+def _is_as_before(clause: Clause) -> bool:
+    """ "My email is the same as ever": what it is was told before."""
+    told = clause.children("attr", "acomp")
+    stays = clause.main.lemma_.lower() in ("be", "stay", "remain")
+    return stays and any(t.lower_ in _NO_NEWS for t in told)
+
+
 def is_empty_clause(clause: Clause) -> bool:
     """Its verb reports a state of mind, or is only considered possible."""
     lemma = clause.head.lemma_.lower()
@@ -55,6 +65,8 @@ def is_empty_clause(clause: Clause) -> bool:
     if clause.head.lower_ == "said" and any(map(_is_passed_on, clause.children("ccomp"))):
         return True  # "I said Al is in Leeds": that is told by then
     if len(clause.chain) > 1 and clause.main.lemma_.lower() in _PHATIC_VERBS:
+        return True
+    if _is_as_before(clause):
         return True
     if lemma in ("tell", "mention") and any(t.lower_ == "you" for t in clause.head.children):
         return True

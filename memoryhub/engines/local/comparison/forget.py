@@ -102,7 +102,10 @@ def _load_decider(language: str) -> ForgetDecider:
 
 
 # What opens another thing of a list, and no clause that says why.
-_OF_LIST = r"(?:my|our|the|his|her|their|that|about|what|who|where|when|how|[\w-]+['’]s)\b"
+_OF_LIST = (
+    r"(?:my|our|the|his|her|their|that|about|what|who|where|when|how"
+    r"|(?!(?:it|he|she|that|what|who|there|let)['’]s)[\w-]+['’]s)\b"
+)
 _PART = re.compile(
     rf"[,;] (?=(?:and |or )?{_OF_LIST})|[；，、]|以及|还有|(?<=[{HAN}]{{2}})和(?=[{HAN}]{{2}})"
     r"|\b(?:and|or|as well as)\b(?! (?:i|me|im|it|we|he|she|they|you)\b)",

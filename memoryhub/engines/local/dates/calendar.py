@@ -40,6 +40,19 @@ COUNT_WORDS: dict[str, tuple[int, int]] = {
     "thirty": (30, 30),
 }
 
+_FIRST_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth"
+    " fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
+)
+# Days of a month, written out.
+ORDINALS: dict[str, int] = {
+    **{word: day for day, word in enumerate(_FIRST_ORDINALS.split(), start=1)},
+    "twentieth": 20,
+    **{f"twenty-{word}": day for day, word in enumerate(_FIRST_ORDINALS.split()[:9], start=21)},
+    "thirtieth": 30,
+    "thirty-first": 31,
+}
+
 _WEEKDAY_NAMES = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 WEEKDAYS: dict[str, int] = {
     **{name: i for i, name in enumerate(_WEEKDAY_NAMES)},

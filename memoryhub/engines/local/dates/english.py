@@ -18,6 +18,7 @@ from memoryhub.engines.local.dates.calendar import (
     HOLIDAYS,
     MONTHS,
     MOVABLE_FEASTS,
+    ORDINALS,
     SEASONS,
     WEEKDAYS,
     DateRange,
@@ -55,8 +56,11 @@ _MONTH_NAMES = _build_alternation(MONTHS)
 _SEASON = rf"(?P<season>{_build_alternation(SEASONS)})"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _MONTH_DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
+_ORDINAL = _build_alternation(ORDINALS)
+_ANY_DAY = rf"(?:[0-3]?\d(?:st|nd|rd|th)?|{_ORDINAL})"
 _DAY_PART = r"(?:[ -](?:morning|afternoon|evening|night))?"
 _SOFT_PREFIX = r"(?:the |early |late |mid[ -]|earlier |later |end of |start of )*"
+_MOST_DAYS = 100  # between two days that are named together
 _WHICH_WORDS = "last|past|previous|this past|this last|this|next|this coming|coming|upcoming"
 _WHICH = rf"(?P<which>{_WHICH_WORDS})"
 _CLOCK = re.compile(
@@ -329,10 +333,22 @@ def _resolve_slashed_date(match: re.Match[str], moment: TimeContext) -> DateRang
     return resolve_unit("day", moment.at.replace(year=int(match["year"]), month=month, day=day))
 
 
+def _parse_day(word: str) -> int:
+    """("3rd") → 3, ("third") → 3."""
+    digits = word.rstrip("stndrh").lower() if word[0].isdigit() else ""
+    return int(digits) if digits else ORDINALS[word.lower()]
+
+
 def _resolve_on_day(match: re.Match[str], moment: TimeContext) -> DateRange:
-    month, day = MONTHS[match["month"].lower()], int(match["day"])
-    if match["year"]:
-        year = int(match["year"])
+    return _resolve_calendar_day(match["month"], match["day"], match["year"], moment)
+
+
+def _resolve_calendar_day(
+    month_name: str, day_name: str, year_told: str | None, moment: TimeContext
+) -> DateRange:
+    month, day = MONTHS[month_name.lower()], _parse_day(day_name)
+    if year_told:
+        year = int(year_told)
         return resolve_unit("day", moment.at.replace(year=year, month=month, day=day))
     found = resolve_day(month, day, moment.at, moment.tense.choose_direction(0))
     long_ago = found.end < moment.at - timedelta(days=60)
@@ -346,6 +362,47 @@ _register_rule(rf"(?:the )?{_MONTH_DAY} (?:of )?{_MONTH}(?:\.?,? (?:of )?{_YEAR}
 _register_rule(rf"{_MONTH}\.? (?:the )?{_MONTH_DAY}(?:,? {_YEAR})?(?! (?:19|20)\d\d)")(
     _resolve_on_day
 )
+_register_rule(rf"(?:the )?(?P<day>{_ORDINAL}) (?:day )?of {_MONTH}(?:,? {_YEAR})?")(
+    _resolve_on_day
+)
+_register_rule(
+    rf"{_MONTH} the (?P<day>{_ORDINAL})(?:,? {_YEAR})?(?! (?:one|time|year|week|half|be)\b)"
+)(_resolve_on_day)
+_TO_DAY = r"(?: ?[-–—] ?| (?:to|until|till|through) )(?:the )?"
+# "Moved from the 2nd to the 9th of May": the first is no longer meant.
+_MOVED = re.compile(
+    r"\b(?:mov\w+|chang\w+|shift\w+|push\w+|put|brought|postpon\w+|re-?schedul\w+|switch\w+"
+    r"|delay\w+)\b[^.!?,]{0,30}$",
+    re.I,
+)
+
+
+@_register_rule(
+    rf"(?:from )?(?:the )?(?P<first>{_ANY_DAY})(?:(?: of)? (?P<begun>{_MONTH_NAMES}))?{_TO_DAY}"
+    rf"(?P<day>{_ANY_DAY})(?: of)? {_MONTH}(?:,? {_YEAR})?"
+)
+def _resolve_days_between(match: re.Match[str], moment: TimeContext) -> DateRange | None:
+    """ "from the second to the ninth of May", "25 July to 1 August", with both days."""
+    last = _resolve_calendar_day(match["month"], match["day"], match["year"], moment)
+    return _join_days(match, match["begun"] or match["month"], last)
+
+
+@_register_rule(
+    rf"(?:from )?{_MONTH}\.? (?:the )?(?P<first>{_ANY_DAY}){_TO_DAY}(?P<day>{_ANY_DAY})"
+    rf"(?:,? {_YEAR})?(?! (?:19|20)\d\d)"
+)
+def _resolve_days_of_month(match: re.Match[str], moment: TimeContext) -> DateRange | None:
+    last = _resolve_calendar_day(match["month"], match["day"], match["year"], moment)
+    return _join_days(match, match["month"], last)
+
+
+def _join_days(match: re.Match[str], month: str, last: DateRange) -> DateRange | None:
+    first = last.start.replace(month=MONTHS[month.lower()], day=_parse_day(match["first"]))
+    if first > last.start:
+        first = first.replace(year=first.year - 1)
+    days = (last.end - first).days
+    moved = _MOVED.search(match.string, 0, match.start())
+    return DateRange(first, last.end, "day") if days <= _MOST_DAYS and not moved else None
 
 
 @_register_rule(rf"{_SOFT_PREFIX}{_MONTH}(?:,| of)? {_YEAR}")

@@ -19,7 +19,7 @@ _FUTURE = (
     r"|takes over|hands over|runs out"
     r"|starting|i start|(?<!\bthe )(?<!\bour )(?<!\bmy )moves?(?: back)? (?:in|out|to|into)"
     r"|(?:comes?|goes|go) (?:back|home|over)"
-    r"|date is|decided to|agreed to|about to|(?:have|['’]ve) got (?:an?|the|my)"
+    r"|date is|decided to|agreed to|about to|(?:have|has|['’](?:ve|s)) got (?:an?|the|my|his|her)"
     r"|(?:am|are|is|im|['’](?:m|re|s)) (?:having|seeing|meeting|leaving|starting|moving|flying"
     r"|hosting|visiting|coming|going|returning|arriving|travelling|retiring|joining|opening"
     r"|closing|getting|quitting|switching)"
@@ -38,10 +38,10 @@ _ARRANGED = (
 )
 # And so does the day to which something was put off.
 _PUT_OFF = (
-    r"(?:moved|re-?scheduled|postponed|pushed|put|brought|changed|shifted|shoved|bumped|knocked"
-    r"|switched|delayed)"
-    r"(?: (?:me|us|it|them|that|this|(?:the|my|our|his|her) \w+))?"
-    r"(?: back| forward| off| up| out)? (?:to|till|until|for)"
+    r"(?:moved?|re-?scheduled?|postponed?|push(?:ed)?|put|bring|brought|changed?|shift(?:ed)?"
+    r"|shoved?|bump(?:ed)?|knock(?:ed)?|switch(?:ed)?|delayed?)"
+    r"(?: (?:(?:the|my|our|his|her) )?\w+)?"
+    r"(?: back| forward| off| up| out)?(?: from (?:the )?\w+(?: \w+)?)? (?:to|till|until|for)"
     r"(?= (?:the |this |next |early |late )?"
     rf"(?:\d|(?:{DAY_AND_MONTH_NAMES}|week|month|tomorrow)\b))"
 )

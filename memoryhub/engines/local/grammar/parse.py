@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memoryhub.background.stopping import stop_if_unwanted
 from memoryhub.engines.local.bounds import find_endless_cuts
-from memoryhub.engines.local.grammar.listed_verbs import mend_listed_verbs
+from memoryhub.engines.local.grammar.mended_trees import mend_tree
 from memoryhub.engines.local.grammar.verbs import (
     is_dictionary_noun,
     is_dictionary_word,
@@ -466,7 +466,7 @@ def _parse_pieces(pieces: Sequence[tuple[str, frozenset[str]]]) -> list[Doc]:
         with _lock:  # spaCy's string store is not safe to write from two threads
             docs += _load_model().pipe(starmap(_make_doc, pieces[at : at + _PIECES_AT_ONCE]))
     for doc in docs:
-        mend_listed_verbs(doc)
+        mend_tree(doc)
     return docs
 
 

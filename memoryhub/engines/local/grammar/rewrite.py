@@ -119,6 +119,8 @@ def _rewrite_verb(low: str, token: Token) -> str:
     clipped = low == "is" and token.i and not token.nbor(-1).whitespace_  # as the parser got it
     if (clipped or low in ("'s", "s")) and token.pos_ in ("AUX", "VERB"):
         follows = _get_next_word(token, past=_BETWEEN)
+        if follows in _OPENS_NOUN or follows[:1] in "£$€0123456789":
+            return "is"  # "that's my boss", "it's £710 now"
         # By somebody, and not to them: "Tom's given a raise".
         done = any(c.dep_ == "dobj" for c in token.head.children)
         done = done and token.head.lemma_.lower() not in _GIVING_VERBS
@@ -150,6 +152,7 @@ def _get_next_word(token: Token, past: Collection[str] = ()) -> str:
 _NEVER_PASSIVE = split_words("""
     been got had left moved turned started joined become begun grown stopped switched
 """)
+_OPENS_NOUN = split_words("my our your his their a an the")
 _GIVING_VERBS = split_words("give offer pay send show teach tell award hand")
 _GONE_SOMEWHERE = split_words("to up down off back over through")
 _LEFT_SO = split_words("open on unlocked empty alone running unattended out blank")

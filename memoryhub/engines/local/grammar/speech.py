@@ -42,6 +42,7 @@ _BARE_PRONOUN = re.compile(
     r"|(?:这|那)(?:个|段|事|件|句|条)?(?:[，。！,]|$)",
     re.I,
 )
+_TAKES_UP = re.compile(r"\W*(?:it|this)(?:['’]s| is| was)\b", re.I)
 _FEW_WORDS = 2  # besides the frame of a wish; of Chinese, characters
 # Of a longer message nothing is weighed, and of one the last sentences: each takes its time.
 _MOST_JUDGED, _MOST_ASKING = 2000, 8
@@ -210,7 +211,8 @@ def _strip_frame(wish: str, language: str) -> str:
 def _names_nothing(wish: str, language: str) -> bool:
     words = _strip_frame(wish, language)
     count = len(words) if language == "zh" else len(words.split())
-    return not words or (count <= _FEW_WORDS and _BARE_PRONOUN.search(wish) is not None)
+    bare = count <= _FEW_WORDS or _TAKES_UP.match(wish) is not None
+    return not words or (bare and _BARE_PRONOUN.search(wish) is not None)
 
 
 def _get_surroundings(sentence: str, message: str) -> str:

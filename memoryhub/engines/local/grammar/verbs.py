@@ -39,8 +39,8 @@ ENDING_VERBS = split_words("quit stop cease abandon drop")
 
 # Nobody tells an assistant to do these: "drive an F-150" leaves out "I".
 TOLD_VERBS = split_words("""
-    live drive own weigh earn work teach study hate need want smoke drink sleep swim eat ride
-    love like enjoy prefer start finish move leave retire rent share wear play
+    live drive own owe bank volunteer weigh earn work teach study hate need want smoke drink sleep
+    swim eat ride love like enjoy prefer start finish move leave retire rent share wear play
 """)
 
 

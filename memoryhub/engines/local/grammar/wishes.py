@@ -286,6 +286,12 @@ _OPENING = re.compile(
     r"(?: dear)?|cheers|lol|omg|like|also|now|then|please|pls)\b[\s,:–—-]*)+",
     re.I,
 )
+# A sentence that takes up what another names.
+_SAYS_WHY = re.compile(
+    r"\W*(?:it|that|this|never|nobody|no one|none)\b"
+    r"(?! (?:thing|bit|part|stuff|business|story|whole)\b)",
+    re.I,
+)
 _ASKING = re.compile(rf"\b(?:{_FORGETTING}|{_DISCARDING})\b|{_NOT_KEEPING}", re.I)
 
 
@@ -294,7 +300,8 @@ def strip_wish_frame(wish: str) -> str:
     without the reason that follows, and without what is to stay."""
     parts = [_drop_reason(_KEPT_PART.sub(" ", match[0])) for match in _SENTENCE.finditer(wish)]
     parts = [_OPENING.sub("", each) for each in parts]
-    return " ".join(_FRAME.sub(" ", " ".join(parts)).split()).strip(" ,.;!?")
+    told = [each for each in parts if not _SAYS_WHY.match(each)] or parts
+    return " ".join(_FRAME.sub(" ", " ".join(told)).split()).strip(" ,.;!?")
 
 
 def _drop_reason(sentence: str) -> str:

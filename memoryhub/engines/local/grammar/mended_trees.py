@@ -1,8 +1,9 @@
-"""Verbs of a list that the parser takes for something else, put right in its tree.
+"""What the parser takes for something else in the way people type, put right in its tree.
 
-"I teach at Oakwood and run the chess club" has an infinitive to it, "I like tea and hate coffee" a
-list of what is liked, "My brother is a plumber and lives in Cork" two nouns. Each verb is told of
-the subject, and what one clause says is ended, replaced and found by itself.
+Verbs of a list: "I teach at Oakwood and run the chess club" has an infinitive to it, "I like tea
+and hate coffee" a list of what is liked, "My brother is a plumber and lives in Cork" two nouns.
+Each verb is told of the subject, and what one clause says is ended, replaced and found by itself.
+Openings without "I" or "the": "work at Halden Foods", "rent up to 690", "gaz sacked".
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from memoryhub.engines.local.grammar.verbs import (
     TOLD_VERBS,
     find_lemma,
     inflect_verb,
+    is_dictionary_word,
+    is_past_form,
 )
 from memoryhub.engines.local.wordlists import split_words
 
@@ -30,13 +33,40 @@ _DONE = TOLD_VERBS | LIFE_VERBS | ACTIVITY_VERBS
 _PLURAL_TAGS = frozenset({"NNS", "NNPS"})
 
 
-def mend_listed_verbs(doc: Doc) -> None:
-    """Makes each of them a verb in its form, listed with the verb before it."""
+# Who leaves out "I" before them says more of themselves than of a thing, if this follows.
+_BARE_VERBS = split_words("work bank study volunteer train live")
+_BEHIND_BARE = split_words("at for with w w/ as")
+_PRICES = split_words("rent pay")
+_LEAST_NAME = 3  # letters
+
+
+def mend_tree(doc: Doc) -> None:
+    """Makes each listed verb a verb in its form, listed with the verb before it, and what opens a
+    sentence what it is."""
+    for sentence in doc.sents:
+        if len(sentence) > 1:
+            _mend_opening(sentence[0], sentence[1])
     for token in doc:
         verb = _find_verb_before(token)
         tag = _find_tag(token, verb) if verb is not None else ""
         if verb is not None and tag:
             _list_with(token, verb, tag)
+
+
+def _mend_opening(first: Token, second: Token) -> None:
+    low = first.lower_
+    if first.head != first:
+        # A name in lower case, of somebody to whom it was done.
+        told = second.head == second and second.tag_ in ("VBN", "VBD") and is_past_form(second.text)
+        named = first.is_alpha and len(low) >= _LEAST_NAME and not is_dictionary_word(low)
+        if told and named and not first.is_stop and not _has_child(second, *_SUBJECTS):
+            first.dep_, first.tag_, first.pos_ = "nsubj", "NNP", "PROPN"
+    elif low in _PRICES and first.tag_ in ("VB", "VBP") and second.lower_ in ("up", "down"):
+        first.tag_, first.pos_ = "NN", "NOUN"
+    elif low == "owe" or (low in _BARE_VERBS and second.lower_ in _BEHIND_BARE):
+        told_of = next((c for c in second.children if c.dep_ == "pobj"), None)
+        if low == "owe" or (told_of is not None and not told_of.like_num):
+            first.tag_, first.pos_, first.lemma_ = "VBP", "VERB", low
 
 
 def _find_verb_before(token: Token) -> Token | None:

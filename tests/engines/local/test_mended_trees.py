@@ -1,4 +1,4 @@
-"""What is told of one subject with several verbs, or as several things: one fact each."""
+"""Verbs of a list and several things that somebody is are a fact each; openings as people type."""
 
 from __future__ import annotations
 
@@ -102,3 +102,31 @@ def test_what_is_one_thing_is_told_together(said: str, told: str) -> None:
 )
 def test_nouns_of_a_list_are_no_verbs(said: str, told: str) -> None:
     assert [fact.text.endswith(f" {told}.") for fact in tell(said)].count(True) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("work at Halden Foods. packing line", "user-31 works at Halden Foods."),
+        ("owe Danny 500. cards", "user-31 owes Danny 500."),
+        ("bank w oldgate", "user-31 banks with oldgate."),
+        ("rent up to 690 from aug", "user-31: rent up to 690 from Aug."),
+    ],
+)
+def test_an_opening_as_people_type_it_is_read(said: str, told: str) -> None:
+    assert told in [fact.text for fact in tell(said)]
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        ("gaz sacked. Monika runs the shift now", "user-31 was gaz sacked."),
+        ("was dr Lim, hill rd. retired. dr Farah now", "user-31 was Dr Lim, hill rd."),
+        ("my doctor was Dr Lim. retired.", "user-31 is retired."),
+        ("My email address is the same as ever.", "user-31's email address is the same as ever."),
+    ],
+)
+def test_what_is_told_of_somebody_else_or_as_before_is_not_told_of_the_speaker(
+    said: str, wrong: str
+) -> None:
+    assert wrong not in [fact.text for fact in tell(said)]
