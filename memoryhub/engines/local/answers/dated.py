@@ -11,6 +11,7 @@ from memoryhub.engines.local.answers.evidence import (
     EvidenceSentence,
     QuestionTerms,
 )
+from memoryhub.engines.local.answers.long_quotes import shorten_to_clauses
 from memoryhub.engines.local.answers.quoting import answer_from_sentence, format_quote
 from memoryhub.engines.local.dates.times import find_times, format_day, format_span
 from memoryhub.engines.local.language import LanguageCode
@@ -97,6 +98,7 @@ def answer_with_dated_quote(
         told = _SAID_ON[language].format(format_day(quote.said_at, language))
     else:
         return None
+    best = shorten_to_clauses(asked.text, best, language)
     return answer_from_sentence(f"{told}{_COLON[language]}{format_quote(asked, best, quote)}", best)
 
 

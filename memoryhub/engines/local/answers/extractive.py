@@ -66,6 +66,7 @@ from memoryhub.engines.local.answers.identities import (
     tells_of_animal,
 )
 from memoryhub.engines.local.answers.kinds import AskedKind, find_asked_kind
+from memoryhub.engines.local.answers.long_quotes import shorten_to_clauses
 from memoryhub.engines.local.answers.phrases import (
     Phrase,
     PhraseRequest,
@@ -434,8 +435,9 @@ def _answer_with_likeliest(
     chosen = [widen_to_neighbours(each, quotes[each.quote]) for each in chosen]
     if made:
         return made
-    first, *rest = chosen
-    change = _find_change(asked, first)
+    change = _find_change(asked, chosen[0])
+    cut = [shorten_to_clauses(asked.text, each, language) for each in chosen]
+    first, *rest = [chosen[0], *cut[1:]] if change else cut
     told = format_dated_quote(asked, first, quotes[first.quote], language, change=change)
     beside = [(format_dated_quote(asked, s, quotes[s.quote], language), s) for s in rest]
     return join_parts([(told, first), *beside], " ")

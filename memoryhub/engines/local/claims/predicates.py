@@ -185,6 +185,9 @@ def _match_home(reading: ClauseReading) -> Predicate | None:
     return Predicate("lives_in", reading.phrase)
 
 
+_NUMBERED_HOME = re.compile(r"(?:flat|apartment|apt|unit|room)\.? ?\d", re.I)
+
+
 def _match_address(reading: ClauseReading) -> Predicate | None:
     stated = reading.verb == "be" and re.fullmatch(r"(?:\w+ )?address", reading.topic, re.I)
     if stated:
@@ -192,7 +195,10 @@ def _match_address(reading: ClauseReading) -> Predicate | None:
     if reading.verb == "move out":
         return Predicate("address")
     housed = (reading.verb, reading.preposition) in _HOME_PHRASES | {("live", "at"), ("stay", "at")}
-    named = housed and _STREET.match(reading.phrase)
+    # "We're at 7 Lockside Close now", "since May I have been at Flat 6, Harbour Court".
+    lasts = (reading.now or "since" in reading.said) and reading.of_person and not reading.passing
+    housed = housed or ((reading.verb, reading.preposition) == ("be", "at") and lasts)
+    named = housed and (_STREET.match(reading.phrase) or _NUMBERED_HOME.match(reading.phrase))
     return Predicate("address", reading.phrase) if named else None
 
 
@@ -399,7 +405,7 @@ _QUESTION_PATTERNS = {
     "lives_in": r"\bwhere\b.*\b(?:live|living|reside|based|home|move|moved)\b"
     r"|\b(?:which|what) (?:city|town|country)\b.*\b(?:live|living|move|in\W*$)|\bhometown\b"
     r"|\bmove to\b",
-    "address": r"\baddress\b|\b(?:which|what) street\b",
+    "address": r"(?<!mail )(?<!mail-)(?<!web )(?<!ip )\baddress\b|\b(?:which|what) street\b",
     "works_as": r"\b(?:job|occupation|profession|career)\b|\bfor a living\b|\bwork(?:s|ing)? as\b"
     rf"|{_WHAT_ONE_DOES}",
     "works_at": r"\bwhere\b.*\bwork|\b(?:employer|company)\b|\bwho\b.*\bworks? for\b"
