@@ -16,10 +16,10 @@ from memoryhub.engines.local.language import HAN, LanguageCode
 from memoryhub.engines.reranking.packaged import get_packaged_reranker
 
 # Characters from which on a sentence is cut, and of which something is left at least.
-_LONG = {"en": 170, "zh": 60}
-_ENOUGH = {"en": 70, "zh": 20}
+_LONG = {"en": 170, "zh": 80}
+_ENOUGH = {"en": 70, "zh": 36}
 _FEWEST, _MOST = 3, 3  # clauses: of a sentence that is cut, and of those that answer
-_AS_GOOD = 1.0  # by how much less sure the reader may be of another
+_AS_GOOD = 2.0  # by how much less sure the reader may be of another
 _CLAUSE = {
     "en": re.compile(
         r"(?:(?![,;:]\s|\s[–—-]+\s|\s(?:and|but|so|because|cos|while|then)\s+(?:i|i['’]\w+|im|ive|we"
