@@ -24,6 +24,7 @@ MONTH = {"en": " ({:%B %Y})", "zh": "（{0.year}年{0.month}月）"}
 _AFTER = {"en": " (after “{}”, {:%B %Y})", "zh": "（前文：“{0}”，{1.year}年{1.month}月）"}
 # A sentence that goes on about who or what was named before it.
 _GOES_ON = re.compile(r"\W*(?:(?:she|he|they|it|her|his|their|its)(?:\b|['’])|[她他它])", re.I)
+_ERASED = re.compile(r"\s*█+\s*")  # what an erasure leaves of words
 _MOST_WIDENED = 300  # characters
 # What joins words to those behind them.
 _TRAILING = re.compile(r"(?:[\s,，.。;；]|\b(?:and|but|so|n)\b)+$", re.I)
@@ -53,13 +54,15 @@ def is_alike(one: EvidenceSentence, other: EvidenceSentence) -> bool:
 
 
 def format_quote(asked: QuestionTerms, sentence: EvidenceSentence, quote: Quote) -> str:
-    """With the speaker's name, where it is not the one who is asked about."""
+    """With the speaker's name, where it is not the one who is asked about, and without the bars of
+    what was erased."""
     verbatim = quote.speaker or (sentence.person and not quote.owner)
     known = (sentence.person,) == asked.people or (
         quote.assisted and sentence.person == asked.subject
     )
     speaker = f"{sentence.person}: " if verbatim and not known else ""
-    return f"“{speaker}{sentence.text}”"
+    told = _ERASED.sub(" … ", sentence.text).strip()
+    return f"“{speaker}{told}”"
 
 
 def format_dated_quote(
