@@ -144,3 +144,20 @@ def test_how_somebody_is_is_not_whether_they_still_are() -> None:
     told = [each.text for each in tell("出院了", "你妈身体还好吗？")]
     assert told
     assert not [each for each in told if "不好" in each]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "told"),
+    [
+        ("Who do you live with in Pune?", "my cousin", "user-31 lives with their cousin in Pune."),
+        ("What do you eat for breakfast?", "oats", "user-31 eats oats for breakfast."),
+        ("What do you listen to in the car?", "jazz", "user-31 listens to jazz in the car."),
+        ("Who do you report to?", "Dana", "user-31 reports to Dana."),
+        ("Where do you live now?", "Hull", "user-31 lives in hull."),
+        ("What did the vet say?", "kidneys, poor thing",
+         'Asked "What did the vet say?", user-31 said: kidneys, poor thing.'),
+        ("How was the week?", "grand! boss is Sinead Dunne", "user-31's boss is Sinead Dunne."),
+    ],
+)  # fmt: skip
+def test_an_answer_stands_where_it_is_asked_for(asked: str, answer: str, told: str) -> None:
+    assert told in [fact.text for fact in tell(answer, asked)]

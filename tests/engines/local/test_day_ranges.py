@@ -30,6 +30,7 @@ AT = datetime(2026, 4, 2, 10, tzinfo=UTC)
         ("moved from the 2nd to the 9th of May", "the 9th of May", "2026-05-09", "2026-05-10"),
         ("away 30 December to 3 January", "", "2025-12-30", "2026-01-04"),
         ("We have moved Madeira to September", "September", "2026-09-01", "2026-10-01"),
+        ("wedding may 1 at the barn", "may 1", "2026-05-01", "2026-05-02"),
         ("Ned's got a big roof all through July", "July", "2026-07-01", "2026-08-01"),
     ],
 )
@@ -40,7 +41,15 @@ def test_days_and_stretches_are_read(text: str, told: str, start: str, end: str)
 
 
 @pytest.mark.parametrize(
-    "text", ["my first of many", "open 2019-2021", "I work 9-5", "the second one", "rooms 2-9"]
+    "text",
+    [
+        "my first of many",
+        "open 2019-2021",
+        "I work 9-5",
+        "the second one",
+        "rooms 2-9",
+        "8 to 4 mon to thurs",
+    ],
 )
 def test_what_counts_is_no_day(text: str) -> None:
     assert find_times(text, AT) == ()

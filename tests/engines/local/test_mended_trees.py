@@ -111,6 +111,7 @@ def test_nouns_of_a_list_are_no_verbs(said: str, told: str) -> None:
         ("owe Danny 500. cards", "user-31 owes Danny 500."),
         ("bank w oldgate", "user-31 banks with oldgate."),
         ("rent up to 690 from aug", "user-31: rent up to 690 from Aug."),
+        ("put down my papers on friday!!", "user-31 handed in their notice on Friday."),
     ],
 )
 def test_an_opening_as_people_type_it_is_read(said: str, told: str) -> None:

@@ -402,6 +402,13 @@ _MET = re.compile(
     r"(?:(?:,| and|\.)+ (?i:she|he|they)(?P<being>['’]s|['’]re| is| are) (?P<what>[^.!?;]{3,80}))?"
 )
 # "They let me go on Friday": from a job, where nothing says what for.
+# As one says in India for a resignation.
+_PAPERS_IN = re.compile(
+    r"(?:^|\bi(?:['’]ve| have)?(?: just| finally)? )put (?:down|in) my papers\b"
+    r"(?P<when> (?:(?:on|last|this|yesterday|today|in)\b(?:(?! to )[^,.;!?]){0,20}?))?"
+    r"(?=\W*$|[,.;!])",
+    re.I | re.M,
+)
 _LET_GO = re.compile(
     r"\b(?:they|work|the (?:firm|company|boss)|my (?:boss|manager|work|firm|company))"
     r"(?:['’]ve| have| has)?(?: just| finally| also)? let me go"
@@ -482,6 +489,8 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     yield from read_couples(text)
     if found := _LET_GO.search(text):
         yield f"I was let go{found['when'] or ''}.", found.span()
+    if found := _PAPERS_IN.search(text):
+        yield f"I handed in my notice{found['when'] or ''}.", found.span()
     if (found := _NO_MORE.match(text)) and not _FOR_NOW.search(text):
         yield f"I have given up {found['what']}.", found.span()
     if (found := _REACHED_AT.search(text)) and _is_reached_anew(text, found):

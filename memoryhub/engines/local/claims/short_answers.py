@@ -245,10 +245,13 @@ def _is_asked_thing(token: Token) -> bool:
     return given and (_is_yours(token) or _is_yours(held))
 
 
+_REPORTING = frozenset({"say", "tell", "think", "mention", "reckon"})  # "what did the vet say?"
+
+
 def _complete_open_question(asked: Span, wh: Token, fragment: str) -> str:
-    if wh.lower_ in ("why", "whose"):
-        return ""
     root = asked.root
+    if wh.lower_ in ("why", "whose") or root.lemma_ in _REPORTING:
+        return ""
     if wh.lower_ == "who" and wh.dep_ == "nsubj" and wh.head == root and root.lemma_ != "be":
         return _complete_who(root, fragment)
     if _THE_SAME.match(fragment):
@@ -345,9 +348,30 @@ def _complete_with_verb(root: Token, wh: Token, fragment: str) -> str:
     rest = _drop_now(rest)
     if rest and rest[-1].lower_ == fragment.split()[0].lower():  # "move to?" – "To Oslo."
         rest.pop()
-    tail = " ".join(to_first_person(t.text) for t in rest if t.i != wh.i)
+    rest = [t for t in rest if t.i != wh.i]
     place = _add_preposition(wh, root, fragment)
-    return f"I {_inflect_question_verb(root)} {tail} {place}.".replace("  ", " ")
+    at = _find_place_asked_for(wh, rest)
+    words = [to_first_person(t.text) for t in rest]
+    told = " ".join([*words[:at], place, *words[at:]])
+    return f"I {_inflect_question_verb(root)} {told}."
+
+
+def _find_place_asked_for(wh: Token, rest: Sequence[Token]) -> int:
+    """Behind how many of these words stands what is asked for: the word that waits for it ("Who do
+    you live with in Pune?"), or the verb with its particle ("What do you eat for breakfast?")."""
+    if wh.lower_ not in ("who", "what", "which"):
+        return len(rest)
+    for at, token in enumerate(rest, 1):
+        if token.dep_ == "prep" and not _has_object(token):
+            return at
+    if "dobj" in (wh.dep_, wh.head.dep_):
+        return sum(token.dep_ == "prt" for token in rest[:1])
+    return len(rest)
+
+
+def _has_object(prep: Token) -> bool:
+    """Behind it, and not asked for before it."""
+    return any(child.dep_ in ("pobj", "pcomp") and child.i > prep.i for child in prep.children)
 
 
 def _asks_for_job(root: Token) -> bool:

@@ -23,7 +23,8 @@ _FUTURE = (
     r"|(?:am|are|is|im|['’](?:m|re|s)) (?:having|seeing|meeting|leaving|starting|moving|flying"
     r"|hosting|visiting|coming|going|returning|arriving|travelling|retiring|joining|opening"
     r"|closing|getting|quitting|switching)"
-    r"|off to"
+    r"|off to|(?:wedding|surgery|exam|interview|consult|party|hearing|retest)(?: is| on| is on)?"
+    r"(?= \w+ \d)"
     # "We took the flat, moving on 5 December"; but "we loved flying in May".
     r"|(?<=[,;:–-] )(?:moving|flying|leaving|arriving|returning|landing|sailing|travell?ing"
     r"|getting married|launching|opening)"
@@ -82,6 +83,10 @@ _DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 _REPEATED = re.compile(
     rf"\b(?:every|each)(?: (?:other|single))? (?:{_DAYS}(?:, and |, | and | or ))*$", re.I
 )
+_SOME_DAY = r"(?:mon|tue|tues|wed|weds|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:days?)?"
+_TO = r" ?(?:to|-|–|thru|through) ?"
+_DAY_TO_DAY = re.compile(rf"{_SOME_DAY}{_TO}{_SOME_DAY}\b", re.I)
+_FROM_DAY_TO = re.compile(rf"\b{_SOME_DAY}{_TO}$", re.I)
 
 
 class Tense(NamedTuple):
@@ -130,8 +135,12 @@ def _measure_distance(cue: re.Match[str], sentence: str, at: int) -> tuple[bool,
 
 
 def is_repeated(text: str, position: int) -> bool:
-    """Whether what stands at `position` comes round: "every Tuesday and Friday" is no date."""
-    return bool(_REPEATED.search(text[max(0, position - 60) : position]))
+    """Whether what stands at `position` comes round: "every Tuesday and Friday", "Mon to Thurs" is
+    no date."""
+    before = text[max(0, position - 60) : position]
+    return bool(_REPEATED.search(before) or _FROM_DAY_TO.search(before)) or (
+        _DAY_TO_DAY.match(text, position) is not None
+    )
 
 
 def _find_sentence(text: str, position: int) -> tuple[int, int]:

@@ -104,7 +104,7 @@ _ASIDES = re.compile(
     r"|our\b|he\b|she\b|they\b))"
     r"|in other news|(?:just )?out of (?:interest|curiosity)|if i may ask|may i ask"
     r"|(?:soz|sorry|sry|apologies) (?:for|about) (?:the |my |any |all the )?(?:typos?|spelling)"
-    r"|if you do(?:n['’]t| not) mind (?:me |my )?asking)(?![\w'’])",
+    r"|if (?:you|u) do(?:n['’]?t| not) mind(?: (?:(?:me |my )?asking|me saying))?)(?![\w'’])",
     re.I,
 )
 # What is news stands behind it, whether or not a sign does: "good news Ravi starts Monday".
@@ -158,6 +158,8 @@ _DONE_ABOUT_IT = re.compile(
     r"|complained[,;]? (?P<so>so (?!much|that|i could|we could)\w))",
     re.I,
 )
+# "grand! boss is Sinead": no part of what follows.
+_EXCLAIMED = re.compile(r"(?:^|(?<=[.!?\n] ))(?:[\w'’]+ )?[\w'’]+!+ +(?=\w)")
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St)\. ", re.I)
 _TITLES = split_words("mr mrs ms dr prof mr. mrs. ms. dr. prof.")
 # Behind these a word that no dictionary has is a name, also one typed without its capital: "work
@@ -200,6 +202,7 @@ def _make_doc(text: str, names: frozenset[str] = frozenset()) -> Doc:
     asked = {match.start("asked") for match in _ASKED_BEHIND.finditer(text)}
     asked |= {match.start("told") for match in _TOLD_BEHIND.finditer(text)}
     asked |= {match.start(match.lastgroup or 0) for match in _DONE_ABOUT_IT.finditer(text)}
+    asked |= {match.end() for match in _EXCLAIMED.finditer(text)}
     titled = _TITLE.search(text) is not None
     named = any(_is_uncapitalised(token.text, names) for token in doc) if names else False
     if not named and _MAY_STAND_BEFORE_NAME.search(text):
@@ -400,7 +403,9 @@ def _write_out(words: Sequence[str], at: int) -> str:
         return "my"  # "me brother Lee"
     if word in ("mr", "mrs", "ms", "dr", "mr.", "mrs.", "ms.", "dr."):
         return word.capitalize()
-    dated = word in _MONTH_VERBS and (before[:1].isdigit() or before in _BEFORE_MONTHS)
+    dated = word in _MONTH_VERBS and (
+        before[:1].isdigit() or before in _BEFORE_MONTHS or after[:1].isdigit()
+    )
     return word.capitalize() if word in _CAPITALISED or dated else word
 
 
