@@ -436,8 +436,11 @@ def _answer_with_likeliest(
     if made:
         return made
     change = _find_change(asked, chosen[0])
-    cut = [shorten_to_clauses(asked.text, each, language) for each in chosen]
-    first, *rest = [chosen[0], *cut[1:]] if change else cut
+    # Of a change the side that is asked for is cut out already.
+    first, *rest = (
+        each if change and each is chosen[0] else shorten_to_clauses(asked.text, each, language)
+        for each in chosen
+    )
     told = format_dated_quote(asked, first, quotes[first.quote], language, change=change)
     beside = [(format_dated_quote(asked, s, quotes[s.quote], language), s) for s in rest]
     return join_parts([(told, first), *beside], " ")

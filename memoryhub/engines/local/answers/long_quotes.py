@@ -17,6 +17,7 @@ from memoryhub.engines.reranking.packaged import get_packaged_reranker
 
 # Characters from which on a sentence is cut, and of which something is left at least.
 _LONG = {"en": 170, "zh": 80}
+_LONGEST = 2_000  # of more each clause would have to be read
 _ENOUGH = {"en": 70, "zh": 36}
 _FEWEST, _MOST = 3, 3  # clauses: of a sentence that is cut, and of those that answer
 _AS_GOOD = 2.0  # by how much less sure the reader may be of another
@@ -46,8 +47,10 @@ def shorten_to_clauses(
     """The parts of a long sentence that the reader takes for the answer; the sentence itself if it
     is not long, or has few clauses."""
     text = sentence.text
+    if not _LONG[language] <= len(text) <= _LONGEST:
+        return sentence
     clauses = [m.span() for m in _CLAUSE[language].finditer(text) if re.search(r"\w", m[0])]
-    if len(text) < _LONG[language] or len(clauses) < _FEWEST:
+    if len(clauses) < _FEWEST:
         return sentence
     scores = get_packaged_reranker(1).score_texts(question, [text[a:b] for a, b in clauses])
     ranked = sorted(range(len(clauses)), key=lambda at: -scores[at])

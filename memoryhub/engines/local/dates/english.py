@@ -61,6 +61,7 @@ _ANY_DAY = rf"(?:[0-3]?\d(?:st|nd|rd|th)?|{_ORDINAL})"
 _DAY_PART = r"(?:[ -](?:morning|afternoon|evening|night))?"
 _SOFT_PREFIX = r"(?:the |early |late |mid[ -]|earlier |later |end of |start of )*"
 _MOST_DAYS = 100  # between two days that are named together
+_MOST_BEFORE = 60  # characters in which they may be said to be moved
 _WHICH_WORDS = "last|past|previous|this past|this last|this|next|this coming|coming|upcoming"
 _WHICH = rf"(?P<which>{_WHICH_WORDS})"
 _CLOCK = re.compile(
@@ -401,7 +402,7 @@ def _join_days(match: re.Match[str], month: str, last: DateRange) -> DateRange |
     if first > last.start:
         first = first.replace(year=first.year - 1)
     days = (last.end - first).days
-    moved = _MOVED.search(match.string, 0, match.start())
+    moved = _MOVED.search(match.string, max(0, match.start() - _MOST_BEFORE), match.start())
     return DateRange(first, last.end, "day") if days <= _MOST_DAYS and not moved else None
 
 
