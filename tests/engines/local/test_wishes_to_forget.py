@@ -15,6 +15,7 @@ from memoryhub.engines.local.grammar.speech import (
     may_ask_to_forget,
 )
 from tests.engines.local import wishes_to_forget as said
+from tests.engines.local.test_local_statements import tell_texts
 
 
 def count(texts: Sequence[str], asks: Callable[[str], object]) -> float:
@@ -134,3 +135,11 @@ def test_a_long_message_is_not_weighed_sentence_by_sentence(
     weighed.clear()
     find_forget_wish(" ".join(f"Drop box {n} at the depot." for n in range(600)))
     assert weighed == []
+
+
+def test_what_a_wish_names_before_it_and_what_is_to_stay_are_no_facts() -> None:
+    told = tell_texts(
+        "thing is, that money business with my brother, can you lose it, he'd be mortified."
+        " the choir bit can stay. I start at Elm Road on Monday"
+    )
+    assert told == ["user-31 starts at Elm Road on Monday."]

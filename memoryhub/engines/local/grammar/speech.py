@@ -112,7 +112,7 @@ _TRAILING_MARKS = re.compile(r"[\s\"'”’)\]]+$|[^\w?!.,;:'\"]+$")
 def classify_act(sentence: Span) -> SpeechAct:
     """The speech act of one parsed sentence."""
     text = normalise_quotes(sentence.text)
-    if find_forget_wish(text, sentence.doc.text):
+    if find_forget_wish(text, sentence.doc.text) or _belongs_to_wish(sentence):
         return "forget"
     if is_question(text) and not _leaves_out_i(sentence):
         return "question"
@@ -122,6 +122,26 @@ def classify_act(sentence: Span) -> SpeechAct:
         return "request"
     has_verb = any(token.pos_ in ("VERB", "AUX") for token in sentence)
     return "chitchat" if is_small_talk(text) or not has_verb else "assertion"
+
+
+# What is to stay of what was told.
+_STAYS = re.compile(
+    r"\b(?:bit|part|thing|stuff|rest|one)s?\b[^.!?]{0,20}\b(?:can|may|should) (?:stay|remain)\b",
+    re.I,
+)
+_MOST_NAMED = 100  # characters
+
+
+def _belongs_to_wish(sentence: Span) -> bool:
+    """ "that money business with my brother," before "can you lose it", which names nothing; "the
+    choir bit can stay" behind it."""
+    doc, text = sentence.doc, sentence.text.rstrip()
+    if _STAYS.search(text):
+        return bool(find_forget_wish(doc.text))
+    if not text.endswith(",") or len(text) > _MOST_NAMED or sentence.end >= len(doc):
+        return False
+    behind = normalise_quotes(doc[sentence.end].sent.text)
+    return _names_nothing(behind, "en") and bool(find_forget_wish(behind, doc.text))
 
 
 def _leaves_out_i(sentence: Span) -> bool:
