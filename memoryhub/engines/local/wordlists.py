@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+ERASED_MARK = "█"  # what an erasure leaves of each character
+
 
 def split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())

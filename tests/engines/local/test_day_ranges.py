@@ -27,6 +27,7 @@ AT = datetime(2026, 4, 2, 10, tzinfo=UTC)
         ("the fair is May 2-9", "May 2-9", "2026-05-02", "2026-05-10"),
         ("we went 2-9 May 2025", "2-9 May 2025", "2025-05-02", "2025-05-10"),
         ("we've had to shift it to 15 to 22 August", "", "2026-08-15", "2026-08-23"),
+        ("Mel shifted it to 15 to 22 August", "", "2026-08-15", "2026-08-23"),
         ("moved from the 2nd to the 9th of May", "the 9th of May", "2026-05-09", "2026-05-10"),
         ("away 30 December to 3 January", "", "2025-12-30", "2026-01-04"),
         ("We have moved Madeira to September", "September", "2026-09-01", "2026-10-01"),

@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from memoryhub.engines.local.grammar.clauses import find_verb_subject
 from memoryhub.engines.local.grammar.parse import parse_texts
-from memoryhub.engines.local.grammar.rewrite import find_verb_subject
 from memoryhub.engines.local.grammar.verbs import find_lemma
 from memoryhub.engines.local.language import HAN
 from memoryhub.subject_names import replace_names

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memoryhub.engines.local.answers.evidence import EvidenceSentence
+from memoryhub.engines.local.answers.quoting import TRAILING
+from memoryhub.engines.local.answers.told_changes import LINK
 from memoryhub.engines.local.language import HAN, LanguageCode
 from memoryhub.engines.reranking.packaged import get_packaged_reranker
 
@@ -36,8 +38,6 @@ _GOES_ON = re.compile(
     r"|that|this)(?:\b|['’])|\W*[她他它这那]",
     re.I,
 )
-_LINK = re.compile(r"\W*(?:(?:and|but|so|then|because|cos|while)\b\W*)*", re.I)
-_TRAILING = re.compile(r"(?:[\s,，;；、]|\b(?:and|but|so)\b)+$", re.I)
 _CUT = "…"
 
 
@@ -79,5 +79,5 @@ def _cut_run(text: str, clauses: Sequence[tuple[int, int]], at: int, kept: set[i
     while last + 1 in kept:
         last += 1
     start, end = clauses[at][0], clauses[last][1]
-    link = _LINK.match(text, start, end)
-    return _TRAILING.sub("", text[link.end() if link and at else start : end])
+    link = LINK.match(text, start, end)
+    return TRAILING.sub("", text[link.end() if link and at else start : end])

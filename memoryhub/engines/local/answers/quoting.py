@@ -15,6 +15,7 @@ from memoryhub.engines.local.answers.evidence import (
 from memoryhub.engines.local.answers.phrases import Phrase
 from memoryhub.engines.local.answers.told_changes import ToldChange
 from memoryhub.engines.local.language import LanguageCode
+from memoryhub.engines.local.wordlists import ERASED_MARK
 from memoryhub.engines.types import AnswerSupport, GroundedAnswer, Quote
 
 # What is over, and when it was said.
@@ -24,10 +25,10 @@ MONTH = {"en": " ({:%B %Y})", "zh": "（{0.year}年{0.month}月）"}
 _AFTER = {"en": " (after “{}”, {:%B %Y})", "zh": "（前文：“{0}”，{1.year}年{1.month}月）"}
 # A sentence that goes on about who or what was named before it.
 _GOES_ON = re.compile(r"\W*(?:(?:she|he|they|it|her|his|their|its)(?:\b|['’])|[她他它])", re.I)
-_ERASED = re.compile(r"\s*█+\s*")  # what an erasure leaves of words
+_ERASED = re.compile(rf"\s*{ERASED_MARK}+\s*")
 _MOST_WIDENED = 300  # characters
 # What joins words to those behind them.
-_TRAILING = re.compile(r"(?:[\s,，.。;；]|\b(?:and|but|so|n)\b)+$", re.I)
+TRAILING = re.compile(r"(?:[\s,，.。;；]|\b(?:and|but|so|n)\b)+$", re.I)
 NOTHING_FOUND = {"en": "I found nothing about that.", "zh": "没有找到相关的记忆。"}
 
 
@@ -77,7 +78,7 @@ def format_dated_quote(
     side that is asked for, and the other one behind it."""
     before = ""
     if change:
-        before = _TRAILING.sub("", sentence.text[change.before : change.beginning])
+        before = TRAILING.sub("", sentence.text[change.before : change.beginning])
         sentence = replace(sentence, text=f"… {sentence.text[change.beginning :]}")
     said = format_quote(asked, sentence, quote)
     if quote.said_at is None:

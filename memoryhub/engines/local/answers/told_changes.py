@@ -47,7 +47,7 @@ _CLAUSE = re.compile(
     rf"(?:(?![,.](?:\s|$)|(?<=[{HAN}\w])\s+(?=[{HAN}])|(?<=[{HAN}])\s+|\s(?:and|but|so|n)\s)"
     r"[^，。；！？、;!?…—–\n])+"
 )
-_LINK = re.compile(r"\W*(?:(?:and|but|so|n|then|cos|cause|because)\b\W*)*", re.I)
+LINK = re.compile(r"\W*(?:(?:and|but|so|n|then|cos|cause|because|while)\b\W*)*", re.I)
 # What tells by its own words that something was so, or is over.
 _TELLS_END = re.compile(
     rf"{GONE.pattern}|^\W*(?:it |that |which )?(?:was|were)\b"
@@ -109,7 +109,7 @@ def _find_last(sought: Sequence[bool], first: int) -> int:
 
 def _skip_link(clause: re.Match[str]) -> int:
     """Where it begins behind "and" or "so"."""
-    link = _LINK.match(clause[0])
+    link = LINK.match(clause[0])
     return clause.start() + (link.end() if link else 0)
 
 

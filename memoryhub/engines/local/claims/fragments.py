@@ -28,7 +28,14 @@ from memoryhub.engines.local.grammar.verbs import (
     is_dictionary_word,
     is_past_form,
 )
-from memoryhub.engines.local.wordlists import ANIMALS, JOBS, PEOPLE, VAGUE_NOUNS, split_words
+from memoryhub.engines.local.wordlists import (
+    ANIMALS,
+    ERASED_MARK,
+    JOBS,
+    PEOPLE,
+    VAGUE_NOUNS,
+    split_words,
+)
 from memoryhub.engines.types import FactCandidate, Polarity, SourceSpan
 
 if TYPE_CHECKING:
@@ -38,7 +45,6 @@ _MAX_TOKENS = 24  # more is no fragment, but a sentence that was not understood
 _CONFIDENCE = 0.6
 CONFIDENCE_OF_WHOLE = 0.5  # of a sentence that no rule reads, and that is told as it was said
 _VERB = ":"  # there is none
-_ERASED = "█"  # what an erasure leaves of words
 # Fragments with these ask, address somebody or only comment on what was said.
 _UNTELLING = split_words("""
     you your yours thanks thank please pls plz what how why where when who which whose if lol haha
@@ -93,7 +99,7 @@ def read_whole(turn: ParsedTurn, offset: int, span: Span) -> list[FactCandidate]
         return []
     opens = content[0].lower_ if content else ""
     asks = opens in _ASKING or (content and content[0].tag_ in ("VB", "MD"))
-    if opens in _POINTS_OUT or asks or _shows(words) or _ERASED in span.text:
+    if opens in _POINTS_OUT or asks or _shows(words) or ERASED_MARK in span.text:
         return []
     if any(t.lower_ in ("him", "her", "them") and t.dep_ != "poss" for t in words):
         return []

@@ -18,6 +18,7 @@ from memoryhub.engines.local.claims.asked_after import (
     tell_asked_after,
     to_first_person,
 )
+from memoryhub.engines.local.claims.salience import TELLING_VERBS
 from memoryhub.engines.local.grammar.scene import ParsedTurn
 from memoryhub.engines.local.grammar.speech import is_question
 from memoryhub.engines.local.grammar.verbs import inflect_verb
@@ -245,13 +246,10 @@ def _is_asked_thing(token: Token) -> bool:
     return given and (_is_yours(token) or _is_yours(held))
 
 
-_REPORTING = frozenset({"say", "tell", "think", "mention", "reckon"})  # "what did the vet say?"
-
-
 def _complete_open_question(asked: Span, wh: Token, fragment: str) -> str:
     root = asked.root
-    if wh.lower_ in ("why", "whose") or root.lemma_ in _REPORTING:
-        return ""
+    if wh.lower_ in ("why", "whose") or root.lemma_ in TELLING_VERBS:
+        return ""  # "what did the vet say?"
     if wh.lower_ == "who" and wh.dep_ == "nsubj" and wh.head == root and root.lemma_ != "be":
         return _complete_who(root, fragment)
     if _THE_SAME.match(fragment):

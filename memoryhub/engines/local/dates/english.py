@@ -37,7 +37,7 @@ from memoryhub.engines.local.dates.calendar import (
     shift_date,
     truncate_to_day,
 )
-from memoryhub.engines.local.dates.tense import Tense, detect_tense, is_repeated
+from memoryhub.engines.local.dates.tense import PUT_OFF_VERBS, Tense, detect_tense, is_repeated
 from memoryhub.engines.types import Granularity, TimeSpan
 
 
@@ -371,11 +371,7 @@ _register_rule(
 )(_resolve_on_day)
 _TO_DAY = r"(?: ?[-–—] ?| (?:to|until|till|through) )(?:the )?"
 # "Moved from the 2nd to the 9th of May": the first is no longer meant.
-_MOVED = re.compile(
-    r"\b(?:mov\w+|chang\w+|shift\w+|push\w+|put|brought|postpon\w+|re-?schedul\w+|switch\w+"
-    r"|delay\w+)\b[^.!?,]{0,30}$",
-    re.I,
-)
+_MOVED = re.compile(rf"\b{PUT_OFF_VERBS}\b[^.!?,]{{0,30}}$", re.I)
 
 
 @_register_rule(
@@ -402,7 +398,10 @@ def _join_days(match: re.Match[str], month: str, last: DateRange) -> DateRange |
     if first > last.start:
         first = first.replace(year=first.year - 1)
     days = (last.end - first).days
-    moved = _MOVED.search(match.string, max(0, match.start() - _MOST_BEFORE), match.start())
+    before = max(0, match.start() - _MOST_BEFORE)
+    moved = match[0].lower().startswith("from") and _MOVED.search(
+        match.string, before, match.start()
+    )
     return DateRange(first, last.end, "day") if days <= _MOST_DAYS and not moved else None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from memoryhub.engines.local.dates.calendar import DAY_AND_MONTH_NAMES
+from memoryhub.engines.local.dates.calendar import DAY_AND_MONTH_NAMES, WEEKDAYS
 
 _FUTURE = (
     r"will|won't|'ll|’ll|shall|going to|gonna|plan|plans|planning|hope|hoping|can't wait"
@@ -38,9 +38,12 @@ _ARRANGED = (
     r"|(?:was|got) invited|(?:got|bought|have) (?:\w+ ){0,2}tickets?"
 )
 # And so does the day to which something was put off.
-_PUT_OFF = (
+PUT_OFF_VERBS = (
     r"(?:moved?|re-?scheduled?|postponed?|push(?:ed)?|put|bring|brought|changed?|shift(?:ed)?"
     r"|shoved?|bump(?:ed)?|knock(?:ed)?|switch(?:ed)?|delayed?)"
+)
+_PUT_OFF = (
+    rf"{PUT_OFF_VERBS}"
     r"(?: (?:(?:the|my|our|his|her) )?\w+)?"
     r"(?: back| forward| off| up| out)?(?: from (?:the )?\w+(?: \w+)?)? (?:to|till|until|for)"
     r"(?= (?:the |this |next |early |late )?"
@@ -83,7 +86,7 @@ _DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 _REPEATED = re.compile(
     rf"\b(?:every|each)(?: (?:other|single))? (?:{_DAYS}(?:, and |, | and | or ))*$", re.I
 )
-_SOME_DAY = r"(?:mon|tue|tues|wed|weds|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:days?)?"
+_SOME_DAY = rf"(?:{'|'.join([*WEEKDAYS, 'weds', 'sat', 'sun'])})s?"
 _TO = r" ?(?:to|-|–|thru|through) ?"
 _DAY_TO_DAY = re.compile(rf"{_SOME_DAY}{_TO}{_SOME_DAY}\b", re.I)
 _FROM_DAY_TO = re.compile(rf"\b{_SOME_DAY}{_TO}$", re.I)

@@ -284,6 +284,15 @@ def _is_own_opinion(token: Token) -> bool:
     return _is_opinion(token) and (subject is None or subject.lower_ in ("i", "we"))
 
 
+def find_verb_subject(verb: Token) -> Token | None:
+    """The subject of a verb, looked for up the coordinated verbs before it."""
+    while True:
+        found = next((c for c in verb.children if c.dep_ in ("nsubj", "nsubjpass", "expl")), None)
+        if found is not None or verb.dep_ not in ("conj", "xcomp"):
+            return found
+        verb = verb.head
+
+
 def has_subject(token: Token) -> bool:
     return any(c.dep_ in SUBJECT_DEPENDENCIES for c in token.children)
 

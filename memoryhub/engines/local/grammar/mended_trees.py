@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memoryhub.engines.local.grammar.clauses import SUBJECT_DEPENDENCIES, find_verb_subject
 from memoryhub.engines.local.grammar.verbs import (
     ACTIVITY_VERBS,
     LIFE_VERBS,
@@ -24,7 +25,6 @@ from memoryhub.engines.local.wordlists import split_words
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-_SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl"})
 _WITHIN_CLAUSE = split_words("attr acomp dobj pobj prep conj compound npadvmod")
 _SPEAKERS = frozenset({"i", "we"})
 _NOT_ONE = split_words("i we you they these those")
@@ -59,7 +59,7 @@ def _mend_opening(first: Token, second: Token) -> None:
         # A name in lower case, of somebody to whom it was done.
         told = second.head == second and second.tag_ in ("VBN", "VBD") and is_past_form(second.text)
         named = first.is_alpha and len(low) >= _LEAST_NAME and not is_dictionary_word(low)
-        if told and named and not first.is_stop and not _has_child(second, *_SUBJECTS):
+        if told and named and not first.is_stop and not _has_child(second, *SUBJECT_DEPENDENCIES):
             first.dep_, first.tag_, first.pos_ = "nsubj", "NNP", "PROPN"
     elif low in _PRICES and first.tag_ in ("VB", "VBP") and second.lower_ in ("up", "down"):
         first.tag_, first.pos_ = "NN", "NOUN"
@@ -88,14 +88,14 @@ def _find_verb_before(token: Token) -> Token | None:
 
 def _find_tag(token: Token, verb: Token) -> str:
     """The tag that it should have beside this verb; "" where it is as it should be, or no verb."""
-    if token.i <= verb.i + 2 or _has_child(token, "aux", "auxpass", *_SUBJECTS):
+    if token.i <= verb.i + 2 or _has_child(token, "aux", "auxpass", *SUBJECT_DEPENDENCIES):
         return ""  # "we cook and sell jam" is one thing that is done
-    subject = _find_subject(verb)
+    subject = find_verb_subject(verb)
     if token.tag_ in _PLURAL_TAGS:
         third = verb.tag_ == "VBZ" and subject is not None and not _is_several(subject)
         # "Works at a mill and retires in May" is read as of "I".
-        bare = subject is not None and subject.lower_ == "i" and find_lemma(token.lower_) in _DONE
-        if not (third or bare) or not _is_taken_for_noun(token):
+        own = subject is not None and subject.lower_ == "i" and find_lemma(token.lower_) in _DONE
+        if not (third or own) or not _is_taken_for_noun(token):
             return ""
         return "VBZ" if third else "VBP"
     if token.tag_ == "NN" and subject is not None and subject.lower_ in _SPEAKERS:
@@ -105,9 +105,9 @@ def _find_tag(token: Token, verb: Token) -> str:
     if token.pos_ != "VERB" or subject is None:
         return ""
     if token.tag_ in ("VB", "VBP"):
-        bare = token.dep_ == "conj" and token.head == verb and token.tag_ == "VBP"
+        mended = token.dep_ == "conj" and token.head == verb and token.tag_ == "VBP"
         present = verb.tag_ == "VBP" and not _has_child(verb, "aux", "auxpass")
-        told = not bare and (present or _is_perfect(verb) or verb.tag_ == "VBD")
+        told = not mended and (present or _is_perfect(verb) or verb.tag_ == "VBD")
         past = verb.tag_ == "VBD" and inflect_verb(find_lemma(token.lower_), "VBD") == token.lower_
         return ("VBD" if past else "VBP") if told and subject.lower_ in _SPEAKERS else ""
     if _has_child(token, "compound", "det", "poss"):
@@ -119,14 +119,6 @@ def _find_tag(token: Token, verb: Token) -> str:
 
 def _has_child(token: Token, *deps: str) -> bool:
     return any(child.dep_ in deps for child in token.children)
-
-
-def _find_subject(verb: Token) -> Token | None:
-    while True:
-        found = next((c for c in verb.children if c.dep_ in _SUBJECTS), None)
-        if found is not None or verb.dep_ != "conj":
-            return found
-        verb = verb.head
 
 
 def _is_several(subject: Token) -> bool:

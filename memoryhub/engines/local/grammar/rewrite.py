@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from memoryhub.engines.local.grammar.clauses import find_verb_subject
 from memoryhub.engines.local.grammar.scene import Scene, format_possessive
 from memoryhub.engines.local.grammar.verbs import (
     inflect_third_person,
@@ -189,15 +190,6 @@ def _agrees_with_speaker(token: Token) -> bool:
     verb = token.head if token.dep_ in ("aux", "auxpass") else token
     subject = find_verb_subject(verb)
     return subject is None or (subject.lower_ in ("i", "me") and not any(subject.conjuncts))
-
-
-def find_verb_subject(verb: Token) -> Token | None:
-    """The subject of a verb, looked for up the coordinated verbs before it."""
-    while True:
-        found = next((c for c in verb.children if c.dep_ in ("nsubj", "nsubjpass", "expl")), None)
-        if found is not None or verb.dep_ not in ("conj", "xcomp"):
-            return found
-        verb = verb.head
 
 
 def format_sentence(words: str) -> str:
