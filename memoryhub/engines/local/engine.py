@@ -272,6 +272,8 @@ def _read_facts(reading: _ExchangeReading) -> None:
     read = [extract_facts(turn, completed) for turn in reading.turns]
     once = {_identify(fact) for fact in stated}
     told = [*stated, *(f for found, _ in read for f in found if _identify(f) not in once)]
+    # "Is allergic to prawns so none of that" says no more than what was made of it.
+    told = [f for f in told if not any(f.text.startswith(f"{s.text[:-1]} so ") for s in stated)]
     told += [fact for turn in reading.turns for fact in _quote_told(reading, turn, told)]
     told = [fact for fact in told if reading.is_claimed(fact)]
     told = [end_left_home(fact) for fact in part_shared_homes(add_employer_facts(told))]

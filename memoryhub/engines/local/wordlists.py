@@ -23,8 +23,8 @@ JOBS = split_words("""
     bookkeeper bouncer brewer bricklayer builder butcher butler cabinetmaker cameraman captain
     caretaker carpenter cashier chauffeur chef chemist childminder chiropractor choreographer
     cleaner clerk coach cobbler comedian composer consultant contractor cook copywriter counsellor
-    counselor courier curator dancer decorator dentist dermatologist designer detective developer
-    dietitian director dispatcher doctor dressmaker driver ecologist economist editor electrician
+    counselor courier curator dancer decorator dentist deputy dermatologist designer detective
+    developer dietitian director dispatcher doctor dressmaker driver ecologist economist editor electrician
     engineer entrepreneur epidemiologist estimator farmer filmmaker firefighter fisherman
     fishmonger florist foreman forester fundraiser gamekeeper gardener geographer geologist
     glazier goldsmith grocer groomer groundskeeper gynaecologist hairdresser handyman headmaster

@@ -19,6 +19,7 @@ from memoryhub.engines.local.claims.fragments import quote_answer, read_fragment
 from memoryhub.engines.local.claims.introductions import read_introductions
 from memoryhub.engines.local.claims.predicates import (
     HOME_AND_JOB,
+    OWNED_THINGS,
     ClauseReading,
     Predicate,
     classify_habit,
@@ -82,7 +83,7 @@ from memoryhub.engines.local.grammar.verbs import (
     is_dictionary_noun,
     is_past_form,
 )
-from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.local.wordlists import ANIMALS, EVENTS, JOBS, PEOPLE, split_words
 from memoryhub.engines.types import FactCandidate, Polarity, SourceSpan, SpeechAct, TimeSpan
 
 if TYPE_CHECKING:
@@ -106,8 +107,10 @@ _THINGS_POINTED_AT = {
 # "We've split up. The bill, I mean!": what was said just before was a joke on words.
 _MEANT_OTHERWISE = re.compile(r"\w,? (?:i|we) mean\W*$", re.I)
 _AGE = re.compile(r"(?:aged )?[\w-]+ (?:years?|months?|weeks?) old\.?|aged \w+", re.I)
+_DUE = re.compile(r"[Dd]ue (?:in|on|at|any|next|the|early|late|mid|\d|[A-Z])")
 _TELLING_ACTS = ("assertion", "chitchat", "question", "request")
 _DICTATING = frozenset({"say", "mention", "add", "put", "note"})
+_DICTATED_TO = split_words("you it letter email e-mail message note text card post")
 _OVER = frozenset({"stop", "cancel", "finish", "close", "discontinue", "end"})
 _LASTING_VERBS = frozenset({"live", "reside", "work", "be", "stay", "rent"})
 _PLACES = frozenset({"nsubj", "nsubjpass", "dobj", "pobj"})
@@ -192,7 +195,7 @@ class _TurnReader:
             wants_help = self.turn.scene.assisted and salience.asks_for_help(clause)
             unsaid = is_order(clause) or salience.is_report(clause) or _is_turned(clause)
             if unsaid or wants_help:
-                asked = clause.subject is None or clause.subject.lower_ == "you"
+                asked = clause.subject is None or clause.subject.lower_ in _DICTATED_TO
                 wanted = asked and self.turn.scene.assisted and clause.head.lemma_ in _DICTATING
                 wanted = wanted or salience.is_diagnosis(clause)
                 made = self._read_dictated(offset, clause, heads) if wanted else []
@@ -228,7 +231,7 @@ class _TurnReader:
                     self.keep(fact)
         if act in ("assertion", "chitchat"):
             rest = [t for t in span if t.i in left]
-            found = [self._tell_whose_age(each) for each in read_fragments(self.turn, offset, rest)]
+            found = [self._tell_of_whom(each) for each in read_fragments(self.turn, offset, rest)]
             if self.first and not self.facts:
                 found = quote_answer(self.turn, offset, span, rest) or found
             if not (found or read) and self.facts == told_before:
@@ -284,13 +287,16 @@ class _TurnReader:
     def _introduced_name(self) -> str:
         return find_introduced_name(self.turn.utterance.text)
 
-    def _tell_whose_age(self, fact: FactCandidate) -> FactCandidate:
-        """ "Admiral died Tuesday. Thirteen years old.": of whom was spoken just before."""
+    def _tell_of_whom(self, fact: FactCandidate) -> FactCandidate:
+        """ "Admiral died Tuesday. Thirteen years old.", "My sister's pregnant! Due in May.": of
+        whom was spoken just before."""
         last = self.facts[-1].owner if self.facts else fact.owner
-        if last == fact.owner or not _AGE.fullmatch(fact.complement):
+        due = _DUE.match(fact.complement) is not None
+        if last == fact.owner or not (due or _AGE.fullmatch(fact.complement)):
             return fact
-        age = fact.complement[:1].lower() + fact.complement[1:]
-        return replace(fact, text=format_sentence(f"{last}: {age}"), owner=last, subject=last)
+        told = fact.complement[:1].lower() + fact.complement[1:]
+        told = format_sentence(f"{last} is {told}" if due else f"{last}: {told}")
+        return replace(fact, text=told, owner=last, subject=last)
 
     def _read_inner(self, offset: int, clause: Clause, heads: set[int]) -> list[FactCandidate]:
         sides = (c for c in extract_inner_clauses(clause) if c.head.i not in heads)
@@ -593,10 +599,30 @@ def _is_indirect_question(first: Token) -> bool:
     return first.tag_ in ("WP", "WDT") or first.lower_ in ("why", "how", "where")
 
 
+_HAD_BY_EVERYBODY = (
+    OWNED_THINGS
+    | EVENTS
+    | PEOPLE
+    | ANIMALS
+    | JOBS
+    | split_words("""
+        address agency allotment band bank boiler book cast choir church class clinic club company
+        contract course department diet divorce dose firm fridge garage garden group gym hand heart
+        hip hospital job kitchen knee lease leg library medication medicine mortgage office oven
+        pension phone practice price rent roof salon school scan shed shift shop shoulder studio
+        surgery tablet tenancy thesis training treatment union visa washing
+    """)
+)
+
+
 def _map_own_thing(subject: Subject, scene: Scene) -> dict[int, str]:
-    """ "The boiler" and "landlord" told as "Ana's boiler", "Ana's landlord"."""
+    """ "The boiler" and "landlord" told as "Ana's boiler", "Ana's landlord"; "the damp" as it is
+    said."""
     token = subject.token
     if token is None or not is_own(token, scene):
+        return {}
+    said = any(c.lower_ == "the" for c in token.children)
+    if said and token.lemma_.lower() not in _HAD_BY_EVERYBODY:
         return {}
     mine = format_possessive(scene.speaker)
     first = next(iter(token.lefts), token)

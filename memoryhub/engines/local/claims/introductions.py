@@ -58,6 +58,8 @@ def read_introductions(turn: ParsedTurn, offset: int, span: Span) -> Iterator[Fa
         if not (bare or mine or named):
             continue
         noun = token if bare else _find_person_noun(token, span)
+        if noun is None and token.lower_ in _MINE:
+            yield from _read_place_had(turn, offset, token, span)
         if noun is None or (token.lower_ == "the" and noun.lower_ not in _THE_POSTS):
             continue
         name = _read_name(noun, span) or ([] if bare else _read_name_before(token, noun, span))
@@ -84,6 +86,51 @@ def read_introductions(turn: ParsedTurn, offset: int, span: Span) -> Iterator[Fa
             subject=called,
             polarity="ended" if over else "holds",
         )
+
+
+# Of these one has one, and calls it by name.
+_PLACES_HAD = split_words("bank gym school college university church dentist pharmacy surgery")
+
+
+def _read_place_had(
+    turn: ParsedTurn, offset: int, possessor: Token, span: Span
+) -> Iterator[FactCandidate]:
+    """ "Scotiabank, our bank, offers 4.6 %", "… an order with Nationwide? That's my bank."."""
+    noun = possessor.nbor() if possessor.i + 1 < span.end else None
+    if noun is None or noun.lower_ not in _PLACES_HAD or noun.ent_type_:
+        return
+    pointed = [t.lower_ for t in span.doc[span.start : possessor.i]]
+    if pointed in (["that", "'s"], ["thats"], ["that", "is"], ["that", "’s"]) and span.start:
+        name = _find_last_name(span.doc[span.start - 1].sent)
+    else:
+        name = _read_name_before(possessor, noun, span)
+    if not name:
+        return
+    called = span.doc[name[0].i : name[-1].i + 1].text
+    me = turn.scene.speaker
+    ends = min(t.idx for t in (possessor, *name)), max(t.idx + len(t) for t in (noun, *name))
+    yield FactCandidate(
+        owner=me,
+        speaker=turn.utterance.speaker,
+        text=f"{format_possessive(me)} {noun.lower_} is {called}.",
+        pattern="SVC",
+        sources=(SourceSpan(turn.utterance.handle, offset + ends[0], offset + ends[1]),),
+        confidence=_CONFIDENCE,
+        verb="is",
+        complement=called,
+        subject=f"{format_possessive(me)} {noun.lower_}",
+    )
+
+
+def _find_last_name(said: Span) -> list[Token]:
+    name: list[Token] = []
+    for token in reversed([*said]):
+        named = token.pos_ == "PROPN" or not token.is_sent_start
+        if named and token.text.istitle() and _is_capitalised(token, unless=_TIMES):
+            name.insert(0, token)
+        elif name:
+            break
+    return name
 
 
 def _find_person_noun(possessor: Token, span: Span) -> Token | None:

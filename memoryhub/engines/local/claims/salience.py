@@ -283,6 +283,9 @@ def _is_left_hanging(verb: Token, kept: set[int]) -> bool:
     return verb.pos_ == "VERB" and not any(c.dep_ in about and c.i in kept for c in verb.children)
 
 
+_HOW_LONG = frozenset({"from", "until", "till", "til", "since"})
+
+
 def _is_pointing(
     token: Token, tokens: Sequence[Token], kept: set[int], person: Token | None
 ) -> bool:
@@ -295,6 +298,9 @@ def _is_pointing(
         return False
     if token.pos_ == "DET" and token.lower_ not in _POSSESSIVE_WORDS:
         return False
+    if token.lower_ == "there" and token.head.lemma_ == "be":
+        # "We're there from the 16th": without it nothing would be told but a time.
+        return not any(c.dep_ == "prep" and c.lower_ in _HOW_LONG for c in token.head.children)
     relates = token.head.dep_ == "relcl" and token.lower_ in ("that", "which")
     if relates or token.dep_ in ("mark", "expl"):
         return False

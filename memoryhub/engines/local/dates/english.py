@@ -446,14 +446,35 @@ def _resolve_season_and_year(match: re.Match[str], moment: TimeContext) -> DateR
 )
 def _resolve_in_season(match: re.Match[str], moment: TimeContext) -> DateRange:
     season = (match["season"] or match["bare"]).lower()
-    return _choose_by_tense(lambda step: resolve_season(season, moment.at, step), moment)
+    found = _choose_by_tense(lambda step: resolve_season(season, moment.at, step), moment)
+    # "Got an internship for summer", said in January, looks ahead, whatever the verb says.
+    long_over = found.end < moment.at - timedelta(days=60)
+    if match[0].lower().startswith("for ") and long_over:
+        coming = resolve_season(season, moment.at, 0)
+        return coming if coming.end > moment.at else resolve_season(season, moment.at, 1)
+    return found
+
+
+_REACHES_ON = re.compile(r" ?(?:to|until|till?|through|on|onwards|-|–)\b| ?[-–]", re.I)
+_LASTS = re.compile(
+    r"\b(?:liv|work|stud|stay|serv|teach|play)\w+|\b(?:taught|ran|run|been|was|were)\b", re.I
+)
+
+
+def _is_of_make(match: re.Match[str]) -> bool:
+    """Whether a thing was made in a year, of which nothing is told: "an Opel from 2011"."""
+    before = re.split(r"[.!?\n]", match.string[: match.start()])[-1]
+    reaches_on = _REACHES_ON.match(match.string, match.end())
+    return bool(before.strip()) and not reaches_on and not _LASTS.search(before)
 
 
 @_register_rule(
-    rf"(?:{_TIME_PREPOSITIONS}|the year )(?P<x>(?:early |late |the year )*{_YEAR})"
+    rf"(?P<head>{_TIME_PREPOSITIONS}|the year )(?P<x>(?:early |late |the year )*{_YEAR})"
     r"(?!-\d| (?:people|dollars))"
 )
-def _resolve_in_year(match: re.Match[str], moment: TimeContext) -> DateRange:
+def _resolve_in_year(match: re.Match[str], moment: TimeContext) -> DateRange | None:
+    if match["head"].lower().startswith("from") and _is_of_make(match):
+        return None
     return resolve_year(int(match["year"]), moment.at)
 
 
@@ -476,7 +497,14 @@ def _resolve_decade(match: re.Match[str], moment: TimeContext) -> DateRange:
 # Named days
 
 
-@_register_rule(rf"(?P<day>{_build_alternation(HOLIDAYS)})(?:,? {_YEAR})?")
+# Not what is only called so: a Christmas cake.
+_CALLED_SO = (
+    r"(?! (?:cakes?|trees?|cards?|puddings?|jumpers?|lights|carols?|songs?|presents?|gifts?"
+    r"|decorations?|bonus|loan)\b)"
+)
+
+
+@_register_rule(rf"(?P<day>{_build_alternation(HOLIDAYS)}){_CALLED_SO}(?:,? {_YEAR})?")
 def _resolve_holiday(match: re.Match[str], moment: TimeContext) -> DateRange:
     month, day = HOLIDAYS[match["day"].lower()]
     if match["year"]:

@@ -16,8 +16,8 @@ _FUTURE = (
     r"|looking forward|upcoming|coming up|scheduled|need to|have to|wants?|excited for"
     r"|excited about|have an?|have my|is on|are on|leave for|starts|let's|due|getting|day is"
     r"|opens|closes|begins|ends|expires|finishes|arrives|leaves|returns|retires|graduates"
-    r"|takes over|hands over|runs out"
-    r"|starting|i start|(?<!\bthe )(?<!\bour )(?<!\bmy )moves?(?: back)? (?:in|out|to|into)"
+    r"|takes over|hands over|runs out|would like|would love|['’]d (?:like|love|prefer)"
+    r"|starting|beginning|commencing|i start|(?<!\bthe )(?<!\bour )(?<!\bmy )moves?(?: back)? (?:in|out|to|into)"
     r"|(?:comes?|goes|go) (?:back|home|over)"
     r"|date is|decided to|agreed to|about to|(?:have|has|['’](?:ve|s)) got (?:an?|the|my|his|her)"
     r"|(?:am|are|is|im|['’](?:m|re|s)) (?:having|seeing|meeting|leaving|starting|moving|flying"
@@ -26,6 +26,8 @@ _FUTURE = (
     r"|off to|(?:wedding|surgery|exam|interview|consult|party|hearing|retest)(?: is| on| is on)?"
     r"(?= \w+ \d)"
     # "We took the flat, moving on 5 December"; but "we loved flying in May".
+    r"|(?:is|are|its|['’]s)(?: on| now| set for| due)?"
+    rf"(?= (?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{DAY_AND_MONTH_NAMES})\b)"
     r"|(?<=[,;:–-] )(?:moving|flying|leaving|arriving|returning|landing|sailing|travell?ing"
     r"|getting married|launching|opening)"
 )
@@ -34,7 +36,9 @@ _ARRANGED = (
     r"(?:signed|signing|sign) up|registered|enrolled|(?:re-?)?booked|reserved|applied|entered"
     r"|re-?scheduled|postponed|(?:put|pushed) back"
     r"|(?:raised|increased|upped|put up|cut|reduced|lowered)(?: [\w.,%£$€]+){0,4} from"
-    r"|(?:closed|shut)(?: down)? for"
+    r"|(?:closed|shut)(?: down)? for|promised|accepted|turned out to be"
+    r"|(?:is|are|was|were|been|im|['’](?:m|re|s|ve)) (?:fixed|set|down|pencilled in|confirmed"
+    r"|arranged|planned|slated) for"
     r"|(?:was|got) invited|(?:got|bought|have) (?:\w+ ){0,2}tickets?"
 )
 # And so does the day to which something was put off.
@@ -67,6 +71,7 @@ _PAST = (
     r"|(?<!getting )(?<!\bget )(?<!\bbe )(?<!\bis )(?<!\bare )(?<!\bam )(?<!['’]m )(?<!\bim )"
     rf"(?<!\bto )(?<!\bso )(?:{_IRREGULAR_PASTS})"
     r"|(?<!getting )(?<!\bget )(?<!\bbe )"
+    r"(?!(?:called|named) (?-i:[A-Z]))"  # "a man called Okafor"
     r"(?!need|excited|interested|indeed|speed|supposed|scheduled|feed|seed|weed)"
     r"\w{2,}ed"
 )
@@ -79,7 +84,7 @@ _CUE = re.compile(
 _PERFECT = re.compile(r"\b(?:have|has|'ve|’ve|haven't|hasn't|been|known|now)\b|’ve|'ve", re.I)
 # From when something will be so, or how long it goes on: "three days a week from January".
 _BOUND = re.compile(r"\b(?:from|starting|as of|until|till|'?til) (?:the )?$", re.I)
-_CLAUSE_BREAK = re.compile(r"(?:^|\D),")
+_CLAUSE_BREAK = re.compile(r"(?:^|\D),| (?:and|but|so) (?:i|we|he|she|they)\b", re.I)
 _SENTENCE_BREAK = re.compile(r"[.!?\n]")
 
 _DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
@@ -131,8 +136,8 @@ def _is_name(cue: re.Match[str], sentence: str) -> bool:
 
 
 def _measure_distance(cue: re.Match[str], sentence: str, at: int) -> tuple[bool, int]:
-    """How far a cue is from what stands at `at`: nothing behind a comma is as near as what is told
-    together with it ("Cal is leaving at Christmas, gutted")."""
+    """How far a cue is from what stands at `at`: nothing behind a comma, or of another clause, is as
+    near as what is told together with it ("Cal is leaving at Christmas, gutted")."""
     between = sentence[min(cue.end(), at) : max(cue.start(), at)]
     return _CLAUSE_BREAK.search(between) is not None, abs(cue.start() - at)
 

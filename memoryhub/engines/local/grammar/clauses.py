@@ -97,7 +97,10 @@ def extract_told_asides(sentence: Span) -> list[tuple[Clause, Token]]:
         subject = _find_own_subject(token) if token.dep_ == "relcl" else None
         who = subject is not None and subject.lower_ == "who" and _is_finite(token)
         if who and not _runs_into_next(token):
-            found.append((Clause(token, _build_verb_chain(token), subject), token.head))
+            before = token.doc[max(0, subject.i - 1)]
+            # "14 Corve Row with our kids, Tilly who's nine": whose name stands before it.
+            whom = before if before.pos_ == "PROPN" and subject.i else token.head
+            found.append((Clause(token, _build_verb_chain(token), subject), whom))
     return found
 
 
@@ -105,6 +108,9 @@ def _runs_into_next(verb: Token) -> bool:
     """ "Milo who's 9 and Edie, 6": the next name belongs to the list, and to no predicate."""
     told = (c for c in verb.children if c.dep_ in _COMPLEMENT_DEPENDENCIES)
     return any(c.pos_ == "PROPN" for each in told if each.like_num for c in each.conjuncts)
+
+
+_POSSIBLE = frozenset({"can", "could", "might", "may", "should", "would"})
 
 
 def _build_inner_clause(head: Token) -> Clause | None:
@@ -117,6 +123,8 @@ def _build_inner_clause(head: Token) -> Clause | None:
         return None
     if head.dep_ != "relcl":
         return Clause(head, _build_verb_chain(head), subject)
+    if any(c.lower_ in _POSSIBLE for c in head.children if c.dep_ == "aux"):
+        return None  # "a lunch I can make in ten minutes"
     fronted = None if _has_object(head) else head.head
     return Clause(head, _build_verb_chain(head), subject, fronted) if fronted is not None else None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from itertools import pairwise, starmap
 from threading import Lock
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memoryhub.background.stopping import stop_if_unwanted
 from memoryhub.engines.local.bounds import find_endless_cuts
 from memoryhub.engines.local.grammar.mended_trees import mend_tree
+from memoryhub.engines.local.grammar.run_ons import find_run_on_starts
 from memoryhub.engines.local.grammar.verbs import (
     is_dictionary_noun,
     is_dictionary_word,
@@ -74,6 +75,16 @@ _AFTER_ILL = re.compile(
     r"|just|still|always|keep|ask|call|send|finish|leave",
     re.I,
 )
+_AFTER_NAME = re.compile(
+    r"off|got|been|gone|going|coming|moving|starting|getting|having|moved|left|my|not|an?|just|back"
+    r"|called|now|still|pregnant|single|engaged"
+)
+_NAMES_IN_S = split_words("""
+    agnes alexis andreas anais bess carlos carys charles chris cris curtis dennis doris elias
+    frances francis gladys hans iris james jess jonas klaus lars lewis lois lucas luis lukas magnus
+    marcus mathias moses nicholas nicolas niklas phyllis rasmus rhys ross silas tess thomas tobias
+    travis
+""")
 _NEVER_ILL = split_words(
     "is am are was were be been being 'm m feel feels feeling felt fell very so"
 )
@@ -179,7 +190,7 @@ _LEAST_NAME = 4  # letters: of shorter words ("uni", "hol") many are short for o
 _CHAT_WORD = re.compile(
     rf"(?<![\w'’])(?:{'|'.join(map(re.escape, _CHAT_SPELLINGS))})(?![\w'’])|\w['’]s\b"
     rf"|\b(?:{'|'.join([*_CAPITALISED, *_MONTH_VERBS])})\b|\b(?:me|mrs?|ms|dr|(?i:omg|lol|smh))\b"
-    rf"|\b(?i:its|were|ill|{'|'.join(_PARENTS)})\b|(?:\b[A-Z]{{2,}}\b\W+){{2}}"
+    rf"|\b(?i:its|were|ill|{'|'.join(_PARENTS)})\b|\b[a-z]{{4,}}s (?:{_AFTER_NAME.pattern})\b|(?:\b[A-Z]{{2,}}\b\W+){{2}}"
 )
 
 
@@ -203,6 +214,8 @@ def _make_doc(text: str, names: frozenset[str] = frozenset()) -> Doc:
     asked |= {match.start("told") for match in _TOLD_BEHIND.finditer(text)}
     asked |= {match.start(match.lastgroup or 0) for match in _DONE_ABOUT_IT.finditer(text)}
     asked |= {match.end() for match in _EXCLAIMED.finditer(text)}
+    run_on = find_run_on_starts(text)
+    asked |= run_on
     titled = _TITLE.search(text) is not None
     named = any(_is_uncapitalised(token.text, names) for token in doc) if names else False
     if not named and _MAY_STAND_BEFORE_NAME.search(text):
@@ -212,7 +225,7 @@ def _make_doc(text: str, names: frozenset[str] = frozenset()) -> Doc:
     if plain and not _CHAT_WORD.search(text):
         return doc
     doc = _join_asides(doc, [*asides, *compounds])
-    doc = _split_contractions(_join_weekdays(doc))
+    doc = _split_contractions(_join_weekdays(doc), run_on)
     words = [token.text for token in doc]
     written = [_write_out(words, at) for at in range(len(words))]
     written = _quieten(written)
@@ -271,12 +284,12 @@ def _join_weekdays(doc: Doc) -> Doc:
     return doc if len(words) == len(doc) else type(doc)(doc.vocab, words=words, spaces=spaces)
 
 
-def _split_contractions(doc: Doc) -> Doc:
+def _split_contractions(doc: Doc, starts: Collection[int]) -> Doc:
     """ "its a girl", "were moving", "ill be there", "mums in hospital": two words each."""
     words: list[str] = []
     spaces: list[bool] = []
     for token in doc:
-        at = _find_contraction(token)
+        at = _find_contraction(token, begins=token.idx in starts)
         if at:
             words.append(token.text[:at])
             spaces.append(False)
@@ -285,17 +298,23 @@ def _split_contractions(doc: Doc) -> Doc:
     return doc if len(words) == len(doc) else type(doc)(doc.vocab, words=words, spaces=spaces)
 
 
-def _find_contraction(token: Token) -> int:
-    """How many letters of it are its first word; 0 where it is one."""
+def _find_contraction(token: Token, *, begins: bool = False) -> int:
+    """How many letters of it are its first word; 0 where it is one. `begins`: it is known to begin
+    a sentence."""
     low = token.lower_
     if token.text in ("IM", "IVE"):
         return 1
-    if low not in _PARENTS | {"its", "were", "ill"} or token.i + 1 == len(token.doc):
+    if token.i + 1 == len(token.doc):
         return 0
     after = token.nbor().text
+    if _is_name_with_verb(token.text, after):
+        return len(low) - 1
+    if low not in _PARENTS | {"its", "were", "ill"}:
+        return 0
     before = token.nbor(-1).lower_ if token.i else ""
     if low == "its":
-        return 2 if _AFTER_ITS.fullmatch(after) else 0
+        says = _AFTER_ITS.fullmatch(after) or (begins and after.endswith("ing"))
+        return 2 if says else 0
     if low == "ill":
         return 1 if _AFTER_ILL.fullmatch(after) and before not in _NEVER_ILL else 0
     if low in _PARENTS:
@@ -309,6 +328,15 @@ def _find_contraction(token: Token) -> int:
     opens = _opens_sentence(token) or before == "so"
     told = _AFTER_WERE.fullmatch(after) and not (asked and asked[0] == "?")
     return 2 if opens and told else 0
+
+
+def _is_name_with_verb(word: str, after: str) -> bool:
+    """ "ollies off to Leeds", "tysons got an op": nothing that several could be."""
+    if not (word.islower() and word.endswith("s") and len(word) > _LEAST_NAME):
+        return False
+    known = is_dictionary_word(word) or is_dictionary_word(word[:-1]) or _is_stop_word(word)
+    known = known or word in _NAMES_IN_S
+    return not known and word.isalpha() and _AFTER_NAME.fullmatch(after) is not None
 
 
 def _is_stop_after(word: str) -> bool:
@@ -403,6 +431,8 @@ def _write_out(words: Sequence[str], at: int) -> str:
         return "my"  # "me brother Lee"
     if word in ("mr", "mrs", "ms", "dr", "mr.", "mrs.", "ms.", "dr."):
         return word.capitalize()
+    if after == "s" and word.islower() and not is_dictionary_word(word):
+        return word.capitalize()  # "ollies off to Leeds"
     dated = word in _MONTH_VERBS and (
         before[:1].isdigit() or before in _BEFORE_MONTHS or after[:1].isdigit()
     )

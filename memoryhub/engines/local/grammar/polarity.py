@@ -25,6 +25,9 @@ _MOVING_VERBS = split_words("move relocate emigrate")
 _PUTTING_OFF_VERBS = split_words(
     "move reschedule postpone push put bring change shift shove bump knock switch delay"
 )
+_ARRANGING_VERBS = split_words(
+    "book reserve schedule arrange fix set register enrol enroll confirm plan pencil slate"
+)
 _ROUND_AGAIN = split_words("every each once twice weekly daily monthly nightly yearly")
 _PRESENT_BE = frozenset({"am", "are", "is", "'m", "’m", "m", "'re", "’re", "re", "'s", "’s"})
 
@@ -123,8 +126,10 @@ def _is_planned(clause: Clause, event: TimeSpan | None, at: datetime) -> bool:
         return True
     if _is_about_to(clause, auxiliaries):
         return True
-    # What was put off to a day ahead is still to come: "the flight got moved to the 15th".
-    past = head.tag_ in ("VBD", "VBN") and head.lemma_.lower() not in _PUTTING_OFF_VERBS
+    # What was arranged for a day ahead, or put off to one, is still to come: "the flight got moved
+    # to the 15th"; and who has got something on a day ahead has not had it.
+    settled = head.lemma_.lower() in _PUTTING_OFF_VERBS | _ARRANGING_VERBS or _has_got(head)
+    past = head.tag_ in ("VBD", "VBN") and not settled
     # What comes round is so already: "every second Saturday", "once in a month".
     round_again = any(t.lower_ in _ROUND_AGAIN for verb in clause.chain for t in verb.subtree)
     # "I like skiing in winter" is so already, too.
@@ -170,11 +175,20 @@ def derive_kind(clause: Clause, polarity: Polarity, key: str) -> FactKind:
     return "event" if is_event(clause) else "state"
 
 
+def _has_got(head: Token) -> bool:
+    """ "I've got a sister": who says so has one."""
+    return head.lower_ == "got" and _is_perfect(head)
+
+
+def _is_perfect(head: Token) -> bool:
+    aided = {c.lower_ for c in head.children if c.dep_ == "aux"}
+    return not aided.isdisjoint({"have", "'ve", "ve", "has", "’ve"})
+
+
 def is_event(clause: Clause) -> bool:
     head = clause.head
-    aided = {c.lower_ for c in head.children if c.dep_ == "aux"}
-    been = not aided.isdisjoint({"have", "'ve", "ve", "has", "’ve"})
-    if been and head.lower_ == "got":
-        return False  # "I've got a sister" has one
+    been = _is_perfect(head)
+    if _has_got(head):
+        return False
     past = head.tag_ in ("VBD", "VBN") or is_past_form(head.text)
     return head.lemma_.lower() != "be" and (past or been)
