@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
+from typing import NamedTuple
 
 from memoryhub.engines.local.comparison.exchanges import begins_something
-from memoryhub.engines.local.comparison.matters import may_contradict
 from memoryhub.engines.local.comparison.may_end import (
     is_of_neighbour,
     is_of_relative,
@@ -32,15 +33,16 @@ from memoryhub.engines.types import (
     ToldMessage,
 )
 
-# From this sum on a message ends a claim unasked: of the logarithm of how much likelier than not it
-# does, and of how likely the claim that it makes does by itself, which weighs four times as much;
-# from a higher one where it says that something stays, or the claim tells two things. A person is
-# asked from these on.
-_ENDS, _ENDS_ONE_OF_SEVERAL = 5.5, 7.0
+# From these sums on a message ends a claim unasked, or a person is asked: of the logarithm of how
+# much likelier than not it does, and of how likely a claim that it makes does by itself, which
+# weighs four times as much; from a higher one where it says that something stays, or the claim
+# tells two things.
+_ENDS, _ENDS_ONE_OF_SEVERAL, _ASKS = 5.5, 7.0, 2.0
 _WEIGHT_OF_CLAIM = 4.0
-_LEAST, _PROBABLY, _NOT_UNLIKELY = 1.0, 2.0, 0.3
-# No message ends what none of its claims is as likely to end, and no more claims held are read.
-_LEAST_CHANCE, _MOST_READ = 0.12, 8
+_LEAST = 1.0  # odds of what is ended unasked
+# No message ends unasked what none of its claims is as likely to end; what none is as likely to is
+# not read, and no more claims held are.
+_LEAST_CHANCE, _LEAST_READ, _MOST_READ = 0.12, 0.05, 8
 # Who goes elsewhere to hear it may like it as before.
 _LIKES = re.compile(
     r"\b(?:likes?|loves?|enjoys?|prefers?|fond|fan|hates?)\b|喜欢|欢喜|热爱|[最很]爱|讨厌"
@@ -73,33 +75,56 @@ def end_by_messages(
     held |= {c.handle: c for c in comparison.candidates}
     aliases = (comparison.subject, *comparison.aliases)
     settled = {each.target for each in found if each.sure}
+    decided = {each.candidate for each in found if each.op in ("contradict", "deny")}
     more = list[ClaimVerdict]()
     for message, told in _list_messages(comparison.candidates):
         near = [h for h in _select_endable(told, held, chances) if h not in settled]
         read = get_change_reader().score_texts(
             write_message(message, told[0].speaker), [held[handle].text for handle in near]
         )
-        ranked = sorted(zip(read, near, strict=True), reverse=True)
-        is_asked = any(
-            not each.sure for each in found if each.candidate in {c.handle for c in told}
-        )
-        for odds, handle in ranked:
-            if odds < _LEAST or _leaves_value(message, held[handle]):
-                continue
-            verdict = _rest_on_claim(told, handle, held[handle], odds, chances, aliases)
-            if verdict is None or (is_asked and not verdict.sure):
-                continue
-            is_asked = is_asked or not verdict.sure
-            settled.add(handle)
-            more.append(verdict)
+        likely = [
+            _LikelyEnd(handle, held[handle], odds, _find_chance(told, handle, chances))
+            for odds, handle in zip(read, near, strict=True)
+            if not _leaves_value(message, held[handle])
+        ]
+        likely.sort(key=lambda each: -each.weight)
+        ended = [v for each in likely if (v := _end_unasked(told, each, chances, aliases))]
+        settled |= {each.target for each in ended}
+        more += ended
+        # One question a message, the likeliest, where nothing else was decided of it.
+        if likely and not ended and decided.isdisjoint(each.handle for each in told):
+            more += [v for each in likely[:1] if (v := _ask_about(told, each, aliases))]
     return more
+
+
+class _LikelyEnd(NamedTuple):
+    """A claim held that a message may end: the logarithm of how much likelier than not it does, and
+    how likely a claim that it makes does by itself."""
+
+    handle: str
+    claim: HeldClaim | ClaimCandidate
+    odds: float
+    chance: float
+
+    @property
+    def weight(self) -> float:
+        return self.odds + _WEIGHT_OF_CLAIM * self.chance
+
+
+def _find_chance(told: Sequence[ClaimCandidate], handle: str, chances: Chances) -> float:
+    return max(chances.get((each.handle, handle), 0.0) for each in told)
+
+
+def asks_of_messages(candidate: ClaimCandidate) -> bool:
+    """Whether what it may end is asked of its message in whole."""
+    return candidate.assisted and not candidate.is_wish and candidate.message is not None
 
 
 def _list_messages(
     candidates: Sequence[ClaimCandidate],
 ) -> Iterator[tuple[ToldMessage, list[ClaimCandidate]]]:
     """What was told to an assistant, with the claims that were read of it."""
-    assisted = (c for c in candidates if c.assisted and not c.is_wish and c.message is not None)
+    assisted = filter(asks_of_messages, candidates)
     for (message, _), told in groupby(assisted, key=lambda c: (c.message, c.said_at)):
         assert message is not None
         yield message, list(told)
@@ -115,7 +140,7 @@ def _select_endable(
     own = {each.handle for each in told}
     likely = dict[str, float]()
     for (handle, target), chance in chances.items():
-        if handle in own and chance >= _LEAST_CHANCE:
+        if handle in own and chance >= _LEAST_READ:
             likely[target] = max(chance, likely.get(target, 0.0))
     near = sorted(likely, key=lambda target: -likely[target])
     return [
@@ -148,15 +173,14 @@ def _find_days(text: str) -> frozenset[str]:
     return frozenset(found[0].casefold() for found in _DAYS.finditer(text))
 
 
-def _rest_on_claim(
+def _end_unasked(
     told: Sequence[ClaimCandidate],
-    handle: str,
-    old: HeldClaim | ClaimCandidate,
-    odds: float,
+    end: _LikelyEnd,
     chances: Chances,
     aliases: Collection[str],
 ) -> ClaimVerdict | None:
-    """The verdict, of the claim that ends the older one likeliest by itself; None if none may."""
+    """The ending that is as good as sure; None if none is."""
+    old = end.claim
     lasting = detect_language(old.text) == "zh" or begins_something(old.text)
     able = [
         each
@@ -167,44 +191,59 @@ def _rest_on_claim(
         and not is_unreal(each.text)
         and (each.polarity != "planned" or old.polarity == "planned")
     ]
-    if not able:
+    if not able or end.odds < _LEAST:
         return None
-    chance = max(chances.get((each.handle, handle), 0.0) for each in able)
-    if odds < _PROBABLY and odds + _WEIGHT_OF_CLAIM * chance < _ENDS:
+    surest = end._replace(chance=_find_chance(able, end.handle, chances))
+    if surest.weight < _ENDS or surest.chance < _LEAST_CHANCE:
         return None
-    read = {each.handle: get_change_reader().score_texts(each.text, [old.text])[0] for each in able}
-    best = max(able, key=lambda each: read[each.handle])
-    new_view, old_view = view_claim(best, aliases), view_claim(old, aliases)
-    # Of Chinese that its claims hardly bear out next to nothing was worth a person's minute.
-    borne_out = chance >= _NOT_UNLIKELY or detect_language(old.text) != "zh"
-    askable = odds >= _PROBABLY and borne_out and may_contradict(new_view, old_view, aliases)
-    sure = _is_sure(best, old, odds, chance)
-    if not (sure or askable):
+    best, read = _find_telling_claim(able, old)
+    return _say_it_ends(best, read, surest, aliases) if _is_sure(best, surest) else None
+
+
+def _ask_about(
+    told: Sequence[ClaimCandidate], end: _LikelyEnd, aliases: Collection[str]
+) -> ClaimVerdict | None:
+    """What a person is asked: whether the message ends the claim."""
+    if end.weight < _ASKS:
         return None
-    same = new_view.person == old_view.person
+    best, read = _find_telling_claim(told, end.claim)
+    if is_unreal(best.text):
+        return None
+    return replace(_say_it_ends(best, read, end, aliases), sure=False)
+
+
+def _find_telling_claim(
+    told: Sequence[ClaimCandidate], old: HeldClaim | ClaimCandidate
+) -> tuple[ClaimCandidate, float]:
+    """The claim of the message that speaks most for it by itself, and the odds that it ends it."""
+    read = {each.handle: get_change_reader().score_texts(each.text, [old.text])[0] for each in told}
+    best = max(told, key=lambda each: read[each.handle])
+    return best, read[best.handle]
+
+
+def _say_it_ends(
+    best: ClaimCandidate, read: float, end: _LikelyEnd, aliases: Collection[str]
+) -> ClaimVerdict:
+    new, old = view_claim(best, aliases), view_claim(end.claim, aliases)
     # What takes the place of the older claim has to end it by itself as well.
     holds = best.polarity not in ("ended", "denied")
-    replaces = holds and same and read[best.handle] > 0
+    replaces = holds and new.person == old.person and read > 0
     return ClaimVerdict(
         best.handle,
         "contradict" if replaces else "deny",
-        handle,
-        reason=f"{min(99.0, 100 / (1 + math.exp(-odds))):.0f} % that its message ends it",
-        sure=sure,
+        end.handle,
+        reason=f"{min(99.0, 100 / (1 + math.exp(-end.odds))):.0f} % that its message ends it",
     )
 
 
-def _is_sure(
-    new: ClaimCandidate, old: HeldClaim | ClaimCandidate, odds: float, chance: float
-) -> bool:
+def _is_sure(new: ClaimCandidate, end: _LikelyEnd) -> bool:
     """Whether nobody need be asked. Of what tells several things one may be over and the others
     not, and what stays may be what is asked about."""
     assert new.message is not None
-    parts = len(_PARTS.findall(old.text))
+    parts = len(_PARTS.findall(end.claim.text))
     if parts > 1:
         return False
-    if _LIKES.search(old.text) and new.polarity not in ("ended", "denied"):
+    if _LIKES.search(end.claim.text) and new.polarity not in ("ended", "denied"):
         return False
     stays = find_cues(new.message.text) & {"still", "once"}
-    bar = _ENDS_ONE_OF_SEVERAL if stays or parts == 1 else _ENDS
-    return odds + _WEIGHT_OF_CLAIM * chance >= bar
+    return end.weight >= (_ENDS_ONE_OF_SEVERAL if stays or parts == 1 else _ENDS)

@@ -40,7 +40,11 @@ from memoryhub.engines.local.comparison.may_end import (
     tokenise_text,
     view_claim,
 )
-from memoryhub.engines.local.comparison.messages import Chances, end_by_messages
+from memoryhub.engines.local.comparison.messages import (
+    Chances,
+    asks_of_messages,
+    end_by_messages,
+)
 from memoryhub.engines.local.comparison.pairs import (
     ClaimView,
     describe_pairs,
@@ -257,7 +261,7 @@ def _judge_candidate(
         [*told, *sure]
         or _suspect_ending(candidate, offered, aliases)
         or _suspect_new_status(candidate, offered, aliases)
-        or _select_askable(candidate, verdicts, known, aliases)
+        or ([] if asks_of_messages(candidate) else _select_askable(candidate, verdicts, known, aliases))
     )
 
 
