@@ -24,9 +24,9 @@ JOBS = split_words("""
     caretaker carpenter cashier chauffeur chef chemist childminder chiropractor choreographer
     cleaner clerk coach cobbler comedian composer consultant contractor cook copywriter counsellor
     counselor courier curator dancer decorator dentist deputy dermatologist designer detective
-    developer dietitian director dispatcher doctor dressmaker driver ecologist economist editor electrician
-    engineer entrepreneur epidemiologist estimator farmer filmmaker firefighter fisherman
-    fishmonger florist foreman forester fundraiser gamekeeper gardener geographer geologist
+    developer dietitian director dispatcher doctor dressmaker driver ecologist economist editor
+    electrician engineer entrepreneur epidemiologist estimator farmer filmmaker firefighter
+    fisherman fishmonger florist foreman forester fundraiser gamekeeper gardener geographer geologist
     glazier goldsmith grocer groomer groundskeeper gynaecologist hairdresser handyman headmaster
     headmistress headteacher historian housekeeper illustrator inspector instructor intern
     interpreter janitor jeweler jeweller joiner journalist judge laborer labourer landscaper

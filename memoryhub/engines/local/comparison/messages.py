@@ -10,11 +10,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import groupby
-from typing import NamedTuple
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from pydantic import Field, TypeAdapter
 
 from memoryhub.engines.local.comparison.exchanges import begins_something
+from memoryhub.engines.local.comparison.matters import may_contradict
 from memoryhub.engines.local.comparison.may_end import (
     is_of_neighbour,
     is_of_relative,
@@ -25,6 +31,7 @@ from memoryhub.engines.local.comparison.pairs import describe_meaning, find_cues
 from memoryhub.engines.local.comparison.reading import get_change_reader, write_message
 from memoryhub.engines.local.comparison.ties import is_unreal
 from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.local.trees import BoostedTrees, StrictModel
 from memoryhub.engines.types import (
     ClaimCandidate,
     ClaimComparison,
@@ -33,16 +40,17 @@ from memoryhub.engines.types import (
     ToldMessage,
 )
 
-# From these sums on a message ends a claim unasked, or a person is asked: of the logarithm of how
-# much likelier than not it does, and of how likely a claim that it makes does by itself, which
-# weighs four times as much; from a higher one where it says that something stays, or the claim
-# tells two things.
-_ENDS, _ENDS_ONE_OF_SEVERAL, _ASKS = 5.5, 7.0, 2.0
+# From this sum on a message ends a claim unasked: of the logarithm of how much likelier than not it
+# does, and of how likely a claim that it makes does by itself, which weighs four times as much;
+# from a higher one where it says that something stays, or the claim tells two things.
+_ENDS, _ENDS_ONE_OF_SEVERAL = 5.5, 7.0
 _WEIGHT_OF_CLAIM = 4.0
 _LEAST = 1.0  # odds of what is ended unasked
 # No message ends unasked what none of its claims is as likely to end; what none is as likely to is
 # not read, and no more claims held are.
-_LEAST_CHANCE, _LEAST_READ, _MOST_READ = 0.12, 0.05, 8
+_LEAST_CHANCE, _LEAST_READ, _MOST_READ = 0.12, 0.01, 8
+_CUES = ("now", "over", "switch", "new", "wrong", "still", "once", "also")
+_UNREAD_ODDS = -8.0  # of what stands alone, the others'
 # Who goes elsewhere to hear it may like it as before.
 _LIKES = re.compile(
     r"\b(?:likes?|loves?|enjoys?|prefers?|fond|fan|hates?)\b|喜欢|欢喜|热爱|[最很]爱|讨厌"
@@ -65,39 +73,38 @@ _DAYS = re.compile(
 # How likely a candidate is to end a claim, by their handles.
 Chances = dict[tuple[str, str], float]
 
-
-def end_by_messages(
-    comparison: ClaimComparison, found: Sequence[ClaimVerdict], chances: Chances
-) -> list[ClaimVerdict]:
-    """What messages end of the claims offered, beside what was `found` of theirs. Each ending rests
-    on the claim of the message that speaks for it most."""
-    held: dict[str, HeldClaim | ClaimCandidate] = {c.handle: c for c in comparison.held}
-    held |= {c.handle: c for c in comparison.candidates}
-    aliases = (comparison.subject, *comparison.aliases)
-    settled = {each.target for each in found if each.sure}
-    decided = {each.candidate for each in found if each.op in ("contradict", "deny")}
-    more = list[ClaimVerdict]()
-    for message, told in _list_messages(comparison.candidates):
-        near = [h for h in _select_endable(told, held, chances) if h not in settled]
-        read = get_change_reader().score_texts(
-            write_message(message, told[0].speaker), [held[handle].text for handle in near]
-        )
-        likely = [
-            _LikelyEnd(handle, held[handle], odds, _find_chance(told, handle, chances))
-            for odds, handle in zip(read, near, strict=True)
-            if not _leaves_value(message, held[handle])
-        ]
-        likely.sort(key=lambda each: -each.weight)
-        ended = [v for each in likely if (v := _end_unasked(told, each, chances, aliases))]
-        settled |= {each.target for each in ended}
-        more += ended
-        # One question a message, the likeliest, where nothing else was decided of it.
-        if likely and not ended and decided.isdisjoint(each.handle for each in told):
-            more += [v for each in likely[:1] if (v := _ask_about(told, each, aliases))]
-    return more
+DECIDERS_PATH = Path(__file__).with_name("message_deciders.json")
+_Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class _LikelyEnd(NamedTuple):
+class MessageDecider(StrictModel):
+    """How likely a message in whole ends a claim, by `features` of `describe_ends`. From `ask` on a
+    person is asked. `scores` are of authors that were left out when it learned."""
+
+    features: tuple[str, ...]
+    ends: BoostedTrees
+    ask: _Share
+    scores: Mapping[str, float]
+
+    def judge_rows(self, rows: Sequence[Mapping[str, float]]) -> list[float]:
+        values = np.array([[row[name] for name in self.features] for row in rows])
+        return [float(share) for share in self.ends.estimate_shares(values)]
+
+
+_DECIDERS = TypeAdapter(dict[str, MessageDecider])
+
+
+@cache
+def get_message_deciders() -> Mapping[str, MessageDecider]:
+    """By language. Learned by `manage.py lab train-messages`."""
+    return _DECIDERS.validate_json(DECIDERS_PATH.read_text(encoding="utf-8"))
+
+
+def write_deciders(path: Path, made: dict[str, MessageDecider]) -> None:
+    path.write_text(_DECIDERS.dump_json(made).decode() + "\n", encoding="utf-8")
+
+
+class LikelyEnd(NamedTuple):
     """A claim held that a message may end: the logarithm of how much likelier than not it does, and
     how likely a claim that it makes does by itself."""
 
@@ -111,8 +118,129 @@ class _LikelyEnd(NamedTuple):
         return self.odds + _WEIGHT_OF_CLAIM * self.chance
 
 
+@dataclass(frozen=True, slots=True)
+class MessageEnds:
+    """What a message may end of the claims held, those likeliest first, with what tells how likely
+    (`traits`), and what it ends unasked. `is_decided`: something was decided of it already."""
+
+    message: ToldMessage
+    told: Sequence[ClaimCandidate]
+    likely: Sequence[LikelyEnd]
+    traits: Sequence[Mapping[str, float]]
+    ended: Sequence[ClaimVerdict]
+    is_decided: bool
+
+
+def end_by_messages(
+    comparison: ClaimComparison, found: Sequence[ClaimVerdict], chances: Chances
+) -> list[ClaimVerdict]:
+    """What messages end of the claims offered, beside what was `found` of theirs, and what a person
+    is asked. Each verdict rests on the claim of the message that speaks for it most."""
+    aliases = (comparison.subject, *comparison.aliases)
+    more = list[ClaimVerdict]()
+    for each in list_message_ends(comparison, found, chances):
+        more += each.ended
+        # One question a message, where nothing else was decided of it.
+        if each.likely and not each.ended and not each.is_decided:
+            more += _ask_about(each, aliases)
+    return more
+
+
+def list_message_ends(
+    comparison: ClaimComparison, found: Sequence[ClaimVerdict], chances: Chances
+) -> Iterator[MessageEnds]:
+    held: dict[str, HeldClaim | ClaimCandidate] = {c.handle: c for c in comparison.held}
+    held |= {c.handle: c for c in comparison.candidates}
+    aliases = (comparison.subject, *comparison.aliases)
+    settled = {each.target for each in found if each.sure}
+    decided = {each.candidate for each in found if each.op in ("contradict", "deny")}
+    for message, told in _list_messages(comparison.candidates):
+        near = [h for h in _select_endable(told, held, chances) if h not in settled]
+        read = get_change_reader().score_texts(
+            write_message(message, told[0].speaker), [held[handle].text for handle in near]
+        )
+        likely = [
+            LikelyEnd(handle, held[handle], odds, _find_chance(told, handle, chances))
+            for odds, handle in zip(read, near, strict=True)
+        ]
+        likely.sort(key=lambda each: -each.weight)
+        ended = [
+            verdict
+            for each in likely
+            if not _leaves_value(message, each.claim)
+            if (verdict := _end_unasked(told, each, chances, aliases)) is not None
+        ]
+        settled |= {each.target for each in ended}
+        traits = [_describe_end(message, told, each, likely, chances, aliases) for each in likely]
+        is_decided = not decided.isdisjoint(each.handle for each in told)
+        yield MessageEnds(message, told, likely, traits, ended, is_decided)
+
+
+def _describe_end(
+    message: ToldMessage,
+    told: Sequence[ClaimCandidate],
+    end: LikelyEnd,
+    others: Sequence[LikelyEnd],
+    chances: Chances,
+    aliases: Collection[str],
+) -> dict[str, float]:
+    """Numbers that speak for an ending or against it, beside the `others` that are as near."""
+    beside = [each for each in others if each.handle != end.handle]
+    lead = end.odds - max((each.odds for each in beside), default=_UNREAD_ODDS)
+    able = _list_able(told, end.claim, aliases)
+    best = max(told, key=lambda each: chances.get((each.handle, end.handle), 0.0))
+    new, old = view_claim(best, aliases), view_claim(end.claim, aliases)
+    cues = find_cues(message.text)
+    return {
+        "odds": end.odds,
+        "lead": lead,
+        "chance": _compute_log_odds(end.chance),
+        "chance_lead": end.chance - max((each.chance for each in beside), default=0.0),
+        "able": float(bool(able)),
+        "chance_able": _compute_log_odds(_find_chance(able, end.handle, chances)),
+        "ends": float(new.polarity in ("ended", "denied")),
+        "plans": float(new.polarity == "planned"),
+        "of_plan": float(old.polarity == "planned"),
+        "happened": float(new.kind == "event"),
+        "of_event": float(old.kind == "event"),
+        "same_person": float(new.person == old.person),
+        "own": float(old.person in aliases),
+        "contradicts": float(may_contradict(new, old, aliases)),
+        "leaves_value": float(_leaves_value(message, end.claim)),
+        "of_liking": float(bool(_LIKES.search(old.text))),
+        "parts": float(min(3, len(_PARTS.findall(old.text)))),
+        "same_predicate": float(new.predicate_key == old.predicate_key != ""),
+        "near": float(len(others)),
+        "told": float(len(told)),
+        "length": len(message.text) / 100,
+        "old_length": len(old.text) / 100,
+        **{f"says_{cue}": float(cue in cues) for cue in _CUES},
+    }
+
+
+def _compute_log_odds(share: float) -> float:
+    share = min(max(share, 1e-4), 1 - 1e-4)
+    return math.log(share / (1 - share))
+
+
 def _find_chance(told: Sequence[ClaimCandidate], handle: str, chances: Chances) -> float:
-    return max(chances.get((each.handle, handle), 0.0) for each in told)
+    return max((chances.get((each.handle, handle), 0.0) for each in told), default=0.0)
+
+
+def _list_able(
+    told: Sequence[ClaimCandidate], old: HeldClaim | ClaimCandidate, aliases: Collection[str]
+) -> list[ClaimCandidate]:
+    """The claims of a message that may end the older one at all."""
+    lasting = detect_language(old.text) == "zh" or begins_something(old.text)
+    return [
+        each
+        for each in told
+        if may_end(each, old, aliases, likely=lasting)
+        and not is_of_relative(each, old)
+        and not is_of_neighbour(each, old)
+        and not is_unreal(each.text)
+        and (each.polarity != "planned" or old.polarity == "planned")
+    ]
 
 
 def asks_of_messages(candidate: ClaimCandidate) -> bool:
@@ -174,42 +302,29 @@ def _find_days(text: str) -> frozenset[str]:
 
 
 def _end_unasked(
-    told: Sequence[ClaimCandidate],
-    end: _LikelyEnd,
-    chances: Chances,
-    aliases: Collection[str],
+    told: Sequence[ClaimCandidate], end: LikelyEnd, chances: Chances, aliases: Collection[str]
 ) -> ClaimVerdict | None:
-    """The ending that is as good as sure; None if none is."""
-    old = end.claim
-    lasting = detect_language(old.text) == "zh" or begins_something(old.text)
-    able = [
-        each
-        for each in told
-        if may_end(each, old, aliases, likely=lasting)
-        and not is_of_relative(each, old)
-        and not is_of_neighbour(each, old)
-        and not is_unreal(each.text)
-        and (each.polarity != "planned" or old.polarity == "planned")
-    ]
-    if not able or end.odds < _LEAST:
-        return None
+    """The ending that is as good as sure; None if it is not."""
+    able = _list_able(told, end.claim, aliases)
     surest = end._replace(chance=_find_chance(able, end.handle, chances))
-    if surest.weight < _ENDS or surest.chance < _LEAST_CHANCE:
+    if surest.odds < _LEAST or surest.chance < _LEAST_CHANCE or surest.weight < _ENDS:
         return None
-    best, read = _find_telling_claim(able, old)
+    best, read = _find_telling_claim(able, end.claim)
     return _say_it_ends(best, read, surest, aliases) if _is_sure(best, surest) else None
 
 
-def _ask_about(
-    told: Sequence[ClaimCandidate], end: _LikelyEnd, aliases: Collection[str]
-) -> ClaimVerdict | None:
-    """What a person is asked: whether the message ends the claim."""
-    if end.weight < _ASKS:
-        return None
-    best, read = _find_telling_claim(told, end.claim)
-    if is_unreal(best.text):
-        return None
-    return replace(_say_it_ends(best, read, end, aliases), sure=False)
+def _ask_about(ends: MessageEnds, aliases: Collection[str]) -> list[ClaimVerdict]:
+    """What a person is asked: whether the message ends the claim that it likeliest does."""
+    decider = get_message_deciders().get(detect_language(ends.message.text))
+    if decider is None:
+        return []
+    shares = decider.judge_rows(ends.traits)
+    share, likeliest = max(zip(shares, ends.likely, strict=True), key=lambda each: each[0])
+    if share < decider.ask:
+        return []
+    best, read = _find_telling_claim(ends.told, likeliest.claim)
+    asked = _say_it_ends(best, read, likeliest, aliases)
+    return [] if is_unreal(best.text) else [replace(asked, sure=False)]
 
 
 def _find_telling_claim(
@@ -222,7 +337,7 @@ def _find_telling_claim(
 
 
 def _say_it_ends(
-    best: ClaimCandidate, read: float, end: _LikelyEnd, aliases: Collection[str]
+    best: ClaimCandidate, read: float, end: LikelyEnd, aliases: Collection[str]
 ) -> ClaimVerdict:
     new, old = view_claim(best, aliases), view_claim(end.claim, aliases)
     # What takes the place of the older claim has to end it by itself as well.
@@ -236,7 +351,7 @@ def _say_it_ends(
     )
 
 
-def _is_sure(new: ClaimCandidate, end: _LikelyEnd) -> bool:
+def _is_sure(new: ClaimCandidate, end: LikelyEnd) -> bool:
     """Whether nobody need be asked. Of what tells several things one may be over and the others
     not, and what stays may be what is asked about."""
     assert new.message is not None

@@ -42,8 +42,10 @@ from memoryhub.engines.local.comparison.may_end import (
 )
 from memoryhub.engines.local.comparison.messages import (
     Chances,
+    MessageEnds,
     asks_of_messages,
     end_by_messages,
+    list_message_ends,
 )
 from memoryhub.engines.local.comparison.pairs import (
     ClaimView,
@@ -109,24 +111,38 @@ class ClaimRules:
     def resolve_claims(self, comparison: ClaimComparison) -> list[ClaimVerdict]:
         """What new claims do to those offered, and what wishes to forget are about. What was
         learned acts where it is sure; `sure` False: a person is to say."""
-        comparison = _fold_comparison(comparison)
-        held = {claim.handle: claim for claim in comparison.held}
-        known: dict[str, HeldClaim | ClaimCandidate] = {**held}
-        known |= {c.handle: c for c in comparison.candidates}
-        found: list[ClaimVerdict] = []
-        chances: Chances = {}
-        for candidate in comparison.candidates:
-            if candidate.is_wish:
-                offered = [held[h] for h in candidate.offered if h in held]
-                found += match_forget_wish(candidate, offered, comparison)
-            else:
-                found += _judge_candidate(candidate, known, comparison, chances)
+        comparison, found, chances = _judge_candidates(comparison)
         return [*found, *end_by_messages(comparison, found, chances)]
 
     def compare_names(self, pairs: Sequence[NamePair]) -> dict[str, bool]:
         """Apart, unless both are names and one's words are all in the other: that is left open.
         Plain words ("the marathon" beside "Madrid marathon") are no second name of anything."""
         return {p.handle: False for p in pairs if not _may_be_one(p.left, p.right)}
+
+
+def weigh_message_ends(comparison: ClaimComparison) -> list[MessageEnds]:
+    """What each message may end, with what speaks for it: what its decider learns from."""
+    return [*list_message_ends(*_judge_candidates(comparison))]
+
+
+def _judge_candidates(
+    comparison: ClaimComparison,
+) -> tuple[ClaimComparison, list[ClaimVerdict], Chances]:
+    """The comparison as it is read, what is said of each candidate by itself, and how likely it is
+    to end each claim."""
+    comparison = _fold_comparison(comparison)
+    held = {claim.handle: claim for claim in comparison.held}
+    known: dict[str, HeldClaim | ClaimCandidate] = {**held}
+    known |= {c.handle: c for c in comparison.candidates}
+    found: list[ClaimVerdict] = []
+    chances: Chances = {}
+    for candidate in comparison.candidates:
+        if candidate.is_wish:
+            offered = [held[h] for h in candidate.offered if h in held]
+            found += match_forget_wish(candidate, offered, comparison)
+        else:
+            found += _judge_candidate(candidate, known, comparison, chances)
+    return comparison, found, chances
 
 
 def _fold_comparison(comparison: ClaimComparison) -> ClaimComparison:
@@ -261,7 +277,7 @@ def _judge_candidate(
         [*told, *sure]
         or _suspect_ending(candidate, offered, aliases)
         or _suspect_new_status(candidate, offered, aliases)
-        or ([] if asks_of_messages(candidate) else _select_askable(candidate, verdicts, known, aliases))
+        or _select_askable(candidate, verdicts, known, aliases)
     )
 
 
@@ -271,7 +287,10 @@ def _select_askable(
     known: Mapping[str, HeldClaim | ClaimCandidate],
     aliases: Collection[str],
 ) -> list[ClaimVerdict]:
-    """The likeliest of those that a person can be asked in earnest."""
+    """The likeliest of those that a person can be asked in earnest, unless that is asked of its
+    message in whole."""
+    if asks_of_messages(candidate):
+        return []
     new = view_claim(candidate, aliases)
     askable = (
         verdict

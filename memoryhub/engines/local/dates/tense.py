@@ -17,7 +17,8 @@ _FUTURE = (
     r"|excited about|have an?|have my|is on|are on|leave for|starts|let's|due|getting|day is"
     r"|opens|closes|begins|ends|expires|finishes|arrives|leaves|returns|retires|graduates"
     r"|takes over|hands over|runs out|would like|would love|['’]d (?:like|love|prefer)"
-    r"|starting|beginning|commencing|i start|(?<!\bthe )(?<!\bour )(?<!\bmy )moves?(?: back)? (?:in|out|to|into)"
+    r"|starting|beginning|commencing|i start"
+    r"|(?<!\bthe )(?<!\bour )(?<!\bmy )moves?(?: back)? (?:in|out|to|into)"
     r"|(?:comes?|goes|go) (?:back|home|over)"
     r"|date is|decided to|agreed to|about to|(?:have|has|['’](?:ve|s)) got (?:an?|the|my|his|her)"
     r"|(?:am|are|is|im|['’](?:m|re|s)) (?:having|seeing|meeting|leaving|starting|moving|flying"
@@ -136,8 +137,8 @@ def _is_name(cue: re.Match[str], sentence: str) -> bool:
 
 
 def _measure_distance(cue: re.Match[str], sentence: str, at: int) -> tuple[bool, int]:
-    """How far a cue is from what stands at `at`: nothing behind a comma, or of another clause, is as
-    near as what is told together with it ("Cal is leaving at Christmas, gutted")."""
+    """How far a cue is from what stands at `at`: nothing behind a comma, or of another clause, is
+    as near as what is told together with it ("Cal is leaving at Christmas, gutted")."""
     between = sentence[min(cue.end(), at) : max(cue.start(), at)]
     return _CLAUSE_BREAK.search(between) is not None, abs(cue.start() - at)
 

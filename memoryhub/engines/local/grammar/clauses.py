@@ -95,11 +95,12 @@ def extract_told_asides(sentence: Span) -> list[tuple[Clause, Token]]:
     found = []
     for token in sentence:
         subject = _find_own_subject(token) if token.dep_ == "relcl" else None
-        who = subject is not None and subject.lower_ == "who" and _is_finite(token)
-        if who and not _runs_into_next(token):
-            before = token.doc[max(0, subject.i - 1)]
+        if subject is None or subject.lower_ != "who" or not _is_finite(token):
+            continue
+        if not _runs_into_next(token):
             # "14 Corve Row with our kids, Tilly who's nine": whose name stands before it.
-            whom = before if before.pos_ == "PROPN" and subject.i else token.head
+            before = subject.nbor(-1) if subject.i else token.head
+            whom = before if before.pos_ == "PROPN" else token.head
             found.append((Clause(token, _build_verb_chain(token), subject), whom))
     return found
 

@@ -190,7 +190,8 @@ _LEAST_NAME = 4  # letters: of shorter words ("uni", "hol") many are short for o
 _CHAT_WORD = re.compile(
     rf"(?<![\w'’])(?:{'|'.join(map(re.escape, _CHAT_SPELLINGS))})(?![\w'’])|\w['’]s\b"
     rf"|\b(?:{'|'.join([*_CAPITALISED, *_MONTH_VERBS])})\b|\b(?:me|mrs?|ms|dr|(?i:omg|lol|smh))\b"
-    rf"|\b(?i:its|were|ill|{'|'.join(_PARENTS)})\b|\b[a-z]{{4,}}s (?:{_AFTER_NAME.pattern})\b|(?:\b[A-Z]{{2,}}\b\W+){{2}}"
+    rf"|\b(?i:its|were|ill|{'|'.join(_PARENTS)})\b|\b[a-z]{{4,}}s (?:{_AFTER_NAME.pattern})\b"
+    r"|(?:\b[A-Z]{2,}\b\W+){2}"
 )
 
 

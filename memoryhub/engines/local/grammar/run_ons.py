@@ -13,7 +13,9 @@ _STRETCH = re.compile(r"[^.!?\n,;:()]+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _LEAST_BEFORE = 2  # words of what is told before
 # What is told is of somebody, and they with their verb begin it anew ...
-_WITH_VERB = split_words("im i'm ive i've hes he's shes she's theyre they're weve we've itll its it's")
+_WITH_VERB = split_words(
+    "im i'm ive i've hes he's shes she's theyre they're weve we've itll its it's"
+)
 # ... unless what stands before holds it: "cos im", "hope its", "the bloke im seeing".
 _HOLDING = split_words("""
     and or but so because cos coz cuz bc since if when whenever while that what which who whos where
@@ -30,9 +32,8 @@ _OF_NOW = split_words("so and but from by until til till right for just then")
 _CONDITIONS = split_words("if when once until till told tell tells says said")
 _ASKING = re.compile(
     r"(?:how (?:do|does|did|can|could|should) (?:i|we|u|you)|can (?:u|you|i|we)|could (?:u|you|i)"
-    r"|should (?:i|we)|whats (?:a|the|my|good|best)|what (?:can|should|do|does)|any (?:ideas?|tips?)"
-    r"|help me|remind me|dont (?:ask|tell|judge|worry)|don['’]t (?:ask|tell|judge|worry)"
-    r")\b",
+    r"|should (?:i|we)|whats (?:a|the|my|good|best)|what (?:can|should|do|does)"
+    r"|any (?:ideas?|tips?)|help me|remind me|don['’]?t (?:ask|tell|judge|worry))\b",
     re.I,
 )
 _ASKED_OF = split_words("""
@@ -66,7 +67,7 @@ def _split_stretch(stretch: re.Match[str]) -> Iterator[int]:
     found = [*_WORD.finditer(stretch.string, stretch.start(), stretch.end())]
     words = [each[0].lower().replace("’", "'") for each in found]
     since = 0
-    for at, word in enumerate(words):
+    for at in range(len(words)):
         if at - since < _LEAST_BEFORE or at + 1 == len(words):
             continue
         asks = _QUESTION_WORDS.isdisjoint(words[max(since, at - 4) : at])
@@ -88,4 +89,3 @@ def _begins_anew(words: list[str], at: int, since: int) -> bool:
         owned = word == "its" and is_dictionary_noun(after) and not after.endswith("ing")
         return not owned
     return not after.endswith("ing") or before in _TIMES  # "the bloke im seeing"
-

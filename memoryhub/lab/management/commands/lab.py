@@ -207,6 +207,18 @@ class Command(BaseCommand):
         )
         changes.add_argument("--out", type=Path, required=True, metavar="FILE")
 
+        told = "learn which claim held a message in whole most likely ends, from lives"
+        messages = actions.add_parser("train-messages", help=told)
+        messages.add_argument("path", type=Path, help="a folder of lives (benchmarks/changes)")
+        messages.add_argument(
+            "--only",
+            type=_parse_names,
+            required=True,
+            metavar="A,B",
+            help="authors to learn from: those that what reads changes has not learned from",
+        )
+        messages.add_argument("--out", type=Path, metavar="FILE", help="default: where it is read")
+
         told = "learn how sure it is that a claim is what a wish to forget means"
         wish_reader = actions.add_parser("train-wish-reader", help=told)
         told = "learn what asks for something told to be forgotten, and which claims that means"
@@ -444,6 +456,20 @@ class Command(BaseCommand):
             questions, embedder, told, start, rounds=changes.ROUNDS, pace=pace
         )
         options["out"].write_bytes(build_pairs_graph(made).SerializeToString(deterministic=True))
+
+    def _train_messages(self, options: dict[str, Any]) -> None:
+        from memoryhub.engines.local.comparison.messages import DECIDERS_PATH, write_deciders
+        from memoryhub.lab.training.changes import load_lives
+        from memoryhub.lab.training.message_ends import train_message_decider
+
+        lives = {author: load_lives(options["path"], only=[author]) for author in options["only"]}
+        made = {}
+        for language in ("en", "zh"):
+            own = {a: told for a, told in lives.items() if told and told[0].language == language}
+            if own:
+                made[language] = train_message_decider(own, LocalEngine(), get_current_embedder())
+                self.stdout.write(f"{language}: {dict(made[language].scores)}")
+        write_deciders(options["out"] or DECIDERS_PATH, made)
 
     def _train_wish_reader(self, options: dict[str, Any]) -> None:
         from memoryhub.engines.embedding.minilm_graph import build_pairs_graph, read_pairs_graph
