@@ -23,10 +23,10 @@ JOBS = split_words("""
     bookkeeper bouncer brewer bricklayer builder butcher butler cabinetmaker cameraman captain
     caretaker carpenter cashier chauffeur chef chemist childminder chiropractor choreographer
     cleaner clerk coach cobbler comedian composer consultant contractor cook copywriter counsellor
-    counselor courier curator dancer decorator dentist deputy dermatologist designer detective
-    developer dietitian director dispatcher doctor dressmaker driver ecologist economist editor
-    electrician engineer entrepreneur epidemiologist estimator farmer filmmaker firefighter
-    fisherman fishmonger florist foreman forester fundraiser gamekeeper gardener geographer geologist
+    counselor courier curator dancer decorator dentist dermatologist designer detective developer
+    dietitian director dispatcher doctor dressmaker driver ecologist economist editor electrician
+    engineer entrepreneur epidemiologist estimator farmer filmmaker firefighter fisherman
+    fishmonger florist foreman forester fundraiser gamekeeper gardener geographer geologist
     glazier goldsmith grocer groomer groundskeeper gynaecologist hairdresser handyman headmaster
     headmistress headteacher historian housekeeper illustrator inspector instructor intern
     interpreter janitor jeweler jeweller joiner journalist judge laborer labourer landscaper
@@ -44,7 +44,7 @@ JOBS = split_words("""
     teacher technician teller tester therapist tiler toolmaker trainer translator trucker tutor
     typist undertaker upholsterer vet veterinarian videographer waiter waitress warden watchmaker
     weaver welder winemaker woodworker writer zookeeper zoologist anaesthetist anesthesiologist
-    bookseller cabbie cardiologist carer hygienist obstetrician postie radiotherapist sparky tech
+    bookseller cabbie cardiologist carer hygienist obstetrician postie radiotherapist sparky tech deputy
 """)
 PEOPLE = split_words("""
     mother mom mum father dad parent sister brother sibling son daughter child kid wife husband
