@@ -44,7 +44,8 @@ JOBS = split_words("""
     teacher technician teller tester therapist tiler toolmaker trainer translator trucker tutor
     typist undertaker upholsterer vet veterinarian videographer waiter waitress warden watchmaker
     weaver welder winemaker woodworker writer zookeeper zoologist anaesthetist anesthesiologist
-    bookseller cabbie cardiologist carer hygienist obstetrician postie radiotherapist sparky tech deputy
+    bookseller cabbie cardiologist carer hygienist obstetrician postie radiotherapist sparky tech
+    deputy
 """)
 PEOPLE = split_words("""
     mother mom mum father dad parent sister brother sibling son daughter child kid wife husband
