@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from memoryhub.engines.local.comparison import reading
-from memoryhub.engines.local.comparison.messages import end_by_messages
+from memoryhub.engines.local.comparison import messages, reading
+from memoryhub.engines.local.comparison.messages import MessageDecider, end_by_messages
 from memoryhub.engines.local.comparison.pairs import ClaimView, describe_pairs
 from memoryhub.engines.local.comparison.reading import (
     describe_reading,
@@ -17,6 +17,7 @@ from memoryhub.engines.local.comparison.reading import (
     write_message,
 )
 from memoryhub.engines.local.engine import LocalEngine
+from memoryhub.engines.local.trees import BoostedTrees
 from memoryhub.engines.types import ClaimCandidate, ClaimComparison, HeldClaim, ToldMessage
 from memoryhub.inference.selection import get_configured_embedder
 
@@ -182,3 +183,33 @@ def test_nothing_planned_ends_what_is_so() -> None:
     )
     old = [HeldClaim("m0", HELD[0], "Dee", "", AT, said_at=AT)]
     assert end_by_messages(ClaimComparison([new], old, "Dee", ("Dee",)), [], {}) == []
+
+
+SURE_OF_ALL = MessageDecider(
+    features=("odds",),
+    ends=BoostedTrees(start=0.0, trees=(((0, -2.0, 1, 2), (-3.0,), (3.0,)),)),
+    ask=0.5,
+    scores={},
+)
+
+
+def test_a_person_is_asked_one_thing_of_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages, "get_message_deciders", lambda: {"en": SURE_OF_ALL})
+    text = "Gravy and Biscuit both went to my sister's for the winter"
+    held = ("Dee has a cat named Gravy.", "Dee has a cat named Biscuit.")
+    found = judge_message(text, held, "Gravy and Biscuit went to Dee's sister's.")
+    assert [sure for _, sure in found.values()] == [False]
+
+
+def test_nothing_is_asked_beside_what_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages, "get_message_deciders", lambda: {"en": SURE_OF_ALL})
+    text = "well the old landlord sold up, so the new one is a Mrs Vance. letter for her please"
+    held = ("Dee's landlord is Mr Osei.", *HELD)
+    assert judge_message(text, held, "Dee needs a letter.") == {held[0]: ("deny", True)}
+
+
+def test_below_the_bar_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    unsure = SURE_OF_ALL.model_copy(update={"ask": 1.0})
+    monkeypatch.setattr(messages, "get_message_deciders", lambda: {"en": unsure})
+    found = judge_message("on days now, no more nights", ["Dee works nights."], "Dee is on days.")
+    assert not any(not sure for _, sure in found.values())

@@ -310,7 +310,10 @@ def _end_unasked(
     if surest.odds < _LEAST or surest.chance < _LEAST_CHANCE or surest.weight < _ENDS:
         return None
     best, read = _find_telling_claim(able, end.claim)
-    return _say_it_ends(best, read, surest, aliases) if _is_sure(best, surest) else None
+    if not _is_sure(best, surest):
+        return None
+    # What takes the place of the older claim has to end it by itself as well.
+    return _say_it_ends(best, surest, aliases, replaces=read > 0)
 
 
 def _ask_about(ends: MessageEnds, aliases: Collection[str]) -> list[ClaimVerdict]:
@@ -322,8 +325,8 @@ def _ask_about(ends: MessageEnds, aliases: Collection[str]) -> list[ClaimVerdict
     share, likeliest = max(zip(shares, ends.likely, strict=True), key=lambda each: each[0])
     if share < decider.ask:
         return []
-    best, read = _find_telling_claim(ends.told, likeliest.claim)
-    asked = _say_it_ends(best, read, likeliest, aliases)
+    best, _ = _find_telling_claim(ends.told, likeliest.claim)
+    asked = _say_it_ends(best, likeliest, aliases)
     return [] if is_unreal(best.text) else [replace(asked, sure=False)]
 
 
@@ -337,15 +340,13 @@ def _find_telling_claim(
 
 
 def _say_it_ends(
-    best: ClaimCandidate, read: float, end: LikelyEnd, aliases: Collection[str]
+    best: ClaimCandidate, end: LikelyEnd, aliases: Collection[str], *, replaces: bool = True
 ) -> ClaimVerdict:
     new, old = view_claim(best, aliases), view_claim(end.claim, aliases)
-    # What takes the place of the older claim has to end it by itself as well.
     holds = best.polarity not in ("ended", "denied")
-    replaces = holds and new.person == old.person and read > 0
     return ClaimVerdict(
         best.handle,
-        "contradict" if replaces else "deny",
+        "contradict" if replaces and holds and new.person == old.person else "deny",
         end.handle,
         reason=f"{min(99.0, 100 / (1 + math.exp(-end.odds))):.0f} % that its message ends it",
     )
