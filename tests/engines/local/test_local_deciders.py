@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -393,6 +394,33 @@ def test_what_was_told_twice_is_meant_both_times() -> None:
         "Ana rents a flat in Gdynia.",
     )
     verdicts = wish("please wipe that the cannery let me go", held)
+    assert {v.target: v.sure for v in verdicts} == {"m0": True, "m1": True}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "forget what I told you about Tomek",
+        "pls delete everything abt tomek. dont want to see his name",
+        "Forget about my ex Tomek.",
+    ],
+)
+def test_who_names_somebody_alone_means_all_that_is_told_of_them(text: str) -> None:
+    held = hold("Tomek is a paramedic.", "Ana has been on two dates with Tomek.", "Ana has a van.")
+    held[0] = replace(held[0], owner="Tomek")
+    assert {v.target: v.sure for v in wish(text, held)} == {"m0": True, "m1": True}
+
+
+def test_what_is_told_of_another_as_well_is_left() -> None:
+    held = hold("Tomek is a paramedic.", "Lena is Tomek's sister.", "Ana has a van.")
+    held = [replace(held[0], owner="Tomek"), replace(held[1], owner="Lena"), held[2]]
+    assert [v.target for v in wish("forget what I told you about Tomek", held)] == ["m0"]
+
+
+def test_so_is_meant_in_chinese_who_is_called_by_what_they_are() -> None:
+    held = hold("小鱼是小安的女朋友。", "小安的女朋友在南京读研。", "小安在学游泳。", owner="小安")
+    held = [replace(held[0], owner="小鱼"), replace(held[1], owner="小安的女朋友"), held[2]]
+    verdicts = wish("把关于小鱼的都忘了吧", held, "小安")
     assert {v.target: v.sure for v in verdicts} == {"m0": True, "m1": True}
 
 

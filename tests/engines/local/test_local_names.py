@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memoryhub.engines.local.attribution.own_names import find_introduced_name
 from memoryhub.engines.types import Exchange, FactCandidate, Utterance
 from tests.engines.local.dialogue import AT, ENGINE, make_utterances, read_fact_texts
 
@@ -128,6 +129,19 @@ def test_who_somebody_is_is_told_in_passing_in_chinese(text: str, told: str) -> 
 )
 def test_nobody_is_named_in_chinese_who_was_not(text: str) -> None:
     assert not [f for f in read_with_names(text, speaker="何苗") if "是何苗的" in f.text]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("大家都叫我小林", "小林"),
+        ("叫我小林就行", "小林"),
+        ("医生喊我少吃稀饭，早饭吃啥子好", ""),
+        ("我妈喊我明明，烦死了", ""),
+    ],
+)
+def test_who_is_called_to_something_is_not_called_so(text: str, name: str) -> None:
+    assert find_introduced_name(text) == name
 
 
 def test_what_stands_before_a_colon_and_an_example_are_no_claims() -> None:

@@ -30,7 +30,9 @@ _ENGLISH = compile_patterns(
 _HAN_NAME = rf"[{HAN}]{{2,4}}?|[A-Za-z][A-Za-z .'-]{{1,30}}[A-Za-z]"
 _CHINESE = re.compile(
     rf"(?:(?:我|用户)(?:的?(?:名字|姓名|全名|大名)(?:就?是|叫做?|：|:)|叫做?|名叫)|(?:可以|就"
-    rf"|请)?(?:叫|喊|称呼)我(?!起|一|回|去|来|过|吃|做|帮|的|们|早|晚|别|不|在))"
+    # Who is called to do something is told by somebody: 医生喊我少吃稀饭.
+    rf"|请|(?<![{HAN}])|(?<=都)|(?<=家))(?:叫|喊|称呼)我"
+    rf"(?!起|一|回|去|来|过|吃|做|帮|的|们|早|晚|别|不|在|少|多|先|要|该|赶))"
     rf"(?P<name>{_HAN_NAME})(?=就[好行可]|吧|[，,。.！!、；;\s]|$)"
 )
 _NOT_NAMES = split_words("""

@@ -161,6 +161,9 @@ def _match_part(
     """`words`: what the wish says of the thing; `asked`: where its relation is read, and what is
     read beside the claims."""
     names = (wish.owner, comparison.subject, *comparison.aliases)
+    if named := _list_named_alone(words, offered, names):
+        sure = len(named) <= _MOST_NAMED
+        return [ClaimVerdict(wish.handle, "forget", each.handle, sure=sure) for each in named]
     keys = find_question_predicates(asked)
     by_key = [claim for claim in offered if claim.predicate_key and claim.predicate_key in keys]
     if by_key:
@@ -193,6 +196,48 @@ def _match_part(
     return [
         ClaimVerdict(wish.handle, "forget", handle, sure=False)
         for handle in list(dict.fromkeys(doubtful))[:_MOST_DOUBTFUL]
+    ]
+
+
+# "About Callum", "my ex Marc", 关于小鱼的: nothing but somebody's name.
+_NAMED_ALONE = re.compile(
+    r"(?:(?:about|abt|everything|anything|all|the|my|our|ex|boy|girl)[ -])*"
+    r"(?:(?:ex|boyfriend|girlfriend|friend|colleague|mate|cousin|neighbou?r|boss) )?"
+    rf"(?P<name>[^\W\d_{HAN}]{{3,}})(?=$|[.,;!])"
+    rf"|(?:关于|有关)?(?P<name_zh>[{HAN}]{{2,3}}?)(?:的(?:事情?|一切|那些事)?)?(?=$|[。，！])",
+    re.I,
+)
+_IDENTITY = re.compile(r"(?P<name>\S+?)(?: is |是)(?P<role>.+?)[.。]")
+_MOST_NAMED = 5  # claims of one person that go unasked
+
+
+def _list_named_alone(
+    words: str, offered: Sequence[HeldClaim], names: tuple[str, ...]
+) -> list[HeldClaim]:
+    """What is told of the one whom a wish names and says no more of, and of nobody besides."""
+    found = _NAMED_ALONE.match(words.strip())
+    called = (found["name"] or found["name_zh"] or "") if found else ""
+    known = {name.casefold() for name in names}
+    if not called or called.casefold() in known:
+        return []
+    bound = "" if found and found["name_zh"] else r"\b"
+    whom = re.compile(rf"{bound}{re.escape(called)}{bound}", re.I)
+    owners = {each.owner for each in offered} - {*names}
+    if not any(owner.casefold() == called.casefold() for owner in owners):
+        return []
+    # Who is called so by name and by what they are: "Dana is Ana's niece".
+    told = (_IDENTITY.fullmatch(each.text) for each in offered)
+    roles = {each["role"] for each in told if each and each["name"].casefold() == called.casefold()}
+    others = [
+        re.compile(rf"\b{re.escape(owner)}\b")
+        for owner in owners - roles
+        if owner and not whom.search(owner)
+    ]
+    return [
+        each
+        for each in offered
+        if (whom.search(each.text) or each.owner in roles)
+        and not any(other.search(each.text) for other in others)
     ]
 
 
