@@ -311,3 +311,23 @@ def test_ones_own_name_is_what_one_said_and_nobody_elses() -> None:
     told = say("hi, im Noor, im cooking for two"), hold("Noor's dentist is Dr Osei now.", days=9)
     assert ask("what's my name", *told).text == "Noor"
     assert ask("what's my name", told[1]).abstained
+
+
+TOOTH = say("wisdom tooth so pain, dentist says the op is 7 June at the Royal")
+PUT_OFF = say("tooth op shifted to 21 June cos the dentist is sick", 9)
+
+
+def test_of_what_was_put_off_the_later_day_is_told() -> None:
+    told = ask("when is my wisdom tooth op", TOOTH, PUT_OFF)
+    assert told.text.startswith("21 June 2024")
+    assert ask("when is my wisdom tooth op", TOOTH).text.startswith("7 June 2024")
+
+
+def test_the_day_planned_first_is_told_to_who_asks_for_it() -> None:
+    told = ask("when was my wisdom tooth op originally supposed to be", TOOTH, PUT_OFF)
+    assert not told.text.startswith("21 June")
+
+
+def test_what_else_was_put_off_says_nothing_of_it() -> None:
+    fair = say("the book fair moved to 28 June", 9)
+    assert ask("when is my wisdom tooth op", TOOTH, fair).text.startswith("7 June 2024")

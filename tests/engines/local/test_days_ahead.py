@@ -62,6 +62,15 @@ def tell_on(day: str, text: str) -> list[FactCandidate]:
             False,
         ),
         ("2025-03-24", "Kit's assembly turned out to be on the 27th.", "2025-03-27", False),
+        (
+            "2025-03-15",
+            "I've got an appointment with the physio on the 27th of March, because my shoulder has"
+            " been grumbling since I carried a bed upstairs.",
+            "2025-03-27",
+            True,
+        ),
+        ("2025-05-02", "got physio at the clinic 13 may 9am", "2025-05-13", False),
+        ("2025-05-02", "got married 3 may", "2024-05-03", False),
         ("2025-05-20", "My mother called on 3 May.", "2025-05-03", False),
         ("2025-05-20", "I booked the room on 3 May.", "2025-05-03", False),
     ],

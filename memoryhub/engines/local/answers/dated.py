@@ -13,6 +13,8 @@ from memoryhub.engines.local.answers.evidence import (
 )
 from memoryhub.engines.local.answers.long_quotes import shorten_to_clauses
 from memoryhub.engines.local.answers.quoting import answer_from_sentence, format_quote
+from memoryhub.engines.local.comparison.pairs import describe_meaning
+from memoryhub.engines.local.dates.tense import PUT_OFF_VERBS
 from memoryhub.engines.local.dates.times import find_times, format_day, format_span
 from memoryhub.engines.local.language import LanguageCode
 from memoryhub.engines.types import GroundedAnswer, Quote, TimeSpan
@@ -100,6 +102,41 @@ def answer_with_dated_quote(
         return None
     best = shorten_to_clauses(asked.text, best, language)
     return answer_from_sentence(f"{told}{_COLON[language]}{format_quote(asked, best, quote)}", best)
+
+
+# "The tooth op shifted to 21 Jan", "the exam will only be on 14 June".
+_PUT_OFF = re.compile(
+    rf"\b(?:{PUT_OFF_VERBS}|put off|delayed|(?:now|only) (?:on|be|is))\b|\bnow\b"
+    r"|推迟|延期|改到|挪到|提前|推到|延到|往后",
+    re.I,
+)
+_ASKS_FIRST = re.compile(
+    r"\b(?:first|originally|supposed|meant|before)\b|原来|原定|本来|最初", re.I
+)
+
+
+def find_put_off(
+    asked: QuestionTerms,
+    best: EvidenceSentence,
+    others: Sequence[EvidenceSentence],
+    quotes: Sequence[Quote],
+) -> EvidenceSentence | None:
+    """What was told later of the same thing, with the day to which it was put off; None where
+    nothing was, or what was planned first is asked for."""
+    first_told = quotes[best.quote].said_at
+    if first_told is None or _ASKS_FIRST.search(asked.text):
+        return None
+    topic = describe_meaning(asked.text).stems & describe_meaning(best.text).stems
+    found = [
+        (said_at, other)
+        for other in others
+        if (said_at := quotes[other.quote].said_at) is not None
+        and said_at > first_told
+        and _PUT_OFF.search(other.text)
+        and topic & describe_meaning(other.text).stems
+        and len(find_times(other.text, said_at)) == 1
+    ]
+    return max(found, key=lambda each: each[0])[1] if found else None
 
 
 def _format_time(asked: QuestionTerms, span: TimeSpan, language: LanguageCode) -> str:

@@ -30,6 +30,7 @@ from memoryhub.engines.local.answers.dated import (
     ASKS_WHEN,
     answer_with_date,
     answer_with_dated_quote,
+    find_put_off,
 )
 from memoryhub.engines.local.answers.decide import (
     NEWS,
@@ -416,6 +417,7 @@ def _answer_with_likeliest(
     if ASKS_DAY_OF.search(asked.text) and not is_day_told:
         return GroundedAnswer(NOTHING_FOUND[language], quoted=True)
     if ASKS_WHEN.search(asked.text) and quotes[best.quote].assisted:
+        best = find_put_off(asked, best, [each for _, each in weighed], quotes) or best
         made = answer_with_dated_quote(asked, best, quotes[best.quote], language)
     elif ASKS_WHEN.search(asked.text):
         made = answer_with_date(asked, [best], quotes, language)

@@ -26,6 +26,9 @@ _FUTURE = (
     r"|closing|getting|quitting|switching)"
     r"|off to|(?:wedding|surgery|exam|interview|consult|party|hearing|retest)(?: is| on| is on)?"
     r"(?= \w+ \d)"
+    # "Got physio at the clinic 13 may 9am".
+    r"|got (?:[\w'’]+ ){1,5}(?=(?:on )?(?:the )?\d{1,2}(?:st|nd|rd|th)? (?:of )?"
+    rf"(?:{DAY_AND_MONTH_NAMES}),? (?:at )?\d{{1,2}}(?:[:.]\d\d)? ?[ap]\.?m\b)"
     # "We took the flat, moving on 5 December"; but "we loved flying in May".
     r"|(?:is|are|its|['’]s)(?: on| now| set for| due)?"
     rf"(?= (?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{DAY_AND_MONTH_NAMES})\b)"
@@ -86,6 +89,7 @@ _PERFECT = re.compile(r"\b(?:have|has|'ve|’ve|haven't|hasn't|been|known|now)\b
 # From when something will be so, or how long it goes on: "three days a week from January".
 _BOUND = re.compile(r"\b(?:from|starting|as of|until|till|'?til) (?:the )?$", re.I)
 _CLAUSE_BREAK = re.compile(r"(?:^|\D),| (?:and|but|so) (?:i|we|he|she|they)\b", re.I)
+_REASON = re.compile(r"\b(?:because|cos|since|as) (?:i|we|he|she|they|it|the|my|our)\b", re.I)
 _SENTENCE_BREAK = re.compile(r"[.!?\n]")
 
 _DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
@@ -136,11 +140,13 @@ def _is_name(cue: re.Match[str], sentence: str) -> bool:
     return written[0].isupper() and within and not written.isupper()
 
 
-def _measure_distance(cue: re.Match[str], sentence: str, at: int) -> tuple[bool, int]:
+def _measure_distance(cue: re.Match[str], sentence: str, at: int) -> tuple[int, int]:
     """How far a cue is from what stands at `at`: nothing behind a comma, or of another clause, is
-    as near as what is told together with it ("Cal is leaving at Christmas, gutted")."""
+    as near as what is told together with it ("Cal is leaving at Christmas, gutted"); and what is
+    told as the reason is farther yet."""
     between = sentence[min(cue.end(), at) : max(cue.start(), at)]
-    return _CLAUSE_BREAK.search(between) is not None, abs(cue.start() - at)
+    breaks = _CLAUSE_BREAK.search(between) is not None
+    return breaks + (_REASON.search(between) is not None), abs(cue.start() - at)
 
 
 def is_repeated(text: str, position: int) -> bool:

@@ -77,8 +77,9 @@ _AFTER_ILL = re.compile(
 )
 _AFTER_NAME = re.compile(
     r"off|got|been|gone|going|coming|moving|starting|getting|having|moved|left|my|not|an?|just|back"
-    r"|called|now|still|pregnant|single|engaged"
+    r"|called|pregnant|single|engaged"
 )
+_BEFORE_NAMED_PLACES = split_words("in at from to near of for with round the")
 _NAMES_IN_S = split_words("""
     agnes alexis andreas anais bess carlos carys charles chris cris curtis dennis doris elias
     frances francis gladys hans iris james jess jonas klaus lars lewis lois lucas luis lukas magnus
@@ -308,11 +309,11 @@ def _find_contraction(token: Token, *, begins: bool = False) -> int:
     if token.i + 1 == len(token.doc):
         return 0
     after = token.nbor().text
-    if _is_name_with_verb(token.text, after):
+    before = token.nbor(-1).lower_ if token.i else ""
+    if before not in _BEFORE_NAMED_PLACES and _is_name_with_verb(token.text, after):
         return len(low) - 1
     if low not in _PARENTS | {"its", "were", "ill"}:
         return 0
-    before = token.nbor(-1).lower_ if token.i else ""
     if low == "its":
         says = _AFTER_ITS.fullmatch(after) or (begins and after.endswith("ing"))
         return 2 if says else 0
