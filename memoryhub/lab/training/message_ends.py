@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
-from memoryhub.engines.local.comparison.messages import MessageDecider
+from memoryhub.engines.local.comparison.messages import MessageDecider, may_be_asked
 from memoryhub.engines.local.comparison.resolve import weigh_message_ends
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import (
@@ -114,7 +114,8 @@ def _read_life(
                     ends.authors.append(author)
                     ends.lives.append(name)
                     ends.messages.append(at)
-                    ends.free.append(not (found.is_decided or found.ended))
+                    free = not (found.is_decided or found.ended)
+                    ends.free.append(free and may_be_asked(traits))
         held = [each for each in held if not over.get(each.claim.handle)]
         held += [_hold_fact(life, at, n, fact) for n, fact in enumerate(facts)]
 

@@ -162,8 +162,8 @@ def _match_part(
     read beside the claims."""
     names = (wish.owner, comparison.subject, *comparison.aliases)
     if named := _list_named_alone(words, offered, names):
-        sure = len(named) <= _MOST_NAMED
-        return [ClaimVerdict(wish.handle, "forget", each.handle, sure=sure) for each in named]
+        few = len(named) <= _MOST_NAMED
+        return [ClaimVerdict(wish.handle, "forget", each.handle, sure=few) for each in named]
     keys = find_question_predicates(asked)
     by_key = [claim for claim in offered if claim.predicate_key and claim.predicate_key in keys]
     if by_key:

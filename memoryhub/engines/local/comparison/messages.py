@@ -218,6 +218,13 @@ def _describe_end(
     }
 
 
+def may_be_asked(traits: Mapping[str, float]) -> bool:
+    """Whether a person can be asked about an ending in earnest: what happened is not over because
+    something else did, as far as the words tell ("ate three figs", "ate four")."""
+    happened = traits["of_event"] and traits["happened"]
+    return not happened or bool(traits["able"] or traits["ends"])
+
+
 def _compute_log_odds(share: float) -> float:
     share = min(max(share, 1e-4), 1 - 1e-4)
     return math.log(share / (1 - share))
@@ -321,10 +328,14 @@ def _ask_about(ends: MessageEnds, aliases: Collection[str]) -> list[ClaimVerdict
     decider = get_message_deciders().get(detect_language(ends.message.text))
     if decider is None:
         return []
-    shares = decider.judge_rows(ends.traits)
-    share, likeliest = max(zip(shares, ends.likely, strict=True), key=lambda each: each[0])
+    askable = [n for n, traits in enumerate(ends.traits) if may_be_asked(traits)]
+    if not askable:
+        return []
+    shares = decider.judge_rows([ends.traits[n] for n in askable])
+    share, place = max(zip(shares, askable, strict=True), key=lambda each: each[0])
     if share < decider.ask:
         return []
+    likeliest = ends.likely[place]
     best, _ = _find_telling_claim(ends.told, likeliest.claim)
     asked = _say_it_ends(best, likeliest, aliases)
     return [] if is_unreal(best.text) else [replace(asked, sure=False)]
