@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 
 from memoryhub.engines.local.comparison import messages, reading
-from memoryhub.engines.local.comparison.messages import MessageDecider, end_by_messages
+from memoryhub.engines.local.comparison.messages import (
+    MessageDecider,
+    end_by_messages,
+    may_be_asked,
+)
 from memoryhub.engines.local.comparison.pairs import ClaimView, describe_pairs
 from memoryhub.engines.local.comparison.reading import (
     describe_reading,
@@ -213,3 +217,10 @@ def test_below_the_bar_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(messages, "get_message_deciders", lambda: {"en": unsure})
     found = judge_message("on days now, no more nights", ["Dee works nights."], "Dee is on days.")
     assert not any(not sure for _, sure in found.values())
+
+
+def test_what_happened_is_not_over_since_it_happened_again() -> None:
+    twice = {"of_event": 1.0, "happened": 1.0, "able": 0.0}
+    assert not may_be_asked(twice)
+    assert may_be_asked(twice | {"able": 1.0})
+    assert may_be_asked(twice | {"of_event": 0.0})

@@ -221,8 +221,7 @@ def _describe_end(
 def may_be_asked(traits: Mapping[str, float]) -> bool:
     """Whether a person can be asked about an ending in earnest: what happened is not over because
     something else did, as far as the words tell ("ate three figs", "ate four")."""
-    happened = traits["of_event"] and traits["happened"]
-    return not happened or bool(traits["able"] or traits["ends"])
+    return bool(traits["able"]) or not (traits["of_event"] and traits["happened"])
 
 
 def _compute_log_odds(share: float) -> float:
