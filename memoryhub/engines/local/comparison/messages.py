@@ -78,8 +78,8 @@ _Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class MessageDecider(StrictModel):
-    """How likely a message in whole ends a claim, by `features` of `describe_ends`. From `ask` on a
-    person is asked. `scores` are of authors that were left out when it learned."""
+    """How likely a message in whole ends a claim, by the `features` that describe an ending. From
+    `ask` on a person is asked. `scores` are of authors that were left out when it learned."""
 
     features: tuple[str, ...]
     ends: BoostedTrees
@@ -100,7 +100,7 @@ def get_message_deciders() -> Mapping[str, MessageDecider]:
     return _DECIDERS.validate_json(DECIDERS_PATH.read_text(encoding="utf-8"))
 
 
-def write_deciders(path: Path, made: dict[str, MessageDecider]) -> None:
+def write_message_deciders(path: Path, made: dict[str, MessageDecider]) -> None:
     path.write_text(_DECIDERS.dump_json(made).decode() + "\n", encoding="utf-8")
 
 

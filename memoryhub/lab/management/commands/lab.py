@@ -458,7 +458,10 @@ class Command(BaseCommand):
         options["out"].write_bytes(build_pairs_graph(made).SerializeToString(deterministic=True))
 
     def _train_messages(self, options: dict[str, Any]) -> None:
-        from memoryhub.engines.local.comparison.messages import DECIDERS_PATH, write_deciders
+        from memoryhub.engines.local.comparison.messages import (
+            DECIDERS_PATH,
+            write_message_deciders,
+        )
         from memoryhub.lab.training.changes import load_lives
         from memoryhub.lab.training.message_ends import train_message_decider
 
@@ -469,7 +472,7 @@ class Command(BaseCommand):
             if own:
                 made[language] = train_message_decider(own, LocalEngine(), get_current_embedder())
                 self.stdout.write(f"{language}: {dict(made[language].scores)}")
-        write_deciders(options["out"] or DECIDERS_PATH, made)
+        write_message_deciders(options["out"] or DECIDERS_PATH, made)
 
     def _train_wish_reader(self, options: dict[str, Any]) -> None:
         from memoryhub.engines.embedding.minilm_graph import build_pairs_graph, read_pairs_graph
