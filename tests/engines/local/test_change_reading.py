@@ -224,3 +224,10 @@ def test_what_happened_is_not_over_since_it_happened_again() -> None:
     assert not may_be_asked(twice)
     assert may_be_asked(twice | {"able": 1.0})
     assert may_be_asked(twice | {"of_event": 0.0})
+
+
+def test_of_two_answers_to_two_questions_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages, "get_message_deciders", lambda: {"en": SURE_OF_ALL})
+    held = ['Asked "What made you tired?", Dee said: kiln day.']
+    new = 'Asked "What keeps you going on kiln days?", Dee said: coffee.'
+    assert judge_message("coffee", held, new) == {}

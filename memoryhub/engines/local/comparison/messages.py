@@ -337,7 +337,9 @@ def _ask_about(ends: MessageEnds, aliases: Collection[str]) -> list[ClaimVerdict
     likeliest = ends.likely[place]
     best, _ = _find_telling_claim(ends.told, likeliest.claim)
     asked = _say_it_ends(best, likeliest, aliases)
-    return [] if is_unreal(best.text) else [replace(asked, sure=False)]
+    # Two answers to two questions of the assistant are hardly ever about one thing.
+    answers = all(text.startswith('Asked "') for text in (best.text, likeliest.claim.text))
+    return [] if answers or is_unreal(best.text) else [replace(asked, sure=False)]
 
 
 def _find_telling_claim(
