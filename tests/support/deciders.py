@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memoryhub.engines.local.comparison import resolve
+from memoryhub.engines.local.comparison import messages, resolve
 from memoryhub.engines.local.comparison.deciders import get_shipped_deciders
+from memoryhub.engines.local.comparison.messages import MessageDecider
 from memoryhub.engines.local.trees import BoostedTrees
 
 
@@ -18,3 +19,5 @@ def decide_evenly(patch: pytest.MonkeyPatch) -> None:
     decider = shipped.deciders["en"].model_copy(update=bars)
     file = shipped.model_copy(update={"deciders": {"en": decider}})
     patch.setattr(resolve, "get_shipped_deciders", lambda: file)
+    of_messages = MessageDecider(features=("odds",), ends=evens, ask=0.4, scores={})
+    patch.setattr(messages, "get_message_deciders", lambda: {"en": of_messages})

@@ -220,10 +220,11 @@ def test_below_the_bar_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_what_happened_is_not_over_since_it_happened_again() -> None:
-    twice = {"of_event": 1.0, "happened": 1.0, "able": 0.0}
+    twice = {"contradicts": 1.0, "of_event": 1.0, "happened": 1.0, "able": 0.0}
     assert not may_be_asked(twice)
     assert may_be_asked(twice | {"able": 1.0})
     assert may_be_asked(twice | {"of_event": 0.0})
+    assert not may_be_asked(twice | {"able": 1.0, "contradicts": 0.0})
 
 
 def test_of_two_answers_to_two_questions_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -220,8 +220,9 @@ def _describe_end(
 
 def may_be_asked(traits: Mapping[str, float]) -> bool:
     """Whether a person can be asked about an ending in earnest: what happened is not over because
-    something else did, as far as the words tell ("ate three figs", "ate four")."""
-    return bool(traits["able"]) or not (traits["of_event"] and traits["happened"])
+    something else did ("ate three figs", "ate four"), nor a habit that nobody has given up yet."""
+    again = traits["of_event"] and traits["happened"] and not traits["able"]
+    return bool(traits["contradicts"]) and not again
 
 
 def _compute_log_odds(share: float) -> float:
