@@ -16,8 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
-from memoryhub.engines.local.comparison.messages import MessageDecider, may_be_asked
-from memoryhub.engines.local.comparison.resolve import weigh_message_ends
+from memoryhub.engines.local.comparison.messages import (
+    MessageDecider,
+    describe_ends,
+    may_be_asked,
+)
+from memoryhub.engines.local.comparison.resolve import find_message_ends
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import (
     ClaimCandidate,
@@ -106,16 +110,15 @@ def _read_life(
         candidates = [_build_candidate(life, at, n, f, held, vectors) for n, f in enumerate(facts)]
         shown = [each.claim for each in held]
         compared = ClaimComparison(candidates, shown, life.name, (), embedder.name)
-        for found in weigh_message_ends(compared) if candidates and held else ():
-            for end, traits in zip(found.likely, found.traits, strict=True):
+        for found in find_message_ends(compared) if candidates and held else ():
+            for end, traits in zip(found.likely, describe_ends(found), strict=True):
                 if (is_over := over.get(end.handle)) is not None:
                     ends.rows.append(traits)
                     ends.over.append(is_over)
                     ends.authors.append(author)
                     ends.lives.append(name)
                     ends.messages.append(at)
-                    free = not (found.is_decided or found.ended)
-                    ends.free.append(free and may_be_asked(traits))
+                    ends.free.append(found.is_open and may_be_asked(traits))
         held = [each for each in held if not over.get(each.claim.handle)]
         held += [_hold_fact(life, at, n, fact) for n, fact in enumerate(facts)]
 

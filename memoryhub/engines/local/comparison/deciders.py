@@ -17,12 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from memoryhub.engines.local.trees import BoostedTrees, StrictModel
+from memoryhub.engines.local.trees import BoostedTrees, Share, StrictModel
 
 SHIPPED_PATH = Path(__file__).with_name("deciders.json")
 DECIDERS_FORMAT = "memoryhub.deciders/3"
-
-_Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class PairDecider(StrictModel):
@@ -33,9 +31,9 @@ class PairDecider(StrictModel):
     features: tuple[str, ...]
     slot: BoostedTrees
     closes: BoostedTrees
-    act: _Share
-    ask: _Share
-    ask_among_people: _Share
+    act: Share
+    ask: Share
+    ask_among_people: Share
     scores: Mapping[str, float]
 
     @property

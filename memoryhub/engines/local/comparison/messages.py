@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from pydantic import Field, TypeAdapter
+from pydantic import TypeAdapter
 
 from memoryhub.engines.local.comparison.exchanges import begins_something
 from memoryhub.engines.local.comparison.matters import may_contradict
@@ -31,7 +31,7 @@ from memoryhub.engines.local.comparison.pairs import describe_meaning, find_cues
 from memoryhub.engines.local.comparison.reading import get_change_reader, write_message
 from memoryhub.engines.local.comparison.ties import is_unreal
 from memoryhub.engines.local.language import detect_language
-from memoryhub.engines.local.trees import BoostedTrees, StrictModel
+from memoryhub.engines.local.trees import BoostedTrees, Share, StrictModel
 from memoryhub.engines.types import (
     ClaimCandidate,
     ClaimComparison,
@@ -74,7 +74,6 @@ _DAYS = re.compile(
 Chances = dict[tuple[str, str], float]
 
 DECIDERS_PATH = Path(__file__).with_name("message_deciders.json")
-_Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class MessageDecider(StrictModel):
@@ -83,7 +82,7 @@ class MessageDecider(StrictModel):
 
     features: tuple[str, ...]
     ends: BoostedTrees
-    ask: _Share
+    ask: Share
     scores: Mapping[str, float]
 
     def judge_rows(self, rows: Sequence[Mapping[str, float]]) -> list[float]:
@@ -120,15 +119,21 @@ class LikelyEnd(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MessageEnds:
-    """What a message may end of the claims held, those likeliest first, with what tells how likely
-    (`traits`), and what it ends unasked. `is_decided`: something was decided of it already."""
+    """What a message may end of the claims held, those likeliest first, and what it ends unasked.
+    `is_decided`: something was decided of it already."""
 
     message: ToldMessage
     told: Sequence[ClaimCandidate]
     likely: Sequence[LikelyEnd]
-    traits: Sequence[Mapping[str, float]]
     ended: Sequence[ClaimVerdict]
     is_decided: bool
+    chances: Chances
+    aliases: Collection[str]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a person may be asked about it: nothing was decided of it."""
+        return bool(self.likely) and not (self.ended or self.is_decided)
 
 
 def end_by_messages(
@@ -136,13 +141,11 @@ def end_by_messages(
 ) -> list[ClaimVerdict]:
     """What messages end of the claims offered, beside what was `found` of theirs, and what a person
     is asked. Each verdict rests on the claim of the message that speaks for it most."""
-    aliases = (comparison.subject, *comparison.aliases)
     more = list[ClaimVerdict]()
     for each in list_message_ends(comparison, found, chances):
         more += each.ended
-        # One question a message, where nothing else was decided of it.
-        if each.likely and not each.ended and not each.is_decided:
-            more += _ask_about(each, aliases)
+        if each.is_open:
+            more += _ask_about(each)
     return more
 
 
@@ -171,26 +174,24 @@ def list_message_ends(
             if (verdict := _end_unasked(told, each, chances, aliases)) is not None
         ]
         settled |= {each.target for each in ended}
-        traits = [_describe_end(message, told, each, likely, chances, aliases) for each in likely]
         is_decided = not decided.isdisjoint(each.handle for each in told)
-        yield MessageEnds(message, told, likely, traits, ended, is_decided)
+        yield MessageEnds(message, told, likely, ended, is_decided, chances, aliases)
 
 
-def _describe_end(
-    message: ToldMessage,
-    told: Sequence[ClaimCandidate],
-    end: LikelyEnd,
-    others: Sequence[LikelyEnd],
-    chances: Chances,
-    aliases: Collection[str],
-) -> dict[str, float]:
-    """Numbers that speak for an ending or against it, beside the `others` that are as near."""
-    beside = [each for each in others if each.handle != end.handle]
+def describe_ends(ends: MessageEnds) -> list[dict[str, float]]:
+    """Numbers that speak for each likely ending or against it, beside the others."""
+    cues = find_cues(ends.message.text)
+    says = {f"says_{cue}": float(cue in cues) for cue in _CUES}
+    return [_describe_end(ends, each) | says for each in ends.likely]
+
+
+def _describe_end(ends: MessageEnds, end: LikelyEnd) -> dict[str, float]:
+    message, told, chances, aliases = ends.message, ends.told, ends.chances, ends.aliases
+    beside = [each for each in ends.likely if each.handle != end.handle]
     lead = end.odds - max((each.odds for each in beside), default=_UNREAD_ODDS)
     able = _list_able(told, end.claim, aliases)
     best = max(told, key=lambda each: chances.get((each.handle, end.handle), 0.0))
     new, old = view_claim(best, aliases), view_claim(end.claim, aliases)
-    cues = find_cues(message.text)
     return {
         "odds": end.odds,
         "lead": lead,
@@ -210,11 +211,10 @@ def _describe_end(
         "of_liking": float(bool(_LIKES.search(old.text))),
         "parts": float(min(3, len(_PARTS.findall(old.text)))),
         "same_predicate": float(new.predicate_key == old.predicate_key != ""),
-        "near": float(len(others)),
+        "near": float(len(ends.likely)),
         "told": float(len(told)),
         "length": len(message.text) / 100,
         "old_length": len(old.text) / 100,
-        **{f"says_{cue}": float(cue in cues) for cue in _CUES},
     }
 
 
@@ -312,9 +312,11 @@ def _end_unasked(
     told: Sequence[ClaimCandidate], end: LikelyEnd, chances: Chances, aliases: Collection[str]
 ) -> ClaimVerdict | None:
     """The ending that is as good as sure; None if it is not."""
+    if end.odds < _LEAST or end.weight < _ENDS:
+        return None
     able = _list_able(told, end.claim, aliases)
     surest = end._replace(chance=_find_chance(able, end.handle, chances))
-    if surest.odds < _LEAST or surest.chance < _LEAST_CHANCE or surest.weight < _ENDS:
+    if surest.chance < _LEAST_CHANCE or surest.weight < _ENDS:
         return None
     best, read = _find_telling_claim(able, end.claim)
     if not _is_sure(best, surest):
@@ -323,21 +325,21 @@ def _end_unasked(
     return _say_it_ends(best, surest, aliases, replaces=read > 0)
 
 
-def _ask_about(ends: MessageEnds, aliases: Collection[str]) -> list[ClaimVerdict]:
-    """What a person is asked: whether the message ends the claim that it likeliest does."""
+def _ask_about(ends: MessageEnds) -> list[ClaimVerdict]:
+    """The one question about a message: whether it ends the claim that it likeliest does."""
     decider = get_message_deciders().get(detect_language(ends.message.text))
     if decider is None:
         return []
-    askable = [n for n, traits in enumerate(ends.traits) if may_be_asked(traits)]
+    described = zip(ends.likely, describe_ends(ends), strict=True)
+    askable = [(end, traits) for end, traits in described if may_be_asked(traits)]
     if not askable:
         return []
-    shares = decider.judge_rows([ends.traits[n] for n in askable])
-    share, place = max(zip(shares, askable, strict=True), key=lambda each: each[0])
+    shares = decider.judge_rows([traits for _, traits in askable])
+    share, (likeliest, _) = max(zip(shares, askable, strict=True), key=lambda each: each[0])
     if share < decider.ask:
         return []
-    likeliest = ends.likely[place]
     best, _ = _find_telling_claim(ends.told, likeliest.claim)
-    asked = _say_it_ends(best, likeliest, aliases)
+    asked = _say_it_ends(best, likeliest, ends.aliases)
     # Two answers to two questions of the assistant are hardly ever about one thing.
     answers = all(text.startswith('Asked "') for text in (best.text, likeliest.claim.text))
     return [] if answers or is_unreal(best.text) else [replace(asked, sure=False)]

@@ -120,8 +120,8 @@ class ClaimRules:
         return {p.handle: False for p in pairs if not _may_be_one(p.left, p.right)}
 
 
-def weigh_message_ends(comparison: ClaimComparison) -> list[MessageEnds]:
-    """What each message may end, with what speaks for it: what its decider learns from."""
+def find_message_ends(comparison: ClaimComparison) -> list[MessageEnds]:
+    """What each message may end: what its decider learns from."""
     return [*list_message_ends(*_judge_candidates(comparison))]
 
 
