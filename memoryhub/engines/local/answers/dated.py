@@ -13,6 +13,7 @@ from memoryhub.engines.local.answers.evidence import (
 )
 from memoryhub.engines.local.answers.long_quotes import shorten_to_clauses
 from memoryhub.engines.local.answers.quoting import answer_from_sentence, format_quote
+from memoryhub.engines.local.chinese import dates as chinese_dates
 from memoryhub.engines.local.comparison.pairs import describe_meaning
 from memoryhub.engines.local.dates.tense import PUT_OFF_VERBS
 from memoryhub.engines.local.dates.times import find_times, format_day, format_span
@@ -106,9 +107,7 @@ def answer_with_dated_quote(
 
 # "The tooth op shifted to 21 Jan", "the exam will only be on 14 June".
 _PUT_OFF = re.compile(
-    rf"\b(?:{PUT_OFF_VERBS}|put off|delayed|(?:now|only) (?:on|be|is))\b|\bnow\b"
-    r"|推迟|延期|改到|挪到|提前|推到|延到|往后",
-    re.I,
+    rf"\b(?:{PUT_OFF_VERBS}|now|only (?:on|be|is))\b|{chinese_dates.PUT_OFF.pattern}|往后", re.I
 )
 _ASKS_FIRST = re.compile(
     r"\b(?:first|originally|supposed|meant|before)\b|原来|原定|本来|最初", re.I

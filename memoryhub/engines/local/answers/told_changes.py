@@ -11,7 +11,7 @@ from typing import NamedTuple
 from memoryhub.engines.local.answers.asked import AskedTense, find_value_kind, has_value
 from memoryhub.engines.local.answers.tenses import GONE, STOPPED
 from memoryhub.engines.local.chinese import rules as chinese_rules
-from memoryhub.engines.local.grammar.parse import asks_or_wants
+from memoryhub.engines.local.grammar.sentence_starts import asks_or_wants
 from memoryhub.engines.local.grammar.speech import is_question
 from memoryhub.engines.local.language import HAN, detect_language
 from memoryhub.engines.reranking.packaged import get_packaged_reranker

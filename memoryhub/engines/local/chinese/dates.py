@@ -53,8 +53,8 @@ def parse_number(text: str) -> int:
 
 _CLAUSE_BREAK = re.compile(rf"[，。！？；,.!?;\n]|(?<=[{HAN}]) (?=[{HAN}])")
 # To what day something is moved, it is yet to be; that it was moved is over.
-_MOVED = re.compile(r"改(?:期|[到在成至])|推迟|延[期后]|提前|顺延|挪到")
-_AHEAD = re.compile(rf"[要将]|打算|准备|预约|约[了好]|定在|安排在|即将|就是|{_MOVED.pattern}")
+PUT_OFF = re.compile(r"改(?:期|[到在成至])|推迟|延[期后]|提前|顺延|挪到")
+_AHEAD = re.compile(rf"[要将]|打算|准备|预约|约[了好]|定在|安排在|即将|就是|{PUT_OFF.pattern}")
 _OVER = re.compile(r"[^约]了|过(?!年|节|生日)|当时|那天|去年|上[个次]|是在")
 _IS_PAST = re.compile(rf"{_OVER.pattern}|的\W*$|出生|生日")
 # "8月来不了了", "下月不去了" tell of what is to come as well.
@@ -152,7 +152,7 @@ def _is_ahead(match: re.Match[str]) -> bool:
     """Whether the clause around the date speaks of what is to come: 十二月三号要去做手术."""
     clause = _find_clause(match)
     ahead, over = _AHEAD.search(clause), _OVER.search(clause)
-    return bool(ahead) and (not over or bool(_MOVED.search(clause) and over[0].endswith("了")))
+    return bool(ahead) and (not over or bool(PUT_OFF.search(clause) and over[0].endswith("了")))
 
 
 def _find_clause(match: re.Match[str]) -> str:

@@ -75,7 +75,12 @@ from memoryhub.engines.local.grammar.speech import (
     is_order,
     is_stated,
 )
-from memoryhub.engines.local.grammar.subjects import Subject, find_subject, is_own
+from memoryhub.engines.local.grammar.subjects import (
+    Subject,
+    find_subject,
+    is_own,
+    is_person_noun,
+)
 from memoryhub.engines.local.grammar.verbs import (
     ACTIVITY_VERBS,
     LIFE_VERBS,
@@ -83,7 +88,7 @@ from memoryhub.engines.local.grammar.verbs import (
     is_dictionary_noun,
     is_past_form,
 )
-from memoryhub.engines.local.wordlists import ANIMALS, EVENTS, JOBS, PEOPLE, split_words
+from memoryhub.engines.local.wordlists import EVENTS, split_words
 from memoryhub.engines.types import FactCandidate, Polarity, SourceSpan, SpeechAct, TimeSpan
 
 if TYPE_CHECKING:
@@ -599,12 +604,10 @@ def _is_indirect_question(first: Token) -> bool:
     return first.tag_ in ("WP", "WDT") or first.lower_ in ("why", "how", "where")
 
 
-_HAD_BY_EVERYBODY = (
+# What people mostly have one of, besides somebody: "the boiler" is theirs, "the damp" is not.
+_USUALLY_OWN = (
     OWNED_THINGS
     | EVENTS
-    | PEOPLE
-    | ANIMALS
-    | JOBS
     | split_words("""
         address agency allotment band bank boiler book cast choir church class clinic club company
         contract course department diet divorce dose firm fridge garage garden group gym hand heart
@@ -621,8 +624,8 @@ def _map_own_thing(subject: Subject, scene: Scene) -> dict[int, str]:
     token = subject.token
     if token is None or not is_own(token, scene):
         return {}
-    said = any(c.lower_ == "the" for c in token.children)
-    if said and token.lemma_.lower() not in _HAD_BY_EVERYBODY:
+    own = is_person_noun(token) or token.lemma_.lower() in _USUALLY_OWN
+    if not own and any(c.lower_ == "the" for c in token.children):
         return {}
     mine = format_possessive(scene.speaker)
     first = next(iter(token.lefts), token)

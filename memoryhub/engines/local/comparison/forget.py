@@ -161,7 +161,7 @@ def _match_part(
     """`words`: what the wish says of the thing; `asked`: where its relation is read, and what is
     read beside the claims."""
     names = (wish.owner, comparison.subject, *comparison.aliases)
-    if named := _list_named_alone(words, offered, names):
+    if named := _list_told_of_named(words, offered, names):
         few = len(named) <= _MOST_NAMED
         return [ClaimVerdict(wish.handle, "forget", each.handle, sure=few) for each in named]
     keys = find_question_predicates(asked)
@@ -211,7 +211,7 @@ _IDENTITY = re.compile(r"(?P<name>\S+?)(?: is |是)(?P<role>.+?)[.。]")
 _MOST_NAMED = 5  # claims of one person that go unasked
 
 
-def _list_named_alone(
+def _list_told_of_named(
     words: str, offered: Sequence[HeldClaim], names: tuple[str, ...]
 ) -> list[HeldClaim]:
     """What is told of the one whom a wish names and says no more of, and of nobody besides."""

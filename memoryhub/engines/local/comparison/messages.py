@@ -20,7 +20,11 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from memoryhub.engines.local.comparison.exchanges import begins_something
-from memoryhub.engines.local.comparison.matters import may_contradict
+from memoryhub.engines.local.comparison.matters import (
+    may_contradict,
+    names_other_month,
+    tells_status_alone,
+)
 from memoryhub.engines.local.comparison.may_end import (
     is_of_neighbour,
     is_of_relative,
@@ -339,10 +343,17 @@ def _ask_about(ends: MessageEnds) -> list[ClaimVerdict]:
     if share < decider.ask:
         return []
     best, _ = _find_telling_claim(ends.told, likeliest.claim)
-    asked = _say_it_ends(best, likeliest, ends.aliases)
-    # Two answers to two questions of the assistant are hardly ever about one thing.
-    answers = all(text.startswith('Asked "') for text in (best.text, likeliest.claim.text))
-    return [] if answers or is_unreal(best.text) else [replace(asked, sure=False)]
+    if _is_idle(best, likeliest.claim):
+        return []
+    return [replace(_say_it_ends(best, likeliest, ends.aliases), sure=False)]
+
+
+def _is_idle(new: ClaimCandidate, old: HeldClaim | ClaimCandidate) -> bool:
+    """Whether words alone tell that there is nothing to ask. Two answers to two questions of the
+    assistant are hardly ever about one thing."""
+    answers = all(text.startswith('Asked "') for text in (new.text, old.text))
+    elsewhere = old.polarity == "planned" and names_other_month(new.text, old.text)
+    return answers or elsewhere or is_unreal(new.text) or tells_status_alone(new.text, old.text)
 
 
 def _find_telling_claim(

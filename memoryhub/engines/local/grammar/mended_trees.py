@@ -20,7 +20,7 @@ from memoryhub.engines.local.grammar.verbs import (
     is_dictionary_word,
     is_past_form,
 )
-from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.local.wordlists import JOBS, PEOPLE, split_words
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -38,6 +38,7 @@ _BARE_VERBS = split_words("work bank study volunteer train live")
 _BEHIND_BARE = split_words("at for with w w/ as")
 _PRICES = split_words("rent pay")
 _LEAST_NAME = 3  # letters
+_ROLES = PEOPLE | JOBS | {"leader"}
 
 
 def mend_tree(doc: Doc) -> None:
@@ -56,10 +57,11 @@ def mend_tree(doc: Doc) -> None:
 def _mend_opening(first: Token, second: Token) -> None:
     low = first.lower_
     if first.head != first:
-        # A name in lower case, of somebody to whom it was done.
+        # A name in lower case, of somebody to whom it was done, or who is something to others.
         told = second.head == second and second.tag_ in ("VBN", "VBD") and is_past_form(second.text)
+        told = told and not _has_child(second, *SUBJECT_DEPENDENCIES)
         named = first.is_alpha and len(low) >= _LEAST_NAME and not is_dictionary_word(low)
-        if told and named and not first.is_stop and not _has_child(second, *SUBJECT_DEPENDENCIES):
+        if named and not first.is_stop and (told or _tells_role(first, second)):
             first.dep_, first.tag_, first.pos_ = "nsubj", "NNP", "PROPN"
     elif low in _PRICES and first.tag_ in ("VB", "VBP") and second.lower_ in ("up", "down"):
         first.tag_, first.pos_ = "NN", "NOUN"
@@ -67,6 +69,13 @@ def _mend_opening(first: Token, second: Token) -> None:
         told_of = next((c for c in second.children if c.dep_ == "pobj"), None)
         if low == "owe" or (told_of is not None and not told_of.like_num):
             first.tag_, first.pos_, first.lemma_ = "VBP", "VERB", low
+
+
+def _tells_role(subject: Token, verb: Token) -> bool:
+    """ "haziq is leader"."""
+    roles = (c for c in verb.children if c.dep_ in ("attr", "acomp"))
+    is_told = subject.head == verb and verb.lemma_ == "be"
+    return is_told and any(c.lemma_.lower() in _ROLES for c in roles)
 
 
 def _find_verb_before(token: Token) -> Token | None:

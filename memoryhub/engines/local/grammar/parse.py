@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memoryhub.background.stopping import stop_if_unwanted
 from memoryhub.engines.local.bounds import find_endless_cuts
 from memoryhub.engines.local.grammar.mended_trees import mend_tree
-from memoryhub.engines.local.grammar.run_ons import find_run_on_starts
+from memoryhub.engines.local.grammar.sentence_starts import find_sentence_starts
 from memoryhub.engines.local.grammar.verbs import (
     is_dictionary_noun,
     is_dictionary_word,
@@ -129,49 +129,6 @@ _COMPOUNDS = re.compile(
     re.I,
 )
 _NORM_OF_COMPOUND = {"leave": "holiday", "type": "severe"}
-# "Started at Harlow on Monday, so what's the weather like there?", "Otis swapped the trumpet for
-# the drums, quiet pads?", "we pay 795, is that a lot", "rent's up in June, word me a letter": what
-# is asked or wanted behind what is told is a sentence of its own.
-_ASKING = r"(?:what|how|where|when|why|who|which|can|could|should|is|are|do|does|would|will|any)\b"
-_LINKED = r"(?:(?:so|and|but|now|then|pls|please|also) )*"
-# What asks whether all of it is so.
-_TAG = (
-    r"(?:right|no|yes|yeah|ok|okay|eh|huh|innit|correct|you know"
-    r"|\w+n['’]?t (?:it|he|she|they|i|we|you))"
-)
-_ASKED_PLAINLY = (
-    r"(?:how (?:do|does|did|can|could|should|many|much|long|often|to|in|come)|what(?! an?\b)"
-    r"|(?:can|could|should|do|does|would|will|is|are) (?:i|we|you|u|it|that|they|he|she|there|this)"
-    r"|any (?:ideas?|tips?|thoughts?|advice|suggestions?|chance))\b"
-)
-_WANTED = (
-    r"(?:remind|word|write|draft|give|tell|show|help|suggest|explain|list|recommend|translate)"
-    r" (?:me|us|an?|some|the|my|him|her|them|it|out|this|that)\b|gimme\b"
-)
-_ASKED_OR_WANTED = re.compile(rf"\W*{_LINKED}(?:{_ASKED_PLAINLY}|{_WANTED})", re.I)
-_ASKED_BEHIND = re.compile(
-    rf"(?:^|(?<=[.!?\n] ))(?!{_LINKED}(?:{_ASKING}|(?:am|did|have|has|if)\b|{_WANTED}))"
-    rf"[^.!?\n]{{8,200}}?, (?P<asked>{_LINKED}(?:"
-    rf"{_ASKING}[^.!?\n]{{1,200}}\?|(?:{_ASKED_PLAINLY}|{_WANTED})[^.!?\n]{{0,200}}(?=[.!?\n]|$)"
-    rf"|(?!{_TAG}\W*\?)[^,.!?\n]{{3,40}}\?))",
-    re.I,
-)
-# "what's good for a stiff neck, I've got a slipped disc": what is told behind what is asked.
-_TOLD_BEHIND = re.compile(
-    rf"(?:^|(?<=[.!?\n] )){_ASKING[:-2]}(?:['’]?s)?\b[^.!?\n]{{8,120}}?, "
-    r"(?P<told>(?:(?:cos|because|as|since|bc) )?"
-    r"(?:i|i['’]?m|i['’]?ve|i['’]?d|we|we['’]?re|we['’]ve)\b [^.!?\n]{4,200})",
-    re.I,
-)
-# "The club said no so we changed to another", "they complained so rehearsals are at mine now": what
-# was done about it.
-_DONE_ABOUT_IT = re.compile(
-    r"\b(?:said (?:no|yes)[,;]? (?P<told>(?:so|and) (?:i|we)\b)"
-    r"|complained[,;]? (?P<so>so (?!much|that|i could|we could)\w))",
-    re.I,
-)
-# "grand! boss is Sinead": no part of what follows.
-_EXCLAIMED = re.compile(r"(?:^|(?<=[.!?\n] ))(?:[\w'’]+ )?[\w'’]+!+ +(?=\w)")
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St)\. ", re.I)
 _TITLES = split_words("mr mrs ms dr prof mr. mrs. ms. dr. prof.")
 # Behind these a word that no dictionary has is a name, also one typed without its capital: "work
@@ -212,22 +169,17 @@ def _make_doc(text: str, names: frozenset[str] = frozenset()) -> Doc:
     doc = _load_model().make_doc(text)
     asides = [*_ASIDES.finditer(text)]
     compounds = [*_COMPOUNDS.finditer(text)]
-    asked = {match.start("asked") for match in _ASKED_BEHIND.finditer(text)}
-    asked |= {match.start("told") for match in _TOLD_BEHIND.finditer(text)}
-    asked |= {match.start(match.lastgroup or 0) for match in _DONE_ABOUT_IT.finditer(text)}
-    asked |= {match.end() for match in _EXCLAIMED.finditer(text)}
-    run_on = find_run_on_starts(text)
-    asked |= run_on
+    starts = find_sentence_starts(text)
     titled = _TITLE.search(text) is not None
     named = any(_is_uncapitalised(token.text, names) for token in doc) if names else False
     if not named and _MAY_STAND_BEFORE_NAME.search(text):
         words = [token.text for token in doc]
         named = any(_is_small_name(words, at) for at in range(len(words)))
-    plain = not asides and not compounds and not asked and not titled and not named
+    plain = not asides and not compounds and not starts and not titled and not named
     if plain and not _CHAT_WORD.search(text):
         return doc
     doc = _join_asides(doc, [*asides, *compounds])
-    doc = _split_contractions(_join_weekdays(doc), run_on)
+    doc = _split_contractions(_join_weekdays(doc), starts)
     words = [token.text for token in doc]
     written = [_write_out(words, at) for at in range(len(words))]
     written = _quieten(written)
@@ -243,10 +195,10 @@ def _make_doc(text: str, names: frozenset[str] = frozenset()) -> Doc:
     told_news = {
         found.end() for match in asides if (found := _NEWS_ASIDE.match(text, match.start()))
     }
-    asked |= told_news
+    starts |= told_news
     joined = {match.start(): match.lastgroup for match in compounds}
     for token in doc:
-        if token.idx in asked:
+        if token.idx in starts:
             token.is_sent_start = True
         if token.i and token.nbor(-1).idx in told_news:
             token.is_sent_start = False  # a name and its verb, which are told together
@@ -470,11 +422,6 @@ def _is_what_was_done(words: Sequence[str], at: int) -> bool:
     done = words[at + 1].lower() if at + 2 < len(words) else ""
     past = done.isalpha() and (is_past_form(done) or done in _PASTS_LIKE_PRESENTS)
     return past and words[at + 2].lower() in _BEHIND_DONE
-
-
-def asks_or_wants(clause: str) -> bool:
-    """Whether it begins as what is asked, or wanted of an assistant: "word me a letter"."""
-    return _ASKED_OR_WANTED.match(clause) is not None
 
 
 def parse_texts(

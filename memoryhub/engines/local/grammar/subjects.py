@@ -216,8 +216,6 @@ def is_own(token: Token, scene: Scene) -> bool:
         return False
     if _is_called(token, scene) or token.lemma_.lower() in _HELD_FOR_THE_DEAD:
         return False
-    if _is_unknown_word(token) and _tells_who(token.head):
-        return False  # "haziq is leader": a name
     felt = any(c.lower_ in ("me", "us") for c in token.head.children)
     if felt and not any(c.lower_ == "the" for c in token.children):
         return False  # "hazelnut gives me a rash"
@@ -226,20 +224,6 @@ def is_own(token: Token, scene: Scene) -> bool:
     # "He's big, a shepherd, the name is Bary": whose it is was said before.
     the = [c.lower_ for c in lefts] == ["the"] and token.lower_ not in ("name", "names")
     return (bare or the) and not any(c.dep_ in _TIES for c in token.children)
-
-
-_LEAST_NAME = 4  # letters
-
-
-def _is_unknown_word(token: Token) -> bool:
-    bare = not any(c.dep_ in ("det", "poss", "compound", "amod") for c in token.lefts)
-    plain = token.text.islower() and token.is_alpha and len(token) >= _LEAST_NAME
-    return bare and plain and not is_dictionary_word(token.text)
-
-
-def _tells_who(verb: Token) -> bool:
-    roles = (c for c in verb.children if c.dep_ in ("attr", "acomp"))
-    return verb.lemma_ == "be" and any(is_person_noun(c) or c.lemma_ == "leader" for c in roles)
 
 
 def _is_called(token: Token, scene: Scene) -> bool:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from memoryhub.engines.local.grammar.run_ons import find_run_on_starts
+from memoryhub.engines.local.grammar.sentence_starts import find_sentence_starts
 from tests.engines.local.test_local_statements import tell
 
 
@@ -41,7 +41,7 @@ from tests.engines.local.test_local_statements import tell
     ],
 )
 def test_a_sentence_begins_where_somebody_is_told_of_anew(text: str, parts: list[str]) -> None:
-    starts = [0, *sorted(find_run_on_starts(text)), len(text)]
+    starts = [0, *sorted(find_sentence_starts(text)), len(text)]
     assert [text[a:b].strip() for a, b in pairwise(starts)] == parts
 
 
