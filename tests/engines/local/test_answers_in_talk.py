@@ -331,3 +331,10 @@ def test_the_day_planned_first_is_told_to_who_asks_for_it() -> None:
 def test_what_else_was_put_off_says_nothing_of_it() -> None:
     fair = say("the book fair moved to 28 June", 9)
     assert ask("when is my wisdom tooth op", TOOTH, fair).text.startswith("7 June 2024")
+
+
+def test_what_a_cousin_put_off_says_nothing_of_ones_own() -> None:
+    mine = hold("Noor's wedding is on 7 June.")
+    theirs = hold("Noor's cousin's wedding moved to 21 June.", "Noor's cousin", 9)
+    assert ask("when is my wedding", mine, theirs).text.startswith("7 June 2024")
+    assert ask("when is my cousin's wedding", mine, theirs).text.startswith("21 June 2024")

@@ -417,7 +417,8 @@ def _answer_with_likeliest(
     if ASKS_DAY_OF.search(asked.text) and not is_day_told:
         return GroundedAnswer(NOTHING_FOUND[language], quoted=True)
     if ASKS_WHEN.search(asked.text) and quotes[best.quote].assisted:
-        best = find_put_off(asked, best, [each for _, each in weighed], quotes) or best
+        theirs = [each for _, each in weighed if _may_tell_of_asked(asked, quotes[each.quote])]
+        best = find_put_off(asked, best, theirs, quotes) or best
         made = answer_with_dated_quote(asked, best, quotes[best.quote], language)
     elif ASKS_WHEN.search(asked.text):
         made = answer_with_date(asked, [best], quotes, language)
