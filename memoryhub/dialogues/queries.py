@@ -11,9 +11,7 @@ from django.db import connection
 from django.db.models import BooleanField, Exists, ExpressionWrapper, Q, QuerySet
 
 from memoryhub.dialogues.models import IS_INNER, Turn
-from memoryhub.tenants.database.prepared import open_prepared_cursor
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.scope import get_current_tenant
 
 
 def filter_turns_between(space_id: UUID, first_seq: int, last_seq: int) -> QuerySet[Turn]:
@@ -104,20 +102,6 @@ class SpokenTurn(NamedTuple):
             turn.external_id,
             turn.state,
         )
-
-
-_SPOKEN_SQL = """
-SELECT t.id, s.ordinal, t.ordinal, t.speaker, t.text, t.occurred_at, t.external_id, t.state
-FROM dialogues_turn t JOIN dialogues_session s ON s.id = t.session_id
-WHERE t.tenant_id = %s AND t.id = ANY(%s) AND t.state <> 'redacted'
-"""
-
-
-def load_spoken_turns(ids: Iterable[UUID]) -> dict[UUID, SpokenTurn]:
-    """Those of these turns that are not erased. A plain statement: every question reads it."""
-    with open_prepared_cursor(binary=True) as cursor:
-        cursor.execute(_SPOKEN_SQL, [get_current_tenant(), list(ids)])
-        return {row[0]: SpokenTurn(*row) for row in cursor.fetchall()}
 
 
 def load_turns_by_id(ids: Iterable[UUID]) -> dict[UUID, Turn]:

@@ -223,7 +223,11 @@ def _build_quotes(
     scope."""
     asked_for = find_question_predicates(correct_typos(question[:_MAX_QUESTION_CHARACTERS]))
     details, zone = load_quote_details(items, at, asked_for), ZoneInfo(space.timezone)
-    bearing = zip(items, score_bearings(items), strict=True)
+    bearing = [
+        (item, worth)
+        for item, worth in zip(items, score_bearings(items), strict=True)
+        if item.id not in details.waiting
+    ]
     quotes = [(item, build_quote(item, details, zone, worth)) for item, worth in bearing]
     quotes = [(i, replace(q, until=None) if q.until and q.until > at else q) for i, q in quotes]
     return [(i, replace(_name_people(space, q), assisted=is_assisted)) for i, q in quotes]

@@ -18,9 +18,9 @@ from memoryhub.recall.render.hydrate import (
     FoundMemory,
     hydrate_memories,
     load_source_links,
-    load_turns_of_pages,
 )
 from memoryhub.recall.render.results import ItemKind, MemoryItem
+from memoryhub.recall.render.told_turns import load_turns_of_pages
 from memoryhub.tenants.scope import reading_scope
 from notes.history.change_set import filter_supports
 from notes.models import Derivation, Link, Note, Page

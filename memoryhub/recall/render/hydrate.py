@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections import defaultdict, namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import itemgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from memoryhub.dialogues.models import Turn
-from memoryhub.dialogues.queries import SpokenTurn, load_spoken_turns
+from memoryhub.dialogues.queries import SpokenTurn
 from memoryhub.recall.render.results import ChannelRank, ItemKind, MemoryItem, TurnSource
+from memoryhub.recall.render.told_turns import (
+    is_anything_left,
+    load_told_turns,
+    load_turns_of_pages,
+)
 from memoryhub.tenants.database.prepared import open_prepared_cursor
 from memoryhub.tenants.scope import get_current_tenant
 from notes.facts.intervals import is_claim_held, is_single_valued
@@ -81,14 +86,16 @@ def build_spoken_source(turn: SpokenTurn, span: Span | None = None) -> TurnSourc
 
 
 def hydrate_memories(chosen: Sequence[FoundMemory], links: SourceLinks) -> list[MemoryItem]:
-    """Items in the order given. What was deleted since it was ranked is left out."""
+    """Items in the order given. What was deleted since it was ranked is left out, and what an
+    editor has hidden."""
     ids: dict[str, list[UUID]] = defaultdict(list)
     for each in chosen:
         ids[each.kind].append(each.id)
     rows = {kind: _ROW_LOADERS[kind](some) for kind, some in ids.items() if kind in _ROW_LOADERS}
     evidence = [turn for at in ids["fact"] + ids["note"] for turn in links.get(at, ())]
     wanted = dict.fromkeys([*ids["turn"], *evidence])
-    turns = load_spoken_turns(wanted) if wanted else {}
+    told = load_told_turns(wanted)
+    turns = told.shown
     paged = load_turns_of_pages(ids["page"])
     made = []
     for each in chosen:
@@ -97,8 +104,11 @@ def hydrate_memories(chosen: Sequence[FoundMemory], links: SourceLinks) -> list[
         row = turns.get(each.id) if each.kind == "turn" else rows.get(each.kind, {}).get(each.id)
         if row is not None:
             sources = [build_spoken_source(turn) for turn in paged.get(each.id, ())] or sources
-            made.append(_build_item(each, _FILLERS[each.kind](row, sources)))
-    return made
+            item = _build_item(each, _FILLERS[each.kind](row, sources))
+            if each.kind == "note":
+                item = replace(item, text=told.cover_words(item.text, links.get(each.id, ())))
+            made.append(item)
+    return [item for item in made if item.kind != "note" or is_anything_left(item.text)]
 
 
 def _build_item(found: FoundMemory, fields: Mapping[str, Any]) -> MemoryItem:
@@ -112,27 +122,6 @@ def _build_item(found: FoundMemory, fields: Mapping[str, Any]) -> MemoryItem:
         linked=found.linked,
         **fields,
     )
-
-
-_TURNS_OF_PAGES_SQL = """
-SELECT p.id, t.id, s.ordinal, t.ordinal, t.speaker, t.text, t.occurred_at, t.external_id, t.state
-FROM notes_page p JOIN dialogues_session s ON s.id = p.session_id
-JOIN dialogues_turn t ON t.session_id = p.session_id AND t.seq BETWEEN p.first_seq AND p.last_seq
-WHERE p.tenant_id = %s AND p.id = ANY(%s) AND t.state <> 'redacted' AND NOT t.metadata ? 'inner'
-ORDER BY t.seq
-"""
-
-
-def load_turns_of_pages(pages: Sequence[UUID]) -> dict[UUID, list[SpokenTurn]]:
-    """The turns of each page, in order, without redacted ones; other sessions of the space may
-    speak in between. A plain statement: every context reads it."""
-    turns: dict[UUID, list[SpokenTurn]] = defaultdict(list)
-    if pages:
-        with open_prepared_cursor(binary=True) as cursor:
-            cursor.execute(_TURNS_OF_PAGES_SQL, [get_current_tenant(), list(pages)])
-            for page, *turn in cursor.fetchall():
-                turns[page].append(SpokenTurn(*turn))
-    return turns
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from datetime import datetime, tzinfo
 from typing import NamedTuple, cast
 from uuid import UUID
 
+from django.db.models import Q
+
 from memoryhub.engines.local.dates.times import find_times
 from memoryhub.engines.types import Granularity, Quote, TimeSpan
 from memoryhub.recall.render.results import MemoryItem
@@ -23,12 +25,13 @@ _NEAR, _WORDS = 6.6, 2.0
 @dataclass(frozen=True, slots=True)
 class QuoteDetails:
     """What items do not say of themselves, as things stand `at` a time: facts' rows, with what they
-    took the place of, since when turns and notes are over, and which characters of a turn, by its
-    id, told what is."""
+    took the place of, since when turns and notes are over, which characters of a turn, by its id,
+    told what is, and which turns tell nothing but what is to begin later."""
 
     facts: Mapping[UUID, Fact]
     end_times: Mapping[UUID, datetime]
     outdated: Mapping[UUID, Sequence[tuple[int, int]]]
+    waiting: Collection[UUID]
     at: datetime
 
 
@@ -41,7 +44,18 @@ def load_quote_details(
     said = {item.id: _list_turns_of(item) for item in items if item.kind in ("turn", "note")}
     told = _load_told_claims({turn for turns in said.values() for turn in turns})
     outdated = {turn: _list_outdated_spans(claims, at) for turn, claims in told.items()}
-    return QuoteDetails(facts, _find_end_times(said, told, at, predicates), outdated, at)
+    texts = {item.id: item.text for item in items}
+    waiting = {turn for turn, claims in told.items() if _is_waiting(texts.get(turn), claims, at)}
+    return QuoteDetails(facts, _find_end_times(said, told, at, predicates), outdated, waiting, at)
+
+
+def _is_waiting(text: str | None, told: Sequence[_ToldClaim], at: datetime) -> bool:
+    """Whether a turn says nothing but facts that begin later, as what an application has stored
+    with such a time. A plan tells itself that it lies ahead."""
+    return bool(told) and all(
+        each.fact.valid_from > at and each.fact.polarity == "holds" and each.fact.text == text
+        for each in told
+    )
 
 
 def _list_turns_of(item: MemoryItem) -> set[UUID]:
@@ -61,7 +75,9 @@ def _load_told_claims(turns: Collection[UUID]) -> dict[UUID, list[_ToldClaim]]:
         "turn_id", "child_id", "span_start", "span_end"
     )
     links = list(rows)
-    facts = Fact.objects.filter(id__in={fact for _, fact, *_ in links}, retired_at=None).in_bulk()
+    # What was put in other words is left to those; what was never so is over.
+    kept = Q(retired_at=None) | Q(status=Fact.Status.RETRACTED)
+    facts = Fact.objects.filter(kept, id__in={fact for _, fact, *_ in links}).in_bulk()
     told = defaultdict[UUID, list[_ToldClaim]](list)
     for turn, fact, start, end in links:
         if fact in facts:

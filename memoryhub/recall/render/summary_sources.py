@@ -8,12 +8,12 @@ from dataclasses import replace
 from uuid import UUID
 
 from memoryhub.dialogues.messages import normalise_text
-from memoryhub.dialogues.queries import load_spoken_turns
 from memoryhub.engines.local.summarise import count_terms
 from memoryhub.engines.local.topics.segments import split_sentences
 from memoryhub.engines.types import GroundedAnswer
 from memoryhub.recall.render.hydrate import build_spoken_source, load_source_links
 from memoryhub.recall.render.results import MemoryItem, TurnSource
+from memoryhub.recall.render.told_turns import load_told_turns
 from notes.models import Derivation, Fact
 
 # As many of one summary are told, as of any other memory.
@@ -46,7 +46,7 @@ def _load_turns_of_summaries(ids: Iterable[UUID]) -> Mapping[UUID, list[TurnSour
         child_type="episode", child_id__in=list(ids), role=Derivation.Role.SUPPORT
     )
     links = list(rows.order_by("turn__seq").values_list("child_id", "turn_id").distinct())
-    spoken = load_spoken_turns({turn for _, turn in links})
+    spoken = load_told_turns({turn for _, turn in links}).shown
     found: dict[UUID, list[TurnSource]] = defaultdict(list)
     for child, turn in links:
         if turn in spoken:
