@@ -134,6 +134,7 @@ def build_quote(
             note=item.summary or item.description,
             until=known.end_times.get(item.id),
             relevance=bearing,
+            passed=bool(events) and all(each.end <= known.at for each in events),
             outdated=_place_outdated(item, known.outdated),
             bears=item.relevant,
         )
@@ -147,6 +148,7 @@ def build_quote(
         predicate=fact.predicate_key if fact else "",
         tells_end=fact is not None and fact.polarity == "ended",
         due=fact is not None and _is_due(fact, known.at),
+        passed=item.event_to is not None and item.event_to <= known.at,
         object=(fact.object or fact.complement) if fact else "",
         until=item.valid_to,
         relevance=bearing,

@@ -44,6 +44,13 @@ _ASKS_AHEAD = re.compile(
     r"\W*(?:when|(?:what|which) (?:day|date|time))(?:['’]?s| is| are| am| do| does| will| can)\b",
     re.I,
 )
+# What is still to come, of which what was planned for a day that is over is nothing.
+ASKS_AHEAD = re.compile(
+    r"\b(?:coming up|upcoming|(?:what|which|who|where|when)\b.{0,30}"
+    r"(?:['’]s|\bis|\bare|\bdo|\bdoes) .{0,30}\bnext)\b(?! to\b| door\b)"
+    r"|接下来|即将|下[一]?次|下一个",
+    re.I,
+)
 # When something began that goes on.
 ASKS_SINCE = re.compile(
     r"^\W*(?:since when|how long (?:have|has|had|am|is|are)\b)|从什么时候", re.I
@@ -59,6 +66,11 @@ _SAID_ON = {"en": "said on {}", "zh": "说于{}"}
 _COLON = {"en": ": ", "zh": "："}
 # A date is looked for in sentences that bear on the question nearly as well as the best one.
 _NEAR_BEST_MARGIN = 0.3
+
+
+def is_past_date(quote: Quote) -> bool:
+    """Whether it speaks of days that are over, and of none that come round."""
+    return quote.passed and not _RECURS.search(quote.text)
 
 
 def answer_with_date(

@@ -26,11 +26,13 @@ from memoryhub.engines.local.answers.asked import (
     tells_measure,
 )
 from memoryhub.engines.local.answers.dated import (
+    ASKS_AHEAD,
     ASKS_DAY_OF,
     ASKS_WHEN,
     answer_with_date,
     answer_with_dated_quote,
     find_put_off,
+    is_past_date,
 )
 from memoryhub.engines.local.answers.decide import (
     NEWS,
@@ -49,6 +51,7 @@ from memoryhub.engines.local.answers.evidence import (
     rank_sentences,
 )
 from memoryhub.engines.local.answers.former import (
+    find_earlier_answer,
     find_earlier_job,
     find_left_job,
     is_present_alone,
@@ -99,6 +102,7 @@ from memoryhub.engines.local.answers.tenses import (
     NAME_INSIDE,
     Weighed,
     asks_after_change,
+    find_change_in_number,
     find_due_plan,
     find_end,
     lies_ahead,
@@ -222,6 +226,8 @@ def _answer_simplified(question: str, quotes: Sequence[Quote], subject: str) -> 
     known = [quote.text[:_READ] for quote in quotes[:_LOOKED_AT]]
     question = _HURRIED.sub(r"\1 is", correct_typos(question[:_READ], known))
     language: LanguageCode = detect_read_language(question)
+    if ASKS_AHEAD.search(question):
+        quotes = [quote for quote in quotes if not is_past_date(quote)]
     near, quotes = quotes[:_LOOKED_AT], [quote for quote in quotes if quote.bears][:_LOOKED_AT]
     told_near = quotes or near
     asked = parse_question(question, told_near, subject)
@@ -398,6 +404,7 @@ def _answer_with_likeliest(
         ]
     telling = (
         find_left_job(asked, quotes, telling)
+        or find_earlier_answer(asked, quotes, weighed)
         or _list_likely(asked, quotes, telling, decider.get_bar(language) * far)
         or tell_latest(asked, quotes, telling)
         or find_earlier_job(asked, quotes, telling)
@@ -706,9 +713,13 @@ def _answer_with_phrases(
         exact = quote.predicate == asked.predicates[0] or former
         exact = exact and not lies_ahead(quote)
         value = _answer_with_value(stating[0], quote) if exact else None
-        if quote.predicate.startswith("has_count_") and (gone := find_end(stating[0], quotes)):
+        counts = quote.predicate.startswith("has_count_")
+        since = counts and (
+            find_end(stating[0], quotes) or find_change_in_number(asked, stating[0], quotes)
+        )
+        if since:
             had = format_dated_quote(asked, stating[0], quote, "en")
-            return join_parts([(had, stating[0]), (f"“{gone.text}”", gone)], " ")
+            return join_parts([(had, stating[0]), (f"“{since.text}”", since)], " ")
         return value or _answer_with_quotes(asked, stating[:1], quotes)
     for among in (stating, sentences):
         ranked = rank_phrases(asked, wish, among) if among else []

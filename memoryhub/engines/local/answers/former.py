@@ -19,6 +19,7 @@ from memoryhub.engines.local.answers.tenses import (
     is_left_later,
     lies_ahead,
 )
+from memoryhub.engines.reranking.packaged import get_packaged_reranker
 from memoryhub.engines.types import Quote
 
 _BEFORE_NOW_ZH = re.compile("以前|之前|原来|原先|从前|曾经")
@@ -173,3 +174,62 @@ def find_earlier_job(
     ]
     earlier.sort(key=lambda each: quotes[each[1].quote].said_at or LONG_AGO, reverse=True)
     return earlier[:1]
+
+
+# How a question says that it asks for what was told first, or before something else.
+_BEFORE = re.compile(r",?\s*\b(?:right |just |straight )?before\b(?P<than>.*)$", re.I)
+_AT_FIRST = re.compile(
+    r",?\s*\b(?:(?:at|in) the (?:very )?(?:start|beginning|outset|first place)|(?:at )?first"
+    r"(?: off)?|originally|initially|earlier(?: (?:in|on|this) (?:the )?\w+)?"
+    r"|(?:meant|supposed) to(?: (?:be|start|happen|take place))?"
+    r"|when (?:i|we) (?:first )?(?:wrote|started|began|signed up|joined))\b",
+    re.I,
+)
+_ONCE = re.compile(r"\b(?:previous(?:ly)?|former(?:ly)?|old|used to|back then)\b", re.I)
+_NOTHING_NAMED = frozenset(
+    extract_stems(
+        "that then this now it the i we they one moved shifted changed started got joined switched"
+    )
+)
+_MOST_EARLIER = 12  # pieces that are read with the question without these words
+_AS_SURE = 2.0  # log-odds
+
+
+def find_earlier_answer(
+    asked: QuestionTerms, quotes: Sequence[Quote], weighed: Sequence[Weighed], least: float = 0.0
+) -> list[Weighed]:
+    """What answered the question before what does now: of all that answers it without the words
+    that ask for an earlier time, what was told first, or before the latest, or before anything was
+    told of what the question names ("who was my boss before Priya")."""
+    markers = (_BEFORE, _AT_FIRST, _ONCE)
+    marked = next((found for each in markers if (found := each.search(asked.text))), None)
+    if marked is None:
+        return []
+    question = f"{asked.text[: marked.start()]}{asked.text[marked.end() :]}".strip()
+    named = (
+        extract_stems(marked["than"]) - _NOTHING_NAMED if "than" in marked.groupdict() else set()
+    )
+    named -= extract_stems(question)
+    pieces = [each for each in weighed if quotes[each[1].quote].said_at and not each[1].is_question]
+    pieces = pieces[:_MOST_EARLIER]
+    scores = get_packaged_reranker(1).score_texts(question, [e.text for _, e in pieces])
+    told = [
+        (score, quotes[each[1].quote].said_at or LONG_AGO, each)
+        for score, each in zip(scores, pieces, strict=True)
+        if score >= least
+    ]
+    if named:
+        later = [at for _, at, (_, e) in told if extract_stems(e.text) & named]
+        told = [t for t in told if not extract_stems(t[2][1].text) & named]
+        told = [t for t in told if not later or t[1] < min(later)]
+    elif told and not _AT_FIRST.search(asked.text):
+        latest = max(at for _, at, _ in told)
+        told = [t for t in told if t[1] < latest]
+    if not told:
+        return []
+    best = max(score for score, *_ in told)
+    likely = [t for t in told if t[0] >= best - _AS_SURE]
+    if _AT_FIRST.search(asked.text):
+        return [min(likely, key=lambda t: t[1])[2]]
+    first = max(likely, key=lambda t: t[0])
+    return [first[2]]

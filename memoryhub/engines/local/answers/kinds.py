@@ -146,7 +146,8 @@ KINDS = (
         r"|\bwhere(?:['’]?s| is| do| does| am)? .{1,25}\bwork(?:ing)?\b"
         r"|\bwho (?:do|does) .{1,20} work for\b",
         r"\b(?:works? (?:as|at|for|in|with|on)|working (?:as|at|for|in)|shifts?|employed|posted"
-        r"|intern|self-employed|runs?|owns? an?|manages?|teach(?:es)?|drives? .{1,30} for"
+        r"|intern|self-employed|runs? (?:an?|the|my|their|his|her|our) |owns? an?|manages?"
+        r"|teach(?:es)?|drives? .{1,30} for"
         rf"|retired (?:from|as)|(?:is|as) (?:an?|the) (?:[a-z-]+ )?{_JOB_WORDS}"
         rf"|{_JOB_WORDS} (?:at|in|for|with)"
         # How somebody presents themselves: "this is Rafael, software tester from Recife".

@@ -20,6 +20,7 @@ from memoryhub.engines.local.answers.evidence import (
 )
 from memoryhub.engines.local.answers.kinds import find_asked_kind
 from memoryhub.engines.local.answers.phrases import Phrase
+from memoryhub.engines.local.answers.relatives import find_counted_kin
 from memoryhub.engines.local.comparison.ties import COUPLE_OVER
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import Quote
@@ -31,6 +32,12 @@ GONE = re.compile(
     r"|broke up|split up|given away|gave away|rehome\w*|(?:get|got) rid of|lost|goodbye to"
     r"|stolen|nicked|scrapped|written off)\b"
     r"|被偷|去世|过世|死了|走了|没了|丢了|卖了|卖掉|送人|分手|离婚|搬走|坏了",
+    re.I,
+)
+# That there is one more of something.
+_ONE_MORE = re.compile(
+    r"\b(?:born|another|one more|third|fourth|fifth|sixth|adopted|rescued|took in|twins)\b"
+    r"|出生|又(?:生|养|买|领)",
     re.I,
 )
 # That somebody no longer does or has something.
@@ -251,6 +258,23 @@ def _find_former(
     sought = asked.stems - _FATE_WORDS - ASKING
     over = (e for e in weighed if quotes[e[1].quote].until is not None)
     return next((e for e in over if len(sought & extract_stems(e[1].text)) * 2 > len(sought)), None)
+
+
+def find_change_in_number(
+    asked: QuestionTerms, best: EvidenceSentence, quotes: Sequence[Quote]
+) -> Phrase | None:
+    """What says later that there is one more of what is counted, or one less: how many there are
+    now is more than is known."""
+    counted = find_counted_kin(asked.text)
+    told = quotes[best.quote].said_at or LONG_AGO
+    for at, quote in enumerate(quotes):
+        later = not quote.speaker and quote.owner and (quote.said_at or LONG_AGO) > told
+        changed = GONE.search(quote.text) or _ONE_MORE.search(quote.text)
+        if not (later and changed):
+            continue
+        if counted.search(quote.text) if counted else asked.stems & extract_stems(quote.text):
+            return Phrase(at, 0, len(quote.text), quote.text, 0.0)
+    return None
 
 
 def find_end(best: EvidenceSentence, quotes: Sequence[Quote]) -> Phrase | None:

@@ -21,6 +21,16 @@ _COUPLE = re.compile(
     r"|结婚|已婚|订婚|在一起",
     re.I,
 )
+# Whom somebody is married to, and no more: "Joao is Ana's husband", "Ana's wife is called Dana".
+_SPOUSE = re.compile(
+    r"^[^,;]{1,40}['’]s (?:husband|wife|spouse) is (?:called |named )?[A-Z][\w'’-]+\.$"
+    r"|^[A-Z][\w'’-]+ is [^,;]{1,40}['’]s (?:husband|wife|spouse)\.$"
+)
+_DIVORCED = re.compile(
+    r"['’]s divorce (?:was|is|has been|came|went|got|became)(?: now| finally)?"
+    r" (?:final|finali[sz]ed|through|done|over|granted|complete)\b",
+    re.I,
+)
 _LONGEST_TIE = 80  # characters
 _HOW = r"(?: \w+ly| just| has| had| also)*"
 # What is told of somebody when a time of their life is over, what of the present is over with it,
@@ -125,11 +135,12 @@ def ends_stage(new: ClaimView, old: ClaimView, aliases: Collection[str] = ()) ->
 
 def _ends_couple(new: ClaimView, old: ClaimView, aliases: Collection[str]) -> str:
     """Who has been divorced is married to nobody, whoever that was: "have been married 8 years"."""
-    ended = COUPLE_OVER.search(new.text)
-    if ended is None or not _COUPLE.search(old.text) or len(old.text) > _LONGEST_TIE:
+    ended = COUPLE_OVER.search(new.text) or _DIVORCED.search(new.text)
+    married = _COUPLE.search(old.text) or _SPOUSE.search(old.text)
+    if ended is None or not married or len(old.text) > _LONGEST_TIE:
         return ""
     own = "|".join(re.escape(name) for name in {*aliases, old.owner} if name)
-    told = rf"(?<![A-Za-z0-9])(?:{own})(?![A-Za-z0-9]|['’]s|的)"
+    told = rf"(?<![A-Za-z0-9])(?:{own})(?![A-Za-z0-9]|['’]s(?! divorce)|的)"
     theirs = bool(own) and re.search(told, new.text, re.I) is not None
     partners = list_names(old.text, (*aliases, old.owner))
     others = list_names(new.text, (*aliases, old.owner))

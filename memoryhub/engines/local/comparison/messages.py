@@ -54,6 +54,7 @@ _LEAST = 1.0  # odds of what is ended unasked
 # not read, and no more claims held are.
 _LEAST_CHANCE, _LEAST_READ, _MOST_READ = 0.12, 0.01, 8
 _CUES = ("now", "over", "switch", "new", "wrong", "still", "once", "also")
+CUES_OF_CHANGE = frozenset({"now", "over", "switch", "new", "wrong"})
 _UNREAD_ODDS = -8.0  # of what stands alone, the others'
 # Who goes elsewhere to hear it may like it as before.
 _LIKES = re.compile(
@@ -387,5 +388,9 @@ def _is_sure(new: ClaimCandidate, end: LikelyEnd) -> bool:
         return False
     if _LIKES.search(end.claim.text) and new.polarity not in ("ended", "denied"):
         return False
-    stays = find_cues(new.message.text) & {"still", "once"}
+    cues = find_cues(new.message.text)
+    # One may have two appointments.
+    if new.polarity == end.claim.polarity == "planned" and not cues & CUES_OF_CHANGE:
+        return False
+    stays = cues & {"still", "once"}
     return end.weight >= (_ENDS_ONE_OF_SEVERAL if stays or parts == 1 else _ENDS)

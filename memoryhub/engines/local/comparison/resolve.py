@@ -41,6 +41,7 @@ from memoryhub.engines.local.comparison.may_end import (
     view_claim,
 )
 from memoryhub.engines.local.comparison.messages import (
+    CUES_OF_CHANGE,
     Chances,
     MessageEnds,
     asks_of_messages,
@@ -83,7 +84,6 @@ _NO_LONGER_HAS = re.compile(
     r" (?:the |their |his |her )?)(?P<thing>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*){0,2})"
     r"(?: any ?more)?\.$"
 )
-_CUES_OF_CHANGE = frozenset({"now", "over", "switch", "new", "wrong"})
 _LIKELIER_THAN_NOT = 0.5
 _MOST_SURE = 0.99  # that is told: nothing here is certain
 _COURTSHIP = re.compile(
@@ -378,7 +378,7 @@ def _fill_slot(
         return []
     told = mark_subject(candidate.text, aliases)
     slot = read_slot(told)
-    changed = find_cues(f"{candidate.said}\n{candidate.text}") & _CUES_OF_CHANGE
+    changed = find_cues(f"{candidate.said}\n{candidate.text}") & CUES_OF_CHANGE
     # What was put off takes the place of what was planned before.
     replaceable = {"holds", candidate.polarity, *(("planned",) if slot and slot.renewed else ())}
     found = []

@@ -322,15 +322,16 @@ def _find_named_claims(
     )
     spoken = {normalise_name(name) for name in (*space.speakers, *space.called_names)}
     third = [[] if spoken & {normalise_name(n) for n in mine} else mine for mine in whose]
+    told = [list_named_owners(owners, draft.fact.text) for draft in drafts]
+    about = find_facts_of(space, [{*t} - {*m} for t, m in zip(told, whose, strict=True)])
     if not limits.of_others:
         # With a dog that died ends what somebody has of it: "keeps a dog called Biscuit".
         ending = [mine if d.may_end else [] for d, mine in zip(drafts, third, strict=True)]
         naming = find_facts_naming(space, ending)
         return [
-            take_turns(limits.claims, edges.get(at, []), naming[at]) for at in range(len(drafts))
+            take_turns(limits.claims, edges.get(at, []), naming[at], about[at][: limits.others])
+            for at in range(len(drafts))
         ]
-    told = [list_named_owners(owners, draft.fact.text) for draft in drafts]
-    about = find_facts_of(space, [{*t} - {*m} for t, m in zip(told, whose, strict=True)])
     naming = find_facts_naming(space, third)
     newest = find_facts_of(
         space,
