@@ -10,6 +10,7 @@ import pytest
 
 from memoryhub.engines.local.answers.asked import find_asked_tense
 from memoryhub.engines.local.answers.evidence import split_quote
+from memoryhub.engines.local.answers.kinds import find_asked_kind
 from memoryhub.engines.local.answers.typos import correct_typos
 from memoryhub.engines.types import GroundedAnswer, Quote
 from memoryhub.subject_names import get_first_name
@@ -338,3 +339,43 @@ def test_what_a_cousin_put_off_says_nothing_of_ones_own() -> None:
     theirs = hold("Noor's cousin's wedding moved to 21 June.", "Noor's cousin", 9)
     assert ask("when is my wedding", mine, theirs).text.startswith("7 June 2024")
     assert ask("when is my cousin's wedding", mine, theirs).text.startswith("21 June 2024")
+
+
+def test_what_answered_before_is_told_though_nothing_was_ended() -> None:
+    arkwright = hold("Noor's dentist is Dr Arkwright.")
+    shah = hold("Noor goes to Dr Shah, a dentist in Mold, now.", days=60)
+    first = say("dr arkwright my dentist says i need a filling")
+    assert "Arkwright" in ask("who was my dentist before Dr Shah", shah, arkwright, first).text
+    assert "Arkwright" in ask("who was my dentist at first", shah, arkwright, first).text
+    assert "Arkwright" in ask("who was my previous dentist", shah, arkwright, first).text
+
+
+def test_what_was_never_told_of_the_time_before_is_unknown() -> None:
+    shah = hold("Noor's dentist is Dr Shah.", days=60)
+    assert ask("who was my landlord before Dr Shah", shah).abstained
+
+
+def test_a_number_that_has_changed_since_is_told_with_the_change() -> None:
+    two = hold("Noor has two children.", predicate="has_count_kid", object="two")
+    third = hold("Noor's third child, Ida, was born yesterday.", days=90)
+    dog = hold("Noor's dog died.", days=90)
+    assert ask("how many children do i have", two).text == "two"
+    assert ask("how many children do i have", two, dog).text == "two"
+    assert "third child" in ask("how many children do i have", two, third).text
+
+
+def test_of_what_is_still_to_come_a_day_that_is_over_is_nothing() -> None:
+    over = say("dentist appointment is on 20 May at eight", passed=True)
+    ahead = say("eye test is on 14 December", 30)
+    choir = say("choir rehearses every Tuesday", passed=True)
+    assert ask("when is my next dentist appointment", over).abstained
+    assert ask("when was my dentist appointment", over).text.startswith("20 May 2024")
+    assert ask("when is my next eye test", over, ahead).text.startswith("14 December 2024")
+    assert "Tuesday" in ask("when is choir next", choir).text
+
+
+def test_an_oven_that_runs_hot_is_no_job() -> None:
+    kind = find_asked_kind("where does Noor work")
+    assert kind
+    assert not kind.tells.search("The same oven runs forty degrees hot.")
+    assert kind.tells.search("Noor runs a bakery.")
