@@ -395,3 +395,43 @@ def test_what_an_answer_says_of_what_is_asked_after_ends_it(
 ) -> None:
     derive_exchanges(tenant, ("user", told), ("assistant", asked), ("user", answer))
     assert get_status(tenant, words) == "superseded"
+
+
+LIFE = (
+    "I live in Utrecht.",
+    "I have two cats.",
+    "My sister Lia is a nurse in Porto.",
+    "I work as a baker.",
+    "I am allergic to nuts.",
+    "My car is a red Fiat.",
+    "My brother Rui lives in Faro and has a boat.",
+    "I take vitamin D every morning.",
+)
+
+
+@pytest.mark.parametrize(
+    ("over", "status"),
+    [
+        ("Joao and I separated in June.", "superseded"),
+        ("I got divorced last month.", "superseded"),
+        ("The divorce was final last Friday.", "superseded"),
+        ("My sister's divorce was final last Friday.", "active"),
+        ("My sister Lia got divorced last month.", "active"),
+    ],
+)
+def test_a_marriage_ends_however_much_else_is_known(tenant: Tenant, over: str, status: str) -> None:
+    told = ["My husband Joao works at Philips.", *LIFE, over]
+    derive_exchanges(tenant, *(("user", words) for words in told))
+    with tenant_scope(tenant.id):
+        tie = Fact.objects.get(text__regex=r"^Joao is .*husband\.$")
+    assert tie.status == status
+
+
+def test_of_two_appointments_neither_ends_the_other(tenant: Tenant) -> None:
+    derive_exchanges(
+        tenant,
+        ("user", "My almond test is on 8 October."),
+        ("user", "I have an eye test on 14 December."),
+    )
+    with tenant_scope(tenant.id):
+        assert {fact.status for fact in Fact.objects.all()} == {"active"}

@@ -490,6 +490,8 @@ def _find_companion(token: Token, scene: Scene) -> str:
     if at != 2 or token.nbor(-1).lower_ != "and" or any(token.conjuncts):
         return ""
     name = token.nbor(-2)
+    if name in token.head.subtree:
+        return ""  # told with the rest of the clause
     return f"{name.text} and {scene.speaker}" if name.is_title and name.pos_ == "PROPN" else ""
 
 

@@ -67,7 +67,8 @@ def read_introductions(turn: ParsedTurn, offset: int, span: Span) -> Iterator[Fa
             continue
         # Each of "my brothers Tom and Lee" is a brother.
         one = noun.lemma_.lower() if noun.tag_ == "NNS" else noun.lower_
-        relation = " ".join([*(t.lower_ for t in span.doc[token.i + 1 : noun.i]), one])
+        beside = "" if bare else span.doc[token.i + 1 : noun.i].text_with_ws.lower()
+        relation = f"{beside}{one}"  # "ex-wife", "step-sister"
         called = span.doc[name[0].i : name[-1].i + 1].text
         called = called.capitalize() if called.islower() else called
         whose = format_possessive(turn.scene.speaker)
@@ -170,6 +171,7 @@ def _is_bare_role(token: Token) -> bool:
     named = behind is not None and behind.pos_ == "PROPN" and behind.text.istitle()
     before = token.nbor(-1) if token.i > token.sent.start else None
     free = before is None or before.is_punct or before.pos_ in ("VERB", "ADP", "CCONJ", "SCONJ")
+    free = free and (before is None or before.text != "-")  # "my ex-wife Carla"
     return named and free and (token.text.islower() or token.i == token.sent.start)
 
 

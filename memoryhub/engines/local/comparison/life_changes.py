@@ -11,6 +11,7 @@ from collections.abc import Collection
 from memoryhub.engines.local.comparison.pairs import ClaimView
 from memoryhub.engines.local.comparison.ties import (
     COUPLE_OVER,
+    IS_DEAD,
     is_unreal,
     list_names,
     names_person,
@@ -38,7 +39,7 @@ _HOW = r"(?: \w+ly| just| has| had| also)*"
 _STAGES: tuple[tuple[re.Pattern[str], re.Pattern[str] | None, Collection[str]], ...] = (
     (
         re.compile(
-            rf"{_HOW} (?:died|passed away|passed on|is dead)\b"
+            rf"{_HOW} (?:died|passed away|passed on|{IS_DEAD})\b"
             r"|[^，。]{0,8}?(?:去世|过世|离世|病故)了?"
         ),
         re.compile(

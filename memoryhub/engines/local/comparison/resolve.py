@@ -244,6 +244,7 @@ def _judge_candidate(
                 seen
                 and ends[at] >= decider.act
                 and may_take_place(rows[at])
+                and not _stands_beside_plan(candidate, offered[at][1])
                 and not is_of_relative(candidate, offered[at][1])
                 and not is_of_neighbour(candidate, offered[at][1])
             ),
@@ -279,6 +280,12 @@ def _judge_candidate(
         or _suspect_new_status(candidate, offered, aliases)
         or _select_askable(candidate, verdicts, known, aliases)
     )
+
+
+def _stands_beside_plan(new: ClaimCandidate, old: HeldClaim | ClaimCandidate) -> bool:
+    """Whether both are plans and no word tells of a change: one may have two appointments."""
+    both = new.polarity == old.polarity == "planned"
+    return both and not find_cues(f"{new.said}\n{new.text}") & CUES_OF_CHANGE
 
 
 def _select_askable(

@@ -31,6 +31,10 @@ _PETS = split_words("""
 _HELD_POSTS = POST_HOLDERS | split_words("landlord landlady gp lead mentor lecturer professor vet")
 
 
+# Nobody is who is "dead set on marine biology".
+IS_DEAD = r"is dead(?=\W*$|[,.;!]| (?:and|now|since|because|after)\b)"
+
+
 @dataclass(frozen=True, slots=True)
 class _TieKind:
     """`ended`: what is said when such a tie is over; `nouns`: what the other one is called.
@@ -72,7 +76,7 @@ _KINDS = (
     _TieKind(
         re.compile(
             r"\b(?:died|passed away|passed on|put (?:\w+ ){0,2}?(?:down|to sleep)|ran away|rehomed"
-            r"|gave (?:\w+ )?away|is gone|is dead|lost)\b"
+            rf"|gave (?:\w+ )?away|is gone|{IS_DEAD}|lost)\b"
             r"|走了|去世|死了|没了|去了(?:汪星|喵星)|送人|走丢|丢了|安乐",
             re.I,
         ),

@@ -262,7 +262,9 @@ def _find_contraction(token: Token, *, begins: bool = False) -> int:
         return 0
     after = token.nbor().text
     before = token.nbor(-1).lower_ if token.i else ""
-    if before not in _BEFORE_NAMED_PLACES and _is_name_with_verb(token.text, after):
+    counted = token.i > 0 and token.nbor(-1).like_num  # "20 burpees a day"
+    named = before not in _BEFORE_NAMED_PLACES and not counted
+    if named and _is_name_with_verb(token.text, after):
         return len(low) - 1
     if low not in _PARENTS | {"its", "were", "ill"}:
         return 0

@@ -106,6 +106,9 @@ _WISHES = compile_patterns(
     rf"{_ADDRESSED}{_FORGETTING}\b.*?(?:{_OWN}|{_THING}|{_MENTION}|{_DONE_TO_ME})",
     rf"(?:^|{_LEAD}|\bi(?:'d| would) (?={_WANTED})){_SOFTLY}\W*{_NOT_KEEPING}"
     rf".*?(?:{_OWN}|{_THING})",
+    # Who says "I don't remember that" wishes nothing.
+    rf"^\W*(?:please,? |pls )?(?:don't|dont|do not) (?:please |pls )?{_REMEMBER}"
+    r" (?:that|this|it|any of (?:that|this|it))(?:,? (?:please|pls|thanks))?\W*$",
     rf"\b{_YOU} (?:don't|do not|dont|no longer) (?:have|need) to {_REMEMBER}\b.*?{_OWN}",
     # It is to go from where it is kept, or not to be there.
     rf"{_ADDRESSED}(?:(?:{_FORGETTING}|{_DISCARDING})\b|(?:get|keep)\b[^.!?]*?\bout of\b)"
