@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -16,13 +16,14 @@ from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.dateformat import format as written
 from django.utils.dateparse import parse_datetime
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.text import nouns, wording
 from memoryhub.console.frame.text.purpose_words import format_purpose
+from memoryhub.console.frame.text.quotes import QuotePiece
 from memoryhub.console.frame.text.reasons import translate_reason
 from memoryhub.console.frame.text.recall_words import format_recall_term, get_score_tone
 from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS
@@ -100,6 +101,17 @@ def lang_of(text: str) -> str:
     """For a `lang` attribute; empty where the language is none that can be told."""
     found = detect_language(text)
     return "" if found == "other" else found
+
+
+@register.filter
+def marked(pieces: Iterable[QuotePiece]) -> SafeString:
+    """A quote with what supports a memory set off. Nothing stands behind it, not even the end of a
+    line: that would be a blank before a closing mark."""
+    words = (format_html(_PIECE_TAGS[piece.marked], piece.text) for piece in pieces)
+    return format_html_join("", "{}", ((each,) for each in words))
+
+
+_PIECE_TAGS = {True: "<mark>{}</mark>", False: "{}"}
 
 
 @register.filter
