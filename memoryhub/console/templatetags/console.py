@@ -22,6 +22,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.text import nouns, wording
+from memoryhub.console.frame.text.predicate_words import format_predicate
 from memoryhub.console.frame.text.purpose_words import format_purpose
 from memoryhub.console.frame.text.quotes import QuotePiece
 from memoryhub.console.frame.text.reasons import translate_reason
@@ -250,6 +251,8 @@ register.filter("kind_words", wording.format_kind)
 register.filter("erased_target", wording.format_erase_target)
 register.filter("erased_words", wording.format_erased_kind)
 register.filter("actor", wording.format_actor)
+register.filter("person", wording.format_person)
+register.filter("predicate", format_predicate)
 register.filter("shorten", stringfilter(wording.shorten_text))
 register.filter("code", wording.format_code)
 register.filter("amount", wording.format_amount)
@@ -265,13 +268,13 @@ def as_json(given: Any) -> str:
 @register.filter
 def called(speaker: str, space: Space) -> str:
     """The subject by the name that they have now, others by the one they spoke under."""
-    return space.name_owner(speaker)
+    return wording.format_person(space.name_owner(speaker))
 
 
 @register.filter
 def speakers(space: Space) -> list[str]:
     """Everyone who spoke, the subject by one name."""
-    return list(dict.fromkeys(map(space.name_owner, space.speakers)))
+    return list(dict.fromkeys(called(name, space) for name in space.speakers))
 
 
 @register.filter

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.console.frame.text import nouns
 from memoryhub.languages import use_stored_language
+from memoryhub.subject_names import PLACEHOLDERS
 from notes.models import Fact
 from notes.review.moot import MOOT
 
@@ -146,6 +147,12 @@ _HUB_NAMES = {
 def format_actor(actor: str) -> str:
     """Who did it, as an operator calls them; a person's or a key's name as it is."""
     return gettext(_HUB_NAMES[actor]) if actor in _HUB_NAMES else actor
+
+
+def format_person(name: str) -> str:
+    """Who spoke or whom something is about: a name as it is, and what stands for one that is not
+    known in the reader's language."""
+    return gettext("the user") if name in PLACEHOLDERS else name
 
 
 # What engines say of a claim, and of whom or what it speaks: codes that pages show as words.
