@@ -278,9 +278,15 @@ def load_items(found: Sequence[FoundMemory], known: SourceLinks) -> list[MemoryI
     return hydrate_memories(found, {**known, **load_source_links(rest)})
 
 
-def load_items_of_hits(hits: Sequence[ChannelHit]) -> list[MemoryItem]:
-    """What a channel holds out, read. Call inside the tenant's scope."""
-    found = [FoundMemory(h.kind, h.id, h.score, {}, h.linked, h.reason) for h in hits]
+def load_items_of_hits(hits: Sequence[ChannelHit], part: str = "") -> list[MemoryItem]:
+    """What a channel holds out, read: `part` is what its score is called where it stands in a
+    ranking. Call inside the tenant's scope."""
+    found = [
+        FoundMemory(
+            hit.kind, hit.id, hit.score, {part: hit.score} if part else {}, hit.linked, hit.reason
+        )
+        for hit in hits
+    ]
     return load_items(found, {})
 
 

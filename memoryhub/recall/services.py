@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Literal, get_args
 from uuid import UUID
 
@@ -175,7 +176,7 @@ def _load_named_items(ask: PreparedQuestion) -> tuple[list[MemoryItem], list[Mem
     """What tells of the kind of thing that is asked for, and comes first unless what reads it
     beside the question knows better; and what is first whatever reads it: who somebody is, all that
     is known of the subject. Call inside the tenant's scope."""
-    asked, load = ask.parsed_question, retrieve.load_items_of_hits
+    asked, load = ask.parsed_question, partial(retrieve.load_items_of_hits, part="asked")
     likely, named = list[MemoryItem](), list[MemoryItem]()
     # Of talk with an assistant: what two tell each other is found by what they say.
     if asked.kind and ask.is_assisted:

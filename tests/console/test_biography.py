@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -60,6 +61,18 @@ def test_every_action_says_what_it_would_do_and_does_nothing_yet(
     for query, words in said.items():
         assert f"<b>This {words}.</b>" in get_form(browser, world, f"action={query}")
     assert list_rows(world) == before
+
+
+def test_a_correction_that_begins_later_warns_that_nothing_is_held_until_then(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    query = "action=correct&text=I+keep+bees+in+Bruges&since="
+    warning = "until then nothing is held"
+    assert warning in get_form(browser, world, f"{query}2199-01-01T00:00")
+    assert warning not in get_form(browser, world, f"{query}2026-05-13T00:00")
+    with tenant_scope(world.tenant.id):
+        Fact.objects.filter(id=world.fact.id).update(valid_from=datetime(2198, 1, 1, tzinfo=UTC))
+    assert warning not in get_form(browser, world, f"{query}2199-01-01T00:00")
 
 
 def test_what_follows_from_it_is_said_too(browser: Client, world: ConsoleWorld) -> None:

@@ -20,8 +20,10 @@ from django.utils import timezone
 from memoryhub.console.admin.actions import ACTIONS
 from memoryhub.console.frame.admin_addresses import find_row_address
 from memoryhub.console.pages.chat.samples import SAMPLES
+from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants import person_links
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact, Revision
 from tests.console.conftest import ConsoleWorld
@@ -50,6 +52,20 @@ def evil() -> str:
 
 def test_the_catalogue_is_whole_and_in_step_with_what_pages_say() -> None:
     call_command("messages", check=True, stdout=StringIO())
+
+
+@pytest.mark.parametrize("name", ["space-timeline", "space-notes", "space-review", "space-facts"])
+def test_who_has_no_name_yet_is_called_the_user_in_chinese(
+    browser: Client, world: ConsoleWorld, name: str
+) -> None:
+    with tenant_scope(world.tenant.id):
+        Space.objects.update(subject="u-4711", name="", speakers=["the user"])
+        Turn.objects.update(speaker="the user")
+        Fact.objects.update(speaker="the user", owner="the user")
+    page = browser.get(reverse(name, args=[world.space.id]), **CHINESE).content.decode()
+    shown = re.sub(r"<[^>]+>", " ", page)
+    assert "用户" in shown
+    assert "the user" not in shown
 
 
 @pytest.mark.parametrize(

@@ -170,6 +170,8 @@ def test_prices_are_a_list_that_is_sent_whole(operator: Client, world: ConsoleWo
     assert 'value="0.15"' in operator.get(reverse("models")).content.decode()
     wrong = operator.post(where, {"name": "x", "prompt": "dear", "completion": "1"}, follow=True)
     assert "Not saved: x needs the numbers" in wrong.content.decode()
+    assert 'name="name" value="x"' in wrong.content.decode()
+    assert 'value="dear"' in wrong.content.decode()
     operator.post(where, {"name": "", "prompt": "", "completion": ""})
     assert load_prices() == {}
     with tenant_scope(world.tenant.id):

@@ -262,6 +262,10 @@ def test_memories_stand_in_plain_words_under_their_topic(me: Client, world: Cons
     assert "You said" in shown
 
 
+def test_a_quote_ends_where_its_words_do(me: Client, world: ConsoleWorld) -> None:
+    assert "Do you?</q>" in get_page(me, "me")
+
+
 def test_who_is_known_by_an_id_is_whoever_spoke(me: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         Space.objects.filter(id=world.space.id).update(subject="u-4711", speakers=["Nora"])

@@ -144,9 +144,42 @@ def test_what_was_typed_is_kept_when_somebody_else_was_there_first(
         assert CoreBlock.objects.get(id=world.block.id).value == "First."
 
 
+def test_a_new_block_that_is_refused_keeps_what_was_typed(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    form = {"label": "rota", "description": "Who is in", "value": "x" * 51, "char_limit": 50}
+    page = post_form(browser, "block-new", world, **form, read_only="1")
+    assert "Not changed" in page
+    assert 'name="label" value="rota"' in page
+    assert 'value="Who is in"' in page
+    assert f">{'x' * 51}</textarea>" in page
+    assert 'max="200000" value="50"' in page
+    assert 'name="read_only" value="1" checked' in page
+    assert 'name="shared" value="1">' in page
+    again = browser.get(reverse("space-blocks", args=[world.space.id])).content.decode()
+    assert "x" * 51 not in again
+
+
+def test_a_refused_word_on_the_persona_stays_in_its_form(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    page = post_form(browser, "space-profile", world, key="!?", value="Noor")
+    assert "Not changed" in page
+    assert 'name="key" value="!?"' in page
+    assert 'name="value" value="Noor"' in page
+    page = post_form(browser, "space-trait", world, key="play", level="loud")
+    assert "Not changed" in page
+    assert '<option value="play" selected>' in page
+    assert '<option value="low" selected>' in post_form(
+        browser, "space-trait", world, key="x", level="low"
+    )
+
+
 def test_a_block_over_its_limit_is_refused_whole(browser: Client, world: ConsoleWorld) -> None:
     page = post_block(browser, world, value="x" * 51, label="renamed", char_limit=50)
     assert "Not changed" in page
+    assert 'name="label" value="renamed"' in page
+    assert 'max="200000" value="50"' in page
     with tenant_scope(world.tenant.id):
         block = CoreBlock.objects.get(id=world.block.id)
         assert (block.value, block.label, block.version) == ("Keeps bees.", "human", 1)

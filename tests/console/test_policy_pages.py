@@ -134,11 +134,13 @@ def test_what_is_out_of_bounds_is_said_beside_the_switch(
     browser: Client, world: ConsoleWorld
 ) -> None:
     form = build_form_fields(build_layers(world)) | {"facts.neighbours": "999", "stm.pages": "3"}
+    form |= {"reason": 'asked by "Ida"'}
     answer = browser.post(reverse("policy-change"), form)
     page = answer.content.decode()
     assert answer.status_code == 422
     assert "whole number, 1 to 50" in page
     assert 'value="999"' in page  # what was typed is still there
+    assert 'value="asked by &quot;Ida&quot;"' in page
     assert get_policy(world).stm.pages == 9
 
 

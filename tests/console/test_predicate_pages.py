@@ -53,6 +53,13 @@ def test_each_predicate_is_told_with_its_reason(browser: Client, said: ConsoleWo
     assert repairs.startswith("repairs several values default 1 1 ")
 
 
+def test_they_are_told_in_the_readers_language(browser: Client, said: ConsoleWorld) -> None:
+    add_fact(said, "Nora's favourite tea is oolong", "favourite_tea")
+    page = browser.get(reverse("predicates"), headers={"accept-language": "zh-CN"}).content.decode()
+    told = re.findall(r'<td><a class="title"[^>]*>(.*?)</a>', page)
+    assert {"喜欢", "住在", "最喜欢的 tea", "drives"} < set(told)
+
+
 def test_owners_of_one_name_in_two_spaces_are_two(browser: Client, said: ConsoleWorld) -> None:
     with tenant_scope(said.tenant.id):
         other = make_space(said.tenant)

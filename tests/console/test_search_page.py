@@ -19,7 +19,7 @@ from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact
 from tests.recall.scene import RecallScene
-from tests.support.factories import make_member, make_space, make_tenant
+from tests.support.factories import make_member, make_proposal, make_space, make_tenant
 from tests.support.hub import ScriptedHub, TableEmbedder
 
 
@@ -78,6 +78,20 @@ def test_a_result_tells_its_channels_score_and_sources_and_what_was_dropped(
     (log,) = list_logs(scene)
     assert reverse("recall", args=[log.id]) in page
     assert reader.get(reverse("recall", args=[log.id])).status_code == 200
+
+
+def test_what_can_not_all_hold_is_named_and_linked(reader: Client, scene: RecallScene) -> None:
+    beside = scene.add_fact("the boat was sold")
+    with tenant_scope(scene.hub.tenant.id):
+        held = Fact.objects.get(text="Ana has a kayak")
+        make_proposal(
+            scene.space, row_type="fact", row_id=held.id, payload={"fact_id": str(beside.id)}
+        )
+    page = get_search_page(reader, scene, q="kayak?")
+    told = cut_section(page, "Conflicts: Current settings")
+    for fact in (held, beside):
+        address = reverse("space-fact", args=[scene.space.id, fact.id])
+        assert f'<a href="{address}">{fact.text}</a>' in told
 
 
 def test_looking_strengthens_nothing_and_says_who_looked(

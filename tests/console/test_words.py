@@ -114,6 +114,9 @@ def test_validity_names_the_successor() -> None:
     assert words == "Believed until 12 May, then replaced by “new”"
     words = describe_validity(build_fact_row(retired_at=MAY), build_fact_row(), NOW, UTC)
     assert words == "Reworded on 12 May: replaced by a more detailed version"
+    corrected = build_fact_row(corrected_by="ida")
+    words = describe_validity(build_fact_row(retired_at=MAY), corrected, NOW, UTC)
+    assert words == "Reworded on 12 May: a person corrected it"
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.e2e
 def world(hive: Tenant) -> ConsoleWorld:
     made = make_world("Hive", hive)
     with tenant_scope(hive.id):
+        make_note(made.space, "Something long", keywords=["k" * 300, "W" * 300])
         make_fact(made.space, "Calvin is an extraordinarily conscientious apiculturist in Ghent")
         make_entity(made.space, "Calvin", type="person")
     make_member(hive, Membership.Role.VIEWER)
@@ -64,6 +65,14 @@ SPLIT_WORDS = """() => {
     }
   }
   return split }"""
+
+
+def test_a_word_of_any_length_widens_no_list(
+    visitor: Visitor, world: ConsoleWorld, width: int
+) -> None:
+    page = visitor.open("space-notes", world.space.id)
+    assert page.get_by_title("k" * 100).count() == 1  # the whole of what is cut
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,15 @@ def test_scores_are_the_sum_of_their_parts(chatty: RecallWorld) -> None:
         assert item.score == pytest.approx(sum(item.parts.values()))
 
 
+def test_a_fact_that_tells_what_is_asked_for_has_a_part_too(chatty: RecallWorld) -> None:
+    chatty.add_fact("Ana's brother is Rui", owner="Ana", polarity="holds")
+    items = search_memories(chatty.space, "What do you know about me?").items
+    told = [item for item in items if "asked" in item.parts]
+    assert told
+    for item in items:
+        assert item.score == pytest.approx(sum(item.parts.values()))
+
+
 def test_a_superseded_fact_is_hidden_unless_the_past_is_asked_for(chatty: RecallWorld) -> None:
     moved = AT + timedelta(days=30)
     chatty.add_fact("Ana lives in Porto", valid_to=moved, status="superseded")

@@ -51,6 +51,31 @@ def read_back_address(request: ConsoleRequest) -> str:
     return back if is_own else ""
 
 
+# Of each field of a draft: more than any form takes.
+_MAX_DRAFT_LENGTH = 250_000
+
+
+def keep_draft(request: ConsoleRequest, name: str) -> None:
+    """Keep what a refused form was sent with until the page shows it again (`take_draft`): what
+    somebody typed is not lost."""
+    fields = {
+        field: text.replace("\0", "")[:_MAX_DRAFT_LENGTH]
+        for field, text in request.POST.dict().items()
+        if field != "csrfmiddlewaretoken"
+    }
+    request.session[_build_draft_key(name)] = fields
+
+
+def take_draft(request: ConsoleRequest, name: str) -> dict[str, str]:
+    """What was sent with the form of this name and refused, once; empty where nothing was."""
+    fields: dict[str, str] = request.session.pop(_build_draft_key(name), {})
+    return fields
+
+
+def _build_draft_key(name: str) -> str:
+    return f"draft-{name}"
+
+
 def attempt(request: ConsoleRequest, work: Callable[[], T], refused: str) -> T | None:
     """What came of it; None after a refusal, which `refused` tells with its reason, %(why)s."""
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -16,13 +16,15 @@ from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.dateformat import format as written
 from django.utils.dateparse import parse_datetime
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.text import nouns, wording
+from memoryhub.console.frame.text.predicate_words import format_predicate
 from memoryhub.console.frame.text.purpose_words import format_purpose
+from memoryhub.console.frame.text.quotes import QuotePiece
 from memoryhub.console.frame.text.reasons import translate_reason
 from memoryhub.console.frame.text.recall_words import format_recall_term, get_score_tone
 from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS
@@ -100,6 +102,17 @@ def lang_of(text: str) -> str:
     """For a `lang` attribute; empty where the language is none that can be told."""
     found = detect_language(text)
     return "" if found == "other" else found
+
+
+@register.filter
+def marked(pieces: Iterable[QuotePiece]) -> SafeString:
+    """A quote with what supports a memory set off. Nothing stands behind it, not even the end of a
+    line: that would be a blank before a closing mark."""
+    words = (format_html(_PIECE_TAGS[piece.marked], piece.text) for piece in pieces)
+    return format_html_join("", "{}", ((each,) for each in words))
+
+
+_PIECE_TAGS = {True: "<mark>{}</mark>", False: "{}"}
 
 
 @register.filter
@@ -238,6 +251,8 @@ register.filter("kind_words", wording.format_kind)
 register.filter("erased_target", wording.format_erase_target)
 register.filter("erased_words", wording.format_erased_kind)
 register.filter("actor", wording.format_actor)
+register.filter("person", wording.format_person)
+register.filter("predicate", format_predicate)
 register.filter("shorten", stringfilter(wording.shorten_text))
 register.filter("code", wording.format_code)
 register.filter("amount", wording.format_amount)
@@ -253,13 +268,13 @@ def as_json(given: Any) -> str:
 @register.filter
 def called(speaker: str, space: Space) -> str:
     """The subject by the name that they have now, others by the one they spoke under."""
-    return space.name_owner(speaker)
+    return wording.format_person(space.name_owner(speaker))
 
 
 @register.filter
 def speakers(space: Space) -> list[str]:
     """Everyone who spoke, the subject by one name."""
-    return list(dict.fromkeys(map(space.name_owner, space.speakers)))
+    return list(dict.fromkeys(called(name, space) for name in space.speakers))
 
 
 @register.filter

@@ -23,6 +23,7 @@ _CHANNELS = {
 _PARTS = {
     "alone": _("words alone"),
     "answers": _("replies to such a question"),
+    "asked": _("tells what is asked for"),
     "asks": _("is a question"),
     "assistant": _("said by the assistant"),
     "date": _("date"),

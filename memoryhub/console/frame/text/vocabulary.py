@@ -6,6 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memoryhub.console.frame.text import nouns, wording
+from memoryhub.console.frame.text.predicate_words import (
+    PREDICATE_CONTEXT,
+    list_predicate_words,
+)
 from memoryhub.console.frame.text.trait_levels import TRAIT_CONTEXT
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.switches import GROUP_TITLES, SWITCH_FAMILIES, SWITCHES
@@ -20,6 +24,10 @@ def list_table_words() -> Iterator[tuple[str, str | tuple[str, str], str | None]
     yield from (
         (f"{folder}/wording.py", word, None)
         for word in sorted(wording.CODE_WORDS | wording.CHOICE_LABELS)
+    )
+    yield from (
+        (f"{folder}/predicate_words.py", words, PREDICATE_CONTEXT)
+        for words in list_predicate_words()
     )
     yield from (("memoryhub/recall/render/results.py", f"{kind}s", None) for kind in ALL_KINDS)
     for trait in DIMENSIONS.values():

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.console.frame.text import nouns
 from memoryhub.languages import use_stored_language
+from memoryhub.subject_names import PLACEHOLDERS
 from notes.models import Fact
 from notes.review.moot import MOOT
 
@@ -148,6 +149,12 @@ def format_actor(actor: str) -> str:
     return gettext(_HUB_NAMES[actor]) if actor in _HUB_NAMES else actor
 
 
+def format_person(name: str) -> str:
+    """Who spoke or whom something is about: a name as it is, and what stands for one that is not
+    known in the reader's language."""
+    return gettext("the user") if name in PLACEHOLDERS else name
+
+
 # What engines say of a claim, and of whom or what it speaks: codes that pages show as words.
 CODE_WORDS = frozenset((
     "attribute", "concept", "date", "denied", "document", "ended", "event", "exchange", "high",
@@ -261,12 +268,7 @@ def describe_validity(fact: Fact, successor: Fact | None, now: datetime, zone: t
     if fact.status == Fact.Status.RETRACTED:
         return _describe_retraction(fact, on)
     if fact.retired_at:
-        message = (
-            gettext("Reworded on %(day)s: replaced by a more detailed version")
-            if successor
-            else gettext("Hidden on %(day)s: no search finds it any more")
-        )
-        return message % {"day": on(fact.retired_at)}
+        return _describe_retirement(successor) % {"day": on(fact.retired_at)}
     if fact.valid_to and fact.valid_to <= now:
         return _describe_ended(on(fact.valid_to), successor)
     return _describe_current(fact, now, on)
@@ -277,6 +279,14 @@ def _describe_retraction(fact: Fact, on: Callable[[datetime], str]) -> str:
     if at is None:
         return gettext("Marked as false: it was never true")
     return gettext("Marked as false on %(day)s: it was never true") % {"day": on(at)}
+
+
+def _describe_retirement(successor: Fact | None) -> str:
+    if successor is None:
+        return gettext("Hidden on %(day)s: no search finds it any more")
+    if successor.corrected_by:
+        return gettext("Reworded on %(day)s: a person corrected it")
+    return gettext("Reworded on %(day)s: replaced by a more detailed version")
 
 
 def _describe_ended(until: str, successor: Fact | None) -> str:

@@ -26,6 +26,7 @@ from memoryhub.pipeline.corrections import (
 )
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
+from notes.facts.validity import is_fact_current
 from notes.models import Fact, Note
 
 if TYPE_CHECKING:
@@ -230,6 +231,13 @@ def _read_since(given: CorrectionInput, fact: Fact) -> datetime | None:
     if since is None:
         raise InvalidInput(gettext("this time is not valid"), field="since")
     return since
+
+
+def leaves_gap(given: CorrectionInput, fact: Fact, now: datetime) -> bool:
+    """Whether the correction takes the place of what holds now and begins only later: until then
+    nothing is held."""
+    since = read_time(given["since"], given.space)
+    return since is not None and since > now and is_fact_current(fact, now)
 
 
 def _format_since(fact: Fact, space: Any) -> str:

@@ -45,9 +45,9 @@ def build_correction_form(
     also = read_ids(sent.getlist("also"))
     given = CorrectionInput(kind, row.id, filled, space, also)
     q = given["find"][:200]
-    difference, naming = [], []
+    difference, naming, gap = [], [], False
     if action.name == "correct" and isinstance(row, Fact):
-        naming = find_facts_naming(space, row)
+        naming, gap = find_facts_naming(space, row), actions.leaves_gap(given, row, now)
         difference = diff.diff_texts(row.text, actions.compose_statement(given, row).strip())
     return {
         "action": action,
@@ -56,6 +56,7 @@ def build_correction_form(
             space, lambda: actions.run_action(action.name, given, request.actor, now, dry_run=True)
         ),
         "difference": difference,
+        "leaves_gap": gap,
         "naming": naming,
         "also": also,
         "others": find_merge_candidates(space, row, q) if action.name == "merge" else [],

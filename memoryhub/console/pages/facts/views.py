@@ -29,7 +29,7 @@ from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.moments import SpaceMoment
 from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
 from memoryhub.console.frame.text.quotes import SourceQuote, load_sources
-from memoryhub.console.frame.text.wording import format_code
+from memoryhub.console.frame.text.wording import format_code, format_person
 from memoryhub.console.pages.corrections.views import correct_memory
 from memoryhub.console.pages.facts.lineage_chart import build_lineage_chart
 from memoryhub.console.pages.history.row_changes import MemoryChange, load_changes
@@ -73,11 +73,11 @@ def load_fact_choices(space: Space) -> tuple[FilterChoice, ...]:
     rows = Fact.objects.filter(space=space)
     return (
         FACT_STATUS_CHOICE,
-        load_value_choice(rows, "owner", _("About"), _("Anyone"), spare=False),
+        load_value_choice(rows, "owner", _("About"), _("Anyone"), spare=False, say=format_person),
         FilterChoice(
             "kind", _("Kind"), (("", _("Any")), *((k, format_code(k)) for k in get_args(FactKind)))
         ),
-        load_value_choice(rows, "speaker", _("Said by"), _("Anyone")),
+        load_value_choice(rows, "speaker", _("Said by"), _("Anyone"), say=format_person),
         load_value_choice(rows, "engine", _("Engine"), _("Any")),
     )
 

@@ -12,6 +12,7 @@ from django.db.models.functions import TruncDate, TruncWeek
 from django.utils.translation import gettext as _
 
 from memoryhub.console.frame.day_ranges import compute_range_start
+from memoryhub.console.frame.text.predicate_words import format_predicate
 from memoryhub.console.pages.figures.plots import (
     DayOfQuestions,
     Lifeline,
@@ -126,7 +127,7 @@ def load_lifelines(space: Space, now: datetime) -> list[Lifeline]:
     ).exclude(predicate_key="")
     found: dict[str, list[Lifeline]] = {}
     for fact in rows.order_by("-valid_from", "-id")[: 10 * MAX_LIFELINES]:
-        claim, end = fact.predicate_key.replace("_", " "), fact.valid_to
+        claim, end = format_predicate(fact.predicate_key), fact.valid_to
         line = Lifeline(claim, fact.object or fact.text, fact.valid_from, end)
         found.setdefault(claim, []).append(line)
     ordered = sorted(found.values(), key=len, reverse=True)

@@ -76,7 +76,9 @@ def models_page(request: ConsoleRequest) -> HttpResponse:
 
 
 def _build_models_context(
-    request: ConsoleRequest, sent: ConnectionForm | None = None
+    request: ConsoleRequest,
+    sent: ConnectionForm | None = None,
+    sent_prices: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     layers, spent = (
         load_layers(request.tenant.id, None),
@@ -97,7 +99,7 @@ def _build_models_context(
         "own_models": sum(bool(name) for name in layers.policy.llm.model.values()),
         "spent": _("today: %(tokens)s tokens, cost %(money)s")
         % {"tokens": f"{spent.tokens:,}", "money": f"{spent.money:.2f}"},
-        "prices": _list_prices(set_for_all),
+        "prices": _list_prices(set_for_all, sent_prices),
         "spare_prices": range(SPARE_PRICES),
         "embedder": endpoint_check.list_embedder_parts(set_for_all.embedder_endpoint),
         "chosen_embedder": set_for_all.embedder,
@@ -130,10 +132,16 @@ def _list_connection_forms(
     return [sent if sent and sent.level == form.level else form for form in own]
 
 
-def _list_prices(set_for_all: HubModels) -> list[tuple[str, Price, bool]]:
-    """(model, price, whether it was set here), by name."""
-    prices = sorted(connections.merge_prices(set_for_all).items())
-    return [(name, price, name in set_for_all.prices) for name, price in prices]
+def _list_prices(
+    set_for_all: HubModels, sent: Mapping[str, Any] | None
+) -> list[tuple[str, Price | Mapping[str, str], bool]]:
+    """(model, price, whether it was set here), by name. `sent`: what was typed and refused stands
+    in place of what is set."""
+    own = set_for_all.prices if sent is None else sent
+    merged = connections.merge_prices(set_for_all)
+    known = {name: price for name, price in merged.items() if name not in set_for_all.prices}
+    prices = merged if sent is None else {**known, **sent}
+    return [(name, price, name in own) for name, price in sorted(prices.items())]
 
 
 @action_at("models/test", "models-test")
@@ -151,9 +159,10 @@ def _render_tested(
     tested: list[ModelProbe],
     sent: ConnectionForm | None = None,
     status: int = 200,
+    sent_prices: Mapping[str, Any] | None = None,
 ) -> HttpResponse:
     with tenant_scope(request.tenant.id):
-        context = {"tested": tested, **_build_models_context(request, sent)}
+        context = {"tested": tested, **_build_models_context(request, sent, sent_prices)}
         return render(request, "models/models.html", context, status=status)
 
 
@@ -232,13 +241,16 @@ def choose_embedder(request: ConsoleRequest) -> HttpResponse:
 @operator_view
 def change_prices(request: ConsoleRequest) -> HttpResponse:
     """The hub's price list as it was sent, whole; a line without a model counts for nothing."""
-    run_and_report(
+    prices = _read_prices(request)
+    is_saved = run_and_report(
         request,
-        lambda: connections.save_prices(_read_prices(request), request.tenant.id, request.actor),
+        lambda: connections.save_prices(prices, request.tenant.id, request.actor),
         _("Saved. It applies from the next request on."),
         refused=_("Not saved"),
     )
-    return redirect("models")
+    if is_saved:
+        return redirect("models")
+    return _render_tested(request, [], sent_prices=prices, status=422)
 
 
 def _read_prices(request: ConsoleRequest) -> Mapping[str, Any]:

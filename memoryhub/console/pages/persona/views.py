@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memoryhub.console.frame.access import EDITOR, action_at, page_at, tenant_page
-from memoryhub.console.frame.forms import run_and_report
+from memoryhub.console.frame.forms import keep_draft, run_and_report, take_draft
 from memoryhub.console.frame.lists import read_filters, slice_page
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
@@ -28,7 +28,7 @@ from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from notes.models import EvolutionEvent
 from personas import blocks
-from personas.blocks import MAX_CHAR_LIMIT, BlockWriter
+from personas.blocks import BlockWriter
 from personas.models import CoreBlock
 
 
@@ -48,6 +48,8 @@ def persona_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         policy=policy,
         filters=filters,
         moment=moment,
+        trait_draft=take_draft(request, f"trait-{space_id}"),
+        profile_draft=take_draft(request, f"profile-{space_id}"),
     )
 
 
@@ -55,14 +57,16 @@ def persona_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 @tenant_page(role=EDITOR)
 def correct_trait(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     said = _("Set. From now on the hub only proposes changes to it.")
-    return _correct_persona(request, space_id, corrections.correct_trait, "level", said)
+    draft = f"trait-{space_id}"
+    return _correct_persona(request, space_id, corrections.correct_trait, "level", said, draft)
 
 
 @page_at("spaces/<uuid:space_id>/persona/profile", "space-profile")
 @tenant_page(role=EDITOR)
 def correct_profile_entry(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     said = _("Profile updated.")
-    return _correct_persona(request, space_id, corrections.correct_profile, "value", said)
+    draft = f"profile-{space_id}"
+    return _correct_persona(request, space_id, corrections.correct_profile, "value", said, draft)
 
 
 def _correct_persona(
@@ -71,6 +75,7 @@ def _correct_persona(
     correct: Callable[..., Correction[Any]],
     field: str,
     said: str,
+    draft: str,
 ) -> HttpResponse:
     """Give what stands under the form's `key` the value of its `field`."""
     space, now = _get_posted_space(request, space_id), timezone.now()
@@ -80,7 +85,7 @@ def _correct_persona(
         made = correct(space, key, value, request.actor, now)
         return [made.event] if made.is_stored else []
 
-    _run_in_transaction(request, change, said)
+    _run_in_transaction(request, change, said, draft)
     return redirect("space-persona", space_id=space.id)
 
 
@@ -114,6 +119,7 @@ def block_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         moment=moment,
         attachable=queries.load_attachable_blocks(space),
         limit=load_effective_policy(space).policy.core.char_limit,
+        draft=take_draft(request, f"new-block-{space_id}"),
     )
 
 
@@ -129,7 +135,7 @@ def block_page(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpR
         "persona/block.html",
         core=found,
         versions=queries.load_block_versions(found),
-        draft=request.session.pop(_build_draft_key(found), None),
+        draft=take_draft(request, f"block-{block_id}"),
     )
 
 
@@ -157,14 +163,14 @@ def create_block(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         return writer.events
 
     said = _("Block created. Agents see it from their next step on.")
-    _run_in_transaction(request, change, said)
+    _run_in_transaction(request, change, said, f"new-block-{space_id}")
     return redirect("space-blocks", space_id=space.id)
 
 
 @page_at("spaces/<uuid:space_id>/blocks/<uuid:block_id>/save", "block-save")
 @tenant_page(role=EDITOR)
 def save_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
-    """All of the form at once; what was typed is kept when it is refused."""
+    """All of the form at once."""
     space, found = _get_posted_block(request, space_id, block_id)
     form, writer = request.POST, _build_block_writer(request, space)
     value = _normalise_lines(form.get("value", ""))
@@ -180,8 +186,7 @@ def save_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpR
         )
         return writer.events
 
-    if not _run_in_transaction(request, change, _("Saved as a new version.")):
-        request.session[_build_draft_key(found)] = value[:MAX_CHAR_LIMIT]
+    _run_in_transaction(request, change, _("Saved as a new version."), f"block-{block_id}")
     return redirect("space-block", space_id=space.id, block_id=found.id)
 
 
@@ -240,22 +245,25 @@ def _build_block_writer(request: ConsoleRequest, space: Space) -> BlockWriter:
 
 
 def _run_in_transaction(
-    request: ConsoleRequest, change: Callable[[], list[EvolutionEvent]], done: str
-) -> bool:
-    """All of it or nothing, in one transaction; the first of its events is offered to be undone."""
+    request: ConsoleRequest, change: Callable[[], list[EvolutionEvent]], done: str, draft: str = ""
+) -> None:
+    """All of it or nothing, in one transaction; the first of its events is offered to be undone.
+    `draft`: under this name what was typed is kept when it is refused."""
     made: list[EvolutionEvent] = []
 
     @transaction.atomic
     def run() -> None:
         made.extend(change())
 
-    return run_and_report(
+    is_done = run_and_report(
         request,
         run,
         done,
         refused=_("Not changed"),
         undo=lambda: build_event_undo_tags(made[0]) if made else "",
     )
+    if draft and not is_done:
+        keep_draft(request, draft)
 
 
 def _parse_block_number(text: str) -> int:
@@ -267,7 +275,3 @@ def _parse_block_number(text: str) -> int:
 def _normalise_lines(text: str) -> str:
     """As agents write lines: browsers send two characters for an end of line."""
     return text.replace("\r\n", "\n").replace("\0", "")
-
-
-def _build_draft_key(block: CoreBlock) -> str:
-    return f"block-{block.id}"

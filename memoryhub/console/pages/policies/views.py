@@ -183,6 +183,7 @@ def _render_policy(
         "options": switch_form.list_preset_options(layers, of_space=bool(space)),
         "groups": switch_form.build_switch_groups(layers, given, faults, list_prompt_choices()),
         "trouble": wrong.message if wrong else "",
+        "reason": request.POST.get("reason", ""),
         "page": load_page(PolicyVersion.objects.filter(space=space), number, VERSIONS_A_PAGE).map(
             lambda v: (v, switch_form.format_overrides(v.overrides))
         ),

@@ -8,6 +8,7 @@ from typing import Literal
 from django.db.models import Count, F, Func, Q, QuerySet, TextField
 
 from memoryhub.console.frame.lists import Filters, has_all_words
+from memoryhub.console.frame.text.predicate_words import format_predicate
 from memoryhub.engines.local.claims.predicates import is_many_valued, is_single_valued
 from memoryhub.policies.schema import FactsPolicy, split_keys
 from notes.models import Fact
@@ -39,7 +40,7 @@ class PredicateRow:
 
     @property
     def words(self) -> str:
-        return self.use.key.replace("_", " ")
+        return format_predicate(self.use.key)
 
 
 def list_held_facts(key: str = "") -> QuerySet[Fact]:

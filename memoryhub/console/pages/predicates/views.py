@@ -19,6 +19,7 @@ from memoryhub.console.frame.lists import (
     slice_page,
 )
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.text.predicate_words import format_predicate
 from memoryhub.console.pages.policies.views import build_return_tags
 from memoryhub.console.pages.predicates.queries import (
     Taken,
@@ -90,7 +91,7 @@ def set_predicate(request: ConsoleRequest) -> HttpResponse:
     run_and_report(
         request,
         lambda: set_predicate_cardinality(request.tenant.id, key, cardinality, actor=request.actor),
-        gettext(_SET_MESSAGES[cardinality]) % {"key": key.replace("_", " ")},
+        gettext(_SET_MESSAGES[cardinality]) % {"key": format_predicate(key)},
         refused=gettext("Not set"),
         undo=lambda: build_return_tags(before),
     )

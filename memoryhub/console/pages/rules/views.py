@@ -25,6 +25,7 @@ from memoryhub.console.frame.lists import (
     read_filters,
 )
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.text.predicate_words import format_predicate
 from memoryhub.console.pages.review.queries import get_proposal_or_404
 from memoryhub.pipeline.review import review_rules
 from memoryhub.tenants.models import Space
@@ -69,7 +70,7 @@ def describe_rule(rule: ReviewRule) -> str:
     """ "Always reject what contradicts a memory, about “lives in”, said by a tool"."""
     said = _RULE_SENTENCES[rule.answer] % {"what": RULE_SUBJECTS[rule.kind]}
     if rule.predicate_key:
-        about = rule.predicate_key.replace("_", " ")
+        about = format_predicate(rule.predicate_key)
         said = gettext("%(rule)s, about “%(about)s”") % {"rule": said, "about": about}
     if rule.role:
         said = gettext("%(rule)s, said by %(role)s") % {

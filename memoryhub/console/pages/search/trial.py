@@ -22,9 +22,11 @@ from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.schema import Channel, Policy, SelectMode
 from memoryhub.recall.context import MemoryContext, build_context
 from memoryhub.recall.question.caller import SearchCaller
-from memoryhub.recall.render.results import Explanation, SearchResult
+from memoryhub.recall.render.results import ConflictingMemories, Explanation, SearchResult
 from memoryhub.recall.services import ALL_KINDS, search_memories
 from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Fact
 
 CHANNELS = get_args(Channel)
 SELECTS = get_args(SelectMode)
@@ -163,6 +165,23 @@ def _parse_end_of_day(text: str, zone: str) -> datetime:
         raise InvalidInput(_("a day, as 2026-05-01"), field=_("as of")) from None
 
 
+@dataclass(frozen=True, slots=True)
+class NamedMemory:
+    """A memory by its words; `page` is the name of its address for `page_id`, "" for none."""
+
+    text: str
+    page: str
+    page_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class NamedConflict:
+    """Memories that can't all hold at once, as far as they are still there."""
+
+    why: str
+    memories: Sequence[NamedMemory]
+
+
 @dataclass
 class AnswerColumn:
     """What one setting made of the question. `other_places`: by memory its place in the other
@@ -176,6 +195,7 @@ class AnswerColumn:
     explain: Explanation
     stages: Sequence[SearchStage]
     calls: Sequence[CodeExample] = ()
+    conflicts: Sequence[NamedConflict] = ()
     text: str = ""
     left_out: int = 0
     other_places: Mapping[UUID, int] = field(default_factory=dict)
@@ -214,16 +234,41 @@ def ask_under_setting(
         text, left_out = "", 0
     assert told.explain is not None  # it was asked for
     limits = {"rounds": told.rounds, "tokens": told.tokens, "budget": options["budget_tokens"]}
+    dropped = explanation.explain_dropped(told.explain.dropped)
     return AnswerColumn(
         title=setting.title,
         response=told,
         results=shown,
-        dropped=explanation.explain_dropped(told.explain.dropped),
+        dropped=dropped,
+        conflicts=_name_conflicts(space, told.conflicts, shown, dropped),
         explain=told.explain,
         stages=build_search_stages(told.explain, shown, told.took_ms, **limits),
         text=text,
         left_out=left_out,
     )
+
+
+def _name_conflicts(
+    space: Space,
+    conflicts: Sequence[ConflictingMemories],
+    shown: Sequence[explanation.ShownResult],
+    dropped: Sequence[explanation.DroppedResult],
+) -> list[NamedConflict]:
+    """In the words of what was found. What only a case of the inbox knows of is a fact."""
+    named = {row.memory_id: NamedMemory(row.text, row.page, row.page_id) for row in dropped}
+    named |= {
+        row.memory_id: NamedMemory(row.item.text, row.page, row.page_id)
+        for row in shown
+        if row.item is not None
+    }
+    unknown = {at for each in conflicts for at in each.ids} - named.keys()
+    if unknown:
+        with tenant_scope(space.tenant_id):
+            texts = Fact.objects.filter(space=space, id__in=unknown).values_list("id", "text")
+            named |= {at: NamedMemory(text, "space-fact", at) for at, text in texts}
+    return [
+        NamedConflict(each.why, [named[at] for at in each.ids if at in named]) for each in conflicts
+    ]
 
 
 @dataclass(frozen=True, slots=True)

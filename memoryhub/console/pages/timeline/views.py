@@ -31,6 +31,7 @@ from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.moments import SpaceMoment
 from memoryhub.console.frame.space.tabs import get_space_at_moment, render_tab
 from memoryhub.console.frame.text.quotes import QuotePiece, TextSpan, split_pieces
+from memoryhub.console.frame.text.wording import format_person
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.tenants.models import Space
 from notes.models import Derivation, Episode, Fact, Note, Segment, SegmentPage
@@ -58,7 +59,7 @@ def load_turn_choices(space: Space) -> tuple[FilterChoice, ...]:
     rows = Turn.objects.filter(space=space)
     return (
         TURN_ROLE_CHOICE,
-        load_value_choice(rows, "speaker", _("Speaker"), _("Anyone")),
+        load_value_choice(rows, "speaker", _("Speaker"), _("Anyone"), say=format_person),
         load_value_choice(rows, "session__channel", _("Channel"), _("Any"), name="channel"),
         TURN_STATE_CHOICE,
     )
