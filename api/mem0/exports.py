@@ -44,16 +44,16 @@ def _select_visible(key: KeyRow, filters: Mapping[str, object]) -> MemorySelecti
 
 
 def list_known_values(facts: Iterable[Fact]) -> list[KnownValue]:
-    """What is said of the subjects themselves, as properties of a schema take it. A denial gives
-    its predicate no value."""
+    """What memories say, as properties of a schema take it. Only what is said of the subjects
+    themselves gives its predicate a value, and a denial gives none."""
     owners: dict[UUID, set[str]] = {}
     found = []
     for fact in facts:
         if fact.space_id not in owners:
             owners[fact.space_id] = {normalise_name(name) for name in fact.space.called_names}
-        if normalise_name(fact.owner) in owners[fact.space_id]:
-            predicate = fact.predicate_key if fact.polarity == "holds" else ""
-            found.append(KnownValue(predicate, fact.object or fact.complement, fact.text))
+        is_own = normalise_name(fact.owner) in owners[fact.space_id]
+        predicate = fact.predicate_key if is_own and fact.polarity == "holds" else ""
+        found.append(KnownValue(predicate, fact.object or fact.complement, fact.text))
     return found
 
 

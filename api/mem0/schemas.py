@@ -39,7 +39,8 @@ _WORDS = ("memory", "text", "content", "fact", "description")  # of one memory, 
 
 @dataclass(frozen=True, slots=True)
 class KnownValue:
-    """A memory as a property may take it: what it says, and the value it gives its predicate."""
+    """A memory as a property may take it: what it says, and the value it gives its predicate; ""
+    where it gives none of the user."""
 
     predicate: str
     value: str

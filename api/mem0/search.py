@@ -68,7 +68,8 @@ class SearchMemoriesView(Mem0View):
                 message = f"memories of more than {MAX_SPACES} users: name them"
                 raise InvalidInput(message, field="filters")
             only = {space.id: _list_selected_ids(chosen, space) for space in chosen.spaces}
-        most = min(wanted["limit"] or wanted["top_k"] or 10, MAX_RESULTS)
+        asked = wanted["limit"] or wanted["top_k"] or 10
+        most = min(asked, MAX_RESULTS)
         options: dict[str, Any] = {
             "limit": most,
             "as_of": as_of,
@@ -86,7 +87,10 @@ class SearchMemoriesView(Mem0View):
         hits.sort(key=lambda hit: -hit[0]) if len(chosen.spaces) > 1 else None
         results = _render_hits(key, hits[:most])
         told = {"results": select_fields(results, body.get("fields"))}
-        return Response(name_ignored(told, list_ignored(body, SEARCH_FIELDS)))
+        followed = set(SEARCH_FIELDS)
+        if asked > most:
+            followed.remove("limit" if wanted["limit"] else "top_k")
+        return Response(name_ignored(told, list_ignored(body, followed)))
 
 
 def _list_selected_ids(chosen: MemorySelection, space: Space) -> list[Any] | None:
@@ -138,9 +142,13 @@ class BareSearchMemoriesView(SearchMemoriesView):
     """As the oldest clients want it: a list."""
 
     def post(self, request: Request) -> Response:
-        found = super().post(request).data["results"]
+        answer = super().post(request)
         is_wrapped = self.read_body(request).get("output_format") == "v1.1"
-        return Response({"results": found} if is_wrapped else found)
+        return answer if is_wrapped else Response(answer.data["results"])
+
+
+def _render_memories(facts: list[Fact]) -> list[dict[str, Any]]:
+    return [render.render_memory(fact) for fact in facts]
 
 
 def list_memories(request: Request, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,7 +157,7 @@ def list_memories(request: Request, body: Mapping[str, Any]) -> dict[str, Any]:
     shown = build_visible_condition(timezone.now(), expired=bool(wanted["show_expired"]))
     with tenant_scope(key.tenant_id):
         rows = select_memories(key, read_filters(body) | build_extra_filters(body), shown).rows
-        page = build_page(request, rows, lambda facts: list(map(render.render_memory, facts)))
+        page = build_page(request, rows, _render_memories, body)
     page["results"] = select_fields(page["results"], body.get("fields"))
     return name_ignored(page, list_ignored(body, LIST_FIELDS))
 

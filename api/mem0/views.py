@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from rest_framework.request import Request
@@ -63,11 +63,16 @@ def check_own_project(request: Request) -> None:
 
 
 def build_page(
-    request: Request, rows: Any, show: Callable[[list[Any]], list[Any]]
+    request: Request,
+    rows: Any,
+    show: Callable[[list[Any]], list[Any]],
+    body: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """{"count", "next", "previous", "results"} of a queryset or a list."""
-    page = _read_number(request, "page", 1, 1_000_000)
-    size = min(_read_number(request, "page_size", 100, None), MAX_PAGE_SIZE)
+    """{"count", "next", "previous", "results"} of a queryset or a list. What is not in the query
+    may be in the body."""
+    asked = {**(body or {}), **request.query_params.dict()}
+    page = _read_number(asked, "page", 1, 1_000_000)
+    size = min(_read_number(asked, "page_size", 100, None), MAX_PAGE_SIZE)
     count = len(rows) if isinstance(rows, list) else rows.count()
     start = (page - 1) * size
     return {
@@ -78,8 +83,9 @@ def build_page(
     }
 
 
-def _read_number(request: Request, name: str, default: int, most: int | None) -> int:
-    raw = request.query_params.get(name, str(default))
+def _read_number(asked: Mapping[str, Any], name: str, default: int, most: int | None) -> int:
+    given = asked.get(name)
+    raw = str(default if given is None else given)
     if not (raw.isascii() and raw.isdecimal() and len(raw) < 10 and int(raw) >= 1):
         raise InvalidInput("a whole number from 1", field=name)
     if most is not None and int(raw) > most:

@@ -256,6 +256,10 @@ def set_pinned(
     row: Any = bench.get_row(row_type, row_id)
     if not isinstance(row, Retained):
         raise InvalidInput(_("a %(kind)s can't be pinned") % {"kind": row_type}, field="row_type")
+    if isinstance(row, Fact):
+        check_not_retired(row)
+    elif row.retired_at:
+        raise Conflict(_("this is not held any more: restore it first"), code="not_held")
     if row.pinned == pinned:
         already = _("this is pinned already") if pinned else _("this is not pinned already")
         raise Conflict(already, code="no_change")

@@ -112,6 +112,20 @@ def test_a_fact_is_pinned_with_a_reason(api: APIClient, fact: Fact) -> None:
     assert post_write(api, f"facts/{fact.id}/pin", {"pinned": False}).json()["code"] == "no_change"
 
 
+@pytest.mark.parametrize("pinned", [True, False])
+def test_what_is_not_held_is_not_pinned(
+    api: APIClient, space: Space, fact: Fact, pinned: bool
+) -> None:
+    with tenant_scope(space.tenant_id):
+        kept, note = make_fact(space, "Ana plays go"), make_note(space, "Ana plays chess on Sundays")
+    post_accepted_write(api, f"facts/{kept.id}/merge", {"other": str(fact.id)})
+    post_accepted_write(api, f"facts/{kept.id}/forget")
+    post_accepted_write(api, f"notes/{note.id}/forget")
+    for path in (f"facts/{fact.id}", f"facts/{kept.id}", f"notes/{note.id}"):
+        refused = post_write(api, f"{path}/pin", {"pinned": pinned})
+        assert (refused.status_code, refused.json()["code"]) == (409, "not_held"), path
+
+
 def test_a_write_on_an_outdated_row_is_refused_and_changes_nothing(
     api: APIClient, fact: Fact
 ) -> None:

@@ -248,6 +248,19 @@ def test_lists_have_pages(mem0: APIClient, keep: Add) -> None:
     assert mem0.get("/v1/memories/?user_id=ana&page=2&page_size=2").json()["count"] == 3
 
 
+def test_pages_may_be_asked_for_in_the_body(mem0: APIClient, keep: Add) -> None:
+    for number in range(3):
+        keep(f"Number {number}.", timestamp=1_700_000_000 + number)
+    asked: dict[str, Any] = {"filters": {"user_id": "ana"}, "page": 2, "page_size": 1}
+    page = mem0.post("/v3/memories/", asked, format="json").json()
+    assert [item["memory"] for item in page["results"]] == ["Number 1."]
+    assert (page["count"], "ignored" in page) == (3, False)
+    following = mem0.post(page["next"], asked, format="json").json()  # the address goes first
+    assert [item["memory"] for item in following["results"]] == ["Number 0."]
+    nulls = asked | {"page": None, "page_size": None}
+    assert len(mem0.post("/v3/memories/", nulls, format="json").json()["results"]) == 3
+
+
 def test_pages_lead_to_each_other_with_all_that_was_asked_for(mem0: APIClient, keep: Add) -> None:
     for number in range(3):
         keep(f"Number {number}.", user_id="ana & co", timestamp=1_700_000_000 + number)
@@ -277,6 +290,22 @@ def test_a_search_scores_filters_and_projects(mem0: APIClient, keep: Add) -> Non
     far = "quantum chromodynamics lattice"
     assert len(search_memories(mem0, far)) == 2
     assert search_memories(mem0, far, threshold=0.5) == []
+
+
+def test_a_search_for_more_than_there_can_be_says_that_it_gives_less(
+    mem0: APIClient, keep: Add
+) -> None:
+    keep("Ana sings.")
+    asked: dict[str, Any] = {"query": "does Ana sing", "filters": {"user_id": "ana"}}
+
+    def list_ignored(**most: int) -> list[str]:
+        answer = mem0.post("/v3/memories/search/", asked | most, format="json")
+        assert len(answer.json()["results"]) == 1
+        return list(answer.json().get("ignored", []))
+
+    assert list_ignored(top_k=100) == []
+    assert list_ignored(top_k=101) == ["top_k"]
+    assert list_ignored(limit=500, rerank=1) == ["limit", "rerank"]
 
 
 PARAPHRASES = [
@@ -703,6 +732,30 @@ def test_a_schema_is_filled_for_a_user_who_is_called_by_an_id(mem0: APIClient) -
     assert mem0.get("/v2/entities/user/u-4711/profile/").json()["status"] == "succeeded"
 
 
+def test_all_memories_of_an_export_are_also_those_that_say_something_of_others(
+    mem0: APIClient,
+) -> None:
+    said = "I live in Porto. My cat is called Bella. Bella is 3 years old."
+    body = {"messages": said, "user_id": "u-4711", "async_mode": False}
+    mem0.post("/v1/memories/", body, format="json")
+    mine = {"filters": {"user_id": "u-4711"}}
+    held = mem0.post("/v3/memories/", mine, format="json").json()["results"]
+    content = {"type": "object", "properties": {"content": {"type": "string"}}}
+    properties = {
+        "memories": {"type": "array", "items": {"type": "string"}},
+        "facts": {"type": "array", "items": content},
+        "age": {"type": "integer"},
+    }
+    export = mem0.post(
+        "/v1/exports/get/", mine | {"schema": {"properties": properties}}, format="json"
+    ).json()
+    assert export["memories"] == [each["memory"] for each in held]
+    assert [each["content"] for each in export["facts"]] == export["memories"]
+    assert len(held) == 3
+    assert export["age"] is None  # the cat's is not the user's
+    assert "age" not in mem0.get("/v2/entities/user/u-4711/profile/").json()["profile"]
+
+
 @pytest.mark.parametrize("query", ["什么是钨的沸点", "boiling point of tungsten"])
 def test_as_many_as_were_asked_for_where_no_meanings_and_words_can_be_compared(
     mem0: APIClient, query: str
@@ -848,6 +901,10 @@ def test_a_setting_of_the_project_that_steers_nothing_is_refused_by_name(
         ("/v3/memories/", {"filters": {"user_id": "a"}, "metadata": [1]}, "metadata"),
         ("/v3/memories/", {"filters": {"user_id": "a"}, "fields": 1}, "fields"),
         ("/v3/memories/?page=0", {"filters": {"user_id": "a"}}, "page"),
+        ("/v3/memories/", {"filters": {"user_id": "a"}, "page": 0}, "page"),
+        ("/v3/memories/", {"filters": {"user_id": "a"}, "page": True}, "page"),
+        ("/v3/memories/", {"filters": {"user_id": "a"}, "page_size": "x"}, "page_size"),
+        ("/v3/memories/", {"filters": {"user_id": "a"}, "page_size": [1]}, "page_size"),
         ("/v1/exports/", {}, "filters"),
     ],
 )
