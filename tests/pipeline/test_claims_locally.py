@@ -435,3 +435,13 @@ def test_of_two_appointments_neither_ends_the_other(tenant: Tenant) -> None:
     )
     with tenant_scope(tenant.id):
         assert {fact.status for fact in Fact.objects.all()} == {"active"}
+
+
+def test_who_is_dead_set_on_something_has_not_died(tenant: Tenant) -> None:
+    derive_exchanges(
+        tenant,
+        ("user", "I work at Crumbfolk in Adamstown."),
+        ("user", "for uni im dead set on marine bio at newy"),
+    )
+    with tenant_scope(tenant.id):
+        assert {fact.status for fact in Fact.objects.all()} == {"active"}

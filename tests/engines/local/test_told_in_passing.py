@@ -37,6 +37,11 @@ from tests.engines.local.test_local_statements import tell
         ("im allergic to prawns so none of that", ["user-31 is allergic to prawns."]),
         ("We went to see a cottage, but the damp was dreadful.", ["The damp was dreadful."]),
         ("The gym was dreadful today.", ["user-31's gym was dreadful today."]),
+        ("My salary is 85,000 euros a year.", ["user-31's salary is 85,000 euros a year."]),
+        ("I do 20 burpees a day.", ["user-31 does 20 burpees a day."]),
+        ("Dana and I separated.", ["Dana and user-31 separated."]),
+        ("Tom and I got divorced in May.", ["Tom and user-31 got divorced in May."]),
+        ("My step-sister Mia is ten.", ["user-31's step-sister Mia is ten."]),
     ],
 )
 def test_it_is_told_of_whom_and_what_it_is_of(said: str, told: list[str]) -> None:
@@ -50,6 +55,9 @@ def test_it_is_told_of_whom_and_what_it_is_of(said: str, told: list[str]) -> Non
         ("Can you give me some lunches I can make in ten minutes?", "lunches"),
         ("im allergic to prawns so none of that", "so none"),
         ("My sister Josie's pregnant! So happy.", "Josie is so happy."),
+        ("My ex-wife Carla lives in Rome.", "Carla is"),
+        ("My step-sister Mia is ten.", "Mia is user-31's sister"),
+        ("My ex-boss Kim moved to Spain.", "Kim is user-31's boss"),
     ],
 )
 def test_nothing_else_is_made_of_it(said: str, never: str) -> None:

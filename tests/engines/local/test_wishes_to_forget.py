@@ -52,6 +52,7 @@ def test_talk_of_forgetting_and_deleting_is_no_wish(others: Sequence[str]) -> No
         "Strike my tribunal from your records, would you.",
         "lose the trouble with the neighbour's hedge please, he reads over my shoulder",
         "dont be keeping anything about my blood pressure",
+        "Don't remember that.",
         "My overdraft is nobody's affair. Take that out please.",
         "我跟同事吵架那段抹了吧，怪丢人的",
         "贷款的事从你那儿清出去",
