@@ -117,7 +117,10 @@ def test_what_is_not_held_is_not_pinned(
     api: APIClient, space: Space, fact: Fact, pinned: bool
 ) -> None:
     with tenant_scope(space.tenant_id):
-        kept, note = make_fact(space, "Ana plays go"), make_note(space, "Ana plays chess on Sundays")
+        kept, note = (
+            make_fact(space, "Ana plays go"),
+            make_note(space, "Ana plays chess on Sundays"),
+        )
     post_accepted_write(api, f"facts/{kept.id}/merge", {"other": str(fact.id)})
     post_accepted_write(api, f"facts/{kept.id}/forget")
     post_accepted_write(api, f"notes/{note.id}/forget")
