@@ -27,7 +27,7 @@ from notes.facts.slots import MAX_SLOT_LENGTH, ClaimSlots, carry_slots_over
 from notes.graph.build import merge_entity
 from notes.history.change_set import ChangeSet, load_supports_of
 from notes.history.unit_of_work import UnitOfWork
-from notes.models import Fact, Link, Note, Retained
+from notes.models import Derived, Fact, Link, Note, Retained
 
 FactStatus = Fact.Status
 Edit = Callable[[UnitOfWork, ChangeSet], None]
@@ -258,7 +258,7 @@ def set_pinned(
         raise InvalidInput(_("a %(kind)s can't be pinned") % {"kind": row_type}, field="row_type")
     if isinstance(row, Fact):
         check_not_retired(row)
-    elif row.retired_at:
+    elif isinstance(row, Derived) and row.retired_at:
         raise Conflict(_("this is not held any more: restore it first"), code="not_held")
     if row.pinned == pinned:
         already = _("this is pinned already") if pinned else _("this is not pinned already")

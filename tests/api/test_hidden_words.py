@@ -33,7 +33,8 @@ def hide(client: APIClient, words: str) -> str:
     facts = client.get(f"{URL}/facts").json()["items"]
     named = [fact["id"] for fact in facts if words in fact["text"]]
     assert named
-    return [post(client, f"spaces/{SUBJECT}/facts/{at}/forget", {})["event_id"] for at in named][-1]
+    changes = [post(client, f"spaces/{SUBJECT}/facts/{at}/forget", {}) for at in named]
+    return str(changes[-1]["event_id"])
 
 
 def test_a_hidden_statement_is_no_answer_and_not_found(api: APIClient) -> None:
