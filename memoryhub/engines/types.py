@@ -174,6 +174,19 @@ class ForgetWish:
 
 
 @dataclass(frozen=True, slots=True)
+class NameCorrection:
+    """A name that was told wrong, and the right one. `old` "": the one that the `thing` has.
+    `thing`: what goes by it, "" where that is not said. `is_named` False: nothing says that they
+    are names, and not days or towns."""
+
+    old: str
+    new: str
+    thing: str
+    source: SourceSpan
+    is_named: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Extraction:
     """What one exchange yields. `topic_cue`: the exchange opens a new topic. `wishes`: what is to
     be forgotten, where the engine has been shown what is held."""
@@ -190,6 +203,7 @@ class Extraction:
     # References of earlier turns it bears on (AMA's R_t), by the handles of the history.
     related: tuple[str, ...] = ()
     wishes: tuple[ForgetWish, ...] = ()
+    name_corrections: tuple[NameCorrection, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,7 +155,7 @@ def replace_named_value(other: Fact, old: str, new: str) -> FactCorrection:
 def build_next_version(old: Fact, text: str, now: datetime) -> Fact:
     """A copy with other words, not saved, made by no engine. Slots that can be told from the old
     words are kept: see `notes.facts.slots`."""
-    new = _copy_row(old)
+    new = copy_row(old)
     new.lineage_version = old.lineage_version + 1
     new.text, new.text_key = text, hash_text(f"{old.owner} {text}")
     slots = carry_slots_over(
@@ -168,7 +168,7 @@ def build_next_version(old: Fact, text: str, now: datetime) -> Fact:
     return new
 
 
-def _copy_row(row: CopiedRow) -> CopiedRow:
+def copy_row(row: CopiedRow) -> CopiedRow:
     """A copy under an id of its own."""
     new = copy(row)
     new.id, new.version = new_id(), 1
@@ -366,7 +366,7 @@ def _hand_over_links(bench: UnitOfWork, changes: ChangeSet, gone: Note, kept: No
 
 
 def _build_moved_link(link: Link, ends: list[UUID], now: datetime) -> Link:
-    new = _copy_row(link)
+    new = copy_row(link)
     new.created_at = now
     new.a_id, new.b_id = ends
     return new

@@ -116,13 +116,15 @@ ClaimT = TypeVar("ClaimT", bound=Claim)
 @dataclass(frozen=True, slots=True)
 class ClaimDecision(Generic[ClaimT]):
     """`target`: the claim corroborated, reworded, closed or retracted. `until`: where the new one
-    ends. `text`: the merged words of an augment."""
+    ends. `text`: the merged words of an augment. `renames`: these have another name in them, of
+    which the owner may be one."""
 
     op: ResolutionOp
     reason: str
     target: ClaimT | None = None
     until: datetime | None = None
     text: str = ""
+    renames: bool = False
 
     @property
     def inserts(self) -> bool:

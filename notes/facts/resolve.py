@@ -354,7 +354,7 @@ class Resolver:
                 self._end_target(decision, old, new)
                 self._reworded[old.id] = (old, new)  # its words may be in the new one's
             else:
-                self._reword_target(old, new)
+                self._reword_target(decision, old, new)
             return
         self._end_target(decision, old, new)
         against = [
@@ -374,11 +374,12 @@ class Resolver:
                 _hand_over_lineage(old, new)
         old.shelf, old.shelved_at = Fact.Shelf.NONE, None
 
-    def _reword_target(self, old: Fact, new: Fact) -> None:
+    def _reword_target(self, decision: FactDecision, old: Fact, new: Fact) -> None:
         """A new version of the same claim: its start, its supports, more words (spec §11.7)."""
-        new.text_key = hash_text(f"{old.owner} {new.text}")
+        new.owner = new.owner if decision.renames else old.owner
+        new.text_key = hash_text(f"{new.owner} {new.text}")
         new.lineage, new.lineage_version = old.lineage, old.lineage_version + 1
-        new.owner, new.predicate_key = old.owner, old.predicate_key
+        new.predicate_key = old.predicate_key
         new.cardinality, new.polarity = old.cardinality, old.polarity
         new.valid_from, new.valid_to, new.status = old.valid_from, old.valid_to, old.status
         new.mention_count = old.mention_count + 1

@@ -19,6 +19,9 @@ from memoryhub.engines.local.attribution.told import (
     restate_exchange,
 )
 from memoryhub.engines.local.bounds import bound_exchange
+from memoryhub.engines.local.chinese.name_corrections import (
+    find_name_corrections as find_chinese_name_corrections,
+)
 from memoryhub.engines.local.claims.changes import read_changes
 from memoryhub.engines.local.claims.corrections import apply_correction
 from memoryhub.engines.local.claims.entities import extract_entities, extract_relations
@@ -29,6 +32,7 @@ from memoryhub.engines.local.claims.judgements import (
     judge_statements,
     load_decider,
 )
+from memoryhub.engines.local.claims.name_corrections import find_name_corrections
 from memoryhub.engines.local.claims.predicates import is_single_valued
 from memoryhub.engines.local.claims.short_answers import CompletedStatement, complete_answer
 from memoryhub.engines.local.claims.values import (
@@ -55,6 +59,7 @@ from memoryhub.engines.types import (
     Extraction,
     ExtractionOptions,
     FactCandidate,
+    NameCorrection,
     SourceSpan,
     SpeechAct,
     TimeSpan,
@@ -376,7 +381,21 @@ def _relocate_fact(
 
 
 def _finish_extraction(reading: _ExchangeReading) -> Extraction:
-    return reading.lead_back(_add_chinese(reading, _extract_english(reading)))
+    found = reading.lead_back(_add_chinese(reading, _extract_english(reading)))
+    return replace(found, name_corrections=_find_name_corrections(reading.sent))
+
+
+def _find_name_corrections(exchange: Exchange) -> tuple[NameCorrection, ...]:
+    """What is put right in the exchange as it came in; read in each utterance's language."""
+    said = [*exchange.history, *exchange.utterances]
+    found: list[NameCorrection] = []
+    for at, utterance in enumerate(said[len(exchange.history) :], len(exchange.history)):
+        if utterance.role != "user":
+            continue
+        chinese = detect_language(utterance.text) == "zh"
+        read = find_chinese_name_corrections if chinese else find_name_corrections
+        found += read(utterance, said[:at][::-1])
+    return tuple(found)
 
 
 def _add_chinese(reading: _ExchangeReading, english: Extraction) -> Extraction:

@@ -283,7 +283,7 @@ def is_small_talk(text: str) -> bool:
 
 def find_small_talk_end(text: str) -> int:
     """Characters of `text` before which nothing is worth reading; 0 when it opens soberly."""
-    found = _SMALL_TALK.match(_straighten_quotes(text))
+    found = _SMALL_TALK.match(straighten_quotes(text))
     return found.end() if found else 0
 
 
@@ -336,8 +336,9 @@ def choose_overall_act(acts: Iterable[SpeechAct]) -> SpeechAct:
 
 
 def normalise_quotes(text: str) -> str:
-    return _straighten_quotes(text).strip()
+    return straighten_quotes(text).strip()
 
 
-def _straighten_quotes(text: str) -> str:
+def straighten_quotes(text: str) -> str:
+    """Leaves every character in its place."""
     return text.replace("’", "'").replace("‘", "'")

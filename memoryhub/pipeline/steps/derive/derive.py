@@ -28,6 +28,7 @@ from memoryhub.pipeline.steps.derive.extract import (
     build_context_sources,
     draft_batch,
 )
+from memoryhub.pipeline.steps.derive.name_corrections import put_names_right
 from memoryhub.pipeline.steps.derive.read import DialogueBatch, load_batch
 from memoryhub.pipeline.steps.episodes import close_episode, rolling, write_digests
 from memoryhub.pipeline.steps.maintenance import sweep
@@ -80,10 +81,17 @@ class DeriveStep(Step[DialogueBatch, PreparedDerivation]):
         if self._draft is None:
             self._draft = self.draft_batch(batch)
         made = self._draft
-        claims = resolve.prepare_claims(
+        drafts = put_names_right(
             batch.space,
             batch.policy,
             resolve.copy_drafts(made.facts),
+            made.corrected_names,
+            self.now,
+        )
+        claims = resolve.prepare_claims(
+            batch.space,
+            batch.policy,
+            drafts,
             made.reader,
             made.embedder,
             self.now,

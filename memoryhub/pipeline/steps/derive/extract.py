@@ -35,6 +35,7 @@ from memoryhub.engines.types import (
     cap_candidates,
 )
 from memoryhub.inference.selection import embed_or_none, select_embedder, select_engine
+from memoryhub.pipeline.steps.derive.name_corrections import CorrectedName
 from memoryhub.pipeline.steps.derive.read import DialogueBatch, TextWindow, build_exchange
 from memoryhub.pipeline.steps.derive.resolve import FactDraft
 from memoryhub.pipeline.steps.derive.verdicts import JudgedChange, build_held_claim
@@ -83,6 +84,7 @@ class PageDraft:
     facts: list[FactDraft]
     wishes: Mapping[UUID, Sequence[str]]  # by turn, handles of what it asks to be forgotten
     related: Sequence[UUID] = ()  # earlier turns that the exchange bears on (R_t)
+    corrected_names: Sequence[CorrectedName] = ()
 
 
 @dataclass
@@ -100,6 +102,10 @@ class BatchDraft:
     @property
     def facts(self) -> list[FactDraft]:
         return [fact for page in self.pages for fact in page.facts]
+
+    @property
+    def corrected_names(self) -> list[CorrectedName]:
+        return [each for page in self.pages for each in page.corrected_names]
 
     def find_wished_facts(self, told: Mapping[str, Fact]) -> dict[UUID, list[Fact]]:
         """By turn, the claims that it asks to be forgotten, each once. `told`: by its handle, the
@@ -188,9 +194,26 @@ def _draft_pages(
                 ),
                 wishes=_group_wishes_by_turn(construction, handles),
                 related=related,
+                corrected_names=_place_name_corrections(construction, handles),
             )
         )
     return drafts
+
+
+def _place_name_corrections(
+    built: Extraction, handles: Mapping[str, TextWindow]
+) -> list[CorrectedName]:
+    """Names that a person puts right in words of their own."""
+    placed = ((each, handles[each.source.handle]) for each in built.name_corrections)
+    return [
+        CorrectedName(each, window.turn, _place_span(each.source, window))
+        for each, window in placed
+        if window.turn.role in TRUSTED_ROLES
+        and not _is_over_bars(each.source, handles)
+        and not is_passed_on(
+            window.text, each.source.start, each.source.end, each.new, each.new, window.turn.speaker
+        )
+    ]
 
 
 def _construct_exchanges(
@@ -414,14 +437,14 @@ def build_context_sources(related: Sequence[UUID], turns: Collection[Turn]) -> l
 
 def _build_sources(candidate: FactCandidate, handles: dict[str, TextWindow]) -> list[TurnEvidence]:
     return [
-        TurnEvidence(
-            handles[span.handle].turn.id,
-            handles[span.handle].offset + span.start,
-            handles[span.handle].offset + span.end,
-        )
+        _place_span(span, handles[span.handle])
         for span in candidate.sources
         if span.handle in handles
     ]
+
+
+def _place_span(span: SourceSpan, window: TextWindow) -> TurnEvidence:
+    return TurnEvidence(window.turn.id, window.offset + span.start, window.offset + span.end)
 
 
 def _build_fact(

@@ -79,6 +79,7 @@ class FactDraft:
     message: ToldMessage | None = None  # all of them; None: more than is read in one
     quotation: Sequence[str] = ()  # the speaker's own sentences that it rests on
     assisted: bool = False  # told to an assistant, and not among people
+    renames: UUID | None = None  # the claim held that it tells with a name put right
 
     @property
     def may_end(self) -> bool:
@@ -249,6 +250,7 @@ def _load_comparison(
         ways = [*own, *others]
         wanted = {row for rows in [*(near.rows for near in ways), *named] for row in rows}
         wanted |= {change.row for d in drafts for change in d.changes or () if change.row}
+        wanted |= {draft.renames for draft in drafts if draft.renames}
         held = _load_held_claims(space, drafts, wanted, names)
         refuted = find_refuted_candidates(space, facts, held)
     offered = [
@@ -397,6 +399,7 @@ def _build_questions(
                 draft.withheld,
                 draft.quotation,
                 draft.message,
+                draft.renames,
             )
         )
     return questions

@@ -32,6 +32,8 @@ from notes.facts.resolve import Resolver
 from notes.history.change_set import TurnEvidence
 from notes.models import Fact
 
+NAME_PUT_RIGHT = "the name was put right"
+
 
 @dataclass(frozen=True, slots=True)
 class JudgedChange:
@@ -61,7 +63,7 @@ class ClaimQuestion:
     earlier candidates of the batch. `judged`: what the engine said of it while it read; None: it
     is still to be asked. `quoted`: the words that it rests on were found, and speak of it.
     `passed_on`: they are somebody else's, whom the speaker quotes or tells of. `withheld`: why it
-    is only put before a person."""
+    is only put before a person. `renames`: the claim that it tells with a name put right."""
 
     fact: Fact
     sources: Sequence[TurnEvidence]
@@ -79,6 +81,7 @@ class ClaimQuestion:
     withheld: str = ""
     quotation: Sequence[str] = ()  # the speaker's own sentences that are quoted
     message: ToldMessage | None = None
+    renames: UUID | None = None
 
 
 @dataclass
@@ -129,6 +132,7 @@ class ClaimDecider:
             for place, question in enumerate(self.questions)
             if not question.quarantine_reason
             and question.judged is None
+            and question.renames is None
             and (question.held or question.earlier)
             and self._may_judge(self._decide_by_rules(question))
         ]
@@ -151,6 +155,8 @@ class ClaimDecider:
             return self.resolver.quarantine_candidate(
                 new, sources, question.quarantine_reason
             ), None
+        if question.renames is not None:
+            return self._put_name_right(place, self.rows[question.renames])
         if question.withheld:
             judged = [self._judge_verdict(place, ruling) for ruling in rulings]
             if question.judged is None:
@@ -182,6 +188,22 @@ class ClaimDecider:
         if stands is not None:
             self._standing_facts[place] = stands
         return done, stands
+
+    def _put_name_right(self, place: int, held: Fact) -> tuple[ClaimDecision[Any], Fact | None]:
+        """The claim with the right name is a new version of it, unless two go by the wrong one."""
+        question = self.questions[place]
+        new, sources = question.fact, question.sources
+        target = self.resolver.find_present_wording(held)
+        decision: ClaimDecision[Any] = ClaimDecision(
+            ResolutionOp.AUGMENT, NAME_PUT_RIGHT, target, target.valid_to, new.text, renames=True
+        )
+        if question.withheld:
+            withheld = self.resolver.withhold_candidate(new, sources, question.withheld, [decision])
+            return withheld, None
+        done = self.resolver.apply_decision(decision, new, sources, trusted=question.trusted)
+        if done.inserts:
+            self._standing_facts[place] = new
+        return done, new if done.inserts else None
 
     def _leaves_beside(self, question: ClaimQuestion, rulings: Sequence[TargetedVerdict]) -> bool:
         """Whether a model that was asked about it says that it is new beside what it was shown."""

@@ -1,0 +1,247 @@
+"""Names that were told wrong ("my dog is called Max, not Rex", "it's Siobhan, with a b"; spec E19).
+
+Whoever puts a name right says nothing else, and whatever was told under the wrong name is so under
+the right one. Here is read which name takes the place of which, and of what is held, which is told
+of the one meant: two may go by one name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import chain
+
+from memoryhub.engines.local.grammar.speech import straighten_quotes
+from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.types import NameCorrection, SourceSpan, Utterance
+
+_NAME = r"[A-Z\u00c0-\u00de][\w'-]*(?: [A-Z\u00c0-\u00de][\w'-]*){0,2}"
+_TYPED_NAME = r"(?-i:[\w'-]*\w(?: [A-Z\u00c0-\u00de][\w'-]*\b){0,2})"  # in small letters too
+_NEW, _OLD = rf"(?P<new>{_TYPED_NAME})", rf"(?P<old>{_TYPED_NAME})"
+_BARE_NEW, _BARE_OLD = rf"(?P<new>(?-i:{_NAME}))", rf"(?P<old>(?-i:{_NAME}))"
+_SURELY = r"(?:actually |really |in fact |spelled |spelt )?"
+_PRONOUN = r"(?:he|she|it|they|him|her|them|his|its|their)"
+_THING = r"(?:(?:my|our|his|her|their|the|that|this)|[A-Z][\w-]*'s)(?: [\w'-]+?){1,4}?"
+_WHO = rf"\b(?P<who>{_THING}|{_PRONOUN})"
+_IS, _IS_NOT = r"(?:'s| is|'re| are| was)", r"(?:'s not| is not| isn't| are not| wasn't| was not)"
+_AND_NOT = r",? (?:and )?not "
+_BUT = r"[,;.]? (?:but |(?:it|he|she|they|that)(?:'s| is| are) |(?:is |is actually )?)"
+# What may follow: another word goes on with something else ("not Lena any more").
+_END = r"(?=\W*$|[,;:!] |, | -| \(| (?:and|but|sorry|by the way)\b)"
+_CONTRASTS = (
+    re.compile(rf"{_WHO}{_IS} {_SURELY}(?:called|named) {_NEW}{_AND_NOT}{_OLD}{_END}", re.I),
+    re.compile(rf"{_WHO}(?:'s)? name{_IS} {_SURELY}{_NEW}{_AND_NOT}{_OLD}{_END}", re.I),
+    re.compile(
+        rf"{_WHO}{_IS_NOT} (?:called|named) {_OLD}{_BUT}(?:called |named )?{_NEW}{_END}", re.I
+    ),
+    re.compile(rf"{_WHO}(?:'s)? name{_IS_NOT} {_OLD}{_BUT}{_NEW}{_END}", re.I),
+    re.compile(
+        rf"\b(?:we|i) (?:called|named) (?P<who>{_PRONOUN}|{_THING}) {_BARE_NEW}{_AND_NOT}"
+        rf"{_BARE_OLD}{_END}",
+        re.I,
+    ),
+    re.compile(rf"\b(?:spelled|spelt|written) {_BARE_NEW}{_AND_NOT}{_BARE_OLD}{_END}", re.I),
+)
+# These may put any word right: they are taken for names where what is wrong is known as one.
+_BARE_CONTRASTS = (
+    re.compile(rf"\b(?:it|that|he|she|this){_IS} {_BARE_NEW}{_AND_NOT}{_BARE_OLD}{_END}", re.I),
+    re.compile(rf"\bi meant? (?:to say )?{_BARE_NEW}{_AND_NOT}{_BARE_OLD}{_END}", re.I),
+    re.compile(
+        rf"\b(?:it|that|he|she){_IS_NOT} {_BARE_OLD}[,;.]? (?:but|(?:it|that|he|she){_IS}) "
+        rf"{_BARE_NEW}{_END}",
+        re.I,
+    ),
+    re.compile(rf"^\W*(?:sorry|oops|wait|no)\W+{_BARE_NEW}{_AND_NOT}{_BARE_OLD}{_END}", re.I),
+)
+_SLIP = r"(?:actually|sorry|oops|no|wait|hang on|hold on|correction|my mistake|my bad)"
+# Only the right name: what was wrong is the name told last, or the one that the thing has.
+_RENAMINGS = (
+    re.compile(
+        rf"^(?:\W*{_SLIP}\b)+\W+(?:i meant? )?{_WHO}{_IS} {_SURELY}(?:called|named) {_NEW}\W*$",
+        re.I,
+    ),
+    re.compile(
+        rf"^(?:\W*{_SLIP}\b)+\W+(?:i meant? )?{_WHO}(?:'s)? name{_IS} {_SURELY}{_NEW}\W*$", re.I
+    ),
+    re.compile(
+        rf"^(?:\W*{_SLIP}\b)+\W+(?:i meant? |(?:it|that|he|she){_IS} ){_BARE_NEW}\W*$", re.I
+    ),
+    re.compile(rf"^\W*(?:oh\W+)?i meant {_BARE_NEW}\W*$", re.I),
+)
+_SPELLINGS = (
+    re.compile(rf"\b(?:spelled|spelt|written) (?:like )?{_BARE_NEW}{_END}", re.I),
+    re.compile(
+        rf"\b(?:it|that){_IS} {_BARE_NEW},? with (?:an?|one|two|no|double) \w{{1,2}}'?s?\b", re.I
+    ),
+)
+# What is wished, thought or told by others puts nothing right.
+_NOT_TOLD = re.compile(
+    r"\b(?:if|wish|thought|think|thinks|maybe|perhaps|should|would|could|might|used to|says?|said"
+    r"|told|pretend|imagine|joked?)\b",
+    re.I,
+)
+_TOLD_NAME = re.compile(
+    rf"\b(?:called|named|name is|name's|(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er) [a-z]+,?) (?P<name>{_NAME})"
+)
+_DAYS = split_words("""
+    Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June
+    July August September October November December I
+""")
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
+_LEAST_LIKE = 0.4  # of one name in two spellings: Siobhan, Shivon
+# Words that leave open what somebody or something is.
+_VAGUE_THINGS = split_words("""
+    kid child baby toddler boy girl one pet animal partner man woman guy friend company firm place
+    name thing person half puppy kitten
+""")
+_LETTERS = r"[^\W\u3400-\u4dbf\u4e00-\u9fff]"
+
+
+def find_name_corrections(
+    utterance: Utterance, before: Sequence[Utterance]
+) -> list[NameCorrection]:
+    """The names that an utterance puts right; `before` runs from the latest one back."""
+    text = straighten_quotes(utterance.text)
+    own = [straighten_quotes(u.text) for u in before if u.speaker == utterance.speaker]
+    return list(_read_corrections(utterance.handle, text, own))
+
+
+def _read_corrections(handle: str, text: str, own: Sequence[str]) -> Iterator[NameCorrection]:
+    for sentence in _SENTENCE.finditer(text):
+        said = sentence.group()
+        found = _read_contrast(said) or _read_renaming(said, [text[: sentence.start()], *own])
+        if found is None or said.rstrip().endswith("?"):
+            continue
+        match, old, is_named = found
+        new = match["new"]
+        told = not _NOT_TOLD.search(said[: match.start()]) and new.casefold() != old.casefold()
+        if told and not {new, old} & _DAYS:
+            start = sentence.start()
+            span = SourceSpan(handle, start + match.start(), start + match.end())
+            yield NameCorrection(old, new, _read_thing(match), span, is_named)
+
+
+def _read_contrast(said: str) -> tuple[re.Match[str], str, bool] | None:
+    """What says both names; True where it says that they are names: "called off, not postponed"
+    does not."""
+    for shapes, is_named in ((_CONTRASTS, True), (_BARE_CONTRASTS, False)):
+        for shape in shapes:
+            if match := shape.search(said):
+                return match, match["old"], is_named and match["new"][0].isupper()
+    return None
+
+
+def _read_renaming(said: str, texts: Sequence[str]) -> tuple[re.Match[str], str, bool] | None:
+    """What says only the right name, with the one that it is told instead of, "" where the thing
+    that has it is named."""
+    names = [m["name"] for t in texts[:2] for m in reversed([*_TOLD_NAME.finditer(t)])]
+    for shape in _SPELLINGS:
+        if match := shape.search(said):
+            likest = max(names, key=lambda name: _measure_likeness(name, match["new"]), default="")
+            alike = _measure_likeness(likest, match["new"]) >= _LEAST_LIKE
+            return (match, likest, True) if alike else None
+    match = next((m for shape in _RENAMINGS if (m := shape.search(said))), None)
+    if match is None:
+        return None
+    if _read_thing(match):
+        return match, "", True
+    return (match, names[0], "who" in match.re.groupindex) if names else None
+
+
+def _measure_likeness(one: str, other: str) -> float:
+    return SequenceMatcher(None, one.casefold(), other.casefold()).ratio()
+
+
+def _read_thing(match: re.Match[str]) -> str:
+    """What the name is of, "" behind a pronoun: ("my sister's parrot") → "parrot"."""
+    who = match.groupdict().get("who") or ""
+    thing = who.removesuffix("'s").split()[-1].casefold() if " " in who else ""
+    return "" if thing in _VAGUE_THINGS else thing
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTexts:
+    """Of texts that are held, by their places: what is told of the one meant, and what may be told
+    of another of the same name. `old`: the name as it is written there."""
+
+    old: str
+    meant: Sequence[int] = ()
+    doubtful: Sequence[int] = ()
+
+
+def select_renamed_texts(correction: NameCorrection, texts: Sequence[str]) -> NamedTexts:
+    """Which of the texts tell of the one whose name is put right."""
+    old = correction.old or _find_name_of(correction.thing, texts)
+    named = find_name(old)
+    places = [at for at, text in enumerate(texts) if named.search(text)]
+    # What was told of the correction itself is right as it is.
+    told = find_name(correction.new)
+    places = [at for at in places if not told.search(texts[at])]
+    if not (old and places):
+        return NamedTexts(old)
+    roles = {at: _find_roles(texts[at], old) for at in places}
+    nouns = {noun for found in roles.values() for _, noun in found}
+    if not correction.is_named and not nouns:
+        return NamedTexts(old)
+    is_new_known = any(_find_roles(text, correction.new) for text in texts)
+    if is_new_known and not correction.is_named:
+        return NamedTexts(old)
+    thing = correction.thing
+    if thing and nouns and not any(_is_kind(thing, noun) for noun in nouns):
+        return NamedTexts(old)
+    spelling = named.search(texts[places[0]])
+    written = spelling.group() if spelling else old
+    if is_new_known:
+        return NamedTexts(written, (), places)
+    if not _is_name_of_two(roles.values()):
+        return NamedTexts(written, places)
+    meant = [at for at in places if any(_is_kind(thing, noun) for _, noun in roles[at])]
+    doubtful = [at for at in places if at not in meant and not (thing and roles[at])]
+    return NamedTexts(written, meant, doubtful)
+
+
+def find_name(name: str) -> re.Pattern[str]:
+    """Finds it as a word of its own; Chinese has no spaces to go by."""
+    return re.compile(rf"(?<!{_LETTERS}){re.escape(name)}(?!{_LETTERS})", re.I)
+
+
+def _find_roles(text: str, name: str) -> set[tuple[str, str]]:
+    """What a text says that somebody of the name is, and whose: "Rex is Ana's dog"."""
+    told = straighten_quotes(text)
+    word = re.escape(name)
+    shapes = (
+        rf"^{word} is (?P<whose>.+)'s? (?:[\w-]+ )?(?P<noun>[\w-]+)\.$",
+        rf"\b(?P<whose>)(?P<noun>[\w-]+)(?:'s name)?(?: is)?(?: called| named| is) {word}\b",
+        rf"^{word}是(?P<whose>.+)的(?P<noun>[^的]+)。$",
+        rf"(?P<whose>)(?P<noun>[^\W\d_a-zA-Z])(?:的名字)?(?:名?叫做?|的名字是){word}",
+    )
+    found = (m for shape in shapes for m in re.finditer(shape, told, re.I))
+    return {(m["whose"].casefold(), m["noun"].casefold()) for m in found if m["noun"]}
+
+
+def _is_name_of_two(roles: Iterable[set[tuple[str, str]]]) -> bool:
+    """Whether somebody has two of the name: a dog Rex, and a brother Rex."""
+    nouns: dict[str, set[str]] = {}
+    for whose, noun in chain.from_iterable(roles):
+        if whose and noun not in _VAGUE_THINGS:
+            nouns.setdefault(whose, set()).add(noun)
+    return any(len(found) > 1 for found in nouns.values())
+
+
+def _is_kind(thing: str, noun: str) -> bool:
+    """Whether a thing may be what the noun says: 我的狗 of 狗."""
+    return thing == noun or (not thing.isascii() and thing.endswith(noun))
+
+
+def _find_name_of(thing: str, texts: Sequence[str]) -> str:
+    """The name of the only such thing of which one is held."""
+    word = re.escape(thing)
+    shapes = (
+        rf"^(?P<name>{_NAME}) is .+'s? {word}\.$",
+        rf"\b{word}(?:'s name)?(?: is)?(?: called| named| is) (?P<name>{_NAME})",
+    )
+    told = [straighten_quotes(text) for text in texts]
+    found = {m["name"] for shape in shapes for t in told for m in re.finditer(shape, t)}
+    return found.pop() if len(found) == 1 else ""

@@ -1,0 +1,182 @@
+"""What was told under a name that was wrong is told under the right one (spec E19).
+
+"She's called Lea, not Lena" is of everything that is known of Lena: each claim that names her gets
+a new version, with what supported it, in the one event of what was read. Where two go by the wrong
+name, a person is asked of what may be of the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Q
+
+from memoryhub.dialogues.messages import hash_text
+from memoryhub.dialogues.models import Turn
+from memoryhub.engines.local.claims.name_corrections import find_name, select_renamed_texts
+from memoryhub.engines.types import NameCorrection
+from memoryhub.pipeline.steps.derive.resolve import FactDraft
+from memoryhub.policies.schema import Policy
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from notes.corrections.edits import copy_row
+from notes.graph.build import Triple
+from notes.graph.identity import normalise_name
+from notes.history.change_set import TurnEvidence
+from notes.models import Fact, Relation
+
+TWO_OF_THE_NAME = "somebody else may go by the name that was put right"
+_WORD_COLUMNS = ("owner", "text", "subject", "object", "indirect_object", "complement")
+_MOST_CLAIMS = 200  # that are told anew at once
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedName:
+    """A name put right in a turn, with the words that do so."""
+
+    correction: NameCorrection
+    turn: Turn
+    source: TurnEvidence
+
+
+def put_names_right(
+    space: Space,
+    policy: Policy,
+    drafts: Sequence[FactDraft],
+    names: Sequence[CorrectedName],
+    now: datetime,
+) -> list[FactDraft]:
+    """The drafts with the right names, behind those of the claims held that are told anew. Opens
+    its own scope, if there is anything to put right."""
+    found = list(drafts)
+    if policy.facts.resolution != "resolve":
+        return found
+    for each in names:
+        found = _put_name_right(space, found, each, now)
+    return found
+
+
+def _put_name_right(
+    space: Space, drafts: Sequence[FactDraft], name: CorrectedName, now: datetime
+) -> list[FactDraft]:
+    correction = name.correction
+    with tenant_scope(space.tenant_id):
+        held = _load_claims_naming(space, correction)
+        told = [d for d in drafts if _is_told_before(d, name) and d.renames is None]
+        texts = [*(fact.text for fact in held), *(draft.fact.text for draft in told)]
+        named = select_renamed_texts(correction, texts)
+        meant = {*named.meant, *named.doubtful}
+        if not meant or named.old in space.called_names:
+            return list(drafts)
+        facts = [fact for at, fact in enumerate(held) if at in meant]
+        triples, types = _load_triples([fact.id for fact in facts])
+    doubtful = {held[at].id for at in named.doubtful if at < len(held)}
+    change = replace(correction, old=named.old)
+    anew = [
+        FactDraft(
+            fact=_rename_fact(fact, change, name.turn, now),
+            sources=[name.source],
+            trusted=True,
+            role=name.turn.role,
+            relations=[_rename_triple(each, change) for each in triples.get(fact.id, ())],
+            types={_rename_key(key, change): kind for key, kind in types.items()},
+            withheld=TWO_OF_THE_NAME if fact.id in doubtful else "",
+            renames=fact.id,
+        )
+        for fact in facts
+    ]
+    renamed = {told[at - len(held)].fact.id for at in named.meant if at >= len(held)}
+    kept = [
+        _rename_draft(draft, change, name) if draft.fact.id in renamed else draft
+        for draft in drafts
+        if not _says_name_alone(draft, change, name)
+    ]
+    return [*anew, *kept]
+
+
+def _load_claims_naming(space: Space, correction: NameCorrection) -> list[Fact]:
+    """Open claims with either name in them, or of the thing that has one."""
+    words = filter(None, (correction.old or correction.thing, correction.new))
+    named = Q()
+    for word in words:
+        named |= Q(text__icontains=word)
+    rows = Fact.objects.filter(named, space=space, retired_at=None, valid_to=None)
+    open_claims = rows.filter(status=Fact.Status.ACTIVE).order_by("asserted_at", "id")
+    return list(open_claims[:_MOST_CLAIMS])
+
+
+def _load_triples(
+    facts: Sequence[UUID],
+) -> tuple[Mapping[UUID, Sequence[Triple]], Mapping[str, str]]:
+    """By fact what it tells of entities, and by their keys of what type these are."""
+    rows = Relation.objects.filter(fact__in=facts, retired_at=None).select_related("src", "dst")
+    found: dict[UUID, list[Triple]] = {}
+    types: dict[str, str] = {}
+    for row in rows:
+        found.setdefault(row.fact_id, []).append((row.src.name, row.label, row.dst.name))
+        types |= {entity.canonical_key: entity.type for entity in (row.src, row.dst)}
+    return found, types
+
+
+def _is_told_before(draft: FactDraft, name: CorrectedName) -> bool:
+    """Whether a claim of the batch was told before its name was put right."""
+    asserted, source = draft.fact.asserted_at, draft.sources[0]
+    if source.turn_id != name.turn.id:
+        return asserted <= name.turn.occurred_at
+    return (source.end or 0) <= (name.source.start or 0)
+
+
+def _says_name_alone(draft: FactDraft, change: NameCorrection, name: CorrectedName) -> bool:
+    """Whether it was read from the correction itself, and says no more: of whom the name is, is
+    known better from what was told before ("the parrot is called Coco, not Kiki")."""
+    source = draft.sources[0]
+    same_turn = source.turn_id == name.turn.id
+    overlaps = (source.start or 0) < (name.source.end or 0) and (source.end or 0) > (
+        name.source.start or 0
+    )
+    names_old = find_name(change.old).search(draft.fact.text)
+    tail = draft.fact.text.rstrip(".。").endswith(change.new)
+    return same_turn and overlaps and draft.renames is None and bool(names_old or tail)
+
+
+def _rename_fact(fact: Fact, change: NameCorrection, turn: Turn, now: datetime) -> Fact:
+    """The claim with the right name, as a row of its own that is not saved."""
+    new = copy_row(fact)
+    for column in _WORD_COLUMNS:
+        setattr(new, column, _replace_name(getattr(fact, column), change))
+    new.text_key = hash_text(f"{new.owner} {new.text}")
+    new.speaker, new.recorded_at = turn.speaker, now
+    return new
+
+
+def _rename_draft(draft: FactDraft, change: NameCorrection, name: CorrectedName) -> FactDraft:
+    fact = draft.fact
+    for column in _WORD_COLUMNS:
+        setattr(fact, column, _replace_name(getattr(fact, column), change))
+    fact.text_key = hash_text(f"{fact.owner} {fact.text}")
+    return replace(
+        draft,
+        sources=[*draft.sources, name.source],
+        relations=[_rename_triple(each, change) for each in draft.relations],
+        types={_rename_key(key, change): kind for key, kind in draft.types.items()},
+        named=[_replace_name(each, change) for each in draft.named],
+    )
+
+
+def _rename_triple(triple: Triple, change: NameCorrection) -> Triple:
+    src, label, dst = triple
+    return _replace_name(src, change), label, _replace_name(dst, change)
+
+
+def _rename_key(key: str, change: NameCorrection) -> str:
+    return normalise_name(_replace_name(key, change))
+
+
+def _replace_name(text: str, change: NameCorrection) -> str:
+    """A name that is typed small now is written as the other one was."""
+    new = change.new
+    new = new[:1].upper() + new[1:] if change.old[:1].isupper() else new
+    return find_name(change.old).sub(lambda _: new, text)
