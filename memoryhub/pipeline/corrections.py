@@ -32,6 +32,7 @@ from memoryhub.pipeline import sealed_erasures
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.steps import promotion
+from memoryhub.pipeline.steps.derive.name_corrections import propose_right_names
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -136,9 +137,14 @@ def correct_fact(
     now: datetime,
     **options: Unpack[CorrectionOptions],
 ) -> Correction[Fact]:
-    """The same claim in better words: a new version of it, with the same supports."""
-    wanted = {fact_id: FactCorrection(text)}
-    return correct_facts(space, wanted, actor, now, **options)
+    """The same claim in better words: a new version of it, with the same supports. Where only a
+    name differs, it is proposed that what else is told under the old one follows."""
+    with tenant_scope(space.tenant_id):
+        old = Fact.objects.filter(space=space, id=fact_id).first()
+    made = correct_facts(space, {fact_id: FactCorrection(text)}, actor, now, **options)
+    if old is not None and made.is_stored:
+        propose_right_names(space, old, made.row, now)
+    return made
 
 
 def correct_facts(

@@ -394,7 +394,7 @@ def _find_name_corrections(exchange: Exchange) -> tuple[NameCorrection, ...]:
             continue
         chinese = detect_language(utterance.text) == "zh"
         read = find_chinese_name_corrections if chinese else find_name_corrections
-        found += read(utterance, said[:at][::-1])
+        found += read(utterance, said[:at][::-1], exchange.names)
     return tuple(found)
 
 

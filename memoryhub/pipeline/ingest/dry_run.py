@@ -23,6 +23,7 @@ from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.naming import write_subject_name
 from memoryhub.pipeline.steps.derive import forget_requests, read, resolve
 from memoryhub.pipeline.steps.derive.extract import draft_batch
+from memoryhub.pipeline.steps.derive.name_corrections import put_names_right
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import clean_subject, ensure_space
@@ -89,7 +90,8 @@ def _load_rolled_back_batch(
 def _list_decisions(batch: read.DialogueBatch, now: datetime) -> list[dict[str, Any]]:
     made = draft_batch(batch, now)
     space, policy, reader = batch.space, batch.policy, made.reader
-    claims = resolve.prepare_claims(space, policy, made.facts, reader, made.embedder, now)
+    drafts = put_names_right(space, policy, made.facts, made.corrected_names, now)
+    claims = resolve.prepare_claims(space, policy, drafts, reader, made.embedder, now)
     wishes = forget_requests.prepare_requests(
         space, policy, batch.own_words, reader, made.embedder, new=claims.list_new_claims()
     )

@@ -34,9 +34,10 @@ _PRONOUNS = ("它", "他", "她", "名字", "人家", "")
 
 
 def find_name_corrections(
-    utterance: Utterance, before: Sequence[Utterance]
+    utterance: Utterance, before: Sequence[Utterance], known: Sequence[str] = ()
 ) -> list[NameCorrection]:
-    """The names that an utterance puts right; `before` runs from the latest one back."""
+    """The names that an utterance puts right; `before` runs from the latest one back. `known`, of
+    whom something is held, does not matter: nobody spells by ear."""
     own = [u.text for u in before if u.speaker == utterance.speaker]
     return list(_read_corrections(utterance, own))
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import chain
+from itertools import chain, takewhile
 
 from memoryhub.engines.local.grammar.speech import straighten_quotes
 from memoryhub.engines.local.wordlists import split_words
@@ -25,7 +25,7 @@ _SURELY = r"(?:actually |really |in fact |spelled |spelt )?"
 _PRONOUN = r"(?:he|she|it|they|him|her|them|his|its|their)"
 _THING = r"(?:(?:my|our|his|her|their|the|that|this)|[A-Z][\w-]*'s)(?: [\w'-]+?){1,4}?"
 _WHO = rf"\b(?P<who>{_THING}|{_PRONOUN})"
-_IS, _IS_NOT = r"(?:'s| is|'re| are| was)", r"(?:'s not| is not| isn't| are not| wasn't| was not)"
+_IS, _IS_NOT = r"(?:'?s| is|'re| are| was)", r"(?:'s not| is not| isn't| are not| wasn't| was not)"
 _AND_NOT = r",? (?:and )?not "
 _BUT = r"[,;.]? (?:but |(?:it|he|she|they|that)(?:'s| is| are) |(?:is |is actually )?)"
 # What may follow: another word goes on with something else ("not Lena any more").
@@ -42,6 +42,7 @@ _CONTRASTS = (
         rf"{_BARE_OLD}{_END}",
         re.I,
     ),
+    re.compile(rf"{_BARE_NEW} is (?:the|his|her|its) name{_AND_NOT}{_BARE_OLD}{_END}", re.I),
     re.compile(rf"\b(?:spelled|spelt|written) {_BARE_NEW}{_AND_NOT}{_BARE_OLD}{_END}", re.I),
 )
 # These may put any word right: they are taken for names where what is wrong is known as one.
@@ -54,6 +55,7 @@ _BARE_CONTRASTS = (
         re.I,
     ),
     re.compile(rf"^\W*(?:sorry|oops|wait|no)\W+{_BARE_NEW}{_AND_NOT}{_BARE_OLD}{_END}", re.I),
+    re.compile(rf"^\W*{_BARE_NEW}{_AND_NOT}{_BARE_OLD}\W+(?:sorry|oops|my mistake)\b", re.I),
 )
 _SLIP = r"(?:actually|sorry|oops|no|wait|hang on|hold on|correction|my mistake|my bad)"
 # Only the right name: what was wrong is the name told last, or the one that the thing has.
@@ -96,22 +98,27 @@ _VAGUE_THINGS = split_words("""
     kid child baby toddler boy girl one pet animal partner man woman guy friend company firm place
     name thing person half puppy kitten
 """)
+_HAN_NAME = r"[\u4e00-\u9fff]{2,4}"
 _LETTERS = r"[^\W\u3400-\u4dbf\u4e00-\u9fff]"
 
 
 def find_name_corrections(
-    utterance: Utterance, before: Sequence[Utterance]
+    utterance: Utterance, before: Sequence[Utterance], known: Sequence[str] = ()
 ) -> list[NameCorrection]:
-    """The names that an utterance puts right; `before` runs from the latest one back."""
+    """The names that an utterance puts right; `before` runs from the latest one back. `known`: of
+    whom something is held."""
     text = straighten_quotes(utterance.text)
     own = [straighten_quotes(u.text) for u in before if u.speaker == utterance.speaker]
-    return list(_read_corrections(utterance.handle, text, own))
+    return list(_read_corrections(utterance.handle, text, own, known))
 
 
-def _read_corrections(handle: str, text: str, own: Sequence[str]) -> Iterator[NameCorrection]:
+def _read_corrections(
+    handle: str, text: str, own: Sequence[str], known: Sequence[str]
+) -> Iterator[NameCorrection]:
     for sentence in _SENTENCE.finditer(text):
         said = sentence.group()
-        found = _read_contrast(said) or _read_renaming(said, [text[: sentence.start()], *own])
+        earlier = [text[: sentence.start()], *own]
+        found = _read_contrast(said) or _read_renaming(said, earlier, known)
         if found is None or said.rstrip().endswith("?"):
             continue
         match, old, is_named = found
@@ -133,13 +140,17 @@ def _read_contrast(said: str) -> tuple[re.Match[str], str, bool] | None:
     return None
 
 
-def _read_renaming(said: str, texts: Sequence[str]) -> tuple[re.Match[str], str, bool] | None:
+def _read_renaming(
+    said: str, texts: Sequence[str], known: Sequence[str]
+) -> tuple[re.Match[str], str, bool] | None:
     """What says only the right name, with the one that it is told instead of, "" where the thing
-    that has it is named."""
+    that has it is named. Of a spelling that is the name most like it."""
     names = [m["name"] for t in texts[:2] for m in reversed([*_TOLD_NAME.finditer(t)])]
     for shape in _SPELLINGS:
         if match := shape.search(said):
-            likest = max(names, key=lambda name: _measure_likeness(name, match["new"]), default="")
+            likest = max(
+                [*names, *known], key=lambda name: _measure_likeness(name, match["new"]), default=""
+            )
             alike = _measure_likeness(likest, match["new"]) >= _LEAST_LIKE
             return (match, likest, True) if alike else None
     match = next((m for shape in _RENAMINGS if (m := shape.search(said))), None)
@@ -245,3 +256,35 @@ def _find_name_of(thing: str, texts: Sequence[str]) -> str:
     told = [straighten_quotes(text) for text in texts]
     found = {m["name"] for shape in shapes for t in told for m in re.finditer(shape, t)}
     return found.pop() if len(found) == 1 else ""
+
+
+def list_changed_names(old: str, new: str) -> list[NameCorrection]:
+    """The names by which two wordings of a claim may differ alone, the shortest first. Chinese
+    names share characters: 小黑, 小白."""
+    chinese = not old.isascii() and bool(re.search(r"[\u4e00-\u9fff]", old))
+    before, after = ([*text] if chinese else text.split() for text in (old, new))
+    opening = sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
+    )
+    rest = zip(before[opening:][::-1], after[opening:][::-1], strict=False)
+    closing = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], rest))
+    margins = [(0, 0), (1, 0), (0, 1), (2, 0), (0, 2), (1, 1)] if chinese else [(0, 0)]
+    shape = re.compile(_HAN_NAME if chinese else _NAME)
+    found = []
+    for left, right in margins:
+        if left > opening or right > closing:
+            continue
+        names = [
+            ("" if chinese else " ").join(words[opening - left : len(words) - closing + right])
+            for words in (before, after)
+        ]
+        was, now = (re.sub(r"(?:'s?)?[.,;:!?。，]*$", "", straighten_quotes(n)) for n in names)
+        if shape.fullmatch(was) and shape.fullmatch(now) and was != now:
+            found.append(NameCorrection(was, now, "", SourceSpan("", 0, 0), is_named=False))
+    return found
+
+
+def _count_alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words, or characters, both open with."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -16,19 +16,27 @@ from django.db.models import Q
 
 from memoryhub.dialogues.messages import hash_text
 from memoryhub.dialogues.models import Turn
-from memoryhub.engines.local.claims.name_corrections import find_name, select_renamed_texts
+from memoryhub.engines.local.claims.name_corrections import (
+    find_name,
+    list_changed_names,
+    select_renamed_texts,
+)
 from memoryhub.engines.types import NameCorrection
 from memoryhub.pipeline.steps.derive.resolve import FactDraft
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.corrections.edits import copy_row
+from notes.facts.decide import ResolutionOp
+from notes.facts.resolve import OverruledCandidate
 from notes.graph.build import Triple
 from notes.graph.identity import normalise_name
-from notes.history.change_set import TurnEvidence
+from notes.history.change_set import TurnEvidence, load_supports
 from notes.models import Fact, Relation
+from notes.review.proposals import propose_candidate
 
 TWO_OF_THE_NAME = "somebody else may go by the name that was put right"
+NAME_PUT_RIGHT_ELSEWHERE = "the name was put right in another claim"
 _WORD_COLUMNS = ("owner", "text", "subject", "object", "indirect_object", "complement")
 _MOST_CLAIMS = 200  # that are told anew at once
 
@@ -65,7 +73,7 @@ def _put_name_right(
     correction = name.correction
     with tenant_scope(space.tenant_id):
         held = _load_claims_naming(space, correction)
-        told = [d for d in drafts if _is_told_before(d, name) and d.renames is None]
+        told = [d for d in drafts if d.renames is None and _is_told_before(d, name)]
         texts = [*(fact.text for fact in held), *(draft.fact.text for draft in told)]
         named = select_renamed_texts(correction, texts)
         meant = {*named.meant, *named.doubtful}
@@ -77,7 +85,7 @@ def _put_name_right(
     change = replace(correction, old=named.old)
     anew = [
         FactDraft(
-            fact=_rename_fact(fact, change, name.turn, now),
+            fact=_rename_fact(fact, change, name.turn.speaker, now),
             sources=[name.source],
             trusted=True,
             role=name.turn.role,
@@ -122,11 +130,12 @@ def _load_triples(
 
 
 def _is_told_before(draft: FactDraft, name: CorrectedName) -> bool:
-    """Whether a claim of the batch was told before its name was put right."""
-    asserted, source = draft.fact.asserted_at, draft.sources[0]
+    """Whether a claim of the batch was told before its name was put right, or of a pronoun."""
+    source, start = draft.sources[0], name.source.start or 0
     if source.turn_id != name.turn.id:
-        return asserted <= name.turn.occurred_at
-    return (source.end or 0) <= (name.source.start or 0)
+        return draft.fact.asserted_at <= name.turn.occurred_at
+    words = name.turn.text[source.start or 0 : source.end]
+    return (source.end or 0) <= start or not find_name(name.correction.old).search(words)
 
 
 def _says_name_alone(draft: FactDraft, change: NameCorrection, name: CorrectedName) -> bool:
@@ -142,13 +151,13 @@ def _says_name_alone(draft: FactDraft, change: NameCorrection, name: CorrectedNa
     return same_turn and overlaps and draft.renames is None and bool(names_old or tail)
 
 
-def _rename_fact(fact: Fact, change: NameCorrection, turn: Turn, now: datetime) -> Fact:
+def _rename_fact(fact: Fact, change: NameCorrection, speaker: str, now: datetime) -> Fact:
     """The claim with the right name, as a row of its own that is not saved."""
     new = copy_row(fact)
     for column in _WORD_COLUMNS:
         setattr(new, column, _replace_name(getattr(fact, column), change))
     new.text_key = hash_text(f"{new.owner} {new.text}")
-    new.speaker, new.recorded_at = turn.speaker, now
+    new.speaker, new.recorded_at = speaker, now
     return new
 
 
@@ -180,3 +189,25 @@ def _replace_name(text: str, change: NameCorrection) -> str:
     new = change.new
     new = new[:1].upper() + new[1:] if change.old[:1].isupper() else new
     return find_name(change.old).sub(lambda _: new, text)
+
+
+def propose_right_names(space: Space, old: Fact, new: Fact, now: datetime) -> None:
+    """Ask a person whether other claims are to follow where one was put in words of which only a
+    name differs: whoever corrected it has seen that one alone. Opens its own scope."""
+    for change in list_changed_names(old.text, new.text):
+        with tenant_scope(space.tenant_id):
+            held = _load_claims_naming(space, change)
+            others = [fact for fact in held if fact.lineage != new.lineage]
+            named = select_renamed_texts(change, [*(fact.text for fact in others), old.text])
+            facts = [others[at] for at in (*named.meant, *named.doubtful) if at < len(others)]
+            triples, _ = _load_triples([fact.id for fact in facts])
+            supports = load_supports("fact", [fact.id for fact in facts])
+            for fact in facts:
+                renamed = _rename_fact(fact, change, fact.speaker, now)
+                op, why = ResolutionOp.AUGMENT, NAME_PUT_RIGHT_ELSEWHERE
+                sources = supports.get(fact.id, [])
+                asked = OverruledCandidate("overwrite", renamed, fact, op, why, sources)
+                relations = [_rename_triple(each, change) for each in triples.get(fact.id, ())]
+                propose_candidate(space, asked, relations, now)
+        if facts:
+            return
