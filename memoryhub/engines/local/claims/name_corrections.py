@@ -136,7 +136,8 @@ def _read_contrast(said: str) -> tuple[re.Match[str], str, bool] | None:
     for shapes, is_named in ((_CONTRASTS, True), (_BARE_CONTRASTS, False)):
         for shape in shapes:
             if match := shape.search(said):
-                return match, match["old"], is_named and match["new"][0].isupper()
+                are_names = match["new"][0].isupper() and match["old"][0].isupper()
+                return match, match["old"], is_named and are_names
     return None
 
 

@@ -130,25 +130,32 @@ def _load_triples(
 
 
 def _is_told_before(draft: FactDraft, name: CorrectedName) -> bool:
-    """Whether a claim of the batch was told before its name was put right, or of a pronoun."""
-    source, start = draft.sources[0], name.source.start or 0
+    """Whether a claim of the batch was told under the wrong name: before that was put right, or
+    later by a pronoun."""
+    source = draft.sources[0]
     if source.turn_id != name.turn.id:
         return draft.fact.asserted_at <= name.turn.occurred_at
-    words = name.turn.text[source.start or 0 : source.end]
-    return (source.end or 0) <= start or not find_name(name.correction.old).search(words)
+    if _is_read_from(draft, name):
+        return False
+    start, end = source.start or 0, source.end or 0
+    words = name.turn.text[start:end]
+    return end <= (name.source.start or 0) or not find_name(name.correction.old).search(words)
+
+
+def _is_read_from(draft: FactDraft, name: CorrectedName) -> bool:
+    """Whether it rests on the very words that put the name right."""
+    source, right = draft.sources[0], name.source
+    overlaps = (source.start or 0) < (right.end or 0) and (source.end or 0) > (right.start or 0)
+    return draft.renames is None and source.turn_id == name.turn.id and overlaps
 
 
 def _says_name_alone(draft: FactDraft, change: NameCorrection, name: CorrectedName) -> bool:
-    """Whether it was read from the correction itself, and says no more: of whom the name is, is
-    known better from what was told before ("the parrot is called Coco, not Kiki")."""
-    source = draft.sources[0]
-    same_turn = source.turn_id == name.turn.id
-    overlaps = (source.start or 0) < (name.source.end or 0) and (source.end or 0) > (
-        name.source.start or 0
-    )
-    names_old = find_name(change.old).search(draft.fact.text)
-    tail = draft.fact.text.rstrip(".。").endswith(change.new)
-    return same_turn and overlaps and draft.renames is None and bool(names_old or tail)
+    """Whether it says no more than the correction: whose the name is, is known better from what was
+    told before ("the parrot is called Coco, not Kiki")."""
+    text = draft.fact.text
+    is_name_last = text.rstrip(".。").endswith(change.new)
+    says_name = is_name_last or find_name(change.old).search(text) is not None
+    return says_name and _is_read_from(draft, name)
 
 
 def _rename_fact(fact: Fact, change: NameCorrection, speaker: str, now: datetime) -> Fact:

@@ -1,0 +1,233 @@
+"""A name that was told wrong is put right in all that was told under it (spec E19)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memoryhub.dialogues.messages import Message
+from memoryhub.pipeline import corrections
+from memoryhub.pipeline.ingest.dry_run import preview_ingest
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, run_space
+from memoryhub.pipeline.review.answer_proposals import answer_proposal
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_tenant
+from notes.models import Derivation, Entity, EvolutionEvent, Fact, Proposal, Relation
+
+pytestmark = pytest.mark.django_db
+
+AT = datetime(2026, 3, 4, 18, tzinfo=UTC)
+
+
+@pytest.fixture
+def tenant() -> Tenant:
+    return create_tenant("One", "one")
+
+
+def tell(tenant: Tenant, *lines: str) -> Space:
+    """One line a day, each derived before the next."""
+    for day, line in enumerate(lines):
+        message = Message("user", line, "Ana", AT + timedelta(days=day))
+        job = ingest_messages(tenant.id, IngestRequest("ana", [message], "s")).job
+        assert job is not None
+        run_space(tenant.id, job.space_id)
+    with tenant_scope(tenant.id):
+        return Space.objects.get()
+
+
+def list_current_texts(tenant: Tenant) -> set[str]:
+    with tenant_scope(tenant.id):
+        rows = Fact.objects.filter(status="active", retired_at=None, valid_to=None)
+        return {*rows.values_list("text", flat=True)}
+
+
+@pytest.mark.parametrize(
+    ("told", "put_right", "held"),
+    [
+        (
+            "I have a dog called Rex",
+            "Actually, my dog is called Max, not Rex",
+            {"Ana has a dog called Max.", "Max is Ana's dog.", "Ana's dog is called Max."},
+        ),
+        (
+            "My daughter Lena starts school in August",
+            "she's called Lea, not Lena",
+            {"Ana's daughter Lea starts school in August.", "Lea is Ana's daughter."},
+        ),
+        (
+            "My son Theo plays the cello",
+            "No wait, his name isn't Theo, it's Leo",
+            {"Ana's son Leo plays the cello.", "Leo is Ana's son."},
+        ),
+        (
+            "My partner is called Donna. Donna works at Barclays.",
+            "sorry, I meant Dana, not Donna",
+            {"Ana's partner is called Dana.", "Dana works at Barclays."},
+        ),
+        (
+            "My daughter Shivon loves horses",
+            "it's Siobhan, with a b",
+            {"Ana's daughter Siobhan loves horses.", "Siobhan is Ana's daughter."},
+        ),
+        (
+            "I live on Oak Street in Leeds",
+            "my street is called Elm Street, not Oak Street",
+            {"Ana lives on Elm Street in Leeds."},
+        ),
+        ("my dog is called rex", "oops my dogs called max not rex", {"Ana's dog is called max."}),
+        (
+            "I have a dog called Rex",
+            "Actually my dog is called Max",
+            {"Ana has a dog called Max.", "Max is Ana's dog.", "Ana's dog is called Max."},
+        ),
+        ("我女儿叫小丽", "说错了，叫小莉", {"Ana的女儿叫小莉。", "小莉是Ana的女儿。"}),
+        ("我有一只狗叫小黑", "我的狗不叫小黑，叫小白", {"Ana有一只狗叫小白。", "小白是Ana的狗。"}),
+    ],
+)
+def test_E19_all_that_was_told_under_a_wrong_name_is_so_under_the_right_one(
+    tenant: Tenant, told: str, put_right: str, held: set[str]
+) -> None:
+    tell(tenant, told, put_right)
+    wrong = [w for w in ("Rex", "rex", "Lena", "Theo", "Donna", "Shivon", "Oak", "小丽", "小黑")]
+    texts = list_current_texts(tenant)
+    assert held <= texts
+    assert not [text for text in texts for name in wrong if name in text]
+
+
+def test_whose_the_named_thing_is_stays_as_it_was_told(tenant: Tenant) -> None:
+    tell(
+        tenant,
+        "My sister has a parrot called Kiki",
+        "Sorry, the parrot is called Coco, not Kiki",
+    )
+    assert list_current_texts(tenant) == {"Ana's sister has a parrot called Coco."}
+
+
+def test_a_name_put_right_in_the_same_message_is_right(tenant: Tenant) -> None:
+    tell(tenant, "I have a dog called Rex. Sorry, he's called Max, not Rex. He is four")
+    texts = list_current_texts(tenant)
+    assert {"Ana has a dog called Max.", "Max is four."} <= texts
+    assert not [text for text in texts if "Rex" in text]
+
+
+@pytest.mark.parametrize(
+    "ordinary",
+    [
+        "Max is my dog, not Anna's",
+        "I called Max, not Rex",
+        "I'm meeting Max, not Rex, on Friday",
+        "I wish my dog was called Max, not Rex",
+        "Is my dog called Max, not Rex?",
+        "My cat is called Max, not Rex",
+        "The vet is called away, not Rex",
+        "It was Max who barked, not Rex",
+        "We met a dog called Max, not Rex, at the park",
+        "Rex is a dog, not a cat",
+        "Tom says my dog is called Max, not Rex",
+    ],
+)
+def test_what_merely_has_two_names_in_it_puts_no_name_right(tenant: Tenant, ordinary: str) -> None:
+    tell(tenant, "I have a dog called Rex", ordinary)
+    assert {"Ana has a dog called Rex.", "Rex is Ana's dog."} <= list_current_texts(tenant)
+
+
+def test_so_it_is_in_chinese(tenant: Tenant) -> None:
+    tell(tenant, "我的狗叫小黑", "他不叫外卖，叫朋友来吃", "小白不是我的狗，是我的猫")
+    assert "Ana的狗叫小黑。" in list_current_texts(tenant)
+
+
+def test_another_of_the_wrong_name_keeps_it(tenant: Tenant) -> None:
+    tell(
+        tenant,
+        "I have a dog called Rex",
+        "My brother Rex lives in Hull",
+        "Actually, my dog is called Max, not Rex",
+    )
+    texts = list_current_texts(tenant)
+    assert {"Max is Ana's dog.", "Rex is Ana's brother."} <= texts
+
+
+def test_what_may_be_told_of_another_of_the_name_is_put_before_a_person(tenant: Tenant) -> None:
+    space = tell(
+        tenant,
+        "I have a dog called Rex",
+        "My brother Rex lives in Hull",
+        "Rex loves football",
+        "Actually, my dog is called Max, not Rex",
+    )
+    assert "Rex loves football." in list_current_texts(tenant)
+    with tenant_scope(tenant.id):
+        asked = Proposal.objects.get(space=space, payload__candidate__text="Max loves football.")
+    answer_proposal(asked, "apply", "eva", AT + timedelta(days=9))
+    texts = list_current_texts(tenant)
+    assert "Max loves football." in texts
+    assert "Rex loves football." not in texts
+
+
+def test_undo_of_the_one_event_brings_the_former_name_back(tenant: Tenant) -> None:
+    space = tell(tenant, "I have a dog called Rex")
+    before = list_current_texts(tenant)
+    tell(tenant, "Actually, my dog is called Max, not Rex")
+    with tenant_scope(tenant.id):
+        event = EvolutionEvent.objects.filter(space=space, kind="resolve").latest("at")
+    corrections.undo_event(event, "eva", AT + timedelta(days=9))
+    assert list_current_texts(tenant) == before
+
+
+def test_a_version_of_the_right_name_rests_on_both_messages_and_has_its_edges(
+    tenant: Tenant,
+) -> None:
+    tell(tenant, "My daughter Lena plays the cello", "She's called Lea, not Lena")
+    with tenant_scope(tenant.id):
+        fact = Fact.objects.get(text="Lea is Ana's daughter.", retired_at=None)
+        old = Fact.objects.get(text="Lena is Ana's daughter.")
+        assert (fact.owner, fact.lineage, fact.valid_from) == ("Lea", old.lineage, old.valid_from)
+        supports = Derivation.objects.filter(child_id=fact.id, role="support")
+        assert supports.values("turn").distinct().count() == 2
+        assert Relation.objects.filter(fact=fact).exists()
+        assert Entity.objects.get(canonical_key="lea").type == "person"
+
+
+def test_what_a_person_corrected_is_only_asked_about(tenant: Tenant) -> None:
+    space = tell(tenant, "I have a dog called Rex")
+    with tenant_scope(tenant.id):
+        fact = Fact.objects.get(text="Rex is Ana's dog.")
+    corrections.set_pinned(space, "fact", fact.id, True, "eva", AT)
+    tell(tenant, "Actually, my dog is called Max, not Rex")
+    assert {"Rex is Ana's dog.", "Ana has a dog called Max."} <= list_current_texts(tenant)
+    with tenant_scope(tenant.id):
+        assert Proposal.objects.get(row_id=fact.id).kind == "overwrite"
+
+
+def test_a_dry_run_shows_what_would_follow(tenant: Tenant) -> None:
+    tell(tenant, "I have a dog called Rex")
+    said = Message("user", "My dog is called Max, not Rex", "Ana", AT + timedelta(days=1))
+    shown = preview_ingest(tenant.id, IngestRequest("ana", [said], "s"), AT + timedelta(days=1))
+    ops = {each["text"]: each["op"] for each in shown.decisions}
+    assert ops["Max is Ana's dog."] == "augment"
+
+
+def test_who_corrects_a_name_by_hand_is_asked_about_the_other_claims(tenant: Tenant) -> None:
+    space = tell(tenant, "I have a dog called Rex", "Rex hates cats")
+    with tenant_scope(tenant.id):
+        fact = Fact.objects.get(text="Ana's dog is called Rex.")
+    corrections.correct_fact(space, fact.id, "Ana's dog is called Max.", "eva", AT)
+    assert "Rex hates cats." in list_current_texts(tenant)
+    with tenant_scope(tenant.id):
+        asked = list(Proposal.objects.filter(space=space))
+    proposed = {each.payload["candidate"]["text"] for each in asked}
+    assert proposed == {"Ana has a dog called Max.", "Max is Ana's dog.", "Max hates cats."}
+    for each in asked:
+        answer_proposal(each, "apply", "eva", AT + timedelta(days=9))
+    assert not [text for text in list_current_texts(tenant) if "Rex" in text]
+
+
+def test_another_value_put_right_by_hand_asks_nothing(tenant: Tenant) -> None:
+    space = tell(tenant, "I live in Leeds", "My choir in Leeds meets on Mondays")
+    with tenant_scope(tenant.id):
+        fact = Fact.objects.get(predicate_key="lives_in")
+    corrections.correct_fact(space, fact.id, "Ana lives in York.", "eva", AT)
+    with tenant_scope(tenant.id):
+        assert not Proposal.objects.filter(space=space).exists()
