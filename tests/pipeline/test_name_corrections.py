@@ -14,10 +14,11 @@ from memoryhub.pipeline.review.answer_proposals import answer_proposal
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
-from notes.models import Derivation, Entity, EvolutionEvent, Fact, Proposal, Relation
+from notes.models import Derivation, Entity, EvolutionEvent, Fact, Proposal
 
 pytestmark = pytest.mark.django_db
 
+WRONG_NAMES = ("Rex", "rex", "Lena", "Theo", "Donna", "Shivon", "Oak", "小丽", "小黑")
 AT = datetime(2026, 3, 4, 18, tzinfo=UTC)
 
 
@@ -82,7 +83,7 @@ def list_current_texts(tenant: Tenant) -> set[str]:
             "Actually my dog is called Max",
             {"Ana has a dog called Max.", "Max is Ana's dog.", "Ana's dog is called Max."},
         ),
-        ("我女儿叫小丽", "说错了，叫小莉", {"Ana的女儿叫小莉。", "小莉是Ana的女儿。"}),
+        ("我女儿叫小丽", "说错了，叫小莉", {"小莉是Ana的女儿。"}),
         ("我有一只狗叫小黑", "我的狗不叫小黑，叫小白", {"Ana有一只狗叫小白。", "小白是Ana的狗。"}),
     ],
 )
@@ -90,10 +91,9 @@ def test_E19_all_that_was_told_under_a_wrong_name_is_so_under_the_right_one(
     tenant: Tenant, told: str, put_right: str, held: set[str]
 ) -> None:
     tell(tenant, told, put_right)
-    wrong = [w for w in ("Rex", "rex", "Lena", "Theo", "Donna", "Shivon", "Oak", "小丽", "小黑")]
     texts = list_current_texts(tenant)
     assert held <= texts
-    assert not [text for text in texts for name in wrong if name in text]
+    assert not [text for text in texts for name in WRONG_NAMES if name in text]
 
 
 def test_whose_the_named_thing_is_stays_as_it_was_told(tenant: Tenant) -> None:
@@ -121,7 +121,7 @@ def test_a_name_put_right_in_the_same_message_is_right(tenant: Tenant) -> None:
         "I wish my dog was called Max, not Rex",
         "Is my dog called Max, not Rex?",
         "My cat is called Max, not Rex",
-        "The vet is called away, not Rex",
+        "The meeting is called off, not postponed",
         "It was Max who barked, not Rex",
         "We met a dog called Max, not Rex, at the park",
         "Rex is a dog, not a cat",
@@ -171,12 +171,12 @@ def test_undo_of_the_one_event_brings_the_former_name_back(tenant: Tenant) -> No
     before = list_current_texts(tenant)
     tell(tenant, "Actually, my dog is called Max, not Rex")
     with tenant_scope(tenant.id):
-        event = EvolutionEvent.objects.filter(space=space, kind="resolve").latest("at")
+        event = EvolutionEvent.objects.filter(space=space, kind="resolve").latest("created_at")
     corrections.undo_event(event, "eva", AT + timedelta(days=9))
     assert list_current_texts(tenant) == before
 
 
-def test_a_version_of_the_right_name_rests_on_both_messages_and_has_its_edges(
+def test_a_version_of_the_right_name_rests_on_both_messages_and_names_the_same_kind_of_thing(
     tenant: Tenant,
 ) -> None:
     tell(tenant, "My daughter Lena plays the cello", "She's called Lea, not Lena")
@@ -186,7 +186,6 @@ def test_a_version_of_the_right_name_rests_on_both_messages_and_has_its_edges(
         assert (fact.owner, fact.lineage, fact.valid_from) == ("Lea", old.lineage, old.valid_from)
         supports = Derivation.objects.filter(child_id=fact.id, role="support")
         assert supports.values("turn").distinct().count() == 2
-        assert Relation.objects.filter(fact=fact).exists()
         assert Entity.objects.get(canonical_key="lea").type == "person"
 
 

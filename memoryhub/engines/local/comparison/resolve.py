@@ -74,9 +74,10 @@ from memoryhub.engines.types import (
 )
 
 _NAME = re.compile(rf"[A-Z\u00c0-\u00de{HAN}]")
+# What something is called is told of all that has the name (`local.claims.name_corrections`).
 _NOT_THIS_VALUE = re.compile(
-    r" (?:is|was|are|were) [^,.]{1,40}?,? (?:and )?not (?:in |on |at |a |an |the )?"
-    r"(?P<old>[^,.]{1,40})\.$"
+    r" (?:is|was|are|were) (?!called |named )[^,.]{1,40}?,? (?:and )?not "
+    r"(?:in |on |at |a |an |the )?(?P<old>[^,.]{1,40})\.$"
 )
 # Who has a thing no more that goes by a name: what is told of it by that name is over.
 _NO_LONGER_HAS = re.compile(

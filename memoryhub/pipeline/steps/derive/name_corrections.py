@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from uuid import UUID
 
 from django.db.models import Q
@@ -28,9 +29,10 @@ from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.corrections.edits import copy_row
 from notes.facts.decide import ResolutionOp
+from notes.facts.neighbours import list_named_things
 from notes.facts.resolve import OverruledCandidate
 from notes.graph.build import Triple
-from notes.graph.identity import normalise_name
+from notes.graph.identity import load_known_entities, normalise_name
 from notes.history.change_set import TurnEvidence, load_supports
 from notes.models import Fact, Relation
 from notes.review.proposals import propose_candidate
@@ -80,7 +82,9 @@ def _put_name_right(
         if not meant or named.old in space.called_names:
             return list(drafts)
         facts = [fact for at, fact in enumerate(held) if at in meant]
-        triples, types = _load_triples([fact.id for fact in facts])
+        triples = _load_triples(facts)
+        named_keys = list_named_things(space, [fact.text for fact in facts])
+        entities = load_known_entities(space, {*chain.from_iterable(named_keys)})
     doubtful = {held[at].id for at in named.doubtful if at < len(held)}
     change = replace(correction, old=named.old)
     anew = [
@@ -90,11 +94,12 @@ def _put_name_right(
             trusted=True,
             role=name.turn.role,
             relations=[_rename_triple(each, change) for each in triples.get(fact.id, ())],
-            types={_rename_key(key, change): kind for key, kind in types.items()},
+            types={_rename_key(key, change): each.type for key, each in entities.items()},
+            named=[_replace_name(entities[key].name, change) for key in keys if key in entities],
             withheld=TWO_OF_THE_NAME if fact.id in doubtful else "",
             renames=fact.id,
         )
-        for fact in facts
+        for fact, keys in zip(facts, named_keys, strict=True)
     ]
     renamed = {told[at - len(held)].fact.id for at in named.meant if at >= len(held)}
     kept = [
@@ -116,17 +121,13 @@ def _load_claims_naming(space: Space, correction: NameCorrection) -> list[Fact]:
     return list(open_claims[:_MOST_CLAIMS])
 
 
-def _load_triples(
-    facts: Sequence[UUID],
-) -> tuple[Mapping[UUID, Sequence[Triple]], Mapping[str, str]]:
-    """By fact what it tells of entities, and by their keys of what type these are."""
+def _load_triples(facts: Sequence[Fact]) -> Mapping[UUID, Sequence[Triple]]:
+    """By fact, what it tells of entities."""
     rows = Relation.objects.filter(fact__in=facts, retired_at=None).select_related("src", "dst")
     found: dict[UUID, list[Triple]] = {}
-    types: dict[str, str] = {}
     for row in rows:
         found.setdefault(row.fact_id, []).append((row.src.name, row.label, row.dst.name))
-        types |= {entity.canonical_key: entity.type for entity in (row.src, row.dst)}
-    return found, types
+    return found
 
 
 def _is_told_before(draft: FactDraft, name: CorrectedName) -> bool:
@@ -207,7 +208,7 @@ def propose_right_names(space: Space, old: Fact, new: Fact, now: datetime) -> No
             others = [fact for fact in held if fact.lineage != new.lineage]
             named = select_renamed_texts(change, [*(fact.text for fact in others), old.text])
             facts = [others[at] for at in (*named.meant, *named.doubtful) if at < len(others)]
-            triples, _ = _load_triples([fact.id for fact in facts])
+            triples = _load_triples(facts)
             supports = load_supports("fact", [fact.id for fact in facts])
             for fact in facts:
                 renamed = _rename_fact(fact, change, fact.speaker, now)
