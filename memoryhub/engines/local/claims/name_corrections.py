@@ -57,7 +57,8 @@ _BARE_CONTRASTS = (
     re.compile(rf"^\W*(?:sorry|oops|wait|no)\W+{_BARE_NEW}{_AND_NOT}{_BARE_OLD}{_END}", re.I),
     re.compile(rf"^\W*{_BARE_NEW}{_AND_NOT}{_BARE_OLD}\W+(?:sorry|oops|my mistake)\b", re.I),
 )
-_SLIP = r"(?:actually|sorry|oops|no|wait|hang on|hold on|correction|my mistake|my bad)"
+_FIRM_SLIP = r"(?:actually|sorry|oops|wait|hang on|hold on|correction|my mistake|my bad)"
+_SLIP = rf"(?:{_FIRM_SLIP}|no)"  # "no" alone may answer a question
 # Only the right name: what was wrong is the name told last, or the one that the thing has.
 _RENAMINGS = (
     re.compile(
@@ -67,8 +68,12 @@ _RENAMINGS = (
     re.compile(
         rf"^(?:\W*{_SLIP}\b)+\W+(?:i meant? )?{_WHO}(?:'s)? name{_IS} {_SURELY}{_NEW}\W*$", re.I
     ),
+)
+_BARE_RENAMINGS = (
     re.compile(
-        rf"^(?:\W*{_SLIP}\b)+\W+(?:i meant? |(?:it|that|he|she){_IS} ){_BARE_NEW}\W*$", re.I
+        rf"^(?:\W*no\b)?(?:\W*{_FIRM_SLIP}\b)+\W+(?:i meant? |(?:it|that|he|she){_IS} )"
+        rf"{_BARE_NEW}\W*$",
+        re.I,
     ),
     re.compile(rf"^\W*(?:oh\W+)?i meant {_BARE_NEW}\W*$", re.I),
 )
@@ -87,6 +92,7 @@ _NOT_TOLD = re.compile(
 _TOLD_NAME = re.compile(
     rf"\b(?:called|named|name is|name's|(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er) [a-z]+,?) (?P<name>{_NAME})"
 )
+_LATER_NAME = re.compile(rf"(?<=[\w,;:] )(?<![.!?] ){_NAME}")  # not first in a sentence
 _DAYS = split_words("""
     Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June
     July August September October November December I
@@ -147,19 +153,25 @@ def _read_renaming(
     """What says only the right name, with the one that it is told instead of, "" where the thing
     that has it is named. Of a spelling that is the name most like it."""
     names = [m["name"] for t in texts[:2] for m in reversed([*_TOLD_NAME.finditer(t)])]
-    for shape in _SPELLINGS:
-        if match := shape.search(said):
-            likest = max(
-                [*names, *known], key=lambda name: _measure_likeness(name, match["new"]), default=""
-            )
-            alike = _measure_likeness(likest, match["new"]) >= _LEAST_LIKE
-            return (match, likest, True) if alike else None
-    match = next((m for shape in _RENAMINGS if (m := shape.search(said))), None)
-    if match is None:
-        return None
-    if _read_thing(match):
-        return match, "", True
-    return (match, names[0], "who" in match.re.groupindex) if names else None
+    if spelling := next((m for shape in _SPELLINGS if (m := shape.search(said))), None):
+        alike = {name: _measure_likeness(name, spelling["new"]) for name in (*names, *known)}
+        likest = max(alike, key=alike.__getitem__, default="")
+        return (spelling, likest, True) if alike.get(likest, 0) >= _LEAST_LIKE else None
+    if named := next((m for shape in _RENAMINGS if (m := shape.search(said))), None):
+        if _read_thing(named):
+            return named, "", True
+        return (named, names[0], True) if names else None
+    bare = next((m for shape in _BARE_RENAMINGS if (m := shape.search(said))), None)
+    old = _find_only_name(texts, names) if bare else ""
+    return (bare, old, False) if bare and old else None
+
+
+def _find_only_name(texts: Sequence[str], names: Sequence[str]) -> str:
+    """The name told last, if nothing else has a name where it was told: "sorry, it's Leeds" after
+    "my daughter Lena moved to York" is of the town."""
+    told = next((text for text in texts[:2] if text.strip()), "")
+    written = {word for word in _LATER_NAME.findall(told) if word not in _DAYS}
+    return names[0] if names and written == {names[0]} else ""
 
 
 def _measure_likeness(one: str, other: str) -> float:
