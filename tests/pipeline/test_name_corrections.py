@@ -166,6 +166,18 @@ def test_what_may_be_told_of_another_of_the_name_is_put_before_a_person(tenant: 
     assert "Rex loves football." not in texts
 
 
+def test_a_longer_name_may_be_another_s(tenant: Tenant) -> None:
+    tell(
+        tenant,
+        "My husband Marc runs a bakery",
+        "We met Marc Jones at the fair",
+        "My husband's name is spelled Mark, not Marc",
+    )
+    texts = list_current_texts(tenant)
+    assert "Ana's husband Mark runs a bakery." in texts
+    assert [text for text in texts if "Marc Jones" in text]
+
+
 def test_undo_of_the_one_event_brings_the_former_name_back(tenant: Tenant) -> None:
     space = tell(tenant, "I have a dog called Rex")
     before = list_current_texts(tenant)

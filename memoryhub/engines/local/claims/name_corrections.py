@@ -220,7 +220,9 @@ def select_renamed_texts(correction: NameCorrection, texts: Sequence[str]) -> Na
     if is_new_known:
         return NamedTexts(written, (), places)
     if not _is_name_of_two(roles.values()):
-        return NamedTexts(written, places)
+        longer = re.compile(rf"\b{re.escape(written)} {_NAME}")  # Marc Jones may be another Marc
+        doubtful = [at for at in places if longer.search(texts[at])]
+        return NamedTexts(written, [at for at in places if at not in doubtful], doubtful)
     meant = [at for at in places if any(_is_kind(thing, noun) for _, noun in roles[at])]
     doubtful = [at for at in places if at not in meant and not (thing and roles[at])]
     return NamedTexts(written, meant, doubtful)
