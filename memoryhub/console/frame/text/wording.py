@@ -242,7 +242,8 @@ _ERASED_KIND_WORDS = {
 
 
 def format_erased_kind(kind: str) -> str:
-    """What a count of a dry run or of a receipt counts: kinds of rows come in both numbers."""
+    """What a count of a dry run or of a receipt counts. Older receipts have kinds of rows in both
+    numbers."""
     words = _ERASED_KIND_WORDS.get(kind) or _ERASED_KIND_WORDS.get(kind.removesuffix("s"))
     if words:
         return gettext(words)

@@ -199,8 +199,7 @@ _PLAIN_KIND_WORDS = {
     "entities": _("Names of people and things"),
     "relations": _("Relations between them"),
     "episodes": _("Summaries"),
-    "profileattributes": _("Your profile entries"),
-    "coreblocks": _("Texts kept ready for assistants"),
+    "profile": _("Your profile entries"),
     "blocks": _("Texts kept ready for assistants"),
     "proposals": _("Questions waiting for a person"),
     "model_calls": _("Requests to a language model"),
@@ -209,10 +208,9 @@ _PLAIN_KIND_WORDS = {
 
 
 def format_erasure_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """What an erasure takes, in a person's words. Kinds of rows come in both numbers."""
-    plain = _PLAIN_KIND_WORDS
+    """What an erasure takes, in a person's words."""
     return [
-        (str(plain.get(kind) or plain.get(f"{kind}s") or wording.format_erased_kind(kind)), count)
+        (str(_PLAIN_KIND_WORDS.get(kind) or wording.format_erased_kind(kind)), count)
         for kind, count in counts.items()
     ]
 
