@@ -266,7 +266,11 @@ def test_a_plan_whose_day_is_over_no_longer_stands_among_the_plans(
     me: Client, world: ConsoleWorld
 ) -> None:
     now = timezone.now()
-    plan = {"kind": "plan", "polarity": "planned", "event_from": now - timedelta(days=2)}
+    plan: dict[str, Any] = {
+        "kind": "plan",
+        "polarity": "planned",
+        "event_from": now - timedelta(days=2),
+    }
     plan["owner"] = get_owner_name(world.space)
     with tenant_scope(world.tenant.id):
         make_fact(world.space, "Nora flies to Rome.", event_to=now - timedelta(days=1), **plan)

@@ -533,7 +533,11 @@ def test_a_plan_whose_day_is_over_is_not_among_what_is_true_now(
     browser: Client, world: ConsoleWorld
 ) -> None:
     now = timezone.now()
-    plan = {"kind": "plan", "polarity": "planned", "event_from": now - timedelta(days=2)}
+    plan: dict[str, Any] = {
+        "kind": "plan",
+        "polarity": "planned",
+        "event_from": now - timedelta(days=2),
+    }
     with tenant_scope(world.tenant.id):
         make_fact(world.space, "Nora flies to Rome.", event_to=now - timedelta(days=1), **plan)
         make_fact(world.space, "Nora walks to Bruges.", event_to=now + timedelta(days=1), **plan)

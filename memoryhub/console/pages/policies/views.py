@@ -149,9 +149,7 @@ def _find_version_in_force(layers: PolicyLayers, space: Space | None) -> PolicyV
     return layers.own if space else layers.tenant
 
 
-def _load_seen_layers(
-    layers: PolicyLayers, space: Space | None, version: int | None
-) -> PolicyLayers:
+def _load_seen_layers(layers: PolicyLayers, space: Space | None, version: int) -> PolicyLayers:
     """What was in force where a form names this version: 0 is none."""
     seen = PolicyVersion.objects.filter(space=space, version=version).first()
     return replace(layers, own=seen) if space else replace(layers, tenant=seen)
@@ -252,7 +250,7 @@ def change_policy(request: ConsoleRequest, space_id: UUID | None = None) -> Http
     except Conflict:
         if "preset" not in form:
             messages.error(request, _CHANGES_KEPT_MESSAGE)
-            typed = switch_form.read_typed_texts(form, _load_seen_layers(layers, space, seen))
+            typed = switch_form.read_typed_texts(form, _load_seen_layers(layers, space, seen or 0))
             return _render_policy(request, space, given=typed, status=409)
         messages.error(request, _CONFLICT_MESSAGE)
     else:
