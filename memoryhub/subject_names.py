@@ -30,6 +30,16 @@ _OWNED = re.compile(r"['’]s?(?:\s|$)|的")  # "Ana's sister" is somebody else 
 _LONG_HAN_NAME = re.compile(r"[\u4e00-\u9fff]{3,4}")
 _MIN_HAN = 2  # characters of a Chinese name that stand for the whole of it: 小雨 for 陈小雨
 
+# Control characters and what breaks a line: a name with them can be neither read nor typed, and
+# neither an address nor a header carries it. Of a pattern, in brackets.
+HIDDEN_CHARACTERS = r"\u0000-\u001f\u007f-\u009f\u2028\u2029"
+_HIDDEN = re.compile(f"[{HIDDEN_CHARACTERS}]")
+
+
+def has_hidden_characters(name: str) -> bool:
+    """Whether nobody new may be named so."""
+    return _HIDDEN.search(name) is not None
+
 
 def reads_like_name(subject: str) -> bool:
     """Whether people may be called so, and not only rows of a database: ("ana"), ("小李") → True,

@@ -21,6 +21,8 @@ from memoryhub.dialogues.messages import (
     find_metadata_fault,
 )
 from memoryhub.errors import InvalidInput
+from memoryhub.subject_names import HIDDEN_CHARACTERS, has_hidden_characters
+from memoryhub.tenants.services import MAX_SUBJECT_LENGTH
 
 # Seconds until the year 9999: larger numbers are milliseconds, as JavaScript counts.
 _LARGEST_SECOND = 253_402_300_799
@@ -71,6 +73,10 @@ TIME_TEXT_SCHEMA: dict[str, Any] = {
 }
 # Anything but NULs and white space, of which nothing is left to keep.
 NOT_BLANK = "[^\\s\\u0000\\u001c-\\u001f\\u0085]"
+NO_NULS = "^[^\\u0000]*$"
+_SUBJECT = f"^[^\\u0000]*{NOT_BLANK}[^\\u0000]*$"
+_SHOWN = f"[^{HIDDEN_CHARACTERS}]*"
+_NEW_SUBJECT = f"^{_SHOWN}[^\\s{HIDDEN_CHARACTERS}]{_SHOWN}$"
 
 
 @extend_schema_field(TIME_SCHEMA)
@@ -139,6 +145,35 @@ class NameField(TextField):
 
     def to_internal_value(self, data: Any) -> str:
         return clean_text(super().to_internal_value(data))
+
+
+class SubjectField(TextField):
+    """Whom memories are about, by name. With the shape NO_NULS nobody has to be named."""
+
+    default_error_messages = {"nul": "NUL characters are not allowed"}
+
+    def __init__(self, *, shape: str = _SUBJECT, **kwargs: Any) -> None:
+        super().__init__(shape=shape, max_length=MAX_SUBJECT_LENGTH, **kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        subject = super().to_internal_value(data)
+        if "\0" in subject:
+            self.fail("nul")
+        return subject
+
+
+class NewSubjectField(SubjectField):
+    """A subject that gets a space where it has none."""
+
+    default_error_messages = {"hidden": "control characters and line breaks are not allowed"}
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(shape=_NEW_SUBJECT, **kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        if isinstance(data, str) and has_hidden_characters(data):
+            self.fail("hidden")
+        return super().to_internal_value(data)
 
 
 class PatternField(NameField):

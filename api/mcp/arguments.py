@@ -17,15 +17,6 @@ from pydantic_core import PydanticCustomError
 
 from personas.blocks import MAX_LABEL_LENGTH
 
-Subject = Annotated[
-    str,
-    Field(
-        max_length=200,
-        description="Whose memory.",
-    ),
-]
-Text = Annotated[str, Field(min_length=1)]
-
 
 def _refuse_nuls(text: str) -> str:
     if "\0" in text:
@@ -34,6 +25,8 @@ def _refuse_nuls(text: str) -> str:
 
 
 KeptText = Annotated[str, AfterValidator(_refuse_nuls)]
+Subject = Annotated[KeptText, Field(max_length=200, description="Whose memory.")]
+Text = Annotated[str, Field(min_length=1)]
 # Limits belong to the type that has them: beside a null, pydantic writes them down as Python's
 # words (`ge`), which no validator of JSON Schema knows.
 TimeText = Annotated[str, Field(max_length=40)]

@@ -47,7 +47,7 @@ from memoryhub.policies.switches import PROXY_PURPOSE
 from memoryhub.tenants.keys import KeyRow
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import clean_subject, normalise_subject
+from memoryhub.tenants.services import clean_subject
 from notes.models import Receipt
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def resolve_caller(key: KeyRow, wishes: MemoryOptions) -> ChatCaller:
     with tenant_scope(key.tenant_id):
         if key.space_id is not None:
             bound = Space.objects.get(id=key.space_id)
-            if wishes.subject and normalise_subject(wishes.subject) != bound.subject:
+            if wishes.subject and clean_subject(wishes.subject) != bound.subject:
                 raise NotFound("There is no such subject.", field=SPACE)
             return ChatCaller(key, bound.subject, bound, learns)
         if not wishes.subject:

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.core.fields import (
+    NO_NULS,
     NOT_BLANK,
     NULL,
     IntegerField,
@@ -19,6 +20,7 @@ from api.core.fields import (
     NameField,
     PatternField,
     StrictSerializer,
+    SubjectField,
     TextField,
     TimestampField,
 )
@@ -64,7 +66,7 @@ class NewKeySerializer(StrictSerializer):
         allow_empty=False,
         max_length=len(ApiKey.Scope.values),
     )
-    subject = NameField(default="", max_length=200)
+    subject = SubjectField(default="", shape=NO_NULS)
     expires_at = TimestampField(**NULL)
 
 

@@ -19,6 +19,7 @@ from api.core.fields import (
     ListField,
     MetadataField,
     NameField,
+    NewSubjectField,
     PatternField,
     StrictBooleanField,
     StrictIdField,
@@ -110,7 +111,7 @@ class RememberFactSerializer(StrictSerializer):
     relation by its key, of which some have one value at a time; `sources`: turns that it rests
     on, else its own words are kept as one."""
 
-    subject = TextField(max_length=200, shape=NOT_BLANK)
+    subject = NewSubjectField()
     text = TextField(shape=NOT_BLANK)
     role = serializers.ChoiceField(choices=Turn.Role.values, default=Turn.Role.USER)
     predicate = PatternField(shape=f"^$|{PREDICATE_PATTERN}", default="")

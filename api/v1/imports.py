@@ -14,7 +14,15 @@ from rest_framework.response import Response
 from rest_framework.utils import html
 
 from api.core.authentication import get_request_key, get_request_tenant_id
-from api.core.fields import NULL, ListField, NameField, StrictSerializer, TextField
+from api.core.fields import (
+    NO_NULS,
+    NULL,
+    ListField,
+    NameField,
+    StrictSerializer,
+    SubjectField,
+    TextField,
+)
 from api.core.idempotency import mark_replayed, run_once_in_own_transactions
 from api.core.parsers import StrictJSONParser
 from api.core.views import check_subjects_visible
@@ -31,7 +39,6 @@ from memoryhub.importers.records import RECORD_KINDS
 from memoryhub.importers.runs import ImportUpload
 from memoryhub.importers.sources import SOURCES
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import MAX_SUBJECT_LENGTH
 
 IMPORTS = Resource(
     "import",
@@ -62,7 +69,7 @@ class NewImportSerializer(StrictSerializer):
     file = serializers.FileField(**NULL)
     content = TextField(default="")
     name = NameField(default="", max_length=200)
-    subject = NameField(default="", max_length=MAX_SUBJECT_LENGTH)
+    subject = SubjectField(default="", shape=NO_NULS)
     only = ListField(serializers.ChoiceField(choices=RECORD_KINDS), default=list, max_length=8)
     dry_run = _FormFlagField(default=False)
 

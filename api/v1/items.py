@@ -15,16 +15,18 @@ from typing_extensions import TypedDict
 
 from api.core.authentication import get_request_key
 from api.core.fields import (
-    NOT_BLANK,
+    NO_NULS,
     NULL,
     ExactlyOneSerializer,
     IntegerField,
     ListField,
     MetadataField,
     NameField,
+    NewSubjectField,
     StrictBooleanField,
     StrictNumberField,
     StrictSerializer,
+    SubjectField,
     TextField,
     VerbatimKeyField,
     validate_body,
@@ -58,7 +60,7 @@ class _LabelsField(serializers.ListField):
 
 
 class _ItemPlaceSerializer(StrictSerializer):
-    subject = TextField(max_length=200)
+    subject = SubjectField(shape=NO_NULS)
     namespace = _LabelsField(allow_empty=False, max_length=20)
     key = VerbatimKeyField(max_length=500)
 
@@ -66,7 +68,7 @@ class _ItemPlaceSerializer(StrictSerializer):
 class ItemSerializer(_ItemPlaceSerializer):
     """`value` null takes it away. `texts`: what it is found by; null: all that is in the value."""
 
-    subject = TextField(max_length=200, shape=NOT_BLANK)
+    subject = NewSubjectField()
     value = MetadataField(allow_null=True)
     texts = ListField(NameField(max_length=100_000), **NULL, max_length=MAX_TEXTS)
     ttl_minutes = StrictNumberField(**NULL, min_value=0.001, max_value=MAX_TTL_MINUTES)
@@ -82,7 +84,7 @@ class GetItemSerializer(_ItemPlaceSerializer):
 
 class SearchItemsSerializer(StrictSerializer):
     prefix = _LabelsField(default=list, max_length=20)
-    subject = TextField(**NULL, max_length=200)
+    subject = SubjectField(**NULL, shape=NO_NULS)
     query = TextField(default="", max_length=100_000)
     filter = MetadataField(default=dict)
     limit = IntegerField(default=10, min_value=1, max_value=1000)
@@ -93,7 +95,7 @@ class SearchItemsSerializer(StrictSerializer):
 class NamespacesSerializer(StrictSerializer):
     prefix = _LabelsField(default=list, max_length=20)
     suffix = _LabelsField(default=list, max_length=20)
-    subject = TextField(**NULL, max_length=200)
+    subject = SubjectField(**NULL, shape=NO_NULS)
     max_depth = IntegerField(**NULL, min_value=1, max_value=20)
     limit = IntegerField(default=100, min_value=1, max_value=1000)
     offset = IntegerField(default=0, min_value=0, max_value=1_000_000)

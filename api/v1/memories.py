@@ -20,6 +20,7 @@ from api.core.fields import (
     ListField,
     MetadataField,
     NameField,
+    NewSubjectField,
     StrictBooleanField,
     StrictSerializer,
     TextField,
@@ -65,7 +66,7 @@ class AddSerializer(StrictSerializer):
     """Messages about a subject, oldest first. `subject_name`: what the subject is called from now
     on; left out, it is learned from what they say."""
 
-    subject = TextField(max_length=200, shape=NOT_BLANK)
+    subject = NewSubjectField()
     messages = ListField(MessageSerializer(), allow_empty=False, max_length=settings.MAX_MESSAGES)
     session = NameField(default="", max_length=200)
     agent = NameField(default="", max_length=120)

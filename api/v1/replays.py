@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from api.core.authentication import get_request_key
-from api.core.fields import NULL, NameField, StrictSerializer
+from api.core.fields import NO_NULS, NULL, NameField, StrictSerializer, SubjectField
 from api.core.views import get_whole_tenant_id
 from api.rows.answers import build_named_type
 from api.rows.columns import Column, Resource, pick_columns
@@ -100,7 +100,7 @@ class NewReplaySerializer(StrictSerializer):
     """`subject`: try it on that one's questions; empty: on the whole tenant's. What is to be
     tried: another `preset` and `overrides` as a policy takes them, or another `engine`."""
 
-    subject = NameField(default="", max_length=200)
+    subject = SubjectField(default="", shape=NO_NULS)
     tag = NameField(default="", max_length=TAG_LENGTH)
     preset = serializers.ChoiceField(choices=["", *PRESETS], default="", allow_blank=True)
     overrides = OverridesField(**NULL)

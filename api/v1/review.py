@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 from typing_extensions import TypedDict
 
-from api.core.fields import ListField, NameField, PatternField, StrictIdField
+from api.core.fields import NO_NULS, ListField, NameField, PatternField, StrictIdField, SubjectField
 from api.core.permissions import explain_refusal
 from api.rows.answers import build_named_type
 from api.rows.columns import Resource, pick_columns
@@ -199,7 +199,7 @@ class NewReviewRuleSerializer(ReasonSerializer):
 
     kind = PatternField(shape=f"^({'|'.join(review_rules.RULED_KINDS)})$")
     answer = PatternField(shape=COMMON_ANSWER_PATTERN)
-    subject = NameField(default="", max_length=200)
+    subject = SubjectField(default="", shape=NO_NULS)
     predicate_key = NameField(default="", max_length=80)
     role = NameField(default="", max_length=20)
 

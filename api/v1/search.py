@@ -25,6 +25,7 @@ from api.core.fields import (
     StrictIdField,
     StrictNumberField,
     StrictSerializer,
+    SubjectField,
     TextField,
     TimestampField,
     validate_body,
@@ -48,7 +49,7 @@ from notes.quality.feedback import MAX_REASON_LENGTH, RATED_MODELS
 class RecallSerializer(StrictSerializer):
     """What every question may say, however it is answered."""
 
-    subject = TextField(max_length=200, shape=NOT_BLANK)
+    subject = SubjectField()
     query = TextField(shape=NOT_BLANK)
     session = NameField(default="", max_length=200)
     channels = ListField(
@@ -82,7 +83,7 @@ class ContextSerializer(RecallSerializer):
 class AnswerSerializer(StrictSerializer):
     """A question about a subject. `session`: the conversation it is asked in, by name."""
 
-    subject = TextField(max_length=200, shape=NOT_BLANK)
+    subject = SubjectField()
     question = TextField(shape=NOT_BLANK)
     session = NameField(default="", max_length=200)
     as_of = TimestampField(**NULL)

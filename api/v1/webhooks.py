@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 
 from api.core.authentication import get_request_key
 from api.core.fields import (
+    NO_NULS,
     NOT_BLANK,
     AtLeastOneSerializer,
     IntegerField,
@@ -21,6 +22,7 @@ from api.core.fields import (
     NameField,
     StrictBooleanField,
     StrictSerializer,
+    SubjectField,
     TextField,
 )
 from api.rows.answers import build_named_type, define_answer
@@ -72,7 +74,7 @@ class NewWebhookSerializer(StrictSerializer):
     name = NameField(max_length=services.NAME_LENGTH, shape=NOT_BLANK)
     url = TextField()
     events = ListField(_EventField(max_length=60), allow_empty=False, max_length=100)
-    subject = NameField(default="", max_length=200)
+    subject = SubjectField(default="", shape=NO_NULS)
     style = serializers.ChoiceField(  # type: ignore[assignment]  # DRF takes it out of the class
         choices=Webhook.Style.values, default=Webhook.Style.NATIVE
     )

@@ -23,7 +23,7 @@ from memoryhub.exchange.tables import SPACE_TABLES
 from memoryhub.pipeline.models import Job
 from memoryhub.subject_names import MAX_OWNER_LENGTH, reads_like_name
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.services import clean_subject
+from memoryhub.tenants.services import clean_subject, refuse_hidden_characters
 
 # What of a space's own row is the file's, once its rows are in.
 _IMPORTED_COLUMNS: tuple[str, ...] = ("name", "former_names", "timezone", "speakers", "next_seq")
@@ -115,6 +115,7 @@ def read_target_space(number: int, told: Mapping[str, Any], subject: str) -> Tar
     if not isinstance(about["created_at"], datetime):
         raise build_line_error(number, "space: created_at is missing")
     if named != values["subject"]:
+        refuse_hidden_characters(named)
         _keep_called(about, values["subject"])
     return TargetSpace(
         values["id"], values["subject"], named, about, values["embedding_model"], Space()

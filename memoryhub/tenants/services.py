@@ -11,6 +11,7 @@ from django.db import connection
 from django.utils.translation import gettext
 
 from memoryhub.errors import Conflict, InvalidInput, NotFound
+from memoryhub.subject_names import has_hidden_characters
 from memoryhub.tenants import keys
 from memoryhub.tenants.audit import HUB_ACTOR, Action, record_audit_entry
 from memoryhub.tenants.models import ApiKey, Membership, Space, Tenant, User
@@ -176,8 +177,13 @@ def revoke_key(key: ApiKey, now: datetime, *, actor: str = HUB_ACTOR) -> None:
 
 
 def ensure_space(tenant_id: UUID, subject: str, *, name: str = "") -> Space:
-    """The subject's space, made on first use. Call inside the tenant's scope."""
+    """The subject's space, made on first use. Call inside the tenant's scope.
+
+    Raises InvalidInput for a subject that can't be kept, or that nobody new may be called by.
+    """
     subject = clean_subject(subject)
+    if has_hidden_characters(subject) and find_space(subject) is None:
+        refuse_hidden_characters(subject)
     space, _ = Space.objects.get_or_create(
         tenant_id=tenant_id, subject=subject, defaults={"name": name}
     )
@@ -221,7 +227,9 @@ def normalise_subject(subject: str) -> str:
 
 
 def clean_subject(subject: str) -> str:
-    """Raises InvalidInput for one that is empty or too long."""
+    """Raises InvalidInput for one that is empty or too long, or that no row can have."""
+    if "\0" in subject:
+        raise InvalidInput(gettext("NUL characters are not allowed"), field="subject")
     subject = normalise_subject(subject)
     if not subject:
         raise InvalidInput(
@@ -232,6 +240,15 @@ def clean_subject(subject: str) -> str:
             gettext("at most %(limit)s characters") % {"limit": MAX_SUBJECT_LENGTH}, field="subject"
         )
     return subject
+
+
+def refuse_hidden_characters(subject: str) -> None:
+    """Raises InvalidInput for what nobody new may be called. Who was called so before the hub
+    looked for it is still found by it."""
+    if has_hidden_characters(subject):
+        raise InvalidInput(
+            gettext("control characters and line breaks are not allowed"), field="subject"
+        )
 
 
 def lock_space(space: Space) -> None:

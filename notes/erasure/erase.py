@@ -276,10 +276,6 @@ def _filter_proposals(found: ErasureTrace, doomed: set[UUID]) -> QuerySet[Propos
     return held.filter(about)
 
 
-# Deleted in this order, a row never goes before one that points at it.
-_KIND_PLURALS = {"entity": "entities", "segmentpage": "memberships", "profileattribute": "profile"}
-
-
 def _delete_rows(found: ErasureTrace, changes: ChangeSet) -> Counter[str]:
     """The rows, each with an empty revision that says when it went (I6)."""
     counts: Counter[str] = Counter()
@@ -290,9 +286,9 @@ def _delete_rows(found: ErasureTrace, changes: ChangeSet) -> Counter[str]:
     rows = [row for ids in by_kind.values() for row in ids]
     Derivation.objects.filter(space=found.space, child_id__in=rows).delete()
     for kind, ids in by_kind.items():
-        model = row_kinds.get_row_kind(kind).model
-        model._default_manager.filter(id__in=ids).delete()
-        counts[_KIND_PLURALS.get(kind, f"{kind}s")] = len(ids)
+        told = row_kinds.get_row_kind(kind)
+        told.model._default_manager.filter(id__in=ids).delete()
+        counts[told.counted_as] = len(ids)
     return counts
 
 

@@ -37,6 +37,11 @@ def build_past_q(at: datetime) -> Q:
     return ~_IS_RETRACTED & (Q(retired_at__isnull=False) | Q(valid_to__lte=at))
 
 
+def build_plan_over_q(at: datetime) -> Q:
+    """Plans whose day is over: still what was planned, but no longer ahead."""
+    return Q(polarity="planned", event_to__lte=at)
+
+
 def build_fact_current_sql(fact: str, at: str) -> str:
     """`build_current_q` of the row named `fact` at the SQL expression `at`."""
     return (
@@ -50,6 +55,11 @@ def is_fact_current(fact: Fact, at: datetime) -> bool:
     open_ended = fact.valid_to is None or fact.valid_to > at
     kept = fact.status != Fact.Status.RETRACTED and fact.retired_at is None
     return kept and fact.valid_from <= at and open_ended
+
+
+def is_plan_over(fact: Fact, at: datetime) -> bool:
+    """`build_plan_over_q` of a row in hand. What comes round ("every Tuesday") has no day."""
+    return fact.polarity == "planned" and fact.event_to is not None and fact.event_to <= at
 
 
 def is_fact_over(fact: Fact, at: datetime) -> bool:

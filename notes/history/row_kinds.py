@@ -39,6 +39,14 @@ from notes.models import (
 from notes.models.fields import MemoryFields
 from notes.topics.pages import load_page_turns
 
+# What rows of a kind are counted as where it is not the kind's name with an s.
+_COUNTED_AS = {
+    "coreblock": "blocks",
+    "entity": "entities",
+    "profileattribute": "profile",
+    "segmentpage": "memberships",
+}
+
 # The rows' index entries; None: the kind is not searched.
 BuildEntries = Callable[[Sequence[Any], ZoneInfo], list[indexer.EntryDraft]]
 FollowRevisions = Callable[[Sequence[Revision]], None]
@@ -57,6 +65,11 @@ class RowKind:
     @property
     def name(self) -> str:
         return str(self.model._meta.model_name)
+
+    @property
+    def counted_as(self) -> str:
+        """What a dry run of an erasure and its receipt call so many of them."""
+        return _COUNTED_AS.get(self.name, f"{self.name}s")
 
     @property
     def fields(self) -> MemoryFields:

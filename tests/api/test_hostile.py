@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import psycopg
@@ -17,7 +18,7 @@ from api.core.problems import exception_handler
 from memoryhub.dialogues.messages import Message, check_messages
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import InvalidInput
-from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 
 ADD, SEARCH, JOBS = "/api/v1/memories", "/api/v1/search", "/api/v1/jobs"
@@ -60,10 +61,48 @@ def list_turns(tenant: Tenant) -> list[Turn]:
 
 
 def test_E3_nuls_in_names_are_stripped(api: APIClient, tenant: Tenant) -> None:
-    body = make_add_body(session="tri\0p", agent="Hu\0b", subject="a\0na")
+    body = make_add_body(session="tri\0p", agent="Hu\0b")
     assert post_json(api, ADD, body).status_code == 202
     (turn,) = list_turns(tenant)
     assert (turn.session.external_id, turn.agent) == ("trip", "Hub")
+
+
+ITEM: dict[str, Any] = {"subject": "ana", "namespace": ["a"], "key": "k", "value": {"a": 1}}
+NEW_SUBJECTS: list[tuple[str, Callable[[str], Any], str]] = [
+    (ADD, lambda name: make_add_body(subject=name), "subject"),
+    (
+        "/api/v1/memories/batch",
+        lambda name: {"items": [make_add_body(), make_add_body(subject=name)]},
+        "items[1].subject",
+    ),
+    ("/api/v1/facts", lambda name: {"subject": name, "text": "Ana rows."}, "subject"),
+    ("/api/v1/items/write", lambda name: {"items": [ITEM | {"subject": name}]}, "items[0].subject"),
+]
+
+
+@pytest.mark.parametrize("character", ["\0", "\n", "\r", "\t", "\x1b", "\x9f", "\u2028"])
+@pytest.mark.parametrize(("path", "build", "field"), NEW_SUBJECTS)
+def test_a_new_subject_has_no_character_that_can_not_be_seen(
+    api: APIClient, path: str, build: Callable[[str], Any], field: str, character: str
+) -> None:
+    for name in (f"a{character}na", f"ana{character}"):
+        told = get_field_error(post_json(api, path, build(name)), 422, field)
+        assert "not allowed" in told
+    assert api.get("/api/v1/spaces").json()["total"] == 0
+
+
+def test_a_subject_of_before_with_such_a_character_is_still_read(
+    api: APIClient, tenant: Tenant
+) -> None:
+    with tenant_scope(tenant.id):
+        space = Space.objects.create(tenant=tenant, subject="a\nna")
+    assert api.get(f"/api/v1/spaces/{space.id}").json()["subject"] == "a\nna"
+    assert post_json(api, SEARCH, {"subject": "a\nna", "query": "x"}).status_code == 200
+
+
+def test_a_subject_with_a_nul_is_asked_for_in_vain(api: APIClient) -> None:
+    get_field_error(post_json(api, SEARCH, {"subject": "a\0na", "query": "x"}), 422, "subject")
+    get_field_error(api.get("/api/v1/spaces/a%00na"), 422, "subject")
 
 
 def test_names_are_measured_as_they_are_stored(api: APIClient) -> None:

@@ -420,7 +420,7 @@ def test_facts_erased_with_their_words_leave_the_rest_of_the_turn(
     target = {"target": "facts", "ids": [str(fact.id)], "sources": True}
     plan = post_accepted_write(admin, "erase", target | {"dry_run": True})
     assert plan["counts"]["clauses"] == 1
-    assert plan["samples"]["clause"] == ["Ana plays chess,"]
+    assert plan["samples"]["clauses"] == ["Ana plays chess,"]
     receipt = post_accepted_write(admin, "erase", target)["receipt"]
     assert (receipt["counts"]["clauses"], "turns" in receipt["counts"]) == (1, False)
     with tenant_scope(tenant.id):

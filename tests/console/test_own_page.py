@@ -262,6 +262,26 @@ def test_memories_stand_in_plain_words_under_their_topic(me: Client, world: Cons
     assert "You said" in shown
 
 
+def test_a_plan_whose_day_is_over_no_longer_stands_among_the_plans(
+    me: Client, world: ConsoleWorld
+) -> None:
+    now = timezone.now()
+    plan: dict[str, Any] = {
+        "kind": "plan",
+        "polarity": "planned",
+        "event_from": now - timedelta(days=2),
+    }
+    plan["owner"] = get_owner_name(world.space)
+    with tenant_scope(world.tenant.id):
+        make_fact(world.space, "Nora flies to Rome.", event_to=now - timedelta(days=1), **plan)
+        make_fact(world.space, "Nora walks to Bruges.", event_to=now + timedelta(days=1), **plan)
+    page = get_page(me, "me")
+    ahead, over = page.split("Plans whose day is over")
+    assert "Nora walks to Bruges." in ahead.split("Plans and dates")[1]
+    assert "Nora flies to Rome." in over
+    assert "Was planned for" in over
+
+
 def test_a_quote_ends_where_its_words_do(me: Client, world: ConsoleWorld) -> None:
     assert "Do you?</q>" in get_page(me, "me")
 

@@ -529,6 +529,24 @@ def test_the_overview_of_a_space_answers_at_a_glance(browser: Client, world: Con
     assert "Keeping bees" in sections["hottest"]
 
 
+def test_a_plan_whose_day_is_over_is_not_among_what_is_true_now(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    now = timezone.now()
+    plan: dict[str, Any] = {
+        "kind": "plan",
+        "polarity": "planned",
+        "event_from": now - timedelta(days=2),
+    }
+    with tenant_scope(world.tenant.id):
+        make_fact(world.space, "Nora flies to Rome.", event_to=now - timedelta(days=1), **plan)
+        make_fact(world.space, "Nora walks to Bruges.", event_to=now + timedelta(days=1), **plan)
+    page = get_page(browser, world, "space-overview")
+    assert "Nora walks to Bruges." in page
+    assert "Nora flies to Rome." not in page
+    assert "Was planned for" in get_page(browser, world, "space-facts")
+
+
 def test_a_key_works_until_the_day_that_was_set(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         Space.objects.filter(id=world.space.id).update(timezone="America/Bogota")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.http import QueryDict
 from django.test import Client
@@ -146,7 +148,34 @@ def test_what_is_out_of_bounds_is_said_beside_the_switch(
 
 def test_a_change_on_an_older_version_is_refused(browser: Client, world: ConsoleWorld) -> None:
     set_policy(world.tenant.id, actor="rui", preset="amem")
-    form = build_form_fields(build_layers(world)) | {"facts.neighbours": "7", "version": "1"}
+    typed = {"facts.neighbours": "7"}
+    form = build_form_fields(build_layers(world)) | typed | {"version": "1"}
+    answer = browser.post(reverse("policy-change"), form)
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    assert "Someone else changed the policy in the meantime" in page
+    assert get_policy(world).preset == "amem"
+
+
+def test_what_was_typed_is_filled_into_the_newer_version_and_nothing_else_of_the_form(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    set_policy(world.tenant.id, actor="rui", preset="amem", overrides={"stm.pages": 11})
+    typed = {"facts.neighbours": "7", "reason": "we try it"}
+    form = build_form_fields(build_layers(world)) | typed | {"version": "1"}
+    page = browser.post(reverse("policy-change"), form).content.decode()
+    assert 'name="facts.neighbours" value="7"' in page
+    assert 'name="stm.pages" value="11"' in page  # the other's change stands
+    assert 'name="reason" value="we try it"' in page
+    form |= {"version": re.findall(r'name="version" value="(\d+)"', page)[-1]}
+    assert form["version"] == "2"
+
+
+def test_a_preset_chosen_on_an_older_version_is_refused(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    set_policy(world.tenant.id, actor="rui", preset="amem")
+    form = {"preset": "rag", "version": "1"}
     page = browser.post(reverse("policy-change"), form, follow=True).content.decode()
     assert "Someone else changed the policy in the meantime" in page
     assert get_policy(world).preset == "amem"

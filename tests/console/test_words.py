@@ -78,6 +78,7 @@ def build_fact_row(**values: object) -> Fact:
 
 
 MAY = datetime(2026, 5, 12, tzinfo=UTC)
+JULY = datetime(2026, 7, 3, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -102,6 +103,19 @@ MAY = datetime(2026, 5, 12, tzinfo=UTC)
             "Will be true from 1 Jan 2027",
         ),
         ({"polarity": "planned"}, "Planned since 1 Mar"),
+        (
+            {"polarity": "planned", "event_from": JULY, "event_to": JULY + timedelta(days=1)},
+            "Planned for 3 Jul",
+        ),
+        (
+            {"polarity": "planned", "event_from": MAY, "event_to": MAY + timedelta(days=1)},
+            "Was planned for 12 May",
+        ),
+        (
+            {"polarity": "planned", "event_from": MAY, "event_to": MAY + timedelta(days=7)},
+            "Was planned for 12 May to 18 May",
+        ),
+        ({"event_from": MAY, "event_to": MAY + timedelta(days=1)}, "Believed since 1 Mar"),
         ({"polarity": "denied", "text": "Ana eats no meat."}, "Believed since 1 Mar"),
     ],
 )

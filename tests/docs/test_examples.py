@@ -67,6 +67,26 @@ def test_the_tutorial_tells_the_truth_about_last_saturday_and_repetition(
     assert fact.event_from == datetime(2026, 10, 10, tzinfo=UTC)
 
 
+def test_what_the_demo_answers_as_of_a_day_is_what_the_page_says(api: APIClient) -> None:
+    """Of the demo, the two conversations in which Ana tells where she lives."""
+    dialogue = ROOT / "memoryhub/demo/dialogues/ana.jsonl"
+    turns = [json.loads(line) for line in dialogue.read_text(encoding="utf-8").splitlines()]
+    telling = ("I live in Porto", "I moved to Madrid")
+    told = {turn["session"] for turn in turns if any(each in turn["content"] for each in telling)}
+    sent = ("role", "speaker", "content", "timestamp")
+    for session in sorted(told):
+        said = [{n: turn[n] for n in sent} for turn in turns if turn["session"] == session]
+        body = {"subject": "ana", "session": session, "messages": said, "wait": True}
+        assert api.post("/api/v1/memories", body, format="json").status_code == 200
+    page = ROOT / "docs/how-to/ask-with-sources.md"
+    (shown,) = map(json.loads, list_blocks(page, "json"))
+    then, now, before = (
+        api.post("/api/v1/answer", shown | changed, format="json").json()
+        for changed in ({}, {"as_of": None}, {"as_of": "2026-01-01"})
+    )
+    assert (then["text"], now["text"], before["abstained"]) == ("Porto", "Madrid", True)
+
+
 def test_what_the_tutorial_puts_right_can_be_undone_and_redone(
     client: Client, api: APIClient, tenant: Tenant
 ) -> None:

@@ -119,7 +119,7 @@ def test_erased_it_goes_with_what_it_names_words_and_all(scene: RecallScene) -> 
     save_question(scene, "What about the marzipan?", ("fact", fact.id))
     stays = save_question(scene, "Bees?", ("turn", other.id))
     target = ErasureTarget("turns", (secret.id,))
-    assert erase_targets.plan_erasure(scene.space, target).counts["goldenquestion"] == 1
+    assert erase_targets.plan_erasure(scene.space, target).counts["goldenquestions"] == 1
     receipt = erase_targets.execute_erasure(scene.space, target, "ida", scene.hub.now)
     assert receipt.counts["goldenquestions"] == 1
     assert [q.id for q in list_questions(scene)] == [stays.id]

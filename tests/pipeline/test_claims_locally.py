@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -13,7 +14,7 @@ from memoryhub.pipeline.naming import write_subject_name
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import create_tenant
+from memoryhub.tenants.services import create_tenant, ensure_space
 from notes.models import Fact, Proposal
 from tests.support.deciders import decide_evenly
 
@@ -44,6 +45,22 @@ def derive_exchanges(tenant: Tenant, *said: tuple[str, str]) -> None:
         job = ingest_messages(tenant.id, IngestRequest("ana", [message], "s")).job
         assert job is not None
         run_space(tenant.id, job.space_id)
+
+
+@pytest.mark.parametrize(
+    ("zone", "day"), [("UTC", 1), ("Asia/Shanghai", 2), ("America/Los_Angeles", 1)]
+)
+def test_today_is_the_day_that_it_was_in_the_space(tenant: Tenant, zone: str, day: int) -> None:
+    with tenant_scope(tenant.id):
+        space = ensure_space(tenant.id, "ana")
+        Space.objects.filter(id=space.id).update(timezone=zone)
+    said = Message("user", "I saw the dentist today.", "Ana", datetime(2026, 3, 1, 23, tzinfo=UTC))
+    job = ingest_messages(tenant.id, IngestRequest("ana", [said], "s")).job
+    assert job is not None
+    run_space(tenant.id, job.space_id)
+    with tenant_scope(tenant.id):
+        fact = Fact.objects.get(text__icontains="dentist")
+    assert fact.event_from == datetime(2026, 3, day, tzinfo=ZoneInfo(zone))
 
 
 def get_status(tenant: Tenant, words: str) -> str:

@@ -107,7 +107,7 @@ def test_a_turn_that_tells_two_things_loses_one_clause(reader: ScriptedHub, told
     target = ErasureTarget("facts", (secret.id,), sources=True)
     planned = erase_targets.plan_erasure(reader.space, target)
     assert (planned.counts["clauses"], "turns" in planned.counts) == (1, False)
-    assert told[3] in planned.samples["clause"][0]
+    assert told[3] in planned.samples["clauses"][0]
     receipt = erase_targets.execute_erasure(reader.space, target, "eva", reader.now)
     assert (receipt.counts["clauses"], "turns" in receipt.counts) == (1, False)
     assert list_said(reader) == [told[4], "Noted."]

@@ -81,9 +81,7 @@ class RecallWorld:
                 tenant=self.tenant,
                 space=self.space,
                 content=content,
-                occurred_at=AT,
-                created_at=AT,
-                **values,
+                **{"occurred_at": AT, "created_at": AT} | values,
             )
             self._index_entries(build_note_entries([note]))
             if source:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +11,8 @@ from django.db import connection
 from django.utils import timezone
 
 from memoryhub.engines.local.answers.kinds import KINDS, AskedKind
+from memoryhub.policies.schema import Channel
+from memoryhub.recall.answers import answer_question
 from memoryhub.recall.candidates.channels.at_hand import format_sql_pattern
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
@@ -18,9 +20,11 @@ from notes.facts.validity import (
     build_fact_current_sql,
     build_future_q,
     build_past_q,
+    build_plan_over_q,
     filter_current,
     is_fact_current,
     is_fact_over,
+    is_plan_over,
 )
 from notes.models import Fact
 from tests.recall.conftest import AT, RecallWorld
@@ -60,6 +64,52 @@ def test_every_form_of_the_rule_says_the_same(
     assert found == {name: name == standing for name in found}
     assert bool(by_sql) == is_fact_current(fact, NOW) == (standing == "current")
     assert is_fact_over(fact, NOW) == (standing in ("past", "never"))
+
+
+@pytest.mark.parametrize(
+    ("values", "is_over"),
+    [
+        ({"polarity": "planned", "event_to": NOW}, True),
+        ({"polarity": "planned", "event_to": NOW + YEAR}, False),
+        ({"polarity": "planned"}, False),
+        ({"event_to": NOW}, False),
+    ],
+)
+def test_both_forms_say_the_same_of_a_plan(
+    world: RecallWorld, values: dict[str, Any], is_over: bool
+) -> None:
+    fact = world.add_fact("Ana goes to Porto", **values)
+    with tenant_scope(world.tenant.id):
+        found = Fact.objects.filter(build_plan_over_q(NOW)).exists()
+    assert found == is_plan_over(fact, NOW) == is_over
+
+
+@pytest.mark.parametrize("channels", [None, ["stm"], ["raw"], ["notes"]])
+def test_what_bears_a_time_of_days_to_come_is_left_out_until_then(
+    world: RecallWorld, channels: list[Channel] | None
+) -> None:
+    (turn,) = world.add_lines("Ana: I keep bees in Porto.", at=AT + timedelta(days=9))
+    world.add_note("Ana keeps bees in Porto", turn, occurred_at=turn.occurred_at)
+
+    def search(now: datetime, as_of: datetime | None = None) -> bool:
+        asked: dict[str, Any] = {"channels": channels, "now": now, "as_of": as_of}
+        return bool(search_memories(world.space, "bees in Porto", **asked).items)
+
+    assert not search(AT)
+    assert search(AT + timedelta(days=9))
+    assert search(AT, as_of=AT + timedelta(days=10))
+
+
+def test_a_clock_that_is_ahead_hides_nothing(world: RecallWorld) -> None:
+    world.add_lines("Ana: I keep bees in Porto.", at=AT + timedelta(hours=20))
+    assert search_memories(world.space, "bees in Porto", now=AT).items
+
+
+def test_an_answer_leaves_out_what_a_search_does(world: RecallWorld) -> None:
+    world.add_lines("Ana: I live in Porto.", at=AT + timedelta(days=9))
+    ask = "Where does Ana live?"
+    assert answer_question(world.space, ask, now=AT).abstained
+    assert not answer_question(world.space, ask, now=AT, as_of=AT + timedelta(days=10)).abstained
 
 
 def test_a_move_next_year_leaves_the_present_as_it_is(world: RecallWorld) -> None:

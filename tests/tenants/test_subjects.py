@@ -27,11 +27,28 @@ HARD = ["a\u0301\u0323 b", "क़लम"]
 def test_a_subject_is_one_in_either_form() -> None:
     tenant = create_tenant("One", "one")
     with tenant_scope(tenant.id):
-        space = ensure_space(tenant.id, f" {DECOMPOSED}\0")
+        space = ensure_space(tenant.id, f" {DECOMPOSED}")
         assert (space.subject, ensure_space(tenant.id, COMPOSED).id) == (COMPOSED, space.id)
         for name in (COMPOSED, DECOMPOSED, f"{DECOMPOSED} "):
             assert find_space(name) == space
         assert find_space("Andre") is None
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("character", ["\0", "\n", "\t", "\x85", "\u2028"])
+def test_nobody_new_is_called_by_what_can_not_be_seen(character: str) -> None:
+    tenant = create_tenant("One", "one")
+    with tenant_scope(tenant.id), pytest.raises(InvalidInput) as refused:
+        ensure_space(tenant.id, f"a{character}na")
+    assert refused.value.field == "subject"
+
+
+@pytest.mark.django_db
+def test_who_was_called_so_before_is_still_found() -> None:
+    tenant = create_tenant("One", "one")
+    with tenant_scope(tenant.id):
+        space = Space.objects.create(tenant=tenant, subject="a\nna")
+        assert ensure_space(tenant.id, "a\nna") == space
 
 
 @pytest.mark.parametrize("subject", HARD)

@@ -95,7 +95,9 @@ class ErasedRow:
 
 @dataclass(frozen=True, slots=True)
 class ErasurePlan:
-    """What an erasure would do: how many rows of each kind, and some of their words."""
+    """What an erasure would do: how many rows of each kind, and some of their words, both by the
+    names that its receipt has. A receipt also counts what is about those rows: index entries,
+    revisions, jobs, model calls, what was answered."""
 
     counts: dict[str, int]
     samples: dict[str, list[str]] = field(default_factory=dict)
@@ -158,22 +160,30 @@ def list_overtaken_erasures(space: Space, target: ErasureTarget, now: datetime) 
 def _count_traced(
     found: ErasureTrace, target: ErasureTarget, reopened: Collection[Fact], strict: bool
 ) -> ErasurePlan:
-    counts = Counter(kind for kind, _ in found.doomed_rows)
+    """In the words of the receipt. Strictly, what also rests on other turns goes with the rest, and
+    is counted a second time as what is derived again."""
+    gone = {**found.doomed_rows, **(found.tainted_rows if strict else {})}
+    counts = Counter(row_kinds.get_row_kind(kind).counted_as for kind, _ in gone)
     counts["turns"] = len(found.turns)
     counts["clauses"] = len(found.cuts)
     counts["wishes"] = len(found.touched_turn_ids.intersection(target.wishes))
-    counts["rederived" if strict else "loosened"] = len(found.tainted_rows)
+    counts[_name_tainted(strict)] = len(found.tainted_rows)
     counts["reopened"] = len(reopened)
     counts["withheld"] = len(found.rewritten_rows)
-    samples: dict[str, list[str]] = {"turn": [t.text for t in found.turns[:MAX_SAMPLES]]}
-    samples["clause"] = [cut.lost for cut in found.cuts[:MAX_SAMPLES]]
+    samples: dict[str, list[str]] = {"turns": [t.text for t in found.turns[:MAX_SAMPLES]]}
+    samples["clauses"] = [cut.lost for cut in found.cuts[:MAX_SAMPLES]]
     for (kind, _), row in {**found.doomed_rows, **found.tainted_rows}.items():
-        words = samples.setdefault(kind, [])
+        words = samples.setdefault(row_kinds.get_row_kind(kind).counted_as, [])
         if len(words) < MAX_SAMPLES and collect_row_text(row).strip():
             words.append(_get_first_line(row))
     return ErasurePlan(
         {k: n for k, n in counts.items() if n}, {k: w for k, w in samples.items() if w}
     )
+
+
+def _name_tainted(strict: bool) -> str:
+    """What rows are counted as that rest on other turns too."""
+    return "rederived" if strict else "loosened"
 
 
 def _get_first_line(row: Any) -> str:
@@ -311,6 +321,7 @@ def _erase_traced(
     counts = Counter({"blocks": blocks, "wishes": len(wishes)})
     oldest = _find_oldest_time(found, now)
     strict = _is_strict(space)
+    counts[_name_tainted(strict)] = len(found.tainted_rows)
     again = _group_remaining_turns(found) if strict or found.cuts else {}
     counts.update(_clear_payloads(space, oldest))
     counts.update(erase.erase_traced(found, actor, now, strict=strict))
@@ -474,7 +485,7 @@ def _plan_follow_up(
 
 def _count_space_rows(space: Space) -> dict[str, int]:
     counts = {
-        f"{kind.name}s": kind.model._default_manager.filter(space=space).count()
+        kind.counted_as: kind.model._default_manager.filter(space=space).count()
         for kind in row_kinds.list_row_kinds()
     }
     counts["turns"] = Turn.objects.filter(space=space).count()

@@ -171,12 +171,11 @@ LEFT JOIN LATERAL (  -- a turn's page: the last of its session that begins no la
   WHERE session_id = t.session_id AND first_seq <= t.seq ORDER BY first_seq DESC LIMIT 1
 ) p ON true
 WHERE %(everything)s OR ((t.id IS NOT NULL AND t.state <> 'redacted'
-        AND (%(as_of)s::timestamptz IS NULL OR t.occurred_at <= %(as_of)s))
-    OR (n.id IS NOT NULL AND n.retired_at IS NULL
-        AND (%(as_of)s::timestamptz IS NULL OR n.occurred_at <= %(as_of)s))
+        AND t.occurred_at <= %(said_by)s)
+    OR (n.id IS NOT NULL AND n.retired_at IS NULL AND n.occurred_at <= %(said_by)s)
     OR (e.id IS NOT NULL AND e.retired_at IS NULL AND NOT e.stale
         AND e.kind IN ('topic', 'session', 'day', 'global')
-        AND (%(as_of)s::timestamptz IS NULL OR e.to_at <= %(as_of)s))
+        AND e.to_at <= %(said_by)s)
     OR (f.id IS NOT NULL AND CASE
           WHEN %(as_of)s::timestamptz IS NULL AND %(include_past)s
             THEN f.retired_at IS NULL AND f.status <> 'retracted'
@@ -227,6 +226,7 @@ def retrieve_candidates(
         "sought": narrowed or None,
         "one_match": ONE_MATCH_RANK,
         "as_of": visibility.as_of,
+        "said_by": visibility.said_by,
         "now": visibility.now,
         "include_past": visibility.include_past,
         "deep": visibility.deep,

@@ -71,8 +71,7 @@ def retrieve_unindexed_turns(ask: PreparedQuestion) -> list[MemoryCandidate]:
 def _load_unindexed_turns(ask: PreparedQuestion) -> list[Turn]:
     indexed = IndexEntry.objects.filter(owner_id=OuterRef("id"), kind="turn")
     rows = Turn.objects.filter(space=ask.space, state=Turn.State.PENDING)
-    if ask.visibility.as_of:
-        rows = rows.filter(occurred_at__lte=ask.visibility.as_of)
+    rows = rows.filter(occurred_at__lte=ask.visibility.said_by)
     return list(rows.filter(~Exists(indexed)).order_by("-seq")[:MAX_TURNS])
 
 

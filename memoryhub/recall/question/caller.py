@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from memoryhub.dialogues.messages import FUTURE_TOLERANCE
 from memoryhub.errors import InvalidInput
 from memoryhub.policies.schema import Channel, Policy, SelectMode
 
@@ -32,6 +33,12 @@ class SearchVisibility:
     @property
     def at(self) -> datetime:
         return self.as_of or self.now
+
+    @property
+    def said_by(self) -> datetime:
+        """What was said later is not known yet. Clocks differ, by less than a day: what bears a
+        time further ahead than that is of a day that has not come."""
+        return self.as_of or self.now + FUTURE_TOLERANCE
 
     def to_log_options(self) -> dict[str, Any]:
         as_of = self.as_of.isoformat() if self.as_of else ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from time import perf_counter
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -265,7 +266,8 @@ def _parse_by_rules(
     """What the rules read of it; of a question that is not to be routed, its words alone."""
     most = embedder.max_tokens if embedder else MAX_CHUNK_TOKENS
     subject = _find_subject_name(space)
-    way = parse_question(query, space.speakers, now, most, subject, space.called_names)
+    today = now.astimezone(ZoneInfo(space.timezone))
+    way = parse_question(query, space.speakers, today, most, subject, space.called_names)
     if policy.route.mode != "off":
         return way
     return replace(

@@ -155,6 +155,6 @@ def _explain_fact(ask: PreparedQuestion, fact: Fact) -> tuple[DropReason, str]:
 
 
 def _explain_by_time(ask: PreparedQuestion, at: datetime) -> tuple[DropReason, str]:
-    if ask.visibility.as_of and at > ask.visibility.as_of:
+    if at > ask.visibility.said_by:
         return "out_of_date", "said later"
     return "faded", "dormant"

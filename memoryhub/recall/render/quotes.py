@@ -14,7 +14,7 @@ from django.db.models import Q
 from memoryhub.engines.local.dates.times import find_times
 from memoryhub.engines.types import Granularity, Quote, TimeSpan
 from memoryhub.recall.render.results import MemoryItem
-from notes.facts.validity import is_fact_current, is_fact_over
+from notes.facts.validity import is_fact_current, is_fact_over, is_plan_over
 from notes.models import Derivation, Fact
 
 # What a search's score rises with similarity and with the share of words, by linear regression
@@ -147,7 +147,7 @@ def build_quote(
         note=item.description,
         predicate=fact.predicate_key if fact else "",
         tells_end=fact is not None and fact.polarity == "ended",
-        due=fact is not None and _is_due(fact, known.at),
+        due=fact is not None and is_plan_over(fact, known.at),
         passed=item.event_to is not None and item.event_to <= known.at,
         object=(fact.object or fact.complement) if fact else "",
         until=item.valid_to,
@@ -155,11 +155,6 @@ def build_quote(
         replaced=fact.supersedes.text if fact and fact.supersedes else "",
         bears=item.relevant,
     )
-
-
-def _is_due(fact: Fact, at: datetime) -> bool:
-    """Whether the day of a plan has come: who was to move next week may have moved."""
-    return fact.polarity == "planned" and fact.event_to is not None and fact.event_to <= at
 
 
 def _place_outdated(

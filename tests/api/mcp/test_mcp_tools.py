@@ -203,6 +203,9 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("search", {"query": "x", "colour": "red"}, "colour"),
     ("search", {"query": ["x"]}, "query"),
     ("search", {"query": "x", "subject": "a" * 201}, "subject"),
+    ("search", {"query": "x", "subject": "a\0na"}, "subject"),
+    ("add", {"text": "x", "subject": "a\nna"}, "subject"),
+    ("remember", {"text": "x", "subject": "a\tna"}, "subject"),
     ("context", {"query": "x", "budget_tokens": 3}, "budget_tokens"),
     ("add", {}, "text"),
     ("add", {"text": "a", "messages": [{"content": "b"}]}, "text"),
@@ -229,6 +232,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
 BAD_OF_MEM0: list[tuple[str, dict[str, Any], str]] = [
     ("add_memory", {}, "text"),
     ("add_memory", {"text": "a", "messages": [{"content": "b"}]}, "text"),
+    ("add_memory", {"text": "a", "user_id": "a\nna"}, "user_id"),
     ("add_memory", {"text": "a", "expiration_date": "x" * 41}, "expiration_date"),
     ("search_memories", {"query": "x", "limit": 0}, "limit"),
     ("search_memories", {"query": "x", "run_id": "\0"}, "run_id"),

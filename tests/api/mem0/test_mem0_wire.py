@@ -863,6 +863,8 @@ def test_a_setting_of_the_project_that_steers_nothing_is_refused_by_name(
         ("/v3/memories/add/", {"user_id": "agent:x", "messages": "x"}, "user_id"),
         ("/v3/memories/add/", {"user_id": "a" * 201, "messages": "x"}, "user_id"),
         ("/v3/memories/add/", {"user_id": "\0", "messages": "x"}, "user_id"),
+        ("/v3/memories/add/", {"user_id": "a\nb", "messages": "x"}, "user_id"),
+        ("/v3/memories/add/", {"agent_id": "a\tb", "messages": "x"}, "agent_id"),
         ("/v3/memories/add/", {"user_id": "a", "run_id": "a\0", "messages": "x"}, "run_id"),
         ("/v3/memories/add/", {"user_id": "a", "messages": []}, "messages"),
         ("/v3/memories/add/", {"user_id": "a", "messages": " \0"}, "messages[0].content"),

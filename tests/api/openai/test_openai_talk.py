@@ -144,6 +144,8 @@ def test_names_in_any_script_come_through_headers() -> None:
         ({RECALL: "perhaps"}, {}, RECALL),
         ({LEARN: "2"}, {}, LEARN),
         ({SPACE: "x" * 201}, {}, SPACE),
+        ({SPACE: "a%0Ana"}, {}, SPACE),
+        ({}, {"user": "a\0na"}, "user"),
         ({}, {"user": "x" * 201}, "user"),
         ({}, {"user": 17}, "user"),
         ({}, {"user": "\ud800"}, "user"),

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_noop as _
 from memoryhub.console.frame.text import nouns
 from memoryhub.languages import use_stored_language
 from memoryhub.subject_names import PLACEHOLDERS
+from notes.facts.validity import is_plan_over
 from notes.models import Fact
 from notes.review.moot import MOOT
 
@@ -241,7 +242,8 @@ _ERASED_KIND_WORDS = {
 
 
 def format_erased_kind(kind: str) -> str:
-    """What a count of a dry run or of a receipt counts: kinds of rows come in both numbers."""
+    """What a count of a dry run or of a receipt counts. Older receipts have kinds of rows in both
+    numbers."""
     words = _ERASED_KIND_WORDS.get(kind) or _ERASED_KIND_WORDS.get(kind.removesuffix("s"))
     if words:
         return gettext(words)
@@ -304,13 +306,26 @@ _BEGIN_SENTENCES = {
     "planned": (_("Planned since %(day)s"), _("Planned for %(day)s")),
 }
 
+# What was planned for a day, before and after it: whether it came to pass was not told.
+_PLAN_SENTENCES = (_("Planned for %(day)s"), _("Was planned for %(day)s"))
+
 
 def _describe_current(fact: Fact, now: datetime, on: Callable[[datetime], str]) -> str:
+    if fact.polarity == "planned" and fact.event_to:
+        told = _PLAN_SENTENCES[is_plan_over(fact, now)]
+        return gettext(told) % {"day": _format_planned_days(fact, on)}
     begins = _BEGIN_SENTENCES.get(fact.polarity, _BELIEVED_SENTENCES)[fact.valid_from > now]
     start = gettext(begins) % {"day": on(fact.valid_from)}
     if not fact.valid_to:
         return start
     return gettext("%(start)s, until %(day)s") % {"start": start, "day": on(fact.valid_to)}
+
+
+def _format_planned_days(fact: Fact, on: Callable[[datetime], str]) -> str:
+    """ "3 May", or "1 May to 31 May" where no closer day was said. `event_to` is exclusive."""
+    last = (fact.event_to or fact.valid_from) - timedelta(microseconds=1)
+    start, end = on(fact.event_from or last), on(last)
+    return start if start == end else gettext("%(start)s to %(end)s") % {"start": start, "end": end}
 
 
 _STEP_SENTENCES = {

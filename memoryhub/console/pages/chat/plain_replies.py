@@ -9,6 +9,8 @@ import re
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from django.db.models import Q
+
 from memoryhub.console.pages.chat.readings import read_message
 from memoryhub.console.pages.space_overview.queries import select_telling_facts
 from memoryhub.dialogues.models import Turn
@@ -20,7 +22,7 @@ from memoryhub.recall.render.citations import Citation
 from memoryhub.recall.render.results import MemoryItem
 from memoryhub.subject_names import get_first_name
 from memoryhub.tenants.models import Space
-from notes.facts.validity import filter_current
+from notes.facts.validity import build_plan_over_q, filter_current
 from notes.models import Fact, Note
 
 _MOST_NOTED, _MOST_LISTED = 4, 12
@@ -209,8 +211,9 @@ def _list_known_facts(space: Space, now: datetime) -> tuple[list[Fact], int]:
     ]
     facts = facts[:_MOST_LISTED]
     told = [fact.id for fact in facts]
-    events = held.filter(kind="event").exclude(id__in=told).order_by("-asserted_at", "-id")
-    return [*facts, *events[: _MOST_LISTED - len(facts)]], held.count()
+    gone_by = held.filter(Q(kind="event") | build_plan_over_q(now)).exclude(id__in=told)
+    latest = gone_by.order_by("-asserted_at", "-id")
+    return [*facts, *latest[: _MOST_LISTED - len(facts)]], held.count()
 
 
 def _is_bare(fact: Fact) -> bool:

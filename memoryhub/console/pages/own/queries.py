@@ -31,7 +31,12 @@ from memoryhub.console.pages.persona.queries import Persona, TraitLife
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.audit import HUB_ACTOR
 from memoryhub.tenants.models import Space
-from notes.facts.validity import build_current_q, build_future_q, build_past_q
+from notes.facts.validity import (
+    build_current_q,
+    build_future_q,
+    build_past_q,
+    build_plan_over_q,
+)
 from notes.models import EvolutionEvent, Fact, Note
 from personas.dimensions import list_allowed_keys
 from personas.models import Trait
@@ -63,7 +68,8 @@ _OWN_HEADINGS: Sequence[tuple[StrOrPromise, Q]] = (
     (_("Current situation"), Q()),
 )
 _OTHERS_HEADING = _("Other people and things you mentioned")
-HEADINGS = (*(heading for heading, of in _OWN_HEADINGS), _OTHERS_HEADING)
+_PAST_PLANS_HEADING = _("Plans whose day is over")
+HEADINGS = (*(heading for heading, of in _OWN_HEADINGS), _OTHERS_HEADING, _PAST_PLANS_HEADING)
 
 
 def list_person_names(space: Space) -> list[str]:
@@ -74,11 +80,13 @@ def list_person_names(space: Space) -> list[str]:
     return list(dict.fromkeys((name, *others)))
 
 
-def build_heading_case(names: Sequence[str]) -> Case:
+def build_heading_case(names: Sequence[str], now: datetime) -> Case:
     """Where in HEADINGS a fact stands, for SQL. `names`: what the person is called."""
     mine = Q(owner__in=names)
+    past_plan = When(build_plan_over_q(now), then=Value(HEADINGS.index(_PAST_PLANS_HEADING)))
     cases = [When(mine & of, then=Value(at)) for at, (heading, of) in enumerate(_OWN_HEADINGS)]
-    return Case(*cases, default=Value(len(_OWN_HEADINGS)), output_field=IntegerField())
+    others = Value(HEADINGS.index(_OTHERS_HEADING))
+    return Case(past_plan, *cases, default=others, output_field=IntegerField())
 
 
 OWN_SHOW_CHOICE = FilterChoice(
@@ -102,7 +110,7 @@ def load_own_facts(
     space: Space, filters: Filters, now: datetime
 ) -> tuple[ListPage[Any], list[FactGroup]]:
     """A page of facts, and the same under headings. Four statements."""
-    place = build_heading_case(list_person_names(space))
+    place = build_heading_case(list_person_names(space), now)
     rows = Fact.objects.filter(
         build_text_condition(filters.q, "text", "owner"),
         _build_own_show_condition(filters["show"], now),
@@ -191,8 +199,7 @@ _PLAIN_KIND_WORDS = {
     "entities": _("Names of people and things"),
     "relations": _("Relations between them"),
     "episodes": _("Summaries"),
-    "profileattributes": _("Your profile entries"),
-    "coreblocks": _("Texts kept ready for assistants"),
+    "profile": _("Your profile entries"),
     "blocks": _("Texts kept ready for assistants"),
     "proposals": _("Questions waiting for a person"),
     "model_calls": _("Requests to a language model"),
@@ -201,10 +208,9 @@ _PLAIN_KIND_WORDS = {
 
 
 def format_erasure_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """What an erasure takes, in a person's words. Kinds of rows come in both numbers."""
-    plain = _PLAIN_KIND_WORDS
+    """What an erasure takes, in a person's words."""
     return [
-        (str(plain.get(kind) or plain.get(f"{kind}s") or wording.format_erased_kind(kind)), count)
+        (str(_PLAIN_KIND_WORDS.get(kind) or wording.format_erased_kind(kind)), count)
         for kind, count in counts.items()
     ]
 

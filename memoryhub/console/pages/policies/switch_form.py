@@ -60,13 +60,15 @@ OwnPrompts = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class SwitchRow:
-    """A switch with its value as a form holds it. `source`: default, preset, tenant or space."""
+    """A switch with its value as a form holds it. `source`: default, preset, tenant or space.
+    `is_typed`: the value is one that was sent and refused, and not the one in force."""
 
     switch: Switch
     text: str
     words: str
     source: str
     error: str = ""
+    is_typed: bool = False
     differences: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -110,7 +112,7 @@ class SwitchGroup:
 
     @property
     def is_open(self) -> bool:
-        return any(row.error for row in self.rows)
+        return any(row.error or row.is_typed for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +170,16 @@ def _build_switch_row(
     switch = find_switch(name)
     assert switch is not None  # NAMES holds switches only
     value = policy_value(layers.policy, name)
-    text = given.get(name, format_form_value(value))
-    source = _find_value_source(name, value, layers)
-    return SwitchRow(switch, text, format_value(value), source, wrong.get(name, ""))
+    in_force = format_form_value(value)
+    text = given.get(name, in_force)
+    return SwitchRow(
+        switch,
+        text,
+        format_value(value),
+        _find_value_source(name, value, layers),
+        wrong.get(name, ""),
+        is_typed=not _is_same_value(text, in_force),
+    )
 
 
 def _find_value_source(name: str, value: Any, layers: PolicyLayers) -> str:
@@ -271,6 +280,16 @@ def read_overrides(
 
 def read_switch_texts(form: Any) -> dict[str, str]:
     return {name: _read_switch_text(form, name) for name in SWITCH_NAMES if name in form}
+
+
+def read_typed_texts(form: Any, seen: PolicyLayers) -> dict[str, str]:
+    """Of a form that was made from `seen`, the fields that somebody has changed."""
+    policy = seen.policy
+    return {
+        name: text
+        for name, text in read_switch_texts(form).items()
+        if not _is_same_value(text, format_form_value(policy_value(policy, name)))
+    }
 
 
 def _read_switch_text(form: Any, name: str) -> str:

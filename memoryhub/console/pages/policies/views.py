@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -52,6 +53,10 @@ def list_prompt_choices() -> dict[str, dict[str, str]]:
 _CONFLICT_MESSAGE = gettext_lazy(
     "Someone else changed the policy in the meantime. This is the newer version; "
     "make your change again."
+)
+_CHANGES_KEPT_MESSAGE = gettext_lazy(
+    "Someone else changed the policy in the meantime. This is the newer version, with your changes "
+    "filled in but not saved."
 )
 
 
@@ -144,6 +149,12 @@ def _find_version_in_force(layers: PolicyLayers, space: Space | None) -> PolicyV
     return layers.own if space else layers.tenant
 
 
+def _load_seen_layers(layers: PolicyLayers, space: Space | None, version: int) -> PolicyLayers:
+    """What was in force where a form names this version: 0 is none."""
+    seen = PolicyVersion.objects.filter(space=space, version=version).first()
+    return replace(layers, own=seen) if space else replace(layers, tenant=seen)
+
+
 def build_return_tags(before: PolicyVersion | None, space: Space | None = None) -> str:
     """Tags that offer the version before, and after the first one what was in force without any."""
     if before is not None:
@@ -171,6 +182,7 @@ def _render_policy(
     *,
     given: dict[str, str] | None = None,
     wrong: InvalidInput | None = None,
+    status: int = 200,
 ) -> HttpResponse:
     layers = load_layers(request.tenant.id, space)
     number = read_filters(request.GET).page
@@ -191,7 +203,7 @@ def _render_policy(
         **_preview_preset(request, layers, space),
     }
     template = "policies/space.html" if space else "policies/tenant.html"
-    return render(request, template, context, status=422 if wrong else 200)
+    return render(request, template, context, status=status)
 
 
 def _preview_preset(
@@ -220,6 +232,7 @@ def change_policy(request: ConsoleRequest, space_id: UUID | None = None) -> Http
         messages.info(request, _("Every setting already has that value."))
         return redirect(_build_back_address(request, space))
     version = form.get("version", "")
+    seen = int(version) if version.isdecimal() and len(version) < 8 else None
     try:
         made = set_policy(
             request.tenant.id,
@@ -228,13 +241,17 @@ def change_policy(request: ConsoleRequest, space_id: UUID | None = None) -> Http
             overrides=overrides,
             space=space,
             reason=form.get("reason", "").replace("\0", "").strip(),
-            expected=int(version) if version.isdecimal() and len(version) < 8 else None,
+            expected=seen,
         )
     except InvalidInput as error:
         return _render_policy(
-            request, space, given=switch_form.read_switch_texts(form), wrong=error
+            request, space, given=switch_form.read_switch_texts(form), wrong=error, status=422
         )
     except Conflict:
+        if "preset" not in form:
+            messages.error(request, _CHANGES_KEPT_MESSAGE)
+            typed = switch_form.read_typed_texts(form, _load_seen_layers(layers, space, seen or 0))
+            return _render_policy(request, space, given=typed, status=409)
         messages.error(request, _CONFLICT_MESSAGE)
     else:
         message = _("Version %(version)s is in force from the next job on.")

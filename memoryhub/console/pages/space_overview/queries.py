@@ -16,7 +16,7 @@ from memoryhub.console.pages.review.queries import ReviewCase, load_riskiest_cas
 from memoryhub.policies.schema import HeatPolicy, Policy
 from memoryhub.tenants.models import Space
 from notes.episodes.store import find_newest
-from notes.facts.validity import filter_current
+from notes.facts.validity import build_plan_over_q, filter_current
 from notes.models import Episode, Fact, Segment
 from notes.topics.heat import annotate_heat
 from personas.dimensions import DIMENSIONS, list_allowed_keys
@@ -70,12 +70,13 @@ def _load_surest_traits(space: Space, policy: Policy) -> list[tuple[Trait, str]]
 
 def select_telling_facts(space: Space, now: datetime, most: int) -> list[Fact]:
     """At most `most` of what holds. No events, which are true once and for all, but those that
-    changed what one has one of: a move says where somebody lives. First what is pinned, what one
-    has one of at a time (home, trade), and what was said most often; of that the latest, the
-    person's own first. Call inside the tenant's scope."""
+    changed what one has one of: a move says where somebody lives; and no plans whose day is over.
+    First what is pinned, what one has one of at a time (home, trade), and what was said most
+    often; of that the latest, the person's own first. Call inside the tenant's scope."""
     rows = filter_current(Fact.objects.filter(space=space, retired_at=None), now)
     ordered = (
         rows.exclude(Q(kind="event") & ~Q(cardinality="single"))
+        .exclude(build_plan_over_q(now))
         .annotate(is_own=Q(owner=get_owner_name(space)), is_single=Q(cardinality="single"))
         .order_by("-pinned", "-is_own", "-is_single", "-mention_count", "-asserted_at", "-id")
     )

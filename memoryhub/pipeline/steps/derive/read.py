@@ -225,10 +225,12 @@ class TextWindow:
     text: str
 
     def build_utterance(self, handle: str, space: Space) -> Utterance:
-        """The subject speaks by the name under which all is written of them: by no id."""
+        """The subject speaks by the name under which all is written of them: by no id. Days are
+        counted from the day that it was where they are."""
         turn, speaker = self.turn, self.turn.speaker
         speaker = speaker if speaker in PLACEHOLDERS else space.name_owner(speaker)
-        return Utterance(handle, speaker, turn.role, self.text, turn.occurred_at)  # type: ignore[arg-type]  # a checked choice
+        at = turn.occurred_at.astimezone(ZoneInfo(space.timezone))
+        return Utterance(handle, speaker, turn.role, self.text, at)  # type: ignore[arg-type]  # a checked choice
 
 
 def cut_windows(turn: Turn, text: str | None = None) -> list[TextWindow]:

@@ -186,7 +186,7 @@ SELECT id, state FROM (
   SELECT t.id, t.state, t.seq, t.occurred_at FROM dialogues_turn t
   WHERE t.tenant_id = %(tenant)s AND t.space_id = %(space)s AND t.state = ANY(%(unread)s)
 ) found
-WHERE %(as_of)s::timestamptz IS NULL OR occurred_at <= %(as_of)s
+WHERE occurred_at <= %(said_by)s
 ORDER BY seq DESC LIMIT %(most)s
 """
 
@@ -199,7 +199,7 @@ def find_latest(ask: PreparedQuestion) -> list[ChannelHit]:
         "space": ask.space.id,
         "tier": Page.Tier.SHORT.value,
         "unread": [state.value for state in UNREAD_STATES],
-        "as_of": ask.visibility.as_of,
+        "said_by": ask.visibility.said_by,
         "most": MAX_TURNS,
     }
     with open_prepared_cursor(binary=True) as cursor:

@@ -25,7 +25,7 @@ PAGE_FLOOR = 0.1
 _SEGMENTS_SQL = """
 SELECT s.id, s.keywords, {near} FROM notes_segment s
 WHERE s.space_id = %(space)s AND s.retired_at IS NULL AND NOT s.stale AND {tier}
-  AND (%(as_of)s::timestamptz IS NULL OR s.started_at <= %(as_of)s)
+  AND s.started_at <= %(said_by)s
 """
 # A page without an entry of its own is as near as the nearest of its turns.
 _PAGES_SQL = """
@@ -37,9 +37,9 @@ SELECT p.id, near FROM notes_page p CROSS JOIN LATERAL (
 ) alike
 WHERE p.id IN (SELECT page_id FROM notes_segmentpage WHERE segment_id = ANY(%(segments)s))
   AND p.retired_at IS NULL AND {visible} AND near >= %(floor)s
-  AND (%(as_of)s::timestamptz IS NULL OR EXISTS (
+  AND EXISTS (
     SELECT 1 FROM dialogues_turn t WHERE t.space_id = p.space_id AND t.seq = p.last_seq
-      AND t.occurred_at <= %(as_of)s))
+      AND t.occurred_at <= %(said_by)s)
 ORDER BY near DESC, p.first_seq LIMIT %(most)s
 """
 

@@ -131,10 +131,8 @@ def find_turns(ask: PreparedQuestion) -> list[ChannelHit]:
 
 def _list_all_turns(ask: PreparedQuestion) -> list[ChannelHit]:
     """Every turn in its order: the baseline that has no memory (spec §9, BL1)."""
-    rows = Turn.objects.filter(space=ask.space).exclude(IS_INNER)
-    rows = rows.exclude(state=Turn.State.REDACTED)
-    if ask.visibility.as_of:
-        rows = rows.filter(occurred_at__lte=ask.visibility.as_of)
+    rows = Turn.objects.filter(space=ask.space, occurred_at__lte=ask.visibility.said_by)
+    rows = rows.exclude(IS_INNER).exclude(state=Turn.State.REDACTED)
     ids = rows.order_by("seq").values_list("id", flat=True)
     return [ChannelHit("turn", at, 1.0, "everything said") for at in ids]
 

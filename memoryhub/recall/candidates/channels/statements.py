@@ -45,7 +45,7 @@ def load_rows(ask: PreparedQuestion, statement: str, **values: Any) -> list[tupl
         "model": ask.model,
         "vector": None if ask.vector is None else HalfVector(ask.vector).to_text(),
         "at": ask.visibility.at,
-        "as_of": ask.visibility.as_of,
+        "said_by": ask.visibility.said_by,
     }
     with connection.cursor() as cursor:
         cursor.execute(statement, common | values)
