@@ -73,6 +73,11 @@ def list_current_texts(tenant: Tenant) -> set[str]:
             {"Ana's daughter Siobhan loves horses.", "Siobhan is Ana's daughter."},
         ),
         (
+            "My daughter Sarah loves horses",
+            "I meant Sara, without the h",
+            {"Ana's daughter Sara loves horses.", "Sara is Ana's daughter."},
+        ),
+        (
             "I live on Oak Street in Leeds",
             "my street is called Elm Street, not Oak Street",
             {"Ana lives on Elm Street in Leeds."},

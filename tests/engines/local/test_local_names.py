@@ -138,6 +138,10 @@ def test_nobody_is_named_in_chinese_who_was_not(text: str) -> None:
         ("叫我小林就行", "小林"),
         ("医生喊我少吃稀饭，早饭吃啥子好", ""),
         ("我妈喊我明明，烦死了", ""),
+        ("去看了个医生，说是胃炎，喊我莫吃辣。", ""),
+        ("教练说了，叫我写日记，好烦", ""),
+        ("我叫李伟帮忙，他没空", ""),
+        ("大家好，叫我莫言吧", "莫言"),
     ],
 )
 def test_who_is_called_to_something_is_not_called_so(text: str, name: str) -> None:

@@ -28,11 +28,16 @@ _ENGLISH = compile_patterns(
     flags=re.M,
 )
 _HAN_NAME = rf"[{HAN}]{{2,4}}?|[A-Za-z][A-Za-z .'-]{{1,30}}[A-Za-z]"
+# What begins what somebody is to do and no name. Mo is also a family name, before no verb.
+_TASK_START = (
+    "[起一回去来过吃做帮的们早晚别不在少多先要该赶甭勿再喝睡看买给把跟写跑走住坐搬换找拿送"
+    "交打试用考读还每戒忌减停注休控等]|莫[吃喝抽熬去来要再急怕哭想管走打跑做动生碰提说]"
+)
 _CHINESE = re.compile(
     rf"(?:(?:我|用户)(?:的?(?:名字|姓名|全名|大名)(?:就?是|叫做?|：|:)|叫做?|名叫)|(?:可以|就"
     # Who is called to do something is told by somebody: 医生喊我少吃稀饭.
     rf"|请|(?<![{HAN}])|(?<=都)|(?<=家))(?:叫|喊|称呼)我"
-    rf"(?!起|一|回|去|来|过|吃|做|帮|的|们|早|晚|别|不|在|少|多|先|要|该|赶))"
+    rf"(?!{_TASK_START}))"
     rf"(?P<name>{_HAN_NAME})(?=就[好行可]|吧|[，,。.！!、；;\s]|$)"
 )
 _NOT_NAMES = split_words("""
@@ -40,7 +45,7 @@ _NOT_NAMES = split_words("""
     sir madam so also very just still unknown none null mr mrs ms dr i my fine good great sorry
     here there happy glad new sure tired back
 """)
-_NOT_CHINESE = re.compile(r"^[了他她你您它这那什谁啥外车人过不没来去]|什么|外卖")
+_NOT_CHINESE = re.compile(r"^[了他她你您它这那什谁啥外车人过不没来去]|什么|外卖|帮忙$")
 _SUPPOSED = re.compile(r"\b(?:if|say|suppose|imagine|pretend)\b[^.!?\n]{0,20}$", re.I)
 _QUOTES = "\"'“”‘’「」《》`*"
 

@@ -80,7 +80,9 @@ _BARE_RENAMINGS = (
 _SPELLINGS = (
     re.compile(rf"\b(?:spelled|spelt|written) (?:like )?{_BARE_NEW}{_END}", re.I),
     re.compile(
-        rf"\b(?:it|that){_IS} {_BARE_NEW},? with (?:an?|one|two|no|double) \w{{1,2}}'?s?\b", re.I
+        rf"\b(?:(?:it|that){_IS}|i meant?) {_BARE_NEW},? with(?:out)? "
+        r"(?:an?|the|one|two|no|double) \w{1,2}'?s?\b",
+        re.I,
     ),
 )
 # What is wished, thought or told by others puts nothing right.
