@@ -175,7 +175,7 @@ def _widen_for_reranker(ask: PreparedQuestion, wanted: RetrievalScope) -> Retrie
 def _load_named_items(ask: PreparedQuestion) -> tuple[list[MemoryItem], list[MemoryItem]]:
     """What tells of the kind of thing that is asked for, and comes first unless what reads it
     beside the question knows better; and what is first whatever reads it: who somebody is, all that
-    is known of the subject. Call inside the tenant's scope."""
+    is known of the subject, or lies ahead. Call inside the tenant's scope."""
     asked, load = ask.parsed_question, partial(retrieve.load_items_of_hits, part="asked")
     likely, named = list[MemoryItem](), list[MemoryItem]()
     # Of talk with an assistant: what two tell each other is found by what they say.
@@ -187,6 +187,8 @@ def _load_named_items(ask: PreparedQuestion) -> tuple[list[MemoryItem], list[Mem
         named += load(at_hand.find_relatives(ask, asked.kin))
     if asked.wants_overview:
         named += load(at_hand.find_overview(ask))
+    if asked.wants_agenda:
+        named += load(at_hand.find_agenda(ask))
     return likely, named
 
 

@@ -82,6 +82,30 @@ def test_all_that_is_known_is_told_also_in_words_that_name_no_relation(
     assert answered.text == " ".join(told)
 
 
+@pytest.mark.parametrize(
+    "question", ["what do I have coming up?", "what's on my calendar", "我接下来有什么安排"]
+)
+def test_whoever_asks_what_lies_ahead_is_told_the_next_first(
+    chatty: RecallWorld, question: str
+) -> None:
+    now = AT + timedelta(days=9)
+
+    def plan(text: str, days: int, **values: Any) -> None:
+        day = now + timedelta(days=days)
+        span = {"event_from": day, "event_to": day + timedelta(days=1)}
+        chatty.add_fact(text, polarity="planned", **(span | values))
+
+    plan("Ana has booked a kiln course.", 40)
+    plan("Ana goes to the dentist.", 3)
+    plan("Ana goes to the opera.", -3)
+    plan("Ana flies to Rome.", 20, valid_to=AT + timedelta(days=1), status="superseded")
+    chatty.add_fact("Ana lives in Lisbon.", predicate_key="lives_in", object="Lisbon")
+    answered = answer_question(chatty.space, question, now=now)
+    told = ["Ana goes to the dentist.", "Ana has booked a kiln course."]
+    assert list_cited_texts(answered) == told
+    assert answered.text.index("dentist") < answered.text.index("kiln")
+
+
 def test_relatives_are_counted_though_nobody_said_how_many_they_are(chatty: RecallWorld) -> None:
     chatty.add_talk_with_assistant()
     for name, role in (("Karin", "daughter"), ("Piet", "son"), ("Rita", "sister")):

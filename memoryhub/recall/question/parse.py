@@ -46,10 +46,10 @@ class ParsedQuestion:
     about, where the question is about somebody and names nobody, or whoever asks. `tense`: whether
     it is after what holds or what held before; `past`: what is over may answer it;
     `value`: what kind of value answers it; `mentions_relative`: it speaks of somebody's sister,
-    boss or dog; `wants_overview`: of the subject, it asks for all that is known; `identity`: it
-    asks who somebody is; `kind`: it asks for what none of its words need tell; `kin`: it asks
-    how many such relatives somebody has, or whether any. `called`: all that the subject is called,
-    where it is the one who is meant.
+    boss or dog; `wants_overview`: of the subject, it asks for all that is known, `wants_agenda`:
+    for all that lies ahead; `identity`: it asks who somebody is; `kind`: it asks for what none of
+    its words need tell; `kin`: it asks how many such relatives somebody has, or whether any.
+    `called`: all that the subject is called, where it is the one who is meant.
     """
 
     query: str
@@ -67,6 +67,7 @@ class ParsedQuestion:
     value: ValueKind = ""
     mentions_relative: bool = False
     wants_overview: bool = False
+    wants_agenda: bool = False
     identity: AskedIdentity | None = None
     kind: AskedKind | None = None
     kin: re.Pattern[str] | None = None
@@ -105,6 +106,7 @@ def parse_question(
     forms = [form for name in named for form in _list_name_forms(name)]
     bare = strip_names(query, [*forms, *(f"{form}s" for form in forms)])
     about = subject if not named and asked.is_about_subject(query[:READ]) else ""
+    of_subject = bool(subject) and subject in (about, *named)
     pieces, language = split_into_chunks(bare, max_tokens), detect_language(query[:READ])
     return ParsedQuestion(
         query=typed,
@@ -122,9 +124,8 @@ def parse_question(
         past=asked.asks_for_past(query[:READ]),
         value=asked.find_value_kind(query[:READ]),
         mentions_relative=asked.mentions_relative(query[:READ]),
-        wants_overview=bool(subject)
-        and subject in (about, *named)
-        and asked.asks_for_overview(query[:READ]),
+        wants_overview=of_subject and asked.asks_for_overview(query[:READ]),
+        wants_agenda=of_subject and asked.asks_for_agenda(query[:READ]),
         identity=asked.find_asked_identity(query[:READ]),
         kind=find_asked_kind(query),
         kin=find_listed_kin(query[:READ]),

@@ -275,6 +275,28 @@ def asks_for_overview(question: str) -> bool:
     return len(question) <= _MOST_CHARACTERS and bool(_OVERVIEW.search(question))
 
 
+# Asks for all that lies ahead, and not for one thing of it.
+_AGENDA = re.compile(
+    r"^\W*(?:(?:so|hey|ok|okay|and|please|now|well|remind me),? )*"
+    r"(?:what(?:['’]?s| is| else is) (?:coming up|(?:up )?next|planned|ahead"
+    r"|(?:in|on) my (?:calendar|agenda|diary|schedule))"
+    r"|what (?:else )?(?:do|have|did) i (?:have|got) (?:coming up|planned|ahead|on next)"
+    r"|(?:do|have) i (?:have|got) (?:anything|something) (?:coming up|planned)"
+    r"|(?:what|which|any|do i have any|what are my|list my|show me my)"
+    r"(?: (?:upcoming|future|next))? (?:appointments?|plans|dates|events)"
+    r"(?: (?:do i have|have i got|are))?(?: (?:coming up|planned|ahead|next))?)"
+    r"(?: (?:for me|soon|now|then))?\W*$"
+    r"|^\W*我?(?:(?:接下来|最近|近期|之后|后面|以后)我?)?[还都]?有(?:什么|哪些|啥)"
+    r"(?:安排|计划|打算|日程|预约|(?<=接下来有什么)事情?)\W*$",
+    re.I,
+)
+
+
+def asks_for_agenda(question: str) -> bool:
+    """Whether it is after all that somebody has planned: "what do I have coming up"."""
+    return len(question) <= _MOST_CHARACTERS and bool(_AGENDA.search(question))
+
+
 def drop_whom_before(question: str) -> str:
     """The question without the one who came after: of nobody else is "my boss before Mr Lee"."""
     return re.sub(rf"{_BEFORE_WHOM}(?=\W*$)", "", question, flags=re.I)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from memoryhub.engines.local.answers.asked import (
+    asks_for_agenda,
     asks_for_overview,
     asks_measure,
     asks_own_name,
@@ -119,6 +120,7 @@ from memoryhub.engines.local.chinese.traditional import (
     has_traditional,
     list_written_forms,
 )
+from memoryhub.engines.local.dates.times import format_span
 from memoryhub.engines.local.language import LanguageCode, detect_read_language
 from memoryhub.engines.types import GroundedAnswer, Quote
 from memoryhub.subject_names import PLACEHOLDERS
@@ -233,6 +235,8 @@ def _answer_simplified(question: str, quotes: Sequence[Quote], subject: str) -> 
     asked = parse_question(question, told_near, subject)
     if quotes and asks_for_overview(question) and (told := _list_claims(asked, quotes)):
         return told
+    if asks_for_agenda(question) and (told := _list_agenda(near, language)):
+        return told
     # A kind of thing, or who somebody is, is told from what else is said: also of what a search
     # does not take to bear on the question, which in Chinese it knows little of.
     assisted = any(quote.assisted for quote in near)
@@ -297,6 +301,21 @@ def _list_claims(asked: QuestionTerms, quotes: Sequence[Quote]) -> GroundedAnswe
         (quotes[at].text, Phrase(at, 0, len(quotes[at].text), quotes[at].text, 0.0))
         for at in held
         if quotes[at].until is None
+    ]
+    return join_parts(parts, " ") if parts else None
+
+
+def _list_agenda(quotes: Sequence[Quote], language: LanguageCode) -> GroundedAnswer | None:
+    """What is told of days to come, the next first."""
+    ahead = [
+        (quote.event, at, quote)
+        for at, quote in enumerate(quotes)
+        if quote.event and quote.owner and not quote.passed and quote.until is None
+    ]
+    ahead.sort(key=lambda each: each[0].start)
+    parts = [
+        (f"{format_span(event, language)}: “{quote.text}”", Phrase(at, 0, len(quote.text), "", 0.0))
+        for event, at, quote in ahead
     ]
     return join_parts(parts, " ") if parts else None
 

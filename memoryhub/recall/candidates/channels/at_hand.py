@@ -55,6 +55,7 @@ def find_shelf(ask: PreparedQuestion) -> list[ChannelHit]:
 
 
 MAX_IN_OVERVIEW = 10
+_MOST_AHEAD = 10
 
 # What somebody is, has and likes, by the predicates that are known; then what is so in words of
 # their own, and last what was once on a day. Fragments say little by themselves.
@@ -77,6 +78,20 @@ def find_overview(ask: PreparedQuestion) -> list[ChannelHit]:
     owners = [ask.parsed_question.speaker, *ask.space.called_names]
     rows = load_rows(ask, statement, owners=owners, most=MAX_IN_OVERVIEW)
     return [ChannelHit("fact", at, 1.0, "holds of whom all is about") for (at,) in rows]
+
+
+_AGENDA_SQL = """
+SELECT f.id FROM notes_fact f
+WHERE f.space_id = %(space)s AND f.event_to > %(at)s AND f.polarity <> 'ended'
+  AND (f.polarity = 'planned' OR f.event_from > %(at)s) AND {current}
+ORDER BY f.event_from, f.id LIMIT %(most)s
+"""
+
+
+def find_agenda(ask: PreparedQuestion) -> list[ChannelHit]:
+    """What speaks of days to come, the next first, for who asks what is coming up."""
+    rows = load_rows(ask, _AGENDA_SQL.format(current=build_current_sql(ask, "f")), most=_MOST_AHEAD)
+    return [ChannelHit("fact", at, 1.0, "lies ahead") for (at,) in rows]
 
 
 # What tells a kind of thing in whatever words: what its predicate states first, then the newest.
