@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.golden.models import GoldenQuestion, ReplayRun
@@ -165,3 +168,13 @@ def browser(client: Client, world: ConsoleWorld) -> Client:
     """Signed in as the admin of the world."""
     client.force_login(world.admin)
     return client
+
+
+def make_plans(world: ConsoleWorld, **values: Any) -> None:
+    """One whose day was yesterday, and one whose day is tomorrow."""
+    now = timezone.now()
+    begun = {"event_from": now - timedelta(days=2)}
+    plan: dict[str, Any] = {"kind": "plan", "polarity": "planned"} | begun | values
+    with tenant_scope(world.tenant.id):
+        make_fact(world.space, "Nora flies to Rome.", event_to=now - timedelta(days=1), **plan)
+        make_fact(world.space, "Nora walks to Bruges.", event_to=now + timedelta(days=1), **plan)

@@ -32,7 +32,7 @@ from memoryhub.tenants.services import pause_space, resume_space
 from notes.models import EvolutionEvent, Fact, Note, Proposal, Receipt, Revision
 from personas.models import CoreBlock, ProfileAttribute, Trait
 from personas.traits import get_owner_name
-from tests.console.conftest import ConsoleWorld, make_world
+from tests.console.conftest import ConsoleWorld, make_plans, make_world
 from tests.support.factories import (
     make_event,
     make_fact,
@@ -265,16 +265,7 @@ def test_memories_stand_in_plain_words_under_their_topic(me: Client, world: Cons
 def test_a_plan_whose_day_is_over_no_longer_stands_among_the_plans(
     me: Client, world: ConsoleWorld
 ) -> None:
-    now = timezone.now()
-    plan: dict[str, Any] = {
-        "kind": "plan",
-        "polarity": "planned",
-        "event_from": now - timedelta(days=2),
-    }
-    plan["owner"] = get_owner_name(world.space)
-    with tenant_scope(world.tenant.id):
-        make_fact(world.space, "Nora flies to Rome.", event_to=now - timedelta(days=1), **plan)
-        make_fact(world.space, "Nora walks to Bruges.", event_to=now + timedelta(days=1), **plan)
+    make_plans(world, owner=get_owner_name(world.space))
     page = get_page(me, "me")
     ahead, over = page.split("Plans whose day is over")
     assert "Nora walks to Bruges." in ahead.split("Plans and dates")[1]

@@ -25,7 +25,7 @@ from notes.models import Chain, Derivation, Episode, Fact, Page, Revision, Segme
 from notes.quality.feedback import set_feedback
 from notes.topics.heat import annotate_heat
 from personas.models import ProfileAttribute
-from tests.console.conftest import ConsoleWorld
+from tests.console.conftest import ConsoleWorld, make_plans
 from tests.support.factories import (
     MAY,
     make_episode,
@@ -532,15 +532,7 @@ def test_the_overview_of_a_space_answers_at_a_glance(browser: Client, world: Con
 def test_a_plan_whose_day_is_over_is_not_among_what_is_true_now(
     browser: Client, world: ConsoleWorld
 ) -> None:
-    now = timezone.now()
-    plan: dict[str, Any] = {
-        "kind": "plan",
-        "polarity": "planned",
-        "event_from": now - timedelta(days=2),
-    }
-    with tenant_scope(world.tenant.id):
-        make_fact(world.space, "Nora flies to Rome.", event_to=now - timedelta(days=1), **plan)
-        make_fact(world.space, "Nora walks to Bruges.", event_to=now + timedelta(days=1), **plan)
+    make_plans(world)
     page = get_page(browser, world, "space-overview")
     assert "Nora walks to Bruges." in page
     assert "Nora flies to Rome." not in page

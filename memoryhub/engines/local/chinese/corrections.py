@@ -24,7 +24,7 @@ from memoryhub.engines.local.chinese.rules import SLIP_WORDS
 _SLIP = re.compile(rf"{SLIP_WORDS}|不对|哦不|应该是|更正")
 _MAY_CORRECT = re.compile(rf"{_SLIP.pattern}|不是")
 _FARTHEST, _MOST_SENTENCES = 2_000, 10  # characters back, and sentences of an utterance
-_WHO = re.compile(rf"^.*(?:{SLIP_WORDS}|[，,。！!\s])了?|[我你他她它这那]|说的|其实|应该")
+_BEFORE_WHO = re.compile(rf"^.*(?:{SLIP_WORDS}|[，,。！!\s])了?|[我你他她它这那]|说的|其实|应该")
 _NUMERAL = r"[一二两三四五六七八九十百千万半]{2,8}"
 _VALUE = rf"(?:\d[\d.:-]{{0,20}}|{_NUMERAL})"
 _VALUE_IN = re.compile(r"\d|[一二两三四五六七八九十百千万]")
@@ -69,7 +69,7 @@ def apply_corrections(said: str, before: Iterable[str]) -> list[CorrectedStateme
         if contrast:
             old, new = contrast["old"].strip(), contrast["new"].strip()
             # "Xiaobai is no dog, it is a cat" puts nothing right that was told of another.
-            who = _WHO.sub("", sentence[: contrast.start()])[-2:]
+            who = _BEFORE_WHO.sub("", sentence[: contrast.start()])[-2:]
             text = _replace_old(old, new, [t for t in texts if who in t or _VALUE_IN.search(old)])
             at, end = contrast.span()
         else:

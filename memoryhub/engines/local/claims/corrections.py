@@ -31,14 +31,14 @@ _NAMED_CORRECTION = re.compile(
     r"(?=\W*$|[,;])"
 )
 _DENIAL = re.compile(r"\bi (?:never said|didn't say|did not say) (?:that )?(?P<said>.+)", re.I)
-_SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
+SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
 
 
 def apply_correction(
     utterance: Utterance, before: Iterable[Utterance]
 ) -> CompletedStatement | None:
     """The earlier sentence put right; `before` runs from the latest utterance back."""
-    for found in _SENTENCE.finditer(utterance.text):
+    for found in SENTENCE.finditer(utterance.text):
         denied = _DENIAL.search(normalise_quotes(found.group()))
         if denied:
             text = denied["said"][:1].upper() + denied["said"][1:]
@@ -49,7 +49,7 @@ def apply_correction(
         old, new, who = change
         pattern = re.compile(rf"\b{re.escape(old)}\b", re.I)
         for earlier in (u for u in before if u.speaker == utterance.speaker):
-            for said in _SENTENCE.findall(earlier.text):
+            for said in SENTENCE.findall(earlier.text):
                 if pattern.search(said) and who in said and "?" not in said:
                     text = pattern.sub(_drop_repeated(new, old, said), said).strip()
                     return CompletedStatement(text, found.start(), found.end())

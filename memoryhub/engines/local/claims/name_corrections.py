@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import chain, takewhile
 
+from memoryhub.engines.local.claims.corrections import SENTENCE
 from memoryhub.engines.local.grammar.speech import straighten_quotes
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import NameCorrection, SourceSpan, Utterance
@@ -99,7 +100,6 @@ _DAYS = split_words("""
     Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June
     July August September October November December I
 """)
-_SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
 _LEAST_LIKE = 0.4  # of one name in two spellings: Siobhan, Shivon
 # Words that leave open what somebody or something is.
 _VAGUE_THINGS = split_words("""
@@ -123,7 +123,7 @@ def find_name_corrections(
 def _read_corrections(
     handle: str, text: str, own: Sequence[str], known: Sequence[str]
 ) -> Iterator[NameCorrection]:
-    for sentence in _SENTENCE.finditer(text):
+    for sentence in SENTENCE.finditer(text):
         said = sentence.group()
         earlier = [text[: sentence.start()], *own]
         found = _read_contrast(said) or _read_renaming(said, earlier, known)
@@ -280,11 +280,8 @@ def list_changed_names(old: str, new: str) -> list[NameCorrection]:
     names share characters: 小黑, 小白."""
     chinese = not old.isascii() and bool(re.search(r"[\u4e00-\u9fff]", old))
     before, after = ([*text] if chinese else text.split() for text in (old, new))
-    opening = sum(
-        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
-    )
-    rest = zip(before[opening:][::-1], after[opening:][::-1], strict=False)
-    closing = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], rest))
+    opening = _count_alike(before, after)
+    closing = _count_alike(before[opening:][::-1], after[opening:][::-1])
     margins = [(0, 0), (1, 0), (0, 1), (2, 0), (0, 2), (1, 1)] if chinese else [(0, 0)]
     shape = re.compile(_HAN_NAME if chinese else _NAME)
     found = []
