@@ -384,6 +384,71 @@ def test_a_message_ends_what_its_claims_do_not_name(tenant: Tenant) -> None:
     assert get_status(tenant, "rents a flat") == "active"
 
 
+@pytest.mark.parametrize(
+    ("held", "told", "words"),
+    [
+        ("I work at Asda", "I work at Tesco now, not Asda", "at Asda"),
+        ("We live in Bristol", "we live in Bath now not Bristol", "in Bristol"),
+        ("I drive a Golf", "I drive a Polo now rather than the Golf", "drives a Golf"),
+        ("I teach year 2", "I teach year 4 and not year 2 any more", "teaches year 2"),
+        (
+            "We bank with Barclays",
+            "We bank with Monzo now, no longer with Barclays",
+            "bank with Barclays",
+        ),
+        ("My sister Beth works at Boots", "Beth is at Superdrug now not Boots", "at Boots"),
+        (
+            "I go to the gym in Ash Street",
+            "I now go to a gym in Mill Lane, not Ash Street",
+            "the gym",
+        ),
+    ],
+)
+def test_what_is_so_now_ends_what_it_is_told_beside(
+    tenant: Tenant, held: str, told: str, words: str
+) -> None:
+    derive_daily_lines(tenant, held, told)
+    assert get_status(tenant, words) == "superseded"
+    with tenant_scope(tenant.id):
+        assert [f.polarity for f in Fact.objects.filter(status="active")] in (
+            ["holds"], ["holds", "holds"],
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("held", "told", "status"),
+    [
+        ("I'm vegetarian", "I eat meat again", "superseded"),
+        ("I'm vegetarian", "I've started eating fish", "active"),
+        ("I'm vegan", "I've started eating fish", "superseded"),
+        ("My nan is in hospital", "nan came home today", "superseded"),
+        ("My nan is in hospital", "I came home at six", "active"),
+        ("I'm learning to drive", "I passed my test!", "superseded"),
+        ("I work full time", "I've gone part time", "superseded"),
+        ("I live on my own", "I live with my girlfriend now", "superseded"),
+        ("I'm single", "I'm seeing someone", "superseded"),
+        ("I'm single", "I'm seeing a physio", "active"),
+        ("I'm looking for a flat in Leith", "we finally got a flat, Duke Street", "superseded"),
+        ("I'm saving up for a new car", "bought a new kettle", "active"),
+        ("I'm reading Dune", "finished Dune", "superseded"),
+        ("I'm reading Dune", "bought Dune for Tom", "active"),
+        ("Sam is my boyfriend", "Sam and I got married", "superseded"),
+        ("Sam is my boyfriend", "Sam and Jo got married", "active"),
+        ("I'm seeing Pete", "it's over with Pete", "superseded"),
+        ("I live in Leeds", "I'm hoping to move to Wales", "active"),
+    ],
+)
+def test_what_a_later_state_rules_out_is_over(
+    tenant: Tenant, held: str, told: str, status: str
+) -> None:
+    derive_daily_lines(tenant, held)
+    with tenant_scope(tenant.id):
+        first = list(Fact.objects.values_list("id", flat=True))
+    derive_daily_lines(tenant, held, told)
+    with tenant_scope(tenant.id):
+        assert Fact.objects.get(id__in=first).status == status
+
+
 def test_an_answer_ends_with_its_question_what_is_held(tenant: Tenant) -> None:
     derive_exchanges(
         tenant,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from memoryhub.engines.local.answers.asked import find_asked_tense
 from memoryhub.engines.local.answers.evidence import split_quote
 from memoryhub.engines.local.answers.kinds import find_asked_kind
 from memoryhub.engines.local.answers.typos import correct_typos
-from memoryhub.engines.types import GroundedAnswer, Quote
+from memoryhub.engines.types import GroundedAnswer, Quote, TimeSpan
 from memoryhub.subject_names import get_first_name
 from tests.engines.local.dialogue import AT, ENGINE
 
@@ -379,3 +379,42 @@ def test_an_oven_that_runs_hot_is_no_job() -> None:
     assert kind
     assert not kind.tells.search("The same oven runs forty degrees hot.")
     assert kind.tells.search("Noor runs a bakery.")
+
+
+@pytest.mark.parametrize(
+    "question", ["what's Gerald's A1C", "whats geralds a1c", "how much loan did Gerald take?"]
+)
+def test_what_is_asked_of_somebody_named_is_not_told_of_another(question: str) -> None:
+    own = hold("Noor's A1C is 8.1.", owner="Noor's A1C")
+    loan = hold("Noor took a loan of 62,000.")
+    other = hold("Petra's A1C came back at 6.2 and her loan is paid.", owner="Petra")
+    caught = say("Gerald caught 14, and a sunburn")
+    assert ask(question, replace(own, owner="Noor"), loan, other, caught).used == ()
+
+
+def test_what_is_told_of_somebody_named_answers_by_their_name_or_by_what_they_are() -> None:
+    named = hold("Giles works at Anglian Water in Ipswich.", owner="Giles")
+    kin = hold("Noor's son works at Anglian Water in Ipswich.", owner="Noor's son")
+    assert ask("where does Giles work?", named).used == (0,)
+    assert ask("where does Giles work?", kin, say("my son Giles came by")).used[:1] == (0,)
+
+
+@pytest.mark.parametrize(
+    ("question", "used"),
+    [
+        ("any plans in January?", (1,)),
+        ("what's happening in december", (0,)),
+        ("what have I got on in January", (1,)),
+        ("any plans?", (0, 1)),
+    ],
+)
+def test_of_plans_those_in_the_month_that_is_asked_for_are_told(
+    question: str, used: tuple[int, ...]
+) -> None:
+    def day(month: int, at: int) -> TimeSpan:
+        start = datetime(2024 + (month == 1), month, at, tzinfo=UTC)
+        return TimeSpan(start, start + timedelta(days=1), "day", "then", 0)
+
+    lisbon = hold("Noor is off to Lisbon.", event=day(12, 20))
+    kiln = hold("Noor has booked a kiln course.", event=day(1, 12))
+    assert ask(question, lisbon, kiln).used == used

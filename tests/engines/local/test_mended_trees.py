@@ -131,3 +131,54 @@ def test_what_is_told_of_somebody_else_or_as_before_is_not_told_of_the_speaker(
     said: str, wrong: str
 ) -> None:
     assert wrong not in [fact.text for fact in tell(said)]
+
+
+@pytest.mark.parametrize(
+    ("said", "key", "polarity"),
+    [
+        ("I work at Tesco now, not Asda", "works_at", "holds"),
+        ("we live in Bath now not Bristol", "lives_in", "holds"),
+        ("I work for Tesco, no longer Asda", "works_at", "holds"),
+        ("I'm now not going to Rome", "", "denied"),
+        ("I no longer work at Asda", "works_at", "ended"),
+        ("I am not in Bristol any more", "", "ended"),
+    ],
+)
+def test_what_is_over_beside_what_is_so_denies_nothing_of_it(
+    said: str, key: str, polarity: str
+) -> None:
+    (fact,) = tell(said)
+    assert (fact.predicate_key, fact.polarity) == (key, polarity)
+
+
+@pytest.mark.parametrize(
+    ("said", "told", "polarity"),
+    [
+        ("I'm hoping to move to Wales", "user-31 is hoping to move to Wales.", "planned"),
+        ("I don't eat gluten", "user-31 does not eat gluten.", "denied"),
+        ("My back's bad since May", "user-31's back is bad since May.", "holds"),
+        (
+            "My daughter's started at Hillside",
+            "user-31's daughter has started at Hillside.",
+            "holds",
+        ),
+        ("My brother's graduated", "user-31's brother has graduated.", "holds"),
+        ("My sister's engaged", "user-31's sister is engaged.", "holds"),
+        ("Finished Dune on Friday", "user-31 finished Dune on Friday.", "holds"),
+        ("I've packed in tennis, my knee", "user-31 has packed in tennis, their knee.", "ended"),
+        (
+            "I had to stop volunteering at the food bank",
+            "user-31 had to stop volunteering at the food bank.",
+            "ended",
+        ),
+        ("I live alone", "user-31 lives alone.", "holds"),
+        ("I'm learning to drive", "user-31 is learning to drive.", "holds"),
+        ("I'm seeing someone", "user-31 is seeing someone.", "holds"),
+        ("It's over with Pete", "user-31 broke up with Pete.", "ended"),
+    ],
+)
+def test_what_the_parser_takes_for_something_else_is_read(
+    said: str, told: str, polarity: str
+) -> None:
+    (fact,) = tell(said)
+    assert (fact.text, fact.polarity) == (told, polarity)

@@ -9,6 +9,7 @@ import re
 from typing import Literal, NamedTuple
 
 from memoryhub.engines.local.chinese.traditional import fold_traditional
+from memoryhub.engines.local.dates.calendar import MONTHS
 from memoryhub.engines.local.wordlists import ANIMALS, PEOPLE
 
 # "now": what holds; "former": what held before; "": what happened, or nothing that ends.
@@ -275,6 +276,7 @@ def asks_for_overview(question: str) -> bool:
     return len(question) <= _MOST_CHARACTERS and bool(_OVERVIEW.search(question))
 
 
+_IN_MONTH = rf"(?: (?:in|for|during|over) (?P<month>{'|'.join(sorted(MONTHS, key=len))})\b)"
 # Asks for all that lies ahead, and not for one thing of it.
 _AGENDA = re.compile(
     r"^\W*(?:(?:so|hey|ok|okay|and|please|now|well|remind me),? )*"
@@ -285,7 +287,9 @@ _AGENDA = re.compile(
     r"|(?:what|which|any|do i have any|what are my|list my|show me my)"
     r"(?: (?:upcoming|future|next))? (?:appointments?|plans|dates|events)"
     r"(?: (?:do i have|have i got|are))?(?: (?:coming up|planned|ahead|next))?)"
-    r"(?: (?:for me|soon|now|then))?\W*$"
+    rf"(?: (?:for me|soon|now|then))?{_IN_MONTH}?\W*$"
+    rf"|^\W*what(?:['’]?s| is| am i| are we|(?: have| do| did) i (?:got|have)|(?: have| do) we "
+    rf"(?:got|have)) (?:happening|on|doing|going on|up to){_IN_MONTH.replace('month', 'then')}\W*$"
     r"|^\W*我?(?:(?:接下来|最近|近期|之后|后面|以后)我?)?[还都]?有(?:什么|哪些|啥)"
     r"(?:安排|计划|打算|日程|预约|(?<=接下来有什么)事情?)\W*$",
     re.I,
@@ -295,6 +299,13 @@ _AGENDA = re.compile(
 def asks_for_agenda(question: str) -> bool:
     """Whether it is after all that somebody has planned: "what do I have coming up"."""
     return len(question) <= _MOST_CHARACTERS and bool(_AGENDA.search(question))
+
+
+def find_asked_month(question: str) -> int:
+    """The month whose plans are asked for, 1 to 12; 0 where all are."""
+    found = _AGENDA.search(question)
+    named = found and (found["month"] or found["then"])
+    return MONTHS[named.lower()] if named else 0
 
 
 def drop_whom_before(question: str) -> str:

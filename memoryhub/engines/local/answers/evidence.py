@@ -16,11 +16,12 @@ from memoryhub.engines.local.answers.relatives import (
 )
 from memoryhub.engines.local.chinese.rules import classify_predicate
 from memoryhub.engines.local.claims.predicates import find_question_predicates, get_search_words
+from memoryhub.engines.local.dates.calendar import MONTHS, WEEKDAYS
 from memoryhub.engines.local.grammar.speech import asks_to_forget
-from memoryhub.engines.local.grammar.verbs import find_lemma
+from memoryhub.engines.local.grammar.verbs import find_lemma, is_dictionary_word
 from memoryhub.engines.local.language import HAN, detect_language
 from memoryhub.engines.local.summarise import count_terms
-from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.local.wordlists import ANIMALS, PEOPLE, split_words
 from memoryhub.engines.types import Quote
 from memoryhub.subject_names import PLACEHOLDERS, get_first_name
 
@@ -200,6 +201,51 @@ def _tells_of_someone_else(
     if not named or any(mentions_name(text, name) for name in named):
         return False
     return any(mentions_name(text, name) for name in others if name)
+
+
+_TITLE = r"(?:(?:Dr|Mr|Mrs|Ms|Miss|Auntie?|Uncle)\.? )?"
+_CLIPPED = r"(?:wh\w+|how|it|that|there|here|let|he|she|today)"
+# Whose thing is asked for, or what somebody does: "Randy's loan", "how much loan did Randy take".
+_ASKS_OF_NAMED = re.compile(
+    rf"(?<![\w'’]){_TITLE}(?!{_CLIPPED}['’])(?P<owner>[A-Za-z][\w-]+)['’]s?"
+    r"(?= (?!is\b|was\b|not\b)[A-Za-z])"
+    rf"|\b(?:does|did|is|has|was|will|do|are) {_TITLE}(?P<doer>[A-Z][\w-]+)"
+    r" (?!in\b|at\b|on\b)[a-z]"
+    r"|(?<![\w'’])(?P<hurried>[a-z]{3,})s(?= (?!is\b|was\b)[a-z])"
+)
+_OF_SPEAKER = re.compile(r"\b(?:i|i['’]\w+|im|ive|me|my|mine)\b", re.I)
+_OF_SOMEBODY_MEANT = re.compile(r"\b(?:he|she|him|his|her|hers|they|their|them|who)\b", re.I)
+
+
+def find_named_third(question: str, quotes: Sequence[Quote], subject: str) -> str:
+    """The name of somebody else whose thing or doing is asked for; "" where nobody is named so."""
+    for found in _ASKS_OF_NAMED.finditer(question):
+        name = found["owner"] or found["doer"] or found["hurried"]
+        low = name.casefold()
+        if low in PEOPLE | ANIMALS or low in WEEKDAYS | MONTHS or mentions_name(subject, name):
+            continue
+        if name.istitle() or (not is_dictionary_word(low) and _is_called(name.title(), quotes)):
+            return name
+    return ""
+
+
+def _is_called(name: str, quotes: Sequence[Quote]) -> bool:
+    return any(re.search(rf"\b{re.escape(name)}\b", q.text[:MAX_CHARACTERS]) for q in quotes)
+
+
+def may_tell_of_named(
+    name: str, asked: QuestionTerms, sentence: EvidenceSentence, quote: Quote
+) -> bool:
+    """Whether a sentence may speak of somebody who is named: what its speaker tells of themselves,
+    or of somebody with another name, does not."""
+    if mentions_name(f"{sentence.text} {quote.owner}", name):
+        return True
+    if quote.owner:  # "Ana's brother" may be Randy
+        return "'s " in quote.owner
+    if _OF_SOMEBODY_MEANT.search(sentence.text):
+        return True
+    alone = not _OF_SPEAKER.search(sentence.text)
+    return alone and mentions_name(quote.text[:MAX_CHARACTERS], name)
 
 
 def list_spoken_stems(quotes: Sequence[Quote]) -> list[set[str]]:

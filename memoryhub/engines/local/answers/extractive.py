@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 from memoryhub.engines.local.answers.asked import (
     asks_for_agenda,
@@ -20,6 +21,7 @@ from memoryhub.engines.local.answers.asked import (
     asks_yes_or_no,
     drop_whom_before,
     find_asked_identity,
+    find_asked_month,
     find_asked_tense,
     find_value_kind,
     has_value,
@@ -47,6 +49,8 @@ from memoryhub.engines.local.answers.evidence import (
     EvidenceSentence,
     QuestionTerms,
     extract_stems,
+    find_named_third,
+    may_tell_of_named,
     mentions_name,
     parse_question,
     rank_sentences,
@@ -235,7 +239,7 @@ def _answer_simplified(question: str, quotes: Sequence[Quote], subject: str) -> 
     asked = parse_question(question, told_near, subject)
     if quotes and asks_for_overview(question) and (told := _list_claims(asked, quotes)):
         return told
-    if asks_for_agenda(question) and (told := _list_agenda(near, language)):
+    if asks_for_agenda(question) and (told := _list_agenda(question, near, language)):
         return told
     # A kind of thing, or who somebody is, is told from what else is said: also of what a search
     # does not take to bear on the question, which in Chinese it knows little of.
@@ -305,12 +309,16 @@ def _list_claims(asked: QuestionTerms, quotes: Sequence[Quote]) -> GroundedAnswe
     return join_parts(parts, " ") if parts else None
 
 
-def _list_agenda(quotes: Sequence[Quote], language: LanguageCode) -> GroundedAnswer | None:
-    """What is told of days to come, the next first."""
+def _list_agenda(
+    question: str, quotes: Sequence[Quote], language: LanguageCode
+) -> GroundedAnswer | None:
+    """What is told of days to come, or of those in the month that is asked for, the next first."""
+    month = find_asked_month(question)
     ahead = [
         (quote.event, at, quote)
         for at, quote in enumerate(quotes)
         if quote.event and quote.owner and not quote.passed and quote.until is None
+        if month in (0, quote.event.start.month)
     ]
     ahead.sort(key=lambda each: each[0].start)
     parts = [
@@ -388,6 +396,9 @@ def _answer_with_likeliest(
         near = {e.text for chance, e in telling if chance >= least and not quotes[e.quote].bears}
         answering = select_answering(asked, sorted(near))
         telling = [e for e in telling if quotes[e[1].quote].bears or e[1].text in answering]
+        if who := find_named_third(asked.text, quotes, asked.subject):
+            of_them = partial(may_tell_of_named, who, asked)
+            telling = [e for e in telling if of_them(e[1], quotes[e[1].quote])]
     if (kind := find_value_kind(asked.text)) in ("phone", "mail"):
         telling = [each for each in telling if has_value(each[1].text, kind)]
     telling = [each for each in telling if tells_measure(each[1].text, asked.text)]

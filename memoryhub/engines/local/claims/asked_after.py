@@ -86,6 +86,7 @@ _KINDS = {
     "thing": re.compile(r"(?:the|an?|my) \w"),
 }
 _NAME = r"(?:(?:Mr|Mrs|Ms|Dr)\.? )?[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*(?:['’]s [a-z]+)?"
+_NEW_NAME = re.compile(rf"{_NAME}(?=\W*$| (?i:now|since|from|these days|as of|instead)\b)")
 _SOMEBODY = rf"(?P<who>you|u|(?i:your|the) [\w'’-]+(?: [\w'’-]+){{0,2}}?|{_NAME}|he|she|it|they)"
 _LEAD = rf"^\W*(?i:(?:and|so|but|is it true)\W+)*(?:(?P<topic>(?i:your|the) [\w'’ -]+?|{_NAME}), )?"
 _STILL = r"(?: (?P<still>still))?"
@@ -282,6 +283,8 @@ def _tell_news(state: _AskedState, answer: Span, text: str, at: int) -> list[Tol
         told, over = f"{role} {state.being} {renamed['value']}.", False
     elif told := _tell_given_up(state, text):
         over = True
+    elif role.startswith("my ") and re.match(_NAME, state.who) and _NEW_NAME.match(text):
+        told, over = f"{role} is {text.strip(' .!')}.", False  # "Is Karen still your manager?"
     else:
         subject = has_subject(_list_words(answer, at))
         told, over = "" if subject else _tell_value(state, text), False

@@ -139,7 +139,7 @@ _WITH_DOCTOR = re.compile(
 )
 _NOT_ANY_MORE = re.compile(
     r"(?:,|;| so| and|\.) (?:so )?(?:i['’]m |im |i am )?(?P<told>(?:not|no longer) (?:an? )?"
-    r"(?P<what>[a-z][a-z-]+(?: [a-z-]+)?)(?: any ?more)?)\W*$",
+    r"(?P<what>(?!(?:at|in|on|with|for|to) )(?-i:[a-z])[a-z-]+(?: [a-z-]+)?)(?: any ?more)?)\W*$",
     re.I,
 )
 _FIRST_DAY = re.compile(

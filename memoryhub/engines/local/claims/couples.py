@@ -25,6 +25,13 @@ _OVER = re.compile(
     r"| ended (?:things|it)| called it (?:quits|a day)|(?: gone| went) our separate ways"
     r"| parted ways|(?: over| no more))(?=\W*$|[,.;!]| (?:on|last|this|yesterday|today|now)\b)"
 )
+# "It's over with Pete", "Pete dumped me".
+_LEFT_BY = re.compile(
+    r"\b(?i:it['’]?s|it is|things are) (?i:all )?(?i:over|off|done) (?i:with|between me and)"
+    r" (?P<name>[A-Z][\w'’-]+)(?=\W*$|[,.;!])"
+    r"|\b(?P<other>[A-Z][\w'’-]+)(?i:['’]?s| has| just| finally| only)*"
+    r" (?i:dumped|ditched|walked out on|broke up with|finished with|split up with) (?i:me)\b"
+)
 # What is told so was long ago, and what has come of it since is told elsewhere.
 _LONG_AGO = re.compile(r"\b(?:(?:19|20)\d\d|ago|when|before|back in|years?|months?)\b", re.I)
 
@@ -36,7 +43,7 @@ def read_couples(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
         yield f"I am dating {name}.", found.span()
     if lately and (found := _ENGAGED.search(text)) and (name := _name_partner(found)):
         yield f"{name} is now engaged to me.", found.span()
-    if (found := _OVER.search(text)) and (name := _name_partner(found)):
+    if (found := _OVER.search(text) or _LEFT_BY.search(text)) and (name := _name_partner(found)):
         yield f"I broke up with {name}.", found.span()
 
 

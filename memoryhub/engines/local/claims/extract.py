@@ -85,6 +85,7 @@ from memoryhub.engines.local.grammar.verbs import (
     ACTIVITY_VERBS,
     LIFE_VERBS,
     LIKING_VERBS,
+    TOLD_VERBS,
     is_dictionary_noun,
     is_past_form,
 )
@@ -667,6 +668,12 @@ def _is_worth_keeping(draft: _ClauseDraft) -> bool:
     return salience.has_strong_verb(draft.clause) and not open_to_doubt
 
 
+_HOW_ONE_LIVES = split_words("""
+    alone abroad overseas apart together nearby badly poorly freelance remotely locally upstairs
+    downstairs
+""")
+
+
 def _tells_enough(draft: _ClauseDraft) -> bool:
     """Its verbs say all of it: "I don't smoke", "I love kayaking", "Jonas moved out"."""
     clause = draft.clause
@@ -679,6 +686,13 @@ def _tells_enough(draft: _ClauseDraft) -> bool:
         return salience.may_be_content(clause.main)
     if draft.subject.owner and clause.head.tag_ == "VBN" and clause.head.lemma_ in _OVER:
         return True  # "Amlora is stopped"
+    if clause.main.lower_ in ("seeing", "dating") and clause.children("dobj"):
+        return True  # "I'm seeing someone"
+    how = {c.lower_ for c in clause.main.children if c.dep_ == "advmod" and c.i > clause.main.i}
+    if not how.isdisjoint(_HOW_ONE_LIVES) and clause.main.lemma_.lower() in TOLD_VERBS:
+        return True  # "I live alone", "I sleep badly"
+    if clause.head.lemma_.lower() == "learn" and clause.main.lemma_ in ACTIVITY_VERBS:
+        return True  # "I'm learning to drive"
     return clause.head.tag_ in ("VBP", "VBZ", "VB") and clause.main.lemma_ in ACTIVITY_VERBS
 
 

@@ -106,6 +106,7 @@ OWNED_THINGS = split_words("""
 _ROLE_PHRASES = {
     ("work", "as"), ("start", "as"), ("train", "as"), ("hire", "as"), ("promote", "to"),
     ("employ", "as"), ("become", ""), ("be", ""), ("qualify", "as"), ("get job", "as"),
+    ("retrain", "as"), ("requalify", "as"),
 }  # fmt: skip
 _TIME_OF_POST = re.compile(r" (?:from|as of|starting|since) ")
 _RANKS = split_words("head senior junior chief lead deputy vice assistant principal general")

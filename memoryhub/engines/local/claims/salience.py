@@ -78,7 +78,8 @@ def is_empty_clause(clause: Clause) -> bool:
     wishes = lemma in ("like", "love") and len(clause.chain) > 1
     cannot = any(c.lower_ in ("ca", "can", "could") for c in clause.head.children)
     cannot = cannot and lemma in EMPTY_VERBS | EMPTY_PRESENT_VERBS
-    empty = lemma in EMPTY_VERBS or (
+    hopes_to = lemma == "hope" and len(clause.chain) > 1
+    empty = (lemma in EMPTY_VERBS and not hopes_to) or (
         now
         and lemma in EMPTY_PRESENT_VERBS
         and not (_does_regularly(clause) or _is_paper(clause.subject))

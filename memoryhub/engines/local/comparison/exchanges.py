@@ -14,6 +14,7 @@ from memoryhub.engines.local.language import detect_language
 
 _OLD = r"(?P<old>[^,.;:]{2,40}?)"
 _WHAT = r"(?:(?:their|the|his|her|my|our) [\w -]{2,30}? )?(?:over )?"
+_THERE = r"(?: (?:at|in|on|with|for))?"
 _EXCHANGED = tuple(
     re.compile(pattern, re.I)
     for pattern in (
@@ -22,6 +23,12 @@ _EXCHANGED = tuple(
         rf"\breplaced {_OLD} (?:with|by) \S",
         rf"\b(?:is|are|'m|am) (?:on|with|using|at|in) \S[^,.;:]{{1,40}}? (?:instead of|rather than)"
         rf" {_OLD}(?: now)?\W*$",
+        # "Lives in Bath now, not Bristol", "no longer Bristol", "not Bristol any more".
+        r"\b(?:now|these days|nowadays),? (?:and )?(?:not|no longer|rather than|instead of)"
+        rf"{_THERE} {_OLD}(?: any ?more)?(?=\W*$|[.,;])",
+        rf"\w(?:,| and) not{_THERE} {_OLD} any ?more(?=\W*$|[.,;])",
+        rf"\w(?:,| and) no longer{_THERE} {_OLD}(?=\W*$|[.,;])",
+        rf" now [^.;]+, not{_THERE} {_OLD}(?=\W*$|[.;])",
     )
 )
 _INTO_ZH = "(?:换|改|转|升级|切换)(?:成|到|为|用|喝|吃|坐|骑|学|去|做)了?"

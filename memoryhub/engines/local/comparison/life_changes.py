@@ -34,6 +34,10 @@ _DIVORCED = re.compile(
 )
 _LONGEST_TIE = 80  # characters
 _HOW = r"(?: \w+ly| just| has| had| also)*"
+_EATS = (
+    rf"{_HOW} (?:eats?|is eating|(?:is |has )?(?:back (?:to|on)|started|gone back to)(?: eating)?)"
+)
+_ARTICLE = r"(?:(?:an?|the|my|our|their|his|her|some|new|another|own|first) )*"
 # What is told of somebody when a time of their life is over, what of the present is over with it,
 # and which relations.
 _STAGES: tuple[tuple[re.Pattern[str], re.Pattern[str] | None, Collection[str]], ...] = (
@@ -64,6 +68,85 @@ _STAGES: tuple[tuple[re.Pattern[str], re.Pattern[str] | None, Collection[str]], 
             re.I,
         ),
         ("studies", "school", "studies_at"),
+    ),
+    (
+        re.compile(
+            rf"{_HOW} (?:came home|is (?:back )?home|(?:was |been |got |is )?discharged|out of"
+            rf" (?:the )?hospital|is out of (?:the )?hospital)\b"
+        ),
+        re.compile(r"\bis (?:\w+ )?in (?:the )?(?:\w+ )?(?:hospital|intensive care|icu)\b", re.I),
+        (),
+    ),
+    (
+        re.compile(rf"{_HOW} passed (?:my|their|the|his|her) (?:\w+ )?(?:driving )?test\b"),
+        re.compile(r"\b(?:can ?not|can['’]t|does not|learning to|lessons? in) driv", re.I),
+        (),
+    ),
+    (
+        re.compile(
+            rf"{_EATS} [^.,;]{{0,20}}?\b(?:meat|chicken|beef|bacon|steaks?|burgers?|sausages?"
+            r"|pork|lamb)\b(?! substitutes?| free)"
+        ),
+        re.compile(r"\b(?:vegetarian|vegan|pescatarian|does not eat (?:any )?meat)\b", re.I),
+        (),
+    ),
+    (
+        re.compile(
+            rf"{_EATS} [^.,;]{{0,20}}?\b(?:fish|salmon|tuna|cheese|dairy|eggs?|milk|butter"
+            r"|yoghurt)\b(?! substitutes?| free)"
+        ),
+        re.compile(r"\bvegan\b", re.I),
+        (),
+    ),
+    (
+        re.compile(rf"{_HOW} (?:gone|went|is|works?|is working)(?: back| now)? part[- ]?time\b"),
+        re.compile(r"\b(?:works?|is|working) full[- ]?time\b", re.I),
+        (),
+    ),
+    (
+        re.compile(rf"{_HOW} (?:gone|went|is|works?|is working)(?: back| now)? full[- ]?time\b"),
+        re.compile(r"\b(?:works?|is|working) part[- ]?time\b", re.I),
+        (),
+    ),
+    (
+        re.compile(rf"{_HOW} (?:lives?|living|moved in) with (?!no)\w"),
+        re.compile(r"\b(?:lives?|living) (?:alone|(?:on|by) (?:\w+ own|themself))\b", re.I),
+        (),
+    ),
+    (
+        re.compile(
+            rf"{_HOW} (?:is (?:now )?(?:seeing|dating|going out with) (?:someone|somebody"
+            r"|a (?:guy|girl|man|woman|bloke|lad))"
+            r"|(?:has|got|has got) a (?:new )?(?:boyfriend|girlfriend))\b"
+        ),
+        re.compile(r"\bis (?:still )?single\b", re.I),
+        (),
+    ),
+)
+# What somebody is after, or at, and what is told once they have it, or are through with it.
+_THING = rf" {_ARTICLE}(?P<what>[\w'’ -]+?)"
+_THING_ENDS = (
+    r"(?=[.,;!]|$| (?:in|on|by|at|with|near|since|to|from|of|for|today|yesterday|last|this)\b)"
+)
+_AIMS = (
+    (
+        re.compile(
+            r"\b(?:is|are|been) (?:still |now |also )?(?:(?:saving(?: up)?|looking|searching"
+            rf"|hunting|waiting|shopping|training|applying) for{_THING}{_THING_ENDS}"
+            r"|(?P<hunted>job|flat|house|room)[- ]?hunting)",
+            re.I,
+        ),
+        re.compile(
+            r"\b(?:got|bought|found|landed|received|picked up|signed for|completed|finished|ran"
+            rf"|passed){_THING}{_THING_ENDS}",
+            re.I,
+        ),
+    ),
+    (
+        re.compile(
+            rf"\bis (?:re-?)?(?:reading|watching|working through){_THING}{_THING_ENDS}", re.I
+        ),
+        re.compile(rf"\bfinished(?: reading| watching)?{_THING}{_THING_ENDS}", re.I),
     ),
 )
 
@@ -127,11 +210,29 @@ def opens_on_day(new: ClaimView, old: ClaimView) -> str:
     return opens[0] if days[0] == days[1] and len(_ANY_DAY.findall(old.text)) == 1 else ""
 
 
+def reaches_aim(new: ClaimView, old: ClaimView) -> str:
+    """By what is told to be had by now of which the same person was in search: "found a flat" after
+    "is looking for a flat in Leith"."""
+    theirs = new.person == old.person and old.polarity in ("holds", "planned")
+    if not theirs or new.polarity in ("planned", "denied") or is_unreal(new.text):
+        return ""
+    for aim, reached in _AIMS:
+        after, got = aim.search(old.text), reached.search(new.text)
+        if after and got and _name_sought(after) == got["what"].casefold().split()[-1]:
+            return got[0].strip()
+    return ""
+
+
+def _name_sought(after: re.Match[str]) -> str:
+    return (after.groupdict().get("hunted") or after["what"]).casefold().split()[-1]
+
+
 def ends_stage(new: ClaimView, old: ClaimView, aliases: Collection[str] = ()) -> str:
     """By what is told to have changed, where the older claim is over with it; "" where not."""
-    if new.polarity == "planned" or old.polarity != "holds" or is_unreal(new.text):
+    if new.polarity in ("planned", "denied") or old.polarity == "planned" or is_unreal(new.text):
         return ""
-    return _ends_couple(new, old, aliases) or _ends_state(new, old)
+    told = _ends_couple(new, old, aliases) if old.polarity == "holds" else ""
+    return told or _ends_state(new, old)
 
 
 def _ends_couple(new: ClaimView, old: ClaimView, aliases: Collection[str]) -> str:
@@ -158,6 +259,7 @@ def _ends_state(new: ClaimView, old: ClaimView) -> str:
     rest = new.text.casefold().removeprefix(owner)
     for ended, held, keys in _STAGES:
         found = ended.match(rest)
-        if found and (old.predicate_key in keys or (held and held.search(old.text))):
+        so = old.polarity == "holds" and old.predicate_key in keys
+        if found and (so or (held and held.search(old.text))):
             return found[0].strip()
     return ""

@@ -24,6 +24,7 @@ from memoryhub.engines.local.comparison.life_changes import (
     ends_stage,
     gives_up_plan,
     opens_on_day,
+    reaches_aim,
 )
 from memoryhub.engines.local.comparison.matters import (
     may_contradict,
@@ -88,9 +89,14 @@ _NO_LONGER_HAS = re.compile(
 _LIKELIER_THAN_NOT = 0.5
 _MOST_SURE = 0.99  # that is told: nothing here is certain
 _COURTSHIP = re.compile(
-    r"['’]s? (?:boyfriend|girlfriend|bf|gf)\.$|的(?:男朋友|女朋友|男友|女友|对象)。$"
+    r"['’]s? (?:boyfriend|girlfriend|bf|gf)(?: is (?:called )?[A-Z][\w'’-]+)?\.$"
+    r"|的(?:男朋友|女朋友|男友|女友|对象)。$"
 )
 _MARRIED = re.compile(r"\b(?:got|get|are|is|am) married\b", re.I)
+_WEDS = re.compile(
+    r"\b(?i:married|eloped with) (?P<whom>[A-Z][\w'’-]+)"
+    r"|^(?P<who>[A-Z][\w'’-]+) and [^,.;]+ (?i:got married|eloped)\b"
+)
 _LEFT_PLACE = re.compile(
     r"\bleft (?:the )?"
     r"(?P<place>[A-Z][\w&'’-]*(?: (?:of |and |& )?[A-Z][\w&'’-]*)*)(?! at \d)"
@@ -450,6 +456,7 @@ def _end_tie(
         or ends_leave(new, old)
         or gives_up_plan(new, old)
         or opens_on_day(new, old)
+        or reaches_aim(new, old)
         for old in held
     )
     return [
@@ -571,12 +578,16 @@ def _end_courtship(
     promised = engaged.search(candidate.text) is not None
     married = _MARRIED.search(candidate.text) is not None
     own = candidate.owner in names
+    wed = _WEDS.search(candidate.text)
+    own_wedding = wed is not None and (own or any(name in candidate.text for name in names))
+    weds = re.compile(rf"\b{wed['whom'] or wed['who']}\b") if wed and own_wedding else None
     return [
         ClaimVerdict(candidate.handle, "deny", handle, reason="over: engaged, then married")
         for handle, old, _ in offered
         if old.polarity == "holds"
         and (
             (promised and old.owner == candidate.owner and _COURTSHIP.search(old.text))
+            or (weds and weds.search(old.text) and _COURTSHIP.search(old.text))
             or (married and (own or old.owner == candidate.owner) and engaged.search(old.text))
         )
     ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.claims.predicates import OWNED_THINGS, is_single_valued
 from memoryhub.engines.local.grammar.clauses import Clause
+from memoryhub.engines.local.grammar.mended_trees import CONTRAST
 from memoryhub.engines.local.grammar.verbs import ENDING_VERBS, LIKING_VERBS, is_past_form
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import FactKind, Polarity, TimeSpan
@@ -19,7 +20,7 @@ _PLANNING_VERBS = split_words(
     "plan want hope intend aim prepare wish think look consider decide dream"
 )
 _LOSING_VERBS = split_words("quit leave lose resign sell")
-_GIVING_UP = (("give", "up"), ("move", "out"), ("cut", "out"), ("jack", "in"))
+_GIVING_UP = (("give", "up"), ("move", "out"), ("cut", "out"), ("jack", "in"), ("pack", "in"))
 _GIVING_VERBS = split_words("give hand put send submit tender turn email post deliver serve")
 _MOVING_VERBS = split_words("move relocate emigrate")
 _PUTTING_OFF_VERBS = split_words(
@@ -34,7 +35,8 @@ _PRESENT_BE = frozenset({"am", "are", "is", "'m", "’m", "m", "'re", "’re", "
 
 def derive_polarity(clause: Clause, event: TimeSpan | None, at: datetime) -> Polarity:
     """The polarity of a clause said at `at`."""
-    words = {t.lower_ for verb in clause.chain for t in verb.subtree}
+    apart = {t for v in clause.chain for c in v.children if c.dep_ == CONTRAST for t in c.subtree}
+    words = {t.lower_ for verb in clause.chain for t in verb.subtree if t not in apart}
     if _has_ended(clause, words):
         return "ended"
     if is_negated(clause):
@@ -81,15 +83,19 @@ def _has_ended(clause: Clause, words: set[str]) -> bool:
     return longer or more or _is_stopping(clause) or _has_used_to(clause)
 
 
+_PACKED = split_words("boxes box bags bag suitcase case hurry rush advance car")
+
+
 def _is_stopping(clause: Clause) -> bool:
-    head = clause.head
+    head = _find_done_verb(clause)
+    done = head.tag_ in ("VBD", "VBN") or head != clause.head
     particle = {c.lower_ for c in head.children if is_particle(c)}
     if is_negated(clause) or is_only_near(clause) or head.tag_ == "VBG":
         return False
-    if (head.lemma_.lower(), *particle) in _GIVING_UP:
+    if (head.lemma_.lower(), *particle) in _GIVING_UP or _packs_in(head):
         return True
     gone = head.lower_ == "quit" or head.lemma_.lower() in _LOSING_VERBS
-    if head.lemma_.lower() == "sell" and head.tag_ in ("VBD", "VBN"):
+    if head.lemma_.lower() == "sell" and done:
         return any(_is_known_thing(c) for c in clause.children("dobj"))
     # "Handed in my notice", "sent in my resignation", "sent off my resignation letter".
     into = (c for p in clause.children("prep", "prt") if p.lower_ == "in" for c in p.children)
@@ -100,6 +106,21 @@ def _is_stopping(clause: Clause) -> bool:
         return True
     job = any(c.lemma_.lower() in ("job", "position", "post") for c in clause.children("dobj"))
     return head.lemma_.lower() in ENDING_VERBS or head.lower_ == "quit" or (gone and job)
+
+
+def _find_done_verb(clause: Clause) -> Token:
+    """ "Stop" of "I had to stop running", which was done."""
+    forced = clause.head.lower_ == "had" and len(clause.chain) > 1
+    if forced and any(c.lower_ == "to" for c in clause.chain[1].children):
+        return clause.chain[1]
+    return clause.head
+
+
+def _packs_in(head: Token) -> bool:
+    """ "Packed in tennis", the "in" of which the parser takes for where something is packed."""
+    things = (t for p in head.children if p.dep_ == "prep" and p.lower_ == "in" for t in p.children)
+    things = (t for t in things if t.dep_ == "pobj" and t.lemma_.lower() not in _PACKED)
+    return head.lower_ in ("packed", "jacked", "chucked") and any(things)
 
 
 def _is_known_thing(token: Token) -> bool:

@@ -122,6 +122,8 @@ def _rewrite_verb(low: str, token: Token) -> str:
         follows = _get_next_word(token, past=_BETWEEN)
         if follows in _OPENS_NOUN or follows[:1] in "£$€0123456789":
             return "is"  # "that's my boss", "it's £710 now"
+        if follows.endswith("ing"):
+            return "is"  # "my brother's getting married"
         # By somebody, and not to them: "Tom's given a raise".
         done = any(c.dep_ == "dobj" for c in token.head.children)
         done = done and token.head.lemma_.lower() not in _GIVING_VERBS
@@ -155,7 +157,9 @@ _NEVER_PASSIVE = split_words("""
 """)
 _OPENS_NOUN = split_words("my our your his their a an the")
 _GIVING_VERBS = split_words("give offer pay send show teach tell award hand")
-_GONE_SOMEWHERE = split_words("to up down off back over through")
+_GONE_SOMEWHERE = split_words("""
+    to up down off back over through into in on part full vegan veggie freelance missing
+""")
 _LEFT_SO = split_words("open on unlocked empty alone running unattended out blank")
 # "Becky's finally got room" has it.
 _BETWEEN = split_words("finally just already only always never now also")
