@@ -211,6 +211,25 @@ def test_names_in_small_letters_and_few_words_are_read(text: str, key: str, valu
 
 
 @pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "im 21, in guelph, stocking shelves at zehrs",
+            ["is 21 years old", "lives in Guelph", "is stocking shelves at Zehrs"],
+        ),
+        ("I'm 28, single, two cats", ["is 28 years old", "is single", "has two cats"]),
+        (
+            "I'm 34, live in Leeds, work at Asda",
+            ["is 34 years old", "lives in Leeds", "works at Asda"],
+        ),
+        ("I'm 40, in debt, drinking too much", ["is 40, in debt, drinking too much"]),
+    ],
+)
+def test_what_somebody_is_one_behind_the_other_is_a_fact_each(text: str, told: list[str]) -> None:
+    assert [each.lower() for each in tell_texts(text)] == [f"user-31 {t}.".lower() for t in told]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "moved to pilates on thursdays",

@@ -255,6 +255,23 @@ _TRADE = re.compile(
     rf" (?:(?:in|out of) (?P<place>{_NAME}|[a-z]{{4,}}(?=\W*$|[.!]))|from (?P<origin>{_NAME})))?"
     r"(?=\W*$|[,.;!]| (?:and|at|for|with)\b)"
 )
+# "I'm 21, in Guelph, stocking shelves at Zehrs": what somebody is, one behind the other.
+_OWN_LIST = re.compile(
+    rf"{LEAD}(?i:i['’]?m|i am) (?:[A-Z][\w'’-]+, )?(?P<age>[1-9]\d)(?P<parts>(?:,| and) [^.!?;\n]+)"
+)
+_IN_LIST = tuple(
+    (re.compile(rf"(?:and )?{pattern}$", re.I), told)
+    for pattern, told in (
+        (rf"(?:now |based |living )*in (?-i:(?P<place>{_NAME}|[a-z]{{4,}}))", "I live in {place}."),
+        (r"an? (?P<what>[a-z][\w -]+)", "I am a {what}."),
+        (r"(?P<what>(?:live|work|study|teach|drive|run) [^,]+)", "I {what}."),
+        (r"(?P<what>[a-z]{3,}ing (?:at|in|for|with|on|up|[a-z]+) [^,]+)", "I am {what}."),
+        (r"(?P<what>(?:\d|one|two|three|four|five) (?:young )?(?:kids|children|boys|girls|cats"
+         r"|dogs|kid|child|cat|dog|sons?|daughters?))", "I have {what}."),
+        (r"(?P<what>single|married|engaged|divorced|widowed|retired|vegan|vegetarian|unemployed"
+         r"|self-employed|pregnant)", "I am {what}."),
+    )
+)  # fmt: skip
 # "Im Tamsin, 34, mum of two, live in Truro": what goes on as if with "I".
 _GOES_ON = re.compile(
     r"\b(?:i['’]?m|i am) [^.!?\n]{2,100}?(?:,|,? and) (?P<told>(?P<does>live|living|based|work"
@@ -485,6 +502,8 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
             yield f"I am {age} years old.", where
         if found["age_4"] and not _SAYS_NO_MORE.match(text, found.end()):
             yield text[found.end() :].lstrip(" ,;"), (found.end(), len(text))
+    listed = [*_read_own_list(text)]
+    yield from listed
     yield from read_medicine(text)
     yield from read_couples(text)
     if found := _LET_GO.search(text):
@@ -498,7 +517,7 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
         yield f"My {thing} is {(found['email'] or found['phone']).strip()} now.", found.span()
     if found := _MOVED_TEAM.search(text):
         yield f"I am on {found['team']} now.", found.span()
-    if found := _GOES_ON.search(text):
+    if not listed and (found := _GOES_ON.search(text)):
         does = "work" if found["does"].lower().startswith("work") else "live"
         yield f"I {does} {found['where']}.", found.span("told")
     if (found := _POST_NOW.match(text)) and found["post"].lower() in JOBS - PEOPLE:
@@ -562,6 +581,32 @@ def _read_told_otherwise(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
             yield f"{found['name']} is {found['what']}.", found.span("what")
     if found := _IN_THE_ROOM.search(text):
         yield f"My flatmate is {found['name']} now.", found.span()
+
+
+def _read_own_list(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """What each part of a list of what somebody is tells; nothing where one of them is no such."""
+    found = _OWN_LIST.match(text)
+    parts = [*re.finditer(r"[^,]+", found["parts"])] if found else []
+    told = [_tell_own_part(part[0].strip(" .")) for part in parts if part[0].strip()]
+    if found is None or not told or not all(told):
+        return
+    begins = found.start("parts")
+    yield f"I am {found['age']} years old.", (0, begins)
+    for part, each in zip(parts, told, strict=True):
+        yield each, (begins + part.start(), begins + part.end())
+
+
+def _tell_own_part(part: str) -> str:
+    for pattern, told in _IN_LIST:
+        if said := pattern.match(part):
+            named = {key: value for key, value in said.groupdict().items() if value}
+            place = named.get("place", "")
+            if place.islower():
+                if is_dictionary_word(place):
+                    return ""
+                named["place"] = place.title()
+            return told.format(**named)
+    return ""
 
 
 def _list_aged(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
