@@ -436,6 +436,12 @@ def test_what_is_so_now_ends_what_it_is_told_beside(
         ("Sam is my boyfriend", "Sam and Jo got married", "active"),
         ("I'm seeing Pete", "it's over with Pete", "superseded"),
         ("I live in Leeds", "I'm hoping to move to Wales", "active"),
+        ("I don't have a car", "bought a car", "superseded"),
+        ("I don't have a car", "my brother bought a car", "active"),
+        ("I don't smoke", "I've started smoking again, I know", "superseded"),
+        ("I don't smoke", "I've started running", "active"),
+        ("I've never been to Japan", "just back from Japan", "superseded"),
+        ("I'm scared of dogs", "not scared of dogs any more", "superseded"),
     ],
 )
 def test_what_a_later_state_rules_out_is_over(

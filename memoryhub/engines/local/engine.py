@@ -73,6 +73,7 @@ _WORTH_OF_WHOLE = 0.5
 _LASTS = re.compile(
     r"\b(?:still|ha(?:s|ve) had|until|til|till)\b|['’]ve had\b| now\.$"
     r"|\b(?:came|come|gone|went) through\b|\bback (?:on|at|in|with|to)\b"
+    r"|\b(?:moved|switched|transferred) (?:my|our|their|his|her) \w+ (?:over )?to\b"
     r"|\b(?:now|these days|nowadays),? (?:and )?(?:not|no longer|rather than|instead of)\b"
     r"|\b(?:nearly|almost) (?:quit|left|gave|sold|lost|broke|split|\w{2,}ed)\b"
     r"|\bwent (?:really |very |so )?(?:well|fine|ok(?:ay)?|great|badly|smoothly)\b"

@@ -138,8 +138,10 @@ _WITH_DOCTOR = re.compile(
     r"(?: now| instead)?\W*$"
 )
 _NOT_ANY_MORE = re.compile(
-    r"(?:,|;| so| and|\.) (?:so )?(?:i['’]m |im |i am )?(?P<told>(?:not|no longer) (?:an? )?"
-    r"(?P<what>(?!(?:at|in|on|with|for|to) )(?-i:[a-z])[a-z-]+(?: [a-z-]+)?)(?: any ?more)?)\W*$",
+    r"(?:^\W*|(?:,|;| so| and|\.) (?:so )?(?:i['’]m |im |i am )?)"
+    r"(?P<told>(?:not|no longer) (?:an? )?"
+    r"(?P<what>(?!(?:at|in|on|with|for|to|going|if|sure|that|now|any) )(?-i:[a-z])[a-z-]+"
+    r"(?: [a-z-]+){0,2})(?: any ?more)?)\W*$",
     re.I,
 )
 _FIRST_DAY = re.compile(

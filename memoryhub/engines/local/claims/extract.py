@@ -691,8 +691,9 @@ def _tells_enough(draft: _ClauseDraft) -> bool:
     how = {c.lower_ for c in clause.main.children if c.dep_ == "advmod" and c.i > clause.main.i}
     if not how.isdisjoint(_HOW_ONE_LIVES) and clause.main.lemma_.lower() in TOLD_VERBS:
         return True  # "I live alone", "I sleep badly"
-    if clause.head.lemma_.lower() == "learn" and clause.main.lemma_ in ACTIVITY_VERBS:
-        return True  # "I'm learning to drive"
+    taken_up = clause.head.lemma_.lower() in ("learn", "start") and len(clause.chain) > 1
+    if taken_up and clause.main.lemma_ in ACTIVITY_VERBS:
+        return True  # "I'm learning to drive", "I've started smoking again"
     return clause.head.tag_ in ("VBP", "VBZ", "VB") and clause.main.lemma_ in ACTIVITY_VERBS
 
 

@@ -16,6 +16,7 @@ from memoryhub.engines.local.comparison.ties import (
     list_names,
     names_person,
 )
+from memoryhub.engines.local.grammar.verbs import inflect_verb
 
 _COUPLE = re.compile(
     r"\b(?:is|are|been|got|'re) (?:now |still |happily )?(?:married|engaged)\b"
@@ -126,7 +127,7 @@ _STAGES: tuple[tuple[re.Pattern[str], re.Pattern[str] | None, Collection[str]], 
 # What somebody is after, or at, and what is told once they have it, or are through with it.
 _THING = rf" {_ARTICLE}(?P<what>[\w'’ -]+?)"
 _THING_ENDS = (
-    r"(?=[.,;!]|$| (?:in|on|by|at|with|near|since|to|from|of|for|today|yesterday|last|this)\b)"
+    r"(?=[.,;!]|$| (?:in|on|by|at|with|near|since|to|from|of|for|now|again|today|last|this)\b)"
 )
 _AIMS = (
     (
@@ -225,6 +226,55 @@ def reaches_aim(new: ClaimView, old: ClaimView) -> str:
 
 def _name_sought(after: re.Match[str]) -> str:
     return (after.groupdict().get("hunted") or after["what"]).casefold().split()[-1]
+
+
+# What somebody lacks, does not do or never saw, and what is told once it is otherwise.
+_GETS = re.compile(
+    rf"\b(?:got|bought|adopted|found|picked up|has|have|has got|have got){_THING}{_THING_ENDS}",
+    re.I,
+)
+_DENIALS = (
+    (
+        re.compile(
+            rf"\b(?:(?:does|do) not (?:have|own)|has no|have no) (?:any )?{_ARTICLE}"
+            r"(?P<what>[a-z][\w-]*)\.$",
+            re.I,
+        ),
+        _GETS,
+    ),
+    (
+        re.compile(r"\b(?:(?:does|do) not|never) (?P<does>[a-z]+)\.$", re.I),
+        re.compile(
+            r"\b(?:started|taken up|took up|is back to|resumed) (?P<what>[a-z]+ing)\b", re.I
+        ),
+    ),
+    (
+        re.compile(r"\b(?:can ?not|could never|never learned to) (?P<what>[a-z]+)\.$", re.I),
+        re.compile(r"\b(?:learn(?:ed|t) to|can now|can) (?P<what>[a-z]+)(?: now)?\b", re.I),
+    ),
+    (
+        re.compile(r"\bnever been to (?P<what>[A-Z][\w-]+)\.$"),
+        re.compile(r"\b(?:went to|been to|back from|was in|flew to) (?P<what>[A-Z][\w-]+)"),
+    ),
+)
+
+
+def overturns_denial(new: ClaimView, old: ClaimView) -> str:
+    """By what is told to be otherwise by now than was denied of the same person: "bought a car"
+    after "does not have a car"."""
+    if new.person != old.person or old.polarity != "denied" or is_unreal(new.text):
+        return ""
+    if new.polarity in ("planned", "denied"):
+        return ""
+    for denied, told in _DENIALS:
+        lacked, got = denied.search(old.text), told.search(new.text)
+        if lacked is None or got is None:
+            continue
+        does = lacked.groupdict().get("does")
+        wanted = inflect_verb(does.lower(), "VBG") if does else lacked["what"].casefold()
+        if wanted.rstrip("s") == got["what"].casefold().split()[-1].rstrip("s"):
+            return got[0].strip()
+    return ""
 
 
 def ends_stage(new: ClaimView, old: ClaimView, aliases: Collection[str] = ()) -> str:

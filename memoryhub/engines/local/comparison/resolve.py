@@ -24,6 +24,7 @@ from memoryhub.engines.local.comparison.life_changes import (
     ends_stage,
     gives_up_plan,
     opens_on_day,
+    overturns_denial,
     reaches_aim,
 )
 from memoryhub.engines.local.comparison.matters import (
@@ -457,6 +458,7 @@ def _end_tie(
         or gives_up_plan(new, old)
         or opens_on_day(new, old)
         or reaches_aim(new, old)
+        or overturns_denial(new, old)
         for old in held
     )
     return [
