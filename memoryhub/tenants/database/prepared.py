@@ -1,4 +1,4 @@
-"""Statements that every question runs: PostgreSQL plans them once a connection, not every time.
+"""Statements that every question or step runs: PostgreSQL plans them once a connection.
 
 Django puts the values into the text, so that each statement is parsed and planned anew; in a small
 space that is a third of what PostgreSQL does for a search.
@@ -47,11 +47,14 @@ def open_prepared_cursor(*, binary: bool = False) -> Iterator[CursorWrapper]:
         yield cursor
 
 
-def load_prepared_rows(model: type[M], condition: str, values: Sequence[Any]) -> list[M]:
+def load_prepared_rows(
+    model: type[M], condition: str, values: Sequence[Any] | Mapping[str, Any]
+) -> list[M]:
     """The rows of a model that meet a condition, by a prepared statement.
 
-    For what every question reads: a queryset takes longer to put together than PostgreSQL takes
-    to answer it. Nobody else's rows: the condition names the tenant. Call inside a scope.
+    For what every question or every step reads: a queryset takes longer to put together than
+    PostgreSQL takes to answer it. Nobody else's rows: the condition names the tenant. Call inside
+    a scope.
     """
     statement, names, converters = _build_select(model)
     with open_prepared_cursor() as cursor:
