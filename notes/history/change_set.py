@@ -199,7 +199,8 @@ class ChangeSet:
             return
         if not self.event.policy_version:
             self.event.policy_version = load_effective_policy(self.space).version
-        self.event.save(force_insert=True)
+        insert_rows(EvolutionEvent, [vars(self.event)])
+        self.event._state.adding = False
         insert_rows(Revision, [vars(row) for row in self.revisions])
         insert_rows(Derivation, [vars(row) for row in self.derivations])
         notify_listeners(self.space.tenant_id, self._build_news)

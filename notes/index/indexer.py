@@ -399,7 +399,7 @@ def write_entries(
         "window": [entry.window_words for entry in entries],
         "hash": [entry.text_hash for entry in entries],
     }
-    with connection.cursor() as cursor:
+    with open_prepared_cursor() as cursor:
         cursor.execute(_UPSERT_SQL, columns)
 
 
