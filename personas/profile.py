@@ -7,7 +7,7 @@ dialogue was read; in between, an attribute whose fact no longer holds is simply
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -77,8 +77,8 @@ def find_source_facts(space: Space, at: datetime, *, sensitive: bool) -> dict[st
     """The fact that fills each attribute at `at`: the newest that holds, or a post that somebody
     was to start and whose day has come, if nothing was said against it since."""
     rows = filter_current(Fact.objects.filter(space=space, owner__in=space.called_names), at)
-    rows = rows.filter(predicate_key__in=ATTRIBUTES_BY_PREDICATE)
-    held = [*rows.filter(polarity="holds"), *_find_begun_posts(rows, at)]
+    known = list(rows.filter(predicate_key__in=ATTRIBUTES_BY_PREDICATE))
+    held = [fact for fact in known if fact.polarity == "holds"] + _find_begun_posts(known, at)
     found: dict[str, Fact] = {}
     for fact in sorted(held, key=lambda each: (_get_start(each), each.asserted_at, each.id)):
         key = ATTRIBUTES_BY_PREDICATE[fact.predicate_key]
@@ -87,14 +87,16 @@ def find_source_facts(space: Space, at: datetime, *, sensitive: bool) -> dict[st
     return found
 
 
-def _find_begun_posts(rows: QuerySet[Fact], at: datetime) -> list[Fact]:
-    posts = rows.filter(predicate_key__in=_POSTS)
-    begun = posts.filter(polarity="planned", event_from__lte=at)
-    over = list(posts.filter(polarity__in=["ended", "denied"]))
+def _find_begun_posts(known: Sequence[Fact], at: datetime) -> list[Fact]:
+    posts = [fact for fact in known if fact.predicate_key in _POSTS]
+    over = [fact for fact in posts if fact.polarity in ("ended", "denied")]
     return [
         fact
-        for fact in begun
-        if _STARTS_POST.match(fact.text)
+        for fact in posts
+        if fact.polarity == "planned"
+        and fact.event_from is not None
+        and fact.event_from <= at
+        and _STARTS_POST.match(fact.text)
         and not any(each.asserted_at > fact.asserted_at and _tells_of(each, fact) for each in over)
     ]
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import TypeVar
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.models import AbstractUser
@@ -11,6 +13,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.db.models import Index, Q, UniqueConstraint
+from django.db.models.sql import Query
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -157,7 +160,16 @@ class TenantManager(models.Manager[M]):
     def get_queryset(self) -> models.QuerySet[M]:
         tenant_id = get_current_tenant()
         found = super().get_queryset()
-        return found.filter(tenant_id=tenant_id) if tenant_id else found.none()
+        if tenant_id is None:
+            return found.none()
+        found.query = _build_tenant_query(self.model, tenant_id).clone()
+        return found
+
+
+# A step asks a hundred times: to copy the condition takes a fourth of putting it together.
+@lru_cache(maxsize=1024)
+def _build_tenant_query(model: type[models.Model], tenant_id: UUID) -> Query:
+    return models.QuerySet(model).filter(tenant_id=tenant_id).query
 
 
 class Tenant(models.Model):

@@ -14,6 +14,7 @@ from memoryhub.errors import Conflict, InvalidInput, NotFound
 from memoryhub.subject_names import has_hidden_characters
 from memoryhub.tenants import keys
 from memoryhub.tenants.audit import HUB_ACTOR, Action, record_audit_entry
+from memoryhub.tenants.database.prepared import load_prepared_rows
 from memoryhub.tenants.models import ApiKey, Membership, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 
@@ -194,6 +195,17 @@ def find_space(subject: str) -> Space | None:
     """The subject's space, None where nobody is called so. Call inside the tenant's scope."""
     found: Space | None = Space.objects.filter(subject=normalise_subject(subject)).first()
     return found
+
+
+def load_space(tenant_id: UUID, space_id: UUID) -> Space:
+    """The space with its tenant, as every step asks for it. Call inside the tenant's scope.
+
+    Raises DoesNotExist."""
+    found = load_prepared_rows(Space, "tenant_id = %s AND id = %s", [tenant_id, space_id])
+    if not found:
+        raise Space.DoesNotExist("there is no such space")
+    (found[0].tenant,) = load_prepared_rows(Tenant, "id = %s", [tenant_id])
+    return found[0]
 
 
 def pause_space(space: Space, actor: str, now: datetime) -> None:

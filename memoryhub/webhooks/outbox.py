@@ -15,14 +15,18 @@ from django.utils import timezone
 
 from memoryhub.background.doorbell import ring_task
 from memoryhub.background.news import News, NewsFactory
+from memoryhub.tenants.database.prepared import load_prepared_rows
 from memoryhub.tenants.models import Space
 from memoryhub.webhooks import event_names
 from memoryhub.webhooks.models import Delivery, Webhook, WebhookEvent
 
+# Every change asks.
+_ACTIVE_SQL = "tenant_id = %s AND is_active ORDER BY created_at DESC, id DESC"
+
 
 def record_news(tenant_id: UUID, make: NewsFactory) -> None:
     """Listens to `memoryhub.background.news`. Call inside the tenant's scope."""
-    hooks = list(Webhook.objects.filter(is_active=True))
+    hooks = load_prepared_rows(Webhook, _ACTIVE_SQL, [tenant_id])
     if not hooks:
         return
     wanted = [(news, names) for news in make() if (names := _find_subscribers(news, hooks))]

@@ -14,6 +14,7 @@ from django.db.models import Model, QuerySet
 
 from memoryhub.background.news import News, notify_listeners
 from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants.database.prepared import insert_rows
 from memoryhub.tenants.models import Space
 from notes.history.news import build_news
 from notes.models import COUNTER_COLUMNS, Derivation, EvolutionEvent, Revision
@@ -198,9 +199,10 @@ class ChangeSet:
             return
         if not self.event.policy_version:
             self.event.policy_version = load_effective_policy(self.space).version
-        self.event.save(force_insert=True)
-        Revision.objects.bulk_create(self.revisions, batch_size=500)
-        Derivation.objects.bulk_create(self.derivations, batch_size=500)
+        insert_rows(EvolutionEvent, [vars(self.event)])
+        self.event._state.adding = False
+        insert_rows(Revision, [vars(row) for row in self.revisions])
+        insert_rows(Derivation, [vars(row) for row in self.derivations])
         notify_listeners(self.space.tenant_id, self._build_news)
 
     def _build_news(self) -> Iterable[News]:

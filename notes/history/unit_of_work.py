@@ -16,6 +16,7 @@ from django.utils.translation import gettext
 
 from memoryhub.errors import Conflict, MemoryHubError, NotFound
 from memoryhub.languages import use_stored_language
+from memoryhub.tenants.database.prepared import update_rows
 from memoryhub.tenants.models import Space
 from notes.facts.intervals import are_rivals, has_overlap, is_claim_held, is_single_valued
 from notes.history import row_kinds
@@ -314,11 +315,9 @@ class UnitOfWork:
         changed = [(row, was) for row, was in held if was and serialize_row(row) != was]
         fields = self._list_changed_fields(kind, changed)
         last = [row for row, was in changed if _may_take_room(row, was)]
-        if first := [row for row, _ in changed if row not in last]:
-            rows.bulk_update(first, fields, batch_size=500)
+        update_rows([row for row, _ in changed if row not in last], fields)
         rows.bulk_create([row for row, was in held if was is None], batch_size=500)
-        if last:
-            rows.bulk_update(last, fields, batch_size=500)
+        update_rows(last, fields)
 
     def update_dependents(self) -> None:
         """What hangs on rows that were loaded by key: call after `save`."""

@@ -26,6 +26,7 @@ from memoryhub.engines.types import Embedder
 from memoryhub.inference.selection import embed_or_none
 from memoryhub.policies.schema import NoteVector
 from memoryhub.subject_names import PLACEHOLDERS
+from memoryhub.tenants.database.prepared import open_prepared_cursor
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
 from notes.index.lexemes import build_lexical_text
@@ -398,7 +399,7 @@ def write_entries(
         "window": [entry.window_words for entry in entries],
         "hash": [entry.text_hash for entry in entries],
     }
-    with connection.cursor() as cursor:
+    with open_prepared_cursor() as cursor:
         cursor.execute(_UPSERT_SQL, columns)
 
 
@@ -426,7 +427,32 @@ def _adopt_model(space: Space, model_name: str) -> None:
 def serialize_vector(vector: NDArray[np.float32] | HalfVector) -> str:
     """The vector as SQL takes it, for `::halfvec`."""
     half = vector if isinstance(vector, HalfVector) else HalfVector(vector)
-    return str(half.to_text())
+    values = half.to_list()
+    # Five digits tell each number of 16 bits from the next; all that it has takes thrice as long.
+    return f"[{','.join(['%.5g'] * len(values))}]" % tuple(values)
+
+
+# As they are stored: to write numbers out and to read them again takes most of the time.
+_VECTORS_SQL = """
+SELECT owner_id, halfvec_send(embedding) FROM notes_indexentry
+WHERE tenant_id = %s AND space_id = %s AND kind = %s AND model = %s AND chunk = 0
+  AND owner_id = ANY(%s::uuid[]) AND embedding IS NOT NULL
+"""
+_VECTOR_HEAD_BYTES = 4  # in front of its numbers
+
+
+def load_vectors(
+    space: Space, kind: EntryKind, model: str, owners: Collection[UUID]
+) -> dict[UUID, NDArray[np.float32]]:
+    """The vectors of these memories, or of their first chunks; one statement. Call inside the
+    tenant's scope."""
+    with open_prepared_cursor(binary=True) as cursor:
+        asked = [space.tenant_id, space.id, kind, model, list(owners)]
+        cursor.execute(_VECTORS_SQL, asked)
+        return {
+            owner: np.frombuffer(sent, ">f2", offset=_VECTOR_HEAD_BYTES).astype(np.float32)
+            for owner, sent in cursor.fetchall()
+        }
 
 
 # The dates that a turn's facts speak of, in words that the turn is then found by.

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from memoryhub.tenants.models import Space
 from notes.facts.validity import build_current_q
 from notes.history.change_set import filter_supports
-from notes.models import Fact, IndexEntry, Proposal
+from notes.index.indexer import load_vectors
+from notes.models import Fact, Proposal
 from notes.quality import signals
 from notes.quality.signals import ComparedFact
 
@@ -59,7 +60,7 @@ def filter_held_facts(space: Space, now: datetime) -> QuerySet[Fact]:
 
 
 def find_row_signals(space: Space, now: datetime) -> list[QualityFinding]:
-    """All signals but those that vectors tell. Thirteen statements."""
+    """All signals but those that vectors tell. Thirteen statements at most."""
     facts = filter_held_facts(space, now)
     of = facts.count()
     support = filter_supports("fact", child_id=OuterRef("pk"))
@@ -80,7 +81,9 @@ def find_row_signals(space: Space, now: datetime) -> list[QualityFinding]:
 
 def _build_finding(name: str, rows: QuerySet[Fact], of: int) -> QualityFinding:
     newest = rows.order_by("-recorded_at", "-id").values_list("id", flat=True)[:MAX_SAMPLES]
-    return QualityFinding(name, rows.count(), of, [FindingSample(row) for row in newest])
+    samples = [FindingSample(row) for row in newest]
+    found = len(samples) if len(samples) < MAX_SAMPLES else rows.count()
+    return QualityFinding(name, found, of, samples)
 
 
 def _find_contradictions(space: Space, facts: QuerySet[Fact]) -> list[FindingSample]:
@@ -100,9 +103,11 @@ def _list_open_conflicts(space: Space) -> Iterable[tuple[UUID, UUID]]:
 
 
 def _find_denied_pairs(facts: QuerySet[Fact]) -> Iterable[tuple[UUID, UUID]]:
-    """A denial, and what holds in its words all the same. Two statements."""
+    """A denial, and what holds in its words all the same. Two statements at most."""
     denials = facts.filter(polarity__in=("denied", "ended")).exclude(predicate_key="")
     said = list(denials.order_by("-recorded_at")[: signals.MAX_COMPARED_FACTS])
+    if not said:
+        return []
     same = facts.filter(
         polarity="holds",
         owner__in={fact.owner for fact in said},
@@ -120,16 +125,14 @@ def _build_matter_key(fact: Fact) -> tuple[str, str, str]:
     return fact.owner.casefold(), fact.predicate_key, fact.object.casefold()
 
 
+_COMPARED_COLUMNS = ("owner", "polarity", "text", "recorded_at", "event_from", "recall_count")
+
+
 def load_fact_vectors(space: Space, model: str, now: datetime) -> FactVectors:
     """Three statements."""
-    facts = filter_held_facts(space, now).order_by("-recorded_at", "-id")[
-        : signals.MAX_COMPARED_FACTS
-    ]
-    rows = {fact.id: fact for fact in facts}
-    entries = IndexEntry.objects.filter(
-        space=space, kind="fact", model=model, chunk=0, owner_id__in=rows
-    ).exclude(embedding=None)
-    known = dict(entries.values_list("owner_id", "embedding"))
+    facts = filter_held_facts(space, now).order_by("-recorded_at", "-id").only(*_COMPARED_COLUMNS)
+    rows = {fact.id: fact for fact in facts[: signals.MAX_COMPARED_FACTS]}
+    known = load_vectors(space, "fact", model, rows)
     ids = [row for row in reversed(rows) if row in known]
     people = _filter_said_by_people(ids)
     vectors = np.array([known[row] for row in ids], np.float32)

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.recall.models import RecallLog
-from memoryhub.tenants.database.prepared import insert_rows, open_prepared_cursor
+from memoryhub.tenants.database.prepared import insert_rows, open_prepared_cursor, update_rows
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space
@@ -85,6 +85,32 @@ def test_rows_are_inserted_as_they_were_given_the_rest_by_default() -> None:
     assert {name: getattr(row, name) for name in told} == told
     assert (row.asked_at, row.tenant_id, row.dropped, row.rounds) == (_AT, tenant.id, [], 1)
     assert (plain.options, plain.tokens, plain.milliseconds) == ({}, None, 0)
+
+
+def test_of_rows_only_the_named_fields_are_written() -> None:
+    tenant = create_tenant("Fay", "fay")
+    with tenant_scope(tenant.id):
+        space = ensure_space(tenant.id, "fay")
+        given = {"tenant_id": tenant.id, "space_id": space.id, "asked_at": _AT, "form": "search"}
+        insert_rows(RecallLog, [given | {"id": new_id(), "query": each} for each in "abc"])
+        changed, same, plain = RecallLog.objects.order_by("query")
+        told = {
+            "options": {_ODD: [_ODD, None, 1.5]},
+            "tokens": None,
+            "asked_at": _AT.replace(day=2),
+        }
+        for row in (changed, same):
+            row.query = "not written"
+            for name, value in told.items():
+                setattr(row, name, value)
+        update_rows([], ["tokens"])
+        update_rows([changed, same], list(told))
+        for row, query in ((changed, "a"), (same, "b")):
+            row.refresh_from_db()
+            assert row.query == query
+            assert {name: getattr(row, name) for name in told} == told
+        plain.refresh_from_db()
+        assert plain.asked_at == _AT
 
 
 def test_no_row_is_inserted_for_another_tenant() -> None:

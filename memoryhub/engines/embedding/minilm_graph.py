@@ -1,9 +1,10 @@
 """Draws `minilm.onnx`: how MiniLM is computed, without its weights, which stay in their package.
 
-`python -m memoryhub.engines.embedding.minilm_graph` writes it anew; needs the package onnx, which
-the hub itself does not. The packaged file widens its weights to float32 when it is loaded, 86 MB
-that every text has to go through again. Here they stay int8, and so is what they are multiplied
-by, with a scale for each token; attention, norms and biases are one operator each.
+`python -m memoryhub.engines.embedding.minilm_graph` writes it anew, with `byte_sums.onnx`; needs
+the package onnx, which the hub itself does not. The packaged file widens its weights to float32
+when it is loaded, 86 MB that every text has to go through again. Here they stay int8, and so is
+what they are multiplied by, with a scale for each token; attention, norms and biases are one
+operator each.
 """
 
 from __future__ import annotations
@@ -20,7 +21,12 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from memoryhub.engines.embedding.model_files import MINILM_MODEL
-from memoryhub.engines.embedding.onnx import GRAPH_FILE, SCORES
+from memoryhub.engines.embedding.onnx import (
+    BYTE_SUMS_FILE,
+    BYTE_SUMS_SIZE,
+    GRAPH_FILE,
+    SCORES,
+)
 
 LAYERS, HEADS, WIDTH = 6, 12, 384
 # A few values of each token are several times as large as any other, and the steps of its bytes
@@ -206,6 +212,17 @@ def build_pairs_graph(reading: PairReading) -> onnx.ModelProto:
     return drawing.build_model(scores=True)
 
 
+def build_byte_sums_graph() -> onnx.ModelProto:
+    """`bytes` in, `sums` of their products with the largest bytes that have a sign out."""
+    shape = [BYTE_SUMS_SIZE, BYTE_SUMS_SIZE]
+    given = helper.make_tensor_value_info("bytes", TensorProto.UINT8, shape)
+    made = helper.make_tensor_value_info("sums", TensorProto.INT32, shape)
+    largest = numpy_helper.from_array(np.full(shape, 127, np.int8), "largest")
+    node = helper.make_node("MatMulInteger", ["bytes", "largest"], ["sums"])
+    graph = helper.make_graph([node], "byte_sums", [given], [made], [largest])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
+
+
 def read_pairs_graph(path: Path) -> PairReading:
     """What a graph that `build_pairs_graph` drew was drawn from."""
     graph = onnx.load_from_string(path.read_bytes()).graph
@@ -315,4 +332,5 @@ def _add_residual(drawing: GraphBuilder, made: str, x: str, own: str, output: st
 
 
 if __name__ == "__main__":
-    GRAPH_FILE.write_bytes(build_graph().SerializeToString(deterministic=True))
+    for file, model in ((GRAPH_FILE, build_graph()), (BYTE_SUMS_FILE, build_byte_sums_graph())):
+        file.write_bytes(model.SerializeToString(deterministic=True))

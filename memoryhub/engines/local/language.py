@@ -7,6 +7,7 @@ other languages, and only two languages have rules here.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -39,6 +40,8 @@ _FOREIGN_WORDS = split_words("""
 """) - {"a", "an", "no", "die", "me", "as", "in", "on"}
 
 
+# Of one text it is asked by whoever reads, compares, embeds or dates it.
+@lru_cache(maxsize=1024)
 def detect_language(text: str) -> LanguageCode:
     """The language of `text`; what has no letters at all counts as English."""
     text = _NO_LANGUAGE.sub(" ", text) if "@" in text or "://" in text else text

@@ -32,12 +32,13 @@ def delete_expired(space: Space, policy: Policy, now: datetime) -> datetime | No
             tenant=space.tenant_id, created_at__lt=now - TOMBSTONE_AGE
         )
         told = Receipt.objects.filter(tenant=space.tenant_id, created_at__lt=now - TOMBSTONE_AGE)
-    over = [given.filter(given_at__lt=now - FINGERPRINT_AGE), buried, told]
+        kept = given.filter(given_at__gte=now - FINGERPRINT_AGE)
+        over = [given.filter(given_at__lt=now - FINGERPRINT_AGE), buried, told]
+        over = [rows for rows in over if rows.exists()]
+        oldest: datetime | None = kept.aggregate(at=Min("given_at"))["at"]
     left = [rows for rows in over if not _delete_batches(space, rows)]
     if left:
         return now
-    with tenant_scope(space.tenant_id):
-        oldest: datetime | None = given.aggregate(at=Min("given_at"))["at"]
     return oldest + FINGERPRINT_AGE if oldest else None
 
 

@@ -21,7 +21,9 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict, EngineError, MemoryHubError
 from memoryhub.pipeline.jobs.step import load_steps
 from memoryhub.pipeline.models import Job, Lane
+from memoryhub.tenants.database.prepared import load_prepared_rows
 from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import get_current_tenant
 
 # Steps that may be left undone. Without the others an erasure would be incomplete, memories would
 # be found by their words alone, or a run that counts on its job would wait for ever.
@@ -111,26 +113,40 @@ def claim_job(space_id: UUID, now: datetime, at: datetime | None = None) -> Job 
         return None  # another worker claimed another job of the space meanwhile
     if claimed != 1:
         return None  # another worker got there first
-    job.refresh_from_db()
-    return job
+    # As it is now: what was planned of it may have been put together with more meanwhile.
+    (claimed_job,) = load_prepared_rows(Job, "tenant_id = %s AND id = %s", [job.tenant_id, job.id])
+    return claimed_job
+
+
+# The job that runs, the next to be read, due or not, and the next of all others that is due.
+_NEXT_JOBS_SQL = """id IN (
+  (SELECT id FROM pipeline_job
+    WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND state = 'running')
+  UNION ALL
+  (SELECT id FROM pipeline_job
+    WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND state IN ('queued', 'retry')
+      AND lane = %(reading)s
+    ORDER BY first_seq LIMIT 1)
+  UNION ALL
+  (SELECT id FROM pipeline_job
+    WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND state IN ('queued', 'retry')
+      AND lane <> %(reading)s AND run_after <= %(at)s::timestamptz
+    ORDER BY lane, run_after, first_seq LIMIT 1))
+"""
 
 
 def _find_next_job(space_id: UUID, now: datetime, at: datetime) -> Job | None:
     """A job that runs comes before all: it ends, or its lease does. Then dialogue, in order:
     what is to be read later waits behind what is to be read again. Then what is due, by lane.
+    One statement: every job is looked for by it.
     """
-    unfinished = Job.objects.filter(space_id=space_id, state__in=Job.UNFINISHED_STATES)
-    running: Job | None = unfinished.filter(state=Job.State.RUNNING).first()
+    asked = {"tenant": get_current_tenant(), "space": space_id, "reading": Lane.READING, "at": at}
+    found = load_prepared_rows(Job, _NEXT_JOBS_SQL, asked)
+    running = next((job for job in found if job.state == Job.State.RUNNING), None)
     if running is not None:
         return running if running.lease_until and running.lease_until < now else None
-    # One that another worker has claimed since the last line is not waiting any more.
-    waiting = unfinished.exclude(state=Job.State.RUNNING)
-    first: Job | None = waiting.filter(lane=Lane.READING).order_by("first_seq").first()
-    if first is not None and first.run_after <= at:
-        return first
-    due = waiting.exclude(lane=Lane.READING).filter(run_after__lte=at)
-    found: Job | None = due.order_by("lane", "run_after", "first_seq").first()
-    return found
+    found.sort(key=lambda job: job.lane != Lane.READING)
+    return next((job for job in found if job.run_after <= at), None)
 
 
 def _compute_lease_end(now: datetime) -> datetime:

@@ -16,6 +16,7 @@ from memoryhub.pipeline.models import Job
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import EffectivePolicy, load_effective_policy
 from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.services import load_space
 from notes.history.change_set import ChangeSet
 
 
@@ -65,9 +66,8 @@ class StepContext:
 
 def load_context(job: Job, now: datetime) -> StepContext:
     """Call inside the tenant's scope."""
-    space = Space.objects.get(id=job.space_id)
-    tenant = Tenant.objects.get(id=job.tenant_id)
-    return StepContext(job, now, space, tenant, load_effective_policy(space))
+    space = load_space(job.tenant_id, job.space_id)
+    return StepContext(job, now, space, space.tenant, load_effective_policy(space))
 
 
 @dataclass(frozen=True, slots=True)

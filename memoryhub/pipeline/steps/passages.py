@@ -7,8 +7,8 @@ from uuid import UUID
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import Passage
-from notes.history.change_set import filter_supports
-from notes.models import Fact, Note, Page
+from memoryhub.tenants.database.prepared import open_prepared_cursor
+from notes.models import Note, Page
 from notes.topics.pages import PageTurns, load_page_turns
 
 # Of one page: what is said at greater length is represented by its beginning.
@@ -18,7 +18,7 @@ MAX_PASSAGE_CHARACTERS = 4000
 def load_passages(pages: Sequence[Page], turns: PageTurns | None = None) -> list[Passage]:
     """Each page under the handle "p1", "p2" …, with its note's keywords and its facts' texts.
 
-    Pages without turns are left out. Call inside the tenant's scope: four statements at most.
+    Pages without turns are left out. Call inside the tenant's scope: three statements at most.
     """
     said = load_page_turns(pages) if turns is None else turns
     keywords, claims = _load_keywords(pages), _load_claim_texts(said)
@@ -48,16 +48,29 @@ def _load_keywords(pages: Sequence[Page]) -> dict[UUID, tuple[str, ...]]:
     return found
 
 
+# Every step behind a derivation asks.
+_CLAIM_TEXTS_SQL = """
+SELECT d.turn_id, f.id, f.text
+FROM notes_derivation d
+JOIN dialogues_turn t ON t.id = d.turn_id
+JOIN notes_fact f ON f.id = d.child_id AND f.retired_at IS NULL AND f.status <> 'retracted'
+WHERE d.tenant_id = %s AND d.child_type = 'fact' AND d.role = 'support'
+  AND d.turn_id = ANY(%s::uuid[])
+ORDER BY t.seq, d.span_start, d.id
+"""
+
+
 def _load_claim_texts(said: PageTurns) -> dict[UUID, tuple[str, ...]]:
     """Texts of the facts that each page supports, withdrawn ones left out."""
-    page_of = {turn.id: page_id for page_id, turns in said.items() for turn in turns}
-    links = filter_supports("fact", turn_id__in=list(page_of))
-    found_at = links.order_by("turn__seq", "span_start", "id").values_list("turn_id", "child_id")
-    pairs = list(dict.fromkeys((page_of[turn], fact) for turn, fact in found_at))
-    held = Fact.objects.filter(id__in={fact for _, fact in pairs}, retired_at=None)
-    texts = dict(held.exclude(status=Fact.Status.RETRACTED).values_list("id", "text"))
+    turns = [(page_id, turn) for page_id, of_page in said.items() for turn in of_page]
+    if not turns:
+        return {}
+    page_of = {turn.id: page_id for page_id, turn in turns}
+    with open_prepared_cursor(binary=True) as cursor:
+        cursor.execute(_CLAIM_TEXTS_SQL, [turns[0][1].tenant_id, list(page_of)])
+        rows = cursor.fetchall()
+    texts = {(page_of[turn_id], fact_id): text for turn_id, fact_id, text in rows}
     found: dict[UUID, tuple[str, ...]] = {}
-    for page_id, fact_id in pairs:
-        if fact_id in texts:
-            found[page_id] = (*found.get(page_id, ()), texts[fact_id])
+    for (page_id, _), text in texts.items():
+        found[page_id] = (*found.get(page_id, ()), text)
     return found

@@ -1,4 +1,4 @@
-"""Statements that every question runs: PostgreSQL plans them once a connection, not every time.
+"""Statements that every question or step runs: PostgreSQL plans them once a connection.
 
 Django puts the values into the text, so that each statement is parsed and planned anew; in a small
 space that is a third of what PostgreSQL does for a search.
@@ -7,7 +7,7 @@ space that is a third of what PostgreSQL does for a search.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from typing import Any, TypeVar
@@ -47,11 +47,14 @@ def open_prepared_cursor(*, binary: bool = False) -> Iterator[CursorWrapper]:
         yield cursor
 
 
-def load_prepared_rows(model: type[M], condition: str, values: Sequence[Any]) -> list[M]:
+def load_prepared_rows(
+    model: type[M], condition: str, values: Sequence[Any] | Mapping[str, Any]
+) -> list[M]:
     """The rows of a model that meet a condition, by a prepared statement.
 
-    For what every question reads: a queryset takes longer to put together than PostgreSQL takes
-    to answer it. Nobody else's rows: the condition names the tenant. Call inside a scope.
+    For what every question or every step reads: a queryset takes longer to put together than
+    PostgreSQL takes to answer it. Nobody else's rows: the condition names the tenant. Call inside
+    a scope.
     """
     statement, names, converters = _build_select(model)
     with open_prepared_cursor() as cursor:
@@ -81,14 +84,45 @@ def insert_rows(model: type[models.Model], values: Sequence[Mapping[str, Any]]) 
         }
         for row in values
     ]
-    quote = connection.ops.quote_name
-    table, columns = quote(model._meta.db_table), ", ".join(quote(str(f.column)) for f in fields)
+    table, columns = _quote_table(model), ", ".join(_quote_column(field) for field in fields)
+    _execute_with_rows(
+        f"INSERT INTO {table} ({columns}) SELECT {columns} "  # noqa: S608  # the model's own names
+        f"FROM json_populate_recordset(NULL::{table}, %s::json)",
+        made,
+    )
+
+
+def update_rows(rows: Sequence[models.Model], names: Collection[str]) -> None:
+    """Write these fields of rows of one model, by their names; as `insert_rows` does it.
+
+    For many rows: `bulk_update` puts together a case for each row and field. Call inside a scope.
+    """
+    if not rows or not names:
+        return
+    model, key = type(rows[0]), rows[0]._meta.pk
+    assert key is not None
+    fields = [field for field in model._meta.concrete_fields if field.name in names]
+    made = [{str(f.column): getattr(row, f.attname) for f in (key, *fields)} for row in rows]
+    table, pk = _quote_table(model), _quote_column(key)
+    values = ", ".join(f"{_quote_column(field)} = given.{_quote_column(field)}" for field in fields)
+    _execute_with_rows(
+        f"UPDATE {table} held SET {values} "  # noqa: S608  # the model's own names
+        f"FROM json_populate_recordset(NULL::{table}, %s::json) given WHERE held.{pk} = given.{pk}",
+        made,
+    )
+
+
+def _execute_with_rows(statement: str, made: Sequence[Mapping[str, Any]]) -> None:
     with open_prepared_cursor() as cursor:
-        cursor.execute(
-            f"INSERT INTO {table} ({columns}) SELECT {columns} "  # noqa: S608  # the model's own names
-            f"FROM json_populate_recordset(NULL::{table}, %s::json)",
-            [json.dumps(made, default=str)],
-        )
+        cursor.execute(statement, [json.dumps(made, default=str)])
+
+
+def _quote_table(model: type[models.Model]) -> str:
+    return connection.ops.quote_name(model._meta.db_table)
+
+
+def _quote_column(field: models.Field[Any, Any]) -> str:
+    return connection.ops.quote_name(str(field.column))
 
 
 @lru_cache(maxsize=64)

@@ -429,7 +429,7 @@ def _is_what_was_done(words: Sequence[str], at: int) -> bool:
 def parse_texts(
     texts: Sequence[str], names: Sequence[frozenset[str]] = ()
 ) -> list[tuple[ParsedPiece, ...]]:
-    """The parsed pieces of each text, all in one batch. Safe to call from threads.
+    """The parsed pieces of each text, all in one batch, each once. Safe to call from threads.
 
     `names` known beside each text, which are read as names however they are typed.
     """
@@ -440,8 +440,11 @@ def parse_texts(
         for text, spans, called in zip(texts, cuts, known, strict=True)
         for a, b in spans
     ]
-    docs = iter(_parse_pieces(flat))
-    return [tuple(ParsedPiece(a, next(docs)) for a, _ in spans) for spans in cuts]
+    # What was said before one exchange is what another consists of.
+    once = list(dict.fromkeys(flat))
+    docs = dict(zip(once, _parse_pieces(once), strict=True))
+    pieces = iter(flat)
+    return [tuple(ParsedPiece(a, docs[next(pieces)]) for a, _ in spans) for spans in cuts]
 
 
 def _parse_pieces(pieces: Sequence[tuple[str, frozenset[str]]]) -> list[Doc]:

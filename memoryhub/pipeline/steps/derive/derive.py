@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline import naming
 from memoryhub.pipeline.embeddings import reembed
 from memoryhub.pipeline.jobs import queue
@@ -33,6 +32,7 @@ from memoryhub.pipeline.steps.derive.read import DialogueBatch, load_batch
 from memoryhub.pipeline.steps.episodes import close_episode, rolling, write_digests
 from memoryhub.pipeline.steps.maintenance import sweep
 from memoryhub.pipeline.steps.topics import placement
+from memoryhub.tenants.database.prepared import update_rows
 from memoryhub.tenants.scope import tenant_scope
 from notes.history.change_set import ChangeSet
 from notes.index import indexer
@@ -130,7 +130,7 @@ class DeriveStep(Step[DialogueBatch, PreparedDerivation]):
         changes.save()
         note_changes.write_notes(answer.notes)
         indexer.write_entries(batch.space, made.embedder.name, made.entries, made.vectors)
-        Turn.objects.bulk_update(batch.turns, ["state", "speech_act", "lang"], batch_size=500)
+        update_rows(batch.turns, ["state", "speech_act", "lang"])
         forget_requests.propose_erasures(batch.space, batch.policy, answer.wishes, now)
         results = _group_decisions_by_job(batch, decided, answer.wishes)
         queue.finish_absorbed_jobs(self.job, batch.absorbed, results, now)

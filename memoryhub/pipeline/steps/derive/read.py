@@ -22,6 +22,7 @@ from memoryhub.policies.services import load_effective_policy
 from memoryhub.subject_names import PLACEHOLDERS
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import load_space
 from notes.episodes.store import load_rolling_text
 from notes.index.indexer import AFTER, BEFORE, load_event_date_words
 from notes.models import Fact, Page
@@ -147,8 +148,8 @@ def load_batch_again(job: Job, turn_ids: Sequence[str]) -> DialogueBatch:
 
 
 def _build_batch(job: Job, turns: list[Turn], absorbed: Sequence[Job] = ()) -> DialogueBatch:
-    space = Space.objects.get(id=job.space_id)
-    tenant = Tenant.objects.get(id=job.tenant_id)
+    space = load_space(job.tenant_id, job.space_id)
+    tenant = space.tenant
     effective = load_effective_policy(space)
     near = max(effective.policy.derive.context_turns, BEFORE + AFTER)
     before = load_turns_before(turns[0], near) if turns else []

@@ -23,7 +23,7 @@ from memoryhub.pipeline.steps.context import DerivedDialogue, StepContext, load_
 from memoryhub.pipeline.steps.passages import load_passages
 from memoryhub.pipeline.steps.topics import chains, themes
 from memoryhub.policies.schema import Policy
-from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.history.change_set import TurnEvidence
 from notes.history.unit_of_work import UnitOfWork
@@ -174,8 +174,7 @@ def _moves_pages(policy: Policy) -> bool:
 
 
 def _can_run_at_once(due: DerivedDialogue) -> bool:
-    tenant = Tenant.objects.get(id=due.space.tenant_id)
-    if select_engine(tenant, due.policy).reads_by_rules:
+    if select_engine(due.space.tenant, due.policy).reads_by_rules:
         return True
     queued = Page.objects.filter(space=due.space, tier=Page.Tier.SHORT, retired_at=None).count()
     return queued - due.policy.stm.pages >= due.policy.derive.batch_exchanges

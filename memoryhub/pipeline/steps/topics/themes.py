@@ -18,7 +18,7 @@ from memoryhub.engines.types import Embedder, Engine, Passage, SegmentText, Them
 from memoryhub.policies.schema import Policy, SegmentsPolicy
 from memoryhub.tenants.models import Space
 from notes.index import indexer
-from notes.models import IndexEntry, Page, Segment
+from notes.models import Page, Segment
 from notes.topics.membership import SegmentJoin, SegmentMember
 from notes.topics.segments import Topic, find_best_segment, merge_keywords, merge_summaries
 from notes.topics.tiers import filter_in_reach
@@ -69,10 +69,7 @@ def load_reachable_segments(space: Space, model: str) -> list[ReachableSegment]:
     Two statements. Call inside the tenant's scope.
     """
     rows = list(filter_in_reach(Segment.objects.filter(space=space)).order_by("id"))
-    entries = IndexEntry.objects.filter(
-        space=space, kind=IndexEntry.Kind.SEGMENT, model=model, owner_id__in=[r.id for r in rows]
-    )
-    vectors = dict(entries.values_list("owner_id", "embedding"))
+    vectors = indexer.load_vectors(space, "segment", model, [row.id for row in rows])
     return [
         ReachableSegment(
             row, Topic(_normalise_vector(vectors.get(row.id)), tuple(row.keywords), row.summary)
@@ -81,13 +78,12 @@ def load_reachable_segments(space: Space, model: str) -> list[ReachableSegment]:
     ]
 
 
-def _normalise_vector(vector: Any) -> NDArray[np.float32] | None:
+def _normalise_vector(vector: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
     """Of length 1, which stored vectors need not be."""
     if vector is None:
         return None
-    found = np.asarray(vector, dtype=np.float32)
-    length = float(np.linalg.norm(found))
-    return found / length if length else found
+    length = float(np.linalg.norm(vector))
+    return vector / length if length else vector
 
 
 def find_themes(
