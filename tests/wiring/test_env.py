@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -48,3 +49,16 @@ def test_a_bad_setting_stops_the_start_with_its_name() -> None:
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ran.returncode != 0
     assert "MEMORYHUB_PORT='high'" in ran.stderr
+
+
+def test_a_start_loads_no_models_and_no_dictionaries() -> None:
+    """Every process of a hub starts so, and most read no English: they would wait for nothing."""
+    code = (
+        "import django, sys; django.setup(); import memoryhub.urls;"
+        "print([name for name in ('spacy', 'lemminflect', 'torch') if name in sys.modules])"
+    )
+    given = {**os.environ, "DJANGO_SETTINGS_MODULE": "memoryhub.settings"}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env=given, capture_output=True, text=True, check=False
+    )
+    assert ran.stdout.strip() == "[]", ran.stderr

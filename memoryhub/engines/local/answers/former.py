@@ -19,6 +19,7 @@ from memoryhub.engines.local.answers.tenses import (
     is_left_later,
     lies_ahead,
 )
+from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.reranking.packaged import get_packaged_reranker
 from memoryhub.engines.types import Quote
 
@@ -186,11 +187,8 @@ _AT_FIRST = re.compile(
     re.I,
 )
 _ONCE = re.compile(r"\b(?:previous(?:ly)?|former(?:ly)?|old|used to|back then)\b", re.I)
-_NOTHING_NAMED = frozenset(
-    extract_stems(
-        "that then this now it the i we they one moved shifted changed started got joined switched"
-    )
-)
+# Stems, of which none is asked for here: a dictionary would be loaded by every process that starts.
+_NOTHING_NAMED = split_words("then now one move shift change start get join switch")
 _MOST_EARLIER = 12  # pieces that are read with the question without these words
 _AS_SURE = 2.0  # log-odds
 
