@@ -302,6 +302,9 @@ def _score_quote(
     before = 0.0
     pieces = split_quote(quote)
     for start, end, person in _leave_out_outdated(quote, pieces) if now else pieces:
+        if asked.relative is not None and _HAN_CHARACTER.search(asked.text):
+            first, last = asked.relative.narrow(quote.text[start:end])
+            start, end = start + first, start + last
         text = quote.text[start:end]
         if not quote.owner and asks_to_forget(text, quote.text):
             continue  # it tells nothing, and what it is about is not to be told

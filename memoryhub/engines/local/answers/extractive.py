@@ -454,8 +454,7 @@ def _answer_with_likeliest(
     if ASKS_DAY_OF.search(asked.text) and not is_day_told:
         return GroundedAnswer(NOTHING_FOUND[language], quoted=True)
     if ASKS_WHEN.search(asked.text) and quotes[best.quote].assisted:
-        theirs = [each for _, each in weighed if _may_tell_of_asked(asked, quotes[each.quote])]
-        best = find_put_off(asked, best, theirs, quotes) or best
+        best = find_put_off(asked, best, _list_news(asked, quotes), quotes) or best
         made = answer_with_dated_quote(asked, best, quotes[best.quote], language)
     elif ASKS_WHEN.search(asked.text):
         made = answer_with_date(asked, [best], quotes, language)
@@ -641,6 +640,17 @@ def _may_tell_of_asked(asked: QuestionTerms, quote: Quote) -> bool:
     if asked.relative is not None:
         return not quote.owner or asked.relative.is_called(quote.owner)
     return quote.owner in ("", *asked.people)
+
+
+def _list_news(asked: QuestionTerms, quotes: Sequence[Quote]) -> list[EvidenceSentence]:
+    """What may tell of the one who is asked about: also what names nobody, as who tells that Mum's
+    appointment was put off need not name her again."""
+    return [
+        each
+        for each in rank_sentences(replace(asked, relative=None), quotes)
+        if _may_tell_of_asked(asked, quotes[each.quote])
+        and not (asked.relative and asked.relative.is_another(each.text))
+    ]
 
 
 def _has_search_words(asked: QuestionTerms) -> bool:

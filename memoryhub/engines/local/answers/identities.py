@@ -45,7 +45,7 @@ _SENTENCE_END = re.compile(r"[.!?]\s")
 _ONE_AT_A_TIME = split_words("""
     boss manager supervisor landlord landlady doctor dentist gp coach teacher flatmate roommate
     housemate girlfriend boyfriend partner wife husband therapist tutor
-    男朋友 女朋友 男友 女友 对象 室友 舍友 房东 领导 老板 上司 主管 经理 教练 班主任 校长 导师
+    男朋友 女朋友 男友 女友 对象 室友 舍友 同桌 房东 领导 老板 上司 主管 经理 教练 班主任 校长 导师
 """)
 # Words for what is one and the same to somebody.
 _ALIKE_ROLES = tuple(

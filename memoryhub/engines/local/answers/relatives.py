@@ -32,20 +32,21 @@ KIN_WORDS = tuple(
         "cat cats kitten pet",
     )
 )
+# Each by the words for one relative, whatever he or she is called by in a region or a letter.
 _KIN_CHINESE = (
-    "妈|母亲|姆妈|娘|爸妈|父母",
-    "爸|父亲|爹|爸妈|父母",
-    "老婆|妻子|媳妇|太太|爱人|老伴|那口子",
-    "老公|丈夫|先生|爱人|老伴|那口子",
-    "儿子|小子|孩子|娃|宝宝|宝贝",
-    "女儿|闺女|丫头|孩子|娃|宝宝|宝贝",
-    "男朋友|男友|对象",
-    "女朋友|女友|对象",
-    "哥",
-    "姐",
-    "弟",
-    "妹",
-    "狗|犬",
+    "妈|母亲|姆妈|娘|爸妈|父母|家母|家慈|先母|双亲",
+    "爸|父亲|爹|爸妈|父母|家父|家严|先父|老汉儿?|老豆|双亲",
+    "老婆|妻子|媳妇|太太|爱人|老伴|那口子|婆娘|堂客|内子|内人|拙荆|贱内",
+    "老公|丈夫|先生|爱人|老伴|那口子|老头子|外子",
+    "儿子|小子|孩子|娃|宝宝|宝贝|犬子|小儿(?![科麻])|个仔(?!细)",
+    "女儿|闺女|丫头|孩子|娃|宝宝|宝贝|小女(?![孩生人友])|个女(?![孩生人友同])",
+    "男朋友|男友|对象|男票",
+    "女朋友|女友|对象|女票",
+    "哥(?!们)|家兄",
+    "姐(?!夫)|家姐",
+    "弟(?![妹媳])|舍弟",
+    "妹(?!夫)|舍妹|细妹",
+    "狗|犬(?!子)",
     "猫",
     "儿媳",
     "女婿",
@@ -53,12 +54,44 @@ _KIN_CHINESE = (
     "孙女",
     "爷爷|外公|姥爷",
     "奶奶|外婆|姥姥",
+    "外孙(?!女)",
+    "外孙女",
+    "外甥(?!女)",
+    "外甥女",
+    "侄子|侄儿",
+    "侄女",
+    "表哥",
+    "表姐",
+    "表弟",
+    "表妹",
+    "堂哥",
+    "堂姐",
+    "堂弟",
+    "堂妹",
+    "岳母|丈母娘?|老丈母娘?",
+    "岳父|老?丈人",
+    "婆婆",
+    "公公",
+    "嫂",
+    "[姐妹]夫",
+    "弟媳|弟妹",
+    "姨",
+    "姑",
+    "舅",
+    "叔",
+    "伯",
 )
+# Of several: 大闺女 is not 二闺女. And what makes another of a relative: 姨妈 is no 妈.
+_ORDER = "大二三四小老幺"
+_ANY_KIN_CHINESE = "|".join(
+    sorted({word for group in _KIN_CHINESE for word in group.split("|")}, key=lambda w: (-len(w), w))
+)
+_OF_ANOTHER = "(?<![姨姑舅婶岳丈板表堂外伯儿])"
 _KIN_PATTERNS = tuple(
     re.compile(pattern, re.I)
     for pattern in (
         *(rf"\b(?:{'|'.join(sorted(words))})(?:['’]?s)?\b" for words in KIN_WORDS),
-        *_KIN_CHINESE,
+        *(f"{_OF_ANOTHER}(?:{group})" for group in _KIN_CHINESE),
     )
 )
 _ASKED_KIN = "|".join(
@@ -69,8 +102,13 @@ _OWNED = re.compile(
     rf"oldest|youngest|twin|best|late|ex|step) )?(?P<kin>{_ASKED_KIN})(?:['’]?s)?\b",
     re.I,
 )
+_THEIR_KIN_CHINESE = re.compile(rf"(?:那边|家)?的(?:{_ANY_KIN_CHINESE})")
+_THEIRS_CHINESE = f"(?!.?{_THEIR_KIN_CHINESE.pattern})"
 _OWNED_CHINESE = re.compile(
-    rf"(?:[我俺咱他她](?:的|家的?)?|的|有(?:没有)?|^\W*)[大小二三老表堂亲]?(?P<kin>{'|'.join(_KIN_CHINESE)})(?!的?(?:老师|朋友|公司|同学))"
+    r"(?:[我俺咱他她](?:的|家里?的?|屋头|屋里)?|的|有(?:没有)?|^\W*(?:现在|如今|目前|以前)?)"
+    rf"(?:(?P<order>[{_ORDER}])|[亲前])?"
+    rf"(?P<kin>{_ANY_KIN_CHINESE})"
+    r"(?!的?(?:老师|朋友|公司|同学))"
 )
 _NAME = r"[A-Z][\w-]+"
 _THIRD_PERSON = re.compile(
@@ -89,9 +127,10 @@ _OPENS_WITH_KIN = re.compile(
     re.I,
 )
 _OPENS_WITH_KIN_CHINESE = re.compile(
-    rf"^\W*(?:我们?家?的?)?(?:[大小二老表堂]?(?:{'|'.join(_KIN_CHINESE)})|室友|舍友|同事|朋友|邻居|房东|老板|领导)"
+    rf"^\W*(?:我们?家?的?)?(?:[{_ORDER}]?(?:{_ANY_KIN_CHINESE})|室友|舍友|同事|朋友|邻居|房东|老板|领导)"
     r"(?![和跟与]我)"
 )
+_CLAUSE_ZH = re.compile(r"[^，,；;]+")
 _SPEAKER = re.compile(
     r"\b(?:i|i['’]\w+|im|ive|we|we['’]\w+)\b|我(?!们?(?:家|的|[妈爸哥姐弟妹老爷奶]))", re.I
 )
@@ -167,7 +206,7 @@ def tells_of_another(text: str, names: Iterable[str]) -> bool:
 
 
 _ASKS_HAVING_ZH = re.compile(
-    rf"(?:有没有|有)(?:个|几个)?[大小]?(?P<kin>{'|'.join(_KIN_CHINESE)})(?:[吗么没嘛]|没有|了吗)?\W*$"
+    rf"(?:有没有|有)(?:个|几个)?[大小]?(?P<kin>{_ANY_KIN_CHINESE})(?:[吗么没嘛]|没有|了吗)?\W*$"
 )
 
 
@@ -176,13 +215,17 @@ def find_kin_asked_for(question: str) -> re.Pattern[str] | None:
     asked = _ASKS_HAVING_ZH.search(question)
     if asked is None:
         return None
-    groups = (group for group in _KIN_CHINESE if asked["kin"] in group.split("|"))
-    return re.compile("|".join(groups))
+    return re.compile("|".join(_list_groups(asked["kin"])))
+
+
+def _list_groups(kin: str) -> list[str]:
+    """The words for each Chinese relative that may be called so."""
+    return [group for group in _KIN_CHINESE if re.fullmatch(group, kin)]
 
 
 def are_one_relative(one: str, other: str) -> bool:
     """Whether two Chinese words are for one and the same to somebody: 女朋友 and 对象."""
-    return any({one, other} <= {*group.split("|")} for group in _KIN_CHINESE)
+    return any(re.fullmatch(group, other) for group in _list_groups(one))
 
 
 class AskedRelative(NamedTuple):
@@ -209,6 +252,20 @@ class AskedRelative(NamedTuple):
         told = _OWNED.search(text) or _OWNED_CHINESE.search(text)
         return told is not None and not self.is_spoken_of(text)
 
+    def narrow(self, text: str) -> tuple[int, int]:
+        """The characters of a Chinese sentence that go on about this one: of 大闺女在沈阳，
+        二闺女开饭馆 one clause each. All of them where no clause opens with another."""
+        start, theirs, told = 0, True, False
+        for clause in _CLAUSE_ZH.finditer(text):
+            opening = _OPENS_WITH_KIN_CHINESE.match(clause[0])
+            if self.is_spoken_of(opening[0] if opening else clause[0]):
+                start, theirs, told = start if theirs else clause.start(), True, True
+            elif opening and told:
+                return start, clause.start() - 1
+            elif opening:
+                theirs = False
+        return start, len(text)
+
 
 def find_asked_relative(question: str, told: Iterable[str]) -> AskedRelative | None:
     """The one relative or pet of somebody that a question is about, with the names that `told` says
@@ -226,9 +283,12 @@ def find_asked_relative(question: str, told: Iterable[str]) -> AskedRelative | N
             rf" (?:\w+ )?(?i:{called})\b"
         )
     elif match := _OWNED_CHINESE.search(question):
-        kin = {match["kin"]}
-        called = "|".join(group for group in _KIN_CHINESE if kin & set(group.split("|")))
-        words = re.compile(called)
+        called = "|".join(_list_groups(match["kin"]))
+        others = _ORDER.replace(match["order"], "") if match["order"] else ""
+        before = _OF_ANOTHER + (f"(?<![{others}])" if others else "")
+        # 我妹的儿子 is no 妹, unless it is he who is asked about.
+        behind = "" if _THEIR_KIN_CHINESE.match(question, match.end()) else _THEIRS_CHINESE
+        words = re.compile(rf"{before}(?:{called}){behind}")
         told = list(told)
         # Who asks whether they have one at all may have none.
         if match[0].startswith("有") and not any(words.search(text) for text in told):

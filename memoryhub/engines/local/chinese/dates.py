@@ -53,7 +53,13 @@ def parse_number(text: str) -> int:
 
 _CLAUSE_BREAK = re.compile(rf"[，。！？；,.!?;\n]|(?<=[{HAN}]) (?=[{HAN}])")
 # To what day something is moved, it is yet to be; that it was moved is over.
-PUT_OFF = re.compile(r"改(?:期|[到在成至])|推迟|延[期后]|提前|顺延|挪到")
+_TO_A_DAY = rf"(?={_NUMBER}[月日号]|\d|周|星期|礼拜|下个?[周月星礼]|[明后]天)"
+PUT_OFF = re.compile(
+    r"改(?:期|签|[到在成至])|推(?:迟|[后到至])|延(?:期|[后到至])|提前|顺延|往[后前](?:推|延|挪|移)"
+    rf"|挪到|(?:改|[变换移调](?:[到成为至])?){_TO_A_DAY}"
+)
+# "改26号了": the day of a month that goes without saying.
+_SETS_DAY = re.compile(r"[改挪推延变换移调约定排](?:期|签)?(?:了?[到在成至为])?了?$")
 _AHEAD = re.compile(rf"[要将]|打算|准备|预约|约[了好]|定在|安排在|即将|就是|{PUT_OFF.pattern}")
 _OVER = re.compile(r"[^约]了|过(?!年|节|生日)|当时|那天|去年|上[个次]|是在")
 _IS_PAST = re.compile(rf"{_OVER.pattern}|的\W*$|出生|生日")
@@ -62,6 +68,9 @@ _GIVEN_UP = re.compile(r"不\w{1,3}?了+")
 # "2015年的" and "2015年款" are no time of anything.
 _VINTAGE = re.compile(r"\d{4}年(?:款|的(?=$|[，。,.！!\s]))")
 _MONTHS_AHEAD = 6  # a month that is nearer is the one to come, unless it is told as over
+
+
+_MONTH_BEFORE = re.compile(rf"(?P<m>{_NUMBER})月[^。！？!?\n月]*$")
 
 
 def find_times(text: str, at: datetime) -> tuple[TimeSpan, ...]:
@@ -125,9 +134,9 @@ def _resolve_dated(match: re.Match[str], at: datetime) -> DateRange:
         return DateRange(start, shift_date(start, "month", 3), "season")
     if not match["month"]:
         return resolve_year(year, at)
-    month, day = parse_number(match["month"]), parse_number(match["day"] or "1")
+    month, day = parse_number(match["month"]), parse_number(match["day_of"] or "1")
     found = at.replace(year=year, month=month, day=day)
-    return resolve_unit("day" if match["day"] else "month", found)
+    return resolve_unit("day" if match["day_of"] else "month", found)
 
 
 def _parse_year(text: str, at: datetime) -> int:
@@ -146,6 +155,20 @@ def _resolve_month_day(match: re.Match[str], at: datetime) -> DateRange:
     soon = this.start <= shift_date(at, "month", _MONTHS_AHEAD)
     to_come = ahead or (soon and not _IS_PAST.search(_find_clause(match)))
     return this if to_come else resolve_month(month, at, -1)
+
+
+def _resolve_day_alone(match: re.Match[str], at: datetime) -> DateRange:
+    """The next such day of what is set for one; of the month that was just spoken of, if of any.
+    Raises ValueError for a number of anything else: 3号线."""
+    before = match.string[: match.start()]
+    if not _SETS_DAY.search(before):
+        raise ValueError(match[0])
+    day, named = parse_number(match["day_alone"]), _MONTH_BEFORE.search(before)
+    if named:
+        return resolve_day(parse_number(named["m"]), day, at, 1)
+    first = at.replace(day=1)
+    this = first.replace(day=day) if day >= at.day else shift_date(first, "month", 1)
+    return resolve_unit("day", this.replace(day=day))
 
 
 def _is_ahead(match: re.Match[str]) -> bool:
@@ -175,6 +198,7 @@ _RULES: dict[str, Callable[[re.Match[str], datetime], DateRange]] = {
     "ago": _resolve_ago,
     "dated": _resolve_dated,
     "monthday": _resolve_month_day,
+    "day": _resolve_day_alone,
     "seasons": _resolve_season,
 }
 _UNIT = "|".join(sorted(_UNITS, key=len, reverse=True))
@@ -193,9 +217,10 @@ _GRAMMAR = re.compile(
             rf"(?P<ago>(?P<count>(?!(?:19|20)\d\d年){_NUMBER}|好几|几|半)个?(?P<unit>{_UNIT})"
             r"(?P<side>以前|之前|以后|之后|前|后))",
             rf"(?P<dated>{_YEAR}(?:的?(?P<season>[春夏秋冬])[天季]"
-            rf"|的?(?P<month>{_NUMBER})月份?(?:(?P<day>{_NUMBER})[日号])?)?)",
+            rf"|的?(?P<month>{_NUMBER})月份?(?:(?P<day_of>{_NUMBER})[日号])?)?)",
             rf"(?P<monthday>(?P<m>{_NUMBER})月(?:份|(?P<d>{_NUMBER})(?:[日号]|(?=$|[\s，。,！!]))|(?!薪|饼|亮|球|经|(?<=一月){_A_MONTH})))",
             r"(?P<seasons>(?P<s>[春夏秋冬])天)",
+            rf"(?P<day>(?P<day_alone>{_NUMBER})[日号](?![线楼院店门厅馆桌房]))",
         )
     )
 )

@@ -29,7 +29,8 @@ SubjectKind = Literal["speaker", "person", "thing", "nothing", "somebody", "othe
 # Before a subject: times, adverbs, conjunctions.
 _LEADING_TAGS = frozenset({"t", "tg", "d", "c", "ad", "y", "u", "ul", "x", "df"})
 _LEADING_WORDS = re.compile(
-    r"(?:最近|近来|近期|[这那][回次下阵天周年月里儿边]|[这那]个[月周]|[这那]段时间|[这那]几[天年个][月]?|[这那]时候?|每[天周年月次]|[这上下新本]个?(?:学期|学年|季度|赛季))"
+    r"(?:最近|近来|近期|[这那][回次下阵天周年月里儿边]|[这那]个[月周]|[这那]段时间|[这那]几[天年个][月]?|[这那]时候?|每[天周年月次]|[这上下新本]个?(?:学期|学年|季度|赛季)"
+    r"|总算|终于|好歹|反正|幸亏|其实|感觉|估计|好像)"
 )
 _SHORT_ADVERBS = "又也都才就刚还已再便却倒正曾可老总常只先"
 _NOUN_TAGS = ("n", "vn", "an", "j", "eng", "uj", "s", "f", "g", "zg", "b")
@@ -81,6 +82,7 @@ _NOBODY = re.compile(
 _TAKEN_UP = re.compile(rf"[我俺](?!们?的|们|俩|{KIN}|{ROLES}|家|[哥姐弟妹爹娘叔姨姑舅])")
 _DISPOSED = re.compile(r"(?:给|都|已经|刚|也)?(?:卖|退|扔|修|换|丢|转)(?:掉|出)?了")
 _POINTING = re.compile(r"^[这那](?:些|个|只|条|款|种|家|件|次|本|部|台|辆|套|份|位)?")
+_ENOUGH = re.compile(r"(?:即可|就(?:好|行|可以|够)了?)$")
 _JUDGED = re.compile(r"^(?:[也都就还]?(?:很|真|太|挺|特别|好|非常|是|算|叫|不错|可以))")
 
 
@@ -106,13 +108,15 @@ def find_subject(
     late = _LATE_SPEAKER.match(text)
     if late:
         return Subject("speaker", speaker, speaker, late.end() - 1, late.end())
-    at = first = 0
+    at = first = led = 0
     for first, (word, tag) in enumerate(clause.words):
-        leading = tag in _LEADING_TAGS or _LEADING_WORDS.match(text[at:]) is not None
+        if opening := _LEADING_WORDS.match(text, at):
+            led = opening.end()
+        leading = tag in _LEADING_TAGS
         modifies = clause.words[first + 1 : first + 2] == (("的", "uj"),)
         # Of one character only these: "终" of "终稿" is no adverb.
         leading = leading and (len(word) > 1 or word in _SHORT_ADVERBS or tag in ("c", "ul", "y"))
-        if not leading or modifies or word[0] in "没不别和跟与同" or word in people:
+        if not (leading or at < led) or modifies or word[0] in "没不别和跟与同" or word in people:
             break
         at += len(word)
     if vocative := _VOCATIVE.match(text[at:]):
@@ -152,7 +156,8 @@ def _find_person(text: str, speaker: str, known: str, people: frozenset[str]) ->
             return Subject(
                 "speaker", speaker, speaker + ("他们" if text[1] == "们" else "俩"), 0, 2
             )
-        return Subject("speaker", speaker, speaker, 0, 2 if text[:2] == "本人" else 1)
+        spoken = re.match(r".?本人|.", text)  # "我本人" is one and the same
+        return Subject("speaker", speaker, speaker, 0, spoken.end() if spoken else 1)
     if re.match(r"[他她](?!们)", text):
         meant = known and may_stand_for(text[0], known)
         return Subject("person", known, known, 0, 1) if meant else Subject("somebody")
@@ -242,7 +247,7 @@ def _is_nominal(words: tuple[TaggedWord, ...], place: int) -> bool:
     if after == "的":
         return tag.startswith((*_NOUN_TAGS, "t", "a")) or (tag == "v" and place > 0)
     if tag in ("zg", "nz") and len(word) == 1:  # of no known kind: verbs take objects
-        return not kind.startswith(("n", "ul", "m", "q", "r"))
+        return not kind.startswith(("n", "ul", "m", "q", "r", "s", "j"))
     described = tag == "a" and len(word) == 1 and kind.startswith("n")
     return described or tag.startswith(_NOUN_TAGS)
 
@@ -278,7 +283,7 @@ def _find_thing(text: str, words: tuple[TaggedWord, ...], speaker: str) -> Subje
         town = tagged[1] == "ns" and not re.match(r"[不没]", predicate)
         if place or works_there or town or re.match(r"[\d一二两三四五六七八九十半几每]", bare):
             return Subject("nothing")
-    if named != bare and _JUDGED.match(predicate):
+    if (named != bare and _JUDGED.match(predicate)) or _ENOUGH.fullmatch(predicate):
         return Subject("other")
     called = f"{speaker}的{bare}"
     if _OF_FAMILY.match(phrase) and not _BELONGING.search(bare):
