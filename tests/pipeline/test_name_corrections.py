@@ -7,10 +7,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memoryhub.dialogues.messages import Message
+from memoryhub.dialogues.models import Turn
+from memoryhub.errors import InvalidInput
 from memoryhub.pipeline import corrections
+from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.ingest.dry_run import preview_ingest
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, run_space
-from memoryhub.pipeline.review.answer_proposals import answer_proposal
+from memoryhub.pipeline.review.answer_proposals import answer_proposal, take_back_answer
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
@@ -225,19 +228,131 @@ def test_a_dry_run_shows_what_would_follow(tenant: Tenant) -> None:
     assert ops["Max is Ana's dog."] == "augment"
 
 
-def test_who_corrects_a_name_by_hand_is_asked_about_the_other_claims(tenant: Tenant) -> None:
+def correct_by_hand(tenant: Tenant, space: Space, text: str, words: str) -> EvolutionEvent:
+    with tenant_scope(tenant.id):
+        fact = Fact.objects.get(text=text, retired_at=None)
+    return corrections.correct_fact(space, fact.id, words, "eva", AT + timedelta(days=8)).event
+
+
+def list_cases(tenant: Tenant) -> list[tuple[str, str, str, set[str]]]:
+    """State, names and the memories of each case about a name, as they are worded."""
+    with tenant_scope(tenant.id):
+        texts = {str(row): text for row, text in Fact.objects.values_list("id", "text")}
+        return [
+            (
+                case.state,
+                case.payload["old"],
+                case.payload["new"],
+                {texts[each] for each in case.payload["fact_ids"]},
+            )
+            for case in Proposal.objects.filter(kind="rename").order_by("created_at", "id")
+        ]
+
+
+def get_case(tenant: Tenant, state: str = "open") -> Proposal:
+    with tenant_scope(tenant.id):
+        return Proposal.objects.get(kind="rename", state=state)
+
+
+REX_TOLD = ("I have a dog called Rex", "Rex hates cats")
+REX_IS, MAX_IS = "Ana's dog is called Rex.", "Ana's dog is called Max."
+REX_ELSEWHERE = {"Ana has a dog called Rex.", "Rex is Ana's dog.", "Rex hates cats."}
+
+
+def test_who_corrects_a_name_by_hand_is_asked_once_about_all_other_claims(tenant: Tenant) -> None:
+    space = tell(tenant, *REX_TOLD)
+    correct_by_hand(tenant, space, REX_IS, MAX_IS)
+    before = list_current_texts(tenant)
+    assert list_cases(tenant) == [("open", "Rex", "Max", REX_ELSEWHERE)]
+    answered = answer_proposal(get_case(tenant), "accept", "eva", AT + timedelta(days=9))
+    texts = list_current_texts(tenant)
+    assert {"Ana has a dog called Max.", "Max is Ana's dog.", "Max hates cats."} <= texts
+    assert not [text for text in texts if "Rex" in text]
+    with tenant_scope(tenant.id):
+        fact = Fact.objects.get(text="Max is Ana's dog.", retired_at=None)
+        assert (fact.owner, fact.corrected_by) == ("Max", "")
+        assert Derivation.objects.filter(child_id=fact.id, role="support").exists()
+    take_back_answer(answered, "eva", AT + timedelta(days=10))
+    assert list_current_texts(tenant) == before
+    assert list_cases(tenant) == [("open", "Rex", "Max", REX_ELSEWHERE)]
+
+
+def test_a_name_asked_about_is_refused_as_one(tenant: Tenant) -> None:
+    space = tell(tenant, *REX_TOLD)
+    correct_by_hand(tenant, space, REX_IS, MAX_IS)
+    answer_proposal(get_case(tenant), "reject", "eva", AT + timedelta(days=9))
+    assert list_current_texts(tenant) == {MAX_IS, *REX_ELSEWHERE}
+    with pytest.raises(InvalidInput):
+        answer_proposal(get_case(tenant, "rejected"), "keep_both", "eva", AT)
+
+
+def test_whoever_takes_the_correction_back_is_asked_no_more(tenant: Tenant) -> None:
+    space = tell(tenant, *REX_TOLD)
+    event = correct_by_hand(tenant, space, REX_IS, MAX_IS)
+    undone = corrections.undo_event(event, "eva", AT + timedelta(days=9)).event
+    assert [state for state, *_ in list_cases(tenant)] == ["rejected"]
+    corrections.undo_event(undone, "eva", AT + timedelta(days=10))
+    assert [state for state, *_ in list_cases(tenant)] == ["open"]
+
+
+def test_what_is_put_right_otherwise_leaves_nothing_to_be_asked(tenant: Tenant) -> None:
+    space = tell(tenant, *REX_TOLD)
+    correct_by_hand(tenant, space, REX_IS, MAX_IS)
+    for text in sorted(REX_ELSEWHERE):
+        assert get_case(tenant)
+        correct_by_hand(tenant, space, text, text.replace("Rex", "Max"))
+    assert {state for state, *_ in list_cases(tenant)} == {"rejected"}
+
+
+def test_a_correction_that_is_itself_reworded_still_asks(tenant: Tenant) -> None:
+    space = tell(tenant, *REX_TOLD)
+    correct_by_hand(tenant, space, REX_IS, "Ana's dog is called Maks.")
+    correct_by_hand(tenant, space, "Ana's dog is called Maks.", "Ana's old dog is called Maks.")
+    assert [state for state, *_ in list_cases(tenant)] == ["open"]
+
+
+def test_a_name_put_right_twice_is_asked_about_as_it_was_at_first(tenant: Tenant) -> None:
+    space = tell(tenant, *REX_TOLD)
+    correct_by_hand(tenant, space, REX_IS, "Ana's dog is called Maks.")
+    correct_by_hand(tenant, space, "Ana's dog is called Maks.", MAX_IS)
+    cases = list_cases(tenant)
+    assert cases[0][:3] == ("rejected", "Rex", "Maks")
+    assert cases[1:] == [("open", "Rex", "Max", REX_ELSEWHERE)]
+
+
+def test_an_erased_name_is_in_no_case(tenant: Tenant) -> None:
+    space = tell(tenant, *REX_TOLD, "Rex is four")
+    correct_by_hand(tenant, space, REX_IS, MAX_IS)
+    with tenant_scope(tenant.id):
+        first = Turn.objects.get(text=REX_TOLD[0])
+    target = erase_targets.ErasureTarget("turns", (first.id,))
+    erase_targets.execute_erasure(space, target, "eva", AT + timedelta(days=9))
+    assert list_cases(tenant) == []
+
+
+def test_a_case_ends_with_the_last_memory_that_it_is_about(tenant: Tenant) -> None:
     space = tell(tenant, "I have a dog called Rex", "Rex hates cats")
     with tenant_scope(tenant.id):
-        fact = Fact.objects.get(text="Ana's dog is called Rex.")
-    corrections.correct_fact(space, fact.id, "Ana's dog is called Max.", "eva", AT)
-    assert "Rex hates cats." in list_current_texts(tenant)
+        own = list(Fact.objects.filter(text__in=["Rex is Ana's dog.", "Ana has a dog called Rex."]))
+    corrections.forget_facts(space, [fact.id for fact in own], "eva", AT + timedelta(days=7))
+    correct_by_hand(tenant, space, REX_IS, MAX_IS)
+    assert list_cases(tenant) == [("open", "Rex", "Max", {"Rex hates cats."})]
     with tenant_scope(tenant.id):
-        asked = list(Proposal.objects.filter(space=space))
-    proposed = {each.payload["candidate"]["text"] for each in asked}
-    assert proposed == {"Ana has a dog called Max.", "Max is Ana's dog.", "Max hates cats."}
-    for each in asked:
-        answer_proposal(each, "apply", "eva", AT + timedelta(days=9))
-    assert not [text for text in list_current_texts(tenant) if "Rex" in text]
+        told = Turn.objects.get(text="Rex hates cats")
+    target = erase_targets.ErasureTarget("turns", (told.id,))
+    erase_targets.execute_erasure(space, target, "eva", AT + timedelta(days=9))
+    assert list_cases(tenant) == []
+
+
+def test_by_hand_another_of_the_name_is_asked_about_by_itself(tenant: Tenant) -> None:
+    space = tell(
+        tenant, "I have a dog called Rex", "My brother Rex lives in Hull", "Rex loves football"
+    )
+    correct_by_hand(tenant, space, REX_IS, MAX_IS)
+    asked = [texts for *_, texts in list_cases(tenant)]
+    assert {"Ana has a dog called Rex.", "Rex is Ana's dog."} in asked
+    assert {"Rex loves football."} in asked
+    assert not any("Rex is Ana's brother." in texts for texts in asked)
 
 
 def test_another_value_put_right_by_hand_asks_nothing(tenant: Tenant) -> None:

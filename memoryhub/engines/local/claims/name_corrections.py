@@ -294,7 +294,8 @@ def list_changed_names(old: str, new: str) -> list[NameCorrection]:
         ]
         was, now = (re.sub(r"(?:'s?)?[.,;:!?。，]*$", "", straighten_quotes(n)) for n in names)
         if shape.fullmatch(was) and shape.fullmatch(now) and was != now:
-            found.append(NameCorrection(was, now, "", SourceSpan("", 0, 0), is_named=False))
+            thing = next((noun for _, noun in sorted(_find_roles(old, was))), "")
+            found.append(NameCorrection(was, now, thing, SourceSpan("", 0, 0), is_named=False))
     return found
 
 
