@@ -339,7 +339,8 @@ def fill_slots(clause: Clause) -> ClauseSlots:
         return ClauseSlots("SVOC", object=small[0], complement=small[1])
     direct = next((t for t in clause.children("dobj") if not _follows_comma(t)), None)
     direct = direct or next((t for t in clause.children("npadvmod") if _is_amount(t)), None)
-    complement = next(iter(clause.children(*_COMPLEMENT_DEPENDENCIES)), None)
+    complements = clause.children(*_COMPLEMENT_DEPENDENCIES)
+    complement = next((t for t in complements if not _is_denied_aside(t)), None)
     if direct is not None:
         return _fill_object_slots(clause, direct, complement)
     if complement is not None:
@@ -351,6 +352,13 @@ def fill_slots(clause: Clause) -> ClauseSlots:
 def _follows_comma(thing: Token) -> bool:
     """An afterthought: "I ran ten miles, my longest run"."""
     return thing.left_edge.i > 0 and thing.doc[thing.left_edge.i - 1].text == ","
+
+
+def _is_denied_aside(thing: Token) -> bool:
+    """Of whom it is not told: "the vet was called away, not Rex"."""
+    start = thing.left_edge.i
+    before = [t.lower_ for t in thing.doc[max(0, start - 2) : thing.i]]
+    return [",", "not"] in (before[:2], before[1:3])
 
 
 def _is_amount(thing: Token) -> bool:
