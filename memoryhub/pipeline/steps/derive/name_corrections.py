@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import chain
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import F, Q
 
 from memoryhub.dialogues.messages import hash_text
 from memoryhub.dialogues.models import Turn
@@ -77,14 +77,16 @@ def _put_name_right(
         told = [d for d in drafts if d.renames is None and _is_told_before(d, name)]
         texts = [*(fact.text for fact in held), *(draft.fact.text for draft in told)]
         named = select_renamed_texts(correction, texts)
-        meant = {*named.meant, *named.doubtful}
-        if not meant or named.old in space.called_names:
+        over = {at for at, fact in enumerate(held) if fact.valid_to is not None}
+        doubted = {*named.doubtful} - over
+        meant = {*named.meant, *doubted}
+        if meant <= over or named.old in space.called_names:
             return list(drafts)
         facts = [fact for at, fact in enumerate(held) if at in meant]
         triples = _load_triples(facts)
         named_keys = list_named_things(space, [fact.text for fact in facts])
         entities = load_known_entities(space, {*chain.from_iterable(named_keys)})
-    doubtful = {held[at].id for at in named.doubtful if at < len(held)}
+    doubtful = {held[at].id for at in doubted if at < len(held)}
     change = replace(correction, old=named.old)
     anew = [
         FactDraft(
@@ -110,13 +112,15 @@ def _put_name_right(
 
 
 def _load_claims_naming(space: Space, words: Iterable[str]) -> list[Fact]:
-    """Open claims with one of these names in them, or the thing that has it."""
+    """Claims with one of these names in them, or the thing that has it, those that are over last:
+    what is told of the past has the right name too."""
     named = Q()
     for word in filter(None, words):
         named |= Q(text__icontains=word)
-    rows = Fact.objects.filter(named, space=space, retired_at=None, valid_to=None)
-    open_claims = rows.filter(status=Fact.Status.ACTIVE).order_by("asserted_at", "id")
-    return list(open_claims[:_MOST_CLAIMS])
+    rows = Fact.objects.filter(named, space=space, retired_at=None)
+    held = rows.exclude(status=Fact.Status.RETRACTED)
+    open_first = held.order_by(F("valid_to").desc(nulls_first=True), "asserted_at", "id")
+    return list(open_first[:_MOST_CLAIMS])
 
 
 def _load_triples(facts: Sequence[Fact]) -> Mapping[UUID, Sequence[Triple]]:
@@ -151,9 +155,10 @@ def _is_read_from(draft: FactDraft, name: CorrectedName) -> bool:
 def _says_name_alone(draft: FactDraft, change: NameCorrection, name: CorrectedName) -> bool:
     """Whether it says no more than the correction: whose the name is, is known better from what was
     told before ("the parrot is called Coco, not Kiki")."""
-    text = draft.fact.text
+    text, source, right = draft.fact.text, draft.sources[0], name.source
     is_name_last = text.rstrip(".。").endswith(change.new)
-    says_name = is_name_last or find_name(change.old).search(text) is not None
+    is_within = (source.start or 0) >= (right.start or 0) and (source.end or 0) <= (right.end or 0)
+    says_name = is_name_last or is_within or find_name(change.old).search(text) is not None
     return says_name and _is_read_from(draft, name)
 
 
@@ -216,7 +221,8 @@ def propose_right_names(space: Space, corrected: Sequence[Fact], old: str, now: 
         for change, text in changes.items():
             named = select_renamed_texts(change, [*(fact.text for fact in others), text])
             meant = [others[at] for at in named.meant if at < len(others)]
-            doubtful = [others[at] for at in named.doubtful if at < len(others)]
+            unsure = [others[at] for at in named.doubtful if at < len(others)]
+            doubtful = [fact for fact in unsure if fact.valid_to is None]
             cases = [(meant, ELSEWHERE)] if meant else []
             cases += [([fact], TWO_OF_THE_NAME) for fact in doubtful]
             if cases:
