@@ -31,10 +31,13 @@ def tenant() -> Tenant:
 
 
 def tell(tenant: Tenant, *lines: str) -> Space:
-    """One line a day, each derived before the next."""
+    """One line a day, each derived before the next; behind " / " what an assistant says to it."""
     for day, line in enumerate(lines):
-        message = Message("user", line, "Ana", AT + timedelta(days=day))
-        job = ingest_messages(tenant.id, IngestRequest("ana", [message], "s")).job
+        at = AT + timedelta(days=day)
+        said, *replies = line.split(" / ")
+        messages = [Message("user", said, "Ana", at)]
+        messages += [Message("assistant", reply, "", at) for reply in replies]
+        job = ingest_messages(tenant.id, IngestRequest("ana", messages, "s")).job
         assert job is not None
         run_space(tenant.id, job.space_id)
     with tenant_scope(tenant.id):
@@ -139,6 +142,107 @@ def test_a_name_put_right_in_the_same_message_is_right(tenant: Tenant) -> None:
 def test_what_merely_has_two_names_in_it_puts_no_name_right(tenant: Tenant, ordinary: str) -> None:
     tell(tenant, "I have a dog called Rex", ordinary)
     assert {"Ana has a dog called Rex.", "Rex is Ana's dog."} <= list_current_texts(tenant)
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "No, it's Max",
+        "it's Max actually",
+        "It's Max, actually",
+        "he's called Max",
+        "his name is Max",
+        "You mean Max",
+        "Max, not Rex",
+        "Max*",
+    ],
+)
+def test_a_name_said_back_to_whoever_used_the_wrong_one_is_the_right_one(
+    tenant: Tenant, back: str
+) -> None:
+    tell(tenant, "I have a dog called Rex / How is Rex doing?", back)
+    held = {"Ana has a dog called Max.", "Max is Ana's dog.", "Ana's dog is called Max."}
+    assert list_current_texts(tenant) == held
+
+
+@pytest.mark.parametrize(
+    ("asked", "back"),
+    [
+        ("Does Rex live in Leeds with you?", "No, it's York"),
+        ("Is it Rex that hates cats?", "No, it's Max"),
+        ("Does Rex sleep on the sofa?", "No, it's Max"),
+        ("Who walks Rex?", "It's Tom actually"),
+        ("When do you walk Rex?", "It's Sunday actually"),
+        ("How is Rex?", "No, he's ill"),
+        ("How are Rex and Tom?", "No, it's Max"),
+        ("How is your dog?", "No, it's Max"),
+    ],
+)
+def test_what_may_answer_what_was_asked_puts_no_name_right(
+    tenant: Tenant, asked: str, back: str
+) -> None:
+    tell(tenant, f"I have a dog called Rex / {asked}", back)
+    assert {"Ana has a dog called Rex.", "Rex is Ana's dog."} <= list_current_texts(tenant)
+
+
+@pytest.mark.parametrize(
+    ("lines", "held"),
+    [
+        (["我的狗叫小黑 / 小黑最近怎么样？", "不对，叫小白"], "Ana的狗叫小白。"),
+        (["我的狗叫小黑 / 小黑最近怎么样？", "错了，是小白"], "Ana的狗叫小白。"),
+        (["我的狗叫小黑 / 小黑最近怎么样？", "是小白，不是小黑啦"], "Ana的狗叫小白。"),
+        (["我的狗叫小黑 / 小黑最近怎么样？", "人家叫小白"], "Ana的狗叫小白。"),
+        (["我的狗叫小黑 / 小黑在北京吗？", "不对，是上海"], "Ana的狗叫小黑。"),
+        (["我的狗叫小黑 / 要叫车吗？", "不对，叫外卖"], "Ana的狗叫小黑。"),
+        (["我女儿叫小丽", "我儿子叫小强 / 小丽和小强好吗？", "不对，叫小莉"], "小强是Ana的儿子。"),
+    ],
+)
+def test_a_name_said_back_in_chinese(tenant: Tenant, lines: list[str], held: str) -> None:
+    tell(tenant, *lines)
+    assert held in list_current_texts(tenant)
+
+
+@pytest.mark.parametrize(
+    "ordinary",
+    [
+        "The vet is called away, not Rex",
+        "The match is called off, not Rex",
+        "the police were called out, not Rex",
+        "he was called in, not Rex",
+        "she's named after Grandma, not Rex",
+        "The dog is called good, not Rex",
+        "he's called home, not Rex",
+        "my dog is called over, not Rex",
+        "no, my dog is called away",
+        "his name is mud, not Rex",
+        "my dog is called every five minutes, not Rex",
+        "It's Max's fault, not Rex",
+    ],
+)
+def test_who_is_called_somewhere_is_not_called_that(tenant: Tenant, ordinary: str) -> None:
+    tell(tenant, "I have a dog called Rex", ordinary)
+    held = {"Ana has a dog called Rex.", "Rex is Ana's dog.", "Ana's dog is called Rex."}
+    assert held <= list_current_texts(tenant)
+
+
+def test_what_is_over_has_the_right_name_too(tenant: Tenant) -> None:
+    space = tell(tenant, "I have a dog called Rex", "Rex sleeps in the kitchen")
+    with tenant_scope(tenant.id):
+        fact = Fact.objects.get(text="Rex sleeps in the kitchen.")
+    corrections.end_fact(space, fact.id, "eva", AT + timedelta(days=3))
+    with tenant_scope(tenant.id):
+        ended = Fact.objects.get(id=fact.id)
+        Fact.objects.filter(id=fact.id).update(corrected_by="")
+    tell(tenant, "Actually, my dog is called Max, not Rex")
+    with tenant_scope(tenant.id):
+        told = Fact.objects.get(text="Max sleeps in the kitchen.", retired_at=None)
+        assert (told.valid_to, told.status) == (ended.valid_to, "superseded")
+        assert not Fact.objects.filter(text__contains="Rex", retired_at=None).exists()
+
+
+def test_one_s_own_name_put_right_leaves_no_fragment(tenant: Tenant) -> None:
+    tell(tenant, "My name is Anna, not Ana")
+    assert list_current_texts(tenant) == {"Ana's name is Anna, not Ana."}
 
 
 def test_so_it_is_in_chinese(tenant: Tenant) -> None:

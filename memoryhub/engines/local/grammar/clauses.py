@@ -533,7 +533,8 @@ def _opens_otherwise(child: Token) -> bool:
 
 def _is_address(token: Token, names: frozenset[str]) -> bool:
     addressing = token.dep_ in ("npadvmod", "dep", "appos", "nmod", "vocative")
-    return addressing and token.lower_ in names
+    denied = token.i > 0 and token.nbor(-1).lower_ == "not"  # "my name is Anna, not Ana"
+    return addressing and token.lower_ in names and not denied
 
 
 def _joins_clauses(token: Token, others: set[int]) -> bool:
