@@ -137,14 +137,8 @@ def correct_fact(
     now: datetime,
     **options: Unpack[CorrectionOptions],
 ) -> Correction[Fact]:
-    """The same claim in better words: a new version of it, with the same supports. Where only a
-    name differs, it is proposed that what else is told under the old one follows."""
-    with tenant_scope(space.tenant_id):
-        old = Fact.objects.filter(space=space, id=fact_id).first()
-    made = correct_facts(space, {fact_id: FactCorrection(text)}, actor, now, **options)
-    if old is not None and made.is_stored:
-        propose_right_names(space, old, made.row, now)
-    return made
+    """The same claim in better words: a new version of it, with the same supports."""
+    return correct_facts(space, {fact_id: FactCorrection(text)}, actor, now, **options)
 
 
 def correct_facts(
@@ -159,11 +153,17 @@ def correct_facts(
     """Facts in better words, or with other metadata or times, in one event.
 
     Without `protects` it is no word against the pipeline: what is read later may still reword or
-    end the memory, and what a person protects is refused.
+    end the memory, and what a person protects is refused. With it, where only a name differs in the
+    first of them, it is proposed that what else is told under the old one follows.
     """
     wanted = _add_read_values(space, wanted, now)
     edit = partial(edits.correct_facts, wanted=wanted, protects=protects)
-    return _edit_rows(space, "correct", edit, "fact", wanted, actor, now, options)
+    made = _edit_rows(space, "correct", edit, "fact", wanted, actor, now, options)
+    first = next(iter(wanted))
+    if protects and made.is_stored and made.plan and made.row.id != first:
+        old = made.plan.rows["fact", first]
+        propose_right_names(space, made.rows, old.text, now)
+    return made
 
 
 def _add_read_values(

@@ -97,7 +97,9 @@ def _may_learn(space: Space) -> bool:
 
 def _find_name_told(space: Space, turn: Turn) -> str:
     own = turn.role in TRUSTED_ROLES and turn.speaker in space.called_names
-    return find_introduced_name(turn.text) if own and _may_learn(space) else ""
+    if not own or not _may_learn(space):
+        return ""
+    return find_introduced_name(turn.text, in_passing=not space.name)
 
 
 def _list_names_told(turn: Turn) -> tuple[str, str]:

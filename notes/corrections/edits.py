@@ -7,7 +7,7 @@ edits a UnitOfWork, which knows who does it and when, and raises NotFound, Inval
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -25,7 +25,7 @@ from notes.facts import fact_shelf
 from notes.facts.intervals import are_rivals, repair_interval
 from notes.facts.slots import MAX_SLOT_LENGTH, ClaimSlots, carry_slots_over
 from notes.graph.build import merge_entity
-from notes.history.change_set import ChangeSet, load_supports_of
+from notes.history.change_set import ChangeSet, TurnEvidence, load_supports_of
 from notes.history.unit_of_work import UnitOfWork
 from notes.models import Derived, Fact, Link, Note, Retained
 
@@ -101,12 +101,21 @@ def correct_fact(
         values["object"] = _cut_value(wanted.value)
     for name, value in values.items():
         setattr(new, name, value)
-    fact_shelf.hand_over_shelf_slot(fact, new)
-    bench.edit_row(
-        changes, fact, retired_at=bench.now, shelf=fact.shelf, shelved_at=fact.shelved_at
-    )
-    bench.add_row(changes, new, load_supports_of(fact))
+    replace_version(bench, changes, fact, new, load_supports_of(fact))
     return new
+
+
+def replace_version(
+    bench: UnitOfWork,
+    changes: ChangeSet,
+    old: Fact,
+    new: Fact,
+    sources: Iterable[TurnEvidence],
+) -> None:
+    """The claim stands in other words from now on: the shelf's slot is the new version's."""
+    fact_shelf.hand_over_shelf_slot(old, new)
+    bench.edit_row(changes, old, retired_at=bench.now, shelf=old.shelf, shelved_at=old.shelved_at)
+    bench.add_row(changes, new, sources)
 
 
 def _compute_changed_values(fact: Fact, wanted: FactCorrection) -> dict[str, Any]:

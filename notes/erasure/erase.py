@@ -263,11 +263,13 @@ def _delete_what_tells_of_it(found: ErasureTrace) -> dict[str, int]:
 
 
 def _filter_proposals(found: ErasureTrace, doomed: set[UUID]) -> QuerySet[Proposal]:
-    """Those that rest on what goes; of those that rest on a turn that is cut, what says its
-    words."""
+    """Those that rest on what goes, or would put a name right in nothing else; of those that rest
+    on a turn that is cut, what says its words."""
     held = Proposal.objects.filter(space=found.space)
     about = Q(turn_ids__overlap=list(found.erased_turn_ids)) if found.turns else Q(pk=None)
     about |= Q(row_id__in=doomed)
+    others = [str(row) for row in doomed]
+    about |= Q(kind=Proposal.Kind.RENAME, payload__fact_ids__contained_by=others)
     for cut in found.cuts:
         for proposal in held.filter(turn_ids__contains=[cut.turn.id]):
             said = [str(proposal.payload), proposal.reason, proposal.decided_because]

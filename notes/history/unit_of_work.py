@@ -33,7 +33,7 @@ from notes.models import (
     Relation,
     Revision,
 )
-from notes.review.moot import settle_moot_conflicts
+from notes.review.moot import settle_moot_cases
 
 RowKey = tuple[str, UUID]
 Values = dict[str, Any]
@@ -278,9 +278,9 @@ class UnitOfWork:
         for kind, ids in self._list_ids_by_kind().items():
             self._write_kind(kind, ids)
         self._record_sources()
-        self._settle_moot_conflicts()
+        self._settle_moot_cases()
 
-    def _settle_moot_conflicts(self) -> None:
+    def _settle_moot_cases(self) -> None:
         """A claim that has ended leaves nothing to ask about it, one that holds again does."""
         standing = itemgetter("status", "retired_at")
         changed = [
@@ -290,7 +290,7 @@ class UnitOfWork:
             if standing(was) != standing(serialize_row(row))
         ]
         if changed:
-            settle_moot_conflicts(self.space, changed, self.now)
+            settle_moot_cases(self.space, changed, self.now)
 
     def _record_sources(self) -> None:
         held = Derivation.objects.filter(

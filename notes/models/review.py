@@ -24,10 +24,12 @@ class Risk(models.TextChoices):
 class Proposal(SpaceModel):
     """A change that the pipeline may not make by itself.
 
-    `payload` is what it would write: a candidate, new values, the rows to erase or to merge.
-    `row` is what it would change, if that exists. `turn_ids` are where it came from, so that
-    erasing a turn finds it. `event`: the change-set that carried its answer out, if one did.
-    `rule_id`: the rule that answered or tried to; no rule answers it again.
+    `payload` is what it would write: a candidate, new values, the rows to erase or to merge; of a
+    `rename`, the `old` name and the `new` one, the `lineage` of the memory in which it was put
+    right, and the `fact_ids` of the others. `row` is what it would change, if that exists, or has
+    the name right. `turn_ids` are where it came from, so that erasing a turn finds it. `event`:
+    the change-set that carried its answer out, if one did. `rule_id`: the rule that answered or
+    tried to; no rule answers it again.
     """
 
     class Kind(models.TextChoices):
@@ -36,6 +38,7 @@ class Proposal(SpaceModel):
         OVERWRITE = "overwrite", _("Would change an existing memory")
         ERASE = "erase", _("Request to forget")
         MERGE = "merge", _("May be the same")
+        RENAME = "rename", _("Has a name that was put right elsewhere")
 
     class State(models.TextChoices):
         OPEN = "open", pgettext_lazy("cases", "Open")

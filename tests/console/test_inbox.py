@@ -327,3 +327,30 @@ def test_a_viewer_is_told_who_can_answer(client: Client, world: ConsoleWorld) ->
     page = request_body(client, "review")
     assert "An editor can decide this." in page
     assert 'name="ids"' not in page
+
+
+def test_a_name_put_right_in_one_memory_lists_the_others_in_one_case(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    with tenant_scope(world.tenant.id):
+        said = make_turns(world.space, "My dog is called Rex.")[0]
+        own = make_fact(world.space, "Nora's dog is called Rex.", said)
+        others = [make_fact(world.space, f"Rex likes walk {n}.", said) for n in range(7)]
+        make_fact(world.space, "Rex is Nora's dog.", said, owner="Rex")
+    sent = {"action": "correct", "text": "Nora's dog is called Max.", "confirmed": "1"}
+    browser.post(reverse("space-fact", args=[world.space.id, own.id]), sent)
+    case = get_row(world, Proposal, kind="rename")
+    body = request_body(browser, "review-case", case.id)
+    assert "Rex is also named in 8 other memories" in body
+    assert body.count("Max likes walk") == len(others)
+    assert "and 3 more" in body
+    assert "Keep both <kbd" not in body
+    browser.post(reverse("review-case", args=[case.id]), {"answer": "rename"})
+    with tenant_scope(world.tenant.id):
+        held = Fact.objects.filter(space=world.space, retired_at=None)
+        assert not held.filter(text__contains="Rex").exists()
+        event = EvolutionEvent.objects.get(id=get_row(world, Proposal, id=case.id).event_id)
+    changed = request_body(browser, "space-event", world.space.id, event.id)
+    assert "Max is Nora" in changed
+    browser.post(reverse("review-take-back", args=[case.id]))
+    assert "Rex is also named in 8 other memories" in request_body(browser, "review")

@@ -7,10 +7,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memoryhub.dialogues.messages import Message
+from memoryhub.dialogues.models import Turn
+from memoryhub.errors import InvalidInput
 from memoryhub.pipeline import corrections
+from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.ingest.dry_run import preview_ingest
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, run_space
-from memoryhub.pipeline.review.answer_proposals import answer_proposal
+from memoryhub.pipeline.review.answer_proposals import answer_proposal, take_back_answer
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
@@ -28,10 +31,13 @@ def tenant() -> Tenant:
 
 
 def tell(tenant: Tenant, *lines: str) -> Space:
-    """One line a day, each derived before the next."""
+    """One line a day, each derived before the next; behind " / " what an assistant says to it."""
     for day, line in enumerate(lines):
-        message = Message("user", line, "Ana", AT + timedelta(days=day))
-        job = ingest_messages(tenant.id, IngestRequest("ana", [message], "s")).job
+        at = AT + timedelta(days=day)
+        said, *replies = line.split(" / ")
+        messages = [Message("user", said, "Ana", at)]
+        messages += [Message("assistant", reply, "", at) for reply in replies]
+        job = ingest_messages(tenant.id, IngestRequest("ana", messages, "s")).job
         assert job is not None
         run_space(tenant.id, job.space_id)
     with tenant_scope(tenant.id):
@@ -138,6 +144,107 @@ def test_what_merely_has_two_names_in_it_puts_no_name_right(tenant: Tenant, ordi
     assert {"Ana has a dog called Rex.", "Rex is Ana's dog."} <= list_current_texts(tenant)
 
 
+@pytest.mark.parametrize(
+    "back",
+    [
+        "No, it's Max",
+        "it's Max actually",
+        "It's Max, actually",
+        "he's called Max",
+        "his name is Max",
+        "You mean Max",
+        "Max, not Rex",
+        "Max*",
+    ],
+)
+def test_a_name_said_back_to_whoever_used_the_wrong_one_is_the_right_one(
+    tenant: Tenant, back: str
+) -> None:
+    tell(tenant, "I have a dog called Rex / How is Rex doing?", back)
+    held = {"Ana has a dog called Max.", "Max is Ana's dog.", "Ana's dog is called Max."}
+    assert list_current_texts(tenant) == held
+
+
+@pytest.mark.parametrize(
+    ("asked", "back"),
+    [
+        ("Does Rex live in Leeds with you?", "No, it's York"),
+        ("Is it Rex that hates cats?", "No, it's Max"),
+        ("Does Rex sleep on the sofa?", "No, it's Max"),
+        ("Who walks Rex?", "It's Tom actually"),
+        ("When do you walk Rex?", "It's Sunday actually"),
+        ("How is Rex?", "No, he's ill"),
+        ("How are Rex and Tom?", "No, it's Max"),
+        ("How is your dog?", "No, it's Max"),
+    ],
+)
+def test_what_may_answer_what_was_asked_puts_no_name_right(
+    tenant: Tenant, asked: str, back: str
+) -> None:
+    tell(tenant, f"I have a dog called Rex / {asked}", back)
+    assert {"Ana has a dog called Rex.", "Rex is Ana's dog."} <= list_current_texts(tenant)
+
+
+@pytest.mark.parametrize(
+    ("lines", "held"),
+    [
+        (["我的狗叫小黑 / 小黑最近怎么样？", "不对，叫小白"], "Ana的狗叫小白。"),
+        (["我的狗叫小黑 / 小黑最近怎么样？", "错了，是小白"], "Ana的狗叫小白。"),
+        (["我的狗叫小黑 / 小黑最近怎么样？", "是小白，不是小黑啦"], "Ana的狗叫小白。"),
+        (["我的狗叫小黑 / 小黑最近怎么样？", "人家叫小白"], "Ana的狗叫小白。"),
+        (["我的狗叫小黑 / 小黑在北京吗？", "不对，是上海"], "Ana的狗叫小黑。"),
+        (["我的狗叫小黑 / 要叫车吗？", "不对，叫外卖"], "Ana的狗叫小黑。"),
+        (["我女儿叫小丽", "我儿子叫小强 / 小丽和小强好吗？", "不对，叫小莉"], "小强是Ana的儿子。"),
+    ],
+)
+def test_a_name_said_back_in_chinese(tenant: Tenant, lines: list[str], held: str) -> None:
+    tell(tenant, *lines)
+    assert held in list_current_texts(tenant)
+
+
+@pytest.mark.parametrize(
+    "ordinary",
+    [
+        "The vet is called away, not Rex",
+        "The match is called off, not Rex",
+        "the police were called out, not Rex",
+        "he was called in, not Rex",
+        "she's named after Grandma, not Rex",
+        "The dog is called good, not Rex",
+        "he's called home, not Rex",
+        "my dog is called over, not Rex",
+        "no, my dog is called away",
+        "his name is mud, not Rex",
+        "my dog is called every five minutes, not Rex",
+        "It's Max's fault, not Rex",
+    ],
+)
+def test_who_is_called_somewhere_is_not_called_that(tenant: Tenant, ordinary: str) -> None:
+    tell(tenant, "I have a dog called Rex", ordinary)
+    held = {"Ana has a dog called Rex.", "Rex is Ana's dog.", "Ana's dog is called Rex."}
+    assert held <= list_current_texts(tenant)
+
+
+def test_what_is_over_has_the_right_name_too(tenant: Tenant) -> None:
+    space = tell(tenant, "I have a dog called Rex", "Rex sleeps in the kitchen")
+    with tenant_scope(tenant.id):
+        fact = Fact.objects.get(text="Rex sleeps in the kitchen.")
+    corrections.end_fact(space, fact.id, "eva", AT + timedelta(days=3))
+    with tenant_scope(tenant.id):
+        ended = Fact.objects.get(id=fact.id)
+        Fact.objects.filter(id=fact.id).update(corrected_by="")
+    tell(tenant, "Actually, my dog is called Max, not Rex")
+    with tenant_scope(tenant.id):
+        told = Fact.objects.get(text="Max sleeps in the kitchen.", retired_at=None)
+        assert (told.valid_to, told.status) == (ended.valid_to, "superseded")
+        assert not Fact.objects.filter(text__contains="Rex", retired_at=None).exists()
+
+
+def test_one_s_own_name_put_right_leaves_no_fragment(tenant: Tenant) -> None:
+    tell(tenant, "My name is Anna, not Ana")
+    assert list_current_texts(tenant) == {"Ana's name is Anna, not Ana."}
+
+
 def test_so_it_is_in_chinese(tenant: Tenant) -> None:
     tell(tenant, "我的狗叫小黑", "他不叫外卖，叫朋友来吃", "小白不是我的狗，是我的猫")
     assert "Ana的狗叫小黑。" in list_current_texts(tenant)
@@ -225,19 +332,131 @@ def test_a_dry_run_shows_what_would_follow(tenant: Tenant) -> None:
     assert ops["Max is Ana's dog."] == "augment"
 
 
-def test_who_corrects_a_name_by_hand_is_asked_about_the_other_claims(tenant: Tenant) -> None:
+def correct_by_hand(tenant: Tenant, space: Space, text: str, words: str) -> EvolutionEvent:
+    with tenant_scope(tenant.id):
+        fact = Fact.objects.get(text=text, retired_at=None)
+    return corrections.correct_fact(space, fact.id, words, "eva", AT + timedelta(days=8)).event
+
+
+def list_cases(tenant: Tenant) -> list[tuple[str, str, str, set[str]]]:
+    """State, names and the memories of each case about a name, as they are worded."""
+    with tenant_scope(tenant.id):
+        texts = {str(row): text for row, text in Fact.objects.values_list("id", "text")}
+        return [
+            (
+                case.state,
+                case.payload["old"],
+                case.payload["new"],
+                {texts[each] for each in case.payload["fact_ids"]},
+            )
+            for case in Proposal.objects.filter(kind="rename").order_by("created_at", "id")
+        ]
+
+
+def get_case(tenant: Tenant, state: str = "open") -> Proposal:
+    with tenant_scope(tenant.id):
+        return Proposal.objects.get(kind="rename", state=state)
+
+
+REX_TOLD = ("I have a dog called Rex", "Rex hates cats")
+REX_IS, MAX_IS = "Ana's dog is called Rex.", "Ana's dog is called Max."
+REX_ELSEWHERE = {"Ana has a dog called Rex.", "Rex is Ana's dog.", "Rex hates cats."}
+
+
+def test_who_corrects_a_name_by_hand_is_asked_once_about_all_other_claims(tenant: Tenant) -> None:
+    space = tell(tenant, *REX_TOLD)
+    correct_by_hand(tenant, space, REX_IS, MAX_IS)
+    before = list_current_texts(tenant)
+    assert list_cases(tenant) == [("open", "Rex", "Max", REX_ELSEWHERE)]
+    answered = answer_proposal(get_case(tenant), "accept", "eva", AT + timedelta(days=9))
+    texts = list_current_texts(tenant)
+    assert {"Ana has a dog called Max.", "Max is Ana's dog.", "Max hates cats."} <= texts
+    assert not [text for text in texts if "Rex" in text]
+    with tenant_scope(tenant.id):
+        fact = Fact.objects.get(text="Max is Ana's dog.", retired_at=None)
+        assert (fact.owner, fact.corrected_by) == ("Max", "")
+        assert Derivation.objects.filter(child_id=fact.id, role="support").exists()
+    take_back_answer(answered, "eva", AT + timedelta(days=10))
+    assert list_current_texts(tenant) == before
+    assert list_cases(tenant) == [("open", "Rex", "Max", REX_ELSEWHERE)]
+
+
+def test_a_name_asked_about_is_refused_as_one(tenant: Tenant) -> None:
+    space = tell(tenant, *REX_TOLD)
+    correct_by_hand(tenant, space, REX_IS, MAX_IS)
+    answer_proposal(get_case(tenant), "reject", "eva", AT + timedelta(days=9))
+    assert list_current_texts(tenant) == {MAX_IS, *REX_ELSEWHERE}
+    with pytest.raises(InvalidInput):
+        answer_proposal(get_case(tenant, "rejected"), "keep_both", "eva", AT)
+
+
+def test_whoever_takes_the_correction_back_is_asked_no_more(tenant: Tenant) -> None:
+    space = tell(tenant, *REX_TOLD)
+    event = correct_by_hand(tenant, space, REX_IS, MAX_IS)
+    undone = corrections.undo_event(event, "eva", AT + timedelta(days=9)).event
+    assert [state for state, *_ in list_cases(tenant)] == ["rejected"]
+    corrections.undo_event(undone, "eva", AT + timedelta(days=10))
+    assert [state for state, *_ in list_cases(tenant)] == ["open"]
+
+
+def test_what_is_put_right_otherwise_leaves_nothing_to_be_asked(tenant: Tenant) -> None:
+    space = tell(tenant, *REX_TOLD)
+    correct_by_hand(tenant, space, REX_IS, MAX_IS)
+    for text in sorted(REX_ELSEWHERE):
+        assert get_case(tenant)
+        correct_by_hand(tenant, space, text, text.replace("Rex", "Max"))
+    assert {state for state, *_ in list_cases(tenant)} == {"rejected"}
+
+
+def test_a_correction_that_is_itself_reworded_still_asks(tenant: Tenant) -> None:
+    space = tell(tenant, *REX_TOLD)
+    correct_by_hand(tenant, space, REX_IS, "Ana's dog is called Maks.")
+    correct_by_hand(tenant, space, "Ana's dog is called Maks.", "Ana's old dog is called Maks.")
+    assert [state for state, *_ in list_cases(tenant)] == ["open"]
+
+
+def test_a_name_put_right_twice_is_asked_about_as_it_was_at_first(tenant: Tenant) -> None:
+    space = tell(tenant, *REX_TOLD)
+    correct_by_hand(tenant, space, REX_IS, "Ana's dog is called Maks.")
+    correct_by_hand(tenant, space, "Ana's dog is called Maks.", MAX_IS)
+    cases = list_cases(tenant)
+    assert cases[0][:3] == ("rejected", "Rex", "Maks")
+    assert cases[1:] == [("open", "Rex", "Max", REX_ELSEWHERE)]
+
+
+def test_an_erased_name_is_in_no_case(tenant: Tenant) -> None:
+    space = tell(tenant, *REX_TOLD, "Rex is four")
+    correct_by_hand(tenant, space, REX_IS, MAX_IS)
+    with tenant_scope(tenant.id):
+        first = Turn.objects.get(text=REX_TOLD[0])
+    target = erase_targets.ErasureTarget("turns", (first.id,))
+    erase_targets.execute_erasure(space, target, "eva", AT + timedelta(days=9))
+    assert list_cases(tenant) == []
+
+
+def test_a_case_ends_with_the_last_memory_that_it_is_about(tenant: Tenant) -> None:
     space = tell(tenant, "I have a dog called Rex", "Rex hates cats")
     with tenant_scope(tenant.id):
-        fact = Fact.objects.get(text="Ana's dog is called Rex.")
-    corrections.correct_fact(space, fact.id, "Ana's dog is called Max.", "eva", AT)
-    assert "Rex hates cats." in list_current_texts(tenant)
+        own = list(Fact.objects.filter(text__in=["Rex is Ana's dog.", "Ana has a dog called Rex."]))
+    corrections.forget_facts(space, [fact.id for fact in own], "eva", AT + timedelta(days=7))
+    correct_by_hand(tenant, space, REX_IS, MAX_IS)
+    assert list_cases(tenant) == [("open", "Rex", "Max", {"Rex hates cats."})]
     with tenant_scope(tenant.id):
-        asked = list(Proposal.objects.filter(space=space))
-    proposed = {each.payload["candidate"]["text"] for each in asked}
-    assert proposed == {"Ana has a dog called Max.", "Max is Ana's dog.", "Max hates cats."}
-    for each in asked:
-        answer_proposal(each, "apply", "eva", AT + timedelta(days=9))
-    assert not [text for text in list_current_texts(tenant) if "Rex" in text]
+        told = Turn.objects.get(text="Rex hates cats")
+    target = erase_targets.ErasureTarget("turns", (told.id,))
+    erase_targets.execute_erasure(space, target, "eva", AT + timedelta(days=9))
+    assert list_cases(tenant) == []
+
+
+def test_by_hand_another_of_the_name_is_asked_about_by_itself(tenant: Tenant) -> None:
+    space = tell(
+        tenant, "I have a dog called Rex", "My brother Rex lives in Hull", "Rex loves football"
+    )
+    correct_by_hand(tenant, space, REX_IS, MAX_IS)
+    asked = [texts for *_, texts in list_cases(tenant)]
+    assert {"Ana has a dog called Rex.", "Rex is Ana's dog."} in asked
+    assert {"Rex loves football."} in asked
+    assert not any("Rex is Ana's brother." in texts for texts in asked)
 
 
 def test_another_value_put_right_by_hand_asks_nothing(tenant: Tenant) -> None:

@@ -27,12 +27,19 @@ from memoryhub.pipeline.review.answers import (
     list_answers,
     translate_common_answer,
 )
+from memoryhub.pipeline.steps.derive.name_corrections import rename_fact, select_facts_to_rename
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections.edits import FactCorrection, build_next_version, correct_fact, merge_entities
+from notes.corrections.edits import (
+    FactCorrection,
+    build_next_version,
+    correct_fact,
+    merge_entities,
+    replace_version,
+)
 from notes.facts.fact_shelf import OFF_SHELF
-from notes.history.change_set import ChangeSet, TurnEvidence, load_supports_of
+from notes.history.change_set import ChangeSet, TurnEvidence, load_supports, load_supports_of
 from notes.history.unit_of_work import UnitOfWork, load_event_standing, restore_columns
 from notes.models import EvolutionEvent, Fact, Proposal, Receipt
 from notes.review.moot import build_proposal_news
@@ -334,11 +341,25 @@ def _merge_entities(bench: UnitOfWork, changes: ChangeSet, proposal: Proposal, w
     merge_entities(bench, changes, entity, into)
 
 
+def _rename_facts(bench: UnitOfWork, changes: ChangeSet, proposal: Proposal, words: str) -> None:
+    """Put a name right in all the claims that still have the wrong one."""
+    bench.load_rows([("fact", UUID(each)) for each in proposal.payload["fact_ids"]])
+    held = (bench.rows["fact", UUID(each)] for each in proposal.payload["fact_ids"])
+    facts = select_facts_to_rename(proposal, (fact for fact in held if fact is not None))
+    if not facts:
+        raise Conflict(_("no memory has this name any more"), code="no_change")
+    supports = load_supports("fact", [fact.id for fact in facts])
+    for fact in facts:
+        new = rename_fact(proposal, fact, bench.now)
+        replace_version(bench, changes, fact, new, supports.get(fact.id, []))
+
+
 # What each answer does, given what is new in other words or ""; and what it comes to.
 _WORK_BY_ANSWER: dict[str, tuple[Callable[..., None], str]] = {
     "replace": (_replace_fact, "accepted"),
     "apply": (_apply_overwrite, "accepted"),
     "merge": (_merge_entities, "accepted"),
+    "rename": (_rename_facts, "accepted"),
     "store": (_store_candidate, "kept beside what is held"),
     "discard": (_discard_fact, "rejected"),
 }

@@ -16,6 +16,7 @@ ANSWERS_BY_KIND: dict[str, tuple[str, ...]] = {
     Kind.OVERWRITE: ("apply", "store", "keep"),
     Kind.ERASE: ("erase", "keep"),
     Kind.MERGE: ("merge", "keep"),
+    Kind.RENAME: ("rename", "keep"),
 }
 # What the common words mean, by kind.
 _ANSWER_BY_COMMON_WORD: dict[str, dict[str, str]] = {
@@ -24,6 +25,7 @@ _ANSWER_BY_COMMON_WORD: dict[str, dict[str, str]] = {
     Kind.OVERWRITE: {"accept": "apply", "keep_both": "store", "reject": "keep"},
     Kind.ERASE: {"accept": "erase", "reject": "keep"},
     Kind.MERGE: {"accept": "merge", "reject": "keep"},
+    Kind.RENAME: {"accept": "rename", "reject": "keep"},
 }
 COMMON_ANSWERS = ("accept", "keep_both", "reject")
 # What would leave no row of the candidate.

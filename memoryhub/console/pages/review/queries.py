@@ -26,6 +26,7 @@ from memoryhub.console.frame.text.quotes import SourceQuote, TextSpan, load_sour
 from memoryhub.console.frame.text.trait_levels import describe_key_level
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.review.answers import find_common_answer, find_proposed_text, list_answers
+from memoryhub.pipeline.steps.derive.name_corrections import rename_text, select_facts_to_rename
 from memoryhub.tenants.models import Space, Tenant
 from notes.erasure.trace import collect_row_text, load_rows_by_key
 from notes.models import Entity, Fact, Proposal, Risk
@@ -85,11 +86,13 @@ ANSWER_EFFECTS = {
         "permanently erased."
     ),
     "merge": _("Both names are treated as one from now on."),
+    "rename": _("All these memories get the right name, as one change."),
 }
 _EFFECTS_BY_KIND: dict[tuple[str, str], StrOrPromise] = {
     ("conflict", "keep"): _("Both stay as they are, and the case is closed."),
     ("quarantine", "discard"): _("It is not stored."),
     ("merge", "keep"): _("They stay separate, and this is not asked again."),
+    ("rename", "keep"): _("They keep the name they have, and this is not asked again."),
 }
 ANSWER_LABELS = {"accept": _("Accept"), "keep_both": _("Keep both"), "reject": _("Reject")}
 ANSWER_KEYS = {"accept": "a", "keep_both": "b", "reject": "r"}
@@ -121,7 +124,8 @@ class AnswerOption:
 class ReviewCase:
     """`held`: what stands now; `new`: what is proposed. Either may have no words.
 
-    `confidence`: how sure the reading is of the new one; for names, how alike they are.
+    `confidence`: how sure the reading is of the new one; for names, how alike they are. `renamed`:
+    the memories in which a name would be put right, with their new words.
     `continues`: the case above is about the same memory.
     """
 
@@ -132,6 +136,7 @@ class ReviewCase:
     new: str
     quotes: Sequence[SourceQuote]
     confidence: float | None
+    renamed: Sequence[tuple[Fact, str]] = ()
     continues: bool = False
 
     @property
@@ -313,11 +318,13 @@ def count_open_by_kind(space: Space | None = None) -> OpenCaseTotals:
 
 def load_cases(proposals: Sequence[Proposal]) -> list[ReviewCase]:
     wanted = {(p.row_type, p.row_id) for p in proposals if p.row_id}
+    renames = [p for p in proposals if p.kind == Proposal.Kind.RENAME]
+    wanted |= {("fact", UUID(each)) for p in renames for each in p.payload["fact_ids"]}
     held = load_rows_by_key((kind, row) for kind, row in wanted if row is not None)
     turns = Turn.objects.select_related("session").in_bulk(
         {turn for proposal in proposals for turn in proposal.turn_ids}
     )
-    facts = [row.id for row in held.values() if isinstance(row, Fact)]
+    facts = [p.row_id for p in proposals if p.row_type == "fact" and p.row_id]
     supports = load_sources("fact", facts) if facts else {}
     others = Entity.objects.in_bulk([p.payload["into"] for p in proposals if p.kind == "merge"])
     names = {str(entity.id): entity.name for entity in others.values()}
@@ -331,8 +338,9 @@ def load_cases(proposals: Sequence[Proposal]) -> list[ReviewCase]:
             row,
             supports.get(row.id, []) if row else [],
             _read_proposed_text(proposal, row, names),
-            _quote_turns(proposal, turns),
+            [] if proposal in renames else _quote_turns(proposal, turns),
             candidate.get("confidence", proposal.payload.get("cosine")),
+            _list_renamed(proposal, held) if proposal in renames else [],
         )
         found.append(case)
     return found
@@ -348,6 +356,12 @@ def _quote_turns(proposal: Proposal, turns: Mapping[UUID, Turn]) -> list[SourceQ
         for turn in proposal.turn_ids
         if turn in turns
     ]
+
+
+def _list_renamed(proposal: Proposal, rows: Mapping[Any, Any]) -> list[tuple[Fact, str]]:
+    facts = [row for row in rows.values() if isinstance(row, Fact)]
+    chosen = select_facts_to_rename(proposal, facts)
+    return [(fact, rename_text(proposal, fact.text)) for fact in chosen]
 
 
 def _read_held_text(row: Any) -> str:

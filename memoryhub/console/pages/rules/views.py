@@ -42,6 +42,7 @@ RULE_SUBJECTS = {
     "quarantine": _("quarantined content"),
     "overwrite": _("changes to what a person corrected or pinned"),
     "merge": _("names that may be the same"),
+    "rename": _("names that were put right elsewhere"),
 }
 _RULE_SENTENCES = {
     "accept": _("Always accept %(what)s"),

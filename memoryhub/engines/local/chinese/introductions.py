@@ -141,7 +141,7 @@ def _read_called(utterance: Utterance) -> Iterator[FactCandidate]:
     for called in _CALLED.finditer(text):
         before = text[max(0, called.start() - _FARTHEST) : called.start()]
         own = next(reversed(list(_ONES_OWN.finditer(before))), None)
-        if own is None or own["role"] in PLURAL_KIN or not _may_be_name(called["name"]):
+        if own is None or own["role"] in PLURAL_KIN or not may_be_name(called["name"]):
             continue
         between = before[own.end() :]
         if _RIGHT_BEHIND.search(between) and not _SOMETHING_ELSE.search(between):
@@ -149,12 +149,12 @@ def _read_called(utterance: Utterance) -> Iterator[FactCandidate]:
             whose = format_relative(own["role"], speaker)
             yield _build_fact(utterance, called["name"], whose, start, called["name"])
     for found in _TOGETHER.finditer(text):
-        if _may_be_name(found["name"]):
+        if may_be_name(found["name"]):
             name = found["name"]
             yield _build_fact(utterance, name, f"{speaker}的对象", found.start("name"), name)
 
 
-def _may_be_name(word: str) -> bool:
+def may_be_name(word: str) -> bool:
     if word.isascii() or (word[0] in FAMILY_NAMES and not NOT_IN_NAMES.search(word)):
         return True
     short = _PET_NAME.fullmatch(word)

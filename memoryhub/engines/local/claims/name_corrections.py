@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import chain, takewhile
 
@@ -78,6 +78,23 @@ _BARE_RENAMINGS = (
     ),
     re.compile(rf"^\W*(?:oh\W+)?i meant {_BARE_NEW}\W*$", re.I),
 )
+# Said back to whoever used a name: "How is Rex?" – "no, he's called Max".
+_BACK = rf"^(?:\W*(?:{_SLIP}|nope|nah|well|oh|um+|ha(?:ha)*)\b)*\W*"
+_BEHIND = r"(?:,? (?:actually|now|though|btw|by the way|lol|haha))*\W*$"
+_REPLIES = (
+    re.compile(rf"{_BACK}{_PRONOUN}{_IS} {_SURELY}(?:called|named) {_NEW}{_BEHIND}", re.I),
+    re.compile(rf"{_BACK}{_PRONOUN}(?:'s)? name{_IS} {_SURELY}{_NEW}{_BEHIND}", re.I),
+    re.compile(rf"{_BACK}(?:do )?you mean {_BARE_NEW}{_BEHIND}", re.I),
+    re.compile(rf"^(?=.*\*)\W*{_BARE_NEW}\W*$", re.I),  # "Max*"
+)
+# What may answer many a question as well: "Does Rex sleep there?" – "no, it's Max".
+_BARE_REPLIES = (
+    re.compile(rf"^(?:\W*{_SLIP}\b)+\W*(?:it|that){_IS} {_SURELY}{_BARE_NEW}{_BEHIND}", re.I),
+    re.compile(rf"^\W*(?:it|that){_IS} actually {_BARE_NEW}\W*$", re.I),
+    re.compile(rf"^\W*(?:it|that){_IS} {_BARE_NEW},? actually\W*$", re.I),
+    re.compile(rf"^\W*{_BARE_NEW},? not {_BARE_OLD}{_BEHIND}", re.I),
+)
+_ASKS_HOW = re.compile(r"^\W*(?:(?:and|so|oh|hey),? )?how\b", re.I)
 _SPELLINGS = (
     re.compile(rf"\b(?:spelled|spelt|written) (?:like )?{_BARE_NEW}{_END}", re.I),
     re.compile(
@@ -100,6 +117,16 @@ _DAYS = split_words("""
     Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June
     July August September October November December I
 """)
+# Behind "called" and "named" no names: "called off", "named after Tom", "called home".
+_NO_NAMES = split_words("""
+    a about across after again all along always apart around as aside at away back before best both
+    by captain chair darling down each early either every everything executor first for forth
+    forward good great guardian guilty head heir here him his home in into it its last later leader
+    many me more most mud my names never nice no not nothing now off often on once only our out over
+    past round short so something soon successor that the their them then there these this through
+    to today together tomorrow tonight too twice under up upon us very well what who winner with
+    yesterday you your
+""")
 _LEAST_LIKE = 0.4  # of one name in two spellings: Siobhan, Shivon
 # Words that leave open what somebody or something is.
 _VAGUE_THINGS = split_words("""
@@ -117,23 +144,53 @@ def find_name_corrections(
     whom something is held."""
     text = straighten_quotes(utterance.text)
     own = [straighten_quotes(u.text) for u in before if u.speaker == utterance.speaker]
-    return list(_read_corrections(utterance.handle, text, own, known))
+    answered = before[0].text if before and before[0].speaker != utterance.speaker else ""
+    said = SaidBefore(own, straighten_quotes(answered), known)
+    return list(_read_corrections(utterance.handle, text, said))
 
 
-def _read_corrections(
-    handle: str, text: str, own: Sequence[str], known: Sequence[str]
-) -> Iterator[NameCorrection]:
+@dataclass(frozen=True, slots=True)
+class SaidBefore:
+    """What the speaker said, the latest first, what somebody else has said since, and of whom
+    something is `known`."""
+
+    own: Sequence[str]
+    answered: str
+    known: Sequence[str]
+
+    @property
+    def told_names(self) -> list[str]:
+        """The names that the speaker told as such, the last one first."""
+        return [m["name"] for t in self.own[:2] for m in reversed([*_TOLD_NAME.finditer(t)])]
+
+    def find_names(self, text: str) -> set[str]:
+        names = {*self.told_names, *self.known}
+        return {name for name in names if find_name(name).search(text)}
+
+    def find_only_name(self, text: str) -> str:
+        """The one name there, if nothing else has a name: "sorry, it's Leeds" after "my daughter
+        Lena moved to York" is of the town."""
+        found = self.find_names(text)
+        others = {word for word in _LATER_NAME.findall(text) if word not in _DAYS} - found
+        return found.pop() if len(found) == 1 and not others else ""
+
+
+def _read_corrections(handle: str, text: str, before: SaidBefore) -> Iterator[NameCorrection]:
     for sentence in SENTENCE.finditer(text):
-        said = sentence.group()
-        earlier = [text[: sentence.start()], *own]
-        found = _read_contrast(said) or _read_renaming(said, earlier, known)
+        said, start = sentence.group(), sentence.start()
+        earlier = replace(before, own=[text[:start], *before.own])
+        found = _read_contrast(said) or _read_renaming(said, earlier)
+        if found is None and not text[:start].strip():
+            found = _read_reply(said, before)
         if found is None or said.rstrip().endswith("?"):
             continue
         match, old, is_named = found
         new = match["new"]
         told = not _NOT_TOLD.search(said[: match.start()]) and new.casefold() != old.casefold()
-        if told and not {new, old} & _DAYS:
-            start = sentence.start()
+        may_be_names = not any(
+            name.split()[0].casefold() in _NO_NAMES for name in (new, old or new)
+        )
+        if told and may_be_names and not {new, old} & _DAYS:
             span = SourceSpan(handle, start + match.start(), start + match.end())
             yield NameCorrection(old, new, _read_thing(match), span, is_named)
 
@@ -149,31 +206,40 @@ def _read_contrast(said: str) -> tuple[re.Match[str], str, bool] | None:
     return None
 
 
-def _read_renaming(
-    said: str, texts: Sequence[str], known: Sequence[str]
-) -> tuple[re.Match[str], str, bool] | None:
+def _read_renaming(said: str, before: SaidBefore) -> tuple[re.Match[str], str, bool] | None:
     """What says only the right name, with the one that it is told instead of, "" where the thing
     that has it is named. Of a spelling that is the name most like it."""
-    names = [m["name"] for t in texts[:2] for m in reversed([*_TOLD_NAME.finditer(t)])]
+    names = before.told_names
     if spelling := next((m for shape in _SPELLINGS if (m := shape.search(said))), None):
-        alike = {name: _measure_likeness(name, spelling["new"]) for name in (*names, *known)}
+        alike = {name: _measure_likeness(name, spelling["new"]) for name in (*names, *before.known)}
         likest = max(alike, key=alike.__getitem__, default="")
         return (spelling, likest, True) if alike.get(likest, 0) >= _LEAST_LIKE else None
+    heard = before.find_names(before.answered)  # what is said back is of these
     if named := next((m for shape in _RENAMINGS if (m := shape.search(said))), None):
         if _read_thing(named):
             return named, "", True
-        return (named, names[0], True) if names else None
+        return (named, names[0], True) if names and not heard else None
     bare = next((m for shape in _BARE_RENAMINGS if (m := shape.search(said))), None)
-    old = _find_only_name(texts, names) if bare else ""
+    told = next((text for text in before.own[:2] if text.strip()), "")
+    old = before.find_only_name(told) if bare and not heard else ""
     return (bare, old, False) if bare and old else None
 
 
-def _find_only_name(texts: Sequence[str], names: Sequence[str]) -> str:
-    """The name told last, if nothing else has a name where it was told: "sorry, it's Leeds" after
-    "my daughter Lena moved to York" is of the town."""
-    told = next((text for text in texts[:2] if text.strip()), "")
-    written = {word for word in _LATER_NAME.findall(told) if word not in _DAYS}
-    return names[0] if names and written == {names[0]} else ""
+def _read_reply(said: str, before: SaidBefore) -> tuple[re.Match[str], str, bool] | None:
+    """What is said back to somebody who used one name alone, with that name. Where something else
+    was asked than how somebody is, a name by itself may be the answer."""
+    old = before.find_only_name(before.answered)
+    if not old:
+        return None
+    named = next((m for shape in _REPLIES if (m := shape.search(said))), None)
+    if named is not None:
+        return named, old, named["new"][0].isupper()
+    asked = [m.group() for m in SENTENCE.finditer(before.answered) if m.group().endswith("?")]
+    if not all(_ASKS_HOW.match(question) for question in asked):
+        return None
+    bare = next((m for shape in _BARE_REPLIES if (m := shape.search(said))), None)
+    said_old = bare.groupdict().get("old") if bare else None
+    return (bare, old, False) if bare and said_old in (None, old) else None
 
 
 def _measure_likeness(one: str, other: str) -> float:
@@ -294,7 +360,8 @@ def list_changed_names(old: str, new: str) -> list[NameCorrection]:
         ]
         was, now = (re.sub(r"(?:'s?)?[.,;:!?。，]*$", "", straighten_quotes(n)) for n in names)
         if shape.fullmatch(was) and shape.fullmatch(now) and was != now:
-            found.append(NameCorrection(was, now, "", SourceSpan("", 0, 0), is_named=False))
+            thing = next((noun for _, noun in sorted(_find_roles(old, was))), "")
+            found.append(NameCorrection(was, now, thing, SourceSpan("", 0, 0), is_named=False))
     return found
 
 

@@ -200,11 +200,15 @@ def _get_person(claim: ClaimView) -> str:
     return (claim.person or claim.owner).casefold()
 
 
+# Why it ended, and of what it is not told ("the vet was called away, not Rex").
+_BEHIND_ENDED = re.compile(r" any more,|(?<=\w), (?:and )?not (?=[A-Z])")
+
+
 def names_ended_thing(new: ClaimView, old: ClaimView, owners: tuple[str, ...] = ()) -> bool:
     """Whether a claim that something is over names, in English, what the older one tells: ("Ana
     quit the bakery", "Ana bakes at the bakery"), or its kind: coffee, where it has an espresso."""
     own = owners or (new.owner, old.owner)
-    ended, _, _ = new.text.partition(" any more,")  # why it ended is behind it
+    ended, *_ = _BEHIND_ENDED.split(new.text)
     named, told = describe_meaning(ended, own), describe_meaning(old.text, own)
     things = named.stems - _ENDING_WORDS
     if not 0 < len(things) <= _MOST_NAMED or old.polarity in ("ended", "denied"):

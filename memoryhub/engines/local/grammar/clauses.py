@@ -339,7 +339,8 @@ def fill_slots(clause: Clause) -> ClauseSlots:
         return ClauseSlots("SVOC", object=small[0], complement=small[1])
     direct = next((t for t in clause.children("dobj") if not _follows_comma(t)), None)
     direct = direct or next((t for t in clause.children("npadvmod") if _is_amount(t)), None)
-    complement = next(iter(clause.children(*_COMPLEMENT_DEPENDENCIES)), None)
+    complements = clause.children(*_COMPLEMENT_DEPENDENCIES)
+    complement = next((t for t in complements if not _is_denied_aside(t)), None)
     if direct is not None:
         return _fill_object_slots(clause, direct, complement)
     if complement is not None:
@@ -351,6 +352,13 @@ def fill_slots(clause: Clause) -> ClauseSlots:
 def _follows_comma(thing: Token) -> bool:
     """An afterthought: "I ran ten miles, my longest run"."""
     return thing.left_edge.i > 0 and thing.doc[thing.left_edge.i - 1].text == ","
+
+
+def _is_denied_aside(thing: Token) -> bool:
+    """Of whom it is not told: "the vet was called away, not Rex"."""
+    start = thing.left_edge.i
+    before = [t.lower_ for t in thing.doc[max(0, start - 2) : thing.i]]
+    return [",", "not"] in (before[:2], before[1:3])
 
 
 def _is_amount(thing: Token) -> bool:
@@ -525,7 +533,8 @@ def _opens_otherwise(child: Token) -> bool:
 
 def _is_address(token: Token, names: frozenset[str]) -> bool:
     addressing = token.dep_ in ("npadvmod", "dep", "appos", "nmod", "vocative")
-    return addressing and token.lower_ in names
+    denied = token.i > 0 and token.nbor(-1).lower_ == "not"  # "my name is Anna, not Ana"
+    return addressing and token.lower_ in names and not denied
 
 
 def _joins_clauses(token: Token, others: set[int]) -> bool:

@@ -7,13 +7,13 @@ name, a person is asked of what may be of the other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import F, Q
 
 from memoryhub.dialogues.messages import hash_text
 from memoryhub.dialogues.models import Turn
@@ -22,23 +22,22 @@ from memoryhub.engines.local.claims.name_corrections import (
     list_changed_names,
     select_renamed_texts,
 )
-from memoryhub.engines.types import NameCorrection
+from memoryhub.engines.types import NameCorrection, SourceSpan
 from memoryhub.pipeline.steps.derive.resolve import FactDraft
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.corrections.edits import copy_row
-from notes.facts.decide import ResolutionOp
+from notes.facts.intervals import is_claim_held
 from notes.facts.neighbours import list_named_things
-from notes.facts.resolve import OverruledCandidate
 from notes.graph.build import Triple
 from notes.graph.identity import load_known_entities, normalise_name
-from notes.history.change_set import TurnEvidence, load_supports
-from notes.models import Fact, Relation
-from notes.review.proposals import propose_candidate
+from notes.history.change_set import TurnEvidence, load_supports_of
+from notes.models import Fact, Proposal, Relation
+from notes.review.proposals import propose_change
 
 TWO_OF_THE_NAME = "somebody else may go by the name that was put right"
-NAME_PUT_RIGHT_ELSEWHERE = "the name was put right in another claim"
+ELSEWHERE = "the name was put right in another claim"
 _WORD_COLUMNS = ("owner", "text", "subject", "object", "indirect_object", "complement")
 _MOST_CLAIMS = 200  # that are told anew at once
 
@@ -74,18 +73,20 @@ def _put_name_right(
 ) -> list[FactDraft]:
     correction = name.correction
     with tenant_scope(space.tenant_id):
-        held = _load_claims_naming(space, correction)
+        held = _load_claims_naming(space, [correction.old or correction.thing, correction.new])
         told = [d for d in drafts if d.renames is None and _is_told_before(d, name)]
         texts = [*(fact.text for fact in held), *(draft.fact.text for draft in told)]
         named = select_renamed_texts(correction, texts)
-        meant = {*named.meant, *named.doubtful}
-        if not meant or named.old in space.called_names:
+        over = {at for at, fact in enumerate(held) if fact.valid_to is not None}
+        doubted = {*named.doubtful} - over
+        meant = {*named.meant, *doubted}
+        if meant <= over or named.old in space.called_names:
             return list(drafts)
         facts = [fact for at, fact in enumerate(held) if at in meant]
         triples = _load_triples(facts)
         named_keys = list_named_things(space, [fact.text for fact in facts])
         entities = load_known_entities(space, {*chain.from_iterable(named_keys)})
-    doubtful = {held[at].id for at in named.doubtful if at < len(held)}
+    doubtful = {held[at].id for at in doubted if at < len(held)}
     change = replace(correction, old=named.old)
     anew = [
         FactDraft(
@@ -110,15 +111,16 @@ def _put_name_right(
     return [*anew, *kept]
 
 
-def _load_claims_naming(space: Space, correction: NameCorrection) -> list[Fact]:
-    """Open claims with either name in them, or of the thing that has one."""
-    words = filter(None, (correction.old or correction.thing, correction.new))
+def _load_claims_naming(space: Space, words: Iterable[str]) -> list[Fact]:
+    """Claims with one of these names in them, or the thing that has it, those that are over last:
+    what is told of the past has the right name too."""
     named = Q()
-    for word in words:
+    for word in filter(None, words):
         named |= Q(text__icontains=word)
-    rows = Fact.objects.filter(named, space=space, retired_at=None, valid_to=None)
-    open_claims = rows.filter(status=Fact.Status.ACTIVE).order_by("asserted_at", "id")
-    return list(open_claims[:_MOST_CLAIMS])
+    rows = Fact.objects.filter(named, space=space, retired_at=None)
+    held = rows.exclude(status=Fact.Status.RETRACTED)
+    open_first = held.order_by(F("valid_to").desc(nulls_first=True), "asserted_at", "id")
+    return list(open_first[:_MOST_CLAIMS])
 
 
 def _load_triples(facts: Sequence[Fact]) -> Mapping[UUID, Sequence[Triple]]:
@@ -153,9 +155,10 @@ def _is_read_from(draft: FactDraft, name: CorrectedName) -> bool:
 def _says_name_alone(draft: FactDraft, change: NameCorrection, name: CorrectedName) -> bool:
     """Whether it says no more than the correction: whose the name is, is known better from what was
     told before ("the parrot is called Coco, not Kiki")."""
-    text = draft.fact.text
+    text, source, right = draft.fact.text, draft.sources[0], name.source
     is_name_last = text.rstrip(".。").endswith(change.new)
-    says_name = is_name_last or find_name(change.old).search(text) is not None
+    is_within = (source.start or 0) >= (right.start or 0) and (source.end or 0) <= (right.end or 0)
+    says_name = is_name_last or is_within or find_name(change.old).search(text) is not None
     return says_name and _is_read_from(draft, name)
 
 
@@ -199,23 +202,82 @@ def _replace_name(text: str, change: NameCorrection) -> str:
     return find_name(change.old).sub(lambda _: new, text)
 
 
-def propose_right_names(space: Space, old: Fact, new: Fact, now: datetime) -> None:
-    """Ask a person whether other claims are to follow where one was put in words of which only a
-    name differs: whoever corrected it has seen that one alone. Opens its own scope."""
-    for change in list_changed_names(old.text, new.text):
-        with tenant_scope(space.tenant_id):
-            held = _load_claims_naming(space, change)
-            others = [fact for fact in held if fact.lineage != new.lineage]
-            named = select_renamed_texts(change, [*(fact.text for fact in others), old.text])
-            facts = [others[at] for at in (*named.meant, *named.doubtful) if at < len(others)]
-            triples = _load_triples(facts)
-            supports = load_supports("fact", [fact.id for fact in facts])
-            for fact in facts:
-                renamed = _rename_fact(fact, change, fact.speaker, now)
-                op, why = ResolutionOp.AUGMENT, NAME_PUT_RIGHT_ELSEWHERE
-                sources = supports.get(fact.id, [])
-                asked = OverruledCandidate("overwrite", renamed, fact, op, why, sources)
-                relations = [_rename_triple(each, change) for each in triples.get(fact.id, ())]
-                propose_candidate(space, asked, relations, now)
-        if facts:
-            return
+def propose_right_names(space: Space, corrected: Sequence[Fact], old: str, now: datetime) -> None:
+    """Ask a person whether other claims are to follow where the first of these was put in words of
+    which only a name differs, `old` before: whoever corrected them has seen these alone. It is one
+    case for all that is told of the one meant, and one for each claim that may be told of another
+    of the name. Opens its own scope."""
+    new = corrected[0]
+    if not list_changed_names(old, new.text):
+        return
+    with tenant_scope(space.tenant_id):
+        # A name that is put right twice is elsewhere as it was at first.
+        versions = Fact.objects.filter(space=space, lineage=new.lineage).exclude(id=new.id)
+        texts = list(versions.order_by("-lineage_version").values_list("text", flat=True))
+        changes = {change: text for text in texts for change in list_changed_names(text, new.text)}
+        known = {fact.lineage for fact in corrected}
+        held = _load_claims_naming(space, [word for c in changes for word in (c.old, c.new)])
+        others = [fact for fact in held if fact.lineage not in known]
+        for change, text in changes.items():
+            named = select_renamed_texts(change, [*(fact.text for fact in others), text])
+            meant = [others[at] for at in named.meant if at < len(others)]
+            unsure = [others[at] for at in named.doubtful if at < len(others)]
+            doubtful = [fact for fact in unsure if fact.valid_to is None]
+            cases = [(meant, ELSEWHERE)] if meant else []
+            cases += [([fact], TWO_OF_THE_NAME) for fact in doubtful]
+            if cases:
+                _propose_names(space, named.old, change.new, new, cases, now)
+                return
+
+
+def _propose_names(
+    space: Space,
+    old: str,
+    new: str,
+    right: Fact,
+    cases: Sequence[tuple[Sequence[Fact], str]],
+    now: datetime,
+) -> None:
+    turns = {source.turn_id for source in load_supports_of(right)}
+    for facts, why in cases:
+        propose_change(
+            space,
+            Proposal.Kind.RENAME,
+            f"{right.id}:{facts[0].id}",
+            why,
+            now,
+            payload={
+                "old": old,
+                "new": new,
+                "lineage": str(right.lineage),
+                "fact_ids": [str(fact.id) for fact in facts],
+            },
+            row=right,
+            turn_ids=turns,
+        )
+
+
+def select_facts_to_rename(proposal: Proposal, facts: Iterable[Fact]) -> list[Fact]:
+    """Those in which the proposal would put a name right, the first told first: not what was put
+    in other words or withdrawn meanwhile."""
+    wanted = {*proposal.payload["fact_ids"]}
+    held = (fact for fact in facts if str(fact.id) in wanted and is_claim_held(fact))
+    return sorted(held, key=lambda fact: (fact.asserted_at, fact.id))
+
+
+def rename_text(proposal: Proposal, text: str) -> str:
+    """A claim's words as the proposal would have them."""
+    return _replace_name(text, _read_change(proposal))
+
+
+def rename_fact(proposal: Proposal, fact: Fact, now: datetime) -> Fact:
+    """The next version of a claim, with the name that the proposal puts right; not saved."""
+    new = _rename_fact(fact, _read_change(proposal), fact.speaker, now)
+    new.lineage_version = fact.lineage_version + 1
+    return new
+
+
+def _read_change(proposal: Proposal) -> NameCorrection:
+    payload = proposal.payload
+    nowhere = SourceSpan("", 0, 0)
+    return NameCorrection(payload["old"], payload["new"], "", nowhere, is_named=False)

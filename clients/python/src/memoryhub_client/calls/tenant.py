@@ -108,7 +108,7 @@ class ReviewRules(ListCalls[M, ReviewRule]):
     @call
     def new(
         self,
-        kind: Literal["conflict", "quarantine", "overwrite", "merge"],
+        kind: Literal["conflict", "quarantine", "overwrite", "merge", "rename"],
         answer: Literal["accept", "keep_both", "reject"],
         *,
         subject: str = "",
