@@ -22,7 +22,7 @@ from memoryhub.dialogues.messages import (
 )
 from memoryhub.errors import InvalidInput
 from memoryhub.subject_names import HIDDEN_CHARACTERS, has_hidden_characters
-from memoryhub.tenants.services import MAX_SUBJECT_LENGTH
+from memoryhub.tenants.services import HIDDEN_REFUSED, MAX_SUBJECT_LENGTH
 
 # Seconds until the year 9999: larger numbers are milliseconds, as JavaScript counts.
 _LARGEST_SECOND = 253_402_300_799
@@ -165,7 +165,7 @@ class SubjectField(TextField):
 class NewSubjectField(SubjectField):
     """A subject that gets a space where it has none."""
 
-    default_error_messages = {"hidden": "control characters and line breaks are not allowed"}
+    default_error_messages = {"hidden": HIDDEN_REFUSED}
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(shape=_NEW_SUBJECT, **kwargs)

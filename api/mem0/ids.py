@@ -12,7 +12,7 @@ from typing import Any
 
 from memoryhub.dialogues.messages import clean_text, encode_text
 from memoryhub.errors import InvalidInput
-from memoryhub.subject_names import has_hidden_characters
+from memoryhub.tenants.services import refuse_hidden_characters
 
 ID_KINDS = ("user", "agent", "app", "run")
 ID_NAMES = tuple(f"{kind}_id" for kind in ID_KINDS)
@@ -63,8 +63,7 @@ def _read_id(value: object, name: str) -> str:
     if not isinstance(value, str):
         raise InvalidInput("text", field=name)
     encode_text(value, name)
-    if has_hidden_characters(value):
-        raise InvalidInput("control characters and line breaks are not allowed", field=name)
+    refuse_hidden_characters(value, name)
     text = normalise_id(value)
     if len(text) > ID_LIMITS[name]:
         raise InvalidInput(f"at most {ID_LIMITS[name]} characters", field=name)

@@ -10,7 +10,7 @@ from urllib.parse import unquote_to_bytes
 from memoryhub.dialogues.messages import clean_text, encode_text
 from memoryhub.errors import InvalidInput
 from memoryhub.recall.render.pack import LEAST_TOKENS, MOST_TOKENS
-from memoryhub.subject_names import has_hidden_characters
+from memoryhub.tenants.services import refuse_hidden_characters
 
 SPACE, SESSION, AGENT = "X-MemoryHub-Space", "X-MemoryHub-Session", "X-MemoryHub-Agent"
 BUDGET, RECALL, LEARN = "X-MemoryHub-Budget", "X-MemoryHub-Recall", "X-MemoryHub-Learn"
@@ -65,8 +65,8 @@ def _read_name(headers: Mapping[str, str], header: str, given: Any, field: str, 
         return ""
     if not isinstance(given, str):
         raise InvalidInput("must be text", field=field)
-    if header == SPACE and has_hidden_characters(given):
-        raise InvalidInput("control characters and line breaks are not allowed", field=field)
+    if header == SPACE:
+        refuse_hidden_characters(given, field)
     name = clean_text(given).strip()
     encode_text(name, field)
     if len(name) > limit:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import connection
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from memoryhub.errors import Conflict, InvalidInput, NotFound
 from memoryhub.subject_names import has_hidden_characters
@@ -18,6 +18,7 @@ from memoryhub.tenants.database.prepared import load_prepared_rows
 from memoryhub.tenants.models import ApiKey, Membership, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 
+HIDDEN_REFUSED = gettext_noop("control characters and line breaks are not allowed")
 MAX_SUBJECT_LENGTH = 200
 MAX_NAME_LENGTH = 120
 MAX_QUOTA = 2**31 - 1  # of messages
@@ -183,11 +184,12 @@ def ensure_space(tenant_id: UUID, subject: str, *, name: str = "") -> Space:
     Raises InvalidInput for a subject that can't be kept, or that nobody new may be called by.
     """
     subject = clean_subject(subject)
-    if has_hidden_characters(subject) and find_space(subject) is None:
+    space = find_space(subject)
+    if space is None:
         refuse_hidden_characters(subject)
-    space, _ = Space.objects.get_or_create(
-        tenant_id=tenant_id, subject=subject, defaults={"name": name}
-    )
+        space, _ = Space.objects.get_or_create(
+            tenant_id=tenant_id, subject=subject, defaults={"name": name}
+        )
     return space
 
 
@@ -254,13 +256,11 @@ def clean_subject(subject: str) -> str:
     return subject
 
 
-def refuse_hidden_characters(subject: str) -> None:
+def refuse_hidden_characters(subject: str, field: str = "subject") -> None:
     """Raises InvalidInput for what nobody new may be called. Who was called so before the hub
     looked for it is still found by it."""
     if has_hidden_characters(subject):
-        raise InvalidInput(
-            gettext("control characters and line breaks are not allowed"), field="subject"
-        )
+        raise InvalidInput(gettext(HIDDEN_REFUSED), field=field)
 
 
 def lock_space(space: Space) -> None:

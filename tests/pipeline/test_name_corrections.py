@@ -245,6 +245,22 @@ def test_one_s_own_name_put_right_leaves_no_fragment(tenant: Tenant) -> None:
     assert list_current_texts(tenant) == {"Ana's name is Anna, not Ana."}
 
 
+def test_a_name_told_in_passing_takes_the_place_of_none_that_is_known(tenant: Tenant) -> None:
+    def say(text: str, day: int) -> Space:
+        said = Message("user", text, "", AT + timedelta(days=day))
+        job = ingest_messages(tenant.id, IngestRequest("u-1", [said], "s")).job
+        assert job is not None
+        run_space(tenant.id, job.space_id)
+        with tenant_scope(tenant.id):
+            return Space.objects.get()
+
+    assert say("I'm Irish, I grew up in Galway", 0).name == ""
+    assert say("I'm Ottilie, I teach pottery", 1).name == "Ottilie"
+    assert {"Ottilie is Irish.", "Ottilie teaches pottery."} <= list_current_texts(tenant)
+    assert say("this is Lena", 2).name == "Ottilie"
+    assert say("My name is Tilly", 3).name == "Tilly"
+
+
 def test_so_it_is_in_chinese(tenant: Tenant) -> None:
     tell(tenant, "我的狗叫小黑", "他不叫外卖，叫朋友来吃", "小白不是我的狗，是我的猫")
     assert "Ana的狗叫小黑。" in list_current_texts(tenant)

@@ -148,6 +148,70 @@ def test_who_is_called_to_something_is_not_called_so(text: str, name: str) -> No
     assert find_introduced_name(text) == name
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("I'm Ottilie, I teach pottery", "Ottilie"),
+        ("hi all, I'm Ottilie and I teach pottery on Tuesdays", "Ottilie"),
+        ("Ottilie here, back from Spain", "Ottilie"),
+        ("this is Ottilie", "Ottilie"),
+        ("Hey, it's Ottilie from the studio", "Ottilie"),
+        ("I'm Priya Raman. I work at Barclays.", "Priya Raman"),
+        ("I'm Anna Baker, I bake", "Anna Baker"),
+        ("I'm Rose, I garden", "Rose"),
+        ("I'm Brian and I live in Hull", "Brian"),
+        ("im jess, i live in leeds", "Jess"),
+        ("I'm Sam, Ellie's brother", "Sam"),
+        ("my name isn't Ana, it's Anna", "Anna"),
+        ("Everyone calls me Gus", "Gus"),
+        ("我是小雨，在成都做护士", "小雨"),
+        ("大家好，我是林晓，今年三十岁", "林晓"),
+        ("这里是小雨，我手机坏了", "小雨"),
+        ("你叫我老周就好", "老周"),
+    ],
+)
+def test_who_introduces_themselves_in_passing_is_called_so(text: str, name: str) -> None:
+    assert find_introduced_name(text) == name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm Irish, I grew up in Galway",
+        "I'm Portuguese, I cook a lot of cod",
+        "I'm Virgo, so I plan everything",
+        "I'm Leo, I'm stubborn",
+        "I'm Team Edward, always was",
+        "I'm Chef at the Ivy, I start at 6",
+        "I'm Type 1, I inject four times a day",
+        "I'm Gen Z, I hate phone calls",
+        "I'm Catholic, I go to mass on Sundays",
+        "I'm Head of Sales, I travel a lot",
+        "I'm Labour, my dad is Tory",
+        "I'm ADHD, I lose my keys",
+        "I'm Mum, I make the lunches",
+        "I'm Keto, I don't eat rice",
+        "I'm Peter's sister, I live in Ghent",
+        "I'm Manchester United, my brother is City",
+        "it's Ocado from now on",
+        "It's Wednesday, I have choir",
+        "This is Rex, my dog",
+        "My friend said 'I'm Ottilie, I teach pottery'",
+        "我是医生，在武汉上班",
+        "我是小白，什么都不懂",
+        "我是金牛座，喜欢存钱",
+        "我是白羊，脾气急",
+        "我是高三学生，明年高考",
+        "我是老板，手下有五个人",
+        "我是李娜的妹妹，住在苏州",
+        "你叫我怎么办",
+        "他说：“我是小雨，叫我小雨就行”",
+    ],
+)
+def test_what_somebody_is_besides_is_no_name(text: str) -> None:
+    assert find_introduced_name(text) == ""
+
+
 def test_what_stands_before_a_colon_and_an_example_are_no_claims() -> None:
     (fact,) = read_with_names("报告：我现在喜欢吃辣了。", speaker="何苗")
     assert fact.text == "何苗现在喜欢吃辣了。"
