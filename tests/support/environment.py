@@ -19,6 +19,10 @@ _mine = _NAME not in os.environ
 # tests start would compile all of the house by itself, and each worker all of the tests.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Each worker has a core: two threads of each for one product of matrices would wait for one another
+# at full speed, five times as long as the product takes. Read when numpy and torch are imported.
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
 if _mine:
     os.environ[_NAME] = tempfile.mkdtemp(prefix="memoryhub-test-")
     for _variable in ("DATABASE_URL", "DATABASE_OWNER_URL", "CELERY_BROKER_URL", "OPENAI_BASE_URL"):
