@@ -149,6 +149,10 @@ _OWN_ROLE_ZH = re.compile(r"[我俺咱他她](?:们)?(?:家)?的?(?:现在的?|�
 _FORMER_ROLE_ZH = re.compile(
     r"^(?:前|(?:以前|之前|原来|原先)的?|上一?[个任]的?)(?=[男女]朋?友|室友|舍友|房东|领导|老板|上司|主管|经理|教练|班主任|校长|导师)"
 )
+# Of whom it is asked what they do, and not who they were: 我前男友做什么的.
+_OF_FORMER_ROLE_ZH = re.compile(
+    r"前(?:[夫妻任]|[男女]朋?友|室友|舍友|房东|领导|老板|上司|教练)(?!的?名字|叫|是谁|是哪|\W*$)"
+)
 _AT_PRESENT = re.compile(
     r" (?:now|currently|rn|these days|at the moment|right now|nowadays|before|previously"
     r"|originally|back then|at first)$",
@@ -247,6 +251,11 @@ _OVERVIEW = re.compile(
 
 # A longer text is about many things, and its "I" tells nothing.
 _MOST_CHARACTERS = 300
+
+
+def asks_of_former_role(question: str) -> bool:
+    """Whether it is about somebody who was that to one before, and not about what was before."""
+    return bool(_OF_FORMER_ROLE_ZH.search(question))
 
 
 def find_asked_tense(question: str) -> AskedTense:

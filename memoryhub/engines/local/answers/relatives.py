@@ -84,7 +84,7 @@ _KIN_CHINESE = (
 # Of several: 大闺女 is not 二闺女. And what makes another of a relative: 姨妈 is no 妈.
 _ORDER = "大二三四小老幺"
 _ANY_KIN_CHINESE = "|".join(
-    sorted({word for group in _KIN_CHINESE for word in group.split("|")}, key=lambda w: (-len(w), w))
+    sorted("|".join(_KIN_CHINESE).split("|"), key=lambda word: (-len(word), word))
 )
 _OF_ANOTHER = "(?<![姨姑舅婶岳丈板表堂外伯儿])"
 _KIN_PATTERNS = tuple(
@@ -228,6 +228,11 @@ def are_one_relative(one: str, other: str) -> bool:
     return any(re.fullmatch(group, other) for group in _list_groups(one))
 
 
+def speaks_of_third_person(text: str) -> bool:
+    """Whether somebody is called he, she or it in it, who may be anybody."""
+    return bool(_THIRD_PERSON.search(text))
+
+
 class AskedRelative(NamedTuple):
     """What a question's relative may be called in a memory; `names` are proper ones."""
 
@@ -240,7 +245,7 @@ class AskedRelative(NamedTuple):
 
     def may_be_spoken_of(self, text: str) -> bool:
         """By a word for a relative, by a name, or as he, she or it."""
-        return bool(_THIRD_PERSON.search(text)) or self.is_spoken_of(text)
+        return speaks_of_third_person(text) or self.is_spoken_of(text)
 
     def is_spoken_of(self, text: str) -> bool:
         """By a word for a relative, or by a name."""
