@@ -35,7 +35,7 @@ KIN_WORDS = tuple(
 # Each by the words for one relative, whatever he or she is called by in a region or a letter.
 _KIN_CHINESE = (
     "妈|母亲|姆妈|娘|爸妈|父母|家母|家慈|先母|双亲",
-    "爸|父亲|爹|爸妈|父母|家父|家严|先父|老汉儿?|老豆|双亲",
+    "爸|父亲|爹|爸妈|父母|家父|家严|先父|(?<![个位])老汉儿?|老豆|双亲",
     "老婆|妻子|媳妇|太太|爱人|老伴|那口子|婆娘|堂客|内子|内人|拙荆|贱内",
     "老公|丈夫|先生|爱人|老伴|那口子|老头子|外子",
     "儿子|小子|孩子|娃|宝宝|宝贝|犬子|小儿(?![科麻])|个仔(?!细)",
@@ -291,9 +291,11 @@ def find_asked_relative(question: str, told: Iterable[str]) -> AskedRelative | N
         called = "|".join(_list_groups(match["kin"]))
         others = _ORDER.replace(match["order"], "") if match["order"] else ""
         before = _OF_ANOTHER + (f"(?<![{others}])" if others else "")
+        # 小的那个 is 小女儿 as well.
+        alone = rf"|(?<![很最更太多])(?:{match['order']}的|老{match['order']})" if others else ""
         # 我妹的儿子 is no 妹, unless it is he who is asked about.
         behind = "" if _THEIR_KIN_CHINESE.match(question, match.end()) else _THEIRS_CHINESE
-        words = re.compile(rf"{before}(?:{called}){behind}")
+        words = re.compile(rf"{before}(?:{called}){behind}{alone}")
         told = list(told)
         # Who asks whether they have one at all may have none.
         if match[0].startswith("有") and not any(words.search(text) for text in told):
