@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from memoryhub.engines.local.answers.asked import counts_in_asked
 from memoryhub.engines.local.answers.evidence import parse_question, rank_sentences
 from memoryhub.engines.local.answers.former import is_stated
 from memoryhub.engines.local.answers.relatives import find_asked_relative
@@ -494,3 +495,18 @@ def test_a_relatives_appointment_is_moved_without_naming_them() -> None:
     answer = ask("家母复诊是哪天", planned, moved).text
     assert "二十五" in answer
     assert "二十二" not in answer
+
+
+@pytest.mark.parametrize(
+    ("question", "telling", "other"),
+    [
+        ("酒席一桌多少钱", "酒席两千八一桌", "酒席改到10月18了，摆两桌"),
+        ("二儿子上几年级", "二儿子今年初二", "二儿子天天踢足球"),
+        ("药一次吃几片", "药一次两片", "药每周五服一次"),
+        ("店开在哪条街", "店在宇拓路上", "店面很小"),
+    ],
+)
+def test_what_is_counted_or_named_has_its_unit(question: str, telling: str, other: str) -> None:
+    assert counts_in_asked(telling, question)
+    assert not counts_in_asked(other, question)
+    assert counts_in_asked(other, "店怎么样")

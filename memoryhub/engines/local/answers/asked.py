@@ -210,6 +210,31 @@ def tells_measure(text: str, question: str) -> bool:
     return all(measure.tells.search(text) for measure in asked)
 
 
+_NUMERAL = "[\\d零一二两三四五六七八九十百千万半几]"
+# What a Chinese question counts in, and what has that: "一桌多少钱" is told by no date.
+_COUNTED_IN_ZH = (
+    _Measure(
+        re.compile("多少钱|几块|几[百千万](?!个|人)"),
+        re.compile(
+            rf"{_NUMERAL}(?:多|来)?(?:块|元|毛|美|[百千万kKwW])|[百千万]{_NUMERAL}|免费|白[送给]|不[要花]钱"
+            r"|(?<![\d.:月/-])\d{2,}(?![\d:/-]|[月日号点年岁层楼平公分个人桌])"
+        ),
+    ),
+    _Measure(
+        re.compile("几年级"),
+        re.compile("年级|[初高大研中小][一二三四五六]|幼儿园|[大中小]班|毕业|升[初高小]"),
+    ),
+    _Measure(re.compile("[几多少]+[片粒颗]"), re.compile(f"{_NUMERAL}(?:多|来)?[片粒颗]")),
+    _Measure(re.compile("哪[条个]?[街路巷]"), re.compile("[街路巷道弄里]|胡同")),
+)
+
+
+def counts_in_asked(text: str, question: str) -> bool:
+    """Whether it has the unit that a Chinese question counts in; of one that names none, any."""
+    asked = (unit for unit in _COUNTED_IN_ZH if unit.asks.search(question))
+    return all(unit.tells.search(text) for unit in asked)
+
+
 class AskedIdentity(NamedTuple):
     """Who somebody of this `name` is, or the name of somebody's `role` ("sister"); else ""."""
 
