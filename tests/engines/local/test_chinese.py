@@ -208,7 +208,24 @@ def test_a_day_without_a_year_is_to_come_where_its_clause_says_so(text: str, yea
     assert (span.start.year, span.start.month, span.start.day) == (year, 12, 25)
 
 
-@pytest.mark.parametrize("text", ["2月30日", "每周五", "一天到晚", "我买了月饼"])
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("复诊挪到二十五日下午了", [(5, 25)]),
+        ("复诊改3号了", [(6, 3)]),
+        ("7月19号的体检改到26号", [(7, 19), (7, 26)]),
+    ],
+)
+def test_a_day_of_a_month_that_goes_without_saying_is_the_next(
+    text: str, days: list[tuple[int, int]]
+) -> None:
+    told = [span.start for span in find_times(text, AT)]
+    assert [(day.month, day.day) for day in told] == days
+
+
+@pytest.mark.parametrize(
+    "text", ["2月30日", "每周五", "一天到晚", "我买了月饼", "换到3号线", "我家住12号"]
+)
 def test_no_date_is_made_of_what_is_none(text: str) -> None:
     assert find_times(text, AT) == ()
 

@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 
+from memoryhub.engines.local.answers.asked import counts_in_asked
+from memoryhub.engines.local.answers.evidence import parse_question, rank_sentences
+from memoryhub.engines.local.answers.former import is_stated
+from memoryhub.engines.local.answers.relatives import find_asked_relative
 from memoryhub.engines.local.chinese.endings import may_end_claim
 from memoryhub.engines.local.comparison.ties import names_person
 from memoryhub.engines.local.dates.times import find_times
@@ -50,6 +54,16 @@ SPOKEN = datetime(2026, 3, 4, 18, tzinfo=UTC)
         ("我爸烟也戒了", ("何苗的爸爸", "何苗的爸爸烟也戒了。")),
         ("同事Amy怀孕了", ("Amy", "何苗的同事Amy怀孕了。")),
         ("小的是女儿，叫林月，刚两岁", ("何苗的女儿", "何苗的小的是女儿，叫林月，刚两岁。")),
+        # By whatever word of a letter or a region, and of two each by herself.
+        ("家父原是水文站的职员", ("何苗的爸爸", "何苗的爸爸原是水文站的职员。")),
+        ("内子近来在档案馆上班", ("何苗的妻子", "何苗的妻子近来在档案馆上班。")),
+        ("犬子考上了南开", ("何苗的儿子", "何苗的儿子考上了南开。")),
+        ("我屋头老汉儿以前在钢厂当电焊工", ("何苗的爸爸", "何苗的爸爸以前在钢厂当电焊工。")),
+        ("男票是程序员", ("何苗的男朋友", "何苗的男朋友是程序员。")),
+        ("大闺女在银行上班，二闺女嫁到青岛去了", ("何苗的大闺女", "何苗的大闺女在银行上班。")),
+        ("大闺女在银行上班，二闺女嫁到青岛去了", ("何苗的二闺女", "何苗的二闺女嫁到青岛去了。")),
+        ("舍妹那边的儿子在同济念建筑", ("何苗的妹妹的儿子", "何苗的妹妹的儿子在同济念建筑。")),
+        ("我本人在师大教古代文学", ("何苗", "何苗在师大教古代文学。")),
     ],
 )
 def test_what_is_told_of_somebody_is_theirs(text: str, told: tuple[str, str]) -> None:
@@ -410,3 +424,89 @@ def test_whether_it_goes_on_is_told_by_what_is_over() -> None:
 def test_an_address_of_mail_is_told_whole() -> None:
     mail = hold("小安邮箱现在是xiaoan2026@163.com。")
     assert "xiaoan2026@163.com" in ask("我邮箱是多少", mail).text
+
+
+# Whom it is asked of
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "another"),
+    [
+        ("大闺女现在干啥", "小安的大闺女在银行上班。", "小安的二闺女开了家饭馆。"),
+        ("内子在哪儿上班", "小安的妻子在档案馆上班。", "小安的儿子在南开上学。"),
+        ("我表哥在哪上班", "小安的表哥在港口上班。", "小安的哥哥在邮局上班。"),
+        ("我妈住哪", "小安的母亲住在南通。", "小安的姨妈住在杭州。"),
+        ("舍妹在哪里", "小安的妹妹在无锡。", "小安的妹妹的儿子在同济。"),
+        ("我前男友做什么的", "小安的男票是程序员。", "小安的弟弟是电工。"),
+        ("小女儿多大", "小的那个才三岁半。", "小安的大女儿上初一了。"),
+    ],
+)
+def test_of_several_relatives_the_one_is_told_from_the_other(
+    question: str, told: str, another: str
+) -> None:
+    relative = find_asked_relative(question, [])
+    assert relative is not None
+    assert relative.is_spoken_of(told)
+    assert not relative.is_spoken_of(another)
+    assert relative.is_another(another)
+
+
+@pytest.mark.parametrize(
+    ("question", "part"),
+    [
+        ("大闺女现在干啥", "大闺女在银行上班"),
+        ("二闺女是干什么的", "二闺女嫁到青岛去了，在那边开饭馆"),
+        ("我们家住哪", "大闺女在银行上班，二闺女嫁到青岛去了，在那边开饭馆"),
+    ],
+)
+def test_of_a_sentence_about_two_relatives_each_has_a_part(question: str, part: str) -> None:
+    told = say("大闺女在银行上班，二闺女嫁到青岛去了，在那边开饭馆", 0)
+    asked = parse_question(question, [told], "小安")
+    assert [each.text for each in rank_sentences(asked, [told])] in ([part], [])
+
+
+def test_what_is_told_before_a_question_is_no_question() -> None:
+    told = say("先生是电工，总上夜班，喝什么汤好？", 0)
+    asked = parse_question("先生是做什么的", [told], "小安")
+    found = rank_sentences(asked, [told])
+    assert ("先生是电工，总上夜班", False) in [(each.text, each.is_question) for each in found]
+    supposed = say("要是辞职了，社保怎么办？", 0)
+    found = rank_sentences(parse_question("社保呢", [supposed], "小安"), [supposed])
+    assert all(each.is_question for each in found)
+
+
+def test_what_somebody_did_is_not_told_of_another_by_name() -> None:
+    own, theirs = say("出分了，六百七", 0), hold("周叙打游戏很厉害。", owner="周叙")
+    asked = parse_question("周叙考了多少分", [own, theirs], "小安")
+    assert [each.quote for each in rank_sentences(asked, [own, theirs])] == [1]
+
+
+def test_a_job_that_somebody_was_moved_from_since_is_not_stated() -> None:
+    was = hold("小安的大闺女在银行上班。", owner="小安的大闺女", predicate="works_at")
+    since = hold("小安的大闺女调到客服中心去了。", owner="小安的大闺女", days=90)
+    asked = parse_question("大闺女在哪上班", [was, since], "小安")
+    assert is_stated(asked, [was])
+    assert not is_stated(asked, [was, since])
+
+
+def test_a_relatives_appointment_is_moved_without_naming_them() -> None:
+    planned = say("家母膝盖不好，医生约了四月二十二日复诊", 0)
+    moved = say("医院来电，说复诊挪到二十五日下午了", 7)
+    answer = ask("家母复诊是哪天", planned, moved).text
+    assert "二十五" in answer
+    assert "二十二" not in answer
+
+
+@pytest.mark.parametrize(
+    ("question", "telling", "other"),
+    [
+        ("酒席一桌多少钱", "酒席两千八一桌", "酒席改到10月18了，摆两桌"),
+        ("二儿子上几年级", "二儿子今年初二", "二儿子天天踢足球"),
+        ("药一次吃几片", "药一次两片", "药每周五服一次"),
+        ("店开在哪条街", "店在宇拓路上", "店面很小"),
+    ],
+)
+def test_what_is_counted_or_named_has_its_unit(question: str, telling: str, other: str) -> None:
+    assert counts_in_asked(telling, question)
+    assert not counts_in_asked(other, question)
+    assert counts_in_asked(other, "店怎么样")

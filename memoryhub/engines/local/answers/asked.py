@@ -150,6 +150,10 @@ _OWN_ROLE_ZH = re.compile(r"[我俺咱他她](?:们)?(?:家)?的?(?:现在的?|�
 _FORMER_ROLE_ZH = re.compile(
     r"^(?:前|(?:以前|之前|原来|原先)的?|上一?[个任]的?)(?=[男女]朋?友|室友|舍友|房东|领导|老板|上司|主管|经理|教练|班主任|校长|导师)"
 )
+# Of whom it is asked what they do, and not who they were: 我前男友做什么的.
+_OF_FORMER_ROLE_ZH = re.compile(
+    r"前(?:[夫妻任]|[男女]朋?友|室友|舍友|房东|领导|老板|上司|教练)(?!的?名字|叫|是谁|是哪|\W*$)"
+)
 _AT_PRESENT = re.compile(
     r" (?:now|currently|rn|these days|at the moment|right now|nowadays|before|previously"
     r"|originally|back then|at first)$",
@@ -207,6 +211,31 @@ def tells_measure(text: str, question: str) -> bool:
     return all(measure.tells.search(text) for measure in asked)
 
 
+_NUMERAL = "[\\d零一二两三四五六七八九十百千万半几]"
+# What a Chinese question counts in, and what has that: "一桌多少钱" is told by no date.
+_COUNTED_IN_ZH = (
+    _Measure(
+        re.compile("多少钱|几块|几[百千万](?!个|人)"),
+        re.compile(
+            rf"{_NUMERAL}(?:多|来)?(?:块|元|毛|美|[百千万kKwW])|[百千万]{_NUMERAL}|免费|白[送给]|不[要花]钱"
+            r"|(?<![\d.:月/-])\d{2,}(?![\d:/-]|[月日号点年岁层楼平公分个人桌])"
+        ),
+    ),
+    _Measure(
+        re.compile("几年级"),
+        re.compile("年级|[初高大研中小][一二三四五六]|幼儿园|[大中小]班|毕业|升[初高小]"),
+    ),
+    _Measure(re.compile("[几多少]+[片粒颗]"), re.compile(f"{_NUMERAL}(?:多|来)?[片粒颗]")),
+    _Measure(re.compile("哪[条个]?[街路巷]"), re.compile("[街路巷道弄里]|胡同")),
+)
+
+
+def counts_in_asked(text: str, question: str) -> bool:
+    """Whether it has the unit that a Chinese question counts in; of one that names none, any."""
+    asked = (unit for unit in _COUNTED_IN_ZH if unit.asks.search(question))
+    return all(unit.tells.search(text) for unit in asked)
+
+
 class AskedIdentity(NamedTuple):
     """Who somebody of this `name` is, or the name of somebody's `role` ("sister"); else ""."""
 
@@ -248,6 +277,11 @@ _OVERVIEW = re.compile(
 
 # A longer text is about many things, and its "I" tells nothing.
 _MOST_CHARACTERS = 300
+
+
+def asks_of_former_role(question: str) -> bool:
+    """Whether it is about somebody who was that to one before, and not about what was before."""
+    return bool(_OF_FORMER_ROLE_ZH.search(question))
 
 
 def find_asked_tense(question: str) -> AskedTense:

@@ -12,9 +12,15 @@ from memoryhub.engines.local.answers.asked import find_asked_tense, is_about_sub
 from memoryhub.engines.local.answers.relatives import (
     AskedRelative,
     find_asked_relative,
+    speaks_of_third_person,
     tells_of_another,
 )
-from memoryhub.engines.local.chinese.rules import classify_predicate
+from memoryhub.engines.local.chinese.rules import (
+    classify_predicate,
+    is_hypothetical,
+    is_question,
+    is_request,
+)
 from memoryhub.engines.local.claims.predicates import find_question_predicates, get_search_words
 from memoryhub.engines.local.dates.calendar import MONTHS, WEEKDAYS
 from memoryhub.engines.local.grammar.speech import asks_to_forget
@@ -281,6 +287,12 @@ def _may_be_about_asked(asked: QuestionTerms, quote: Quote) -> bool:
     """Where a relative of the subject is asked about, what the subject tells of nobody else is no
     answer: her own move does not say where her sister lives. Nor is what is held of her sister, and
     does not speak of her, where she asks about herself."""
+    named = [name for name in asked.people if _HAN_CHARACTER.search(name) and name != asked.subject]
+    if asked.relative is None and named:
+        # What the subject scored is not what 周叙 did.
+        text = quote.text[:MAX_CHARACTERS]
+        spoken_of = quote.owner in named or any(mentions_name(text, name) for name in named)
+        return spoken_of or speaks_of_third_person(text)
     if asked.relative is None:
         of_self = [name.casefold() for name in asked.people] == [asked.subject.casefold()]
         if not of_self or quote.owner in ("", *asked.people, *PLACEHOLDERS):
@@ -300,7 +312,7 @@ def _score_quote(
     replaced = extract_stems(quote.replaced)
     now = find_asked_tense(asked.text) == "now"
     before = 0.0
-    pieces = split_quote(quote)
+    pieces = _part_telling_from_asking(quote, split_quote(quote))
     for start, end, person in _leave_out_outdated(quote, pieces) if now else pieces:
         if asked.relative is not None and _HAN_CHARACTER.search(asked.text):
             first, last = asked.relative.narrow(quote.text[start:end])
@@ -316,6 +328,28 @@ def _score_quote(
         score = share + _score_rank(quote, index) + _score_statement(asked, quote, text)
         score += _score_speaker(asked, person, text) - 0.5 * asks - 0.3 * _is_empty_sentence(text)
         yield EvidenceSentence(index, start, end, text, person, own, score, asks)
+
+
+# "先生是电工，有什么汤水好？": what is told before what is asked.
+_TOLD_BEFORE_ASKING = re.compile(
+    rf"(?P<told>[^？?]*[{HAN}][^？?]*)[，,；;](?=[^，,；;？?]+[？?]+\W*$)"
+)
+_LEAST_TOLD = 4  # characters
+
+
+def _part_telling_from_asking(
+    quote: Quote, pieces: Iterable[tuple[int, int, str]]
+) -> Iterator[tuple[int, int, str]]:
+    for start, end, person in pieces:
+        found = _TOLD_BEFORE_ASKING.match(quote.text, start, end)
+        told = found["told"].strip() if found else ""
+        apart = len(told) >= _LEAST_TOLD and not (
+            is_question(told) or is_request(told) or is_hypothetical(told)
+        )
+        if found and apart:
+            yield start, found.end("told"), person
+            start = found.end()
+        yield start, end, person
 
 
 def _leave_out_outdated(

@@ -19,6 +19,7 @@ from memoryhub.engines.local.answers.asked import (
     asks_own_name,
     asks_whether_still,
     asks_yes_or_no,
+    counts_in_asked,
     drop_whom_before,
     find_asked_identity,
     find_asked_month,
@@ -402,6 +403,7 @@ def _answer_with_likeliest(
     if (kind := find_value_kind(asked.text)) in ("phone", "mail"):
         telling = [each for each in telling if has_value(each[1].text, kind)]
     telling = [each for each in telling if tells_measure(each[1].text, asked.text)]
+    telling = [each for each in telling if counts_in_asked(each[1].text, asked.text)]
     counted, spoken_of = find_counted_kin(asked.text), find_tie_words(asked.text)
     if spoken_of:
         telling = [e for e in telling if spoken_of.search(e[1].text)]

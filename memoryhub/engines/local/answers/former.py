@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memoryhub.engines.local.answers.asked import find_asked_tense
+from memoryhub.engines.local.answers.asked import asks_of_former_role, find_asked_tense
 from memoryhub.engines.local.answers.evidence import (
     EvidenceSentence,
     QuestionTerms,
@@ -54,7 +54,12 @@ def is_stated(asked: QuestionTerms, quotes: Sequence[Quote]) -> bool:
             for q in stating
         )
     return any(
-        not (is_left_later(quote, quotes) or _is_put_off(asked, quote, quotes)) for quote in stating
+        not (
+            is_left_later(quote, quotes)
+            or _is_put_off(asked, quote, quotes)
+            or _is_changed_since(quote, quotes)
+        )
+        for quote in stating
     )
 
 
@@ -69,6 +74,26 @@ def states_asked_fact(asked: QuestionTerms, quote: Quote) -> bool:
     planned = quote.predicate.startswith("scheduled_")
     fits = fits and not (planned and _ASKS_WHAT_WAS_DONE.search(asked.text))
     return theirs and fits and quote.states_any_of(asked.predicates)
+
+
+# What changes a home or a job, whether or not it says where somebody is then: 调到客服中心去了.
+_CHANGES_ZH = {
+    **dict.fromkeys(
+        _JOB, re.compile("调[到去回]|转[到去行岗]|换了?(?:工作|岗|公司|单位)|跳槽|升|辞|退休")
+    ),
+    **dict.fromkeys(("lives_in", "address"), re.compile("搬(?!家公司)")),
+}
+
+
+def _is_changed_since(stated: Quote, quotes: Sequence[Quote]) -> bool:
+    """Whether a claim about the same person tells a change of it later, in Chinese."""
+    changes = _CHANGES_ZH.get(stated.predicate)
+    return changes is not None and any(
+        quote.owner == stated.owner
+        and (quote.said_at or LONG_AGO) > (stated.said_at or LONG_AGO)
+        and changes.search(quote.text)
+        for quote in quotes
+    )
 
 
 def _is_put_off(asked: QuestionTerms, planned: Quote, quotes: Sequence[Quote]) -> bool:
@@ -92,6 +117,8 @@ def leave_out_present(
     held = [q for q in held if q.object and not q.tells_end and not is_left_later(q, quotes)]
     latest = max(held, key=lambda q: q.said_at or LONG_AGO, default=None)
     if latest is None or find_asked_tense(asked.text) != "former":
+        return [*telling]
+    if asks_of_former_role(asked.text):
         return [*telling]
     return [
         (chance, each)

@@ -35,10 +35,10 @@ KIN_WORDS = tuple(
 # Each by the words for one relative, whatever he or she is called by in a region or a letter.
 _KIN_CHINESE = (
     "妈|母亲|姆妈|娘|爸妈|父母|家母|家慈|先母|双亲",
-    "爸|父亲|爹|爸妈|父母|家父|家严|先父|老汉儿?|老豆|双亲",
+    "爸|父亲|爹|爸妈|父母|家父|家严|先父|(?<![个位])老汉儿?|老豆|双亲",
     "老婆|妻子|媳妇|太太|爱人|老伴|那口子|婆娘|堂客|内子|内人|拙荆|贱内",
     "老公|丈夫|先生|爱人|老伴|那口子|老头子|外子",
-    "儿子|小子|孩子|娃|宝宝|宝贝|犬子|小儿(?![科麻])|个仔(?!细)",
+    "儿子|小子|孩子|娃|宝宝|宝贝|犬子|小儿(?![科麻子])|个仔(?!细)",
     "女儿|闺女|丫头|孩子|娃|宝宝|宝贝|小女(?![孩生人友])|个女(?![孩生人友同])",
     "男朋友|男友|对象|男票",
     "女朋友|女友|对象|女票",
@@ -84,7 +84,7 @@ _KIN_CHINESE = (
 # Of several: 大闺女 is not 二闺女. And what makes another of a relative: 姨妈 is no 妈.
 _ORDER = "大二三四小老幺"
 _ANY_KIN_CHINESE = "|".join(
-    sorted({word for group in _KIN_CHINESE for word in group.split("|")}, key=lambda w: (-len(w), w))
+    sorted("|".join(_KIN_CHINESE).split("|"), key=lambda word: (-len(word), word))
 )
 _OF_ANOTHER = "(?<![姨姑舅婶岳丈板表堂外伯儿])"
 _KIN_PATTERNS = tuple(
@@ -228,6 +228,11 @@ def are_one_relative(one: str, other: str) -> bool:
     return any(re.fullmatch(group, other) for group in _list_groups(one))
 
 
+def speaks_of_third_person(text: str) -> bool:
+    """Whether somebody is called he, she or it in it, who may be anybody."""
+    return bool(_THIRD_PERSON.search(text))
+
+
 class AskedRelative(NamedTuple):
     """What a question's relative may be called in a memory; `names` are proper ones."""
 
@@ -240,7 +245,7 @@ class AskedRelative(NamedTuple):
 
     def may_be_spoken_of(self, text: str) -> bool:
         """By a word for a relative, by a name, or as he, she or it."""
-        return bool(_THIRD_PERSON.search(text)) or self.is_spoken_of(text)
+        return speaks_of_third_person(text) or self.is_spoken_of(text)
 
     def is_spoken_of(self, text: str) -> bool:
         """By a word for a relative, or by a name."""
@@ -286,9 +291,11 @@ def find_asked_relative(question: str, told: Iterable[str]) -> AskedRelative | N
         called = "|".join(_list_groups(match["kin"]))
         others = _ORDER.replace(match["order"], "") if match["order"] else ""
         before = _OF_ANOTHER + (f"(?<![{others}])" if others else "")
+        # 小的那个 is 小女儿 as well.
+        alone = rf"|(?<![很最更太多])(?:{match['order']}的|老{match['order']})" if others else ""
         # 我妹的儿子 is no 妹, unless it is he who is asked about.
         behind = "" if _THEIR_KIN_CHINESE.match(question, match.end()) else _THEIRS_CHINESE
-        words = re.compile(rf"{before}(?:{called}){behind}")
+        words = re.compile(rf"{before}(?:{called}){behind}{alone}")
         told = list(told)
         # Who asks whether they have one at all may have none.
         if match[0].startswith("有") and not any(words.search(text) for text in told):
