@@ -421,6 +421,8 @@ def test_what_is_so_now_ends_what_it_is_told_beside(
         ("I'm vegetarian", "I eat meat again", "superseded"),
         ("I'm vegetarian", "I've started eating fish", "active"),
         ("I'm vegan", "I've started eating fish", "superseded"),
+        ("I'm vegan", "I eat vegan burgers a lot", "active"),
+        ("I live alone", "I live with asthma", "active"),
         ("My nan is in hospital", "nan came home today", "superseded"),
         ("My nan is in hospital", "I came home at six", "active"),
         ("I'm learning to drive", "I passed my test!", "superseded"),

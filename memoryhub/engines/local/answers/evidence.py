@@ -225,10 +225,12 @@ _OF_SOMEBODY_MEANT = re.compile(r"\b(?:he|she|him|his|her|hers|they|their|them|w
 
 def find_named_third(question: str, quotes: Sequence[Quote], subject: str) -> str:
     """The name of somebody else whose thing or doing is asked for; "" where nobody is named so."""
+    own = {subject, *(name for quote in quotes[:1] for name in quote.subject_names)}
     for found in _ASKS_OF_NAMED.finditer(question):
         name = found["owner"] or found["doer"] or found["hurried"]
         low = name.casefold()
-        if low in PEOPLE | ANIMALS or low in WEEKDAYS | MONTHS or mentions_name(subject, name):
+        known = low in PEOPLE | ANIMALS or low in WEEKDAYS | MONTHS
+        if known or any(mentions_name(each, name) for each in own):
             continue
         if name.istitle() or (not is_dictionary_word(low) and _is_called(name.title(), quotes)):
             return name
@@ -291,7 +293,9 @@ def _may_be_about_asked(asked: QuestionTerms, quote: Quote) -> bool:
     if asked.relative is None and named:
         # What the subject scored is not what 周叙 did.
         text = quote.text[:MAX_CHARACTERS]
-        spoken_of = quote.owner in named or any(mentions_name(text, name) for name in named)
+        spoken_of = (quote.speaker or quote.owner) in named or any(
+            mentions_name(text, name) for name in named
+        )
         return spoken_of or speaks_of_third_person(text)
     if asked.relative is None:
         of_self = [name.casefold() for name in asked.people] == [asked.subject.casefold()]

@@ -30,7 +30,7 @@ _LEFT_BY = re.compile(
     r"\b(?i:it['’]?s|it is|things are) (?i:all )?(?i:over|off|done) (?i:with|between me and)"
     r" (?P<name>[A-Z][\w'’-]+)(?=\W*$|[,.;!])"
     r"|\b(?P<other>[A-Z][\w'’-]+)(?i:['’]?s| has| just| finally| only)*"
-    r" (?i:dumped|ditched|walked out on|broke up with|finished with|split up with) (?i:me)\b"
+    r" (?i:dumped|broke up with|finished with|split up with) (?i:me)\b"
 )
 # What is told so was long ago, and what has come of it since is told elsewhere.
 _LONG_AGO = re.compile(r"\b(?:(?:19|20)\d\d|ago|when|before|back in|years?|months?)\b", re.I)

@@ -36,7 +36,9 @@ _DIVORCED = re.compile(
 _LONGEST_TIE = 80  # characters
 _HOW = r"(?: \w+ly| just| has| had| also)*"
 _EATS = (
-    rf"{_HOW} (?:eats?|is eating|(?:is |has )?(?:back (?:to|on)|started|gone back to)(?: eating)?)"
+    rf"(?![^.,;]*\b(?:vegan|veggie|vegetarian|plant|fake|less|no|little|without|oat|soya?|almond"
+    rf"|coconut|free)\b){_HOW}"
+    r" (?:eats?|is eating|(?:is |has )?(?:back (?:to|on)|started|gone back to)(?: eating)?)"
 )
 _ARTICLE = r"(?:(?:an?|the|my|our|their|his|her|some|new|another|own|first) )*"
 # What is told of somebody when a time of their life is over, what of the present is over with it,
@@ -110,7 +112,10 @@ _STAGES: tuple[tuple[re.Pattern[str], re.Pattern[str] | None, Collection[str]], 
         (),
     ),
     (
-        re.compile(rf"{_HOW} (?:lives?|living|moved in) with (?!no)\w"),
+        re.compile(
+            rf"{_HOW} (?:lives?|living|moved in) with (?!(?:no|an?|the|it|this|that|pain|asthma"
+            r"|diabetes|anxiety|depression|adhd|autism|chronic)\b)\w"
+        ),
         re.compile(r"\b(?:lives?|living) (?:alone|(?:on|by) (?:\w+ own|themself))\b", re.I),
         (),
     ),
@@ -127,7 +132,8 @@ _STAGES: tuple[tuple[re.Pattern[str], re.Pattern[str] | None, Collection[str]], 
 # What somebody is after, or at, and what is told once they have it, or are through with it.
 _THING = rf" {_ARTICLE}(?P<what>[\w'’ -]+?)"
 _THING_ENDS = (
-    r"(?=[.,;!]|$| (?:in|on|by|at|with|near|since|to|from|of|for|now|again|today|last|this)\b)"
+    r"(?=[.,;!]|$| (?:in|on|by|at|with|near|since|to|from|of|for|now|again|today|this)\b"
+    r"| last (?:night|week|\w+day)\b)"
 )
 _AIMS = (
     (
