@@ -569,11 +569,11 @@ class Quote:
     it is about. `predicate` and `object` are a fact's slots. `note`: how a note is described,
     what a fact relates, the summary of an exchange's chain, an episode's title: context, and never
     quoted. `until`: it holds no longer; `tells_end`: what it says is that something is over; `due`:
-    it was planned, and its day has come; `passed`: all times that it speaks of are over.
-    `replaced`: the words of what it took the place of. `outdated`: characters of a message that
-    told what holds no longer. `bears` False: only among the nearest, below a search's floor.
-    `assisted`: of talk with an assistant, in which one person tells of themselves. `subject_names`:
-    all that whom the memories are about is called by, as they are called now first.
+    it was planned, and its day has come, `planned`: not yet; `passed`: all times that it speaks of
+    are over. `replaced`: the words of what it took the place of. `outdated`: characters of a
+    message that told what holds no longer. `bears` False: only among the nearest, below a search's
+    floor. `assisted`: of talk with an assistant, in which one person tells of themselves.
+    `subject_names`: all that whom the memories are about is called by, as they are called now first.
     """
 
     text: str
@@ -588,6 +588,7 @@ class Quote:
     note: str = ""
     tells_end: bool = False
     due: bool = False
+    planned: bool = False
     passed: bool = False
     replaced: str = ""
     outdated: Sequence[tuple[int, int]] = ()

@@ -139,6 +139,7 @@ def build_quote(
             bears=item.relevant,
         )
     fact = known.facts.get(item.id)
+    is_due = fact is not None and is_plan_over(fact, known.at)
     return Quote(
         text=item.text,
         said_at=said_at,
@@ -147,7 +148,8 @@ def build_quote(
         note=item.description,
         predicate=fact.predicate_key if fact else "",
         tells_end=fact is not None and fact.polarity == "ended",
-        due=fact is not None and is_plan_over(fact, known.at),
+        due=is_due,
+        planned=fact is not None and fact.polarity == "planned" and not is_due,
         passed=item.event_to is not None and item.event_to <= known.at,
         object=(fact.object or fact.complement) if fact else "",
         until=item.valid_to,

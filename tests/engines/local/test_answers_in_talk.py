@@ -418,3 +418,12 @@ def test_of_plans_those_in_the_month_that_is_asked_for_are_told(
     lisbon = hold("Noor is off to Lisbon.", event=day(12, 20))
     kiln = hold("Noor has booked a kiln course.", event=day(1, 12))
     assert ask(question, lisbon, kiln).used == used
+
+
+def test_where_somebody_wants_to_live_is_not_where_they_do() -> None:
+    wish = hold(
+        "Noor is hoping to move to Wales.", predicate="lives_in", object="Wales", planned=True
+    )
+    work = hold("Noor works at Zeller Mill.", predicate="works_at", object="Zeller Mill")
+    assert ask("where do i live", wish, work).text != "Wales"
+    assert ask("where do i want to move", wish, work).text == "Wales"

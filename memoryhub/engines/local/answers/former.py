@@ -19,6 +19,7 @@ from memoryhub.engines.local.answers.tenses import (
     is_left_later,
     lies_ahead,
 )
+from memoryhub.engines.local.claims.predicates import HOME_AND_JOB
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.reranking.packaged import get_packaged_reranker
 from memoryhub.engines.types import Quote
@@ -36,6 +37,13 @@ _ASKS_WHAT_WAS_DONE = re.compile(
 _PUT_OFF = re.compile(
     r"\b(?:moved|rescheduled|postponed|delayed|cancell?ed|pushed|brought forward|put off"
     r"|changed|called off)\b",
+    re.I,
+)
+
+
+_ASKS_WISH = re.compile(
+    r"\b(?:want|wish|hope|hoping|plan|planning|planned|going|move|moving|start|starting|will|would"
+    r"|next|like|dream|thinking|new)\b|[想要将会]|打算|计划|准备|希望|新",
     re.I,
 )
 
@@ -71,8 +79,11 @@ def states_asked_fact(asked: QuestionTerms, quote: Quote) -> bool:
         theirs = asked.relative.is_called(quote.owner)
     # That a job was left does not say where somebody works now, nor a plan when it was done.
     fits = not quote.tells_end or find_asked_tense(asked.text) == "former"
-    planned = quote.predicate.startswith("scheduled_")
-    fits = fits and not (planned and _ASKS_WHAT_WAS_DONE.search(asked.text))
+    scheduled = quote.predicate.startswith("scheduled_")
+    fits = fits and not (scheduled and _ASKS_WHAT_WAS_DONE.search(asked.text))
+    # Where somebody wants to live is not where they do.
+    wished = quote.planned and quote.predicate in HOME_AND_JOB
+    fits = fits and not (wished and not _ASKS_WISH.search(asked.text))
     return theirs and fits and quote.states_any_of(asked.predicates)
 
 
