@@ -573,7 +573,7 @@ class Quote:
     are over. `replaced`: the words of what it took the place of. `outdated`: characters of a
     message that told what holds no longer. `bears` False: only among the nearest, below a search's
     floor. `assisted`: of talk with an assistant, in which one person tells of themselves.
-    `subject_names`: all that whom the memories are about is called by, as they are called now first.
+    `subject_names`: all that whom the memories are about is called by, those of now first.
     """
 
     text: str
